@@ -1,0 +1,69 @@
+# kproxy needs Go, make and a C compiler. `make` lists the targets.
+
+GO       ?= go
+ARGS     ?=
+BENCH    ?= .
+FUZZTIME ?= 30s
+
+LINT_VERSION := v2.15.0
+# The version is in the name, so that a new one is installed when it changes.
+LINT := $(CURDIR)/.bin/golangci-lint-$(LINT_VERSION)
+
+# The packages with goroutines. None of them may depend on pg_query: the race
+# detector would compile its C code a second time, which takes minutes.
+RACE := ./anonymizer/incremental/... ./pgserver/... ./proxy/... ./sync/...
+
+.DEFAULT_GOAL := help
+.PHONY: help build compiler demo postgres race test lint bench fuzz cover clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+
+build: compiler ## build bin/kproxy
+	$(GO) build -o bin/kproxy ./cmd/kproxy
+
+compiler:
+	@command -v "$$($(GO) env CC)" >/dev/null || \
+		{ echo "kproxy needs a C compiler: install gcc, or set CC" >&2; exit 1; }
+
+# exec: on Ctrl-C, make waits for kproxy itself and not for a shell that is
+# gone before kproxy has cleaned up.
+demo: build ## build and run the demonstration; its flags go into ARGS
+	@exec bin/kproxy demo $(ARGS)
+
+postgres: ## find or install the PostgreSQL server binaries that the tests need
+	@$(GO) run ./pgserver/ensure
+
+race: postgres ## test the packages with goroutines under the race detector
+	@if $(GO) list -deps -test $(RACE) | grep pg_query; then \
+		echo "a package in RACE depends on pg_query" >&2; exit 1; fi
+	$(GO) test -race -timeout 5m $(RACE)
+
+test: compiler race ## run all tests
+	$(GO) test -timeout 9m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+
+lint: compiler $(LINT) ## vet and lint
+	$(GO) vet ./...
+	$(LINT) run ./...
+
+$(LINT):
+	GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
+	mv $(@D)/golangci-lint $@
+
+bench: compiler postgres ## run the benchmarks that match BENCH
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+fuzz: compiler ## run each fuzz target for FUZZTIME
+	@set -e; for package in $$($(GO) list ./...); do \
+		for target in $$($(GO) test -list '^Fuzz' $$package | grep '^Fuzz' || true); do \
+			echo "$$package $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target$$" -fuzztime $(FUZZTIME) $$package; \
+		done; \
+	done
+
+cover: compiler postgres ## write cover.out and print the share of statements that tests reach
+	$(GO) test -timeout 9m -coverpkg ./... -coverprofile cover.out ./...
+	$(GO) tool cover -func cover.out | tail -1
+
+clean: ## remove what build, cover and the tools' installation made
+	rm -rf bin .bin cover.out

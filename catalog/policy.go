@@ -1,0 +1,139 @@
+package catalog
+
+import (
+	"fmt"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+)
+
+// Policy is what the operator asked for: which tables are protected and how,
+// and which other relations analysts may read as they are.
+type Policy struct {
+	Tables []TablePolicy
+	// Readable are unprotected relations that analysts may read and join with.
+	Readable []Name
+}
+
+// TablePolicy protects one table.
+type TablePolicy struct {
+	Table       Name
+	Method      string // a name of anonymizer.Methods
+	Constraints []ConstraintSpec
+	// Unpublishable says what happens to records that no equivalence class can take.
+	Unpublishable Unpublishable
+	// Columns named here are published by their role; all others are not published.
+	Columns []ColumnPolicy
+}
+
+// Column returns the policy of the named column.
+func (t TablePolicy) Column(name string) (ColumnPolicy, bool) {
+	for _, c := range t.Columns {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return ColumnPolicy{}, false
+}
+
+// ByRole returns the policies of all columns with the role, in the policy's order.
+func (t TablePolicy) ByRole(role Role) []ColumnPolicy {
+	var columns []ColumnPolicy
+	for _, c := range t.Columns {
+		if c.Role == role {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// ColumnPolicy is one column's role and, for a quasi-identifier, how it is generalized.
+type ColumnPolicy struct {
+	Name     string
+	Role     Role
+	Kind     hierarchy.Kind   // quasi-identifiers only
+	Taxonomy []hierarchy.Node // categorical quasi-identifiers only; empty = flat
+	Publish  Form             // numeric and date quasi-identifiers only
+}
+
+// ConstraintSpec is one privacy constraint as written in the policy. Exactly
+// one of K and L is set.
+type ConstraintSpec struct {
+	K  int    // k-anonymity: every class has at least K records
+	L  int    // distinct l-diversity: every class has at least L distinct values of Of
+	Of string // the sensitive column that L speaks of
+}
+
+// String is the constraint in the field's notation.
+func (c ConstraintSpec) String() string {
+	if c.L > 0 {
+		return fmt.Sprintf("distinct %d-diversity of %s", c.L, c.Of)
+	}
+	return fmt.Sprintf("%d-anonymity", c.K)
+}
+
+// Form is how a generalized number or date is published.
+type Form int
+
+// The forms. The zero Form is FormBoth.
+const (
+	// FormBoth publishes the representative under the column's own name and type,
+	// and the range beside it as <column>_range.
+	FormBoth Form = iota
+	// FormValue publishes the representative alone.
+	FormValue
+	// FormRange publishes the range alone, under the column's own name.
+	FormRange
+)
+
+var formNames = []string{FormBoth: "both", FormValue: "value", FormRange: "range"}
+
+// String is the form's name in a policy.
+func (f Form) String() string {
+	if f < 0 || int(f) >= len(formNames) {
+		return fmt.Sprintf("Form(%d)", int(f))
+	}
+	return formNames[f]
+}
+
+// ParseForm reads a form's name as it stands in a policy.
+func ParseForm(text string) (Form, error) {
+	for form, name := range formNames {
+		if name == text {
+			return Form(form), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a published form: write both, value or range", text)
+}
+
+// Unpublishable says what happens to records that no equivalence class can take,
+// which is only the case while the whole table cannot satisfy its constraints.
+type Unpublishable int
+
+const (
+	// Withhold keeps such records in the private store and publishes them as soon
+	// as the constraints can be met.
+	Withhold Unpublishable = iota
+	// Refuse stops publishing the table until the constraints can be met: readers
+	// get an error instead of an incomplete table.
+	Refuse
+)
+
+var unpublishableNames = []string{Withhold: "withhold", Refuse: "refuse"}
+
+// String is the choice's name in a policy.
+func (u Unpublishable) String() string {
+	if u < 0 || int(u) >= len(unpublishableNames) {
+		return fmt.Sprintf("Unpublishable(%d)", int(u))
+	}
+	return unpublishableNames[u]
+}
+
+// ParseUnpublishable reads the choice as it stands in a policy.
+func ParseUnpublishable(text string) (Unpublishable, error) {
+	for choice, name := range unpublishableNames {
+		if name == text {
+			return Unpublishable(choice), nil
+		}
+	}
+	return 0, fmt.Errorf("%q is not a choice for unpublishable records: write withhold or refuse", text)
+}

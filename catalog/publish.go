@@ -1,0 +1,237 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+)
+
+// Problem is one thing that keeps a table from being published, with the fix.
+type Problem struct {
+	Table  Name
+	Column string // empty when the whole table is concerned
+	What   string
+	Fix    string
+}
+
+func (p Problem) Error() string {
+	where := p.Table.String()
+	if p.Column != "" {
+		where += "." + p.Column
+	}
+	return fmt.Sprintf("%s: %s (%s)", where, p.What, p.Fix)
+}
+
+// Publication is the published shape of one protected table.
+type Publication struct {
+	Policy   TablePolicy
+	Relation Relation
+	// Attributes are the quasi-identifiers, in the policy's order.
+	Attributes []Attribute
+	// Sensitive are the columns that a diversity constraint speaks of, each once.
+	Sensitive []string
+	// Columns are the published columns, in the source table's order.
+	Columns []PublishedColumn
+}
+
+// Attribute is a quasi-identifier with everything needed to code and generalize it.
+type Attribute struct {
+	Column string
+	Spec   hierarchy.Spec
+}
+
+// Part says which part of a column a published column shows.
+type Part int
+
+const (
+	// Copy is the source value as it is.
+	Copy Part = iota
+	// Representative is a value of the source type that stands for the class.
+	Representative
+	// Range is the class's honest bounds as a native range.
+	Range
+	// Label is a hierarchy's label, as text.
+	Label
+)
+
+// PublishedColumn is one column of the published relation.
+type PublishedColumn struct {
+	Name   string
+	Type   string // SQL type, for example int4range
+	Source string // the source column
+	Part   Part
+	// Attribute indexes Publication.Attributes; -1 for a Copy.
+	Attribute int
+}
+
+// Generalized says whether the column differs from its source.
+func (c PublishedColumn) Generalized() bool { return c.Part != Copy }
+
+// StoredColumns are the source columns that the private store keeps besides the
+// key: the quasi-identifiers and the columns published as they are, in the
+// source table's order.
+func (p Publication) StoredColumns() []Column {
+	var stored []Column
+	for _, c := range p.Relation.Columns {
+		if policy, named := p.Policy.Column(c.Name); named && policy.Role != Identifying {
+			stored = append(stored, c)
+		}
+	}
+	return stored
+}
+
+// valueType is how values of a source type are generalized.
+type valueType struct {
+	domain    hierarchy.Domain
+	rangeType string
+}
+
+var valueTypes = map[string]valueType{
+	"int2":        {hierarchy.DomainInteger, "int4range"},
+	"int4":        {hierarchy.DomainInteger, "int4range"},
+	"int8":        {hierarchy.DomainInteger, "int8range"},
+	"numeric":     {hierarchy.DomainDecimal, "numrange"},
+	"float4":      {hierarchy.DomainDecimal, "numrange"},
+	"float8":      {hierarchy.DomainDecimal, "numrange"},
+	"date":        {hierarchy.DomainDate, "daterange"},
+	"timestamp":   {hierarchy.DomainTimestamp, "tsrange"},
+	"timestamptz": {hierarchy.DomainTimestampTZ, "tstzrange"},
+}
+
+// Publish derives the published shape of one table from its policy and its
+// definition in the database. All problems are reported at once.
+func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
+	b := builder{publication: Publication{Policy: policy, Relation: relation}}
+	b.checkRelation()
+	b.checkConstraints()
+	for _, c := range policy.Columns {
+		if _, exists := relation.Column(c.Name); !exists {
+			b.problem(c.Name, "the table has no such column", "remove it from the policy or correct its name")
+		}
+	}
+	attributes := b.attributes()
+	for _, column := range relation.Columns {
+		if c, named := policy.Column(column.Name); named {
+			if column.Generated {
+				b.problem(column.Name, "is a generated column, which logical replication leaves out", "name the columns it is made from instead")
+				continue
+			}
+			b.publish(column, c, attributes)
+		}
+	}
+	b.checkNames()
+	return b.publication, b.problems
+}
+
+type builder struct {
+	publication Publication
+	problems    []Problem
+}
+
+func (b *builder) problem(column, what, fix string) {
+	b.problems = append(b.problems, Problem{Table: b.publication.Policy.Table, Column: column, What: what, Fix: fix})
+}
+
+func (b *builder) checkRelation() {
+	r := b.publication.Relation
+	if r.Kind != KindTable && r.Kind != KindPartitionedTable {
+		b.problem("", "is not a table", "protect the table underneath")
+		return
+	}
+	if r.ReplicaIdentity == 'n' || len(r.Key) == 0 {
+		b.problem("", "changed rows cannot be identified: it has neither a primary key nor a replica identity index",
+			fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (...), or ALTER TABLE ... REPLICA IDENTITY USING INDEX ...", r.Name.SQL()))
+	}
+}
+
+func (b *builder) checkConstraints() {
+	policy := b.publication.Policy
+	for _, constraint := range policy.Constraints {
+		if constraint.L == 0 {
+			continue
+		}
+		c, named := policy.Column(constraint.Of)
+		if !named || c.Role != Sensitive {
+			b.problem(constraint.Of, "a diversity constraint speaks of it, but it is not a sensitive column of the policy",
+				"give it the role sensitive")
+			continue
+		}
+		if !slices.Contains(b.publication.Sensitive, constraint.Of) {
+			b.publication.Sensitive = append(b.publication.Sensitive, constraint.Of)
+		}
+	}
+}
+
+// attributes fills Publication.Attributes and maps column names to its indexes.
+func (b *builder) attributes() map[string]int {
+	index := make(map[string]int)
+	for _, c := range b.publication.Policy.ByRole(QuasiIdentifying) {
+		column, exists := b.publication.Relation.Column(c.Name)
+		if !exists {
+			continue
+		}
+		spec := hierarchy.Spec{Kind: c.Kind, Domain: hierarchy.DomainText, Taxonomy: c.Taxonomy}
+		if c.Kind == hierarchy.Numeric || c.Kind == hierarchy.Date {
+			v, known := valueTypes[column.BaseType]
+			if !known {
+				b.problem(c.Name, fmt.Sprintf("a %s hierarchy does not fit type %s", c.Kind, column.Type),
+					"use a categorical or a prefix hierarchy")
+				continue
+			}
+			spec.Domain = v.domain
+		}
+		if err := spec.Validate(); err != nil {
+			b.problem(c.Name, strings.ReplaceAll(err.Error(), "\n", "; "), fmt.Sprintf("choose another hierarchy for type %s", column.Type))
+			continue
+		}
+		index[c.Name] = len(b.publication.Attributes)
+		b.publication.Attributes = append(b.publication.Attributes, Attribute{Column: c.Name, Spec: spec})
+	}
+	return index
+}
+
+func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[string]int) {
+	add := func(name, sqlType string, part Part, attribute int) {
+		b.publication.Columns = append(b.publication.Columns, PublishedColumn{
+			Name: name, Type: sqlType, Source: column.Name, Part: part, Attribute: attribute,
+		})
+	}
+	switch policy.Role {
+	case Sensitive, Insensitive:
+		add(column.Name, column.Type, Copy, -1)
+	case QuasiIdentifying:
+		attribute, ok := attributes[column.Name]
+		if !ok {
+			return
+		}
+		if policy.Kind == hierarchy.Categorical || policy.Kind == hierarchy.Prefix {
+			add(column.Name, "text", Label, attribute)
+			return
+		}
+		rangeType := valueTypes[column.BaseType].rangeType
+		switch policy.Publish {
+		case FormValue:
+			add(column.Name, column.Type, Representative, attribute)
+		case FormRange:
+			add(column.Name, rangeType, Range, attribute)
+		default:
+			add(column.Name, column.Type, Representative, attribute)
+			add(column.Name+"_range", rangeType, Range, attribute)
+		}
+	}
+}
+
+func (b *builder) checkNames() {
+	seen := make(map[string]bool)
+	for _, c := range b.publication.Columns {
+		if seen[c.Name] {
+			b.problem(c.Source, fmt.Sprintf("two published columns would be called %s", c.Name), "set publish: value or publish: range")
+		}
+		seen[c.Name] = true
+	}
+	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 {
+		b.problem("", "no column is quasi-identifying", "give at least one column the role quasi-identifying")
+	}
+}

@@ -1,0 +1,146 @@
+package config
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/hospital"
+)
+
+var patients = catalog.Name{Schema: "public", Relation: "patients"}
+
+func TestExampleLoads(t *testing.T) {
+	t.Setenv("KPROXY_OWNER_PASSWORD", "one")
+	t.Setenv("KPROXY_READER_PASSWORD", "two")
+	c, err := Load(filepath.Join("..", "config.example.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.Upstream.Owner.Password.Reveal() != "one" || c.Upstream.Reader.Password.Reveal() != "two" {
+		t.Error("passwords are not those of the environment")
+	}
+	if len(c.Policy.Tables) != 1 || c.Policy.Tables[0].Table != patients {
+		t.Errorf("tables are %+v", c.Policy.Tables)
+	}
+}
+
+// The example says of each key with a default what that is: it must be so.
+func TestExampleShowsDefaults(t *testing.T) {
+	t.Parallel()
+	c, want := example(t), defaults()
+	if c.Listen != want.Listen || c.TLS != want.TLS || c.Publication != want.Publication || c.Slot != want.Slot {
+		t.Errorf("got %q %+v %q %q", c.Listen, c.TLS, c.Publication, c.Slot)
+	}
+	if c.Limits != want.Limits {
+		t.Errorf("limits are %+v, by default %+v", c.Limits, want.Limits)
+	}
+	if c.Timeouts != want.Timeouts {
+		t.Errorf("timeouts are %+v, by default %+v", c.Timeouts, want.Timeouts)
+	}
+	if c.Log != want.Log {
+		t.Errorf("log is %+v, by default %+v", c.Log, want.Log)
+	}
+}
+
+func TestExampleHasTheHospitalsTaxonomies(t *testing.T) {
+	t.Parallel()
+	table := example(t).Policy.Tables[0]
+	for _, taxonomy := range hospital.Taxonomies() {
+		var want []hierarchy.Node
+		for _, group := range taxonomy.Groups {
+			node := hierarchy.Node{Label: group.Label}
+			for _, value := range group.Values {
+				node.Children = append(node.Children, hierarchy.Node{Label: value})
+			}
+			want = append(want, node)
+		}
+		column, _ := table.Column(taxonomy.Column)
+		if !reflect.DeepEqual(column.Taxonomy, want) {
+			t.Errorf("%s: got %s, want %s", taxonomy.Column, tree(column.Taxonomy), tree(want))
+		}
+	}
+}
+
+func example(t *testing.T) *Config {
+	t.Helper()
+	c, err := parseFile(t, filepath.Join("..", "config.example.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestAdultPolicy(t *testing.T) {
+	t.Parallel()
+	p, err := LoadPolicy(filepath.Join("..", "integration", "testdata", "adult.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	quasi := namesOf(p.Table.ByRole(catalog.QuasiIdentifying))
+	want := []string{"age", "workclass", "education", "marital_status", "occupation", "race", "sex", "native_country"}
+	if !slices.Equal(quasi, want) {
+		t.Errorf("quasi-identifiers are %v", quasi)
+	}
+	if !slices.Equal(p.Table.Constraints, []catalog.ConstraintSpec{{K: 5}}) {
+		t.Errorf("constraints are %v", p.Table.Constraints)
+	}
+	if at := p.Locate(p.Table.Table, "age"); at.Line == 0 {
+		t.Error("age is nowhere")
+	}
+	if p.CSV.Header || p.CSV.Delimiter != ',' || len(p.CSV.Columns) != 15 || p.CSV.Missing != "?" || !p.CSV.TrimSpaces || !p.CSV.DropIncomplete {
+		t.Errorf("csv is %+v", p.CSV)
+	}
+}
+
+// Every value of the census file is a leaf of its column's taxonomy.
+func TestAdultTaxonomiesAreComplete(t *testing.T) {
+	t.Parallel()
+	file, err := os.Open(filepath.Join("..", "..", "shared", "data", "adult", "adult.data"))
+	if err != nil {
+		t.Skip("the Adult census file is not here: ", err)
+	}
+	defer func() { _ = file.Close() }()
+	p, err := LoadPolicy(filepath.Join("..", "integration", "testdata", "adult.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unknown := make(map[string]bool)
+	complete := 0
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		fields := strings.Split(lines.Text(), ", ")
+		if len(fields) != len(p.CSV.Columns) || slices.Contains(fields, p.CSV.Missing) {
+			continue
+		}
+		complete++
+		for i, name := range p.CSV.Columns {
+			column, _ := p.Table.Column(name)
+			if len(column.Taxonomy) > 0 && !slices.Contains(leaves(column.Taxonomy), fields[i]) {
+				unknown[name+": "+fields[i]] = true
+			}
+		}
+	}
+	if complete != 30_162 {
+		t.Errorf("%d complete records", complete)
+	}
+	for value := range unknown {
+		t.Errorf("not in the taxonomy: %s", value)
+	}
+}
+
+func leaves(nodes []hierarchy.Node) []string {
+	var labels []string
+	for _, n := range nodes {
+		if len(n.Children) == 0 {
+			labels = append(labels, n.Label)
+		}
+		labels = append(labels, leaves(n.Children)...)
+	}
+	return labels
+}

@@ -1,0 +1,149 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// golden compares what was got with the file beside the input.
+func golden(t *testing.T, input, got string) {
+	t.Helper()
+	path := strings.TrimSuffix(input, ".yaml") + ".golden"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s:\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
+}
+
+func inputs(t *testing.T, folder string) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("testdata", folder, "*.yaml"))
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no inputs in %s: %v", folder, err)
+	}
+	return paths
+}
+
+func parseFile(t *testing.T, path string) (*Config, error) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Parse(filepath.Base(path), text)
+}
+
+func TestBadConfigurationsListAllMistakes(t *testing.T) {
+	t.Parallel()
+	for _, path := range inputs(t, "bad") {
+		c, err := parseFile(t, path)
+		if c != nil {
+			t.Errorf("%s: gave a configuration", path)
+		}
+		checkErrors(t, path, err)
+	}
+}
+
+func TestBadPolicyFilesListAllMistakes(t *testing.T) {
+	t.Parallel()
+	for _, path := range inputs(t, "badpolicy") {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = ParsePolicy(filepath.Base(path), text)
+		checkErrors(t, path, err)
+	}
+}
+
+// checkErrors holds an error to its golden file and to what every error keeps:
+// the file's order, a fix for each mistake and no secret.
+func checkErrors(t *testing.T, path string, err error) {
+	t.Helper()
+	var problems Errors
+	if !errors.As(err, &problems) || len(problems) == 0 {
+		t.Errorf("%s: error %v is no list of mistakes", path, err)
+		return
+	}
+	if !slices.IsSortedFunc(problems, func(a, b Problem) int { return a.Line - b.Line }) {
+		t.Errorf("%s: not in the file's order", path)
+	}
+	for _, p := range problems {
+		if p.What == "" || p.Fix == "" || strings.Contains(p.Error(), "\n") {
+			t.Errorf("%s: incomplete: %q", path, p.Error())
+		}
+	}
+	if strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%s: a secret is printed:\n%s", path, err)
+	}
+	golden(t, path, err.Error()+"\n")
+}
+
+func TestGoodConfigurations(t *testing.T) {
+	t.Parallel()
+	for _, path := range inputs(t, "good") {
+		c, err := parseFile(t, path)
+		if err != nil {
+			t.Errorf("%v", err)
+			continue
+		}
+		golden(t, path, describe(t, c))
+	}
+}
+
+// describe shows settings as JSON and the policy in the words of a policy.
+func describe(t *testing.T, c *Config) string {
+	t.Helper()
+	settings := *c
+	settings.Policy = catalog.Policy{}
+	text, err := json.MarshalIndent(settings, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", text)
+	for _, table := range c.Policy.Tables {
+		fmt.Fprintf(&b, "%s at %s: %s, %s, %v\n", table.Table, c.Locate(table.Table, ""), table.Method, table.Unpublishable, table.Constraints)
+		for _, column := range table.Columns {
+			fmt.Fprintf(&b, "  %q at %s: %s", column.Name, c.Locate(table.Table, column.Name), column.Role)
+			if column.Role == catalog.QuasiIdentifying {
+				fmt.Fprintf(&b, " %s %s%s", column.Kind, column.Publish, tree(column.Taxonomy))
+			}
+			b.WriteString("\n")
+		}
+	}
+	fmt.Fprintf(&b, "readable %v\n", c.Policy.Readable)
+	return b.String()
+}
+
+func tree(nodes []hierarchy.Node) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	var parts []string
+	for _, n := range nodes {
+		parts = append(parts, fmt.Sprintf("%q%s", n.Label, tree(n.Children)))
+	}
+	return "(" + strings.Join(parts, " ") + ")"
+}

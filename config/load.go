@@ -1,0 +1,112 @@
+package config
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// surroundings are the environment and the files that a configuration speaks of.
+type surroundings struct {
+	lookupEnv func(name string) (string, bool)
+	// readFile returns at most maxFileBytes + 1 bytes of a file.
+	readFile func(path string) ([]byte, error)
+}
+
+func machine() *surroundings { return &surroundings{lookupEnv: os.LookupEnv, readFile: readFile} }
+
+// Load reads a configuration file, and the passwords and certificates it speaks
+// of. The error is an [Errors].
+func Load(path string) (*Config, error) { return load(path, machine()) }
+
+func load(path string, around *surroundings) (*Config, error) {
+	text, err := around.readFile(path)
+	if err != nil {
+		return nil, Errors{{File: path, What: "cannot be read: " + cause(err), Fix: startFrom}}
+	}
+	return parse(path, text, around)
+}
+
+// Parse reads a configuration from its text. It looks at nothing else: no
+// password is read, and [Secret.IsSet] is false for those of Upstream. File is
+// used in messages, and its folder is where relative paths start. The error is
+// an [Errors].
+func Parse(file string, text []byte) (*Config, error) { return parse(file, text, nil) }
+
+func parse(file string, text []byte, around *surroundings) (*Config, error) {
+	r := newReader(file, around)
+	c := defaults()
+	if root := r.document(text); root != nil {
+		r.config(root, &c)
+	}
+	c.places = r.places
+	if err := r.problems.asError(); err != nil {
+		return nil, err
+	}
+	return &c, nil
+}
+
+func (r *reader) config(root *yaml.Node, c *Config) {
+	r.mapping(
+		root, "the configuration",
+		field{key: "listen", read: r.address(&c.Listen)},
+		field{key: "tls", read: r.tls(&c.TLS)},
+		field{key: "database", read: r.storeName(&c.Database, "database")},
+		field{key: "users", need: "users: with a name and a verifier each", read: r.users(&c.Users)},
+		field{key: "upstream", need: "upstream: with an owner and a reader", read: r.upstream(&c.Upstream)},
+		field{key: "publication", read: r.storeName(&c.Publication, "publication")},
+		field{key: "slot", read: r.slot(&c.Slot)},
+		field{key: "tables", need: "tables: with one table or more to protect", read: r.tables(&c.Policy.Tables)},
+		field{key: "readable", read: r.readable(&c.Policy.Readable)},
+		field{key: "limits", read: r.limits(&c.Limits)},
+		field{key: "timeouts", read: r.timeouts(&c.Timeouts)},
+		field{key: "log", read: r.log(&c.Log)},
+	)
+	if c.Database == "" {
+		c.Database = c.Upstream.Owner.Database
+	}
+}
+
+// beside resolves a path that a file speaks of.
+func (r *reader) beside(path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(filepath.Dir(r.file), path)
+}
+
+// contents reads a file that the configuration speaks of. It is false when the
+// file is not to be looked at, or when it cannot be read, which is reported.
+func (r *reader) contents(n *yaml.Node, what, path string) ([]byte, bool) {
+	if r.around == nil {
+		return nil, false
+	}
+	text, err := r.around.readFile(path)
+	if err != nil {
+		r.wrong(r.follow(n), what+" cannot be read: "+cause(err), "give the path of a readable file; a relative one starts at this file's folder")
+		return nil, false
+	}
+	return text, true
+}
+
+// cause is the system's reason alone: a path in the wrong place could be a password.
+func cause(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return "input/output error"
+}
+
+func readFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+}

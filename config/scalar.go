@@ -1,0 +1,178 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+	"unicode"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// literal returns a scalar's text as it stands in the file, whatever YAML would
+// make of it.
+func (r *reader) literal(n *yaml.Node, what string) (string, bool) {
+	n = r.follow(n)
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		r.wrong(n, fmt.Sprintf("%s must be a single value, not %s", what, shape(n)), "write one word or a text in quotes")
+		return "", false
+	case !r.untagged(n):
+		return "", false
+	case n.Value == "":
+		r.wrong(n, what+" is empty", "write a value, or remove the key")
+		return "", false
+	}
+	return n.Value, true
+}
+
+// longestNameBytes is PostgreSQL's NAMEDATALEN - 1.
+const longestNameBytes = 63
+
+// name is a literal without control characters that PostgreSQL can keep whole.
+func (r *reader) name(n *yaml.Node, what string) (string, bool) {
+	text, ok := r.literal(n, what)
+	if !ok {
+		return "", false
+	}
+	for _, c := range text {
+		if unicode.IsControl(c) {
+			r.wrong(r.follow(n), what+" contains a control character", "write it on one line, without \\ escapes")
+			return "", false
+		}
+	}
+	if len(text) > longestNameBytes {
+		r.wrong(r.follow(n), fmt.Sprintf("%s is longer than PostgreSQL's %d bytes", what, longestNameBytes), "write the name as PostgreSQL stores it")
+		return "", false
+	}
+	return text, true
+}
+
+// setting is a literal that is not YAML's null, which for a setting can only
+// mean that somebody wanted it unset.
+func (r *reader) setting(n *yaml.Node, what string) (string, bool) {
+	text, ok := r.literal(n, what)
+	if !ok {
+		return "", false
+	}
+	if n = r.follow(n); n.Tag == "!!null" && n.Style == 0 {
+		r.wrong(n, what+" is null", "write a value, or remove the key")
+		return "", false
+	}
+	for _, c := range text {
+		if unicode.IsControl(c) {
+			r.wrong(n, what+" contains a control character", "write it on one line, without \\ escapes")
+			return "", false
+		}
+	}
+	return text, true
+}
+
+// integer reads a plain decimal number within bounds. What it stands for is
+// named in messages; the number is not trusted to be no secret.
+func (r *reader) integer(n *yaml.Node, what string, least, most int) (int, bool) {
+	text, ok := r.setting(n, what)
+	if !ok {
+		return 0, false
+	}
+	n = r.follow(n)
+	value, err := strconv.Atoi(text)
+	if err != nil || n.Style != 0 || strconv.Itoa(value) != text {
+		r.wrong(n, what+" must be a whole number", fmt.Sprintf("write decimal digits without quotes, between %d and %d", least, most))
+		return 0, false
+	}
+	if value < least || value > most {
+		r.wrong(n, fmt.Sprintf("%s is out of range", what), fmt.Sprintf("write a number between %d and %d", least, most))
+		return 0, false
+	}
+	return value, true
+}
+
+func (r *reader) storeInteger(to *int, what string, least, most int) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if value, ok := r.integer(n, what, least, most); ok {
+			*to = value
+		}
+	}
+}
+
+func (r *reader) storeBool(to *bool, what string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		text, ok := r.setting(n, what)
+		if !ok {
+			return
+		}
+		if n = r.follow(n); n.Style != 0 || text != "true" && text != "false" {
+			r.wrong(n, what+" must be true or false", "write true or false without quotes")
+			return
+		}
+		*to = text == "true"
+	}
+}
+
+// maxDuration keeps durations within what PostgreSQL's millisecond settings hold.
+const maxDuration = 24 * 24 * time.Hour
+
+// storeDuration reads a duration with its unit; zero only where it means no bound.
+func (r *reader) storeDuration(to *time.Duration, what string, zero bool) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		text, ok := r.setting(n, what)
+		if !ok {
+			return
+		}
+		n = r.follow(n)
+		value, err := time.ParseDuration(text)
+		switch {
+		case err != nil:
+			r.wrong(n, what+" is not a duration", "write a number with its unit, for example 500ms, 30s, 10m or 1h30m")
+		case value < 0 || value > maxDuration:
+			r.wrong(n, what+" is out of range", "write a duration between 0s and 576h")
+		case value == 0 && !zero:
+			r.wrong(n, what+" must not be zero", "write a duration, for example 30s")
+		case value > 0 && value < time.Millisecond:
+			r.wrong(n, what+" is shorter than a millisecond", "write a longer one, for example 30s")
+		default:
+			*to = value
+		}
+	}
+}
+
+// storeName reads a name as PostgreSQL stores it.
+func (r *reader) storeName(to *string, what string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if text, ok := r.name(n, what); ok {
+			*to = text
+		}
+	}
+}
+
+// word is a choice that is only its name.
+type word string
+
+func (w word) String() string { return string(w) }
+
+func words(texts []string) []word {
+	list := make([]word, len(texts))
+	for i, t := range texts {
+		list[i] = word(t)
+	}
+	return list
+}
+
+// choose reads one of the choices by its name.
+func choose[T fmt.Stringer](r *reader, n *yaml.Node, what string, choices ...T) (T, bool) {
+	var none T
+	text, ok := r.setting(n, what)
+	if !ok {
+		return none, false
+	}
+	names := make([]string, len(choices))
+	for i, c := range choices {
+		names[i] = c.String()
+		if text == names[i] {
+			return c, true
+		}
+	}
+	r.wrong(r.follow(n), fmt.Sprintf("%s %s is not known", what, quote(text)), suggestion(text, names, "write one of"))
+	return none, false
+}

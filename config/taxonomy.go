@@ -1,0 +1,138 @@
+package config
+
+import (
+	"fmt"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+)
+
+var kinds = []hierarchy.Kind{hierarchy.Numeric, hierarchy.Date, hierarchy.Categorical, hierarchy.Prefix}
+
+func kindNames() []string {
+	names := make([]string, len(kinds))
+	for i, kind := range kinds {
+		names[i] = kind.String()
+	}
+	return names
+}
+
+// domainOf is a domain that every hierarchy of the kind can stand over: whether
+// it fits the column's type is the database's to say.
+var domainOf = map[hierarchy.Kind]hierarchy.Domain{
+	hierarchy.Numeric:     hierarchy.DomainDecimal,
+	hierarchy.Date:        hierarchy.DomainDate,
+	hierarchy.Categorical: hierarchy.DomainText,
+	hierarchy.Prefix:      hierarchy.DomainText,
+}
+
+// hierarchy reads a kind alone, or a mapping with the kind and a taxonomy.
+func (r *reader) hierarchy(n *yaml.Node, what string) (kind hierarchy.Kind, nodes []hierarchy.Node, ok bool) {
+	node := r.follow(n)
+	if node.Kind == yaml.ScalarNode {
+		kind, ok = choose(r, n, "hierarchy", kinds...)
+		return kind, nil, ok
+	}
+	var tree *yaml.Node
+	known := false
+	r.mapping(
+		n, "the hierarchy of "+what,
+		field{key: "kind", need: "kind: " + enumerate(kindNames()), read: func(n *yaml.Node) { kind, known = choose(r, n, "hierarchy", kinds...) }},
+		field{key: "taxonomy", read: func(n *yaml.Node) { tree = n }},
+	)
+	if tree == nil {
+		return kind, nil, known
+	}
+	if known && kind != hierarchy.Categorical {
+		r.wrong(r.follow(tree), fmt.Sprintf("a %s hierarchy has no taxonomy", kind), "remove taxonomy, or write kind: categorical")
+		return kind, nil, known
+	}
+	before := len(r.problems)
+	nodes = r.taxonomy(tree, 1, make(map[string]int))
+	if !known || len(r.problems) > before {
+		return kind, nodes, known
+	}
+	if err := (hierarchy.Spec{Kind: kind, Domain: domainOf[kind], Taxonomy: nodes}).Validate(); err != nil {
+		r.wrong(r.follow(tree), strings.ReplaceAll(err.Error(), "\n", "; "), "correct the taxonomy")
+	}
+	return kind, nodes, known
+}
+
+// maxTaxonomyDepth is as deep as a taxonomy that people read can be.
+const maxTaxonomyDepth = 32
+
+const taxonomyExample = "write Label: [value, value], nested as deep as needed"
+
+// taxonomy reads the nodes on one level: a mapping's keys with what is below
+// them, or a list's values; a value in a list may itself be a mapping. Lines
+// has the labels met so far.
+func (r *reader) taxonomy(n *yaml.Node, depth int, lines map[string]int) []hierarchy.Node {
+	at := r.follow(n)
+	if depth > maxTaxonomyDepth {
+		r.wrong(at, fmt.Sprintf("the taxonomy is deeper than %d levels", maxTaxonomyDepth), "flatten it")
+		return nil
+	}
+	var nodes []hierarchy.Node
+	switch at.Kind {
+	case yaml.MappingNode:
+		nodes = r.branches(n, depth, lines)
+	case yaml.SequenceNode:
+		r.untagged(at)
+		for _, item := range at.Content {
+			if r.exhausted() {
+				return nil
+			}
+			if r.follow(item).Kind == yaml.MappingNode {
+				nodes = append(nodes, r.branches(item, depth, lines)...)
+			} else if label, ok := r.label(item, lines); ok {
+				nodes = append(nodes, hierarchy.Node{Label: label})
+			}
+		}
+	default:
+		r.wrong(at, "a taxonomy must be a mapping or a list, not "+shape(at), taxonomyExample)
+		return nil
+	}
+	if len(at.Content) == 0 {
+		r.wrong(at, "a part of the taxonomy is empty", taxonomyExample)
+	}
+	return nodes
+}
+
+// branches reads a mapping's keys, each with what is below it; a key with
+// nothing after it is a value.
+func (r *reader) branches(n *yaml.Node, depth int, lines map[string]int) []hierarchy.Node {
+	entries, _ := r.entries(n, "the taxonomy")
+	var nodes []hierarchy.Node
+	for _, e := range entries {
+		label, ok := r.label(e.key, lines)
+		node := hierarchy.Node{Label: label}
+		if !isEmpty(r.follow(e.value)) {
+			node.Children = r.taxonomy(e.value, depth+1, lines)
+		}
+		if ok {
+			nodes = append(nodes, node)
+		}
+	}
+	return nodes
+}
+
+// label reads a label, which stands in one place of the taxonomy only.
+func (r *reader) label(n *yaml.Node, lines map[string]int) (string, bool) {
+	label, ok := r.literal(n, "a label of the taxonomy")
+	if !ok {
+		return "", false
+	}
+	n = r.follow(n)
+	if label == hierarchy.Root {
+		r.wrong(n, fmt.Sprintf("label %q is reserved for the top of the taxonomy", hierarchy.Root), "remove it: what it holds belongs one level up")
+		return "", false
+	}
+	if line, twice := lines[label]; twice {
+		r.wrong(n, fmt.Sprintf("label %s stands twice in the taxonomy, first on line %d", quote(label), line), "remove one of them, or give them different labels")
+		return "", false
+	}
+	lines[label] = n.Line
+	return label, true
+}

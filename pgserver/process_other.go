@@ -1,0 +1,13 @@
+//go:build !linux
+
+package pgserver
+
+import "syscall"
+
+// dieWithParent does nothing where the kernel has no parent-death signal: the
+// caller's Stop is all there is.
+func dieWithParent(*syscall.SysProcAttr) {}
+
+// childrenOf returns nothing where there is no /proc: children notice by
+// themselves that their postmaster is gone.
+func childrenOf(int) []int { return nil }

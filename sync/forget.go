@@ -1,0 +1,35 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Forget drops the slot and the stored position, so that the next Run
+// publishes every table afresh. The last release stays readable until then. It
+// does nothing when there is nothing to forget, and refuses while another
+// process applies.
+func Forget(ctx context.Context, owner *pgx.ConnConfig, slot string) error {
+	s := &session{Syncer: &Syncer{Config: Config{Owner: owner, Slot: slot}}}
+	defer s.close()
+	var err error
+	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
+		return fmt.Errorf("connecting as the owner: %w", err)
+	}
+	state, err := s.slotState(ctx)
+	if err != nil {
+		return err
+	}
+	if state.active {
+		return &StopError{What: fmt.Sprintf("replication slot %q is in use", slot), Fix: "stop kproxy first"}
+	}
+	if err := s.dropSlot(ctx, state); err != nil {
+		return err
+	}
+	if _, err := s.control.Exec(ctx, "DELETE FROM kproxy_store.position WHERE slot = $1", slot); err != nil {
+		return fmt.Errorf("forgetting the position: %w", err)
+	}
+	return nil
+}

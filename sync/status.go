@@ -1,0 +1,49 @@
+package sync
+
+import (
+	"github.com/jackc/pglogrepl"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// State is where a Syncer stands in its life.
+type State int
+
+const (
+	// Starting: connecting, or loading the store into memory.
+	Starting State = iota
+	// Publishing: making the initial release under the slot's snapshot.
+	Publishing
+	// Streaming: applying source transactions as they commit.
+	Streaming
+	// Reconnecting: the server is out of reach; the release stands at its last position.
+	Reconnecting
+	// Stopped: something needs the operator; see Status.Reason.
+	Stopped
+)
+
+var stateNames = []string{
+	Starting: "starting", Publishing: "publishing", Streaming: "streaming",
+	Reconnecting: "reconnecting", Stopped: "stopped",
+}
+
+// String is the state's name in messages.
+func (s State) String() string { return stateNames[s] }
+
+// Status is one moment of a Syncer's life.
+type Status struct {
+	State State
+	// Position is the source's commit position that the release shows.
+	Position pglogrepl.LSN
+	// Reason says why a Syncer is reconnecting or has stopped.
+	Reason string
+	// Tables tells each table's release.
+	Tables map[catalog.Name]TableStatus
+}
+
+// TableStatus describes one table's release.
+type TableStatus struct {
+	Records  int // records in the private store
+	Classes  int // equivalence classes published
+	Withheld int // records that no class could take
+}
