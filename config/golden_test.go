@@ -147,3 +147,20 @@ func tree(nodes []hierarchy.Node) string {
 	}
 	return "(" + strings.Join(parts, " ") + ")"
 }
+
+func TestManyMistakesAreCutShort(t *testing.T) {
+	t.Parallel()
+	var text strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&text, "key%d: 1\n", i)
+	}
+	_, err := Parse("many.yaml", []byte(text.String()))
+	var problems Errors
+	if !errors.As(err, &problems) || len(problems) != maxProblems+1 {
+		t.Fatalf("got %v", err)
+	}
+	// The 1000 unknown keys, and the three sections that are missing.
+	if last, want := problems[maxProblems].What, "903 more mistakes from here on"; last != want {
+		t.Errorf("got %q, want %q", last, want)
+	}
+}
