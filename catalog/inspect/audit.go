@@ -1,0 +1,179 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// CheckInput says what is to be checked. All names must be set.
+type CheckInput struct {
+	Policy      catalog.Policy
+	Owner       string
+	Reader      string
+	Publication string
+	Slot        string
+}
+
+func (in CheckInput) protected() []catalog.Name {
+	names := make([]catalog.Name, len(in.Policy.Tables))
+	for i, t := range in.Policy.Tables {
+		names[i] = t.Table
+	}
+	return names
+}
+
+// split turns names into the two arrays that queries take.
+func split(names []catalog.Name) (schemas, relations []string) {
+	schemas, relations = make([]string, len(names)), make([]string, len(names))
+	for i, n := range names {
+		schemas[i], relations[i] = n.Schema, n.Relation
+	}
+	return schemas, relations
+}
+
+// Audit asks whether a session of the reader role could reach a raw row: by the
+// role's attributes and memberships, by a grant on a protected table, its
+// partitions, parents or sequences, by a view with its owner's rights, by a
+// function with its owner's rights, by foreign data, files or large objects, or
+// by a privilege on the private store. It errs on the side of a finding. The
+// fix of each finding is a script that removes it. Row security policies are no
+// concern: their conditions run with the rights of the session.
+//
+// The connection must be the owner's, or another role's that may read
+// kproxy_store.
+func Audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
+	var report Report
+	err := reading(ctx, conn, func() (err error) {
+		report, err = audit(ctx, conn, in)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("auditing role %s: %w", in.Reader, err)
+	}
+	return report, nil
+}
+
+func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
+	a := auditor{ctx: ctx, conn: conn, in: in, reader: catalog.QuoteIdentifier(in.Reader)}
+	oid, err := roleOID(ctx, conn, in.Reader)
+	if errors.Is(err, errNoRole) {
+		a.report.add(Error, "reader-missing", none, fmt.Sprintf("there is no role %s", in.Reader),
+			"CREATE ROLE "+a.reader+" LOGIN NOINHERIT")
+		return a.report, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if a.roles, err = collect[roleRow](ctx, conn, "audit_roles", oid); err != nil {
+		return nil, err
+	}
+	for _, r := range a.roles {
+		a.reach = append(a.reach, r.OID)
+	}
+	if !a.auditRoles(oid) {
+		// A superuser is a member of every role: all else follows from that.
+		return a.report, nil
+	}
+	for _, step := range []func() error{a.auditRelations, a.auditFunctions, a.auditObjects, a.auditForeign, a.auditSettings} {
+		if err := step(); err != nil {
+			return nil, err
+		}
+	}
+	return a.report, nil
+}
+
+// auditor gathers the findings of one audit.
+type auditor struct {
+	ctx    context.Context
+	conn   *pgx.Conn
+	in     CheckInput
+	reader string // quoted
+	roles  []roleRow
+	reach  []uint32 // the roles' identifiers
+	raw    []rawRow
+	report Report
+}
+
+// roleRow is a role that the reader is or can become.
+type roleRow struct {
+	OID         uint32
+	Name        string
+	Superuser   bool
+	BypassRLS   bool `db:"bypass_rls"`
+	CreateRole  bool
+	CreateDB    bool `db:"create_db"`
+	Replication bool
+	Members     []string
+}
+
+// dangerousRoles let a member read data without a grant, run programs, or see
+// what other sessions do. The last are those of managed services.
+var dangerousRoles = []string{
+	"pg_read_all_data", "pg_write_all_data", "pg_read_server_files", "pg_write_server_files",
+	"pg_execute_server_program", "pg_monitor", "pg_read_all_stats", "pg_stat_scan_tables",
+	"pg_signal_backend", "pg_create_subscription", "pg_maintain",
+	"rds_superuser", "rds_replication", "cloudsqlsuperuser", "azure_pg_admin", "neon_superuser",
+}
+
+// auditRoles looks at the reader's own attributes and at what it is a member of.
+// It reports whether anything else is worth asking.
+func (a *auditor) auditRoles(reader uint32) bool {
+	for _, r := range a.roles {
+		if r.OID == reader && r.Superuser {
+			a.report.add(Error, "reader-superuser", none, fmt.Sprintf("role %s is a superuser", r.Name),
+				"ALTER ROLE "+a.reader+" NOSUPERUSER")
+			return false
+		}
+	}
+	for _, r := range a.roles {
+		for _, attribute := range []struct {
+			has  bool
+			name string
+		}{
+			{r.Superuser, "SUPERUSER"}, {r.BypassRLS, "BYPASSRLS"}, {r.CreateRole, "CREATEROLE"},
+			{r.CreateDB, "CREATEDB"}, {r.Replication, "REPLICATION"},
+		} {
+			switch {
+			case !attribute.has:
+			case r.OID == reader:
+				a.report.add(Error, "reader-attribute", none, fmt.Sprintf("role %s has the attribute %s", r.Name, attribute.name),
+					"ALTER ROLE "+a.reader+" NO"+attribute.name)
+			default:
+				a.report.add(Error, "reader-member", none,
+					fmt.Sprintf("role %s can become role %s, which has the attribute %s", a.in.Reader, r.Name, attribute.name), expel(r))
+			}
+		}
+		if slices.Contains(dangerousRoles, r.Name) || (r.Name == a.in.Owner && r.OID != reader) {
+			a.report.add(Error, "reader-member", none, fmt.Sprintf("role %s is a member of %s", a.in.Reader, r.Name), expel(r))
+		}
+	}
+	return true
+}
+
+// expel ends every membership through which the reader can become the role.
+func expel(r roleRow) string {
+	var script string
+	for i, member := range r.Members {
+		if i > 0 {
+			script += ";\n"
+		}
+		script += "REVOKE " + catalog.QuoteIdentifier(r.Name) + " FROM " + catalog.QuoteIdentifier(member)
+	}
+	return script
+}
+
+// role is the name of one of the reader's roles, 0 being PUBLIC, as SQL.
+func (a *auditor) role(oid uint32) string {
+	for _, r := range a.roles {
+		if r.OID == oid {
+			return catalog.QuoteIdentifier(r.Name)
+		}
+	}
+	return "PUBLIC"
+}

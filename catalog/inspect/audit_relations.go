@@ -1,0 +1,194 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// rawRow is a relation that holds or shows raw rows.
+type rawRow struct {
+	OID      uint32
+	Schema   string
+	Relation string
+	Kind     string
+	Owner    uint32
+	How      string // a key of rawReasons
+	Via      string // the relation that How speaks of
+	// Invoker is a view with security_invoker: it shows only what the session
+	// could read anyway.
+	Invoker  bool
+	Readable bool
+}
+
+func (r rawRow) name() catalog.Name { return catalog.Name{Schema: r.Schema, Relation: r.Relation} }
+
+var rawReasons = map[string]string{
+	"protected": "it is protected",
+	"child":     "it holds rows of %s",
+	"parent":    "it shows the rows of %s",
+	"view":      "it shows rows of %s with its owner's rights",
+	"rule":      "a rule on it reads %s with its owner's rights",
+	"sequence":  "it counts the rows of %s",
+	"toast":     "it holds values of %s",
+	"store":     "it belongs to the private store",
+	"system":    "it holds values or secrets of other relations",
+}
+
+func (r rawRow) reason() string {
+	reason := rawReasons[r.How]
+	if strings.Contains(reason, "%s") {
+		return fmt.Sprintf(reason, r.Via)
+	}
+	return reason
+}
+
+type generationRow struct {
+	TableSchema string
+	TableName   string
+	Generation  int64
+}
+
+// generations are the published generations; none before setup.
+func (a *auditor) generations() ([]generationRow, error) {
+	var exists bool
+	const sql = "SELECT pg_catalog.to_regclass('kproxy_store.generation') IS NOT NULL"
+	if err := a.conn.QueryRow(a.ctx, sql).Scan(&exists); err != nil {
+		return nil, fmt.Errorf("looking for the private store: %w", err)
+	}
+	if !exists {
+		return nil, nil
+	}
+	return collect[generationRow](a.ctx, a.conn, "generations")
+}
+
+type grantRow struct {
+	Relation   uint32
+	Grantee    uint32
+	Privileges []string
+}
+
+// auditRelations looks for privileges on everything that shows raw rows.
+func (a *auditor) auditRelations() error {
+	generations, err := a.generations()
+	if err != nil {
+		return err
+	}
+	var schemas, tables []string
+	var numbers []int64
+	for _, g := range generations {
+		schemas, tables, numbers = append(schemas, g.TableSchema), append(tables, g.TableName), append(numbers, g.Generation)
+	}
+	protectedSchemas, protectedTables := split(a.in.protected())
+	a.raw, err = collect[rawRow](a.ctx, a.conn, "audit_reach", a.reach, protectedSchemas, protectedTables,
+		schemas, tables, numbers, catalog.StoreSchema, catalog.ReleaseSchema(""))
+	if err != nil {
+		return err
+	}
+	grants, err := collect[grantRow](a.ctx, a.conn, "audit_grants", a.rawOIDs(), a.reach)
+	if err != nil {
+		return err
+	}
+	byRelation := make(map[uint32][]grantRow)
+	for _, g := range grants {
+		byRelation[g.Relation] = append(byRelation[g.Relation], g)
+	}
+	memberships := len(a.report) > 0
+	for _, r := range a.raw {
+		a.auditRelation(r, byRelation[r.OID], memberships)
+	}
+	return nil
+}
+
+func (a *auditor) rawOIDs() []uint32 {
+	oids := make([]uint32, len(a.raw))
+	for i, r := range a.raw {
+		oids[i] = r.OID
+	}
+	return oids
+}
+
+// showing are the relations from which a SELECT alone gets raw rows.
+func (a *auditor) showing() []uint32 {
+	var oids []uint32
+	for _, r := range a.raw {
+		if !r.Invoker && r.How != "rule" {
+			oids = append(oids, r.OID)
+		}
+	}
+	return oids
+}
+
+// auditRelation reports how the reader reaches one raw relation. Where a
+// membership was found already, privileges that are explained neither by a
+// grant nor by ownership come from it and are not told again.
+func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
+	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) {
+		a.report.add(Error, "readable-raw", r.name(),
+			"the policy lists it as readable, but "+r.reason(),
+			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.reader+"; -- and remove it from the policy's readable relations")
+	}
+	if r.Invoker {
+		return
+	}
+	found := false
+	if slices.Contains(a.reach, r.Owner) {
+		found = true
+	}
+	// A table's sequences and TOAST table have no owner of their own.
+	if found && r.How != "sequence" && r.How != "toast" {
+		a.owned(r.Owner, "raw-owned", r.name(), "it, and "+r.reason(), alterOwner(r))
+	}
+	for _, g := range grants {
+		privileges := g.Privileges
+		if r.How == "rule" {
+			privileges = slices.DeleteFunc(slices.Clone(privileges), func(p string) bool {
+				return !slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, strings.Fields(p)[0])
+			})
+		}
+		if len(privileges) == 0 {
+			continue
+		}
+		found = true
+		a.report.add(Error, "raw-grant", r.name(),
+			fmt.Sprintf("%s has %s on it, and %s", a.role(g.Grantee), strings.Join(privileges, ", "), r.reason()),
+			"REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee))
+	}
+	if r.Readable && r.How != "rule" && !found && !memberships {
+		a.report.add(Error, "raw-readable", r.name(), fmt.Sprintf("role %s may read it, and %s", a.in.Reader, r.reason()),
+			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM PUBLIC, "+a.reader)
+	}
+}
+
+// owned reports that one of the reader's roles owns an object. The membership is
+// what is wrong where that role is not the reader itself; that of kproxy's owner
+// role has been reported already.
+func (a *auditor) owned(owner uint32, code string, table catalog.Name, what, alter string) {
+	for _, r := range a.roles {
+		switch {
+		case r.OID != owner || r.Name == a.in.Owner:
+		case r.Name == a.in.Reader:
+			a.report.add(Error, code, table, fmt.Sprintf("role %s owns %s", r.Name, what), alter+" OWNER TO CURRENT_USER")
+		default:
+			a.report.add(Error, code, table, fmt.Sprintf("role %s is a member of %s, which owns %s", a.in.Reader, r.Name, what), expel(r))
+		}
+	}
+}
+
+// alterOwner starts the statement that gives a relation to another role.
+func alterOwner(r rawRow) string {
+	switch r.Kind {
+	case "v":
+		return "ALTER VIEW " + r.name().SQL()
+	case "m":
+		return "ALTER MATERIALIZED VIEW " + r.name().SQL()
+	case "f":
+		return "ALTER FOREIGN TABLE " + r.name().SQL()
+	case "S":
+		return "ALTER SEQUENCE " + r.name().SQL()
+	default:
+		return "ALTER TABLE " + r.name().SQL()
+	}
+}

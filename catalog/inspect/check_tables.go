@@ -1,0 +1,167 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+type tableRow struct {
+	Schema      string
+	Relation    string
+	Usable      bool
+	Selectable  bool
+	Permanent   bool
+	RowSecurity bool
+	HasChildren bool
+	Leaves      []uint32
+}
+
+// checkTables compares each protected table with its policy.
+func (c *checker) checkTables() error {
+	schemas, relations := split(c.in.protected())
+	rows, err := collect[tableRow](c.ctx, c.conn, "tables", schemas, relations, c.owner)
+	if err != nil {
+		return err
+	}
+	tables := map[catalog.Name]tableRow{}
+	for _, row := range rows {
+		tables[catalog.Name{Schema: row.Schema, Relation: row.Relation}] = row
+	}
+	for _, policy := range c.in.Policy.Tables {
+		relation, exists := c.byName[policy.Table]
+		if !exists {
+			c.report.add(Error, "table-missing", policy.Table, "there is no such relation", "correct its name in the policy")
+			continue
+		}
+		c.checkPolicy(policy, relation)
+		c.checkTable(relation, tables[policy.Table])
+	}
+	return nil
+}
+
+// checkPolicy reports what catalog.Publish finds, and generated columns, which
+// logical replication does not send.
+func (c *checker) checkPolicy(policy catalog.TablePolicy, relation catalog.Relation) {
+	_, problems := catalog.Publish(policy, relation)
+	for _, p := range problems {
+		c.report = append(c.report, Finding{Severity: Error, Code: "policy", Table: p.Table, Column: p.Column, What: p.What, Fix: p.Fix})
+	}
+	for _, column := range relation.Columns {
+		if named, ok := policy.Column(column.Name); ok && column.Generated && named.Role != catalog.Identifying {
+			c.report = append(c.report, Finding{
+				Severity: Error, Code: "generated-column", Table: relation.Name, Column: column.Name,
+				What: "is a generated column, which logical replication does not send", Fix: "remove it from the policy",
+			})
+		}
+	}
+}
+
+func (c *checker) checkTable(relation catalog.Relation, t tableRow) {
+	name, owner := relation.Name, catalog.QuoteIdentifier(c.in.Owner)
+	if len(catalog.ReleaseSchema(name.Schema)) > 63 {
+		c.report.add(Error, "schema-name", name, "the name of its release schema would be longer than 63 bytes", "rename the schema")
+	}
+	if !t.Usable {
+		c.report.add(Error, "owner-grant", name, fmt.Sprintf("role %s may not look into its schema", c.in.Owner),
+			"GRANT USAGE ON SCHEMA "+catalog.QuoteIdentifier(name.Schema)+" TO "+owner)
+	}
+	if !t.Selectable {
+		c.report.add(Error, "owner-grant", name, fmt.Sprintf("role %s may not read it", c.in.Owner),
+			"GRANT SELECT ON TABLE "+name.SQL()+" TO "+owner)
+	}
+	if !t.Permanent {
+		c.report.add(Error, "table-unlogged", name, "its changes are not in the write-ahead log", "ALTER TABLE "+name.SQL()+" SET LOGGED")
+	}
+	if t.RowSecurity {
+		c.report.add(Error, "row-security", name, fmt.Sprintf("row security hides rows from role %s", c.in.Owner), "ALTER ROLE "+owner+" BYPASSRLS")
+	}
+	if t.HasChildren {
+		c.report.add(Error, "inheritance", name, "other tables inherit from it; their rows would be left out",
+			"make it a partitioned table, or end the inheritance with ALTER TABLE ... NO INHERIT")
+	}
+	for _, oid := range t.Leaves {
+		leaf, known := c.byOID[oid]
+		if !known || (slices.Equal(leaf.Key, relation.Key) && leaf.ReplicaIdentity != 'n') {
+			continue
+		}
+		c.report.add(Error, "partition-identity", leaf.Name,
+			fmt.Sprintf("this partition's replica identity differs from that of %s", name),
+			"ALTER TABLE "+leaf.Name.SQL()+" REPLICA IDENTITY DEFAULT; -- with the same primary key, or USING INDEX as the partitioned table has")
+	}
+}
+
+// checkReadable wants every relation that analysts may read to exist and to be granted.
+func (c *checker) checkReadable() error {
+	for _, name := range c.in.Policy.Readable {
+		relation, exists := c.byName[name]
+		switch {
+		case !exists:
+			c.report.add(Error, "readable-missing", name, "there is no such relation", "correct its name in the policy")
+		case !relation.ReadableByReader:
+			c.report.add(Error, "readable-grant", name, fmt.Sprintf("role %s may not read it", c.in.Reader),
+				"GRANT SELECT ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Reader))
+		}
+	}
+	return nil
+}
+
+type ownRow struct {
+	Name   string
+	Exists bool
+	Owned  bool
+	Usable bool
+}
+
+type nameRow struct{ Name string }
+
+// checkOwn looks at what setup makes.
+func (c *checker) checkOwn() error {
+	schemas := []string{catalog.StoreSchema, catalog.CatalogSchema}
+	for _, t := range c.in.Policy.Tables {
+		if release := catalog.ReleaseSchema(t.Table.Schema); !slices.Contains(schemas, release) {
+			schemas = append(schemas, release)
+		}
+	}
+	rows, err := collect[ownRow](c.ctx, c.conn, "own", schemas, c.owner, c.reader)
+	if err != nil {
+		return err
+	}
+	complete := true
+	for _, s := range rows {
+		name, owner := catalog.QuoteIdentifier(s.Name), catalog.QuoteIdentifier(c.in.Owner)
+		switch {
+		case !s.Exists:
+			complete = false
+			c.report.add(Error, "schema-missing", none, "there is no schema "+s.Name, "run kproxy setup")
+		case !s.Owned:
+			c.report.add(Error, "schema-owner", none, fmt.Sprintf("schema %s does not belong to role %s", s.Name, c.in.Owner),
+				"ALTER SCHEMA "+name+" OWNER TO "+owner)
+		case s.Name != catalog.StoreSchema && !s.Usable:
+			c.report.add(Error, "schema-usage", none, fmt.Sprintf("role %s may not look into schema %s", c.in.Reader, s.Name),
+				"GRANT USAGE ON SCHEMA "+name+" TO "+catalog.QuoteIdentifier(c.in.Reader))
+		}
+	}
+	if !complete {
+		return nil
+	}
+	return c.checkStandIns()
+}
+
+func (c *checker) checkStandIns() error {
+	var own, of []catalog.Name
+	for _, s := range catalog.StandIns() {
+		own, of = append(own, s.Name()), append(of, s.Of)
+	}
+	ownSchemas, ownRelations := split(own)
+	ofSchemas, ofRelations := split(of)
+	rows, err := collect[nameRow](c.ctx, c.conn, "standins", ownSchemas, ownRelations, ofSchemas, ofRelations, c.reader)
+	if err != nil {
+		return err
+	}
+	for _, s := range rows {
+		c.report.add(Error, "stand-in", none, s.Name+" is missing, out of date or not readable", "run kproxy setup")
+	}
+	return nil
+}

@@ -1,0 +1,88 @@
+package inspect
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Severity says what a finding means for serving.
+type Severity int
+
+// The severities.
+const (
+	// Warning is worth mending, but breaks no promise by itself.
+	Warning Severity = iota
+	// Error keeps kproxy from serving.
+	Error
+)
+
+// String is the severity in lower case.
+func (s Severity) String() string {
+	if s == Error {
+		return "error"
+	}
+	return "warning"
+}
+
+// MarshalText makes the severity a word in JSON.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Finding is one thing that stands in the way, with what mends it. It never
+// holds a row's values.
+type Finding struct {
+	Severity Severity
+	// Code names the kind of finding; it does not change between versions.
+	Code string
+	// Table is the relation concerned; empty for the server, a role or another object.
+	Table  catalog.Name
+	Column string
+	What   string
+	// Fix is a SQL script for an administrator where SQL can mend it; of a
+	// finding of [Audit] it always is. Otherwise it is advice.
+	Fix string
+}
+
+// String is the finding on one line, the fix on the next.
+func (f Finding) String() string {
+	var where string
+	if f.Table != (catalog.Name{}) {
+		where = f.Table.String()
+		if f.Column != "" {
+			where += "." + f.Column
+		}
+		where += ": "
+	}
+	return fmt.Sprintf("%s [%s] %s%s\n    %s", f.Severity, f.Code, where, f.What, strings.ReplaceAll(f.Fix, "\n", "\n    "))
+}
+
+// Report is everything that was found; empty when all is well.
+type Report []Finding
+
+// Errors are the findings that keep kproxy from serving.
+func (r Report) Errors() Report {
+	var errs Report
+	for _, f := range r {
+		if f.Severity == Error {
+			errs = append(errs, f)
+		}
+	}
+	return errs
+}
+
+// String lists the findings, one below the other.
+func (r Report) String() string {
+	lines := make([]string, len(r))
+	for i, f := range r {
+		lines[i] = f.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+func (r *Report) add(severity Severity, code string, table catalog.Name, what, fix string) {
+	*r = append(*r, Finding{Severity: severity, Code: code, Table: table, What: what, Fix: fix})
+}
+
+// none is the table of a finding that concerns no relation.
+var none catalog.Name

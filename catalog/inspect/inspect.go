@@ -1,0 +1,70 @@
+// Package inspect reads a PostgreSQL server: its relations for the catalog, its
+// settings, and whether it is fit to publish from.
+//
+// Entry points:
+//   - [Relations]: the relations of the database as types of package catalog.
+//   - [Server]: version, settings and free slots.
+//   - [Check]: everything that stands in the way of publishing, at once.
+//   - [Audit]: the part of Check that asks whether clients' sessions could reach
+//     a raw row; to be repeated while serving.
+//
+// Every function reads one snapshot of the catalogs in a fixed number of
+// queries, whatever the number of relations. PostgreSQL's chapters "System
+// Catalogs", "Database Roles" and "Rules and Privileges" are the sources.
+package inspect
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// query is the text of a file of folder sql.
+func query(name string) string {
+	text, err := sqlFiles.ReadFile("sql/" + name + ".sql")
+	if err != nil {
+		// The empty statement makes the caller's Query fail with a clear error
+		// of the number of columns; a test reads every file.
+		return ""
+	}
+	return string(text)
+}
+
+// reading runs read on one snapshot and leaves the connection's state as it
+// was, inside of a transaction of the caller's or without one. Names in results
+// are qualified, since the search path is pg_catalog; compiling the queries would
+// take longer than running them.
+func reading(ctx context.Context, conn *pgx.Conn, read func() error) (err error) {
+	begin, end := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", "ROLLBACK"
+	if conn.PgConn().TxStatus() == 'T' {
+		begin, end = "SAVEPOINT kproxy_inspect", "ROLLBACK TO SAVEPOINT kproxy_inspect; RELEASE SAVEPOINT kproxy_inspect"
+	}
+	if _, err := conn.PgConn().Exec(ctx, begin+"; SET LOCAL search_path = pg_catalog; SET LOCAL jit = off").ReadAll(); err != nil {
+		return fmt.Errorf("beginning to read the catalogs: %w", err)
+	}
+	defer func() {
+		if _, failed := conn.PgConn().Exec(context.WithoutCancel(ctx), end).ReadAll(); failed != nil {
+			err = errors.Join(err, fmt.Errorf("ending to read the catalogs: %w", failed))
+		}
+	}()
+	return read()
+}
+
+// collect runs the named query and scans each row into a T by its columns' names.
+func collect[T any](ctx context.Context, conn *pgx.Conn, name string, arguments ...any) ([]T, error) {
+	rows, err := conn.Query(ctx, query(name), arguments...)
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogs (%s): %w", name, err)
+	}
+	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalogs (%s): %w", name, err)
+	}
+	return found, nil
+}

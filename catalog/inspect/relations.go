@@ -1,0 +1,89 @@
+package inspect
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Relations returns all relations of the database outside the system's schemas,
+// kproxy's own left out, ordered by name. The reader is the role whose access
+// ReadableByReader tells of; it must exist.
+func Relations(ctx context.Context, conn *pgx.Conn, reader string) ([]catalog.Relation, error) {
+	var relations []catalog.Relation
+	err := reading(ctx, conn, func() error {
+		oid, err := roleOID(ctx, conn, reader)
+		if err != nil {
+			return err
+		}
+		relations, err = readRelations(ctx, conn, oid)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the database's relations: %w", err)
+	}
+	return relations, nil
+}
+
+type relationRow struct {
+	OID             uint32
+	Schema          string
+	Relation        string
+	Kind            string
+	Names           []string
+	Types           []string
+	BaseTypes       []string
+	NotNulls        []bool
+	Generated       []bool
+	Key             []string
+	ReplicaIdentity string
+	Readable        bool
+}
+
+func readRelations(ctx context.Context, conn *pgx.Conn, reader uint32) ([]catalog.Relation, error) {
+	rows, err := collect[relationRow](ctx, conn, "relations", reader)
+	if err != nil {
+		return nil, err
+	}
+	relations := make([]catalog.Relation, 0, len(rows))
+	for _, row := range rows {
+		if catalog.IsOwn(row.Schema) {
+			continue
+		}
+		r := catalog.Relation{
+			OID:              catalog.OID(row.OID),
+			Name:             catalog.Name{Schema: row.Schema, Relation: row.Relation},
+			Kind:             catalog.Kind(row.Kind[0]),
+			Key:              row.Key,
+			ReplicaIdentity:  row.ReplicaIdentity[0],
+			ReadableByReader: row.Readable,
+		}
+		for i, name := range row.Names {
+			r.Columns = append(r.Columns, catalog.Column{
+				Name: name, Type: row.Types[i], BaseType: row.BaseTypes[i],
+				NotNull: row.NotNulls[i], Generated: row.Generated[i],
+			})
+		}
+		relations = append(relations, r)
+	}
+	return relations, nil
+}
+
+// errNoRole is wrapped by the error for a role that does not exist.
+var errNoRole = errors.New("there is no such role")
+
+func roleOID(ctx context.Context, conn *pgx.Conn, name string) (uint32, error) {
+	var oid uint32
+	err := conn.QueryRow(ctx, "SELECT oid FROM pg_catalog.pg_roles WHERE rolname = $1", name).Scan(&oid)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, fmt.Errorf("role %s: %w: run kproxy setup", name, errNoRole)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("looking up role %s: %w", name, err)
+	}
+	return oid, nil
+}

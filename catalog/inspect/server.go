@@ -1,0 +1,45 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// ServerFacts says what the server is and what it has left for replication.
+type ServerFacts struct {
+	VersionNum int    // as server_version_num: 150004 is 15.4
+	Version    string // as server_version
+	WalLevel   string // minimal, replica or logical
+	// ServerEncoding is the database's encoding, for example UTF8.
+	ServerEncoding      string
+	MaxReplicationSlots int
+	SlotsInUse          int
+	MaxWalSenders       int
+	SendersInUse        int
+	// SystemIdentifier tells one cluster from another, also after a restore.
+	SystemIdentifier string
+	Database         string
+}
+
+// Server reads the facts about the server and the database of the connection.
+func Server(ctx context.Context, conn *pgx.Conn) (ServerFacts, error) {
+	var facts ServerFacts
+	err := reading(ctx, conn, func() (err error) {
+		facts, err = readServer(ctx, conn)
+		return err
+	})
+	if err != nil {
+		return ServerFacts{}, fmt.Errorf("reading the server's settings: %w", err)
+	}
+	return facts, nil
+}
+
+func readServer(ctx context.Context, conn *pgx.Conn) (ServerFacts, error) {
+	rows, err := collect[ServerFacts](ctx, conn, "server")
+	if err != nil {
+		return ServerFacts{}, err
+	}
+	return rows[0], nil
+}

@@ -1,0 +1,88 @@
+-- Every relation that holds or shows raw rows, each with one reason.
+--
+-- $1 roles of the reader; $2, $3 protected tables; $4, $5, $6 the store's
+-- generations; $7 the store's schema; $8 the prefix of release schemas.
+WITH RECURSIVE protected AS (
+  SELECT c.oid
+  FROM unnest($2::text[], $3::text[]) AS p(schema, relation)
+  JOIN pg_namespace n ON n.nspname = p.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.relation
+), below(oid, via) AS (
+  SELECT oid, 0::oid FROM protected
+  UNION
+  SELECT i.inhrelid, i.inhparent FROM pg_inherits i JOIN below b ON b.oid = i.inhparent
+), secret AS (
+  SELECT c.oid FROM pg_class c
+  WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relname IN
+    ('pg_statistic', 'pg_statistic_ext_data', 'pg_largeobject', 'pg_authid', 'pg_user_mapping')
+), seed(oid, via, how) AS (
+  SELECT oid, via, CASE WHEN via = 0 THEN 'protected' ELSE 'child' END FROM below
+  UNION ALL
+  SELECT c.oid, 0::oid, 'store' FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE n.nspname = $7 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
+  UNION ALL
+  SELECT oid, 0::oid, 'system' FROM secret
+), reads AS (
+  -- What the rules of a relation read: for ON SELECT ('1') a view's definition.
+  SELECT DISTINCT d.refobjid AS source, r.ev_class AS target, r.ev_type = '1' AS on_select
+  FROM pg_rewrite r
+  JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class
+  UNION
+  -- Dependencies on pinned system catalogs are not recorded; the rule's tree
+  -- names them.
+  SELECT s.oid, r.ev_class, r.ev_type = '1'
+  FROM (
+    SELECT r.ev_class, r.ev_type, r.ev_action::text AS tree
+    FROM pg_rewrite r JOIN pg_class c ON c.oid = r.ev_class
+    WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
+      AND r.ev_action::text ~ (SELECT ':relid (' || string_agg(oid::text, '|') || ') ' FROM secret)
+  ) r JOIN secret s ON r.tree ~ (':relid ' || s.oid || ' ')
+), published AS (
+  -- Published relations that read their own release table and nothing else.
+  SELECT v.oid
+  FROM unnest($4::text[], $5::text[], $6::bigint[]) AS g(table_schema, table_name, generation)
+  JOIN pg_namespace vn ON vn.nspname = $8 || g.table_schema
+  JOIN pg_class v ON v.relnamespace = vn.oid AND v.relname = g.table_name AND v.relkind = 'v'
+  JOIN pg_namespace sn ON sn.nspname = $7
+  JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || g.generation
+  WHERE ARRAY[release.oid] = ARRAY(SELECT reads.source FROM reads WHERE reads.target = v.oid)
+    AND NOT EXISTS (
+      SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+      WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
+), edge(source, target, how) AS (
+  SELECT inhrelid, inhparent, 'parent' FROM pg_inherits
+  UNION ALL
+  SELECT source, target, CASE WHEN on_select THEN 'view' ELSE 'rule' END FROM reads
+  UNION ALL
+  SELECT d.refobjid, d.objid, 'sequence' FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S'
+  WHERE d.classid = 'pg_class'::regclass AND d.refclassid = 'pg_class'::regclass AND d.deptype IN ('a', 'i')
+  UNION ALL
+  SELECT oid, reltoastrelid, 'toast' FROM pg_class WHERE reltoastrelid <> 0
+), raw(oid, via, how) AS (
+  SELECT oid, via, how FROM seed
+  UNION
+  SELECT e.target, e.source, e.how
+  FROM raw JOIN edge e ON e.source = raw.oid
+  JOIN pg_class c ON c.oid = e.target
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  WHERE raw.how <> 'rule'
+    AND n.nspname NOT IN ('pg_catalog', 'information_schema')
+    AND e.target NOT IN (SELECT oid FROM published)
+), once AS (
+  -- The store's own reason goes first, a rule's last: it matters to writers only.
+  SELECT DISTINCT ON (oid) oid, via, how FROM raw ORDER BY oid, how = 'rule', via <> 0, via
+)
+SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
+       c.relowner AS owner, o.how,
+       coalesce(vn.nspname || '.' || v.relname, '') AS via,
+       c.relkind = 'v' AND EXISTS (SELECT FROM unnest(c.reloptions) AS option
+         WHERE option ~ '^security_invoker=(t|on|y|1)') AS invoker,
+       EXISTS (SELECT FROM unnest($1::oid[]) AS role(oid) WHERE has_any_column_privilege(role.oid, c.oid, 'SELECT')) AS readable
+FROM once o
+JOIN pg_class c ON c.oid = o.oid
+JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN pg_class v ON v.oid = o.via
+LEFT JOIN pg_namespace vn ON vn.oid = v.relnamespace
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 't')
+ORDER BY n.nspname, c.relname

@@ -1,0 +1,41 @@
+-- All relations of user schemas that can stand in a FROM clause.
+WITH RECURSIVE base(oid, base) AS (
+  SELECT t.oid, t.oid FROM pg_type t WHERE t.typtype <> 'd'
+  UNION ALL
+  SELECT t.oid, b.base FROM pg_type t JOIN base b ON t.typtype = 'd' AND t.typbasetype = b.oid
+), columns AS (
+  SELECT a.attrelid,
+         array_agg(a.attname::text ORDER BY a.attnum) AS names,
+         array_agg(format_type(a.atttypid, a.atttypmod) ORDER BY a.attnum) AS types,
+         array_agg(t.typname::text ORDER BY a.attnum) AS base_types,
+         array_agg(a.attnotnull ORDER BY a.attnum) AS not_nulls,
+         array_agg(a.attgenerated <> '' ORDER BY a.attnum) AS generated
+  FROM pg_attribute a JOIN base b ON b.oid = a.atttypid JOIN pg_type t ON t.oid = b.base
+  WHERE a.attnum > 0 AND NOT a.attisdropped
+  GROUP BY a.attrelid
+), keys AS (
+  -- The index by which a changed row is found: that of the replica identity,
+  -- with default and full the primary key.
+  SELECT i.indrelid,
+         array_agg(a.attname::text ORDER BY k.position) AS names
+  FROM pg_index i
+  JOIN pg_class c ON c.oid = i.indrelid
+  CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
+  JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+  WHERE i.indisvalid AND k.position <= i.indnkeyatts
+    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident WHEN 'n' THEN false ELSE i.indisprimary END
+  GROUP BY i.indrelid
+)
+SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
+       coalesce(col.names, '{}') AS names, coalesce(col.types, '{}') AS types,
+       coalesce(col.base_types, '{}') AS base_types, coalesce(col.not_nulls, '{}') AS not_nulls,
+       coalesce(col.generated, '{}') AS generated,
+       coalesce(k.names, '{}') AS key, c.relreplident::text AS replica_identity,
+       has_any_column_privilege($1::oid, c.oid, 'SELECT') AS readable
+FROM pg_class c
+JOIN pg_namespace n ON n.oid = c.relnamespace
+LEFT JOIN columns col ON col.attrelid = c.oid
+LEFT JOIN keys k ON k.indrelid = c.oid
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
+  AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+ORDER BY n.nspname, c.relname

@@ -1,0 +1,68 @@
+package provision
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// limits bound what Apply may cost the database: it takes short locks on
+// protected tables (for the publication and the grants) and must not queue
+// their writers behind a long transaction.
+const limits = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '5min'; ` +
+	`SET LOCAL standard_conforming_strings = on`
+
+// Apply runs [Script] and sets the passwords given, all in one transaction of
+// its own on the administrator's connection. The server sees SCRAM-SHA-256
+// verifiers, never a password.
+func Apply(ctx context.Context, conn *pgx.Conn, in Input) (err error) {
+	in = in.withDefaults()
+	script, err := Script(in)
+	if err != nil {
+		return err
+	}
+	tx, err := conn.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("preparing the database: %w", err)
+	}
+	defer func() {
+		// Also where ctx has ended: the connection is the caller's.
+		if rollback := tx.Rollback(context.WithoutCancel(ctx)); rollback != nil && !errors.Is(rollback, pgx.ErrTxClosed) {
+			err = errors.Join(err, fmt.Errorf("rolling the preparation back: %w", rollback))
+		}
+	}()
+	for _, sql := range []string{limits, script} {
+		// The simple protocol takes several statements at once.
+		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
+			return fmt.Errorf("preparing the database: %w", err)
+		}
+	}
+	for _, login := range []Login{in.Owner, in.Reader} {
+		if err := setPassword(ctx, tx, login); err != nil {
+			return err
+		}
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("preparing the database: %w", err)
+	}
+	return nil
+}
+
+func setPassword(ctx context.Context, tx pgx.Tx, login Login) error {
+	if login.Password == "" {
+		return nil
+	}
+	verifier, err := scramVerifier(login.Password)
+	if err != nil {
+		return fmt.Errorf("setting the password of role %s: %w", login.Name, err)
+	}
+	alter := "ALTER ROLE " + catalog.QuoteIdentifier(login.Name) + " PASSWORD " + catalog.QuoteLiteral(verifier)
+	if _, err := tx.Exec(ctx, alter); err != nil {
+		return fmt.Errorf("setting the password of role %s: %w", login.Name, err)
+	}
+	return nil
+}

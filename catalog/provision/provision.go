@@ -1,0 +1,124 @@
+// Package provision prepares a database for kproxy: roles, schemas, grants, the
+// publication, the tables that exist before the first snapshot, and the
+// stand-ins for the system catalogs.
+//
+// Entry points: [Script] gives the SQL for a database administrator to read and
+// run; [Apply] runs the same text. Both may be repeated at any time: what is
+// there already is brought in line, and data is never touched.
+//
+// The statements come from the files in sql, in the order of [parts]. They work
+// on PostgreSQL 13 and later and avoid what only a superuser may do, except
+// for the attribute REPLICATION, which is asked for and whose refusal is a
+// warning.
+package provision
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// The names that a configuration need not give.
+const (
+	DefaultOwner       = "kproxy_owner"
+	DefaultReader      = "kproxy_reader"
+	DefaultPublication = "kproxy"
+)
+
+// Login is a role that kproxy connects as.
+type Login struct {
+	Name string
+	// Password is set by [Apply] and never part of [Script]. Empty leaves the
+	// role's password as it is. A SCRAM-SHA-256 verifier is stored as given.
+	Password string
+}
+
+// Input says what is to be prepared. Empty names mean the defaults.
+type Input struct {
+	Policy catalog.Policy
+	// Owner maintains the release: it reads protected tables, replicates, and
+	// owns kproxy's schemas.
+	Owner Login
+	// Reader is what clients' sessions run as.
+	Reader      Login
+	Publication string
+}
+
+func (in Input) withDefaults() Input {
+	for name, fallback := range map[*string]string{
+		&in.Owner.Name:  DefaultOwner,
+		&in.Reader.Name: DefaultReader,
+		&in.Publication: DefaultPublication,
+	} {
+		if *name == "" {
+			*name = fallback
+		}
+	}
+	return in
+}
+
+// maxNameBytes is PostgreSQL's NAMEDATALEN - 1; the server cuts longer names
+// off silently, so that two of them could become one.
+const maxNameBytes = 63
+
+// dollarQuote encloses the script's DO blocks.
+const dollarQuote = "$kproxy$"
+
+// validate reports everything that keeps the input from becoming a script.
+func (in Input) validate() error {
+	var problems []error
+	check := func(what, name string) {
+		switch {
+		case name == "":
+			problems = append(problems, fmt.Errorf("%s has no name", what))
+		case len(name) > maxNameBytes:
+			problems = append(problems, fmt.Errorf("%s %q: the name is longer than %d bytes", what, name, maxNameBytes))
+		case strings.Contains(name, dollarQuote) || strings.ContainsFunc(name, unicode.IsControl):
+			problems = append(problems, fmt.Errorf("%s %q: the name holds a control character or %s", what, name, dollarQuote))
+		}
+	}
+	check("the owner role", in.Owner.Name)
+	check("the reader role", in.Reader.Name)
+	check("the publication", in.Publication)
+	if in.Owner.Name == in.Reader.Name {
+		problems = append(problems, fmt.Errorf("owner and reader are both %q: sessions of clients need a role of their own", in.Owner.Name))
+	}
+	if len(in.Policy.Tables) == 0 {
+		problems = append(problems, errors.New("the policy protects no table"))
+	}
+	for _, name := range slices.Concat(protectedTables(in.Policy), in.Policy.Readable) {
+		check("the schema", name.Schema)
+		check("the table", name.Relation)
+		if catalog.IsOwn(name.Schema) {
+			problems = append(problems, fmt.Errorf("%s: the schema is kproxy's own", name))
+		}
+	}
+	for _, schema := range schemasOf(protectedTables(in.Policy)) {
+		if release := catalog.ReleaseSchema(schema); len(release) > maxNameBytes {
+			problems = append(problems, fmt.Errorf("the schema %q: the name of its release schema is longer than %d bytes", schema, maxNameBytes))
+		}
+	}
+	return errors.Join(problems...)
+}
+
+func protectedTables(policy catalog.Policy) []catalog.Name {
+	names := make([]catalog.Name, len(policy.Tables))
+	for i, t := range policy.Tables {
+		names[i] = t.Table
+	}
+	return names
+}
+
+// schemasOf lists the schemas of the relations, each once, in order.
+func schemasOf(names []catalog.Name) []string {
+	schemas := make([]string, len(names))
+	for i, n := range names {
+		schemas[i] = n.Schema
+	}
+	slices.Sort(schemas)
+	return slices.Compact(schemas)
+}

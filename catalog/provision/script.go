@@ -1,0 +1,107 @@
+package provision
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"text/template"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+//go:embed sql/*.sql
+var sqlFiles embed.FS
+
+// parts are the script's files in the order in which they run.
+var parts = []string{
+	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql",
+	"store.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql",
+}
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"identifier": catalog.QuoteIdentifier,
+	"literal":    catalog.QuoteLiteral,
+}).ParseFS(sqlFiles, "sql/*.sql"))
+
+// scriptData is what the templates see.
+type scriptData struct {
+	Owner, Reader, Publication string
+	StoreSchema, CatalogSchema string
+	ReleasePrefix              string
+	Protected, Readable        []catalog.Name
+	ProtectedSchemas           []string
+	ReadableSchemas            []string
+	// OwnSchemas are all of kproxy's; ReaderSchemas those the reader may look into.
+	OwnSchemas, ReaderSchemas []string
+	StandIns                  []standIn
+}
+
+// standIn is a catalog.StandIn in the form the DO block reads.
+type standIn struct {
+	Of, Name, Filter string
+	Replace          string // JSON object: column to expression
+}
+
+// Script is the complete SQL that prepares the database, for psql -1. It can be
+// run again at any time. It holds no password. The error lists all that is
+// wrong with the input.
+func Script(in Input) (string, error) {
+	in = in.withDefaults()
+	if err := in.validate(); err != nil {
+		return "", fmt.Errorf("writing the set-up script: %w", err)
+	}
+	data, err := newScriptData(in)
+	if err != nil {
+		return "", fmt.Errorf("writing the set-up script: %w", err)
+	}
+	var script strings.Builder
+	for i, part := range parts {
+		if i > 0 {
+			script.WriteByte('\n')
+		}
+		if err := templates.ExecuteTemplate(&script, part, data); err != nil {
+			return "", fmt.Errorf("writing the set-up script: %w", err)
+		}
+	}
+	return script.String(), nil
+}
+
+func newScriptData(in Input) (scriptData, error) {
+	data := scriptData{
+		Owner: in.Owner.Name, Reader: in.Reader.Name, Publication: in.Publication,
+		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
+		ReleasePrefix: catalog.ReleaseSchema(""),
+		Protected:     protectedTables(in.Policy), Readable: in.Policy.Readable,
+		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
+		ReadableSchemas:  schemasOf(in.Policy.Readable),
+	}
+	data.ReaderSchemas = []string{catalog.CatalogSchema}
+	for _, schema := range data.ProtectedSchemas {
+		data.ReaderSchemas = append(data.ReaderSchemas, catalog.ReleaseSchema(schema))
+	}
+	data.OwnSchemas = append([]string{catalog.StoreSchema}, data.ReaderSchemas...)
+	for _, s := range catalog.StandIns() {
+		replace, err := readableJSON(s.Replace)
+		if err != nil {
+			return scriptData{}, fmt.Errorf("stand-in for %s: %w", s.Of, err)
+		}
+		data.StandIns = append(data.StandIns, standIn{Of: s.Of.SQL(), Name: s.Name().SQL(), Filter: s.Filter, Replace: replace})
+	}
+	return data, nil
+}
+
+// readableJSON leaves <, > and & as they are, since the script is read by people.
+func readableJSON(replace map[string]string) (string, error) {
+	if len(replace) == 0 {
+		return "{}", nil
+	}
+	var text bytes.Buffer
+	encoder := json.NewEncoder(&text)
+	encoder.SetEscapeHTML(false)
+	if err := encoder.Encode(replace); err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(text.String()), nil
+}

@@ -1,0 +1,309 @@
+-- Prepares a database for kproxy. It can be run again at any time.
+--
+--   psql -X -1 -v ON_ERROR_STOP=1 -f setup.sql DATABASE
+--
+-- Run it as a superuser, or as a role with CREATEROLE that owns the tables below
+-- and may create schemas and publications in this database.
+--
+-- Passwords are not part of it. Afterwards, in psql, once:
+--
+--   \password "kproxy_owner"
+--   \password "kproxy_reader"
+
+SET standard_conforming_strings = on;
+
+-- Roles: the owner replicates and maintains the release; clients' sessions run as
+-- the reader. Attributes are changed only where they differ, since before
+-- PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner') THEN
+    CREATE ROLE "kproxy_owner" LOGIN;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner' AND NOT rolcanlogin) THEN
+    ALTER ROLE "kproxy_owner" LOGIN;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader') THEN
+    CREATE ROLE "kproxy_reader" LOGIN NOINHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader' AND (rolinherit OR NOT rolcanlogin)) THEN
+    ALTER ROLE "kproxy_reader" LOGIN NOINHERIT;
+  END IF;
+END
+$kproxy$;
+
+-- Reading the write-ahead log needs the attribute REPLICATION, which only a
+-- superuser may give (from PostgreSQL 16 on, also a role that has it itself).
+-- Amazon RDS has the role rds_replication in its place.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner' AND rolreplication) THEN
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'rds_replication') THEN
+      GRANT rds_replication TO "kproxy_owner";
+    ELSE
+      ALTER ROLE "kproxy_owner" REPLICATION;
+    END IF;
+  END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE WARNING 'the owner role may not replicate yet'
+    USING HINT = 'A superuser runs: ALTER ROLE ' || pg_catalog.quote_ident('kproxy_owner') || ' REPLICATION';
+END
+$kproxy$;
+
+-- Sessions of clients never write.
+ALTER ROLE "kproxy_reader" SET default_transaction_read_only = on;
+
+DO $kproxy$
+BEGIN
+  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I, %I',
+    pg_catalog.current_database(), 'kproxy_owner', 'kproxy_reader');
+END
+$kproxy$;
+
+-- An administrator who is not a superuser can create objects for the owner only
+-- as its member. The membership ends with this script.
+DO $kproxy$
+DECLARE
+  privilege text := CASE WHEN pg_catalog.current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END;
+BEGIN
+  IF NOT pg_catalog.pg_has_role(current_user, 'kproxy_owner', privilege) THEN
+    GRANT "kproxy_owner" TO CURRENT_USER;
+    PERFORM pg_catalog.set_config('kproxy.joined', 'yes', false);
+  END IF;
+END
+$kproxy$;
+
+-- Schemas: the private store, the stand-ins for the system catalogs, and one for
+-- the published relations of each schema with protected tables.
+DO $kproxy$
+DECLARE
+  schema_name text;
+BEGIN
+  FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy_release_Ward "B"', 'kproxy_release_public'] LOOP
+    IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(schema_name)) IS NULL THEN
+      EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', schema_name, 'kproxy_owner');
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+                      WHERE n.nspname = schema_name AND r.rolname = 'kproxy_owner') THEN
+      EXECUTE pg_catalog.format('ALTER SCHEMA %I OWNER TO %I', schema_name, 'kproxy_owner');
+    END IF;
+  END LOOP;
+END
+$kproxy$;
+
+-- The owner reads protected tables; the reader has no privilege on them.
+GRANT USAGE ON SCHEMA "Ward ""B""" TO "kproxy_owner";
+GRANT USAGE ON SCHEMA "public" TO "kproxy_owner";
+GRANT SELECT ON TABLE "public"."patients" TO "kproxy_owner";
+REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader";
+GRANT SELECT ON TABLE "Ward ""B"""."Patients" TO "kproxy_owner";
+REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader";
+
+-- Unprotected relations that analysts may read as they are.
+GRANT USAGE ON SCHEMA "public" TO "kproxy_reader";
+GRANT SELECT ON TABLE "public"."wards" TO "kproxy_reader";
+
+-- What follows belongs to the owner.
+SET ROLE "kproxy_owner";
+
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_store" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_catalog" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_Ward ""B""" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_public" FROM PUBLIC, "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy_catalog" TO "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy_release_Ward ""B""" TO "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy_release_public" TO "kproxy_reader";
+
+-- The replication position that the published state stands for.
+CREATE TABLE IF NOT EXISTS kproxy_store.position (
+  slot              text PRIMARY KEY,
+  epoch             bigint NOT NULL,
+  lsn               pg_lsn NOT NULL,
+  system_identifier text NOT NULL,
+  updated_at        timestamptz NOT NULL DEFAULT now()
+);
+
+-- Which tables records_<generation> and release_<generation> a protected table has.
+CREATE TABLE IF NOT EXISTS kproxy_store.generation (
+  table_schema  text,
+  table_name    text,
+  generation    bigint NOT NULL,
+  policy_digest text NOT NULL,
+  next_class    bigint NOT NULL,
+  next_record   bigint NOT NULL,
+  withheld      bigint NOT NULL DEFAULT 0,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (table_schema, table_name)
+);
+
+REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
+
+-- What the stand-ins ask. The two that they call for every row hold no sub-query,
+-- so that the planner puts them in line; the look-ups behind them run for few
+-- rows. All run with the rights of the session and name everything in full.
+-- 16384 is the first identifier of an object that initdb did not make.
+CREATE OR REPLACE FUNCTION kproxy_catalog.is_stand_in(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = $1 AND n.nspname = 'kproxy_catalog')
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy_catalog.is_index_of_readable(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_index i
+    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT'))
+$kproxy$;
+
+-- Whether the session may read the relation, or the relation of the index.
+-- pg_index_has_property gives NULL for what is no index.
+CREATE OR REPLACE FUNCTION kproxy_catalog.visible(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.has_table_privilege($1, 'SELECT')
+      THEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid OR NOT kproxy_catalog.is_stand_in($1)
+    WHEN pg_catalog.pg_index_has_property($1::pg_catalog.regclass, 'clusterable') IS NULL THEN false
+    ELSE kproxy_catalog.is_index_of_readable($1)
+  END
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy_catalog.released_namespace(namespace oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT s.oid FROM pg_catalog.pg_namespace r
+    JOIN pg_catalog.pg_namespace s
+      ON s.nspname = pg_catalog.substr(r.nspname::text, 15 + 1)::pg_catalog.name
+    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::text, 'kproxy_release_')), $1)
+$kproxy$;
+
+-- The schema whose published relations the given schema holds; itself if none.
+CREATE OR REPLACE FUNCTION kproxy_catalog.source_namespace(namespace oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE WHEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid THEN $1
+              ELSE kproxy_catalog.released_namespace($1) END
+$kproxy$;
+
+REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog FROM PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader";
+
+-- Stand-ins for the system catalogs: the columns that the running server's
+-- version has, in their order, behind a filter that a client's own conditions
+-- cannot look past (security_barrier). A column of a pseudo-type, which a view
+-- cannot have, is NULL: it is pg_attribute.attmissingval, a value of the table.
+DO $kproxy$
+DECLARE
+  s record;
+  columns text;
+BEGIN
+  FOR s IN
+    SELECT c.oid::pg_catalog.regclass AS name FROM pg_catalog.pg_class c
+    WHERE c.relkind = 'v' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace
+  LOOP
+    EXECUTE 'DROP VIEW ' || s.name::text;
+  END LOOP;
+
+  FOR s IN
+    SELECT v.source::pg_catalog.regclass AS source, v.stand_in, v.filter, v.replacements::pg_catalog.jsonb AS replacements
+    FROM (VALUES
+      ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"',
+       'kproxy_catalog.visible(c.oid)',
+       '{"relnamespace":"kproxy_catalog.source_namespace(c.relnamespace)","relpages":"0","reltuples":"(-1)::real"}'),
+      ('"pg_catalog"."pg_attribute"', '"kproxy_catalog"."pg_attribute"',
+       'kproxy_catalog.visible(c.attrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_attrdef"', '"kproxy_catalog"."pg_attrdef"',
+       'kproxy_catalog.visible(c.adrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_index"', '"kproxy_catalog"."pg_index"',
+       'kproxy_catalog.visible(c.indrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_inherits"', '"kproxy_catalog"."pg_inherits"',
+       'kproxy_catalog.visible(c.inhrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_policy"', '"kproxy_catalog"."pg_policy"',
+       'kproxy_catalog.visible(c.polrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_publication_rel"', '"kproxy_catalog"."pg_publication_rel"',
+       'kproxy_catalog.visible(c.prrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_trigger"', '"kproxy_catalog"."pg_trigger"',
+       'kproxy_catalog.visible(c.tgrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_statistic_ext"', '"kproxy_catalog"."pg_statistic_ext"',
+       'kproxy_catalog.visible(c.stxrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_rewrite"', '"kproxy_catalog"."pg_rewrite"',
+       'kproxy_catalog.visible(c.ev_class)',
+       '{}'),
+      ('"pg_catalog"."pg_foreign_table"', '"kproxy_catalog"."pg_foreign_table"',
+       'kproxy_catalog.visible(c.ftrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_partitioned_table"', '"kproxy_catalog"."pg_partitioned_table"',
+       'kproxy_catalog.visible(c.partrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_constraint"', '"kproxy_catalog"."pg_constraint"',
+       'c.conrelid = 0 OR kproxy_catalog.visible(c.conrelid)',
+       '{}'),
+      ('"pg_catalog"."pg_description"', '"kproxy_catalog"."pg_description"',
+       '(c.classoid <> ''pg_catalog.pg_class''::pg_catalog.regclass OR kproxy_catalog.visible(c.objoid)) AND c.classoid <> ''pg_catalog.pg_proc''::pg_catalog.regclass',
+       '{}'),
+      ('"pg_catalog"."pg_type"', '"kproxy_catalog"."pg_type"',
+       'c.typrelid = 0 AND (c.typelem = 0 OR NOT EXISTS (SELECT FROM pg_catalog.pg_type e WHERE e.oid = c.typelem AND e.typrelid <> 0)) OR kproxy_catalog.visible(c.typrelid)',
+       '{"typnamespace":"kproxy_catalog.source_namespace(c.typnamespace)"}'),
+      ('"pg_catalog"."pg_proc"', '"kproxy_catalog"."pg_proc"',
+       'c.pronamespace = ''pg_catalog''::pg_catalog.regnamespace',
+       '{"probin":"NULL::text","prosrc":"''''::text"}'),
+      ('"pg_catalog"."pg_namespace"', '"kproxy_catalog"."pg_namespace"',
+       'c.nspname NOT IN (''kproxy_store'', ''kproxy_catalog'') AND c.nspname NOT LIKE ''kproxy\_release\_%''',
+       '{}'),
+      ('"information_schema"."tables"', '"kproxy_catalog"."information_schema_tables"',
+       'c.table_schema <> ''kproxy_catalog''',
+       '{"table_schema":"regexp_replace(c.table_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier"}'),
+      ('"information_schema"."columns"', '"kproxy_catalog"."information_schema_columns"',
+       'c.table_schema <> ''kproxy_catalog''',
+       '{"table_schema":"regexp_replace(c.table_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier","udt_schema":"regexp_replace(c.udt_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier"}')
+    ) AS v(source, stand_in, filter, replacements)
+  LOOP
+    SELECT pg_catalog.string_agg(
+             CASE WHEN s.replacements ? a.attname::text THEN s.replacements ->> a.attname::text
+                  WHEN t.typtype = 'p' THEN 'NULL::pg_catalog.text[]'
+                  ELSE 'c.' || pg_catalog.quote_ident(a.attname) END ||
+             ' AS ' || pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum)
+      INTO columns
+      FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+      WHERE a.attrelid = s.source AND a.attnum > 0 AND NOT a.attisdropped;
+    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT %s FROM %s AS c WHERE %s',
+      s.stand_in, columns, s.source, s.filter);
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
+    EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', s.stand_in, 'kproxy_reader');
+  END LOOP;
+END
+$kproxy$;
+
+RESET ROLE;
+
+-- What the owner receives of the write-ahead log. Changes of partitions are
+-- published as changes of the partitioned table.
+DO $kproxy$
+BEGIN
+  IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy') THEN
+    ALTER PUBLICATION "kproxy" SET TABLE
+      ONLY "public"."patients",
+      ONLY "Ward ""B"""."Patients";
+    ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);
+  ELSE
+    CREATE PUBLICATION "kproxy" FOR TABLE
+      ONLY "public"."patients",
+      ONLY "Ward ""B"""."Patients"
+      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);
+  END IF;
+END
+$kproxy$;
+
+-- The end of the administrator's membership.
+DO $kproxy$
+BEGIN
+  IF pg_catalog.current_setting('kproxy.joined', true) = 'yes' THEN
+    REVOKE "kproxy_owner" FROM CURRENT_USER;
+    PERFORM pg_catalog.set_config('kproxy.joined', '', false);
+  END IF;
+END
+$kproxy$;

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+)
+
+func newCheck() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "check",
+		Short: "Verify the configuration against the database, and what the reader role can reach",
+		Args:  noArguments,
+	}
+	path := configFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := loadConfig(*path)
+		if err != nil {
+			return err
+		}
+		report, _, _, err := daemon.Check(c.Context(), cfg)
+		if err != nil {
+			return err
+		}
+		if len(report) > 0 {
+			fmt.Fprintln(c.OutOrStdout(), daemon.FormatReport(cfg, report))
+		}
+		if len(report.Errors()) > 0 {
+			return errors.New("the check failed: 'kproxy serve' would refuse to start")
+		}
+		fmt.Fprintf(c.OutOrStdout(), "ok: %d protected tables can be published, and the reader role reaches no raw row\n", len(cfg.Policy.Tables))
+		return nil
+	}
+	return c
+}

@@ -1,0 +1,140 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// CheckError says that the database is not fit to be served; it carries every
+// finding.
+type CheckError struct {
+	Config *config.Config
+	Report inspect.Report
+}
+
+func (e *CheckError) Error() string {
+	return "the database is not ready to be published:\n" + FormatReport(e.Config, e.Report)
+}
+
+// FormatReport writes findings one a line, each with the place in the
+// configuration, what is wrong and the fix.
+func FormatReport(c *config.Config, report inspect.Report) string {
+	var b strings.Builder
+	for _, f := range report {
+		where := ""
+		if f.Table != (catalog.Name{}) {
+			where = c.Locate(f.Table, f.Column).String() + ": "
+		}
+		fmt.Fprintf(&b, "%s: %s%s\n", f.Severity, where, f.What)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "    fix: %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         "))
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Check connects as the owner and reports every finding about the database;
+// the publications are complete only if no finding is an error.
+func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Publication, []catalog.Relation, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	report, err := inspect.Check(ctx, conn, checkInput(c))
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("checking the database: %w", err)
+	}
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	return report, Publications(c.Policy, relations), relations, nil
+}
+
+// Publications are the published shapes of the policy's tables that exist and
+// have no problem; inspect.Check reports the problems of the others.
+func Publications(policy catalog.Policy, relations []catalog.Relation) []catalog.Publication {
+	var publications []catalog.Publication
+	for _, t := range policy.Tables {
+		for _, r := range relations {
+			if r.Name != t.Table {
+				continue
+			}
+			if p, problems := catalog.Publish(t, r); len(problems) == 0 {
+				publications = append(publications, p)
+			}
+		}
+	}
+	return publications
+}
+
+func (d *Daemon) check(ctx context.Context) ([]catalog.Publication, error) {
+	report, publications, relations, err := Check(ctx, d.config)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range report {
+		if f.Severity == inspect.Warning {
+			d.Logger.Warn(f.What, "fix", f.Fix)
+		}
+	}
+	if errs := report.Errors(); len(errs) > 0 {
+		return nil, &CheckError{Config: d.config, Report: errs}
+	}
+	if len(publications) != len(d.config.Policy.Tables) {
+		return nil, errors.New("a table changed while it was being checked; start again")
+	}
+	d.relations.Store(&relations)
+	return publications, nil
+}
+
+func checkInput(c *config.Config) inspect.CheckInput {
+	return inspect.CheckInput{
+		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User,
+		Publication: c.Publication, Slot: c.Slot,
+	}
+}
+
+func ownerConfig(c *config.Config) (*pgx.ConnConfig, error) {
+	owner, err := pgx.ParseConfig(c.Upstream.Owner.ConnString())
+	if err != nil {
+		return nil, fmt.Errorf("the owner's connection: %w", err)
+	}
+	owner.ConnectTimeout = c.Timeouts.Connect
+	return owner, nil
+}
+
+// connectOwner connects for looking at the database. Names are qualified in
+// what the server prints, as they are for replication.
+func connectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
+	owner, err := ownerConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	owner.RuntimeParams["search_path"] = "pg_catalog"
+	owner.RuntimeParams["application_name"] = "kproxy"
+	conn, err := pgx.ConnectConfig(ctx, owner)
+	if err != nil {
+		return nil, fmt.Errorf("connecting as the owner role %q: %w", c.Upstream.Owner.User, err)
+	}
+	return conn, nil
+}
+
+// Forget makes the next Run publish every table afresh.
+func Forget(ctx context.Context, c *config.Config) error {
+	owner, err := ownerConfig(c)
+	if err != nil {
+		return err
+	}
+	return ksync.Forget(ctx, owner, c.Slot)
+}

@@ -1,0 +1,266 @@
+// Package daemon wires configuration, replication, rewriting and proxy into
+// the process that `kproxy serve` runs.
+package daemon
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/rewrite"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Options are what a caller may add to a configuration.
+type Options struct {
+	Logger *slog.Logger
+	// Progress is told how far the initial publication is; may be nil.
+	Progress func(ksync.Progress)
+	// Failpoint is passed on to replication; tests inject crashes there.
+	Failpoint func(name string)
+	// Seed makes the anonymization reproducible.
+	Seed uint64
+}
+
+// Daemon is one kproxy process for one database.
+type Daemon struct {
+	config *config.Config
+	Options
+
+	syncer   *ksync.Syncer
+	rewriter *rewrite.Rewriter
+	address  atomic.Pointer[net.TCPAddr]
+	ready    chan struct{}
+
+	relations   atomic.Pointer[[]catalog.Relation]
+	unavailable atomic.Pointer[unavailable]
+	refresh     chan struct{}
+}
+
+// New prepares a daemon; nothing is connected yet.
+func New(c *config.Config, o Options) *Daemon {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	return &Daemon{config: c, Options: o, ready: make(chan struct{}), refresh: make(chan struct{}, 1)}
+}
+
+// Ready is closed once clients can connect.
+func (d *Daemon) Ready() <-chan struct{} { return d.ready }
+
+// Address is where clients connect; nil before Ready.
+func (d *Daemon) Address() *net.TCPAddr { return d.address.Load() }
+
+// Status tells where replication stands; the zero Status before it starts.
+func (d *Daemon) Status() ksync.Status {
+	if d.syncer == nil {
+		return ksync.Status{}
+	}
+	return d.syncer.Status()
+}
+
+// Run checks, publishes and serves until ctx ends, which returns nil after
+// running statements have finished. It returns a *CheckError when the database
+// is not fit, and listens only once every table is published.
+func (d *Daemon) Run(ctx context.Context) error {
+	// The port is taken first, so that a taken one is reported before the work.
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.config.Listen)
+	if err != nil {
+		return fmt.Errorf("listening on %s: %w", d.config.Listen, err)
+	}
+	defer listener.Close() //nolint:errcheck // Serve closes it first
+	publications, err := d.check(ctx)
+	if err != nil {
+		return err
+	}
+	if err := d.prepare(publications); err != nil {
+		return err
+	}
+	server, err := d.server()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	applied := make(chan error, 1)
+	go func() { applied <- d.syncer.Run(ctx) }()
+	select {
+	case <-d.syncer.Published():
+	case err := <-applied:
+		return err
+	case <-ctx.Done():
+		return <-applied
+	}
+	d.resolve()
+	go d.watch(ctx)
+	d.address.Store(listener.Addr().(*net.TCPAddr)) //nolint:forcetypeassert // listening on tcp
+	d.Logger.Info("serving", "address", listener.Addr().String(), "database", d.config.Database, "tables", len(publications))
+	close(d.ready)
+	served := server.Serve(ctx, listener)
+	cancel()
+	return errors.Join(served, stoppedByOperatorsNeed(d.Logger, <-applied))
+}
+
+// stoppedByOperatorsNeed logs why replication stopped while clients were
+// served: they were told by refusals, and the process ends when asked to.
+func stoppedByOperatorsNeed(logger *slog.Logger, err error) error {
+	if err != nil {
+		logger.Error("replication had stopped", "error", err)
+	}
+	return err
+}
+
+func (d *Daemon) prepare(publications []catalog.Publication) error {
+	owner, err := ownerConfig(d.config)
+	if err != nil {
+		return err
+	}
+	d.rewriter = rewrite.New(rewrite.Options{
+		Database:          d.config.Database,
+		CacheBytes:        d.config.Limits.StatementCacheBytes,
+		MaxStatementBytes: d.config.Limits.MaxStatementBytes,
+	})
+	d.syncer, err = ksync.New(ksync.Config{
+		Owner: owner, Reader: d.config.Upstream.Reader.User,
+		Publication: d.config.Publication, Slot: d.config.Slot,
+		Tables: publications, Seed: d.Seed,
+		Progress: d.Progress, Failpoint: d.Failpoint, Logger: d.Logger,
+		Changed: func(ksync.Status) {
+			select {
+			case d.refresh <- struct{}{}:
+			default: // one is waiting
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("preparing replication: %w", err)
+	}
+	return nil
+}
+
+func (d *Daemon) server() (*proxy.Server, error) {
+	upstream, err := readerConfig(d.config)
+	if err != nil {
+		return nil, err
+	}
+	certificate, err := tlsConfig(d.config.TLS)
+	if err != nil {
+		return nil, err
+	}
+	users := make(map[string]string, len(d.config.Users))
+	for _, u := range d.config.Users {
+		users[u.Name] = u.Verifier.Reveal()
+	}
+	server, err := proxy.New(proxy.Config{
+		Gate: d.rewriter, Users: users, Database: d.config.Database, Upstream: upstream,
+		TLS: certificate, TLSRequired: d.config.TLS.Mode == config.TLSRequire,
+		Available:         d.available,
+		MaxStatementBytes: d.config.Limits.MaxStatementBytes,
+		MaxMessageBytes:   d.config.Limits.MaxMessageBytes,
+		MaxSessions:       d.config.Limits.MaxSessions,
+		AuthTimeout:       d.config.Timeouts.Login,
+		ConnectTimeout:    d.config.Timeouts.Connect,
+		DrainTimeout:      d.config.Timeouts.Shutdown,
+		Logger:            d.Logger,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("preparing the proxy: %w", err)
+	}
+	return server, nil
+}
+
+// readerConfig is the connection each client session gets. What is pinned here
+// is also what RESET ALL and DISCARD ALL return to.
+func readerConfig(c *config.Config) (*pgconn.Config, error) {
+	upstream, err := pgconn.ParseConfig(c.Upstream.Reader.ConnString())
+	if err != nil {
+		return nil, fmt.Errorf("the reader's connection: %w", err)
+	}
+	path := make([]string, 0, 2*len(catalog.DefaultSearchPath))
+	for _, schema := range catalog.DefaultSearchPath {
+		path = append(path, catalog.QuoteIdentifier(catalog.ReleaseSchema(schema)), catalog.QuoteIdentifier(schema))
+	}
+	pinned := map[string]string{
+		"search_path":                   strings.Join(path, ", "),
+		"default_transaction_read_only": "on",
+		"standard_conforming_strings":   "on",
+		"client_encoding":               "UTF8",
+	}
+	for name, setting := range pinned {
+		upstream.RuntimeParams[name] = setting
+	}
+	if t := c.Timeouts.Statement; t > 0 {
+		upstream.RuntimeParams["statement_timeout"] = fmt.Sprint(t.Milliseconds())
+	}
+	if t := c.Timeouts.Idle; t > 0 {
+		upstream.RuntimeParams["idle_session_timeout"] = fmt.Sprint(t.Milliseconds())
+	}
+	return upstream, nil
+}
+
+func tlsConfig(c config.TLS) (*tls.Config, error) {
+	if c.Mode == config.TLSOff {
+		return nil, nil
+	}
+	certificate, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
+	if err != nil {
+		return nil, fmt.Errorf("loading the TLS certificate: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
+}
+
+// auditInterval is how often the reader's privileges are proved again.
+const auditInterval = 30 * time.Second
+
+// watch keeps names, withdrawals and the audit up to date until ctx ends.
+func (d *Daemon) watch(ctx context.Context) {
+	audit := time.NewTicker(auditInterval)
+	defer audit.Stop()
+	for {
+		select {
+		case <-d.refresh:
+			d.resolve()
+		case <-audit.C:
+			d.audit(ctx)
+			d.resolve()
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// audit proves the reader's privileges again; while it cannot, nothing is served.
+func (d *Daemon) audit(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, auditInterval)
+	defer cancel()
+	conn, err := connectOwner(ctx, d.config)
+	if err != nil {
+		// The database is out of reach: clients cannot read either, and the
+		// privileges they will find are audited once it is back.
+		d.Logger.Warn("the audit could not run", "error", err)
+		return
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	report, err := inspect.Audit(ctx, conn, checkInput(d.config))
+	if errs := report.Errors(); err != nil || len(errs) > 0 {
+		d.unavailable.Store(&unavailable{})
+		d.Logger.Error("the audit failed; refusing statements until it passes", "error", err, "findings", errs.String())
+	} else if d.unavailable.Swap(nil) != nil {
+		d.Logger.Info("the audit passes again; serving")
+	}
+	if relations, err := inspect.Relations(ctx, conn, d.config.Upstream.Reader.User); err == nil {
+		d.relations.Store(&relations)
+	}
+}

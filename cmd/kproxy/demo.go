@@ -1,0 +1,48 @@
+package main
+
+import (
+	"errors"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/cmd/kproxy/demo"
+)
+
+func newDemo() *cobra.Command {
+	var o demo.Options
+	c := &cobra.Command{
+		Use:   "demo",
+		Short: "Show it working: a private server, a hospital of 50,000 patients, a port for psql",
+		Long: `Demo starts a private PostgreSQL server on the loopback interface, fills it with
+a generated hospital, publishes the patients under config.example.yaml and
+serves them until Ctrl-C. Everything it made is removed at the end.
+
+With --csv and --policy it publishes your own table instead; the policy file
+holds the sections csv (the file's form) and tables (the policy).
+
+With --once it runs a scripted tour that checks what it shows, and exits.`,
+		Args: noArguments,
+	}
+	flags := c.Flags()
+	flags.BoolVar(&o.Once, "once", false, "run the scripted tour and exit: 0 when everything held, 1 otherwise")
+	flags.StringVar(&o.CSV, "csv", "", "publish this CSV `FILE` instead of the hospital (needs --policy)")
+	flags.StringVar(&o.Policy, "policy", "", "policy `FILE` for --csv")
+	flags.IntVar(&o.Patients, "patients", demo.DefaultPatients, "`NUMBER` of patients to generate")
+	flags.Uint64Var(&o.Seed, "seed", 1, "`SEED` of the generator and of the anonymization")
+	flags.StringVar(&o.Listen, "listen", "", "`ADDRESS` to serve on (default 127.0.0.1:6432, or a free port when that is taken)")
+	flags.StringVar(&o.BinDir, "pg-bin", "", "`FOLDER` with the PostgreSQL server binaries (default: KPROXY_PG_BIN, PATH, pg_config, the distributions' folders)")
+	flags.BoolVarP(&o.Verbose, "verbose", "v", false, "show kproxy's log")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if (o.CSV == "") != (o.Policy == "") {
+			return usageError{errors.New("--csv and --policy belong together")}
+		}
+		if o.Patients < 0 {
+			return usageError{errors.New("--patients must not be negative")}
+		}
+		bar := newProgress(os.Stderr)
+		o.Out, o.Progress, o.ProgressDone = c.OutOrStdout(), bar.show, bar.done
+		return demo.Run(c.Context(), o)
+	}
+	return c
+}

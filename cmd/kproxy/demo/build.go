@@ -1,0 +1,105 @@
+package demo
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy"
+)
+
+const (
+	analyst       = "analyst"
+	defaultListen = "127.0.0.1:6432"
+	// passwordRunes is the length of the random passwords; 5 bits each.
+	passwordRunes = 16
+)
+
+// build makes the database, its tables, the configuration, and what kproxy
+// needs in the database.
+func (s *stage) build(ctx context.Context, source source) error {
+	c, err := base()
+	if err != nil {
+		return err
+	}
+	s.config = c
+	source.configure(c)
+	if err := s.access(ctx); err != nil {
+		return err
+	}
+	if err := s.execute(ctx, "postgres", func(conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "CREATE DATABASE "+pgx.Identifier{c.Database}.Sanitize())
+		return err
+	}); err != nil {
+		return fmt.Errorf("creating the database: %w", err)
+	}
+	s.say("Loading the data into database %s.", c.Database)
+	return s.execute(ctx, c.Database, func(conn *pgx.Conn) error {
+		if err := source.load(ctx, conn); err != nil {
+			return err
+		}
+		// PostgreSQL before 15 lets everybody create objects in schema public.
+		if _, err := conn.Exec(ctx, "REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
+			return fmt.Errorf("closing schema public: %w", err)
+		}
+		return provision.Apply(ctx, conn, provision.Input{
+			Policy:      c.Policy,
+			Owner:       provision.Login{Name: c.Upstream.Owner.User, Password: c.Upstream.Owner.Password.Reveal()},
+			Reader:      provision.Login{Name: c.Upstream.Reader.User, Password: c.Upstream.Reader.Password.Reveal()},
+			Publication: c.Publication,
+		})
+	})
+}
+
+// access sets addresses and fresh passwords.
+func (s *stage) access(ctx context.Context) error {
+	c := s.config
+	s.password = randomPassword()
+	salt := make([]byte, 16)
+	if _, err := rand.Read(salt); err != nil {
+		return fmt.Errorf("drawing a salt: %w", err)
+	}
+	verifier, err := proxy.NewVerifier(s.password, salt, 4096)
+	if err != nil {
+		return fmt.Errorf("making the analyst's verifier: %w", err)
+	}
+	c.Users = []config.User{{Name: analyst, Verifier: config.NewSecret(verifier)}}
+	for _, connection := range []*config.Connection{&c.Upstream.Owner, &c.Upstream.Reader} {
+		connection.Host, connection.Port, connection.Database = "127.0.0.1", s.server.Port(), c.Database
+		connection.SSLMode = "disable"
+		connection.Password = config.NewSecret(randomPassword())
+	}
+	c.Listen = s.Listen
+	if c.Listen == "" {
+		c.Listen = freeAddress(ctx, s.Once)
+	}
+	return nil
+}
+
+// freeAddress prefers the documented port; a tour takes any free one.
+func freeAddress(ctx context.Context, anyPort bool) string {
+	if !anyPort {
+		if listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", defaultListen); err == nil {
+			_ = listener.Close()
+			return defaultListen
+		}
+	}
+	return "127.0.0.1:0"
+}
+
+func randomPassword() string { return rand.Text()[:passwordRunes] }
+
+// execute runs do on a superuser's connection to the private server.
+func (s *stage) execute(ctx context.Context, database string, do func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, s.server.DSN(database))
+	if err != nil {
+		return fmt.Errorf("connecting to the private server: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	return do(conn)
+}

@@ -1,0 +1,137 @@
+// Package demo shows kproxy at work on a private PostgreSQL server: with a
+// generated hospital, or with somebody's own CSV file.
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/pgserver"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// DefaultPatients is the size of the hospital.
+const DefaultPatients = 50_000
+
+// Options say what is shown.
+type Options struct {
+	Out          io.Writer
+	Progress     func(ksync.Progress)
+	ProgressDone func() // leaves the progress line
+
+	Once     bool   // run the tour and return
+	CSV      string // path; empty means the hospital
+	Policy   string // path of the policy file for CSV
+	Patients int
+	Seed     uint64
+	Listen   string // empty means defaultListen, or a free port
+	BinDir   string // empty means what pgserver finds
+	Verbose  bool
+}
+
+// stage is everything a demonstration runs on.
+type stage struct {
+	Options
+	server   *pgserver.Server
+	config   *config.Config
+	daemon   *daemon.Daemon
+	password string // the analyst's
+}
+
+// Run shows the demonstration until ctx ends, or once. Whatever it started is
+// stopped and removed before it returns.
+func Run(ctx context.Context, o Options) (err error) {
+	s := &stage{Options: o}
+	if s.Progress == nil {
+		s.Progress, s.ProgressDone = func(ksync.Progress) {}, func() {}
+	}
+	source, err := s.source()
+	if err != nil {
+		return err
+	}
+	if err := s.startServer(ctx); err != nil {
+		return interrupted(ctx, err)
+	}
+	defer func() { err = errors.Join(err, s.server.Stop()) }()
+	if err := s.build(ctx, source); err != nil {
+		return interrupted(ctx, err)
+	}
+	return interrupted(ctx, s.serve(ctx, source))
+}
+
+// interrupted turns the errors that a Ctrl-C causes into a quiet end.
+func interrupted(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+func (s *stage) say(format string, arguments ...any) { fmt.Fprintf(s.Out, format+"\n", arguments...) }
+
+func (s *stage) startServer(ctx context.Context) error {
+	binaries, err := pgserver.Find(ctx, s.BinDir)
+	if err != nil && s.BinDir == "" {
+		s.say("No PostgreSQL server binaries here; installing them.")
+		binaries, err = pgserver.Install(ctx, s.Out)
+	}
+	if err != nil {
+		return fmt.Errorf("finding a PostgreSQL server: %w", err)
+	}
+	s.say("Starting a private PostgreSQL %s from %s.", binaries.Version, binaries.Dir)
+	s.server, err = pgserver.Start(ctx, pgserver.Options{BinDir: binaries.Dir})
+	if err != nil {
+		return fmt.Errorf("starting PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// serve runs the daemon, and beside it the tour or the wait for Ctrl-C.
+func (s *stage) serve(ctx context.Context, source source) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	logger := slog.New(slog.DiscardHandler)
+	if s.Verbose {
+		logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+	}
+	s.daemon = daemon.New(s.config, daemon.Options{Logger: logger, Progress: s.Progress, Seed: s.Seed})
+	started := time.Now()
+	done := make(chan error, 1)
+	go func() { done <- s.daemon.Run(ctx) }()
+	select {
+	case <-s.daemon.Ready():
+	case err := <-done:
+		return err
+	}
+	s.ProgressDone()
+	for _, t := range s.config.Policy.Tables {
+		status := s.daemon.Status().Tables[t.Table]
+		s.say("Published %s in %.1f s: %d records in %d classes (%v), %d withheld.",
+			t.Table, time.Since(started).Seconds(), status.Records, status.Classes, constraints(t), status.Withheld)
+	}
+	if s.Once {
+		err := s.tour(ctx, source)
+		cancel()
+		return errors.Join(err, <-done)
+	}
+	s.banner(source)
+	err := <-done
+	s.say("\nStopping, and removing what was made.")
+	return err
+}
+
+func constraints(t catalog.TablePolicy) []string {
+	texts := make([]string, len(t.Constraints))
+	for i, c := range t.Constraints {
+		texts[i] = c.String()
+	}
+	return texts
+}

@@ -1,0 +1,72 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/hospital"
+)
+
+// source is the data that a demonstration publishes.
+type source interface {
+	// configure completes the configuration with database name and policy.
+	configure(c *config.Config)
+	// load creates and fills the tables.
+	load(ctx context.Context, conn *pgx.Conn) error
+	// queries are statements worth trying, the first ones through kproxy, the
+	// others at the source.
+	queries() (analyst, owner []string)
+}
+
+func (s *stage) source() (source, error) {
+	if s.CSV == "" {
+		return hospitalSource{patients: s.Patients, seed: s.Seed}, nil
+	}
+	policy, err := config.LoadPolicy(s.Policy)
+	if err != nil {
+		return nil, fmt.Errorf("the policy cannot be used:\n%w", err)
+	}
+	return newCSVSource(s.CSV, policy)
+}
+
+// base is the example configuration, whose settings the demonstration shares.
+func base() (*config.Config, error) {
+	c, err := config.Parse("config.example.yaml", kproxy.ExampleConfig)
+	if err != nil {
+		return nil, fmt.Errorf("reading the example configuration: %w", err)
+	}
+	return c, nil
+}
+
+type hospitalSource struct {
+	patients int
+	seed     uint64
+}
+
+func (h hospitalSource) configure(*config.Config) {} // the example is the hospital's
+
+func (h hospitalSource) load(ctx context.Context, conn *pgx.Conn) error {
+	return hospital.Load(ctx, conn, h.patients, h.seed)
+}
+
+func (h hospitalSource) queries() (analyst, owner []string) {
+	analyst = []string{
+		`\d patients`,
+		`SELECT sex, birth_date_range, postcode, marital_status, diagnosis FROM patients LIMIT 5;`,
+		`SELECT chapter, count(*), round(avg(cost)) AS cost FROM patients JOIN icd10 ON code = diagnosis GROUP BY 1 ORDER BY 2 DESC;`,
+		`SELECT date_trunc('year', birth_date)::date AS born, count(*) FROM patients GROUP BY 1 ORDER BY 1;`,
+		`COPY (SELECT ward, count(*) FROM patients GROUP BY ward) TO STDOUT CSV HEADER;`,
+		`SELECT name, national_id FROM patients;              -- refused: not published`,
+		`SELECT query_to_xml('SELECT * FROM patients', true, true, '');   -- refused: not a reading function`,
+	}
+	owner = []string{
+		`SELECT count(*) FROM patients WHERE diagnosis = 'I10';`,
+		`UPDATE patients SET diagnosis = 'I10' WHERE patient_id <= 1000;   -- and count through kproxy again`,
+		`DELETE FROM patients WHERE patient_id % 10 = 0;`,
+	}
+	return analyst, owner
+}

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/config"
+)
+
+const adminEnv = "KPROXY_ADMIN_URL"
+
+func newSetup() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "setup",
+		Short: "Prepare the database: roles, schemas, publication and grants (or --print the SQL)",
+		Long: `Setup creates, or brings in line, what kproxy needs in the database: the owner
+and reader roles, kproxy's schemas, the publication, the grants and the stand-ins
+for the system catalogs. It can be run again at any time and never touches data.
+
+It connects as an administrator: a superuser, or a role with CREATEROLE that owns
+the protected tables. The passwords of the two roles are set to those that the
+configuration names. With --print it connects to nothing and prints the SQL for a
+database administrator to read and run; passwords are not part of it.`,
+		Args: noArguments,
+	}
+	path := configFlag(c)
+	show := c.Flags().Bool("print", false, "print the SQL instead of running it")
+	admin := c.Flags().String("admin-url", "", "connection `URL` of an administrator (environment: "+adminEnv+", which keeps a password off the command line)")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		cfg, err := loadConfig(*path)
+		if err != nil {
+			return err
+		}
+		input := provision.Input{
+			Policy:      cfg.Policy,
+			Owner:       login(cfg.Upstream.Owner),
+			Reader:      login(cfg.Upstream.Reader),
+			Publication: cfg.Publication,
+		}
+		if *show {
+			script, err := provision.Script(input)
+			if err != nil {
+				return fmt.Errorf("writing the script: %w", err)
+			}
+			fmt.Fprint(c.OutOrStdout(), script)
+			return nil
+		}
+		if *admin == "" {
+			*admin = os.Getenv(adminEnv)
+		}
+		if *admin == "" {
+			return usageError{errors.New("setup needs an administrator's connection: set --admin-url or " + adminEnv + ", or use --print")}
+		}
+		if err := prepare(c.Context(), *admin, cfg.Upstream.Owner.Database, input); err != nil {
+			return err
+		}
+		fmt.Fprintf(c.OutOrStdout(), "ok: the database is prepared for %d protected tables; 'kproxy check' verifies it\n", len(cfg.Policy.Tables))
+		return nil
+	}
+	return c
+}
+
+func login(c config.Connection) provision.Login {
+	return provision.Login{Name: c.User, Password: c.Password.Reveal()}
+}
+
+// prepare runs the setup as the administrator, in the database that the
+// configuration names: another one would be prepared for nothing.
+func prepare(ctx context.Context, url, database string, input provision.Input) error {
+	admin, err := pgx.ParseConfig(url)
+	if err != nil {
+		return usageError{fmt.Errorf("the administrator's connection: %w", err)}
+	}
+	if admin.Database != "" && admin.Database != database {
+		return usageError{fmt.Errorf("the administrator's connection is to database %q, but the configuration's is %q", admin.Database, database)}
+	}
+	admin.Database = database
+	conn, err := pgx.ConnectConfig(ctx, admin)
+	if err != nil {
+		return fmt.Errorf("connecting as the administrator: %w", err)
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	if err := provision.Apply(ctx, conn, input); err != nil {
+		return fmt.Errorf("preparing the database: %w", err)
+	}
+	return nil
+}

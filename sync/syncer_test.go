@@ -1,0 +1,348 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/verify"
+)
+
+const testK = 4
+
+// bench is a source database with protected tables, ready for a Syncer.
+type bench struct {
+	t      *testing.T
+	dsn    string
+	source *pgx.Conn // superuser
+	config Config
+}
+
+// sourceTables cover the column types whose text form, NULLs or size need care.
+const sourceTables = `
+CREATE TYPE mood AS ENUM ('calm', 'worried');
+CREATE DOMAIN ward AS text CHECK (value <> '');
+CREATE TABLE people (
+	id bigint PRIMARY KEY, name text, age int, weight numeric, born date, seen timestamptz,
+	zip text, job text, mood mood, ward ward, tags text[], note text, illness text NOT NULL);
+ALTER TABLE people ALTER note SET STORAGE EXTERNAL;
+CREATE TABLE "Odd ""Names" (a int, b text, "the age" int, "the ""illness" text, PRIMARY KEY (b, a));
+ALTER TABLE "Odd ""Names" REPLICA IDENTITY FULL;`
+
+func testPolicy() catalog.Policy {
+	qi := func(name string, kind hierarchy.Kind) catalog.ColumnPolicy {
+		return catalog.ColumnPolicy{Name: name, Role: catalog.QuasiIdentifying, Kind: kind}
+	}
+	as := func(role catalog.Role, names ...string) (columns []catalog.ColumnPolicy) {
+		for _, name := range names {
+			columns = append(columns, catalog.ColumnPolicy{Name: name, Role: role})
+		}
+		return columns
+	}
+	people := append([]catalog.ColumnPolicy{
+		qi("age", hierarchy.Numeric), qi("weight", hierarchy.Numeric), qi("born", hierarchy.Date), qi("seen", hierarchy.Date),
+		qi("zip", hierarchy.Prefix), qi("job", hierarchy.Categorical),
+	}, append(as(catalog.Sensitive, "illness"), as(catalog.Insensitive, "mood", "ward", "tags", "note")...)...)
+	return catalog.Policy{Tables: []catalog.TablePolicy{
+		{
+			Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Columns: people,
+			Constraints: []catalog.ConstraintSpec{{K: testK}, {L: 2, Of: "illness"}},
+		},
+		{
+			Table: catalog.Name{Schema: "public", Relation: `Odd "Names`}, Method: "rounded-partition",
+			Columns:     append(as(catalog.Sensitive, `the "illness`), qi("the age", hierarchy.Numeric)),
+			Constraints: []catalog.ConstraintSpec{{K: testK}},
+		},
+	}}
+}
+
+func newBench(t *testing.T, server *pgserver.Server, setup string) *bench {
+	t.Helper()
+	ctx := t.Context()
+	b := &bench{t: t, dsn: pgtest.Database(t, server)}
+	b.source = b.connect()
+	b.exec(setup)
+	var database string
+	if err := b.source.QueryRow(ctx, "SELECT current_database()").Scan(&database); err != nil {
+		t.Fatal(err)
+	}
+	policy, owner, reader := testPolicy(), "owner_"+database, "reader_"+database
+	err := provision.Apply(ctx, b.source, provision.Input{
+		Policy: policy, Publication: "kproxy",
+		Owner: provision.Login{Name: owner, Password: "owner"}, Reader: provision.Login{Name: reader, Password: "reader"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ownerConfig := b.source.Config().Copy()
+	ownerConfig.User, ownerConfig.Password = owner, "owner"
+	b.config = Config{
+		Owner: ownerConfig, Reader: reader, Publication: "kproxy", Slot: "slot_" + database, Seed: 1,
+		Tables: b.publications(policy, reader), Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	}
+	t.Cleanup(func() { b.dropSlot(server, database) })
+	return b
+}
+
+func (b *bench) dropSlot(server *pgserver.Server, database string) {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, server.DSN("postgres"))
+	if err != nil {
+		b.t.Error(err)
+		return
+	}
+	defer conn.Close(ctx) //nolint:errcheck // the test is over
+	for range 50 {
+		if _, err = conn.Exec(ctx, `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = $1`, database); err == nil {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	b.t.Error(err)
+}
+
+func (b *bench) connect() *pgx.Conn {
+	b.t.Helper()
+	conn, err := pgx.Connect(b.t.Context(), b.dsn)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = conn.Close(context.Background()) })
+	return conn
+}
+
+func (b *bench) publications(policy catalog.Policy, reader string) []catalog.Publication {
+	b.t.Helper()
+	relations, err := inspect.Relations(b.t.Context(), b.connect(), reader)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	var publications []catalog.Publication
+	for _, table := range policy.Tables {
+		for _, r := range relations {
+			if r.Name == table.Table {
+				p, problems := catalog.Publish(table, r)
+				if len(problems) > 0 {
+					b.t.Fatal(problems)
+				}
+				publications = append(publications, p)
+			}
+		}
+	}
+	return publications
+}
+
+func (b *bench) exec(sql string, arguments ...any) {
+	b.t.Helper()
+	if _, err := b.source.Exec(b.t.Context(), sql, arguments...); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
+	}
+}
+
+// run starts a Syncer and returns it with a function that stops it.
+func (b *bench) run() (s *Syncer, stop func() error) {
+	b.t.Helper()
+	s, err := New(b.config)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	var ended error
+	stopped := false
+	stop = func() error {
+		if !stopped {
+			stopped = true
+			cancel()
+			ended = <-done
+		}
+		return ended
+	}
+	b.t.Cleanup(func() { _ = stop() })
+	select {
+	case <-s.Published():
+	case err := <-done:
+		b.t.Fatalf("the syncer ended: %v", err)
+	case <-time.After(time.Minute):
+		b.t.Fatal("nothing was published in a minute")
+	}
+	return s, stop
+}
+
+// caughtUp waits until the release shows everything committed so far.
+func (b *bench) caughtUp(s *Syncer) {
+	b.t.Helper()
+	// A last change makes a commit that the stream must reach.
+	b.exec(`INSERT INTO people (id, illness) VALUES (-1, 'none')`)
+	b.exec(`DELETE FROM people WHERE id = -1`)
+	var target pglogrepl.LSN
+	if err := b.source.QueryRow(b.t.Context(), "SELECT pg_current_wal_insert_lsn()::text").Scan(&target); err != nil {
+		b.t.Fatal(err)
+	}
+	b.exec(`INSERT INTO people (id, illness) VALUES (-1, 'none')`)
+	b.exec(`DELETE FROM people WHERE id = -1`)
+	for start := time.Now(); s.Status().Position < target; time.Sleep(2 * time.Millisecond) {
+		if s.Status().State == Stopped {
+			b.t.Fatalf("the syncer stopped: %s", s.Status().Reason)
+		}
+		if time.Since(start) > time.Minute {
+			b.t.Fatalf("the release is at %s after a minute, the source at %s: %+v", s.Status().Position, target, s.Status())
+		}
+	}
+}
+
+// checkStore is the oracle: the private store holds exactly the source's rows,
+// and the verifier's own code agrees with the release.
+func (b *bench) checkStore(s *Syncer) {
+	b.t.Helper()
+	ctx := b.t.Context()
+	for _, p := range b.config.Tables {
+		table, err := newTable(p)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		err = b.source.QueryRow(ctx, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
+			table.name().Schema, table.name().Relation).Scan(&table.generation)
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		var missing, surplus int
+		source, store := "SELECT "+table.columnList("")+" FROM "+table.name().SQL(), "SELECT "+table.columnList("")+" FROM "+table.recordsTable()
+		sql := fmt.Sprintf("SELECT (SELECT count(*) FROM (%s EXCEPT ALL %s) a), (SELECT count(*) FROM (%s EXCEPT ALL %s) b)", source, store, store, source)
+		if err := b.source.QueryRow(ctx, sql).Scan(&missing, &surplus); err != nil {
+			b.t.Fatal(err)
+		}
+		if missing+surplus > 0 {
+			b.t.Errorf("%s: the store lacks %d rows of the source and has %d others", table.name(), missing, surplus)
+		}
+	}
+	conn := b.connect()
+	reports, err := verify.Run(ctx, conn, b.config.Tables)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	for _, r := range reports {
+		if !r.OK() {
+			b.t.Errorf("the verifier refuses:\n%s", r.Text())
+		}
+	}
+	if b.t.Failed() {
+		b.t.Logf("status: %+v", s.Status())
+		b.t.FailNow()
+	}
+}
+
+// change makes one random change of the source.
+func (b *bench) change(r *rand.Rand, rows int) {
+	b.t.Helper()
+	id, other := r.IntN(rows), r.IntN(rows)
+	text := func(values ...string) any {
+		if v := values[r.IntN(len(values))]; v != "NULL" {
+			return v
+		}
+		return nil
+	}
+	illness := text("flu", "asthma", "gout", "mumps", "")
+	switch r.IntN(12) {
+	case 0, 1, 2, 3:
+		b.exec(`INSERT INTO people VALUES ($1, 'canary', $2, $3::text::numeric, $4::text::date, $5::text::timestamptz, $6, $7, $8::text::mood, 'A', $9::text::text[], $10, $11)
+			ON CONFLICT (id) DO UPDATE SET age = excluded.age, illness = excluded.illness`,
+			id, r.IntN(90), text("70.5", "80", "NaN", "NULL", "123456789012345678901.5"), text("1950-02-03", "1999-12-31", "infinity", "0044-03-15 BC", "NULL"),
+			text("2024-05-06 07:08:09.123+02", "2024-05-07 00:00:00+00", "NULL"), text("10115", "10117", "1", "", "*", "NULL"),
+			text("nurse", "farmer", "a\tb\\n", "", "NULL"), text("calm", "worried", "NULL"),
+			text("{}", `{"a,b",NULL}`, "NULL"), text(strings.Repeat("x", 9000), "short", "NULL"), illness)
+	case 4:
+		b.exec(`UPDATE people SET age = age + 1 WHERE id = $1`, id) // leaves the TOASTed note out of the stream
+	case 5:
+		b.exec(`UPDATE people SET note = $2, tags = '{new}' WHERE id = $1`, id, strings.Repeat("y", r.IntN(9000)))
+	case 6:
+		b.exec(`UPDATE people SET illness = $2, job = $3 WHERE id = $1`, id, illness, text("nurse", "clerk", "NULL"))
+	case 7:
+		b.exec(`UPDATE people SET id = $2 WHERE id = $1 AND NOT EXISTS (SELECT FROM people WHERE id = $2)`, id, other)
+	case 8:
+		b.exec(`DELETE FROM people WHERE id = $1`, id)
+	case 9:
+		b.exec(`DELETE FROM people WHERE id BETWEEN $1 AND $1 + $2`, id, r.IntN(20))
+	case 10:
+		b.exec(`INSERT INTO "Odd ""Names" VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING`, r.IntN(20), text("a", "a:1", "1:a", ""), r.IntN(50), illness)
+	case 11:
+		b.exec(`UPDATE "Odd ""Names" SET "the age" = $2 WHERE a = $1`, r.IntN(20), r.IntN(50))
+	}
+}
+
+func (b *bench) fill(rows int) {
+	b.t.Helper()
+	b.exec(`INSERT INTO people SELECT i, 'name ' || i, i % 90, i % 100 + 0.5, date '1930-01-01' + i % 30000, timestamptz '2024-01-01' + i * interval '1 minute',
+		(10000 + i % 700)::text, 'job ' || i % 9, 'calm', 'A', '{}', repeat('z', i % 50 * 200), 'illness ' || i % 7 FROM generate_series(1, $1::int) i`, rows)
+}
+
+func TestRandomChanges(t *testing.T) {
+	const rows, rounds, changes = 300, 6, 60
+	for _, seed := range []uint64{1, 2, 3} {
+		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {
+			b := newBench(t, pgtest.Shared(t), sourceTables)
+			b.fill(rows)
+			r := rand.New(rand.NewPCG(seed, 0))
+			s, stop := b.run()
+			b.checkStore(s)
+			for round := range rounds {
+				for range changes {
+					b.transaction(r, rows)
+				}
+				b.caughtUp(s)
+				b.checkStore(s)
+				if round%2 == 1 {
+					// A restart loads the store into memory and goes on.
+					if err := stop(); err != nil {
+						t.Fatal(err)
+					}
+					b.change(r, rows)
+					s, stop = b.run()
+				}
+			}
+		})
+	}
+}
+
+// transaction makes one change, or several at once, some of them rolled back.
+func (b *bench) transaction(r *rand.Rand, rows int) {
+	b.t.Helper()
+	if r.IntN(4) > 0 {
+		b.change(r, rows)
+		return
+	}
+	b.exec("BEGIN")
+	for range r.IntN(8) {
+		b.change(r, rows)
+		if r.IntN(4) == 0 {
+			b.exec("SAVEPOINT s")
+			b.change(r, rows)
+			b.exec("ROLLBACK TO s")
+		}
+	}
+	switch r.IntN(12) {
+	case 0:
+		b.exec("ROLLBACK")
+	case 1:
+		b.exec(`TRUNCATE people, "Odd ""Names"`)
+		b.fill(r.IntN(rows))
+		b.exec("COMMIT")
+	default:
+		b.exec("COMMIT")
+	}
+}
