@@ -14,13 +14,19 @@ import (
 const storeLayout = 1
 
 // digest identifies everything that a table's store and release depend on:
-// policy, source columns, key and published shape. A store with another digest
-// does not fit and is published afresh.
-func digest(p catalog.Publication) (string, error) {
+// the source table, its key and stored columns, the policy and the published
+// shape. A store with another digest does not fit and is published afresh;
+// columns of the source that are not stored may come and go.
+func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	text, err := json.Marshal(struct {
-		Layout      int
-		Publication catalog.Publication
-	}{storeLayout, p})
+		Layout     int
+		Source     catalog.OID
+		Key        []string
+		Stored     []catalog.Column
+		Policy     catalog.TablePolicy
+		Attributes []catalog.Attribute
+		Published  []catalog.PublishedColumn
+	}{storeLayout, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Columns})
 	if err != nil {
 		return "", fmt.Errorf("digesting the policy of %s: %w", p.Policy.Table, err)
 	}

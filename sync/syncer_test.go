@@ -231,15 +231,14 @@ func (b *bench) checkStore(s *Syncer) {
 			b.t.Errorf("%s: the store lacks %d rows of the source and has %d others", table.name(), missing, surplus)
 		}
 	}
-	conn := b.connect()
-	reports, err := verify.Run(ctx, conn, b.config.Tables)
+	report, err := verify.Run(ctx, b.connect(), b.config.Tables)
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	for _, r := range reports {
-		if !r.OK() {
-			b.t.Errorf("the verifier refuses:\n%s", r.Text())
-		}
+	if !report.Passed() {
+		var text strings.Builder
+		_ = report.WriteText(&text)
+		b.t.Errorf("the verifier refuses:\n%s", text.String())
 	}
 	if b.t.Failed() {
 		b.t.Logf("status: %+v", s.Status())

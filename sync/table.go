@@ -49,11 +49,11 @@ type pendingRow struct {
 
 func newTable(p catalog.Publication) (*table, error) {
 	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow)}
+	t.layOut()
 	var err error
-	if t.digest, err = digest(p); err != nil {
+	if t.digest, err = digest(p, t.columns); err != nil {
 		return nil, err
 	}
-	t.layOut()
 	for _, a := range p.Attributes {
 		h, err := hierarchy.New(a.Spec)
 		if err != nil {

@@ -11,12 +11,10 @@ import (
 	"net"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/rewrite"
@@ -75,12 +73,15 @@ func (d *Daemon) Status() ksync.Status {
 // running statements have finished. It returns a *CheckError when the database
 // is not fit, and listens only once every table is published.
 func (d *Daemon) Run(ctx context.Context) error {
-	// The port is taken first, so that a taken one is reported before the work.
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.config.Listen)
+	// A taken port is reported before the work. It is given back meanwhile:
+	// until there is something to read, clients shall not wait in its queue.
+	listener, err := d.listen(ctx)
 	if err != nil {
-		return fmt.Errorf("listening on %s: %w", d.config.Listen, err)
+		return err
 	}
-	defer listener.Close() //nolint:errcheck // Serve closes it first
+	if err := listener.Close(); err != nil {
+		return fmt.Errorf("giving the port back: %w", err)
+	}
 	publications, err := d.check(ctx)
 	if err != nil {
 		return err
@@ -95,31 +96,48 @@ func (d *Daemon) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	applied := make(chan error, 1)
-	go func() { applied <- d.syncer.Run(ctx) }()
+	go func() { applied <- d.apply(ctx) }()
 	select {
 	case <-d.syncer.Published():
-	case err := <-applied:
+	case err := <-applied: // ctx ended, or nothing could be published
 		return err
-	case <-ctx.Done():
-		return <-applied
+	}
+	served := d.serve(ctx, server)
+	cancel()
+	return errors.Join(served, <-applied)
+}
+
+// apply runs replication. When it stops for the operator, clients are told by
+// refusals and the operator at once by the log.
+func (d *Daemon) apply(ctx context.Context) error {
+	err := d.syncer.Run(ctx)
+	if err != nil {
+		d.Logger.Error("replication stopped; the protected tables are withdrawn", "error", err)
+		return fmt.Errorf("replication stopped: %w", err)
+	}
+	return nil
+}
+
+// serve listens until ctx ends.
+func (d *Daemon) serve(ctx context.Context, server *proxy.Server) error {
+	listener, err := d.listen(ctx)
+	if err != nil {
+		return err
 	}
 	d.resolve()
 	go d.watch(ctx)
 	d.address.Store(listener.Addr().(*net.TCPAddr)) //nolint:forcetypeassert // listening on tcp
-	d.Logger.Info("serving", "address", listener.Addr().String(), "database", d.config.Database, "tables", len(publications))
+	d.Logger.Info("serving", "address", listener.Addr().String(), "database", d.config.Database, "tables", len(d.config.Policy.Tables))
 	close(d.ready)
-	served := server.Serve(ctx, listener)
-	cancel()
-	return errors.Join(served, stoppedByOperatorsNeed(d.Logger, <-applied))
+	return server.Serve(ctx, listener)
 }
 
-// stoppedByOperatorsNeed logs why replication stopped while clients were
-// served: they were told by refusals, and the process ends when asked to.
-func stoppedByOperatorsNeed(logger *slog.Logger, err error) error {
+func (d *Daemon) listen(ctx context.Context) (net.Listener, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", d.config.Listen)
 	if err != nil {
-		logger.Error("replication had stopped", "error", err)
+		return nil, fmt.Errorf("listening on %s: %w", d.config.Listen, err)
 	}
-	return err
+	return listener, nil
 }
 
 func (d *Daemon) prepare(publications []catalog.Publication) error {
@@ -219,48 +237,4 @@ func tlsConfig(c config.TLS) (*tls.Config, error) {
 		return nil, fmt.Errorf("loading the TLS certificate: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
-}
-
-// auditInterval is how often the reader's privileges are proved again.
-const auditInterval = 30 * time.Second
-
-// watch keeps names, withdrawals and the audit up to date until ctx ends.
-func (d *Daemon) watch(ctx context.Context) {
-	audit := time.NewTicker(auditInterval)
-	defer audit.Stop()
-	for {
-		select {
-		case <-d.refresh:
-			d.resolve()
-		case <-audit.C:
-			d.audit(ctx)
-			d.resolve()
-		case <-ctx.Done():
-			return
-		}
-	}
-}
-
-// audit proves the reader's privileges again; while it cannot, nothing is served.
-func (d *Daemon) audit(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, auditInterval)
-	defer cancel()
-	conn, err := connectOwner(ctx, d.config)
-	if err != nil {
-		// The database is out of reach: clients cannot read either, and the
-		// privileges they will find are audited once it is back.
-		d.Logger.Warn("the audit could not run", "error", err)
-		return
-	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
-	report, err := inspect.Audit(ctx, conn, checkInput(d.config))
-	if errs := report.Errors(); err != nil || len(errs) > 0 {
-		d.unavailable.Store(&unavailable{})
-		d.Logger.Error("the audit failed; refusing statements until it passes", "error", err, "findings", errs.String())
-	} else if d.unavailable.Swap(nil) != nil {
-		d.Logger.Info("the audit passes again; serving")
-	}
-	if relations, err := inspect.Relations(ctx, conn, d.config.Upstream.Reader.User); err == nil {
-		d.relations.Store(&relations)
-	}
 }

@@ -225,3 +225,20 @@ func (g *guide) refused(ctx context.Context, attack string) (string, error) {
 	}
 	return fmt.Sprintf("%s (%s)", server.Message, server.Code), nil
 }
+
+func (g *guide) verify(ctx context.Context) (string, error) {
+	report, err := daemon.Verify(ctx, g.config)
+	if err != nil {
+		return "", err
+	}
+	for _, t := range report {
+		if t.Table != g.table.Table.String() {
+			continue
+		}
+		if !t.Passed() {
+			return "", errors.New("'kproxy verify' found a broken promise")
+		}
+		return fmt.Sprintf("%d promises kept, %d classes of %d to %d records", len(t.Checks), t.Classes, t.Smallest, t.Largest), nil
+	}
+	return "", errors.New("the table is missing from the report")
+}

@@ -1,0 +1,37 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/verify"
+)
+
+// Verify proves the release of every protected table. A table that the policy
+// and the database do not agree on cannot be proved, which is an error.
+func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	publications := Publications(c.Policy, relations)
+	for _, t := range c.Policy.Tables {
+		if !slices.ContainsFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table }) {
+			return nil, fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", t.Table)
+		}
+	}
+	report, err := verify.Run(ctx, conn, publications)
+	if err != nil {
+		return nil, fmt.Errorf("proving the release: %w", err)
+	}
+	return report, nil
+}
