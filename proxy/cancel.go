@@ -1,0 +1,90 @@
+package proxy
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"sync"
+	"time"
+)
+
+// cancelTimeout bounds the delivery of a cancel request upstream.
+const cancelTimeout = 5 * time.Second
+
+// cancelKey is the BackendKeyData of a session: the proxy's own, so that
+// clients never hold a key that the database server would take.
+type cancelKey struct {
+	pid    uint32 // positive as an int32, as process ids are
+	secret [4]byte
+}
+
+// cancelKeys finds the session that a cancel request means.
+type cancelKeys struct {
+	mu    sync.Mutex
+	holds map[uint32]keyHolder
+}
+
+type keyHolder struct {
+	secret [4]byte
+	*session
+}
+
+// add draws a key for a session.
+func (k *cancelKeys) add(s *session) cancelKey {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.holds == nil {
+		k.holds = make(map[uint32]keyHolder)
+	}
+	for {
+		var random [8]byte
+		rand.Read(random[:]) // never fails: it returns or ends the process
+		key := cancelKey{pid: binary.BigEndian.Uint32(random[:4]) &^ (1 << 31), secret: [4]byte(random[4:])}
+		if _, taken := k.holds[key.pid]; taken || key.pid == 0 {
+			continue
+		}
+		k.holds[key.pid] = keyHolder{secret: key.secret, session: s}
+		return key
+	}
+}
+
+// remove forgets a key.
+func (k *cancelKeys) remove(key cancelKey) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	delete(k.holds, key.pid)
+}
+
+// find returns the session that has the key in the body of a CancelRequest, or
+// nil. The secret is compared in constant time.
+func (k *cancelKeys) find(body []byte) *session {
+	if len(body) != 8 {
+		return nil
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	holder, ok := k.holds[binary.BigEndian.Uint32(body)]
+	if !ok || subtle.ConstantTimeCompare(holder.secret[:], body[4:]) != 1 {
+		return nil
+	}
+	return holder.session
+}
+
+// cancelRunning asks the server to cancel what the session has running. While
+// the request is on its way the session sends nothing new, so that the cancel
+// cannot hit a statement that the client sent after it.
+func (s *session) cancelRunning(ctx context.Context) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
+	if s.ended || !s.pipeline.running() {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
+	defer cancel()
+	if err := s.up.cancel(ctx); err != nil {
+		return errors.New("the cancel request could not be delivered")
+	}
+	return nil
+}

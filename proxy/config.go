@@ -1,0 +1,160 @@
+package proxy
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// Config is what a [Server] needs. Sizes are in bytes.
+type Config struct {
+	// Gate decides on statements; required.
+	Gate Gate
+
+	// Users maps a user's name to the SCRAM-SHA-256 verifier in the form of
+	// pg_authid.rolpassword; see [NewVerifier]. At least one is required.
+	Users map[string]string
+
+	// Database is the only database name accepted; required.
+	Database string
+
+	// Upstream is the connection each session gets, made by
+	// pgconn.ParseConfig; required. Its RuntimeParams are pinned: a client's
+	// startup parameter of the same name is ignored.
+	Upstream *pgconn.Config
+
+	// TLS is the certificate to serve; nil answers requests for TLS with 'N'.
+	TLS *tls.Config
+
+	// TLSRequired refuses sessions that are not encrypted (FATAL 28000).
+	TLSRequired bool
+
+	// Available says whether statements can be served; nil, or a nil result,
+	// means yes. Otherwise every statement and login is refused with the error
+	// (SQLSTATE from its SQLState method, else 57P03). It is called for each
+	// Query, Parse, Bind and Execute and must be cheap.
+	Available func() error
+
+	// MaxStatementBytes caps the body of Query and Parse; 0 = 1 MiB. A longer
+	// one is refused with 54000.
+	MaxStatementBytes int
+
+	// MaxMessageBytes caps the body of every other client message; 0 = 64 MiB.
+	// A longer one ends the session.
+	MaxMessageBytes int
+
+	// MaxSessions caps the sessions, authenticated or not; 0 = 500. Further
+	// ones get FATAL 53300.
+	MaxSessions int
+
+	// AuthTimeout bounds the time from accept to the end of authentication;
+	// 0 = 60 s.
+	AuthTimeout time.Duration
+
+	// ConnectTimeout bounds connecting upstream; 0 = 10 s.
+	ConnectTimeout time.Duration
+
+	// DrainTimeout is how long running statements may go on when the server
+	// stops; 0 = 30 s.
+	DrainTimeout time.Duration
+
+	// Logger gets sessions' beginnings and ends, never statements, values or
+	// secrets; nil discards.
+	Logger *slog.Logger
+}
+
+const (
+	defaultMaxStatementBytes = 1 << 20
+	defaultMaxMessageBytes   = 64 << 20
+	defaultMaxSessions       = 500
+	defaultAuthTimeout       = 60 * time.Second
+	defaultConnectTimeout    = 10 * time.Second
+	defaultDrainTimeout      = 30 * time.Second
+
+	// largestMessageBytes is what PostgreSQL itself can take: MaxAllocSize.
+	largestMessageBytes = 1<<30 - 1
+)
+
+// withDefaults returns c with zero values replaced.
+func (c Config) withDefaults() Config {
+	orInt := func(value *int, otherwise int) {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	orDuration := func(value *time.Duration, otherwise time.Duration) {
+		if *value == 0 {
+			*value = otherwise
+		}
+	}
+	orInt(&c.MaxStatementBytes, defaultMaxStatementBytes)
+	orInt(&c.MaxMessageBytes, defaultMaxMessageBytes)
+	orInt(&c.MaxSessions, defaultMaxSessions)
+	orDuration(&c.AuthTimeout, defaultAuthTimeout)
+	orDuration(&c.ConnectTimeout, defaultConnectTimeout)
+	orDuration(&c.DrainTimeout, defaultDrainTimeout)
+	if c.Available == nil {
+		c.Available = func() error { return nil }
+	}
+	if c.Logger == nil {
+		c.Logger = slog.New(slog.DiscardHandler)
+	}
+	return c
+}
+
+// verifiers checks c, whose defaults are set, and returns the parsed verifiers
+// of its users or all its mistakes joined.
+func (c Config) verifiers() (map[string]Verifier, error) {
+	var mistakes []error
+	wrong := func(format string, args ...any) {
+		mistakes = append(mistakes, fmt.Errorf("proxy: "+format, args...))
+	}
+	if c.Gate == nil {
+		wrong("Gate is missing")
+	}
+	if c.Database == "" || strings.ContainsRune(c.Database, 0) {
+		wrong("Database is missing or has a NUL")
+	}
+	if c.Upstream == nil {
+		wrong("Upstream is missing")
+	}
+	if c.TLSRequired && c.TLS == nil {
+		wrong("TLSRequired without TLS: no client could connect")
+	}
+	if c.TLS != nil && len(c.TLS.Certificates) == 0 && c.TLS.GetCertificate == nil && c.TLS.GetConfigForClient == nil {
+		wrong("TLS has no certificate")
+	}
+	for name, value := range map[string]int{
+		"MaxStatementBytes": c.MaxStatementBytes,
+		"MaxMessageBytes":   c.MaxMessageBytes,
+	} {
+		if value < 0 || value > largestMessageBytes {
+			wrong("%s is %d; it must be from 1 to %d", name, value, largestMessageBytes)
+		}
+	}
+	if c.MaxSessions < 0 {
+		wrong("MaxSessions is negative")
+	}
+	if c.AuthTimeout < 0 || c.ConnectTimeout < 0 || c.DrainTimeout < 0 {
+		wrong("a timeout is negative")
+	}
+	if len(c.Users) == 0 {
+		wrong("Users is empty: nobody could log in")
+	}
+	parsed := make(map[string]Verifier, len(c.Users))
+	for _, user := range slices.Sorted(maps.Keys(c.Users)) {
+		verifier, err := ParseVerifier(c.Users[user])
+		if err != nil {
+			wrong("user %q: %w", user, err)
+		}
+		parsed[user] = verifier
+	}
+	return parsed, errors.Join(mistakes...)
+}

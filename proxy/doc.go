@@ -1,0 +1,15 @@
+// Package proxy speaks the PostgreSQL wire protocol, version 3.0, to clients on
+// one side and to one PostgreSQL connection for each session on the other.
+//
+// It owns the wire: startup, TLS, SCRAM-SHA-256, relaying, cancel requests and
+// shutdown. What a statement may say is decided elsewhere, behind [Gate]. Raw
+// frames are relayed and only what must be understood is decoded: Query and
+// Parse on the way up, errors, notices and parameter reports on the way down.
+//
+// Entry points: [New] and [Server.Serve]; [NewVerifier] makes what
+// [Config.Users] stores. DESIGN.md tells why refusals travel through the
+// server and which goroutine does what.
+//
+// Sources: PostgreSQL documentation, chapter "Frontend/Backend Protocol";
+// RFC 5802, RFC 7677 (SCRAM-SHA-256) and RFC 5929 (tls-server-end-point).
+package proxy

@@ -1,0 +1,125 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"strconv"
+	"strings"
+)
+
+// maxReportBytes is how much of an upstream error or notice is read; the rest,
+// which can only be the end of an overlong message, is skipped.
+const maxReportBytes = 64 << 10
+
+// report is what clients are told of an error or a notice. The other fields of
+// the protocol can hold values, statements or the names of private objects.
+type report struct {
+	severity string // not localized: ERROR, FATAL, PANIC, WARNING, NOTICE, ...
+	state    string // SQLSTATE
+	message  string
+	hint     string // "" = none
+	position int    // 1-based, in characters of the client's text; 0 = none
+}
+
+// fatal ends a session and is its last word to the client.
+type fatal report
+
+func (f *fatal) Error() string { return f.message }
+
+// newFatal returns a fatal without a hint. Its message is also logged and must
+// not hold statements, values or secrets.
+func newFatal(state, message string) *fatal {
+	return &fatal{severity: "FATAL", state: state, message: message}
+}
+
+// withHint returns f with a hint.
+func (f *fatal) withHint(hint string) *fatal {
+	f.hint = hint
+	return f
+}
+
+// violation is the end of a session whose client breaks the protocol.
+func violation(message string) *fatal {
+	return newFatal(stateProtocolViolation, message)
+}
+
+// parseReport reads the body of ErrorResponse or NoticeResponse. It takes a
+// body that is cut off or malformed for what it still says.
+func parseReport(body []byte) report {
+	r := report{severity: "ERROR", state: stateInternalError}
+	localized := true
+	for len(body) > 0 && body[0] != 0 {
+		field, text := body[0], body[1:]
+		body = nil
+		if end := bytes.IndexByte(text, 0); end >= 0 {
+			text, body = text[:end], text[end+1:]
+		}
+		switch field {
+		case 'S':
+			if localized {
+				r.severity = string(text)
+			}
+		case 'V':
+			r.severity, localized = string(text), false
+		case 'C':
+			if validSQLState(string(text)) {
+				r.state = string(text)
+			}
+		case 'M':
+			r.message = string(text)
+		case 'H':
+			r.hint = string(text)
+		}
+	}
+	return r
+}
+
+// scrubbed returns r with the gate's names for those of private objects.
+func (r report) scrubbed(gate Gate) report {
+	r.message = gate.ScrubMessage(r.message)
+	if r.hint != "" {
+		r.hint = gate.ScrubMessage(r.hint)
+	}
+	return r
+}
+
+// isLog reports whether r is a message for the server's log, which reaches
+// clients that lower client_min_messages and tells of statements and plans.
+func (r report) isLog() bool {
+	switch r.severity {
+	case "WARNING", "NOTICE", "INFO":
+		return false
+	default:
+		return true
+	}
+}
+
+// append appends r as a frame: kind is 'E' for ErrorResponse, 'N' for
+// NoticeResponse.
+func (r report) append(dst []byte, kind byte) []byte {
+	start := len(dst)
+	dst = append(dst, kind, 0, 0, 0, 0)
+	field := func(name byte, text string) {
+		dst = append(dst, name)
+		dst = append(dst, cleanText(text)...)
+		dst = append(dst, 0)
+	}
+	field('S', r.severity)
+	field('V', r.severity)
+	field('C', r.state)
+	field('M', r.message)
+	if r.hint != "" {
+		field('H', r.hint)
+	}
+	if r.position > 0 {
+		field('P', strconv.Itoa(r.position))
+	}
+	dst = append(dst, 0)
+	binary.BigEndian.PutUint32(dst[start+1:], uint32(len(dst)-start-1))
+	return dst
+}
+
+// cleanText makes text fit for a protocol string in UTF-8.
+func cleanText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "")
+}

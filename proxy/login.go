@@ -1,0 +1,155 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+)
+
+// handle serves one connection from its first byte to its last.
+func (s *Server) handle(ctx context.Context, conn net.Conn) {
+	log := s.config.Logger.With("remote", conn.RemoteAddr())
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(keepAlive) // without it a dead client is found later
+	}
+	a := &attempt{server: s, log: log, raw: conn, conn: conn}
+	err := guard(func() error { return a.serve(ctx) })
+	a.end(ctx, err)
+}
+
+// attempt is a connection on its way to a session.
+type attempt struct {
+	server *Server
+	log    *slog.Logger
+	raw    net.Conn
+	conn   net.Conn // raw, or TLS over it
+	over   bool     // a session has had conn and closed it
+}
+
+// serve runs the connection's phases: encryption, startup, authentication,
+// connecting upstream, session.
+func (a *attempt) serve(ctx context.Context) error {
+	s := a.server
+	if err := a.raw.SetDeadline(time.Now().Add(s.config.AuthTimeout)); err != nil {
+		return err
+	}
+	interrupt := context.AfterFunc(ctx, func() { _ = a.raw.SetDeadline(time.Unix(1, 0)) })
+	defer interrupt()
+
+	conn, packet, err := s.negotiate(a.raw)
+	a.conn = conn
+	if err != nil {
+		return err
+	}
+	if packet.code == cancelRequestCode {
+		return a.cancel(ctx, packet.body)
+	}
+	st, err := parseStartup(packet)
+	if err != nil {
+		return err
+	}
+	a.log = a.log.With("user", st.user, "tls", isEncrypted(conn))
+	if s.config.TLSRequired && !isEncrypted(conn) {
+		return newFatal(stateInvalidAuthorization, "this server accepts encrypted connections only").
+			withHint("Connect with sslmode=require or stronger.")
+	}
+	select {
+	case s.sessions <- struct{}{}:
+		defer func() { <-s.sessions }()
+	default:
+		return newFatal(stateTooManyConnections, "sorry, too many clients already")
+	}
+	if answer := st.negotiation(); answer != nil {
+		if err := sendMessages(conn, answer); err != nil {
+			return err
+		}
+	}
+	if err := s.authenticate(conn, st.user); err != nil {
+		return err
+	}
+	if st.database != s.config.Database {
+		return newFatal(stateInvalidCatalogName, "database \""+cleanText(st.database)+"\" does not exist").
+			withHint("This server publishes one database only.")
+	}
+	if err := s.config.Available(); err != nil {
+		refused := newRefusal(err, stateCannotConnectNow).report
+		refused.severity, refused.position = "FATAL", 0
+		return (*fatal)(&refused)
+	}
+	return a.session(ctx, interrupt, st)
+}
+
+// session connects upstream and relays.
+func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
+	s := a.server
+	up, err := s.connect(ctx, st.parameters)
+	if err != nil {
+		if ctx.Err() != nil {
+			return errShutdown
+		}
+		a.log.Error("connecting upstream failed", "error", err)
+		return connectFailure(err)
+	}
+	if !interrupt() {
+		up.close()
+		return errShutdown
+	}
+	if err := a.raw.SetDeadline(time.Time{}); err != nil {
+		up.close()
+		return err
+	}
+	session := newSession(&s.config, st.user, a.conn, up)
+	key := s.keys.add(session)
+	defer s.keys.remove(key)
+	if err := session.greet(key); err != nil {
+		up.close()
+		return err
+	}
+	a.log.Info("session began")
+	begin := time.Now()
+	a.over = true
+	reason := session.run(ctx)
+	a.log.Info("session ended", "reason", reason, "seconds", int(time.Since(begin).Seconds()))
+	return reason
+}
+
+// cancel serves a cancel request, which is never answered.
+func (a *attempt) cancel(ctx context.Context, body []byte) error {
+	session := a.server.keys.find(body)
+	if session == nil {
+		return errors.New("cancel request with an unknown key")
+	}
+	return session.cancelRunning(ctx)
+}
+
+// end closes the connection and tells the client why.
+func (a *attempt) end(ctx context.Context, err error) {
+	var crash *panicError
+	if errors.As(err, &crash) {
+		a.log.Error("session crashed", "error", err, "stack", string(crash.stack))
+	}
+	defer func() { _ = a.raw.Close() }()
+	if a.over {
+		return
+	}
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = newFatal(stateQueryCanceled, "canceling authentication due to timeout")
+		if ctx.Err() != nil {
+			err = errShutdown
+		}
+	}
+	if err != nil && !errors.Is(err, io.EOF) {
+		a.log.Info("connection refused", "reason", err)
+	}
+	last := lastWord(err)
+	if last == nil || a.conn == nil || a.raw.SetDeadline(time.Now().Add(lastWords)) != nil {
+		return
+	}
+	if _, err := a.conn.Write(report(*last).append(nil, 'E')); err == nil {
+		linger(a.conn)
+	}
+}

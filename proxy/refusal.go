@@ -1,0 +1,59 @@
+package proxy
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"strings"
+)
+
+// maxRefusalBytes caps the message and the hint of a refusal.
+const maxRefusalBytes = 8 << 10
+
+// refusal is a statement that is not to be executed. In its place the server
+// gets the token, which no grammar accepts, and the error the server answers
+// with at that point of the pipeline is replaced by the refusal's own.
+type refusal struct {
+	report
+	token string
+}
+
+// newRefusal makes the refusal of a statement for the reason err; state is its
+// SQLSTATE where err has none.
+func newRefusal(err error, state string) *refusal {
+	r := &refusal{token: newToken(), report: report{severity: "ERROR", state: state}}
+	r.message = truncate(err.Error())
+	var stater interface{ SQLState() string }
+	if errors.As(err, &stater) && validSQLState(stater.SQLState()) {
+		r.state = stater.SQLState()
+	}
+	var hinter interface{ Hint() string }
+	if errors.As(err, &hinter) {
+		r.hint = truncate(hinter.Hint())
+	}
+	var positioner interface{ Position() int }
+	if errors.As(err, &positioner) {
+		r.position = positioner.Position()
+	}
+	return r
+}
+
+// matches reports whether message is the server's answer to the token.
+func (r *refusal) matches(message string) bool {
+	return strings.Contains(message, r.token)
+}
+
+// newToken returns an unguessable identifier. It stays under NAMEDATALEN (64
+// bytes), beyond which the server would add a notice about truncation.
+func newToken() string {
+	var random [16]byte
+	rand.Read(random[:]) // never fails: it returns or ends the process
+	return "kproxy_refused_" + hex.EncodeToString(random[:])
+}
+
+func truncate(text string) string {
+	if len(text) > maxRefusalBytes {
+		return strings.ToValidUTF8(text[:maxRefusalBytes], "")
+	}
+	return text
+}

@@ -1,0 +1,216 @@
+package proxy
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+const (
+	// lastWords is how long a client may take to read the end of a session.
+	lastWords = 2 * time.Second
+
+	// upstreamLastWords is how long the server may take to say why it is gone,
+	// after a write to it has failed.
+	upstreamLastWords = time.Second
+)
+
+// Ends of a session.
+var (
+	errClientGone   = errors.New("the client is gone")
+	errUpstreamGone = newFatal(stateConnectionFailure, "the connection to the database server was lost")
+	errShutdown     = newFatal(stateAdminShutdown, "terminating connection due to administrator command")
+)
+
+// session is an authenticated client with its upstream connection.
+type session struct {
+	config    *Config
+	user      string
+	client    net.Conn
+	clientIn  *bufio.Reader
+	clientOut *bufio.Writer
+	up        *upstream
+	pipeline  *pipeline
+
+	turn  sync.Mutex // held while a step is pushed or a cancel request delivered
+	ended bool       // under turn: the upstream connection is no longer ours
+
+	terminated atomic.Bool // the client has sent Terminate
+
+	doomed bool // relayClient's: a refusal was sent and no Sync since
+
+	torn     bool // relayServer's: stopped inside a message to the client
+	farewell bool // relayServer's: the server has sent FATAL
+}
+
+// newSession joins two connections; neither has anything buffered elsewhere.
+func newSession(config *Config, user string, client net.Conn, up *upstream) *session {
+	s := &session{config: config, user: user, client: client, up: up, pipeline: newPipeline()}
+	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
+	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
+	up.in.to = s.clientOut
+	return s
+}
+
+// greet sends all that follows AuthenticationOk.
+func (s *session) greet(key cancelKey) error {
+	var messages []pgproto3.BackendMessage
+	for _, name := range slices.Sorted(maps.Keys(s.up.parameters)) {
+		messages = append(messages, s.visible(name, s.up.parameters[name]))
+	}
+	messages = append(messages,
+		&pgproto3.BackendKeyData{ProcessID: key.pid, SecretKey: key.secret[:]},
+		&pgproto3.ReadyForQuery{TxStatus: 'I'})
+	return sendMessages(s.client, messages...)
+}
+
+// run relays until the session ends and returns why. It closes both
+// connections. When ctx is canceled it waits for what is running, up to
+// Config.DrainTimeout.
+func (s *session) run(ctx context.Context) error {
+	ends := make(chan error, 2)
+	go func() { ends <- s.clientReason(guard(s.relayClient)) }()
+	go func() { ends <- s.serverReason(guard(s.relayServer)) }()
+
+	reason, left := s.wait(ctx, ends)
+	s.interrupt(reason)
+	for ; left > 0; left-- {
+		<-ends
+	}
+	s.finish(reason)
+	return reason
+}
+
+// clientReason names the end that relayClient met.
+func (s *session) clientReason(err error) error {
+	var write *flushError
+	var own *fatal
+	var crash *panicError
+	switch {
+	case errors.As(err, &write):
+		return errUpstreamGone
+	case errors.As(err, &own), errors.As(err, &crash), errors.Is(err, errTerminated):
+		return err
+	case s.terminated.Load():
+		return errTerminated
+	default:
+		return errClientGone
+	}
+}
+
+// serverReason names the end that relayServer met.
+func (s *session) serverReason(err error) error {
+	var write *flushError
+	var own *fatal
+	var crash *panicError
+	switch {
+	case errors.As(err, &write):
+		return errClientGone
+	case errors.As(err, &own), errors.As(err, &crash):
+		return err
+	case s.terminated.Load():
+		return errTerminated
+	default:
+		return errUpstreamGone
+	}
+}
+
+// wait returns the reason for the session's end and how many relays still run.
+func (s *session) wait(ctx context.Context, ends <-chan error) (error, int) {
+	stop := ctx.Done()
+	var deadline <-chan time.Time
+	for {
+		select {
+		case reason := <-ends:
+			return reason, 1
+		case <-stop:
+			stop = nil
+			timer := time.NewTimer(s.config.DrainTimeout)
+			defer timer.Stop()
+			deadline = timer.C
+		case <-s.pipeline.idle:
+		case <-deadline:
+			return errShutdown, 2
+		}
+		if stop == nil && !s.pipeline.running() {
+			return errShutdown, 2
+		}
+	}
+}
+
+// interrupt makes the relays return.
+func (s *session) interrupt(reason error) {
+	past, now := time.Unix(1, 0), time.Now()
+	untilRead, untilWritten := past, now.Add(lastWords)
+	if errors.Is(reason, errUpstreamGone) {
+		untilRead = now.Add(upstreamLastWords)
+	}
+	if errors.Is(reason, errClientGone) {
+		untilWritten = past
+	}
+	s.pipeline.close()
+	// A connection that takes no deadline is closed already.
+	_ = s.client.SetReadDeadline(past)
+	_ = s.client.SetWriteDeadline(untilWritten)
+	_ = s.up.conn.SetWriteDeadline(past)
+	_ = s.up.conn.SetReadDeadline(untilRead)
+}
+
+// finish cancels what still runs for nobody, closes both connections and tells
+// the client why, if it can still be told. The relays have returned.
+func (s *session) finish(reason error) {
+	if !errors.Is(reason, errUpstreamGone) {
+		// The connection is closed next in any case.
+		_ = s.cancelRunning(context.Background())
+	}
+	s.turn.Lock()
+	s.ended = true
+	s.turn.Unlock()
+	s.up.close()
+
+	last := lastWord(reason)
+	if last == nil || s.torn || s.farewell {
+		_ = s.client.Close()
+		return
+	}
+	if send(s.clientOut, report(*last).append(nil, 'E')) == nil && s.clientOut.Flush() == nil {
+		linger(s.client)
+	}
+	_ = s.client.Close()
+}
+
+// lastWord is what a client is told of the reason for which its session, or its
+// attempt at one, ends; nil = nothing.
+func lastWord(reason error) *fatal {
+	var own *fatal
+	var crash *panicError
+	switch {
+	case errors.As(reason, &own):
+		return own
+	case errors.As(reason, &crash):
+		return newFatal(stateInternalError, "internal error")
+	default:
+		return nil
+	}
+}
+
+// linger lets the client read what was sent last: a connection closed with
+// input unread is reset, and the reset overtakes the message.
+func linger(conn net.Conn) {
+	half, ok := conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	if conn.SetReadDeadline(time.Now().Add(lastWords)) == nil {
+		_, _ = io.CopyN(io.Discard, conn, 1<<20)
+	}
+}

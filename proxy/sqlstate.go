@@ -1,0 +1,34 @@
+package proxy
+
+// SQLSTATE codes the proxy itself sends; PostgreSQL documentation, appendix
+// "PostgreSQL Error Codes".
+const (
+	stateConnectionFailure      = "08006"
+	stateProtocolViolation      = "08P01"
+	stateFeatureNotSupported    = "0A000"
+	stateCharacterNotInEncoding = "22021"
+	stateInvalidParameterValue  = "22023"
+	stateInvalidAuthorization   = "28000"
+	stateInvalidPassword        = "28P01"
+	stateInvalidCatalogName     = "3D000"
+	stateInsufficientPrivilege  = "42501"
+	stateTooManyConnections     = "53300"
+	stateProgramLimitExceeded   = "54000"
+	stateQueryCanceled          = "57014"
+	stateAdminShutdown          = "57P01"
+	stateCannotConnectNow       = "57P03"
+	stateInternalError          = "XX000"
+)
+
+// validSQLState reports whether state is five digits or upper-case letters.
+func validSQLState(state string) bool {
+	if len(state) != 5 {
+		return false
+	}
+	for _, c := range []byte(state) {
+		if (c < '0' || c > '9') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return true
+}

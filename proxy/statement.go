@@ -1,0 +1,81 @@
+package proxy
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"unicode/utf8"
+)
+
+// parseQuery returns the text in the body of a Query message.
+func parseQuery(body []byte) (string, error) {
+	if end := bytes.IndexByte(body, 0); end < 0 || end != len(body)-1 {
+		return "", violation("invalid string in a Query message")
+	}
+	return string(body[:len(body)-1]), nil
+}
+
+// parseMessage is the body of a Parse message.
+type parseMessage struct {
+	name  []byte // of the statement, without NUL; empty = the unnamed one
+	sql   string
+	types []byte // number and OIDs of the parameter types, as received
+}
+
+// parseParse reads the body of a Parse message.
+func parseParse(body []byte) (parseMessage, error) {
+	invalid := violation("invalid Parse message")
+	nameEnd := bytes.IndexByte(body, 0)
+	if nameEnd < 0 {
+		return parseMessage{}, invalid
+	}
+	name, rest := body[:nameEnd], body[nameEnd+1:]
+	textEnd := bytes.IndexByte(rest, 0)
+	if textEnd < 0 {
+		return parseMessage{}, invalid
+	}
+	text, types := rest[:textEnd], rest[textEnd+1:]
+	if len(types) < 2 || len(types) != 2+4*int(binary.BigEndian.Uint16(types)) {
+		return parseMessage{}, invalid
+	}
+	return parseMessage{name: name, sql: string(text), types: types}, nil
+}
+
+// appendQuery appends a Query message.
+func appendQuery(dst []byte, sql string) []byte {
+	return appendFrame(dst, 'Q', append([]byte(sql), 0))
+}
+
+// appendParse appends a Parse message with m's name and types and the text sql.
+func appendParse(dst []byte, m parseMessage, sql string) []byte {
+	body := make([]byte, 0, len(m.name)+len(sql)+len(m.types)+2)
+	body = append(body, m.name...)
+	body = append(body, 0)
+	body = append(body, sql...)
+	body = append(body, 0)
+	body = append(body, m.types...)
+	return appendFrame(dst, 'P', body)
+}
+
+// decide returns the text to send for a client's text, or its refusal.
+func (c *Config) decide(sql string) (string, *refusal) {
+	if err := c.Available(); err != nil {
+		return "", newRefusal(err, stateCannotConnectNow)
+	}
+	if !utf8.ValidString(sql) {
+		return "", newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding)
+	}
+	if strings.Trim(sql, " \t\n\r\f\v;") == "" {
+		return sql, nil
+	}
+	rewritten, err := c.Gate.Rewrite(sql)
+	if err != nil {
+		return "", newRefusal(err, stateFeatureNotSupported)
+	}
+	if strings.ContainsRune(rewritten, 0) {
+		// It would end the message early and desynchronize the connection.
+		return "", newRefusal(errors.New("the rewritten statement is not valid"), stateInternalError)
+	}
+	return rewritten, nil
+}
