@@ -84,6 +84,7 @@ func StandIns() []StandIn {
 			Replace: map[string]string{"prosrc": "''::text", "probin": "NULL::text"},
 		},
 		{Of: Name{"pg_catalog", "pg_namespace"}, Filter: notOwn("nspname")},
+		{Of: Name{"pg_catalog", "pg_settings"}, Filter: "c.name <> 'search_path'"},
 		schemas("tables"),
 		infoColumns,
 	}
@@ -92,9 +93,9 @@ func StandIns() []StandIn {
 // passedThrough are the system relations that say nothing about protected
 // tables: types, operators, settings and the like.
 var passedThrough = []string{
-	"pg_aggregate", "pg_am", "pg_amop", "pg_amproc", "pg_cast", "pg_collation", "pg_conversion",
+	"pg_aggregate", "pg_am", "pg_amop", "pg_amproc", "pg_auth_members", "pg_cast", "pg_collation", "pg_conversion",
 	"pg_database", "pg_enum", "pg_extension", "pg_language", "pg_opclass", "pg_operator", "pg_opfamily",
-	"pg_publication", "pg_publication_namespace", "pg_range", "pg_roles", "pg_settings",
+	"pg_publication", "pg_publication_namespace", "pg_range", "pg_roles",
 	"pg_tablespace", "pg_timezone_abbrevs", "pg_timezone_names", "pg_ts_config", "pg_ts_dict",
 	"pg_ts_parser", "pg_ts_template",
 }

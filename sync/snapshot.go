@@ -281,7 +281,7 @@ func (p *publisher) finish(ctx context.Context) error {
 	_, err := p.tx.Exec(ctx, `INSERT INTO kproxy_store.generation
 		(table_schema, table_name, generation, policy_digest, next_class, next_record, withheld) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
 		p.name().Schema, p.name().Relation, p.generation, p.digest,
-		int64(p.nextClass), int64(p.nextRecord), len(p.partition.Members(0)))
+		int64(p.partition.NextClass()), int64(p.nextRecord), len(p.partition.Members(0)))
 	if err != nil {
 		return fmt.Errorf("recording the generation: %w", err)
 	}

@@ -31,7 +31,6 @@ type table struct {
 
 	generation int64
 	nextRecord incremental.RecordID
-	nextClass  incremental.ClassID // above every class in the store
 	partition  *incremental.Partition
 	records    map[string]incremental.RecordID // by key
 
@@ -103,7 +102,7 @@ func (t *table) name() catalog.Name { return t.publication.Policy.Table }
 // begin makes the table empty in memory: the state that load and the initial
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) {
-	t.generation, t.nextRecord, t.nextClass = generation, nextRecord, nextClass
+	t.generation, t.nextRecord = generation, nextRecord
 	t.partition = incremental.New(t.attributes, t.constraints, t.method, incremental.Options{Seed: seed, FirstClass: nextClass})
 	t.records = make(map[string]incremental.RecordID)
 }

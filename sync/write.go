@@ -21,9 +21,6 @@ const writeChunk = 5000
 // position.
 func (t *table) write(batch *pgx.Batch) {
 	changes := t.partition.Settle()
-	for _, class := range changes.Rewrite {
-		t.nextClass = max(t.nextClass, class+1)
-	}
 	t.writeDeletes(batch)
 	t.writeInserts(batch)
 	t.writeUpdates(batch)
@@ -31,7 +28,7 @@ func (t *table) write(batch *pgx.Batch) {
 	t.writeRelease(batch, changes)
 	batch.Queue(`UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5
 		WHERE table_schema = $1 AND table_name = $2`,
-		t.name().Schema, t.name().Relation, int64(t.nextClass), int64(t.nextRecord), len(t.partition.Members(0)))
+		t.name().Schema, t.name().Relation, int64(t.partition.NextClass()), int64(t.nextRecord), len(t.partition.Members(0)))
 }
 
 func (t *table) writeDeletes(batch *pgx.Batch) {

@@ -136,8 +136,11 @@ func (a *auditor) auditRoles(reader uint32) bool {
 			has  bool
 			name string
 		}{
-			{r.Superuser, "SUPERUSER"}, {r.BypassRLS, "BYPASSRLS"}, {r.CreateRole, "CREATEROLE"},
-			{r.CreateDB, "CREATEDB"}, {r.Replication, "REPLICATION"},
+			{r.Superuser, "SUPERUSER"},
+			{r.BypassRLS, "BYPASSRLS"},
+			{r.CreateRole, "CREATEROLE"},
+			{r.CreateDB, "CREATEDB"},
+			{r.Replication, "REPLICATION"},
 		} {
 			switch {
 			case !attribute.has:

@@ -133,10 +133,7 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	if r.Invoker {
 		return
 	}
-	found := false
-	if slices.Contains(a.reach, r.Owner) {
-		found = true
-	}
+	found := slices.Contains(a.reach, r.Owner)
 	// A table's sequences and TOAST table have no owner of their own.
 	if found && r.How != "sequence" && r.How != "toast" {
 		a.owned(r.Owner, "raw-owned", r.name(), "it, and "+r.reason(), alterOwner(r))
@@ -164,11 +161,12 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 
 // owned reports that one of the reader's roles owns an object. The membership is
 // what is wrong where that role is not the reader itself; that of kproxy's owner
-// role has been reported already.
+// role is reported apart, and so is the ownership of the database, which makes
+// the reader a member of pg_database_owner.
 func (a *auditor) owned(owner uint32, code string, table catalog.Name, what, alter string) {
 	for _, r := range a.roles {
 		switch {
-		case r.OID != owner || r.Name == a.in.Owner:
+		case r.OID != owner || r.Name == a.in.Owner || r.Name == "pg_database_owner":
 		case r.Name == a.in.Reader:
 			a.report.add(Error, code, table, fmt.Sprintf("role %s owns %s", r.Name, what), alter+" OWNER TO CURRENT_USER")
 		default:

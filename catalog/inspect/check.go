@@ -113,7 +113,7 @@ func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
 		report.add(Error, "slots", none, fmt.Sprintf("all %d replication slots are taken", server.MaxReplicationSlots),
 			fmt.Sprintf("ALTER SYSTEM SET max_replication_slots = %d; -- and restart the server", server.MaxReplicationSlots+2))
 	}
-	if !(exists && slots[0].Active) && server.SendersInUse >= server.MaxWalSenders {
+	if (!exists || !slots[0].Active) && server.SendersInUse >= server.MaxWalSenders {
 		report.add(Error, "wal-senders", none, fmt.Sprintf("all %d WAL senders are taken", server.MaxWalSenders),
 			fmt.Sprintf("ALTER SYSTEM SET max_wal_senders = %d; -- and restart the server", server.MaxWalSenders+2))
 	}

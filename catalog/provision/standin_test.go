@@ -35,19 +35,27 @@ func TestStandInsShowThePublishedSchemaAlone(t *testing.T) {
 	_, reader := reading(t)
 	execute(t, reader, "SET search_path = kproxy_release_public, public")
 	for _, c := range []struct{ name, sql, want string }{
-		{"relations under the source schema",
+		{
+			"relations under the source schema",
 			`SELECT string_agg(n.nspname || '.' || c.relname || ':' || c.relkind::text, ' ' ORDER BY c.relname)
 			 FROM kproxy_catalog.pg_class c JOIN kproxy_catalog.pg_namespace n ON n.oid = c.relnamespace
 			 WHERE n.nspname !~ '^pg_|information_schema'`,
-			"public.patients:v public.wards:r public.wards_beds_idx:i public.wards_pkey:i"},
-		{"own schemas are not there",
-			"SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM kproxy_catalog.pg_namespace WHERE nspname LIKE 'kproxy%'", "NULL"},
-		{"columns of user relations",
+			"public.patients:v public.wards:r public.wards_beds_idx:i public.wards_pkey:i",
+		},
+		{
+			"own schemas are not there",
+			"SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM kproxy_catalog.pg_namespace WHERE nspname LIKE 'kproxy%'", "NULL",
+		},
+		{
+			"columns of user relations",
 			`SELECT string_agg(a.attname, ' ' ORDER BY c.relname, a.attnum) FROM kproxy_catalog.pg_attribute a
 			 JOIN kproxy_catalog.pg_class c ON c.oid = a.attrelid WHERE a.attrelid >= 16384 AND a.attnum > 0`,
-			"age age_range diagnosis ward beds beds ward"},
-		{"no column of the base table",
-			"SELECT count(*)::text FROM kproxy_catalog.pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relname IN ('records_1', 'release_1') OR relname = 'patients' AND relkind = 'r')", "0"},
+			"age age_range diagnosis ward beds beds ward",
+		},
+		{
+			"no column of the base table",
+			"SELECT count(*)::text FROM kproxy_catalog.pg_attribute WHERE attrelid IN (SELECT oid FROM pg_class WHERE relname IN ('records_1', 'release_1') OR relname = 'patients' AND relkind = 'r')", "0",
+		},
 		{"defaults", "SELECT count(*)::text FROM kproxy_catalog.pg_attrdef", "0"},
 		{"indexes of readable relations", "SELECT count(*)::text FROM kproxy_catalog.pg_index WHERE indexrelid >= 16384", "2"},
 		{"system catalogs are visible", "SELECT (count(*) > 50)::text FROM kproxy_catalog.pg_class WHERE oid < 16384", "true"},
@@ -56,9 +64,11 @@ func TestStandInsShowThePublishedSchemaAlone(t *testing.T) {
 		{"functions of users", "SELECT count(*)::text FROM kproxy_catalog.pg_proc WHERE proname = 'secret' OR prosrc <> ''", "0"},
 		{"row types", `SELECT string_agg(t.typname || ':' || n.nspname, ' ' ORDER BY t.typname) FROM kproxy_catalog.pg_type t
 			 JOIN kproxy_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid >= 16384`, "patients:public wards:public"},
-		{"information_schema.tables", `SELECT string_agg(table_schema || '.' || table_name, ' ' ORDER BY table_name)
+		{
+			"information_schema.tables", `SELECT string_agg(table_schema || '.' || table_name, ' ' ORDER BY table_name)
 			 FROM kproxy_catalog.information_schema_tables WHERE table_schema NOT IN ('pg_catalog', 'information_schema')`,
-			"public.patients public.wards"},
+			"public.patients public.wards",
+		},
 		{"information_schema.columns", `SELECT string_agg(column_name, ' ' ORDER BY table_name, ordinal_position)
 			 FROM kproxy_catalog.information_schema_columns WHERE table_schema = 'public'`, "age age_range diagnosis ward beds"},
 		{"the name resolves to the published relation", "SELECT count(*)::text FROM kproxy_catalog.pg_class WHERE oid = 'patients'::regclass AND pg_table_is_visible(oid)", "1"},

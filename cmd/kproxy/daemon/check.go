@@ -42,6 +42,9 @@ func FormatReport(c *config.Config, report inspect.Report) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
+// idleTimeoutVersion is the first server_version_num with idle_session_timeout.
+const idleTimeoutVersion = 140000
+
 // Check connects as the owner and reports every finding about the database;
 // the publications are complete only if no finding is an error.
 func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Publication, []catalog.Relation, error) {
@@ -53,6 +56,17 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	report, err := inspect.Check(ctx, conn, checkInput(c))
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("checking the database: %w", err)
+	}
+	server, err := inspect.Server(ctx, conn)
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("checking the server: %w", err)
+	}
+	if c.Timeouts.Idle > 0 && server.VersionNum < idleTimeoutVersion {
+		report = append(report, inspect.Finding{
+			Severity: inspect.Error, Code: "idle-timeout",
+			What: "timeouts.idle needs idle_session_timeout, which this server does not have",
+			Fix:  "upgrade to PostgreSQL 14, or leave timeouts.idle out",
+		})
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
 	if err != nil {

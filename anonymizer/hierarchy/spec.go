@@ -1,0 +1,88 @@
+package hierarchy
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// Root is the label of a taxonomy's root, which stands for every value.
+const Root = "*"
+
+// Node is a node of a taxonomy. A node without children is a leaf value.
+type Node struct {
+	Label    string
+	Children []Node
+}
+
+// Spec describes an attribute's hierarchy.
+type Spec struct {
+	Kind   Kind
+	Domain Domain
+	// Taxonomy holds the nodes below the root, in the order in which leaves
+	// are laid out on the axis; Categorical only. Empty is the flat taxonomy,
+	// which learns its leaves in order of first appearance.
+	Taxonomy []Node
+}
+
+var domainsOf = [...][]Domain{
+	Numeric:     {DomainInteger, DomainDecimal},
+	Date:        {DomainDate, DomainTimestamp, DomainTimestampTZ},
+	Categorical: {DomainInteger, DomainDecimal, DomainDate, DomainTimestamp, DomainTimestampTZ, DomainText},
+	Prefix:      {DomainInteger, DomainText},
+}
+
+// maxTaxonomyDepth bounds recursion over a configured taxonomy.
+const maxTaxonomyDepth = 64
+
+// Validate returns all that is wrong with the specification, joined: an
+// unknown kind, a kind that the domain has no order for, a taxonomy where none
+// belongs, labels that are empty, reserved or in more than one place.
+func (s Spec) Validate() error {
+	if s.Kind < 0 || int(s.Kind) >= len(domainsOf) {
+		return fmt.Errorf("unknown kind of hierarchy %v", s.Kind)
+	}
+	var errs []error
+	if !slices.Contains(domainsOf[s.Kind], s.Domain) {
+		errs = append(errs, fmt.Errorf("a %v hierarchy cannot stand over a column of %v values", s.Kind, s.Domain))
+	}
+	if len(s.Taxonomy) > 0 && s.Kind != Categorical {
+		errs = append(errs, fmt.Errorf("a %v hierarchy takes no taxonomy", s.Kind))
+	}
+	seen := map[string]int{}
+	errs = append(errs, validateNodes(s.Taxonomy, 1, seen)...)
+	for _, label := range repeated(seen) {
+		errs = append(errs, fmt.Errorf("taxonomy: label %q stands in %d places", label, seen[label]))
+	}
+	return errors.Join(errs...)
+}
+
+func validateNodes(nodes []Node, depth int, seen map[string]int) []error {
+	if depth > maxTaxonomyDepth {
+		return []error{fmt.Errorf("taxonomy: deeper than %d levels", maxTaxonomyDepth)}
+	}
+	var errs []error
+	for _, n := range nodes {
+		switch n.Label {
+		case "":
+			errs = append(errs, fmt.Errorf("taxonomy: empty label at level %d", depth))
+		case Root:
+			errs = append(errs, fmt.Errorf("taxonomy: label %q is reserved for the root", Root))
+		default:
+			seen[n.Label]++
+		}
+		errs = append(errs, validateNodes(n.Children, depth+1, seen)...)
+	}
+	return errs
+}
+
+func repeated(seen map[string]int) []string {
+	var labels []string
+	for label, times := range seen {
+		if times > 1 {
+			labels = append(labels, label)
+		}
+	}
+	slices.Sort(labels)
+	return labels
+}

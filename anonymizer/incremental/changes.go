@@ -1,0 +1,45 @@
+package incremental
+
+import "slices"
+
+// Changes says how the classes differ from those at the last Settle.
+type Changes struct {
+	// Moved gives the class of every record that is new or whose class
+	// differs; 0 means withheld. A record that was deleted and inserted again
+	// is new. Deleted records are not here.
+	Moved map[RecordID]ClassID
+	// Rewrite lists the classes whose published rows must be written anew,
+	// ascending: members or their values changed, or one was touched. New
+	// classes are among them.
+	Rewrite []ClassID
+	// Retired lists the classes that existed and are gone, ascending.
+	Retired []ClassID
+}
+
+func (p *Partition) takeChanges() Changes {
+	changes := Changes{Moved: map[RecordID]ClassID{}, Retired: p.retired}
+	for _, slot := range p.moved {
+		if !p.records.live(slot) {
+			continue
+		}
+		if class := p.classOf(slot); class != p.records.settled[slot] {
+			p.records.settled[slot] = class
+			changes.Moved[p.records.ids[slot]] = class
+		}
+	}
+	for _, id := range p.queue {
+		index := p.classes.index(id)
+		if index < 0 {
+			continue
+		}
+		c := &p.classes.list[index]
+		if c.rewrite {
+			changes.Rewrite = append(changes.Rewrite, id)
+		}
+		c.known, c.queued, c.rewrite = true, false, false
+	}
+	slices.Sort(changes.Rewrite)
+	slices.Sort(changes.Retired)
+	p.moved, p.queue, p.retired = p.moved[:0], p.queue[:0], nil
+	return changes
+}

@@ -1,0 +1,154 @@
+package incremental
+
+import (
+	"math"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// admit stores a record; the caller gives it a class or lets it wait.
+func (p *Partition) admit(r Record) int32 {
+	p.widenDomain(r.Cells)
+	return p.records.add(r)
+}
+
+func (p *Partition) widenDomain(cells []hierarchy.Cell) {
+	for a, attribute := range p.attributes {
+		if position := attribute.Hierarchy.Position(cells[a]); !math.IsNaN(position) {
+			p.domain[a] = p.domain[a].include(position)
+		}
+	}
+}
+
+func (p *Partition) position(attribute int, slot int32) float64 {
+	return p.attributes[attribute].Hierarchy.Position(p.records.cells[attribute][slot])
+}
+
+func (p *Partition) classOf(slot int32) ClassID {
+	if index := p.records.class[slot]; index >= 0 {
+		return p.classes.list[index].id
+	}
+	return withheld
+}
+
+// wait puts a record without class among those waiting for one.
+func (p *Partition) wait(slot int32) {
+	p.records.class[slot] = -1
+	p.records.seat[slot] = int32(len(p.waiting))
+	p.waiting = append(p.waiting, slot)
+	p.moved = append(p.moved, slot)
+}
+
+// join adds a record without class to a class and widens what that covers.
+func (p *Partition) join(slot, index int32) {
+	members := &p.classes.list[index].members
+	p.records.class[slot] = index
+	p.records.seat[slot] = int32(len(*members))
+	*members = append(*members, slot)
+	p.moved = append(p.moved, slot)
+	for a := range p.attributes {
+		p.classes.setCover(index, a, p.classes.cover(index, a).include(p.position(a, slot)))
+	}
+}
+
+// leave takes a record out of its class or from those waiting.
+func (p *Partition) leave(slot int32) {
+	from := &p.waiting
+	if index := p.records.class[slot]; index >= 0 {
+		from = &p.classes.list[index].members
+		p.change(index)
+		p.classes.list[index].stale = true
+	}
+	seat, last := p.records.seat[slot], int32(len(*from)-1)
+	other := (*from)[last]
+	(*from)[seat] = other
+	p.records.seat[other] = seat
+	*from = (*from)[:last]
+	p.records.class[slot] = -1
+}
+
+// enqueue has Settle look at a class.
+func (p *Partition) enqueue(index int32) {
+	if c := &p.classes.list[index]; !c.queued {
+		c.queued = true
+		p.queue = append(p.queue, c.id)
+	}
+}
+
+// change notes that the published rows of a class are no longer right.
+func (p *Partition) change(index int32) {
+	p.classes.list[index].rewrite = true
+	p.enqueue(index)
+}
+
+func (p *Partition) retire(c *class) {
+	if c.known {
+		p.retired = append(p.retired, c.id)
+	}
+}
+
+// found makes a new class of records without class.
+func (p *Partition) found(slots []int32) int32 {
+	index := p.classes.add(p.nextClass, 2*p.k)
+	p.nextClass++
+	for _, slot := range slots {
+		p.join(slot, index)
+	}
+	p.change(index)
+	return index
+}
+
+// dissolve takes a class away and returns its members, now without class.
+func (p *Partition) dissolve(index int32) []int32 {
+	members := p.classes.list[index].members
+	p.retire(&p.classes.list[index])
+	p.classes.remove(index)
+	if int(index) < len(p.classes.list) {
+		for _, slot := range p.classes.list[index].members {
+			p.records.class[slot] = index
+		}
+	}
+	for _, slot := range members {
+		p.records.class[slot] = -1
+	}
+	return members
+}
+
+// tighten computes anew what a class covers.
+func (p *Partition) tighten(index int32) {
+	c := &p.classes.list[index]
+	for a := range p.attributes {
+		e := extent{math.Inf(1), math.Inf(-1)}
+		for _, slot := range c.members {
+			e = e.include(p.position(a, slot))
+		}
+		p.classes.setCover(index, a, e)
+	}
+	c.stale = false
+}
+
+// covers reports whether all cells lie within what the class covers, so that
+// their record fits in without any change of what is published.
+func (p *Partition) covers(index int32, cells []hierarchy.Cell) bool {
+	for a, attribute := range p.attributes {
+		e := p.classes.cover(index, a)
+		position := attribute.Hierarchy.Position(cells[a])
+		inside := position >= e.low && position <= e.high
+		if !inside && e.low != hiddenAt {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Partition) summarize(slots []int32) privacy.Summary {
+	s := privacy.NewSummary(max(0, p.records.sensitiveCount()))
+	s.Records = len(slots)
+	for a, column := range p.records.sensitive {
+		for _, slot := range slots {
+			s.Sensitive[a][column[slot]]++
+		}
+	}
+	return s
+}

@@ -1,0 +1,62 @@
+package privacy
+
+import (
+	"errors"
+	"strings"
+)
+
+// Constraint is what a class must satisfy to be published.
+type Constraint interface {
+	// Satisfied reports whether a class with this summary may be published.
+	Satisfied(s Summary) bool
+	// String names the constraint with its parameters, for messages.
+	String() string
+	// MinRecords is the smallest size of a class that can satisfy it, at
+	// least 1.
+	MinRecords() int
+	// Feasible returns nil, or why no class made of the table's records can
+	// satisfy the constraint. A table without records is feasible: its
+	// release is empty.
+	Feasible(table Summary) error
+}
+
+// ConstraintSet is the conjunction of its constraints; the empty set is always
+// satisfied.
+type ConstraintSet []Constraint
+
+// Satisfied reports whether the summary satisfies every constraint.
+func (cs ConstraintSet) Satisfied(s Summary) bool {
+	for _, c := range cs {
+		if !c.Satisfied(s) {
+			return false
+		}
+	}
+	return true
+}
+
+// K is the class size that the set demands: the largest MinRecords, at least 1.
+func (cs ConstraintSet) K() int {
+	k := 1
+	for _, c := range cs {
+		k = max(k, c.MinRecords())
+	}
+	return k
+}
+
+// Feasible joins the reasons of all constraints that the table cannot meet.
+func (cs ConstraintSet) Feasible(table Summary) error {
+	var errs []error
+	for _, c := range cs {
+		errs = append(errs, c.Feasible(table))
+	}
+	return errors.Join(errs...)
+}
+
+// String joins the names of the constraints.
+func (cs ConstraintSet) String() string {
+	names := make([]string, len(cs))
+	for i, c := range cs {
+		names[i] = c.String()
+	}
+	return strings.Join(names, " and ")
+}

@@ -1,0 +1,276 @@
+package anonymizer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/bits"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+func kAnonymous(k int) privacy.ConstraintSet {
+	return privacy.ConstraintSet{privacy.KAnonymity{K: k}}
+}
+
+func anonymize(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet, seed uint64) *anonymizer.Release {
+	t.Helper()
+	r, err := anonymizer.RoundedPartition{}.Anonymize(context.Background(), table, c, anonymizer.Options{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// checkGuarantees compares class sizes with the paper's theorems, as corrected:
+// exactly floor(n/k) classes, none larger than k + ceil(beta/2^floor(log2
+// alpha)), and k or k+1 from n = 2k^2 on.
+func checkGuarantees(sizes []int, n, k int) error {
+	if n < k {
+		if len(sizes) != 0 {
+			return fmt.Errorf("n=%d k=%d: %d classes of too few records", n, k, len(sizes))
+		}
+		return nil
+	}
+	alpha, beta := n/k, n%k
+	if len(sizes) != alpha {
+		return fmt.Errorf("n=%d k=%d: %d classes, %d expected", n, k, len(sizes), alpha)
+	}
+	share := 1 << (bits.Len(uint(alpha)) - 1)
+	most := k + (beta+share-1)/share
+	if n >= 2*k*k {
+		most = min(most, k+1)
+		if n%k == 0 {
+			most = k
+		}
+	}
+	for _, size := range sizes {
+		if size < k || size > most {
+			return fmt.Errorf("n=%d k=%d: class of %d records, %d to %d expected", n, k, size, k, most)
+		}
+	}
+	return nil
+}
+
+func classSizes(r *anonymizer.Release) []int {
+	var sizes []int
+	for _, class := range r.Classes {
+		sizes = append(sizes, len(class))
+	}
+	return sizes
+}
+
+func TestRoundedPartitionGuarantees(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(120) {
+		shape := anonymizertest.Shape{
+			Records:    int(seed*37%400) + int(seed%3),
+			Attributes: int(seed % 9),
+			Distinct:   []int{1, 2, 10, 1000, 60_000}[seed%5],
+			Nulls:      []float64{0, 0.1, 1}[seed%7%3],
+			Sensitive:  3,
+		}
+		d := anonymizertest.Generate(seed, shape)
+		for _, k := range []int{1, 2, 3, 5, 10, 25, 200} {
+			c := kAnonymous(k)
+			r := anonymize(t, d.Table(), c, seed)
+			if shape.Attributes > 0 {
+				if err := anonymizertest.CheckRelease(d, r, c); err != nil {
+					t.Fatalf("seed %d %+v k=%d: %v", seed, shape, k, err)
+				}
+			}
+			if err := checkGuarantees(classSizes(r), d.Table().Len(), k); err != nil {
+				t.Fatalf("seed %d %+v: %v", seed, shape, err)
+			}
+		}
+	}
+}
+
+func TestRoundedPartitionIsDeterministic(t *testing.T) {
+	t.Parallel()
+	d := anonymizertest.Generate(1, anonymizertest.Shape{Records: 40_000, Attributes: 4, Distinct: 300, Nulls: 0.01})
+	first := anonymize(t, d.Table(), kAnonymous(5), 7)
+	for range 2 {
+		if again := anonymize(t, d.Table(), kAnonymous(5), 7); !reflect.DeepEqual(first, again) {
+			t.Fatal("same seed, other release")
+		}
+	}
+	if other := anonymize(t, d.Table(), kAnonymous(5), 8); reflect.DeepEqual(first, other) {
+		t.Fatal("the seed decides nothing")
+	}
+}
+
+func TestRoundedPartitionDiversity(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(60) {
+		d := anonymizertest.Generate(seed, anonymizertest.Shape{
+			Records: int(seed * 11), Attributes: 1 + int(seed%5), Distinct: 50, Nulls: 0.05, Sensitive: 1 + int(seed%8),
+		})
+		l := 1 + int(seed%4)
+		c := privacy.ConstraintSet{privacy.KAnonymity{K: 4}, privacy.DistinctDiversity{L: l, Name: "s"}}
+		r := anonymize(t, d.Table(), c, seed)
+		if err := anonymizertest.CheckRelease(d, r, c); err != nil {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		var all []int32
+		for i := range d.Table().Len() {
+			all = append(all, int32(i))
+		}
+		feasible := c.Feasible(d.Table().Summarize(all)) == nil
+		if withheld := len(r.Withheld) > 0; withheld == feasible && len(all) > 0 {
+			t.Fatalf("seed %d: feasible %v, %d records withheld", seed, feasible, len(r.Withheld))
+		}
+	}
+}
+
+// numbers makes a table of integer columns.
+func numbers(t *testing.T, columns ...[]string) *anonymizer.Table {
+	t.Helper()
+	var attributes []anonymizer.Attribute
+	var cells [][]hierarchy.Cell
+	for _, column := range columns {
+		a := anonymizertest.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+		var coded []hierarchy.Cell
+		for _, text := range column {
+			coded = append(coded, a.Hierarchy.Encode(text))
+		}
+		attributes, cells = append(attributes, a), append(cells, coded)
+	}
+	table, err := anonymizer.NewTable(attributes, cells, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return table
+}
+
+// TestPaperTable1 is table 1 of the paper: six records, k = 2, three classes of
+// two, with no more loss than its table 2, which pairs them in their order.
+func TestPaperTable1(t *testing.T) {
+	t.Parallel()
+	table := numbers(t,
+		[]string{"20", "20", "30", "40", "50", "50"},
+		[]string{"101", "103", "102", "102", "101", "103"})
+	printed := &anonymizer.Release{Classes: []anonymizer.EquivalenceClass{{0, 1}, {2, 3}, {4, 5}}}
+	for seed := range uint64(10) {
+		r := anonymize(t, table, kAnonymous(2), seed)
+		if sizes := classSizes(r); !slices.Equal(sizes, []int{2, 2, 2}) {
+			t.Fatalf("sizes %v", sizes)
+		}
+		if loss, most := metric.GCP(table, r), metric.GCP(table, printed); loss > most+1e-9 {
+			t.Errorf("loss %v, %v in the paper", loss, most)
+		}
+	}
+}
+
+func TestAdult(t *testing.T) {
+	table, err := anonymizertest.Adult("../../shared/data/adult")
+	if errors.Is(err, anonymizertest.ErrNoAdult) {
+		t.Skip("skipped: ", err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.Len() != 30_162 {
+		t.Fatalf("%d complete records, 30,162 expected", table.Len())
+	}
+	for _, want := range []struct {
+		k, classes, largest int
+		dm                  int64
+		loss                float64
+	}{
+		{5, 6032, 6, 150_822, 0.038},
+		{10, 3016, 11, 301_642, 0.065},
+		{25, 1206, 26, 754_362, 0.110},
+		{50, 603, 51, 1_508_712, 0.154},
+	} {
+		r := anonymize(t, table, kAnonymous(want.k), 0)
+		loss := metric.GCP(table, r)
+		t.Logf("k=%d: information loss %.2f %%", want.k, 100*loss)
+		if metric.Classes(r) != want.classes || metric.LargestClass(r) != want.largest || metric.Discernibility(r) != want.dm {
+			t.Errorf("k=%d: %d classes, largest %d, DM %d", want.k, metric.Classes(r), metric.LargestClass(r), metric.Discernibility(r))
+		}
+		if loss > want.loss {
+			t.Errorf("k=%d: information loss %.4f, at most %.4f expected", want.k, loss, want.loss)
+		}
+	}
+}
+
+func TestCancellationAndProgress(t *testing.T) {
+	t.Parallel()
+	d := anonymizertest.Generate(3, anonymizertest.Shape{Records: 40_000, Attributes: 3, Distinct: 500})
+	ctx, cancel := context.WithCancel(context.Background())
+	reports, last := 0, 0
+	_, err := anonymizer.RoundedPartition{}.Anonymize(ctx, d.Table(), kAnonymous(5), anonymizer.Options{
+		Progress: func(done, _ int) {
+			reports++
+			cancel()
+		},
+	})
+	if !errors.Is(err, context.Canceled) || reports == 0 || reports > 50 {
+		t.Errorf("canceled run: error %v after %d reports", err, reports)
+	}
+	reports = 0
+	_, err = anonymizer.RoundedPartition{}.Anonymize(context.Background(), d.Table(), kAnonymous(5), anonymizer.Options{
+		Progress: func(done, total int) {
+			if done < last || total != 40_000 {
+				t.Errorf("progress %d of %d after %d", done, total, last)
+			}
+			reports, last = reports+1, done
+		},
+	})
+	if err != nil || last != 40_000 || reports < 50 {
+		t.Errorf("whole run: error %v, %d reports up to %d", err, reports, last)
+	}
+}
+
+func TestMethodNamed(t *testing.T) {
+	t.Parallel()
+	for _, name := range anonymizer.Methods() {
+		if m, err := anonymizer.MethodNamed(name); err != nil || m.Name() != name {
+			t.Errorf("%s: %v, %v", name, m, err)
+		}
+	}
+	if _, err := anonymizer.MethodNamed("nothing"); err == nil {
+		t.Error("a method named nothing")
+	}
+}
+
+func TestNewTableRefusesRaggedColumns(t *testing.T) {
+	t.Parallel()
+	a := anonymizertest.Attribute("a", hierarchy.Spec{Kind: hierarchy.Numeric})
+	for name, make := range map[string]func() (*anonymizer.Table, error){
+		"columns": func() (*anonymizer.Table, error) { return anonymizer.NewTable([]anonymizer.Attribute{a}, nil, nil) },
+		"hierarchy": func() (*anonymizer.Table, error) {
+			return anonymizer.NewTable([]anonymizer.Attribute{{}}, [][]float64{{1}}, nil)
+		},
+		"cells": func() (*anonymizer.Table, error) {
+			return anonymizer.NewTable([]anonymizer.Attribute{a, a}, [][]float64{{1}, {}}, nil)
+		},
+		"sensitive": func() (*anonymizer.Table, error) {
+			return anonymizer.NewTable([]anonymizer.Attribute{a}, [][]float64{{1}}, [][]uint32{{}})
+		},
+	} {
+		if _, err := make(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+}
+
+func BenchmarkRoundedPartition(b *testing.B) {
+	for _, rows := range []int{10_000, 100_000, 1_000_000} {
+		d := anonymizertest.Generate(1, anonymizertest.Shape{Records: rows, Attributes: 8, Distinct: 2000})
+		table := d.Table()
+		b.Run(fmt.Sprintf("rows=%d/qi=8/k=5", rows), func(b *testing.B) {
+			for b.Loop() {
+				anonymize(b, table, kAnonymous(5), 1)
+			}
+		})
+	}
+}

@@ -1,0 +1,101 @@
+package anonymizer
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// Attribute is a quasi-identifying attribute.
+type Attribute struct {
+	Name      string
+	Hierarchy hierarchy.Hierarchy
+}
+
+// Table holds the records to be anonymized, column by column. It is read-only
+// after NewTable.
+type Table struct {
+	attributes []Attribute
+	cells      [][]hierarchy.Cell // attribute, record
+	sensitive  [][]uint32         // sensitive attribute, record
+	records    int
+}
+
+// NewTable makes a table of cells, one slice for each attribute, and sensitive
+// value codes, one slice for each sensitive attribute. All slices have the same
+// length, the number of records (at most 2^31-1), and are kept, not copied.
+func NewTable(attributes []Attribute, cells [][]hierarchy.Cell, sensitive [][]uint32) (*Table, error) {
+	if len(cells) != len(attributes) {
+		return nil, fmt.Errorf("table of %d attributes has %d columns of cells", len(attributes), len(cells))
+	}
+	t := &Table{attributes: attributes, cells: cells, sensitive: sensitive}
+	switch {
+	case len(cells) > 0:
+		t.records = len(cells[0])
+	case len(sensitive) > 0:
+		t.records = len(sensitive[0])
+	}
+	if t.records > math.MaxInt32 {
+		return nil, fmt.Errorf("table of %d records: at most %d can be handled", t.records, math.MaxInt32)
+	}
+	var errs []error
+	for a, column := range cells {
+		if attributes[a].Hierarchy == nil {
+			errs = append(errs, fmt.Errorf("attribute %q has no hierarchy", attributes[a].Name))
+		}
+		if len(column) != t.records {
+			errs = append(errs, fmt.Errorf("attribute %q has %d cells, %d expected", attributes[a].Name, len(column), t.records))
+		}
+	}
+	for s, column := range sensitive {
+		if len(column) != t.records {
+			errs = append(errs, fmt.Errorf("sensitive attribute %d has %d values, %d expected", s, len(column), t.records))
+		}
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return t, nil
+}
+
+// Len is the number of records.
+func (t *Table) Len() int { return t.records }
+
+// Attributes are the quasi-identifying attributes, in the order of Cells.
+func (t *Table) Attributes() []Attribute { return t.attributes }
+
+// Cells is the column of one attribute; it must not be changed.
+func (t *Table) Cells(attribute int) []hierarchy.Cell { return t.cells[attribute] }
+
+// Sensitive is the column of value codes of one sensitive attribute; it must
+// not be changed.
+func (t *Table) Sensitive(attribute int) []uint32 { return t.sensitive[attribute] }
+
+// Summarize counts the records for the constraints.
+func (t *Table) Summarize(records []int32) privacy.Summary {
+	s := privacy.NewSummary(len(t.sensitive))
+	s.Records = len(records)
+	for a, column := range t.sensitive {
+		for _, r := range records {
+			s.Sensitive[a][column[r]]++
+		}
+	}
+	return s
+}
+
+// Generalize gives what is published for a class, one generalization for each
+// attribute.
+func (t *Table) Generalize(class EquivalenceClass) []hierarchy.Generalization {
+	published := make([]hierarchy.Generalization, len(t.attributes))
+	cells := make([]hierarchy.Cell, len(class))
+	for a, attribute := range t.attributes {
+		for i, r := range class {
+			cells[i] = t.cells[a][r]
+		}
+		published[a] = attribute.Hierarchy.Generalize(cells)
+	}
+	return published
+}

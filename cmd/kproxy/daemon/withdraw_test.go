@@ -1,0 +1,37 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+func TestWithdrawals(t *testing.T) {
+	t.Parallel()
+	waits := catalog.Name{Schema: "public", Relation: "waits"}
+	refuses := catalog.Name{Schema: "public", Relation: "refuses"}
+	policy := catalog.Policy{Tables: []catalog.TablePolicy{
+		{Table: waits, Unpublishable: catalog.Withhold, Constraints: []catalog.ConstraintSpec{{K: 5}}},
+		{Table: refuses, Unpublishable: catalog.Refuse, Constraints: []catalog.ConstraintSpec{{K: 5}}},
+	}}
+	few := map[catalog.Name]ksync.TableStatus{waits: {Records: 3, Withheld: 3}, refuses: {Records: 3, Withheld: 3}}
+
+	if w := withdrawals(policy, ksync.Status{State: ksync.Streaming}); len(w) != 0 {
+		t.Errorf("withdrawn without a reason: %v", w)
+	}
+	w := withdrawals(policy, ksync.Status{State: ksync.Streaming, Tables: few})
+	if len(w) != 1 || !strings.Contains(w[refuses], "5-anonymity") {
+		t.Errorf("withheld records withdraw %v, want the table that refuses, with its constraint", w)
+	}
+	// A server out of reach leaves the release as it was: still safe to read.
+	if w := withdrawals(policy, ksync.Status{State: ksync.Reconnecting}); len(w) != 0 {
+		t.Errorf("reconnecting withdraws %v", w)
+	}
+	stopped := ksync.Status{State: ksync.Stopped, Reason: "secret reason"}
+	w = withdrawals(policy, stopped)
+	if len(w) != 2 || strings.Contains(w[waits]+w[refuses], "secret") {
+		t.Errorf("a stopped replication withdraws %v, want both tables, the reason left to the operator", w)
+	}
+}

@@ -1,0 +1,240 @@
+package integration
+
+import (
+	"fmt"
+	"net"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// speaks fails the test unless a program ended with the code and with one
+// message that says all of words, shows no secret and is no trace of a crash.
+func (o outcome) speaks(t *testing.T, code, lines int, words ...string) {
+	t.Helper()
+	text, wrong := o.stderr, []string(nil)
+	if o.code != code {
+		wrong = append(wrong, fmt.Sprintf("exit code %d instead of %d", o.code, code))
+	}
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			wrong = append(wrong, fmt.Sprintf("it does not say %q", word))
+		}
+	}
+	if n := strings.Count(strings.TrimSpace(text), "\n") + 1; n > lines {
+		wrong = append(wrong, fmt.Sprintf("it has %d lines, more than %d", n, lines))
+	}
+	for _, bad := range []string{"goroutine ", "panic", ".go:", ownerPassword, readerPassword, clientPassword, "SCRAM-SHA-256$4096"} {
+		if strings.Contains(text+o.stdout, bad) {
+			wrong = append(wrong, fmt.Sprintf("it shows %q", bad))
+		}
+	}
+	if len(wrong) > 0 {
+		t.Errorf("%s:\n%s", strings.Join(wrong, ", "), text)
+	}
+}
+
+// serveFails runs a `kproxy serve` that does not come to serving.
+func (s *site) serveFails(t *testing.T, config string) outcome {
+	t.Helper()
+	return run(t, "", nil, binary, "serve", "--config", config)
+}
+
+// TestMistakesOfClients are what somebody at psql does wrong.
+func TestMistakesOfClients(t *testing.T) {
+	t.Parallel()
+	s := ready(t, hospitalSite())
+	for name, c := range map[string]struct{ old, replacement, says string }{
+		"wrong password":   {":analyst%27s", ":wrong", `password authentication failed for user "analyst"`},
+		"unknown user":     {"//analyst:", "//stranger:", `password authentication failed for user "stranger"`},
+		"reader's name":    {"//analyst:", "//" + s.reader + ":", "password authentication failed for user"},
+		"unknown database": {"/clinic?", "/nowhere?", `database "nowhere" does not exist`},
+		"source's name":    {"/clinic?", "/" + s.database + "?", "does not exist"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			url := strings.Replace(s.url(), c.old, c.replacement, 1)
+			if url == s.url() {
+				t.Fatal("the URL is unchanged")
+			}
+			psql(t, url, "SELECT 1;").speaks(t, 2, 2, "FATAL:", c.says)
+		})
+	}
+	psql(t, s.url(), "SELECT nme FROM patients;").speaks(t, 3, 4, "ERROR:", `column "nme" does not exist`)
+}
+
+// TestMistakesOnTheCommandLine are usage errors.
+func TestMistakesOnTheCommandLine(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		arguments []string
+		says      string
+	}{
+		"command":      {[]string{"sreve"}, `"sreve"`},
+		"flag":         {[]string{"serve", "--confg", "x"}, "--confg"},
+		"argument":     {[]string{"check", "x"}, "takes no argument"},
+		"half a demo":  {[]string{"demo", "--csv", "x"}, "belong together"},
+		"no admin URL": {[]string{"setup", "--config", newSite(t, hospitalSite()).config}, "KPROXY_ADMIN_URL"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, "", []string{"KPROXY_ADMIN_URL="}, binary, c.arguments...).speaks(t, 2, 2, c.says)
+		})
+	}
+	run(t, "", nil, binary, "serve", "--config", "/nowhere/kproxy.yaml").speaks(t, 1, 2, "/nowhere/kproxy.yaml", "no such file")
+	run(t, "", nil, binary, "demo", "--csv", "/nowhere.csv", "--policy", "testdata/adult.yaml").speaks(t, 1, 2, "/nowhere.csv")
+	run(t, "", nil, binary, "password").speaks(t, 1, 2, "no password on standard input")
+}
+
+// TestMistakesInTheConfiguration are all reported at once, with their lines.
+func TestMistakesInTheConfiguration(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	broken := s.edit(t, "broken.yaml",
+		"listen: ", "lisen: ", "sslmode: disable", "sslmode: perhaps", "unpublishable: withhold", "unpublishable: delete", "k: 5", "k: five")
+	for _, command := range []string{"check", "serve", "setup", "verify", "rebuild"} {
+		run(t, "", nil, binary, command, "--config", broken).speaks(t, 1, 16, "lisen", "listen", "perhaps", "delete", "k must be", ":1:")
+	}
+}
+
+// TestMissingServer is a source that is not there.
+func TestMissingServer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config := s.edit(t, "away.yaml", "host: 127.0.0.1\n    port: "+portOf(t, s.admin), "host: 127.0.0.1\n    port: "+port)
+	for _, command := range []string{"check", "serve", "verify", "rebuild"} {
+		run(t, "", nil, binary, command, "--config", config).speaks(t, 1, 3, "connection refused", port)
+	}
+	s.write(t, "owner.password", "not it\n")
+	run(t, "", nil, binary, "check", "--config", s.config).speaks(t, 1, 3, "password authentication failed", s.owner)
+}
+
+func portOf(t *testing.T, url string) string {
+	t.Helper()
+	_, port, err := net.SplitHostPort(hostOf(t, url))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+func hostOf(t *testing.T, url string) string {
+	t.Helper()
+	_, rest, _ := strings.Cut(url, "@")
+	host, _, _ := strings.Cut(rest, "/")
+	return host
+}
+
+// TestMissingPrivileges keep kproxy from serving.
+func TestMissingPrivileges(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	s.serveFails(t, s.config).speaks(t, 1, 3, "password authentication failed") // setup has not run
+	s.kproxy(t, "setup").must(t)
+	conn := connect(t, s.admin)
+	for name, c := range map[string]struct{ spoil, mend, says string }{
+		"owner may not read":     {"REVOKE SELECT ON patients FROM " + s.owner, "GRANT SELECT ON patients TO " + s.owner, "may not read"},
+		"owner cannot replicate": {"ALTER ROLE " + s.owner + " NOREPLICATION", "ALTER ROLE " + s.owner + " REPLICATION", "REPLICATION"},
+		"reader is superuser":    {"ALTER ROLE " + s.reader + " SUPERUSER", "ALTER ROLE " + s.reader + " NOSUPERUSER", "superuser"},
+		"publication is gone":    {"DROP PUBLICATION kproxy", "CREATE PUBLICATION kproxy FOR TABLE ONLY patients WITH (publish_via_partition_root)", "publication"},
+		"column is gone":         {"ALTER TABLE patients RENAME COLUMN sex TO gender", "ALTER TABLE patients RENAME COLUMN gender TO sex", "sex"},
+		"no replica identity":    {"ALTER TABLE patients REPLICA IDENTITY NOTHING", "ALTER TABLE patients REPLICA IDENTITY DEFAULT", "identi"},
+	} {
+		execute(t, conn, c.spoil)
+		o := s.kproxy(t, "check")
+		if o.code != 1 || !strings.Contains(o.stdout, "error: ") || !strings.Contains(o.stdout, c.says) || !strings.Contains(o.stdout, "fix: ") {
+			t.Errorf("%s: check ended with %d\n%s%s", name, o.code, o.stdout, o.stderr)
+		}
+		s.serveFails(t, s.config).speaks(t, 1, 12, "not ready to be published", c.says, "fix: ")
+		execute(t, conn, c.mend)
+	}
+	s.kproxy(t, "check").must(t)
+}
+
+// TestTakenPort is reported before any work is done.
+func TestTakenPort(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	s.kproxy(t, "setup").must(t)
+	listener, err := net.Listen("tcp4", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close() //nolint:errcheck // nothing depends on it
+	s.serveFails(t, s.config).speaks(t, 1, 1, s.address, "address already in use")
+	if n := scalar[int](t, connect(t, s.admin), "SELECT count(*) FROM kproxy_store.generation"); n != 0 {
+		t.Error("a release was made")
+	}
+}
+
+// TestLostSlot drops the slot behind kproxy's back: changes are lost, which is
+// said, and `kproxy rebuild` heals it.
+func TestLostSlot(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	s.kproxy(t, "setup").must(t)
+	p := s.serve(t)
+	s.kproxy(t, "rebuild").speaks(t, 1, 2, "in use", "stop kproxy first")
+	if code := p.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+	conn := connect(t, s.admin)
+	execute(t, conn, "SELECT pg_drop_replication_slot($1)", s.slot)
+	execute(t, conn, "DELETE FROM patients WHERE patient_id <= 100")
+	s.serveFails(t, s.config).speaks(t, 1, 6, s.slot, "is gone", "kproxy rebuild")
+	s.kproxy(t, "rebuild").must(t)
+	p = s.serve(t)
+	client := connect(t, s.url())
+	if n := scalar[int](t, client, "SELECT count(*) FROM patients"); n != patients-100 {
+		t.Errorf("after the rebuild %d patients are published", n)
+	}
+	// Under a running kproxy: nothing is published any more, and it says so.
+	eventually(t, "the slot is dropped", func() bool {
+		execute(t, conn, "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = $1 AND active", s.slot)
+		_, err := conn.Exec(t.Context(), "SELECT pg_drop_replication_slot($1)", s.slot)
+		return err == nil
+	})
+	eventually(t, "the table is withdrawn", func() bool {
+		_, err := client.Exec(t.Context(), "SELECT count(*) FROM patients", pgx.QueryExecModeSimpleProtocol)
+		return err != nil && strings.Contains(err.Error(), "not published now")
+	})
+	if n := scalar[int](t, client, "SELECT count(*) FROM icd10"); n == 0 {
+		t.Error("other tables cannot be read")
+	}
+	if code := p.end(t, syscall.SIGTERM); code != 1 {
+		t.Errorf("after replication has stopped the exit code is %d", code)
+	}
+	s.kproxy(t, "rebuild").must(t)
+	s.serve(t)
+}
+
+// TestSecondProcess waits until the first one has ended.
+func TestSecondProcess(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	s.kproxy(t, "setup").must(t)
+	first := s.serve(t)
+	second := *s
+	second.address = freeAddress(t)
+	second.config = s.edit(t, "second.yaml", s.address, second.address)
+	p := second.launch(t)
+	if !p.awaitLog(t, "another kproxy applies for this slot") {
+		t.Fatalf("the second process ended:\n%s", p.log)
+	}
+	if strings.Contains(p.log.String(), "msg=serving") {
+		t.Error("two processes serve")
+	}
+	if code := first.end(t, syscall.SIGKILL); code != -int(syscall.SIGKILL) {
+		t.Errorf("the first process ended with %d", code)
+	}
+	if !p.awaitLog(t, "msg=serving") {
+		t.Fatalf("the second process ended:\n%s", p.log)
+	}
+	if n := scalar[int](t, connect(t, second.url()), "SELECT count(*) FROM patients"); n != patients {
+		t.Errorf("%d patients", n)
+	}
+}

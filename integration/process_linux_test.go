@@ -1,0 +1,6 @@
+package integration
+
+import "syscall"
+
+// dieWithTests makes the kernel kill a child when the thread that started it ends.
+func dieWithTests(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }

@@ -1,0 +1,78 @@
+package rewrite
+
+import (
+	_ "embed" // the allowlists
+	"strings"
+)
+
+//go:embed functions.txt
+var functionsText string
+
+//go:embed types.txt
+var typesText string
+
+var (
+	allowedFunctions = words(functionsText)
+	allowedTypes     = words(typesText)
+	// informationFunctions and informationTypes are those of schema
+	// information_schema that drivers use.
+	informationFunctions = words("_pg_expandarray")
+	informationTypes     = words("cardinal_number character_data sql_identifier time_stamp yes_or_no")
+	// harmlessSettings may be shown (SHOW, current_setting). search_path is
+	// answered in the client's terms.
+	harmlessSettings = words(`application_name bytea_output client_encoding client_min_messages datestyle
+		default_transaction_deferrable default_transaction_isolation default_transaction_read_only
+		extra_float_digits geqo idle_in_transaction_session_timeout idle_session_timeout in_hot_standby
+		integer_datetimes intervalstyle is_superuser lc_collate lc_ctype lc_messages lc_monetary lc_numeric
+		lc_time lock_timeout max_identifier_length max_index_keys row_security search_path server_encoding
+		server_version server_version_num standard_conforming_strings statement_timeout
+		timezone transaction_deferrable transaction_isolation transaction_read_only xmloption`)
+	// freeSettings may be set to anything.
+	freeSettings = words(`application_name bytea_output datestyle default_transaction_deferrable
+		default_transaction_isolation extra_float_digits geqo idle_in_transaction_session_timeout
+		idle_session_timeout intervalstyle lc_monetary lc_numeric lc_time lock_timeout
+		statement_timeout timezone transaction_deferrable transaction_isolation xmloption`)
+	explainOptions = words("analyze buffers costs format generic_plan summary timing wal")
+	copyOptions    = words("delimiter encoding escape force_quote format header null quote")
+	// refusedAttributes are functions that attribute notation could call on any
+	// value: (10).pg_sleep and g.nextval mean what pg_sleep(10) and nextval(g) mean.
+	// Names that begin with pg_ are refused in general; see attribute in column.go.
+	refusedAttributes = words(`brin_summarize_new_values current_query current_schemas current_setting currval
+		database_to_xml getpgusername gin_clean_pending_list lo_close lo_creat lo_create lo_get lo_import
+		lo_open lo_tell lo_tell64 lo_unlink lo_export loread lowrite nextval obj_description col_description
+		row_security_active set_config setseed setval ts_rewrite ts_stat txid_status`)
+	// refusedVerbs begin the statements that never pass; see guardVerb.
+	refusedVerbs = verbs(`ALTER ANALYSE ANALYZE CALL CHECKPOINT CLUSTER COMMENT CREATE DELETE DO DROP GRANT IMPORT
+		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UNLISTEN UPDATE VACUUM`)
+)
+
+// words reads a list of names; # begins a comment.
+func words(text string) map[string]bool {
+	set := make(map[string]bool)
+	for line := range strings.Lines(text) {
+		line, _, _ = strings.Cut(line, "#")
+		for _, word := range strings.Fields(line) {
+			set[word] = true
+		}
+	}
+	return set
+}
+
+func verbs(text string) map[string]string {
+	hints := make(map[string]string)
+	for word := range words(text) {
+		hints[word] = "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT."
+	}
+	hints["DO"] = "Code blocks cannot be checked. Write the query as SELECT."
+	hints["CALL"] = "Procedures cannot be checked. Write the query as SELECT."
+	return hints
+}
+
+func refuseVerb(verb, hint string) *Refusal {
+	return refuse(statePrivilege, hint, "kproxy publishes read-only views: %s is not allowed", verb)
+}
+
+func refuseInto() *Refusal {
+	return refuse(statePrivilege, "Leave INTO out and keep the result on the client's side.",
+		"kproxy publishes read-only views: SELECT INTO is not allowed")
+}

@@ -1,0 +1,57 @@
+package rewrite
+
+import pg "github.com/pganalyze/pg_query_go/v5"
+
+// The nodes that kproxy itself puts into a tree.
+
+// castNode is 'text'::pg_catalog.type.
+func castNode(text, typeName string) *pg.Node {
+	return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{
+		Arg:      pg.MakeAConstStrNode(text, 0),
+		TypeName: &pg.TypeName{Names: nameNodes("pg_catalog", typeName), Typemod: -1},
+	}}}
+}
+
+// selectNode completes a SELECT with what the parser sets in every one.
+func selectNode(s *pg.SelectStmt) *pg.Node {
+	s.LimitOption = pg.LimitOption_LIMIT_OPTION_DEFAULT
+	s.Op = pg.SetOperation_SETOP_NONE
+	return &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
+}
+
+func targetNode(name string, value *pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: value}}}
+}
+
+func columnNode(parts ...string) *pg.Node {
+	return &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: nameNodes(parts...)}}}
+}
+
+func starNode() *pg.Node {
+	star := []*pg.Node{{Node: &pg.Node_AStar{AStar: &pg.A_Star{}}}}
+	return &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: star}}}
+}
+
+func equal(left, right *pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_AExpr{AExpr: &pg.A_Expr{
+		Kind: pg.A_Expr_Kind_AEXPR_OP, Name: nameNodes("="), Lexpr: left, Rexpr: right,
+	}}}
+}
+
+// nameNodes is a name in parts, as functions, types and columns have it.
+func nameNodes(parts ...string) []*pg.Node {
+	nodes := make([]*pg.Node, len(parts))
+	for i, part := range parts {
+		nodes[i] = pg.MakeStrNode(part)
+	}
+	return nodes
+}
+
+// names is the reverse of nameNodes; a part that is no name is empty.
+func names(nodes []*pg.Node) []string {
+	parts := make([]string, len(nodes))
+	for i, node := range nodes {
+		parts[i] = node.GetString_().GetSval()
+	}
+	return parts
+}

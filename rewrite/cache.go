@@ -1,0 +1,70 @@
+package rewrite
+
+import (
+	"math"
+	"sync"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+)
+
+// entryOverhead is what an entry costs beside its texts: map slot, list node
+// and headers, in bytes, rounded up.
+const entryOverhead = 256
+
+// largestShare is the part of the cache one entry may take: 1/largestShare.
+const largestShare = 16
+
+type outcome struct {
+	sql     string
+	refusal *Refusal
+}
+
+// cache remembers outcomes by the client's text, least recently used first out,
+// and is bounded by the bytes it holds: texts differ in length by a factor of a
+// million, so that a bound in entries is no bound.
+type cache struct {
+	mu    sync.Mutex
+	limit int
+	bytes int
+	lru   *simplelru.LRU[string, outcome]
+}
+
+func newCache(limit int) *cache {
+	c := &cache{limit: limit}
+	// The error is only for a size below one.
+	c.lru, _ = simplelru.NewLRU(math.MaxInt, func(text string, o outcome) { c.bytes -= entryBytes(text, o) })
+	return c
+}
+
+func entryBytes(text string, o outcome) int {
+	size := entryOverhead + len(text) + len(o.sql)
+	if o.refusal != nil {
+		size += len(o.refusal.message) + len(o.refusal.hint)
+	}
+	return size
+}
+
+func (c *cache) get(text string) (outcome, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.lru.Get(text)
+}
+
+func (c *cache) put(text string, o outcome) {
+	size := entryBytes(text, o)
+	if size > c.limit/largestShare {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.lru.Contains(text) {
+		return
+	}
+	for c.bytes+size > c.limit {
+		if _, _, ok := c.lru.RemoveOldest(); !ok {
+			return
+		}
+	}
+	c.bytes += size
+	c.lru.Add(text, o)
+}

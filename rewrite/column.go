@@ -1,0 +1,97 @@
+package rewrite
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+)
+
+// column checks a column reference. One qualified by schema must name a relation
+// of the FROM clause that has no alias; as kproxy gives it one, the schema goes.
+func (w *walker) column(n *pg.ColumnRef, s *scope) error {
+	fields := n.GetFields()
+	if len(fields) > 1 {
+		if err := attribute(fields[len(fields)-1].GetString_().GetSval(), n.GetLocation()); err != nil {
+			return err
+		}
+	}
+	switch len(fields) {
+	case 0, 1, 2:
+		return w.children(n.ProtoReflect(), s)
+	case 4:
+		if err := w.sameDatabase(fields[0].GetString_().GetSval(), n.GetLocation()); err != nil {
+			return err
+		}
+		fields = fields[1:]
+	case 3:
+	default:
+		return refuse(stateSyntax, "", "improper qualified name (too many dotted names)").at(n.GetLocation())
+	}
+	schema, table := fields[0].GetString_().GetSval(), fields[1].GetString_().GetSval()
+	items := s.item(table)
+	if len(items) != 1 || items[0].schema != schema {
+		return refuse(stateUndefinedRel, "Name the column by its table's alias.",
+			"invalid reference to FROM-clause entry for table %q", table).at(n.GetLocation())
+	}
+	n.Fields = fields[1:]
+	return w.children(n.ProtoReflect(), s)
+}
+
+// indirection checks the field names in (expression).field.
+func (w *walker) indirection(n *pg.A_Indirection, s *scope) error {
+	for _, step := range n.GetIndirection() {
+		if err := attribute(step.GetString_().GetSval(), -1); err != nil {
+			return err
+		}
+	}
+	return w.children(n.ProtoReflect(), s)
+}
+
+// attribute refuses names that PostgreSQL would take for a function where no such
+// column exists: value.f means f(value), for scalars too. The functions that are
+// not allowed and can be called with one argument begin with pg_ or are listed.
+// Arguments are published values in any case; what is refused here are side effects
+// and information about the system.
+func attribute(name string, location int32) error {
+	if strings.HasPrefix(name, "pg_") || strings.HasPrefix(name, "binary_upgrade_") || refusedAttributes[name] {
+		return refuse(statePrivilege, "A column of this name can be read through column aliases: FROM t AS t(a, b).",
+			"permission denied for function %s", name).at(location)
+	}
+	return nil
+}
+
+// target keeps the name that a result column would have had if what names it is
+// replaced.
+func (w *walker) target(n *pg.ResTarget, s *scope) error {
+	name, before := impliedName(n.GetVal()), w.replaced
+	if err := w.children(n.ProtoReflect(), s); err != nil {
+		return err
+	}
+	if n.GetName() == "" && w.replaced != before {
+		n.Name = name
+	}
+	return nil
+}
+
+// impliedName follows PostgreSQL's FigureColname as far as replaced calls matter.
+func impliedName(n *pg.Node) string {
+	switch n := n.GetNode().(type) {
+	case *pg.Node_FuncCall:
+		name := n.FuncCall.GetFuncname()
+		return name[len(name)-1].GetString_().GetSval()
+	case *pg.Node_SqlvalueFunction:
+		return "current_schema"
+	case *pg.Node_TypeCast:
+		return impliedName(n.TypeCast.GetArg())
+	case *pg.Node_CollateClause:
+		return impliedName(n.CollateClause.GetArg())
+	case *pg.Node_AIndirection:
+		for _, step := range n.AIndirection.GetIndirection() {
+			if step.GetString_() != nil {
+				return ""
+			}
+		}
+		return impliedName(n.AIndirection.GetArg())
+	}
+	return ""
+}

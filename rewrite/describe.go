@@ -1,0 +1,108 @@
+package rewrite
+
+import (
+	"fmt"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// The names inside a guard.
+const (
+	guardAlias    = "kproxy_guard"
+	argumentAlias = "kproxy_argument"
+)
+
+// guardObject makes a function that describes any object by its OID describe only
+// objects that the session may see, by asking the stand-in for the catalog first:
+//
+//	f(x, y)  ->  (SELECT f(g.key, a.a1)
+//	              FROM (SELECT x::oid AS a0, y AS a1) a, stand_in g WHERE g.key = a.a0)
+//
+// OIDs can be guessed, and definitions (a partial index's predicate, a check's
+// constants, the names of columns that are not published) may hold raw values.
+func guardObject(relation, key string) special {
+	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
+		if len(f.GetArgs()) == 0 {
+			return nil // the database knows no such function
+		}
+		arguments := f.Args
+		f.Args = []*pg.Node{columnNode(guardAlias, key)}
+		for i := 1; i < len(arguments); i++ {
+			f.Args = append(f.Args, columnNode(argumentAlias, argumentName(i)))
+		}
+		call := &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}
+		return w.guard(node, relation, call, arguments, equal(columnNode(guardAlias, key), columnNode(argumentAlias, argumentName(0))))
+	}
+}
+
+// guardComment reads comments from the stand-in for pg_description, which is how
+// PostgreSQL defines these two functions over the catalog itself.
+func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	arguments := f.GetArgs()
+	class, subobject := castNode("pg_catalog.pg_class", "regclass"), pg.MakeAConstIntNode(0, 0)
+	switch name := f.Funcname[1].GetString_().GetSval(); {
+	case len(arguments) != 2:
+		return refuse(stateNotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
+			"kproxy supports %s with two arguments only", name).at(f.GetLocation())
+	case name == "col_description":
+		subobject = columnNode(argumentAlias, argumentName(1))
+	default:
+		catalogName, constant := stringConstant(arguments[1])
+		if !constant {
+			return refuse(stateNotSupported, "Write the catalog's name as a constant.",
+				"kproxy supports obj_description with a constant only").at(f.GetLocation())
+		}
+		class = castNode("pg_catalog."+catalog.QuoteIdentifier(catalogName), "regclass")
+		arguments = arguments[:1]
+	}
+	condition := &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{
+		Boolop: pg.BoolExprType_AND_EXPR,
+		Args: []*pg.Node{
+			equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
+			equal(columnNode(guardAlias, "classoid"), class),
+			equal(columnNode(guardAlias, "objsubid"), subobject),
+		},
+	}}}
+	return w.guard(node, "pg_description", columnNode(guardAlias, "description"), arguments, condition)
+}
+
+// guard replaces node by a subquery over the stand-in. The client's arguments
+// stand in a subquery of their own, where no name of the stand-in can capture
+// theirs; the first is an OID.
+func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, arguments []*pg.Node, condition *pg.Node) error {
+	target, refusal := w.resolve("pg_catalog", relation)
+	if refusal != nil {
+		return refusal
+	}
+	inner := &pg.SelectStmt{}
+	for i, argument := range arguments {
+		if i == 0 {
+			argument = &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{
+				Arg: argument, TypeName: &pg.TypeName{Names: nameNodes("pg_catalog", "oid"), Typemod: -1},
+			}}}
+		}
+		inner.TargetList = append(inner.TargetList, targetNode(argumentName(i), argument))
+	}
+	w.replaced++
+	node.Node = &pg.Node_SubLink{SubLink: &pg.SubLink{
+		SubLinkType: pg.SubLinkType_EXPR_SUBLINK,
+		Subselect: selectNode(&pg.SelectStmt{
+			TargetList: []*pg.Node{targetNode("", result)},
+			FromClause: []*pg.Node{
+				{Node: &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{
+					Subquery: selectNode(inner), Alias: &pg.Alias{Aliasname: argumentAlias},
+				}}},
+				{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
+					Schemaname: target.Schema, Relname: target.Relation, Inh: true, Relpersistence: "p",
+					Alias: &pg.Alias{Aliasname: guardAlias},
+				}}},
+			},
+			WhereClause: condition,
+		}),
+	}}
+	return nil
+}
+
+func argumentName(i int) string { return fmt.Sprintf("a%d", i) }

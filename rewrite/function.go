@@ -1,0 +1,153 @@
+package rewrite
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// special rewrites an allowed call whose arguments are checked already; node is
+// where a replacement goes.
+type special func(w *walker, node *pg.Node, f *pg.FuncCall) error
+
+// specials are the calls that need more than being on the allowlist. It is filled
+// in init, because the functions refer back to the walker.
+var specials map[string]special
+
+func init() {
+	specials = map[string]special{
+		"current_schema":  func(w *walker, node *pg.Node, _ *pg.FuncCall) error { w.currentSchema(node); return nil },
+		"current_schemas": currentSchemas,
+		"current_setting": currentSetting,
+		"regclass":        func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
+		"to_regclass":     func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
+		"obj_description": guardComment,
+		"col_description": guardComment,
+
+		"has_table_privilege":      relationFromEnd(2),
+		"has_any_column_privilege": relationFromEnd(2),
+		"has_column_privilege":     relationFromEnd(3),
+		"pg_get_serial_sequence":   relationFromEnd(2),
+
+		"pg_get_constraintdef":               guardObject("pg_constraint", "oid"),
+		"pg_get_indexdef":                    guardObject("pg_index", "indexrelid"),
+		"pg_get_triggerdef":                  guardObject("pg_trigger", "oid"),
+		"pg_get_partkeydef":                  guardObject("pg_partitioned_table", "partrelid"),
+		"pg_get_statisticsobjdef_columns":    guardObject("pg_statistic_ext", "oid"),
+		"pg_get_function_arguments":          guardObject("pg_proc", "oid"),
+		"pg_get_function_identity_arguments": guardObject("pg_proc", "oid"),
+		"pg_get_function_result":             guardObject("pg_proc", "oid"),
+	}
+}
+
+// call lets a function of the allowlist pass, under its full name, so that no
+// overload elsewhere on the search path can be chosen in its place.
+func (w *walker) call(node *pg.Node, f *pg.FuncCall, s *scope) error {
+	parts := names(f.GetFuncname())
+	schema, name := "pg_catalog", parts[len(parts)-1]
+	if len(parts) > 1 {
+		schema = parts[len(parts)-2]
+	}
+	allowed := schema == "pg_catalog" && allowedFunctions[name] ||
+		schema == "information_schema" && informationFunctions[name]
+	if !allowed || len(parts) > 2 {
+		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed.",
+			"permission denied for function %s", dotted(f.GetFuncname())).at(f.GetLocation())
+	}
+	if err := w.children(f.ProtoReflect(), s); err != nil {
+		return err
+	}
+	f.Funcname = nameNodes(schema, name)
+	if rewrite := specials[name]; rewrite != nil && schema == "pg_catalog" {
+		return rewrite(w, node, f)
+	}
+	return nil
+}
+
+// valueFunction handles the parameterless words of SQL (CURRENT_DATE, USER, ...).
+func (w *walker) valueFunction(node *pg.Node, f *pg.SQLValueFunction) error {
+	if f.GetOp() == pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA {
+		w.currentSchema(node)
+	}
+	return nil
+}
+
+// rangeFunction walks a function in FROM, which cannot be replaced by a constant
+// or a subquery.
+func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
+	before := w.replaced
+	if err := w.children(n.ProtoReflect(), s); err != nil {
+		return err
+	}
+	if w.replaced == before {
+		return nil
+	}
+	for _, function := range n.GetFunctions() {
+		for _, item := range function.GetList().GetItems() {
+			switch item.GetNode().(type) {
+			case *pg.Node_TypeCast, *pg.Node_SubLink:
+				return refuse(stateNotSupported, "Call it in the SELECT list.", "this function is not supported in FROM")
+			}
+		}
+	}
+	return nil
+}
+
+// currentSchema answers with the first schema of the client's search path.
+func (w *walker) currentSchema(node *pg.Node) {
+	w.replaced++
+	node.Node = castNode(catalog.DefaultSearchPath[0], "name").GetNode()
+}
+
+func currentSchemas(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	implicit, constant := booleanConstant(f)
+	if !constant {
+		return refuse(stateNotSupported, "Write current_schemas(true) or current_schemas(false).",
+			"kproxy supports current_schemas with a constant only").at(f.GetLocation())
+	}
+	schemas := strings.Join(catalog.DefaultSearchPath, ",")
+	if implicit {
+		schemas = "pg_catalog," + schemas
+	}
+	w.replaced++
+	cast := castNode("{"+schemas+"}", "name")
+	cast.GetTypeCast().TypeName.ArrayBounds = []*pg.Node{{Node: &pg.Node_Integer{Integer: &pg.Integer{Ival: -1}}}}
+	node.Node = cast.GetNode()
+	return nil
+}
+
+func booleanConstant(f *pg.FuncCall) (value, ok bool) {
+	if len(f.GetArgs()) != 1 {
+		return false, false
+	}
+	b, ok := f.GetArgs()[0].GetAConst().GetVal().(*pg.A_Const_Boolval)
+	return ok && b.Boolval.GetBoolval(), ok
+}
+
+func currentSetting(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	setting, constant := "", false
+	if args := f.GetArgs(); len(args) > 0 {
+		setting, constant = stringConstant(args[0])
+	}
+	switch {
+	case !constant:
+		return refuse(stateNotSupported, "Write the setting's name as a constant.",
+			"kproxy supports current_setting with a constant only").at(f.GetLocation())
+	case !harmlessSettings[strings.ToLower(setting)]:
+		return refuseSetting("examine", setting).at(f.GetLocation())
+	case strings.EqualFold(setting, "search_path"):
+		w.replaced++
+		node.Node = castNode(clientSearchPath, "text").GetNode()
+	}
+	return nil
+}
+
+func stringConstant(n *pg.Node) (string, bool) {
+	text, ok := n.GetAConst().GetVal().(*pg.A_Const_Sval)
+	if !ok {
+		return "", false
+	}
+	return text.Sval.GetSval(), true
+}

@@ -1,0 +1,71 @@
+package rewrite
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// parenthesize makes the deparser write parentheses around operands, which
+// libpg_query 16-5.1.0 forgets in places: (NOT a) IS NULL, (a IS NULL)::int,
+// (ARRAY[1])[1], (a BETWEEN 1 AND 2) = b. It gives an indirection around an
+// indirection parentheses, even if both are empty, so that two empty ones stand
+// for a pair of them. The parser makes no such nodes: the tree is for writing
+// only, and what it says is compared with the tree that was checked.
+func parenthesize(m protoreflect.Message) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.Message() == nil:
+		case field.IsList():
+			for i := range value.List().Len() {
+				parenthesize(value.List().Get(i).Message())
+			}
+		default:
+			parenthesize(value.Message())
+		}
+		return true
+	})
+	switch n := m.Interface().(type) {
+	case *pg.A_Expr:
+		wrap(n.Lexpr)
+		wrap(n.Rexpr)
+		wrap(n.GetRexpr().GetList().GetItems()...) // BETWEEN, IN
+	case *pg.BoolExpr:
+		wrap(n.Args...)
+	case *pg.NullTest:
+		wrap(n.Arg)
+	case *pg.BooleanTest:
+		wrap(n.Arg)
+	case *pg.TypeCast:
+		wrap(n.Arg)
+	case *pg.CollateClause:
+		wrap(n.Arg)
+	case *pg.A_Indirection:
+		wrap(n.Arg)
+	case *pg.SubLink:
+		wrap(n.Testexpr)
+	case *pg.JsonIsPredicate:
+		wrap(n.Expr)
+	case *pg.RangeTableFunc:
+		wrap(n.Docexpr)
+	}
+}
+
+// wrap leaves alone what is its own bracket, and calls written as such, which the
+// deparser looks at through the operator (LIKE ... ESCAPE is one); a column inside
+// an empty indirection would end the process.
+func wrap(nodes ...*pg.Node) {
+	for _, n := range nodes {
+		switch inner := n.GetNode().(type) {
+		case *pg.Node_FuncCall:
+			if inner.FuncCall.GetFuncformat() != pg.CoercionForm_COERCE_SQL_SYNTAX {
+				continue
+			}
+		case nil, *pg.Node_ColumnRef, *pg.Node_List, *pg.Node_AConst, *pg.Node_RowExpr, *pg.Node_AIndirection,
+			*pg.Node_SetToDefault:
+			continue
+		}
+		inner := &pg.Node{Node: n.Node}
+		once := &pg.Node{Node: &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: inner}}}
+		n.Node = &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: once}}
+	}
+}

@@ -1,0 +1,55 @@
+package rewrite
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// relation puts what may be read in the place of the relation that was named,
+// under an alias that keeps the client's name, so that column references,
+// whole-row references and USING go on as they were.
+func (w *walker) relation(n *pg.RangeVar, s *scope) error {
+	if n.GetSchemaname() == "" && s.hasCTE(n.GetRelname()) {
+		return w.children(n.ProtoReflect(), s)
+	}
+	if err := w.sameDatabase(n.GetCatalogname(), n.GetLocation()); err != nil {
+		return err
+	}
+	target, err := w.resolve(n.GetSchemaname(), n.GetRelname())
+	if err != nil {
+		return err.at(n.GetLocation())
+	}
+	if n.GetAlias() == nil {
+		n.Alias = &pg.Alias{Aliasname: n.GetRelname()}
+	}
+	n.Catalogname, n.Schemaname, n.Relname = "", target.Schema, target.Relation
+	return w.children(n.ProtoReflect(), s)
+}
+
+// resolve returns the relation to read, or why there is none.
+func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
+	name := relation
+	if schema != "" {
+		name = schema + "." + relation
+	}
+	r := w.snapshot.Resolve(schema, relation)
+	switch r.Disposition {
+	case catalog.Protected, catalog.Readable, catalog.SystemCatalog:
+		return r.Target, nil
+	case catalog.Withdrawn:
+		return catalog.Name{}, refuse(stateNotPublished, r.Reason, "table %q is not published now", name)
+	case catalog.Forbidden:
+		return catalog.Name{}, refuse(statePrivilege, "Only published tables and those that the operator lists can be read.",
+			"permission denied for table %s", name)
+	}
+	return catalog.Name{}, refuse(stateUndefinedRel, "", "relation %q does not exist", name)
+}
+
+func (w *walker) sameDatabase(name string, location int32) error {
+	if name == "" || name == w.database {
+		return nil
+	}
+	return refuse(stateNotSupported, "Leave the database's name out.",
+		"cross-database references are not implemented: %q", name).at(location)
+}

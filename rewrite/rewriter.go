@@ -1,0 +1,127 @@
+package rewrite
+
+import (
+	"errors"
+	"runtime"
+	"strings"
+	"sync/atomic"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// The defaults of Options. The figures behind the last two are in DESIGN.md.
+const (
+	DefaultCacheBytes        = 16 << 20
+	DefaultMaxStatementBytes = 1 << 20
+	DefaultMaxTokens         = 50_000
+	DefaultMaxDepth          = 200
+)
+
+// Options are the limits of a Rewriter; zero means the default.
+type Options struct {
+	// Database is the name that may stand before a schema (db.schema.table).
+	// Empty refuses every such name.
+	Database string
+	// CacheBytes bounds the cache of rewritten texts and refusals (16 MiB).
+	CacheBytes int
+	// MaxStatementBytes bounds one query text (1 MiB).
+	MaxStatementBytes int
+	// MaxTokens bounds the tokens of one query text (50,000): an IN list of some
+	// 25,000 constants.
+	MaxTokens int
+	// MaxDepth bounds nesting, in the unit of depth.go (200): operators in a row,
+	// joins, set operations, parentheses. Above some 1,000 the parser, which is C,
+	// may run out of an 8 MiB stack and end the process.
+	MaxDepth int
+}
+
+func (o Options) withDefaults() Options {
+	set := func(value *int, fallback int) {
+		if *value <= 0 {
+			*value = fallback
+		}
+	}
+	set(&o.CacheBytes, DefaultCacheBytes)
+	set(&o.MaxStatementBytes, DefaultMaxStatementBytes)
+	set(&o.MaxTokens, DefaultMaxTokens)
+	set(&o.MaxDepth, DefaultMaxDepth)
+	return o
+}
+
+// Rewriter rewrites clients' statements. It is safe for concurrent use.
+type Rewriter struct {
+	options Options
+	// parsers bounds the threads that are inside the C parser at once.
+	parsers chan struct{}
+	current atomic.Pointer[version]
+}
+
+// version is a snapshot with the outcomes that hold under it, so that both are
+// replaced at once.
+type version struct {
+	snapshot *catalog.Snapshot
+	cache    *cache
+}
+
+// New returns a Rewriter that knows no relation until SetSnapshot.
+func New(o Options) *Rewriter {
+	o = o.withDefaults()
+	r := &Rewriter{options: o, parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{}, nil, nil))
+	return r
+}
+
+// SetSnapshot replaces what names resolve to and empties the cache.
+func (r *Rewriter) SetSnapshot(s *catalog.Snapshot) {
+	r.current.Store(&version{snapshot: s, cache: newCache(r.options.CacheBytes)})
+}
+
+// Rewrite returns the text to run in place of the client's, which may hold
+// several statements or none. The error is a *Refusal.
+func (r *Rewriter) Rewrite(sql string) (string, error) {
+	v := r.current.Load()
+	o, hit := v.cache.get(sql)
+	if !hit {
+		o = r.outcome(sql, v.snapshot)
+		// The caller's string may share memory with a network buffer.
+		v.cache.put(strings.Clone(sql), o)
+	}
+	if o.refusal != nil {
+		return "", o.refusal
+	}
+	return o.sql, nil
+}
+
+func (r *Rewriter) outcome(sql string, snapshot *catalog.Snapshot) outcome {
+	text, err := r.rewrite(sql, snapshot)
+	if err == nil {
+		return outcome{sql: text}
+	}
+	var refusal *Refusal
+	if !errors.As(err, &refusal) {
+		refusal = refuse(stateInternal, "", "the statement could not be analyzed")
+	}
+	return outcome{refusal: refusal.locate(sql)}
+}
+
+func (r *Rewriter) rewrite(sql string, snapshot *catalog.Snapshot) (string, error) {
+	if err := guardText(sql, r.options); err != nil {
+		return "", err
+	}
+	r.parsers <- struct{}{}
+	defer func() { <-r.parsers }()
+	if err := guardTokens(sql, r.options); err != nil {
+		return "", err
+	}
+	tree, err := parse(sql)
+	if err != nil {
+		return "", err
+	}
+	w := &walker{snapshot: snapshot, database: r.options.Database}
+	for _, raw := range tree.GetStmts() {
+		if err := w.statement(raw.GetStmt()); err != nil {
+			return "", err
+		}
+	}
+	return deparse(tree)
+}

@@ -1,0 +1,107 @@
+package rewrite
+
+import (
+	"testing"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
+
+// TestSameSeesEveryChange alters every value of the golden trees, one at a time:
+// the comparison that guards the deparser must see each of them but positions.
+func TestSameSeesEveryChange(t *testing.T) {
+	t.Parallel()
+	changes := 0
+	for _, path := range goldenFiles(t) {
+		for _, b := range readBlocks(t, path) {
+			tree, err := pg.Parse(b.sql)
+			if err != nil || len(b.sql) > 1500 {
+				continue
+			}
+			other := proto.Clone(tree).(*pg.ParseResult)
+			equal := func() bool { return same(tree.ProtoReflect(), other.ProtoReflect()) }
+			if !equal() {
+				t.Fatalf("%s\ndiffers from its copy", b.sql)
+			}
+			alter(other.ProtoReflect(), func(field protoreflect.FieldDescriptor) {
+				changes++
+				if equal() != positions[field.Name()] {
+					t.Errorf("%s\na change of %s: equal is %v", b.sql, field.FullName(), equal())
+				}
+			})
+		}
+	}
+	if changes < 5000 {
+		t.Errorf("only %d changes were tried", changes)
+	}
+}
+
+func alter(m protoreflect.Message, check func(protoreflect.FieldDescriptor)) {
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.IsList():
+			list := value.List()
+			for i := range list.Len() {
+				if field.Message() != nil {
+					alter(list.Get(i).Message(), check)
+				}
+			}
+			last := list.Get(list.Len() - 1)
+			list.Truncate(list.Len() - 1)
+			check(field)
+			list.Append(last)
+		case field.Message() != nil:
+			alter(value.Message(), check)
+			m.Clear(field)
+			check(field)
+			m.Set(field, value)
+		default:
+			m.Set(field, changed(field.Kind(), value))
+			check(field)
+			m.Set(field, value)
+		}
+		return true
+	})
+}
+
+func changed(kind protoreflect.Kind, value protoreflect.Value) protoreflect.Value {
+	switch kind {
+	case protoreflect.StringKind:
+		return protoreflect.ValueOfString(value.String() + "x")
+	case protoreflect.BoolKind:
+		return protoreflect.ValueOfBool(!value.Bool())
+	case protoreflect.EnumKind:
+		return protoreflect.ValueOfEnum(value.Enum() + 1)
+	case protoreflect.Uint32Kind:
+		return protoreflect.ValueOfUint32(uint32(value.Uint()) + 1)
+	case protoreflect.Int64Kind:
+		return protoreflect.ValueOfInt64(value.Int() + 1)
+	}
+	return protoreflect.ValueOfInt32(int32(value.Int()) + 1)
+}
+
+// TestUnfaithfulTextIsRefused plants deparser defects: a text that parses but
+// means something else must not pass.
+func TestUnfaithfulTextIsRefused(t *testing.T) {
+	t.Parallel()
+	checked, err := pg.Parse("SELECT age FROM wards")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{
+		"SELECT age FROM patients", "SELECT age FROM wards w", "SELECT age FROM public.wards",
+		"SELECT age FROM wards LIMIT 1", "SELECT age, age FROM wards", "SELECT age FROM wards; SELECT 1",
+	} {
+		other, err := pg.Parse(sql)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := faithful(other, checked); ok {
+			t.Errorf("%s passed as the checked statement", sql)
+		}
+	}
+	if _, ok := faithful(checked, checked); !ok {
+		t.Error("the statement itself did not pass")
+	}
+}

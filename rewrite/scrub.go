@@ -1,0 +1,25 @@
+package rewrite
+
+import (
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// scrubber puts kproxy's schema names into the client's words. Published
+// relations keep their table's name and stand-ins that of their system relation,
+// so that only schemas differ; this holds for quoted names too, since the prefix
+// of a schema's name stands inside the quotes.
+var scrubber = strings.NewReplacer(
+	catalog.CatalogSchema+".information_schema_", "information_schema.",
+	`"`+catalog.CatalogSchema+`"."information_schema_`, `"information_schema"."`,
+	catalog.CatalogSchema+`."information_schema_`, `information_schema."`,
+	"information_schema_", "information_schema.",
+	catalog.CatalogSchema, "pg_catalog",
+	catalog.ReleaseSchema(""), "",
+	catalog.StoreSchema, "pg_toast",
+)
+
+// ScrubMessage replaces the names of kproxy's own schemas in a message of the
+// database by those the client knows.
+func (r *Rewriter) ScrubMessage(text string) string { return scrubber.Replace(text) }

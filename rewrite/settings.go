@@ -1,0 +1,127 @@
+package rewrite
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+)
+
+// clientSearchPath is the search path as clients see it: PostgreSQL's default.
+// The session's real one leads to the published relations.
+const clientSearchPath = `"$user", public`
+
+func refuseSetting(what, name string) *Refusal {
+	return refuse(statePrivilege, "Only settings of the client's own formats and time limits are open.",
+		"permission denied to %s parameter %q", what, name)
+}
+
+// show allows the harmless settings; SHOW search_path becomes a query.
+func show(node *pg.Node, n *pg.VariableShowStmt) error {
+	name := strings.ToLower(n.GetName())
+	switch {
+	case name == "search_path":
+		node.Node = selectNode(&pg.SelectStmt{
+			TargetList: []*pg.Node{targetNode(name, castNode(clientSearchPath, "text"))},
+		}).GetNode()
+	case name == "session_authorization": // the login name, as session_user
+	case !harmlessSettings[name]:
+		return refuseSetting("examine", n.GetName())
+	}
+	return nil
+}
+
+// set allows SET and RESET of what concerns the client alone. RESET, RESET ALL and
+// SET ... TO DEFAULT go back to the value of the startup message, in which the
+// proxy pins what must stay.
+func (w *walker) set(n *pg.VariableSetStmt) error {
+	name := strings.ToLower(n.GetName())
+	switch n.GetKind() {
+	case pg.VariableSetKind_VAR_RESET_ALL:
+		return nil
+	case pg.VariableSetKind_VAR_SET_MULTI:
+		if name != "transaction" && name != "session characteristics" {
+			return refuse(stateNotSupported, "", "SET %s is not supported", n.GetName())
+		}
+		return transactionModes(n.GetArgs())
+	case pg.VariableSetKind_VAR_RESET, pg.VariableSetKind_VAR_SET_DEFAULT:
+		// transaction_* have no startup value: their default is READ WRITE.
+		if (freeSettings[name] || pinned[name] != nil) && !strings.HasPrefix(name, "transaction_") {
+			return nil
+		}
+	case pg.VariableSetKind_VAR_SET_VALUE:
+		return w.setValue(n, name)
+	}
+	return refuseSetting("set", n.GetName())
+}
+
+// pinned are the settings that may be set only to what they are.
+var pinned = map[string]func(values []string) bool{
+	"client_encoding": func(values []string) bool {
+		return only(values, "utf8", "utf-8", "unicode")
+	},
+	"standard_conforming_strings": func(values []string) bool {
+		return only(values, "on", "true", "yes", "1")
+	},
+	"default_transaction_read_only": func(values []string) bool {
+		return only(values, "on", "true", "yes", "1")
+	},
+	"transaction_read_only": func(values []string) bool {
+		return only(values, "on", "true", "yes", "1")
+	},
+	// Lower levels would show the server's log, with plans and internal queries.
+	"client_min_messages": func(values []string) bool {
+		return only(values, "notice", "warning", "error")
+	},
+	"search_path": func(values []string) bool {
+		own := func(v string) bool { return v == "pg_catalog" || v == "$user" || v == `"$user"` }
+		return slices.Equal(slices.DeleteFunc(values, own), []string{"public"})
+	},
+}
+
+var pinnedHints = map[string]string{
+	"client_encoding":               "kproxy speaks UTF8.",
+	"standard_conforming_strings":   "It is always on; write E'...' for escapes.",
+	"default_transaction_read_only": "kproxy publishes read-only views.",
+	"transaction_read_only":         "kproxy publishes read-only views.",
+	"client_min_messages":           "Use notice, warning or error.",
+	"search_path":                   "Qualify names with their schema instead.",
+}
+
+func only(values []string, allowed ...string) bool {
+	return len(values) == 1 && slices.Contains(allowed, strings.ToLower(values[0]))
+}
+
+func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
+	if accepts := pinned[name]; accepts != nil {
+		if values, ok := constants(n.GetArgs()); !ok || !accepts(values) {
+			return refuse(stateInvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", n.GetName())
+		}
+		if name == "search_path" { // the real one is not the client's
+			n.Kind, n.Args = pg.VariableSetKind_VAR_SET_DEFAULT, nil
+		}
+		return nil
+	}
+	if !freeSettings[name] {
+		return refuseSetting("set", n.GetName())
+	}
+	return w.nodes(n.GetArgs())
+}
+
+// constants are the values of SET as texts.
+func constants(args []*pg.Node) ([]string, bool) {
+	var values []string
+	for _, arg := range args {
+		switch v := arg.GetAConst().GetVal().(type) {
+		case *pg.A_Const_Sval:
+			// SET search_path TO 'a, b' is one name with a comma in it; SET NAMES and
+			// the like quote single words.
+			values = append(values, v.Sval.GetSval())
+		case *pg.A_Const_Ival:
+			values = append(values, map[int32]string{0: "0", 1: "1"}[v.Ival.GetIval()])
+		default:
+			return nil, false
+		}
+	}
+	return values, true
+}

@@ -1,0 +1,164 @@
+package rewrite
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+)
+
+// statement checks one top-level statement and rewrites it in place.
+func (w *walker) statement(n *pg.Node) error {
+	switch s := n.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		return w.node(n, nil)
+	case *pg.Node_ExplainStmt:
+		return w.explain(s.ExplainStmt)
+	case *pg.Node_CopyStmt:
+		return w.copyTo(s.CopyStmt)
+	case *pg.Node_PrepareStmt:
+		return w.prepare(s.PrepareStmt)
+	case *pg.Node_ExecuteStmt:
+		return w.nodes(s.ExecuteStmt.GetParams())
+	case *pg.Node_DeclareCursorStmt:
+		return w.query(s.DeclareCursorStmt.GetQuery(), "DECLARE CURSOR")
+	case *pg.Node_DeallocateStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
+		return nil // names and numbers only
+	case *pg.Node_TransactionStmt:
+		return transaction(s.TransactionStmt)
+	case *pg.Node_VariableSetStmt:
+		return w.set(s.VariableSetStmt)
+	case *pg.Node_VariableShowStmt:
+		return show(n, s.VariableShowStmt)
+	case *pg.Node_DiscardStmt:
+		// ALL, too: it sets back to the values of the startup message, where the proxy
+		// pins what must stay, and closes what belongs to this session only.
+		return nil
+	case nil:
+		return refuse(stateNotSupported, "", "kproxy does not understand this statement")
+	}
+	return refuseVerb(statementName(n), "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.")
+}
+
+// statementName is the name of the statement's node in words: CREATE TABLE AS.
+func statementName(n *pg.Node) string {
+	m := n.ProtoReflect()
+	name := string(m.WhichOneof(m.Descriptor().Oneofs().Get(0)).Message().Name())
+	var b strings.Builder
+	for i, r := range strings.TrimSuffix(name, "Stmt") {
+		if i > 0 && r >= 'A' && r <= 'Z' {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(r)
+	}
+	return strings.ToUpper(b.String())
+}
+
+// query checks the query inside another statement.
+func (w *walker) query(n *pg.Node, inside string) error {
+	if n.GetSelectStmt() == nil {
+		return refuseVerb(inside+" of anything but a query", "Only SELECT, VALUES and TABLE may stand there.")
+	}
+	return w.node(n, nil)
+}
+
+func (w *walker) nodes(list []*pg.Node) error {
+	for _, n := range list {
+		if err := w.node(n, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// options checks the names of a statement's options and walks their values.
+func (w *walker) options(list []*pg.Node, allowed map[string]bool, statement, hint string) error {
+	for _, node := range list {
+		option := node.GetDefElem()
+		if option == nil || option.GetDefnamespace() != "" || !allowed[option.GetDefname()] {
+			return refuse(statePrivilege, hint, "%s option %q is not allowed", statement, option.GetDefname()).at(option.GetLocation())
+		}
+		if err := w.node(option.GetArg(), nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *walker) explain(n *pg.ExplainStmt) error {
+	hint := "VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed."
+	if err := w.options(n.GetOptions(), explainOptions, "EXPLAIN", hint); err != nil {
+		return err
+	}
+	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
+		return w.nodes(execute.GetParams())
+	}
+	return w.query(n.GetQuery(), "EXPLAIN")
+}
+
+func (w *walker) prepare(n *pg.PrepareStmt) error {
+	if err := w.nodes(n.GetArgtypes()); err != nil {
+		return err
+	}
+	return w.query(n.GetQuery(), "PREPARE")
+}
+
+// copyTo allows COPY ... TO STDOUT. A relation becomes a query over the published
+// relation, which is a view and cannot be copied by name.
+func (w *walker) copyTo(n *pg.CopyStmt) error {
+	hint := "Use COPY ... TO STDOUT, or \\copy in psql."
+	switch {
+	case n.GetIsFrom():
+		return refuseVerb("COPY FROM", hint)
+	case n.GetIsProgram(), n.GetFilename() != "":
+		return refuseVerb("COPY TO a file or program", hint)
+	}
+	if err := w.options(n.GetOptions(), copyOptions, "COPY", "The options of COPY TO are allowed."); err != nil {
+		return err
+	}
+	if n.GetRelation() != nil {
+		n.Query = selectFrom(n.GetRelation(), n.GetAttlist())
+		n.Relation, n.Attlist = nil, nil
+	}
+	return w.query(n.GetQuery(), "COPY")
+}
+
+func selectFrom(relation *pg.RangeVar, columns []*pg.Node) *pg.Node {
+	var targets []*pg.Node
+	for _, name := range names(columns) {
+		targets = append(targets, targetNode("", columnNode(name)))
+	}
+	if len(targets) == 0 {
+		targets = []*pg.Node{targetNode("", starNode())}
+	}
+	return selectNode(&pg.SelectStmt{
+		TargetList: targets,
+		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: relation}}},
+	})
+}
+
+// transaction allows all but two-phase commit and writing.
+func transaction(n *pg.TransactionStmt) error {
+	switch n.GetKind() {
+	case pg.TransactionStmtKind_TRANS_STMT_PREPARE, pg.TransactionStmtKind_TRANS_STMT_COMMIT_PREPARED,
+		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED:
+		return refuseVerb("two-phase commit", "Use COMMIT.")
+	}
+	return transactionModes(n.GetOptions())
+}
+
+func transactionModes(modes []*pg.Node) error {
+	for _, node := range modes {
+		mode := node.GetDefElem()
+		switch mode.GetDefname() {
+		case "transaction_isolation", "transaction_deferrable":
+		case "transaction_read_only":
+			if mode.GetArg().GetAConst().GetIval().GetIval() != 1 {
+				return refuse(stateReadOnly, "Leave READ WRITE out.",
+					"kproxy publishes read-only views: READ WRITE is not allowed").at(mode.GetLocation())
+			}
+		default:
+			return refuse(stateNotSupported, "", "kproxy does not support transaction mode %q", mode.GetDefname()).at(mode.GetLocation())
+		}
+	}
+	return nil
+}

@@ -1,0 +1,169 @@
+SELECT (CASE WHEN true THEN 1 END)[1]
+--> SELECT ((CASE WHEN true THEN 1 END))[1]
+
+SELECT ($1).a
+--> SELECT $1.a
+
+SELECT ($1)[1]
+--> SELECT $1[1]
+
+SELECT (ARRAY[1])[1]
+--> SELECT ((ARRAY[1]))[1]
+
+SELECT (ARRAY(SELECT 1))[1]
+--> SELECT ((ARRAY(SELECT 1)))[1]
+
+SELECT (coalesce(a, b))[1]
+--> SELECT ((COALESCE(a, b)))[1]
+
+SELECT (a || b)[1]
+--> SELECT (a || b)[1]
+
+SELECT (a.b)[1], (a.*).b, (a).*
+--> SELECT a.b[1], (a.*).b, (a).*
+
+SELECT (NOT a)[1], (a COLLATE "C")[1]
+--> SELECT ((NOT a))[1], ((a COLLATE "C"))[1]
+
+SELECT (string_to_array('a,b', ','))[1]
+--> SELECT (pg_catalog.string_to_array('a,b', ','))[1]
+
+SELECT (regexp_match('a', 'b'))[1] FROM patients
+--> SELECT (pg_catalog.regexp_match('a', 'b'))[1] FROM kproxy_release_public.patients patients
+
+SELECT NOT (a IS NULL), (NOT a) IS NULL, (a = b) = c, a = (b = c), (a AND b) IS TRUE, (a OR b) AND c, (SELECT 1) + 1, - (a + b), (a + b)::int, (a COLLATE "C") || b, (a IN (1)) = b, (a BETWEEN 1 AND 2) = c, a BETWEEN (b AND c) AND d, (a LIKE b) LIKE c
+--> SELECT NOT (a IS NULL), (NOT a) IS NULL, ((a = b)) = c, a = ((b = c)), (a AND b) IS TRUE, (a OR b) AND c, ((SELECT 1)) + 1, - ((a + b)), ((a + b))::int, (a COLLATE "C") || b, ((a IN (1))) = b, ((a BETWEEN 1 AND 2)) = c, a BETWEEN (b AND c) AND d, ((a LIKE b)) LIKE c
+
+SELECT (a AT TIME ZONE 'UTC')::date, (a || b) COLLATE "C", (a::text)::int, (CASE WHEN a THEN b END)::int, (a IS NULL)::int, (a, b)::record, (-a)::int, (a > b)::int
+--> SELECT ((a AT TIME ZONE 'UTC'))::pg_catalog.date, ((a || b)) COLLATE "C", ((a::pg_catalog.text))::int, (CASE WHEN a THEN b END)::int, (a IS NULL)::int, (a, b)::pg_catalog.record, ((- a))::int, ((a > b))::int
+
+SELECT a FROM ((SELECT 1 AS a) UNION (SELECT 2) ORDER BY 1) x
+--> SELECT a FROM (SELECT 1 AS a UNION SELECT 2 ORDER BY 1) x
+
+(SELECT 1) UNION ALL (SELECT 2 LIMIT 1) ORDER BY 1
+--> SELECT 1 UNION ALL (SELECT 2 LIMIT 1) ORDER BY 1
+
+WITH a AS (SELECT 1) (SELECT 2) UNION (WITH b AS (SELECT 3) SELECT * FROM b)
+--> WITH a AS (SELECT 1) SELECT 2 UNION (WITH b AS (SELECT 3) SELECT * FROM b)
+
+SELECT 1 UNION (SELECT 2 UNION ALL SELECT 3)
+--> SELECT 1 UNION (SELECT 2 UNION ALL SELECT 3)
+
+SELECT a NOT IN (1, 2), a NOT LIKE 'b', a NOT ILIKE b ESCAPE 'c', a SIMILAR TO 'b' ESCAPE 'c', a <> ALL (ARRAY[1]), a > ANY ('{1}'), a IS NOT DISTINCT FROM b
+--> SELECT a NOT IN (1, 2), a NOT LIKE 'b', a NOT ILIKE pg_catalog.like_escape(b, 'c'), a SIMILAR TO 'b' ESCAPE 'c', a <> ALL(ARRAY[1]), a > ANY('{1}'), a IS NOT DISTINCT FROM b
+
+SELECT a ! b
+--> SELECT a ! b
+
+SELECT a IS DOCUMENT, a IS NOT TRUE, row(a) IS NULL, row(), (a, b) IN (SELECT 1, 2), (a,b) IN ((1,2),(3,4))
+--> SELECT a IS DOCUMENT, a IS NOT TRUE, ROW(a) IS NULL, ROW(), (a, b) IN (SELECT 1, 2), (a, b) IN ((1, 2), (3, 4))
+
+SELECT EXTRACT(EPOCH FROM a), EXTRACT('dow' FROM a), date_part('x', a)
+--> SELECT extract ('epoch' FROM a), extract ('dow' FROM a), pg_catalog.date_part('x', a)
+
+SELECT "Group", "SELECT", "a""b", "ä", "User"."Order" FROM patients "User"
+--> SELECT "Group", "SELECT", "a""b", "ä", "User"."Order" FROM kproxy_release_public.patients "User"
+
+SELECT E'\'', 'a''b', U&'\0041' UESCAPE '\', B'1', X'F', '', E'\u00e4'
+--> SELECT '''', 'a''b', 'A', b'1', x'F', '', 'ä'
+
+SELECT * FROM patients AS "P Q" (a, "B c")
+--> SELECT * FROM kproxy_release_public.patients "P Q"(a, "B c")
+
+SELECT current_date + 1, localtimestamp(2), current_catalog, user, current_user, session_user, current_role
+--> SELECT current_date + 1, localtimestamp(2), current_catalog, user, current_user, session_user, current_role
+
+SELECT JSON_ARRAY(SELECT age FROM patients), JSON_ARRAY(1 NULL ON NULL RETURNING text), JSON_OBJECT('a' VALUE 1 ABSENT ON NULL WITH UNIQUE KEYS RETURNING jsonb), JSON_ARRAYAGG(a ORDER BY b RETURNING jsonb) FILTER (WHERE c) OVER (PARTITION BY d)
+--> SELECT JSON_ARRAY(SELECT age FROM kproxy_release_public.patients patients), JSON_ARRAY(1 NULL ON NULL RETURNING pg_catalog.text), JSON_OBJECT('a': 1 ABSENT ON NULL WITH UNIQUE RETURNING pg_catalog.jsonb), JSON_ARRAYAGG(a ORDER BY b RETURNING pg_catalog.jsonb) FILTER (WHERE c) OVER (PARTITION BY d)
+
+SELECT * FROM XMLTABLE('/r' PASSING ('<r><a>1</a></r>'::xml) COLUMNS a int PATH 'a' DEFAULT 3 NOT NULL, n FOR ORDINALITY) x
+--> SELECT * FROM xmltable(('/r') PASSING (('<r><a>1</a></r>'::pg_catalog.xml)) COLUMNS a int PATH 'a' DEFAULT 3 NOT NULL, n FOR ORDINALITY) AS x
+
+SELECT * FROM XMLTABLE(XMLNAMESPACES('http://x' AS x), '/x:r' PASSING BY REF a COLUMNS a int)
+--> SELECT * FROM xmltable(xmlnamespaces('http://x' AS x), ('/x:r') PASSING a COLUMNS a int)
+
+SELECT * FROM wards a JOIN wards b ON a.x = b.x, wards
+--> SELECT * FROM public.wards a JOIN public.wards b ON a.x = b.x, public.wards wards
+
+SELECT * FROM wards JOIN (patients p JOIN wards w ON p.ward = w.id) ON true
+--> SELECT * FROM public.wards wards JOIN (kproxy_release_public.patients p JOIN public.wards w ON p.ward = w.id) ON true
+
+SELECT * FROM wards JOIN patients p USING (ward) AS j
+--> SELECT * FROM public.wards wards JOIN kproxy_release_public.patients p USING (ward) AS j
+
+SELECT * FROM (wards a LEFT JOIN wards b ON true) RIGHT JOIN (wards c FULL JOIN wards d ON true) ON true
+--> SELECT * FROM public.wards a LEFT JOIN public.wards b ON true RIGHT JOIN (public.wards c FULL JOIN public.wards d ON true) ON true
+
+SELECT sum(a) OVER (w ROWS UNBOUNDED PRECEDING) FROM patients WINDOW w AS (ORDER BY b), v AS (w)
+--> SELECT pg_catalog.sum(a) OVER (w ROWS UNBOUNDED PRECEDING) FROM kproxy_release_public.patients patients WINDOW w AS (ORDER BY b), v AS (w)
+
+SELECT sum(a) OVER (w), sum(a) OVER (ORDER BY a GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING EXCLUDE CURRENT ROW), sum(a) OVER (ORDER BY a RANGE BETWEEN '1 day' PRECEDING AND '1 day' FOLLOWING EXCLUDE GROUP) FROM patients WINDOW w AS (ORDER BY b)
+--> SELECT pg_catalog.sum(a) OVER (w), pg_catalog.sum(a) OVER (ORDER BY a GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING EXCLUDE CURRENT ROW), pg_catalog.sum(a) OVER (ORDER BY a RANGE BETWEEN '1 day' PRECEDING AND '1 day' FOLLOWING EXCLUDE GROUP) FROM kproxy_release_public.patients patients WINDOW w AS (ORDER BY b)
+
+SELECT a FROM patients ORDER BY a COLLATE "C" DESC LIMIT (SELECT 1) OFFSET 1 + 1
+--> SELECT a FROM kproxy_release_public.patients patients ORDER BY a COLLATE "C" DESC LIMIT (SELECT 1) OFFSET 1 + 1
+
+SELECT percentile_disc(ARRAY[0.1]) WITHIN GROUP (ORDER BY a DESC) FILTER (WHERE b)
+--> SELECT pg_catalog.percentile_disc(ARRAY[0.1]) WITHIN GROUP (ORDER BY a DESC) FILTER (WHERE b)
+
+SELECT (ARRAY[[1,2],[3,4]])[1][2]
+--> SELECT ((ARRAY[ARRAY[1, 2], ARRAY[3, 4]]))[1][2]
+
+SELECT NOT (a IS NULL)
+--> SELECT NOT a IS NULL
+
+SELECT (NOT a) IS NULL
+--> SELECT (NOT a) IS NULL
+
+SELECT (a = b) = c, a = (b = c)
+--> SELECT (a = b) = c, a = (b = c)
+
+SELECT (a AND b) IS TRUE
+--> SELECT (a AND b) IS TRUE
+
+SELECT (a COLLATE "C") || b
+--> SELECT a COLLATE "C" || b
+
+SELECT (a IN (1)) = b
+--> SELECT (a IN (1)) = b
+
+SELECT (a BETWEEN 1 AND 2) = c
+--> SELECT (a BETWEEN 1 AND 2) = c
+
+SELECT a BETWEEN (b AND c) AND d
+--> SELECT a BETWEEN (b AND c) AND d
+
+SELECT (a LIKE b) LIKE c
+--> SELECT ((a LIKE b)) LIKE c
+
+SELECT (a AT TIME ZONE 'UTC')::date, (a || b) COLLATE "C"
+--> SELECT ((a AT TIME ZONE 'UTC'))::pg_catalog.date, ((a || b)) COLLATE "C"
+
+SELECT (CASE WHEN a THEN b END)::int
+--> SELECT CASE WHEN a THEN b END::int
+
+SELECT (a IS NULL)::int
+--> SELECT a IS NULL::int
+
+SELECT (a, b)::record
+--> SELECT (a, b)::pg_catalog.record
+
+SELECT (-a)::int
+--> SELECT CAST(- a AS int)
+
+SELECT (a > b)::int, (EXISTS (SELECT 1))::int, (a IN (SELECT 1))::int, (a IN (SELECT 1)) = b, ((a, b)).f1, (a IS JSON) IS NULL, (a IS DOCUMENT)::int, (a = ANY (b)) = c, (a || b)[1], ((a).b + 1)::int
+--> SELECT CAST(a > b AS int), EXISTS (SELECT 1)::int, a IN (SELECT 1)::int, a IN (SELECT 1) = b, ((a, b)).f1, a IS JSON IS NULL, a IS DOCUMENT::int, (a = ANY(b)) = c, (a || b)[1], CAST((a).b + 1 AS int)
+
+SELECT (a LIKE b ESCAPE 'x') IS NULL, (a OVERLAPS b)::int
+--! 42601 syntax error at or near "OVERLAPS"
+--! position: 42
+--! hint: kproxy reads the syntax of PostgreSQL 16.
+
+SELECT (a AT TIME ZONE 'UTC') AT TIME ZONE 'X', (extract(year FROM a))::int, (x AT TIME ZONE 'a').b
+--> SELECT a AT TIME ZONE 'UTC' AT TIME ZONE 'X', extract ('year' FROM a)::int, (x AT TIME ZONE 'a').b
+
+SELECT ((a,b) OVERLAPS (c,d))::int, (a IS NORMALIZED)::int, (a IS NORMALIZED) IS NULL
+--> SELECT (a, b) overlaps (c, d) ::int, a IS  NORMALIZED ::int, a IS  NORMALIZED  IS NULL
+
+SELECT (SELECT 1)::int, (ARRAY(SELECT 1))::int[], (coalesce(a,b))::int, (greatest(a,b))[1], (xmlelement(name a))::text
+--> SELECT ((SELECT 1))::int, (ARRAY(SELECT 1))::int[], (COALESCE(a, b))::int, ((GREATEST(a, b)))[1], (xmlelement(name a))::pg_catalog.text

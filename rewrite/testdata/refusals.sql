@@ -1,0 +1,575 @@
+SELECT query_to_xml('select * from patients', true, false, '')
+--! 42501 permission denied for function query_to_xml
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_catalog.table_to_xml('patients', true, false, ''), schema_to_xml('public', true, false, '')
+--! 42501 permission denied for function pg_catalog.table_to_xml
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT database_to_xml_and_xmlschema(true, false, '')
+--! 42501 permission denied for function database_to_xml_and_xmlschema
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT cursor_to_xml('c', 10, true, false, '')
+--! 42501 permission denied for function cursor_to_xml
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT * FROM ts_stat('select to_tsvector(name) from patients')
+--! 42501 permission denied for function ts_stat
+--! position: 15
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT ts_rewrite('a'::tsquery, 'select a, b from patients')
+--! 42501 permission denied for function ts_rewrite
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT * FROM dblink('dbname=clinic', 'select * from patients') AS t (a text)
+--! 42501 permission denied for function dblink
+--! position: 15
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT * FROM crosstab('select 1,2,3')
+--! 42501 permission denied for function crosstab
+--! position: 15
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT count(*) FROM patients WHERE leak(name)
+--! 42501 permission denied for function leak
+--! position: 37
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT public.lower('x'), hospital.lower('x')
+--! 42501 permission denied for function public.lower
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT clinic.pg_catalog.lower('x')
+--! 42501 permission denied for function clinic.pg_catalog.lower
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_read_file('/etc/passwd'), pg_ls_dir('.')
+--! 42501 permission denied for function pg_read_file
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT lo_get(1)
+--! 42501 permission denied for function lo_get
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT lo_import('/etc/passwd')
+--! 42501 permission denied for function lo_import
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_sleep(100)
+--! 42501 permission denied for function pg_sleep
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_terminate_backend(1)
+--! 42501 permission denied for function pg_terminate_backend
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT (1).pg_terminate_backend
+--! 42501 permission denied for function pg_terminate_backend
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT g.pg_sleep FROM generate_series(1, 2) g
+--! 42501 permission denied for function pg_sleep
+--! position: 8
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT (g).nextval FROM unnest(ARRAY['s']) g
+--! 42501 permission denied for function nextval
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT ('search_path').current_setting
+--! 42501 permission denied for function current_setting
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT set_config('search_path', 'public', false)
+--! 42501 permission denied for function set_config
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT current_setting('data_directory')
+--! 42501 permission denied to examine parameter "data_directory"
+--! position: 8
+--! hint: Only settings of the client's own formats and time limits are open.
+
+SELECT current_setting('search' || '_path')
+--! 0A000 kproxy supports current_setting with a constant only
+--! position: 8
+--! hint: Write the setting's name as a constant.
+
+SELECT nextval('s'), currval('s')
+--! 42501 permission denied for function nextval
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT txid_current()
+--! 42501 permission denied for function txid_current
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_relation_size('patients'), pg_total_relation_size('patients')
+--! 42501 permission denied for function pg_relation_size
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_stat_get_live_tuples(16384)
+--! 42501 permission denied for function pg_stat_get_live_tuples
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_get_viewdef('patients'::regclass)
+--! 42501 permission denied for function pg_get_viewdef
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_get_functiondef(1)
+--! 42501 permission denied for function pg_get_functiondef
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_notify('a', 'b')
+--! 42501 permission denied for function pg_notify
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT pg_advisory_lock(1)
+--! 42501 permission denied for function pg_advisory_lock
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT * FROM pg_stats
+--! 42501 permission denied for table pg_stats
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM pg_statistic, pg_catalog.pg_statistic_ext_data
+--! 42501 permission denied for table pg_statistic
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM pg_stat_activity
+--! 42501 permission denied for table pg_stat_activity
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM pg_stat_user_tables
+--! 42501 permission denied for table pg_stat_user_tables
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM pg_authid
+--! 42501 permission denied for table pg_authid
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM pg_views
+--! 42501 permission denied for table pg_views
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM pg_largeobject
+--! 42501 permission denied for table pg_largeobject
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT null::patients
+--! 42704 type "patients" does not exist
+--! position: 14
+--! hint: Only built-in types can be named.
+
+SELECT json_populate_record(null::public.patients, '{}')
+--! 42704 type "public.patients" does not exist
+--! position: 35
+--! hint: Only built-in types can be named.
+
+SELECT * FROM json_to_record('{}') AS x (a patients)
+--! 42704 type "patients" does not exist
+--! position: 44
+--! hint: Only built-in types can be named.
+
+SELECT ROW(1, 2)::pg_class
+--! 42704 type "pg_class" does not exist
+--! position: 19
+--! hint: Only built-in types can be named.
+
+SELECT ARRAY[]::patients[]
+--! 42704 type "patients" does not exist
+--! position: 17
+--! hint: Only built-in types can be named.
+
+SELECT 'x'::patients.name%TYPE
+--! 42704 type "patients.name" does not exist
+--! position: 13
+--! hint: Only built-in types can be named.
+
+SELECT 'x'::hospital.mood
+--! 42704 type "hospital.mood" does not exist
+--! position: 13
+--! hint: Only built-in types can be named.
+
+SELECT CAST('x' AS clinic.pg_catalog.text)
+--! 42704 type "clinic.pg_catalog.text" does not exist
+--! position: 20
+--! hint: Only built-in types can be named.
+
+SELECT 'secrets'::regclass
+--! 42P01 relation "secrets" does not exist
+--! position: 17
+
+SELECT 'kproxy_store.patients'::regclass::oid
+--! 42P01 relation "kproxy_store.patients" does not exist
+--! position: 31
+
+SELECT 1 OPERATOR(public.+) 2
+--! 42501 permission denied for operator public.+
+--! position: 10
+--! hint: Only the operators of pg_catalog are allowed.
+
+SELECT 1 WHERE 1 OPERATOR(hospital.=) ANY (SELECT 1)
+--! 42501 permission denied for operator hospital.=
+--! position: 18
+--! hint: Only the operators of pg_catalog are allowed.
+
+SELECT 1 ORDER BY 1 USING OPERATOR(public.<)
+--! 42501 permission denied for operator public.<
+--! position: 27
+--! hint: Only the operators of pg_catalog are allowed.
+
+SELECT 'a' COLLATE public.mine
+--! 42501 permission denied for collation public.mine
+--! position: 12
+--! hint: Only the collations of pg_catalog are allowed.
+
+WITH x AS (DELETE FROM patients RETURNING *) SELECT * FROM x
+--! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! hint: Only SELECT may stand inside WITH.
+
+WITH x AS (INSERT INTO wards VALUES (1) RETURNING *) SELECT * FROM x
+--! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! hint: Only SELECT may stand inside WITH.
+
+WITH x AS (UPDATE wards SET id = 1 RETURNING *) SELECT * FROM x
+--! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! hint: Only SELECT may stand inside WITH.
+
+INSERT INTO patients VALUES (1)
+--! 42501 kproxy publishes read-only views: INSERT is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+UPDATE patients SET age = 1
+--! 42501 kproxy publishes read-only views: UPDATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+DELETE FROM patients
+--! 42501 kproxy publishes read-only views: DELETE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+MERGE INTO patients USING wards ON true WHEN MATCHED THEN DELETE
+--! 42501 kproxy publishes read-only views: MERGE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+TRUNCATE patients
+--! 42501 kproxy publishes read-only views: TRUNCATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+SELECT * INTO TEMP t FROM patients
+--! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
+--! hint: Leave INTO out and keep the result on the client's side.
+
+SELECT * INTO GLOBAL TEMPORARY t FROM patients
+--! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
+--! position: 10
+--! hint: Leave INTO out and keep the result on the client's side.
+
+CREATE TEMP TABLE patients AS SELECT 1
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE LOCAL TEMPORARY TABLE "#Tableau_1" (a int)
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE VIEW v AS SELECT * FROM patients
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE FUNCTION f() RETURNS int LANGUAGE sql AS 'SELECT 1'
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE RULE r AS ON SELECT TO patients DO INSTEAD NOTHING
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE PROPERTY GRAPH g
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+ALTER TABLE patients ADD COLUMN x int
+--! 42501 kproxy publishes read-only views: ALTER is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+DROP TABLE patients
+--! 42501 kproxy publishes read-only views: DROP is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+GRANT SELECT ON patients TO PUBLIC
+--! 42501 kproxy publishes read-only views: GRANT is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+DO $$ BEGIN RAISE NOTICE 'x'; END $$
+--! 42501 kproxy publishes read-only views: DO is not allowed
+--! position: 1
+--! hint: Code blocks cannot be checked. Write the query as SELECT.
+
+CALL p()
+--! 42501 kproxy publishes read-only views: CALL is not allowed
+--! position: 1
+--! hint: Procedures cannot be checked. Write the query as SELECT.
+
+LISTEN a
+--! 42501 kproxy publishes read-only views: LISTEN is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+NOTIFY a
+--! 42501 kproxy publishes read-only views: NOTIFY is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+UNLISTEN *
+--! 42501 kproxy publishes read-only views: UNLISTEN is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+LOAD 'auto_explain'
+--! 42501 kproxy publishes read-only views: LOAD is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+LOCK TABLE patients
+--! 42501 kproxy publishes read-only views: LOCK is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+VACUUM patients
+--! 42501 kproxy publishes read-only views: VACUUM is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+ANALYZE patients
+--! 42501 kproxy publishes read-only views: ANALYZE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+COMMENT ON TABLE patients IS 'x'
+--! 42501 kproxy publishes read-only views: COMMENT is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+SECURITY LABEL ON TABLE patients IS 'x'
+--! 42501 kproxy publishes read-only views: SECURITY is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+REFRESH MATERIALIZED VIEW m
+--! 42501 kproxy publishes read-only views: REFRESH is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+SELECT 1; DROP TABLE patients; SELECT 2
+--! 42501 kproxy publishes read-only views: DROP is not allowed
+--! position: 11
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+SELECT 1; SELECT * FROM secrets
+--! 42501 permission denied for table secrets
+--! position: 25
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT * FROM patients FOR UPDATE
+--! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! hint: Leave the locking clause out.
+
+SELECT * FROM patients FOR KEY SHARE OF patients NOWAIT
+--! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! hint: Leave the locking clause out.
+
+SELECT * FROM patients TABLESAMPLE bernoulli (10)
+--! 0A000 TABLESAMPLE is not possible: published tables are views
+--! position: 36
+--! hint: Use ORDER BY random() LIMIT n.
+
+COPY patients FROM STDIN
+--! 42501 kproxy publishes read-only views: COPY FROM is not allowed
+--! hint: Use COPY ... TO STDOUT, or \copy in psql.
+
+COPY patients TO '/tmp/x'
+--! 42501 kproxy publishes read-only views: COPY TO a file or program is not allowed
+--! hint: Use COPY ... TO STDOUT, or \copy in psql.
+
+COPY patients TO PROGRAM 'cat'
+--! 42501 kproxy publishes read-only views: COPY TO a file or program is not allowed
+--! hint: Use COPY ... TO STDOUT, or \copy in psql.
+
+COPY (SELECT * FROM patients) TO PROGRAM 'cat'
+--! 42501 kproxy publishes read-only views: COPY TO a file or program is not allowed
+--! hint: Use COPY ... TO STDOUT, or \copy in psql.
+
+COPY secrets TO STDOUT
+--! 42501 permission denied for table secrets
+--! position: 6
+--! hint: Only published tables and those that the operator lists can be read.
+
+COPY (DELETE FROM patients RETURNING *) TO STDOUT
+--! 42501 kproxy publishes read-only views: COPY of anything but a query is not allowed
+--! hint: Only SELECT, VALUES and TABLE may stand there.
+
+COPY patients TO STDOUT (FREEZE)
+--! 42501 COPY option "freeze" is not allowed
+--! position: 26
+--! hint: The options of COPY TO are allowed.
+
+EXPLAIN VERBOSE SELECT * FROM patients
+--! 42501 EXPLAIN option "verbose" is not allowed
+--! position: 9
+--! hint: VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed.
+
+EXPLAIN (SETTINGS) SELECT 1
+--! 42501 EXPLAIN option "settings" is not allowed
+--! position: 10
+--! hint: VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed.
+
+EXPLAIN ANALYZE DELETE FROM patients
+--! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! hint: Only SELECT, VALUES and TABLE may stand there.
+
+EXPLAIN CREATE TABLE t AS SELECT * FROM patients
+--! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! hint: Only SELECT, VALUES and TABLE may stand there.
+
+EXPLAIN ANALYZE DECLARE c CURSOR FOR SELECT 1
+--! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! hint: Only SELECT, VALUES and TABLE may stand there.
+
+EXPLAIN SELECT * FROM secrets
+--! 42501 permission denied for table secrets
+--! position: 23
+--! hint: Only published tables and those that the operator lists can be read.
+
+PREPARE p AS DELETE FROM patients
+--! 42501 kproxy publishes read-only views: PREPARE of anything but a query is not allowed
+--! hint: Only SELECT, VALUES and TABLE may stand there.
+
+PREPARE p (patients) AS SELECT 1
+--! 42704 type "patients" does not exist
+--! position: 12
+--! hint: Only built-in types can be named.
+
+PREPARE p AS SELECT * FROM secrets
+--! 42501 permission denied for table secrets
+--! position: 28
+--! hint: Only published tables and those that the operator lists can be read.
+
+EXECUTE p ((SELECT max(age) FROM secrets))
+--! 42501 permission denied for table secrets
+--! position: 34
+--! hint: Only published tables and those that the operator lists can be read.
+
+EXECUTE p (pg_sleep(10))
+--! 42501 permission denied for function pg_sleep
+--! position: 12
+--! hint: Only functions that compute from their arguments are allowed.
+
+DECLARE c CURSOR FOR SELECT * FROM secrets
+--! 42501 permission denied for table secrets
+--! position: 36
+--! hint: Only published tables and those that the operator lists can be read.
+
+CREATE TABLE t AS EXECUTE p
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+PREPARE TRANSACTION 'x'
+--! 42501 kproxy publishes read-only views: two-phase commit is not allowed
+--! hint: Use COMMIT.
+
+COMMIT PREPARED 'x'
+--! 42501 kproxy publishes read-only views: two-phase commit is not allowed
+--! hint: Use COMMIT.
+
+SELECT DEFAULT
+--! 0A000 kproxy does not support SetToDefault here
+
+VALUES (DEFAULT)
+--! 0A000 kproxy does not support SetToDefault here
+
+SELECT * FROM current_schemas(true)
+--! 0A000 this function is not supported in FROM
+--! hint: Call it in the SELECT list.
+
+SELECT current_schemas(age > 3) FROM patients
+--! 0A000 kproxy supports current_schemas with a constant only
+--! position: 8
+--! hint: Write current_schemas(true) or current_schemas(false).
+
+SELECT obj_description(16384)
+--! 0A000 kproxy supports obj_description with two arguments only
+--! position: 8
+--! hint: Name the catalog: obj_description(oid, 'pg_class').
+
+SELECT pg_get_constraintdef(g, true), obj_description(g, 'pg_class'), col_description(g, 3), pg_get_indexdef(g, 0, true) FROM generate_series(16384, 20000) g
+--> SELECT (SELECT pg_catalog.pg_get_constraintdef(kproxy_guard.oid, kproxy_argument.a1) FROM (SELECT g::pg_catalog.oid AS a0, true AS a1) kproxy_argument, kproxy_catalog.pg_constraint kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS pg_get_constraintdef, (SELECT kproxy_guard.description FROM (SELECT g::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_class"'::pg_catalog.regclass AND kproxy_guard.objsubid = 0) AS obj_description, (SELECT kproxy_guard.description FROM (SELECT g::pg_catalog.oid AS a0, 3 AS a1) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND kproxy_guard.objsubid = kproxy_argument.a1) AS col_description, (SELECT pg_catalog.pg_get_indexdef(kproxy_guard.indexrelid, kproxy_argument.a1, kproxy_argument.a2) FROM (SELECT g::pg_catalog.oid AS a0, 0 AS a1, true AS a2) kproxy_argument, kproxy_catalog.pg_index kproxy_guard WHERE kproxy_guard.indexrelid = kproxy_argument.a0) AS pg_get_indexdef FROM pg_catalog.generate_series(16384, 20000) g
+
+SELECT obj_description(g, name) FROM wards g
+--! 0A000 kproxy supports obj_description with a constant only
+--! position: 8
+--! hint: Write the catalog's name as a constant.
+
+SELECT kproxy_catalog.visible(1)
+--! 42501 permission denied for function kproxy_catalog.visible
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT * FROM patients WHERE
+--! 42601 syntax error at end of input
+--! position: 29
+--! hint: kproxy reads the syntax of PostgreSQL 16.
+
+SELECT 'unterminated
+--! 42601 unterminated quoted string at or near "'unterminated"
+--! position: 8
+--! hint: kproxy reads the syntax of PostgreSQL 16.
+
+SELECT * FROM patients; COMMIT; foo
+--! 42601 syntax error at or near "foo"
+--! position: 33
+--! hint: kproxy reads the syntax of PostgreSQL 16.

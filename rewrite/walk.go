@@ -1,0 +1,136 @@
+package rewrite
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// walker checks one text's statements and changes their trees in place.
+type walker struct {
+	snapshot *catalog.Snapshot
+	database string
+	// replaced counts the calls that were replaced by something else.
+	replaced int
+}
+
+// understood are the node types whose fields may simply be walked. The other
+// allowed ones have a case in visit; whatever is in neither is refused. Types of
+// PostgreSQL's analyzed trees (Query, Var, OpExpr) never come from the parser.
+var understood = words(`
+	A_ArrayExpr A_Const A_Indices A_Star Alias BitString BoolExpr Boolean BooleanTest CTECycleClause
+	CTESearchClause CaseExpr CaseWhen CoalesceExpr ColumnDef Float GroupingFunc GroupingSet Integer
+	JsonAggConstructor JsonArrayAgg JsonArrayConstructor JsonArrayQueryConstructor JsonFormat JsonIsPredicate
+	JsonKeyValue JsonObjectAgg JsonObjectConstructor JsonOutput JsonReturning JsonValueExpr List MinMaxExpr
+	NamedArgExpr NullTest ParamRef RangeSubselect RangeTableFunc RangeTableFuncCol RowExpr
+	String WindowDef XmlExpr XmlSerialize JoinExpr`)
+
+// children visits all that a message holds, in the order of its fields, without
+// knowing them: a field that nobody thought of cannot be missed.
+func (w *walker) children(m protoreflect.Message, s *scope) error {
+	fields := m.Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if field.Message() == nil || !m.Has(field) {
+			continue
+		}
+		if !field.IsList() {
+			if err := w.visit(m.Get(field).Message(), s); err != nil {
+				return err
+			}
+			continue
+		}
+		list := m.Get(field).List()
+		for j := range list.Len() {
+			if err := w.visit(list.Get(j).Message(), s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// visit checks one message of the tree under the names in scope.
+func (w *walker) visit(m protoreflect.Message, s *scope) error {
+	switch n := m.Interface().(type) {
+	case *pg.Node:
+		return w.node(n, s)
+	case *pg.SelectStmt:
+		return w.selectStmt(n, s)
+	case *pg.RangeVar:
+		return w.relation(n, s)
+	case *pg.RangeFunction:
+		return w.rangeFunction(n, s)
+	case *pg.ColumnRef:
+		return w.column(n, s)
+	case *pg.A_Indirection:
+		return w.indirection(n, s)
+	case *pg.ResTarget:
+		return w.target(n, s)
+	case *pg.TypeName:
+		return w.typeName(n, s)
+	case *pg.CollateClause:
+		return w.collation(n, s)
+	case *pg.A_Expr:
+		return w.operator(n.GetName(), n.GetLocation(), m, s)
+	case *pg.SubLink:
+		return w.operator(n.GetOperName(), n.GetLocation(), m, s)
+	case *pg.SortBy:
+		return w.operator(n.GetUseOp(), n.GetLocation(), m, s)
+	case *pg.RangeTableSample:
+		return refuse(stateNotSupported, "Use ORDER BY random() LIMIT n.",
+			"TABLESAMPLE is not possible: published tables are views").at(n.GetLocation())
+	case *pg.LockingClause:
+		return refuse(statePrivilege, "Leave the locking clause out.",
+			"kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed")
+	case *pg.IntoClause:
+		return refuseInto()
+	case *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.MergeStmt:
+		return refuseVerb("changing data in WITH", "Only SELECT may stand inside WITH.")
+	}
+	if !understood[string(m.Descriptor().Name())] {
+		return refuse(stateNotSupported, "", "kproxy does not support %s here", m.Descriptor().Name())
+	}
+	return w.children(m, s)
+}
+
+// node visits what is inside a Node wrapper, or replaces it.
+func (w *walker) node(n *pg.Node, s *scope) error {
+	switch inner := n.GetNode().(type) {
+	case nil: // an absent element, as in a[:2] or a SELECT without targets
+		return nil
+	case *pg.Node_FuncCall:
+		return w.call(n, inner.FuncCall, s)
+	case *pg.Node_SqlvalueFunction:
+		return w.valueFunction(n, inner.SqlvalueFunction)
+	case *pg.Node_TypeCast:
+		return w.cast(inner.TypeCast, s)
+	}
+	m := n.ProtoReflect()
+	field := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
+	return w.visit(m.Get(field).Message(), s)
+}
+
+// operator refuses operators of other schemas than pg_catalog; unqualified ones
+// are found on the session's search path, which clients cannot set.
+func (w *walker) operator(name []*pg.Node, location int32, m protoreflect.Message, s *scope) error {
+	if len(name) > 1 && (len(name) > 2 || name[0].GetString_().GetSval() != "pg_catalog") {
+		return refuse(statePrivilege, "Only the operators of pg_catalog are allowed.",
+			"permission denied for operator %s", dotted(name)).at(location)
+	}
+	return w.children(m, s)
+}
+
+func (w *walker) collation(n *pg.CollateClause, s *scope) error {
+	name := n.GetCollname()
+	if len(name) > 1 && (len(name) > 2 || name[0].GetString_().GetSval() != "pg_catalog") {
+		return refuse(statePrivilege, "Only the collations of pg_catalog are allowed.",
+			"permission denied for collation %s", dotted(name)).at(n.GetLocation())
+	}
+	return w.children(n.ProtoReflect(), s)
+}
+
+func dotted(name []*pg.Node) string { return strings.Join(names(name), ".") }

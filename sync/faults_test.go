@@ -1,0 +1,172 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/pgserver/pgtest"
+)
+
+// mustStop runs a Syncer that has to stop for the operator, and returns why.
+func (b *bench) mustStop() string {
+	b.t.Helper()
+	s, err := New(b.config)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
+	defer cancel()
+	err = s.Run(ctx)
+	if stop := (*StopError)(nil); !errors.As(err, &stop) || stop.Fix == "" {
+		b.t.Fatalf("the syncer ended with %v, want a StopError with a fix", err)
+	}
+	if s.Status().State != Stopped {
+		b.t.Errorf("state %s, want stopped", s.Status().State)
+	}
+	return err.Error()
+}
+
+// released is a bench with a published table and a stopped Syncer.
+func released(t *testing.T) *bench {
+	t.Helper()
+	b := newBench(t, pgtest.Shared(t), sourceTables)
+	b.fill(50)
+	_, stop := b.run()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestLostPositionStopsAndForgetHeals(t *testing.T) {
+	for name, lose := range map[string]string{
+		"slot dropped":      "SELECT pg_drop_replication_slot($1)",
+		"slot ahead":        "SELECT pg_replication_slot_advance($1, pg_current_wal_lsn())",
+		"copy of the store": "UPDATE kproxy_store.position SET system_identifier = '1' WHERE slot = $1",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := released(t)
+			b.exec(`UPDATE people SET age = age + 1`)
+			b.exec(lose, b.config.Slot)
+			if why := b.mustStop(); !strings.Contains(why, "kproxy rebuild") {
+				t.Errorf("stopped without naming the way out: %s", why)
+			}
+			if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
+				t.Fatal(err)
+			}
+			if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
+				t.Fatalf("forgetting twice: %v", err)
+			}
+			s, _ := b.run()
+			b.caughtUp(s)
+			b.checkStore(s)
+		})
+	}
+}
+
+func TestForgetRefusesWhileApplying(t *testing.T) {
+	b := newBench(t, pgtest.Shared(t), sourceTables)
+	b.fill(50)
+	b.run()
+	if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err == nil {
+		t.Error("the slot of a running kproxy was forgotten")
+	}
+}
+
+func TestChangedPolicyPublishesAfresh(t *testing.T) {
+	b := released(t)
+	b.config.Tables[0].Policy.Constraints[0].K = 7
+	s, stop := b.run()
+	b.checkStore(s)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	// A column that the policy does not name may come and go without effect.
+	generation := func() (n int) {
+		if err := b.source.QueryRow(t.Context(), "SELECT max(generation) FROM kproxy_store.generation").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := generation()
+	b.exec("ALTER TABLE people ADD extra int")
+	b.exec("ALTER TABLE people DROP name")
+	b.config.Tables[0].Relation.Columns = b.publications(testPolicy(), b.config.Reader)[0].Relation.Columns
+	s, _ = b.run()
+	b.caughtUp(s)
+	b.checkStore(s)
+	if after := generation(); after != before {
+		t.Errorf("generation %d became %d for a column that is not published", before, after)
+	}
+}
+
+func TestDroppedColumnStops(t *testing.T) {
+	b := newBench(t, pgtest.Shared(t), sourceTables)
+	b.fill(50)
+	s, stop := b.run()
+	b.exec("ALTER TABLE people DROP weight")
+	b.exec("UPDATE people SET age = 1 WHERE id = 1")
+	for start := time.Now(); s.Status().State != Stopped; time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > time.Minute {
+			t.Fatal("the syncer goes on without a column of the policy")
+		}
+	}
+	if err := stop(); err == nil || !strings.Contains(err.Error(), "weight") {
+		t.Errorf("stopped with %v, want the column's name", err)
+	}
+}
+
+// TestConnectionsAreCut ends the syncer's connections at random moments of a
+// random workload, and raises the epoch as another process would.
+func TestConnectionsAreCut(t *testing.T) {
+	const rows, changes = 200, 150
+	b := newBench(t, pgtest.Shared(t), sourceTables)
+	b.fill(rows)
+	r := rand.New(rand.NewPCG(7, 0))
+	s, _ := b.run()
+	for i := range changes {
+		b.transaction(r, rows)
+		switch {
+		case i%25 == 10:
+			b.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", b.config.Owner.User)
+		case i%50 == 30:
+			b.exec("UPDATE kproxy_store.position SET epoch = epoch + 1")
+		}
+	}
+	b.caughtUp(s)
+	b.checkStore(s)
+}
+
+func TestServerCrashes(t *testing.T) {
+	const rows, rounds, changes = 200, 3, 40
+	server, err := pgserver.Start(t.Context(), pgserver.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Stop() })
+	b := newBench(t, server, sourceTables)
+	b.fill(rows)
+	r := rand.New(rand.NewPCG(8, 0))
+	s, _ := b.run()
+	for round := range rounds {
+		for range changes {
+			b.transaction(r, rows)
+		}
+		if round%2 == 0 {
+			if err := server.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := server.Restart(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		b.source = b.connect()
+		b.caughtUp(s)
+		b.checkStore(s)
+	}
+}

@@ -1,0 +1,48 @@
+package verify
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// WriteText writes the report for people, a line for each check.
+func (r Report) WriteText(w io.Writer) error {
+	var text strings.Builder
+	for _, t := range r {
+		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, %d rows published\n",
+			t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Rows)
+		for _, c := range t.Checks {
+			verdict := "ok  "
+			if !c.Passed {
+				verdict = "FAIL"
+			}
+			fmt.Fprintf(&text, "  %s  %s", verdict, c.Name)
+			if !c.Passed {
+				fmt.Fprintf(&text, ": %d violations", c.Violations)
+			}
+			text.WriteByte('\n')
+			for _, example := range c.Examples {
+				fmt.Fprintf(&text, "          %s\n", example)
+			}
+		}
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}
+
+// WriteJSON writes the report for programs: an array of tables.
+func (r Report) WriteJSON(w io.Writer) error {
+	if r == nil {
+		r = Report{}
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(r); err != nil {
+		return fmt.Errorf("writing the report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,129 @@
+package verify
+
+import (
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+const columnsOf = `SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
+WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
+
+// readsOf are the relations and functions that a view's definition names. What
+// belongs to PostgreSQL itself is not recorded as a dependency.
+const readsOf = `SELECT DISTINCT pg_describe_object(d.refclassid, d.refobjid, 0)
+FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+WHERE r.ev_class = $1::text::regclass
+  AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
+  AND NOT (d.refclassid = 'pg_class'::regclass AND d.refobjid IN ($1::text::regclass, $2::text::regclass))`
+
+type column struct{ name, sqlType string }
+
+// checkShape compares the columns with what the publication says and looks into
+// the published relation's definition. It reports whether the data can be read
+// by the columns' names.
+func (t *table) checkShape() (complete bool, err error) {
+	var want []column
+	for _, c := range t.publication.Columns {
+		want = append(want, column{c.Name, c.Type})
+	}
+	published, err := t.checkColumns("exactly the published columns", t.published, want)
+	if err != nil {
+		return false, err
+	}
+	class := column{"kproxy_class", "bigint"}
+	release, err := t.checkColumns("exactly the release's columns", t.release, append([]column{class}, want...))
+	if err != nil {
+		return false, err
+	}
+	stored, err := t.checkStored(class)
+	if err != nil {
+		return false, err
+	}
+	const reads = "the published relation reads its release alone"
+	return published && release && stored, t.violations(reads, readsOf, t.published, t.release)
+}
+
+func (t *table) columns(relation string) ([]column, error) {
+	rows, err := t.tx.Query(t.ctx, columnsOf, relation)
+	if err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", relation, err)
+	}
+	columns, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c column, err error) {
+		err = row.Scan(&c.name, &c.sqlType)
+		return c, err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the columns of %s: %w", relation, err)
+	}
+	return columns, nil
+}
+
+// checkColumns wants exactly these columns in this order. Further ones break the
+// promise, but do not keep the data from being read.
+func (t *table) checkColumns(check, relation string, want []column) (complete bool, err error) {
+	columns, err := t.columns(relation)
+	if err != nil {
+		return false, err
+	}
+	var problems []string
+	missing := compareColumns(columns, want, &problems)
+	wanted := map[string]bool{}
+	for _, c := range want {
+		wanted[c.name] = true
+	}
+	for _, c := range columns {
+		if !wanted[c.name] {
+			problems = append(problems, "column "+c.name+" should not be there")
+		}
+	}
+	if len(problems) == 0 {
+		for i, c := range columns {
+			if c.name != want[i].name {
+				problems = append(problems, "column "+c.name+" stands in another place")
+			}
+		}
+	}
+	t.add(check, int64(len(problems)), problems[:min(len(problems), maxExamples)])
+	return !missing, nil
+}
+
+// compareColumns appends a problem for every wanted column that is missing or of
+// another type. Both sides name types as format_type does under a search path of
+// pg_catalog.
+func compareColumns(columns, want []column, problems *[]string) (missing bool) {
+	types := map[string]string{}
+	for _, c := range columns {
+		types[c.name] = c.sqlType
+	}
+	for _, c := range want {
+		switch actual, exists := types[c.name]; {
+		case !exists:
+			*problems, missing = append(*problems, "column "+c.name+" is missing"), true
+		case actual != c.sqlType:
+			*problems, missing = append(*problems, fmt.Sprintf("column %s has type %s instead of %s", c.name, actual, c.sqlType)), true
+		}
+	}
+	return missing
+}
+
+// checkStored wants the store to hold what the release is compared with.
+func (t *table) checkStored(class column) (complete bool, err error) {
+	columns, err := t.columns(t.records)
+	if err != nil {
+		return false, err
+	}
+	want := []column{{"kproxy_record", "bigint"}, class}
+	for _, c := range t.publication.StoredColumns() {
+		want = append(want, column{c.Name, c.Type})
+	}
+	var problems []string
+	missing := compareColumns(columns, want, &problems)
+	t.add("the private store is complete", int64(len(problems)), problems[:min(len(problems), maxExamples)])
+	return !missing, nil
+}
+
+// quoted is a column of a relation that goes by the alias.
+func quoted(alias, name string) string { return alias + "." + catalog.QuoteIdentifier(name) }

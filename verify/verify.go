@@ -1,0 +1,216 @@
+// Package verify proves from the database alone that what is published keeps
+// its promises.
+//
+// It shares no code with what makes the release: constraints are counted by
+// GROUP BY over the published relations as clients see them, and the release is
+// compared row by row with the private store. All checks are set-based and
+// linear in the number of records.
+//
+// Entry point: [Run].
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Report is the proof for every table, in the order in which they were given.
+type Report []TableReport
+
+// TableReport is the proof for one protected table. It never holds a value of a
+// row: classes are named by number.
+type TableReport struct {
+	Table      string `json:"table"`
+	Generation int64  `json:"generation"`
+	// Records are those in the private store, Withheld those among them that
+	// belong to no equivalence class.
+	Records  int64 `json:"records"`
+	Withheld int64 `json:"withheld"`
+	// Rows are those of the published relation.
+	Rows     int64   `json:"rows"`
+	Classes  int64   `json:"classes"`
+	Smallest int64   `json:"smallest"` // records in the smallest class; 0 without classes
+	Largest  int64   `json:"largest"`
+	Checks   []Check `json:"checks"`
+}
+
+// Check is one promise.
+type Check struct {
+	Name   string `json:"name"`
+	Passed bool   `json:"passed"`
+	// Violations counts the groups, classes or columns that break the promise.
+	Violations int64 `json:"violations"`
+	// Examples describe the first few violations.
+	Examples []string `json:"examples,omitempty"`
+}
+
+// Passed says whether every promise was kept.
+func (t TableReport) Passed() bool {
+	for _, c := range t.Checks {
+		if !c.Passed {
+			return false
+		}
+	}
+	return true
+}
+
+// Passed says whether every promise was kept for every table.
+func (r Report) Passed() bool {
+	for _, t := range r {
+		if !t.Passed() {
+			return false
+		}
+	}
+	return true
+}
+
+// maxExamples bounds the examples of one check.
+const maxExamples = 5
+
+// begin pins what the text form of values depends on, and the names' meaning, and
+// lets grouping stay in memory.
+const begin = "SET LOCAL search_path = pg_catalog; SET LOCAL extra_float_digits = 1; " +
+	"SET LOCAL DateStyle = 'ISO'; SET LOCAL TimeZone = 'UTC'; SET LOCAL jit = off; SET LOCAL work_mem = '128MB'"
+
+// Run verifies the tables on one snapshot of the database. The connection is the
+// owner's, outside of a transaction. A broken promise is in the report; the
+// error is for what could not be asked.
+func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (report Report, err error) {
+	if conn.PgConn().TxStatus() != 'I' {
+		return nil, errors.New("verifying: the connection is in the middle of a transaction")
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("verifying: %w", err)
+	}
+	defer func() {
+		if failed := tx.Rollback(context.WithoutCancel(ctx)); failed != nil && !errors.Is(failed, pgx.ErrTxClosed) {
+			err = errors.Join(err, fmt.Errorf("ending the verification: %w", failed))
+		}
+	}()
+	if _, err := conn.PgConn().Exec(ctx, begin).ReadAll(); err != nil {
+		return nil, fmt.Errorf("verifying: %w", err)
+	}
+	for _, p := range publications {
+		t, err := verifyTable(ctx, tx, p)
+		if err != nil {
+			return nil, fmt.Errorf("verifying %s: %w", p.Policy.Table, err)
+		}
+		report = append(report, t)
+	}
+	return report, nil
+}
+
+// table is the verification of one table.
+type table struct {
+	ctx         context.Context
+	tx          pgx.Tx
+	publication catalog.Publication
+	// published, records and release are the three relations, quoted.
+	published, records, release string
+	report                      TableReport
+}
+
+func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableReport, error) {
+	t := table{ctx: ctx, tx: tx, publication: p, report: TableReport{Table: p.Policy.Table.String()}}
+	found, err := t.locate()
+	if err != nil || !found {
+		return t.report, err
+	}
+	complete, err := t.checkShape()
+	if err != nil {
+		return t.report, err
+	}
+	if !complete {
+		t.add("the data", 1, []string{"not looked at, because columns are missing or of another type"})
+		return t.report, nil
+	}
+	for _, step := range []func() error{t.count, t.checkConstraints, t.checkRelease, t.checkAttributes} {
+		if err := step(); err != nil {
+			return t.report, err
+		}
+	}
+	return t.report, nil
+}
+
+func (t *table) add(name string, violations int64, examples []string) {
+	t.report.Checks = append(t.report.Checks, Check{Name: name, Passed: violations == 0, Violations: violations, Examples: examples})
+}
+
+// locate finds the three relations of the table; one that is missing is a
+// failed check.
+func (t *table) locate() (found bool, err error) {
+	name := t.publication.Policy.Table
+	const generation = "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2"
+	err = t.tx.QueryRow(t.ctx, generation, name.Schema, name.Relation).Scan(&t.report.Generation)
+	if errors.Is(err, pgx.ErrNoRows) {
+		t.add("is published", 1, []string{"the private store has no generation of the table"})
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("reading the generation: %w", err)
+	}
+	stored := func(kind string) catalog.Name {
+		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.report.Generation)}
+	}
+	var missing []string
+	for _, r := range []struct {
+		name catalog.Name
+		sql  *string
+	}{
+		{catalog.Published(name), &t.published}, {stored("records"), &t.records}, {stored("release"), &t.release},
+	} {
+		*r.sql = r.name.SQL()
+		var exists bool
+		if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", r.name.SQL()).Scan(&exists); err != nil {
+			return false, fmt.Errorf("looking for %s: %w", r.name, err)
+		}
+		if !exists {
+			missing = append(missing, "there is no relation "+r.name.String())
+		}
+	}
+	t.add("is published", int64(len(missing)), missing)
+	return len(missing) == 0, nil
+}
+
+// count fills in the report's figures.
+func (t *table) count() error {
+	sizes := "SELECT count(*), coalesce(min(n), 0), coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM " + t.records +
+		" WHERE kproxy_class IS NOT NULL GROUP BY kproxy_class) c"
+	r := &t.report
+	if err := t.tx.QueryRow(t.ctx, sizes).Scan(&r.Classes, &r.Smallest, &r.Largest); err != nil {
+		return fmt.Errorf("counting classes: %w", err)
+	}
+	totals := "SELECT count(*), count(*) FILTER (WHERE kproxy_class IS NULL), (SELECT count(*) FROM " + t.published + ") FROM " + t.records
+	if err := t.tx.QueryRow(t.ctx, totals).Scan(&r.Records, &r.Withheld, &r.Rows); err != nil {
+		return fmt.Errorf("counting records: %w", err)
+	}
+	return nil
+}
+
+// violations runs a query whose rows are violations, each described by its one
+// text column, and adds the check. The query is numbered by the server, so that
+// few rows are sent however many there are.
+func (t *table) violations(name, query string, arguments ...any) error {
+	limited := fmt.Sprintf("SELECT count(*) OVER (), v.described FROM (%s) AS v(described) ORDER BY 2 LIMIT %d", query, maxExamples)
+	rows, err := t.tx.Query(t.ctx, limited, arguments...)
+	if err != nil {
+		return fmt.Errorf("checking %s: %w", name, err)
+	}
+	var total int64
+	var examples []string
+	var described string
+	if _, err := pgx.ForEachRow(rows, []any{&total, &described}, func() error {
+		examples = append(examples, described)
+		return nil
+	}); err != nil {
+		return fmt.Errorf("checking %s: %w", name, err)
+	}
+	t.add(name, total, examples)
+	return nil
+}
