@@ -4,17 +4,17 @@ package catalog
 type Disposition int
 
 const (
-	// Missing: no such relation as far as the client may know (SQLSTATE 42P01).
+	// Missing means: no such relation as far as the client may know (SQLSTATE 42P01).
 	Missing Disposition = iota
-	// Protected: the published relation is read in its place.
+	// Protected means: the published relation is read in its place.
 	Protected
-	// Withdrawn: protected, but its guarantees cannot be given now (SQLSTATE 55000).
+	// Withdrawn means: protected, but its guarantees cannot be given now (SQLSTATE 55000).
 	Withdrawn
-	// Readable: unprotected, listed by the operator, read as it is.
+	// Readable means: unprotected, listed by the operator, read as it is.
 	Readable
-	// SystemCatalog: a system relation or the stand-in for it.
+	// SystemCatalog means: a system relation or the stand-in for it.
 	SystemCatalog
-	// Forbidden: exists and must not be read (SQLSTATE 42501).
+	// Forbidden means: exists and must not be read (SQLSTATE 42501).
 	Forbidden
 )
 

@@ -75,9 +75,11 @@ func StandIns() []StandIn {
 			Filter: "(c.classoid <> 'pg_catalog.pg_class'::pg_catalog.regclass OR " + CatalogSchema + ".visible(c.objoid))" +
 				" AND c.classoid <> 'pg_catalog.pg_proc'::pg_catalog.regclass",
 		},
-		{Of: Name{"pg_catalog", "pg_type"}, Filter: "c.typrelid = 0 AND (c.typelem = 0 OR NOT EXISTS (SELECT FROM pg_catalog.pg_type e" +
-			" WHERE e.oid = c.typelem AND e.typrelid <> 0)) OR " + CatalogSchema + ".visible(c.typrelid)",
-			Replace: map[string]string{"typnamespace": CatalogSchema + ".source_namespace(c.typnamespace)"}},
+		{
+			Of: Name{"pg_catalog", "pg_type"}, Filter: "c.typrelid = 0 AND (c.typelem = 0 OR NOT EXISTS (SELECT FROM pg_catalog.pg_type e" +
+				" WHERE e.oid = c.typelem AND e.typrelid <> 0)) OR " + CatalogSchema + ".visible(c.typrelid)",
+			Replace: map[string]string{"typnamespace": CatalogSchema + ".source_namespace(c.typnamespace)"},
+		},
 		{
 			Of:      Name{"pg_catalog", "pg_proc"},
 			Filter:  "c.pronamespace = 'pg_catalog'::pg_catalog.regnamespace",

@@ -164,7 +164,7 @@ func TestTakenPort(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // nothing depends on it
+	defer listener.Close()
 	s.serveFails(t, s.config).speaks(t, 1, 1, s.address, "address already in use")
 	if n := scalar[int](t, connect(t, s.admin), "SELECT count(*) FROM kproxy_store.generation"); n != 0 {
 		t.Error("a release was made")

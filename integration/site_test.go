@@ -212,7 +212,7 @@ func (s *site) dropRoles(t *testing.T) {
 		t.Errorf("dropping the site's roles: %v", err)
 		return
 	}
-	defer conn.Close(ctx) //nolint:errcheck // nothing depends on it
+	defer conn.Close(ctx)
 	const drop = `DO $$ DECLARE r text; BEGIN
 		FOR r IN SELECT quote_ident(rolname) FROM pg_roles WHERE rolname IN ('%s', '%s') LOOP
 			EXECUTE 'DROP OWNED BY ' || r || ' CASCADE; DROP ROLE ' || r;
@@ -266,7 +266,7 @@ func freeAddress(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close() //nolint:errcheck // nothing depends on it
+	defer listener.Close()
 	return listener.Addr().String()
 }
 

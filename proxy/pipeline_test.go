@@ -3,6 +3,7 @@ package proxy
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"io"
 	"math/rand/v2"
 	"testing"
@@ -124,7 +125,7 @@ func TestPipelineIsBounded(t *testing.T) {
 		go func() { waited <- p.waitForRoom() }()
 		synctest.Wait()
 		p.close()
-		if err := <-waited; err != errPipelineClosed {
+		if err := <-waited; !errors.Is(err, errPipelineClosed) {
 			t.Fatal(err)
 		}
 	})

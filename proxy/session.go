@@ -81,10 +81,10 @@ func (s *session) run(ctx context.Context) error {
 	go func() { ends <- s.clientReason(guard(s.relayClient)) }()
 	go func() { ends <- s.serverReason(guard(s.relayServer)) }()
 
-	reason, left := s.wait(ctx, ends)
+	left, reason := s.wait(ctx, ends)
 	s.interrupt(reason)
-	for ; left > 0; left-- {
-		<-ends
+	for range left {
+		_ = <-ends // the first reason counts
 	}
 	s.finish(reason)
 	return reason
@@ -124,14 +124,14 @@ func (s *session) serverReason(err error) error {
 	}
 }
 
-// wait returns the reason for the session's end and how many relays still run.
-func (s *session) wait(ctx context.Context, ends <-chan error) (error, int) {
+// wait returns how many relays still run, and the reason for the session's end.
+func (s *session) wait(ctx context.Context, ends <-chan error) (int, error) {
 	stop := ctx.Done()
 	var deadline <-chan time.Time
 	for {
 		select {
 		case reason := <-ends:
-			return reason, 1
+			return 1, reason
 		case <-stop:
 			stop = nil
 			timer := time.NewTimer(s.config.DrainTimeout)
@@ -139,10 +139,10 @@ func (s *session) wait(ctx context.Context, ends <-chan error) (error, int) {
 			deadline = timer.C
 		case <-s.pipeline.idle:
 		case <-deadline:
-			return errShutdown, 2
+			return 2, errShutdown
 		}
 		if stop == nil && !s.pipeline.running() {
-			return errShutdown, 2
+			return 2, errShutdown
 		}
 	}
 }

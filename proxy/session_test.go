@@ -166,7 +166,7 @@ func talk(t *testing.T, bytesSent []byte) []byte {
 		_ = client.Close()
 	}
 	select {
-	case <-ran:
+	case _ = <-ran:
 	case <-time.After(patience):
 		t.Fatal("the session does not end")
 	}
@@ -190,7 +190,7 @@ func scripted(data []byte) []byte {
 		var body []byte
 		switch kind {
 		case 'Q', 'f':
-			body = append(text, 0)
+			body = append(bytes.Clone(text), 0)
 		case 'P':
 			body = append(append([]byte("name\x00"), text...), 0, 0, 0)
 		case 'B':

@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"maps"
 	"slices"
@@ -87,7 +88,11 @@ func FuzzStartup(f *testing.F) {
 		return append(binary.BigEndian.AppendUint32(out, version), body...)
 	}
 	for _, seed := range [][]byte{
-		{}, {0, 0, 0, 0}, {0, 0, 0, 8, 4, 210, 22, 47}, {0xff, 0xff, 0xff, 0xff}, {0x16, 3, 1, 2, 0},
+		{},
+		{0, 0, 0, 0},
+		{0, 0, 0, 8, 4, 210, 22, 47},
+		{0xff, 0xff, 0xff, 0xff},
+		{0x16, 3, 1, 2, 0},
 		packet(protocol30, "user\x00ann\x00\x00"),
 		packet(protocol30, "user\x00ann\x00database\x00clinic\x00options\x00-c timezone=UTC\x00\x00"),
 		packet(protocol30+2, "user\x00ann\x00_pq_.x\x00y\x00\x00"),
@@ -138,7 +143,12 @@ func FuzzStartup(f *testing.F) {
 // by frame.
 func FuzzFrame(f *testing.F) {
 	for _, seed := range [][]byte{
-		{}, {'Q'}, {'Q', 0, 0, 0, 4}, {'Q', 0, 0, 0, 3}, {'S', 0xff, 0xff, 0xff, 0xff}, {'B', 0x7f, 0xff, 0xff, 0xff},
+		{},
+		{'Q'},
+		{'Q', 0, 0, 0, 4},
+		{'Q', 0, 0, 0, 3},
+		{'S', 0xff, 0xff, 0xff, 0xff},
+		{'B', 0x7f, 0xff, 0xff, 0xff},
 		appendQuery(appendQuery(nil, "SELECT 1"), ""), append(appendQuery(nil, "SELECT 1"), 'X', 0),
 		appendFrame(nil, 'D', bytes.Repeat([]byte("x"), 100)),
 	} {
@@ -160,7 +170,7 @@ func FuzzFrame(f *testing.F) {
 			if !bytes.HasPrefix(data, relayed.Bytes()) {
 				t.Errorf("%q came out as %q", data, relayed.Bytes())
 			}
-			if err == io.EOF && relayed.Len() != len(data) {
+			if errors.Is(err, io.EOF) && relayed.Len() != len(data) {
 				t.Errorf("a clean end with %d of %d bytes", relayed.Len(), len(data))
 			}
 			return

@@ -152,8 +152,10 @@ func (a *applier) describe(m *pglogrepl.RelationMessage) error {
 			continue
 		}
 		if t.name() != (catalog.Name{Schema: m.Namespace, Relation: m.RelationName}) {
-			return &StopError{What: fmt.Sprintf("table %s was renamed to %s.%s", t.name(), m.Namespace, m.RelationName),
-				Fix: "name it so in the policy and start again"}
+			return &StopError{
+				What: fmt.Sprintf("table %s was renamed to %s.%s", t.name(), m.Namespace, m.RelationName),
+				Fix:  "name it so in the policy and start again",
+			}
 		}
 		places := make(map[string]int, len(m.Columns))
 		for i, c := range m.Columns {
@@ -163,8 +165,10 @@ func (a *applier) describe(m *pglogrepl.RelationMessage) error {
 		for _, c := range t.columns {
 			place, ok := places[c.Name]
 			if !ok {
-				return &StopError{What: fmt.Sprintf("column %s of %s, which the policy needs, is gone or no longer replicated", c.Name, t.name()),
-					Fix: "correct the policy and start again"}
+				return &StopError{
+					What: fmt.Sprintf("column %s of %s, which the policy needs, is gone or no longer replicated", c.Name, t.name()),
+					Fix:  "correct the policy and start again",
+				}
 			}
 			r.place = append(r.place, place)
 		}

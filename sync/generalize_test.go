@@ -17,7 +17,7 @@ func TestRangeTextIsHonest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(ctx) //nolint:errcheck // the test is over
+	defer conn.Close(ctx)
 	tests := []struct{ rangeType, element, lower, upper, want string }{
 		{"int4range", "int4", "20", "29", "[20,30)"},
 		{"int4range", "int4", "-2147483648", "2147483647", "[-2147483648,)"},

@@ -45,8 +45,10 @@ func (s *session) checkSlot(state slotState) error {
 	case !state.exists:
 		return &StopError{What: fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.Slot, s.position), Fix: fixRebuild}
 	case state.lost:
-		return &StopError{What: fmt.Sprintf("replication slot %q lost the WAL it needs", s.Slot),
-			Fix: fixRebuild + "; raise max_slot_wal_keep_size"}
+		return &StopError{
+			What: fmt.Sprintf("replication slot %q lost the WAL it needs", s.Slot),
+			Fix:  fixRebuild + "; raise max_slot_wal_keep_size",
+		}
 	case state.confirmed > s.position:
 		return &StopError{What: fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost",
 			s.Slot, state.confirmed, s.position), Fix: fixRebuild}
@@ -61,8 +63,10 @@ func (s *session) dropSlot(ctx context.Context, state slotState) error {
 		return nil
 	}
 	if state.plugin != outputPlugin || state.database != s.Owner.Database {
-		return &StopError{What: fmt.Sprintf("replication slot %q belongs to something else (plugin %s, database %s)", s.Slot, state.plugin, state.database),
-			Fix: "set another slot name in the configuration"}
+		return &StopError{
+			What: fmt.Sprintf("replication slot %q belongs to something else (plugin %s, database %s)", s.Slot, state.plugin, state.database),
+			Fix:  "set another slot name in the configuration",
+		}
 	}
 	for range 50 {
 		_, err := s.control.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.Slot)
@@ -76,8 +80,10 @@ func (s *session) dropSlot(ctx context.Context, state slotState) error {
 			return err
 		}
 	}
-	return &StopError{What: fmt.Sprintf("replication slot %q is in use by another process", s.Slot),
-		Fix: "stop the other consumer, or set another slot name in the configuration"}
+	return &StopError{
+		What: fmt.Sprintf("replication slot %q is in use by another process", s.Slot),
+		Fix:  "stop the other consumer, or set another slot name in the configuration",
+	}
 }
 
 // createSlot makes the slot and exports the snapshot from which the changes

@@ -110,15 +110,15 @@ func (p *publisher) copySource(ctx context.Context) error {
 
 // read codes the quasi-identifiers, diverse attributes and keys of all records,
 // in the order of their numbers from 1.
-func (p *publisher) read(ctx context.Context) (cells [][]hierarchy.Cell, sensitive [][]uint32, keys []string, err error) {
+func (p *publisher) read(ctx context.Context) (cells [][]hierarchy.Cell, codes [][]uint32, keys []string, err error) {
 	coded := p.codedColumns()
 	cells = make([][]hierarchy.Cell, len(p.qi))
 	for a := range cells {
 		cells[a] = make([]hierarchy.Cell, 0, p.total)
 	}
-	sensitive = make([][]uint32, len(p.sensitive))
-	for a := range sensitive {
-		sensitive[a] = make([]uint32, 0, p.total)
+	codes = make([][]uint32, len(p.sensitive))
+	for a := range codes {
+		codes[a] = make([]uint32, 0, p.total)
 	}
 	keys = make([]string, 0, p.total)
 	reader := &copyReader{columns: len(coded), row: func(values []value) error {
@@ -126,8 +126,8 @@ func (p *publisher) read(ctx context.Context) (cells [][]hierarchy.Cell, sensiti
 		for a, column := range p.qi {
 			cells[a] = append(cells[a], p.cell(a, row[column]))
 		}
-		for a, column := range p.table.sensitive {
-			sensitive[a] = append(sensitive[a], p.code(a, row[column]))
+		for a, column := range p.sensitive {
+			codes[a] = append(codes[a], p.code(a, row[column]))
 		}
 		keys = append(keys, p.keyOf(row))
 		if len(keys)%10000 == 0 {
@@ -143,7 +143,7 @@ func (p *publisher) read(ctx context.Context) (cells [][]hierarchy.Cell, sensiti
 		return nil, nil, nil, err
 	}
 	p.progress("reading", len(keys))
-	return cells, sensitive, keys, nil
+	return cells, codes, keys, nil
 }
 
 func (p *publisher) anonymize(ctx context.Context, cells [][]hierarchy.Cell, sensitive [][]uint32) (*anonymizer.Release, error) {

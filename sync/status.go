@@ -10,15 +10,15 @@ import (
 type State int
 
 const (
-	// Starting: connecting, or loading the store into memory.
+	// Starting means: connecting, or loading the store into memory.
 	Starting State = iota
-	// Publishing: making the initial release under the slot's snapshot.
+	// Publishing means: making the initial release under the slot's snapshot.
 	Publishing
-	// Streaming: applying source transactions as they commit.
+	// Streaming means: applying source transactions as they commit.
 	Streaming
-	// Reconnecting: the server is out of reach; the release stands at its last position.
+	// Reconnecting means: the server is out of reach; the release stands at its last position.
 	Reconnecting
-	// Stopped: something needs the operator; see Status.Reason.
+	// Stopped means: something needs the operator; see Status.Reason.
 	Stopped
 )
 

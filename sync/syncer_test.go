@@ -105,7 +105,7 @@ func (b *bench) dropSlot(server *pgserver.Server, database string) {
 		b.t.Error(err)
 		return
 	}
-	defer conn.Close(ctx) //nolint:errcheck // the test is over
+	defer conn.Close(ctx)
 	for range 50 {
 		if _, err = conn.Exec(ctx, `SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE database = $1`, database); err == nil {
 			return

@@ -85,7 +85,7 @@ func prepare(ctx context.Context, url, database string, input provision.Input) e
 	if err != nil {
 		return fmt.Errorf("connecting as the administrator: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	if err := provision.Apply(ctx, conn, input); err != nil {
 		return fmt.Errorf("preparing the database: %w", err)
 	}

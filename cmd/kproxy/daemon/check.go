@@ -52,7 +52,7 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	report, err := inspect.Check(ctx, conn, checkInput(c))
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("checking the database: %w", err)

@@ -18,7 +18,7 @@ func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalog: %w", err)

@@ -44,7 +44,7 @@ func (d *Daemon) audit(ctx context.Context) {
 		d.Logger.Warn("the audit could not run", "error", err)
 		return
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	report, err := inspect.Check(ctx, conn, checkInput(d.config))
 	findings := slices.DeleteFunc(report.Errors(), func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
 	if err != nil || len(findings) > 0 {

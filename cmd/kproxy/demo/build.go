@@ -100,6 +100,6 @@ func (s *stage) execute(ctx context.Context, database string, do func(*pgx.Conn)
 	if err != nil {
 		return fmt.Errorf("connecting to the private server: %w", err)
 	}
-	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer conn.Close(context.WithoutCancel(ctx))
 	return do(conn)
 }

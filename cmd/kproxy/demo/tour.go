@@ -38,12 +38,12 @@ func (s *stage) tour(ctx context.Context, source source) error {
 	if err != nil {
 		return fmt.Errorf("connecting through kproxy: %w", err)
 	}
-	defer client.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer client.Close(context.WithoutCancel(ctx))
 	owner, err := pgx.Connect(ctx, s.server.DSN(s.config.Database))
 	if err != nil {
 		return fmt.Errorf("connecting to the source: %w", err)
 	}
-	defer owner.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing depends on it
+	defer owner.Close(context.WithoutCancel(ctx))
 	failed := 0
 	for _, p := range publications {
 		g := &guide{stage: s, table: p.Policy, shape: p, client: client, owner: owner}
