@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // folkK and folkL are the constraints of the table folk.
@@ -138,7 +139,7 @@ func (w *writer) change() string {
 		return "UPDATE folk SET id = id + 50000 WHERE " + w.pairs(1)
 	case 10: // a row that was deleted comes again under its key
 		pair := w.pairs(1)
-		return "WITH gone AS (DELETE FROM folk WHERE " + pair + " RETURNING *) INSERT INTO folk SELECT id + 500000000, name, pair, cost, age, weight, born, town, postcode, illness, notes FROM gone"
+		return "WITH gone AS (DELETE FROM folk WHERE " + pair + " RETURNING *) INSERT INTO folk SELECT id, name, pair, cost, age, weight, born, town, postcode, illness, notes FROM gone"
 	default:
 		return fmt.Sprintf("UPDATE folk SET notes = repeat('%d!', 1500), born = born + 1 WHERE %s", w.rng.IntN(1000), w.pairs(2))
 	}
@@ -159,6 +160,8 @@ func (w *writer) transaction() []string {
 		return []string{w.insert(150), "UPDATE folk SET age = age + 1 WHERE " + w.pairs(100), "DELETE FROM folk WHERE " + w.pairs(140)}
 	case n < 98: // one statement that touches whole classes
 		return []string{fmt.Sprintf("UPDATE folk SET weight = 70, town = '%s' WHERE %s", towns[w.rng.IntN(len(towns))], w.pairs(60))}
+	case w.rng.IntN(4) > 0:
+		return []string{w.insert(100)}
 	default:
 		return []string{"TRUNCATE folk", w.insert(60)}
 	}
@@ -174,12 +177,24 @@ func (w *writer) run(ctx context.Context, transactions int, patient bool) error 
 	}()
 	for range transactions {
 		err := w.commit(ctx, w.transaction())
-		if err != nil && !(patient && w.conn.IsClosed()) {
+		switch {
+		case err == nil || patient && w.conn.IsClosed():
+		case deadlocked(err):
+			if _, err := w.conn.Exec(ctx, "ROLLBACK"); err != nil {
+				return err
+			}
+		default:
 			return err
 		}
 		w.operations.Add(1)
 	}
 	return nil
+}
+
+// deadlocked tells whether the server chose a transaction to give way to others.
+func deadlocked(err error) bool {
+	var server *pgconn.PgError
+	return errors.As(err, &server) && server.Code == "40P01"
 }
 
 func (w *writer) commit(ctx context.Context, statements []string) error {

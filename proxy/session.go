@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -84,7 +85,7 @@ func (s *session) run(ctx context.Context) error {
 	left, reason := s.wait(ctx, ends)
 	s.interrupt(reason)
 	for range left {
-		_ = <-ends // the first reason counts
+		reason = cmp.Or(reason, <-ends)
 	}
 	s.finish(reason)
 	return reason

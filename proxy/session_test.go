@@ -166,7 +166,10 @@ func talk(t *testing.T, bytesSent []byte) []byte {
 		_ = client.Close()
 	}
 	select {
-	case _ = <-ran:
+	case reason := <-ran:
+		if reason == nil {
+			t.Error("the session ended without a reason")
+		}
 	case <-time.After(patience):
 		t.Fatal("the session does not end")
 	}

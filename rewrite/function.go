@@ -23,6 +23,7 @@ func init() {
 		"current_setting": currentSetting,
 		"regclass":        func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
 		"to_regclass":     func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
+		"pg_get_viewdef":  viewDefinition,
 		"obj_description": guardComment,
 		"col_description": guardComment,
 
@@ -99,6 +100,15 @@ func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
 func (w *walker) currentSchema(node *pg.Node) {
 	w.replaced++
 	node.Node = castNode(catalog.DefaultSearchPath[0], "name").GetNode()
+}
+
+// viewDefinition answers for every view, so that tools that show definitions go
+// on: what a published view reads is nobody's business, and what an unprotected
+// one reads may be.
+func viewDefinition(w *walker, node *pg.Node, _ *pg.FuncCall) error {
+	w.replaced++
+	node.Node = castNode(" -- not shown by kproxy", "text").GetNode()
+	return nil
 }
 
 func currentSchemas(w *walker, node *pg.Node, f *pg.FuncCall) error {

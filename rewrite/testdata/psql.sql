@@ -256,9 +256,7 @@ SELECT r.rolname, r.rolsuper, r.rolinherit,
 FROM pg_catalog.pg_roles r
 WHERE r.rolname !~ '^pg_'
 ORDER BY 1;
---! 42501 permission denied for table pg_catalog.pg_auth_members
---! position: 179
---! hint: Only published tables and those that the operator lists can be read.
+--> SELECT r.rolname, r.rolsuper, r.rolinherit, r.rolcreaterole, r.rolcreatedb, r.rolcanlogin, r.rolconnlimit, r.rolvaliduntil, ARRAY(SELECT b.rolname FROM pg_catalog.pg_auth_members m JOIN pg_catalog.pg_roles b ON m.roleid = b.oid WHERE m.member = r.oid) AS memberof, r.rolreplication, r.rolbypassrls FROM pg_catalog.pg_roles r WHERE r.rolname !~ '^pg_' ORDER BY 1
 
 -- psql \dT
 SELECT n.nspname as "Schema",
@@ -414,9 +412,7 @@ SELECT 'v'::pg_catalog.regclass::pg_catalog.oid
 
 -- psql \sv v
 SELECT nspname, relname, relkind, pg_catalog.pg_get_viewdef(c.oid, true), pg_catalog.array_remove(pg_catalog.array_remove(c.reloptions,'check_option=local'),'check_option=cascaded') AS reloptions, CASE WHEN 'check_option=local' = ANY (c.reloptions) THEN 'LOCAL'::text WHEN 'check_option=cascaded' = ANY (c.reloptions) THEN 'CASCADED'::text ELSE NULL END AS checkoption FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON c.relnamespace = n.oid WHERE c.oid = 16398
---! 42501 permission denied for function pg_catalog.pg_get_viewdef
---! position: 49
---! hint: Only functions that compute from their arguments are allowed.
+--> SELECT nspname, relname, relkind, ' -- not shown by kproxy'::pg_catalog.text AS pg_get_viewdef, pg_catalog.array_remove(pg_catalog.array_remove(c.reloptions, 'check_option=local'), 'check_option=cascaded') AS reloptions, CASE WHEN 'check_option=local' = ANY(c.reloptions) THEN 'LOCAL'::pg_catalog.text WHEN 'check_option=cascaded' = ANY(c.reloptions) THEN 'CASCADED'::pg_catalog.text ELSE NULL END AS checkoption FROM kproxy_catalog.pg_class c LEFT JOIN kproxy_catalog.pg_namespace n ON c.relnamespace = n.oid WHERE c.oid = 16398
 
 -- psql \z
 SELECT n.nspname as "Schema",
