@@ -11,8 +11,8 @@ import (
 func (r Report) WriteText(w io.Writer) error {
 	var text strings.Builder
 	for _, t := range r {
-		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, %d rows published\n",
-			t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Rows)
+		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, DM %d, %d rows published\n",
+			t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Discernibility, t.Rows)
 		for _, c := range t.Checks {
 			verdict := "ok  "
 			if !c.Passed {

@@ -32,11 +32,14 @@ type TableReport struct {
 	Records  int64 `json:"records"`
 	Withheld int64 `json:"withheld"`
 	// Rows are those of the published relation.
-	Rows     int64   `json:"rows"`
-	Classes  int64   `json:"classes"`
-	Smallest int64   `json:"smallest"` // records in the smallest class; 0 without classes
-	Largest  int64   `json:"largest"`
-	Checks   []Check `json:"checks"`
+	Rows     int64 `json:"rows"`
+	Classes  int64 `json:"classes"`
+	Smallest int64 `json:"smallest"` // records in the smallest class; 0 without classes
+	Largest  int64 `json:"largest"`
+	// Discernibility is the metric DM: the sum of the squared class sizes, plus
+	// Records for each withheld record. At least Records; lower is better.
+	Discernibility int64   `json:"discernibility"`
+	Checks         []Check `json:"checks"`
 }
 
 // Check is one promise.
@@ -180,16 +183,17 @@ func (t *table) locate() (found bool, err error) {
 
 // count fills in the report's figures.
 func (t *table) count() error {
-	sizes := "SELECT count(*), coalesce(min(n), 0), coalesce(max(n), 0) FROM (SELECT count(*) AS n FROM " + t.records +
+	sizes := "SELECT count(*), coalesce(min(n), 0), coalesce(max(n), 0), coalesce(sum(n * n), 0)::bigint FROM (SELECT count(*) AS n FROM " + t.records +
 		" WHERE kproxy_class IS NOT NULL GROUP BY kproxy_class) c"
 	r := &t.report
-	if err := t.tx.QueryRow(t.ctx, sizes).Scan(&r.Classes, &r.Smallest, &r.Largest); err != nil {
+	if err := t.tx.QueryRow(t.ctx, sizes).Scan(&r.Classes, &r.Smallest, &r.Largest, &r.Discernibility); err != nil {
 		return fmt.Errorf("counting classes: %w", err)
 	}
 	totals := "SELECT count(*), count(*) FILTER (WHERE kproxy_class IS NULL), (SELECT count(*) FROM " + t.published + ") FROM " + t.records
 	if err := t.tx.QueryRow(t.ctx, totals).Scan(&r.Records, &r.Withheld, &r.Rows); err != nil {
 		return fmt.Errorf("counting records: %w", err)
 	}
+	r.Discernibility += r.Withheld * r.Records
 	return nil
 }
 

@@ -134,9 +134,9 @@ func TestHonestReleasePasses(t *testing.T) {
 	}
 	got := report[0]
 	got.Checks = nil
-	want := verify.TableReport{Table: "public.patients", Generation: 12, Records: 60, Withheld: 5, Rows: 55, Classes: 11, Smallest: 5, Largest: 5}
+	want := verify.TableReport{Table: "public.patients", Generation: 12, Records: 60, Withheld: 5, Rows: 55, Classes: 11, Smallest: 5, Largest: 5, Discernibility: 11*5*5 + 5*60}
 	if got.Records != want.Records || got.Withheld != want.Withheld || got.Rows != want.Rows || got.Classes != want.Classes ||
-		got.Smallest != 5 || got.Largest != 5 || got.Generation != 12 || got.Table != want.Table {
+		got.Smallest != 5 || got.Largest != 5 || got.Discernibility != want.Discernibility || got.Generation != 12 || got.Table != want.Table {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	// The text is read by people, the JSON by programs.

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -112,10 +113,9 @@ func (s *stage) serve(ctx context.Context, source source) error {
 		return err
 	}
 	s.ProgressDone()
-	for _, t := range s.config.Policy.Tables {
-		status := s.daemon.Status().Tables[t.Table]
-		s.say("Published %s in %.1f s: %d records in %d classes (%v), %d withheld.",
-			t.Table, time.Since(started).Seconds(), status.Records, status.Classes, constraints(t), status.Withheld)
+	if err := s.announce(ctx, time.Since(started)); err != nil {
+		cancel()
+		return errors.Join(err, <-done)
 	}
 	if s.Once {
 		err := s.tour(ctx, source)
@@ -126,6 +126,20 @@ func (s *stage) serve(ctx context.Context, source source) error {
 	err := <-done
 	s.say("\nStopping, and removing what was made.")
 	return err
+}
+
+// announce tells what was published, as the verifier finds it.
+func (s *stage) announce(ctx context.Context, took time.Duration) error {
+	report, err := daemon.Verify(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	for i, t := range s.config.Policy.Tables {
+		r := report[i]
+		s.say("Published %s in %.1f s under %s: %d records in %d classes of %d to %d, DM %d, %d withheld.",
+			r.Table, took.Seconds(), strings.Join(constraints(t), " and "), r.Records-r.Withheld, r.Classes, r.Smallest, r.Largest, r.Discernibility, r.Withheld)
+	}
+	return nil
 }
 
 func constraints(t catalog.TablePolicy) []string {
