@@ -6,7 +6,9 @@ import (
 	"net"
 
 	"github.com/jackc/pgx/v5/pgproto3"
-	"github.com/xdg-go/scram"
+	xscram "github.com/xdg-go/scram"
+
+	"github.com/kproxy/kproxy/scram"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 // whole, and fail as a wrong password does.
 func (s *Server) authenticate(conn net.Conn, user string) error {
 	mechanisms := []string{mechanism}
-	var binding scram.ChannelBinding
+	var binding xscram.ChannelBinding
 	if isEncrypted(conn) && s.binding.IsSupported() {
 		binding = s.binding
 		mechanisms = []string{mechanismBinding, mechanism}
@@ -32,11 +34,11 @@ func (s *Server) authenticate(conn net.Conn, user string) error {
 	}
 	verifier, known := s.verifiers[user]
 	if !known {
-		verifier = mockVerifier(s.mockSecret, user, s.mockIterations, defaultSaltBytes)
+		verifier = mockVerifier(s.mockSecret, user, s.mockIterations, scram.SaltBytes)
 	}
 	// The name inside the exchange is not looked at, as in PostgreSQL.
-	scramServer, err := scram.SHA256.NewServer(func(string) (scram.StoredCredentials, error) {
-		return verifier.credentials(), nil
+	scramServer, err := xscram.SHA256.NewServer(func(string) (xscram.StoredCredentials, error) {
+		return credentials(verifier), nil
 	})
 	if err != nil {
 		return err
@@ -50,7 +52,7 @@ func (s *Server) authenticate(conn net.Conn, user string) error {
 	if err := first.Decode(body); err != nil {
 		return violation("malformed SASLInitialResponse message")
 	}
-	var conversation *scram.ServerConversation
+	var conversation *xscram.ServerConversation
 	switch {
 	case first.AuthMechanism == mechanismBinding && binding.IsSupported():
 		conversation = scramServer.NewConversationWithChannelBindingRequired(binding)

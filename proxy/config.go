@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/scram"
 )
 
 // Config is what a [Server] needs. Sizes are in bytes.
@@ -19,7 +21,7 @@ type Config struct {
 	Gate Gate
 
 	// Users maps a user's name to the SCRAM-SHA-256 verifier in the form of
-	// pg_authid.rolpassword; see [NewVerifier]. At least one is required.
+	// pg_authid.rolpassword; see [scram.New]. At least one is required.
 	Users map[string]string
 
 	// Database is the only database name accepted; required.
@@ -111,7 +113,7 @@ func (c Config) withDefaults() Config {
 
 // verifiers checks c, whose defaults are set, and returns the parsed verifiers
 // of its users or all its mistakes joined.
-func (c Config) verifiers() (map[string]Verifier, error) {
+func (c Config) verifiers() (map[string]scram.Verifier, error) {
 	var mistakes []error
 	wrong := func(format string, args ...any) {
 		mistakes = append(mistakes, fmt.Errorf("proxy: "+format, args...))
@@ -148,9 +150,9 @@ func (c Config) verifiers() (map[string]Verifier, error) {
 	if len(c.Users) == 0 {
 		wrong("Users is empty: nobody could log in")
 	}
-	parsed := make(map[string]Verifier, len(c.Users))
+	parsed := make(map[string]scram.Verifier, len(c.Users))
 	for _, user := range slices.Sorted(maps.Keys(c.Users)) {
-		verifier, err := ParseVerifier(c.Users[user])
+		verifier, err := scram.Parse(c.Users[user])
 		if err != nil {
 			wrong("user %q: %w", user, err)
 		}

@@ -6,8 +6,8 @@
 // frames are relayed and only what must be understood is decoded: Query and
 // Parse on the way up, errors, notices and parameter reports on the way down.
 //
-// Entry points: [New] and [Server.Serve]; [NewVerifier] makes what
-// [Config.Users] stores. DESIGN.md tells why refusals travel through the
+// Entry points: [New] and [Server.Serve]; package scram makes
+// what [Config.Users] stores. DESIGN.md tells why refusals travel through the
 // server and which goroutine does what.
 //
 // Sources: PostgreSQL documentation, chapter "Frontend/Backend Protocol";

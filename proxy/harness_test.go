@@ -18,9 +18,11 @@ import (
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/xdg-go/scram"
+	xscram "github.com/xdg-go/scram"
 
 	"github.com/kproxy/kproxy/pgserver/pgtest"
+
+	"github.com/kproxy/kproxy/scram"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -74,11 +76,11 @@ type testProxy struct {
 }
 
 var testVerifier = sync.OnceValue(func() string {
-	verifier, err := NewVerifier(testPassword, []byte("0123456789abcdef"), 4096)
+	verifier, err := scram.Derive(testPassword, []byte("0123456789abcdef"), 4096)
 	if err != nil {
 		panic(err)
 	}
-	return verifier
+	return verifier.String()
 })
 
 // startProxy runs a proxy in front of a new database.
@@ -242,7 +244,7 @@ func (w *wire) startup(user, database string) {
 // scram runs the exchange and returns the message after it.
 func (w *wire) scram(password string) oldproto.BackendMessage {
 	w.t.Helper()
-	client, err := scram.SHA256.NewClient("", password, "")
+	client, err := xscram.SHA256.NewClient("", password, "")
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -9,15 +9,17 @@ import (
 	"sync"
 	"time"
 
-	"github.com/xdg-go/scram"
+	xscram "github.com/xdg-go/scram"
+
+	"github.com/kproxy/kproxy/scram"
 )
 
 // Server accepts clients and relays them to PostgreSQL. It is made by [New] and
 // safe for concurrent use.
 type Server struct {
 	config    Config
-	verifiers map[string]Verifier
-	binding   scram.ChannelBinding
+	verifiers map[string]scram.Verifier
+	binding   xscram.ChannelBinding
 
 	mockSecret     []byte
 	mockIterations int
@@ -53,11 +55,11 @@ func New(c Config) (*Server, error) {
 
 // commonIterations returns the iterations of all verifiers if they agree, else
 // PostgreSQL's default: a user who does not exist should look like one who does.
-func commonIterations(verifiers map[string]Verifier) int {
+func commonIterations(verifiers map[string]scram.Verifier) int {
 	common := 0
 	for _, v := range verifiers {
 		if common != 0 && v.Iterations != common {
-			return minIterations
+			return scram.MinIterations
 		}
 		common = v.Iterations
 	}

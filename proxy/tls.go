@@ -6,7 +6,7 @@ import (
 	"errors"
 	"net"
 
-	"github.com/xdg-go/scram"
+	xscram "github.com/xdg-go/scram"
 )
 
 // answerTLS answers a request for TLS and returns the connection to go on with.
@@ -37,18 +37,18 @@ func isEncrypted(conn net.Conn) bool {
 // endpointBinding returns the channel binding tls-server-end-point (RFC 5929)
 // for a configuration with one fixed certificate, the only case in which it is
 // known which certificate the client sees; else the empty one.
-func endpointBinding(config *tls.Config) scram.ChannelBinding {
+func endpointBinding(config *tls.Config) xscram.ChannelBinding {
 	if config == nil || len(config.Certificates) != 1 || config.GetCertificate != nil ||
 		config.GetConfigForClient != nil || len(config.Certificates[0].Certificate) == 0 {
-		return scram.ChannelBinding{}
+		return xscram.ChannelBinding{}
 	}
 	leaf, err := x509.ParseCertificate(config.Certificates[0].Certificate[0])
 	if err != nil {
-		return scram.ChannelBinding{}
+		return xscram.ChannelBinding{}
 	}
-	binding, err := scram.NewTLSServerEndpointBinding(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}})
+	binding, err := xscram.NewTLSServerEndpointBinding(&tls.ConnectionState{PeerCertificates: []*x509.Certificate{leaf}})
 	if err != nil {
-		return scram.ChannelBinding{}
+		return xscram.ChannelBinding{}
 	}
 	return binding
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/scram"
 )
 
 // limits bound what Apply may cost the database: it takes short locks on
@@ -56,9 +57,14 @@ func setPassword(ctx context.Context, tx pgx.Tx, login Login) error {
 	if login.Password == "" {
 		return nil
 	}
-	verifier, err := scramVerifier(login.Password)
-	if err != nil {
-		return fmt.Errorf("setting the password of role %s: %w", login.Name, err)
+	// A verifier, so that the password itself stays out of the server's log.
+	verifier := login.Password
+	if _, err := scram.Parse(verifier); err != nil {
+		made, err := scram.New(login.Password)
+		if err != nil {
+			return fmt.Errorf("setting the password of role %s: %w", login.Name, err)
+		}
+		verifier = made.String()
 	}
 	alter := "ALTER ROLE " + catalog.QuoteIdentifier(login.Name) + " PASSWORD " + catalog.QuoteLiteral(verifier)
 	if _, err := tx.Exec(ctx, alter); err != nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bufio"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
@@ -11,13 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/kproxy/kproxy/proxy"
-)
-
-// SCRAM parameters of new verifiers: PostgreSQL's own.
-const (
-	saltBytes  = 16
-	iterations = 4096
+	"github.com/kproxy/kproxy/scram"
 )
 
 func newPassword() *cobra.Command {
@@ -36,13 +29,9 @@ input's first line, and prints the verifier to write into the configuration:
 			if err != nil {
 				return err
 			}
-			salt := make([]byte, saltBytes)
-			if _, err := rand.Read(salt); err != nil {
-				return fmt.Errorf("drawing a salt: %w", err)
-			}
-			verifier, err := proxy.NewVerifier(password, salt, iterations)
+			verifier, err := scram.New(password)
 			if err != nil {
-				return fmt.Errorf("making the verifier: %w", err)
+				return err
 			}
 			fmt.Fprintln(c.OutOrStdout(), verifier)
 			return nil

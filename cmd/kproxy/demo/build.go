@@ -10,7 +10,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/scram"
 )
 
 const (
@@ -60,15 +60,11 @@ func (s *stage) build(ctx context.Context, source source) error {
 func (s *stage) access(ctx context.Context) error {
 	c := s.config
 	s.password = randomPassword()
-	salt := make([]byte, 16)
-	if _, err := rand.Read(salt); err != nil {
-		return fmt.Errorf("drawing a salt: %w", err)
-	}
-	verifier, err := proxy.NewVerifier(s.password, salt, 4096)
+	verifier, err := scram.New(s.password)
 	if err != nil {
-		return fmt.Errorf("making the analyst's verifier: %w", err)
+		return err
 	}
-	c.Users = []config.User{{Name: analyst, Verifier: config.NewSecret(verifier)}}
+	c.Users = []config.User{{Name: analyst, Verifier: config.NewSecret(verifier.String())}}
 	for _, connection := range []*config.Connection{&c.Upstream.Owner, &c.Upstream.Reader} {
 		connection.Host, connection.Port, connection.Database = "127.0.0.1", s.server.Port(), c.Database
 		connection.SSLMode = "disable"
