@@ -22,9 +22,11 @@ func TestCrash(t *testing.T) {
 	p := testPublicationCrashes(t, s)
 	stop := poll(t, s, 2)
 	rng := rand.New(rand.NewPCG(seed, 0))
+	round := uint64(seed)
 	for name, crash := range crashes(t) {
 		t.Logf("%s", name)
-		done, _ := work(t, s, seed+uint64(rng.IntN(900)), writers, transactions, true)
+		round++ // other numbers for the writers
+		done, _ := work(t, s, round, writers, transactions, true)
 		p = crash(t, s, p, rng)
 		done()
 		s.agrees(t, "folk", folkStored)
@@ -129,7 +131,10 @@ func crashServer(t *testing.T, s *site, p *process, rng *rand.Rand) *process {
 func crashAt(failpoint string) func(*testing.T, *site, *process, *rand.Rand) *process {
 	return func(t *testing.T, s *site, p *process, _ *rand.Rand) *process {
 		p.end(t, syscall.SIGKILL)
+		conn := connect(t, s.admin)
 		for range 2 {
+			// Even if the writers are done, there is something to apply.
+			execute(t, conn, "UPDATE folk SET notes = notes || '.' WHERE cost > 900")
 			p := s.launch(t, "KPROXY_FAILPOINT="+failpoint)
 			if code := p.wait(t); code != -int(syscall.SIGKILL) {
 				t.Errorf("failpoint %s: the process ended with %d\n%s", failpoint, code, p.log)

@@ -27,7 +27,7 @@ func demo(t *testing.T, credential *syscall.Credential, arguments ...string) (p 
 			t.Fatal(err)
 		}
 	}
-	cmd := exec.CommandContext(context.Background(), binary, append([]string{"demo"}, arguments...)...)
+	cmd := exec.CommandContext(context.Background(), program, append([]string{"demo"}, arguments...)...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+temporary, "HOME="+filepath.Join(dir, "home"))
 	if credential != nil {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}

@@ -17,8 +17,8 @@ import (
 // patience bounds what must happen soon; nothing is measured against it.
 const patience = 90 * time.Second
 
-// binary is the path of the kproxy that is tested.
-var binary string
+// program is the path of the kproxy that is tested.
+var program string
 
 // shared is the server of the tests that need none of their own, started at the
 // first use.
@@ -47,8 +47,8 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return 1, err
 	}
-	binary = filepath.Join(dir, "kproxy")
-	if output, err := exec.Command("go", "build", "-o", binary, "../cmd/kproxy").CombinedOutput(); err != nil {
+	program = filepath.Join(dir, "kproxy")
+	if output, err := exec.Command("go", "build", "-o", program, "../cmd/kproxy").CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("building kproxy: %w\n%s", err, output)
 	}
 	go launch()

@@ -39,7 +39,7 @@ func (o outcome) speaks(t *testing.T, code, lines int, words ...string) {
 // serveFails runs a `kproxy serve` that does not come to serving.
 func (s *site) serveFails(t *testing.T, config string) outcome {
 	t.Helper()
-	return run(t, "", nil, binary, "serve", "--config", config)
+	return run(t, "", nil, program, "serve", "--config", config)
 }
 
 // TestMistakesOfClients are what somebody at psql does wrong.
@@ -78,12 +78,12 @@ func TestMistakesOnTheCommandLine(t *testing.T) {
 		"no admin URL": {[]string{"setup", "--config", newSite(t, hospitalSite()).config}, "KPROXY_ADMIN_URL"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, "", []string{"KPROXY_ADMIN_URL="}, binary, c.arguments...).speaks(t, 2, 2, c.says)
+			run(t, "", []string{"KPROXY_ADMIN_URL="}, program, c.arguments...).speaks(t, 2, 2, c.says)
 		})
 	}
-	run(t, "", nil, binary, "serve", "--config", "/nowhere/kproxy.yaml").speaks(t, 1, 2, "/nowhere/kproxy.yaml", "no such file")
-	run(t, "", nil, binary, "demo", "--csv", "/nowhere.csv", "--policy", "testdata/adult.yaml").speaks(t, 1, 2, "/nowhere.csv")
-	run(t, "", nil, binary, "password").speaks(t, 1, 2, "no password on standard input")
+	run(t, "", nil, program, "serve", "--config", "/nowhere/kproxy.yaml").speaks(t, 1, 2, "/nowhere/kproxy.yaml", "no such file")
+	run(t, "", nil, program, "demo", "--csv", "/nowhere.csv", "--policy", "testdata/adult.yaml").speaks(t, 1, 2, "/nowhere.csv")
+	run(t, "", nil, program, "password").speaks(t, 1, 2, "no password on standard input")
 }
 
 // TestMistakesInTheConfiguration are all reported at once, with their lines.
@@ -93,7 +93,7 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 	broken := s.edit(t, "broken.yaml",
 		"listen: ", "lisen: ", "sslmode: disable", "sslmode: perhaps", "unpublishable: withhold", "unpublishable: delete", "k: 5", "k: five")
 	for _, command := range []string{"check", "serve", "setup", "verify", "rebuild"} {
-		run(t, "", nil, binary, command, "--config", broken).speaks(t, 1, 16, "lisen", "listen", "perhaps", "delete", "k must be", ":1:")
+		run(t, "", nil, program, command, "--config", broken).speaks(t, 1, 16, "lisen", "listen", "perhaps", "delete", "k must be", ":1:")
 	}
 }
 
@@ -107,10 +107,10 @@ func TestMissingServer(t *testing.T) {
 	}
 	config := s.edit(t, "away.yaml", "host: 127.0.0.1\n    port: "+portOf(t, s.admin), "host: 127.0.0.1\n    port: "+port)
 	for _, command := range []string{"check", "serve", "verify", "rebuild"} {
-		run(t, "", nil, binary, command, "--config", config).speaks(t, 1, 3, "connection refused", port)
+		run(t, "", nil, program, command, "--config", config).speaks(t, 1, 3, "connection refused", port)
 	}
 	s.write(t, "owner.password", "not it\n")
-	run(t, "", nil, binary, "check", "--config", s.config).speaks(t, 1, 3, "password authentication failed", s.owner)
+	run(t, "", nil, program, "check", "--config", s.config).speaks(t, 1, 3, "password authentication failed", s.owner)
 }
 
 func portOf(t *testing.T, url string) string {

@@ -108,7 +108,7 @@ var verifier struct {
 func clientVerifier(t *testing.T) string {
 	t.Helper()
 	verifier.once.Do(func() {
-		verifier.text = strings.TrimSpace(run(t, clientPassword+"\n", nil, binary, "password").must(t).stdout)
+		verifier.text = strings.TrimSpace(run(t, clientPassword+"\n", nil, program, "password").must(t).stdout)
 	})
 	return verifier.text
 }
@@ -143,13 +143,13 @@ func (s *site) edit(t *testing.T, name string, oldNew ...string) string {
 // kproxy runs a command with the site's configuration.
 func (s *site) kproxy(t *testing.T, arguments ...string) outcome {
 	t.Helper()
-	return run(t, "", []string{"KPROXY_CONFIG=" + s.config, "KPROXY_ADMIN_URL=" + s.admin}, binary, arguments...)
+	return run(t, "", []string{"KPROXY_CONFIG=" + s.config, "KPROXY_ADMIN_URL=" + s.admin}, program, arguments...)
 }
 
 // launch starts `kproxy serve` without waiting for anything.
 func (s *site) launch(t *testing.T, env ...string) *process {
 	t.Helper()
-	cmd := exec.CommandContext(context.Background(), binary, "serve", "--config", s.config)
+	cmd := exec.CommandContext(context.Background(), program, "serve", "--config", s.config)
 	cmd.Env = append(os.Environ(), env...)
 	p := start(t, cmd)
 	t.Cleanup(func() {
