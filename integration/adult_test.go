@@ -60,7 +60,7 @@ func TestAdult(t *testing.T) {
 	}
 	t.Run("tour", func(t *testing.T) {
 		p, temporary := demo(t, nil, "--once", "--csv", adultData, "--policy", "testdata/adult.yaml")
-		if text := checkTour(t, p, temporary); !strings.Contains(text, "30162 records in 6032 classes") {
+		if text := checkTour(t, p, temporary); !strings.Contains(text, "30162 records in 6032 classes of 5 to 6, DM 150822") {
 			t.Errorf("the demonstration wrote:\n%s", text)
 		}
 	})

@@ -28,7 +28,7 @@ func TestCanaryAtLogin(t *testing.T) {
 				}
 				return
 			}
-			defer w.Close() //nolint:errcheck // nothing depends on it
+			defer w.Close()
 			for _, sql := range []string{
 				"SELECT name FROM people", "SELECT * FROM people", "TABLE other.people", "IDENTIFY_SYSTEM",
 				`START_REPLICATION SLOT "` + s.slot + `" LOGICAL 0/0`, `SELECT '\' || illness || ' FROM people`,

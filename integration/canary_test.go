@@ -136,7 +136,11 @@ func numbers(t *testing.T, conn *pgx.Conn, sql string) []int64 {
 func (c canaries) found(received []byte) string {
 	lower := bytes.ToLower(received)
 	for canary, what := range c {
-		if bytes.Contains(received, []byte(canary)) || bytes.Contains(lower, []byte(canary)) {
+		within := received
+		if strings.HasPrefix(canary, "qvz") { // functions may change the case
+			within = lower
+		}
+		if bytes.Contains(within, []byte(canary)) {
 			return fmt.Sprintf("%s (%q)", what, canary)
 		}
 	}
@@ -211,33 +215,66 @@ func TestCanary(t *testing.T) {
 	}
 	secret := rawCanaries(t, connect(t, s.admin))
 	secret[hiddenMarker] = "a hidden definition"
-	for _, m := range manners {
-		t.Run(m.name, func(t *testing.T) {
-			t.Parallel()
-			w := dialed(t, s.url())
-			for _, attack := range attacks {
-				a, err := m.send(w, attack.sql)
-				if err == nil {
-					err = w.recover()
+	checkCanaries(t, s, secret)
+	t.Run("corpus", func(t *testing.T) {
+		for _, m := range manners {
+			t.Run(m.name, func(t *testing.T) {
+				t.Parallel()
+				w := dialed(t, s.url())
+				for _, attack := range attacks {
+					if err := m.attack(t, w, attack, secret); err != nil {
+						t.Errorf("%s: after %.80q the session is lost: %v", attack.place, attack.sql, err)
+						w = dialed(t, s.url())
+					}
 				}
-				if what := secret.found(w.drain()); what != "" {
-					t.Errorf("%s: %.80q shows %s", attack.place, attack.sql, what)
-				}
-				if err != nil {
-					t.Errorf("%s: after %.80q the session is lost: %v", attack.place, attack.sql, err)
-					w = dialed(t, s.url())
-					continue
-				}
-				if attack.refuse && (len(a.errs) == 0 || a.rows > m.before) {
-					t.Errorf("%s: %.80q is answered: %d rows, errors %q", attack.place, attack.sql, a.rows, a.errs)
-				}
-				if slices.ContainsFunc(a.errs, func(e string) bool { return strings.HasPrefix(e, "XX") }) {
-					t.Errorf("%s: %.80q is an internal error: %q", attack.place, attack.sql, a.errs)
-				}
-			}
-		})
-	}
+			})
+		}
+	})
 	s.agrees(t, "people", "id, account, born, town, postcode, illness, cost")
+}
+
+// checkCanaries has the superuser read what clients must not: the canaries must
+// be found in every form.
+func checkCanaries(t *testing.T, s *site, secret canaries) {
+	t.Helper()
+	for _, sql := range []string{
+		"SELECT name FROM people", "SELECT upper(name) FROM people", "SELECT encode(name::bytea, 'hex') FROM people",
+		"SELECT id FROM ledger", "SELECT account FROM people", "SELECT born FROM people",
+		"SELECT obj_description('people'::regclass)", "COPY people (account) TO STDOUT", "COPY people (born) TO STDOUT (FORMAT binary)",
+	} {
+		for _, m := range manners {
+			w := dialed(t, s.admin)
+			if _, err := m.send(w, sql); err != nil || secret.found(w.drain()) == "" {
+				t.Errorf("%s, %s: no canary is found (%v)", sql, m.name, err)
+			}
+			_ = w.Close()
+		}
+	}
+}
+
+// attack sends one statement and judges all that came back. The error says that
+// the session cannot go on.
+func (m manner) attack(t *testing.T, w *wire, attack attack, secret canaries) error {
+	t.Helper()
+	a, err := m.send(w, attack.sql)
+	if err == nil {
+		err = w.recover()
+	}
+	if what := secret.found(w.drain()); what != "" {
+		t.Errorf("%s: %.80q shows %s", attack.place, attack.sql, what)
+	}
+	if err != nil {
+		return err
+	}
+	// Of several statements, those before the refused one may be answered.
+	answered := a.rows > m.before && !strings.Contains(attack.sql, ";")
+	if attack.refuse && (len(a.errs) == 0 || answered) {
+		t.Errorf("%s: %.80q is answered: %d rows, errors %q", attack.place, attack.sql, a.rows, a.errs)
+	}
+	if slices.ContainsFunc(a.errs, func(e string) bool { return strings.HasPrefix(e, "XX") }) {
+		t.Errorf("%s: %.80q is an internal error: %q", attack.place, attack.sql, a.errs)
+	}
+	return nil
 }
 
 // TestCanaryByGrantsAlone sends the corpus straight to PostgreSQL as the reader

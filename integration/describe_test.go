@@ -16,7 +16,7 @@ const goldenMajor = 15
 
 // describing are the meta-commands that people begin with.
 var describing = []string{
-	`\d patients`, `\d`, `\dt`, `\dv`, `\dm`, `\dn`, `\df`, `\dT`, `\di`, `\ds`, `\d icd10`, `\d wards`,
+	`\d patients`, `\d+ icd10`, `\d`, `\dt`, `\dv`, `\dm`, `\dn`, `\df`, `\dT`, `\di`, `\ds`, `\d icd10`, `\d wards`,
 	`\dt public.*`, `\d public.patients`, `\dp patients`, `\dx`, `\encoding`, `SHOW search_path;`,
 }
 

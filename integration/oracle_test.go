@@ -28,7 +28,7 @@ func (s *site) drift(t *testing.T, conn *pgx.Conn, source, columns string) (miss
 func (s *site) agrees(t *testing.T, source, columns string) {
 	t.Helper()
 	conn := connect(t, s.admin)
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing depends on it
+	defer conn.Close(t.Context())
 	missing, surplus := 0, 0
 	eventually(t, "the private store holds the source's rows", func() bool {
 		var err error
