@@ -23,6 +23,7 @@ func init() {
 		"current_setting": currentSetting,
 		"regclass":        func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
 		"to_regclass":     func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
+		"pg_get_ruledef":  viewDefinition,
 		"pg_get_viewdef":  viewDefinition,
 		"obj_description": guardComment,
 		"col_description": guardComment,
@@ -34,6 +35,7 @@ func init() {
 
 		"pg_get_constraintdef":               guardObject("pg_constraint", "oid"),
 		"pg_get_indexdef":                    guardObject("pg_index", "indexrelid"),
+		"pg_table_size":                      guardObject("pg_class", "oid"),
 		"pg_get_triggerdef":                  guardObject("pg_trigger", "oid"),
 		"pg_get_partkeydef":                  guardObject("pg_partitioned_table", "partrelid"),
 		"pg_get_statisticsobjdef_columns":    guardObject("pg_statistic_ext", "oid"),

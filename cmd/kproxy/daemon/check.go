@@ -32,7 +32,11 @@ func FormatReport(c *config.Config, report inspect.Report) string {
 	for _, f := range report {
 		where := ""
 		if f.Table != (catalog.Name{}) {
-			where = c.Locate(f.Table, f.Column).String() + ": "
+			where = c.Locate(f.Table, f.Column).String() + ": " + f.Table.String()
+			if f.Column != "" {
+				where += "." + f.Column
+			}
+			where += ": "
 		}
 		fmt.Fprintf(&b, "%s: %s%s\n", f.Severity, where, f.What)
 		if f.Fix != "" {
