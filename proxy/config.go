@@ -52,8 +52,8 @@ type Config struct {
 	// A longer one ends the session.
 	MaxMessageBytes int
 
-	// MaxSessions caps the sessions, authenticated or not; 0 = 500. Further
-	// ones get FATAL 53300.
+	// MaxSessions caps the authenticated sessions; 0 = 500. Further ones get
+	// FATAL 53300. Connections in whatever state are capped at twice as many.
 	MaxSessions int
 
 	// AuthTimeout bounds the time from accept to the end of authentication;

@@ -134,9 +134,14 @@ func TestUpstreamDies(t *testing.T) {
 func TestSessionsAreCapped(t *testing.T) {
 	t.Parallel()
 	p := startProxy(t, func(c *Config) { c.MaxSessions = 2 })
+	// Strangers who do not log in take no place.
+	for range 5 {
+		dialWire(t, p.addr).startup(testUser, published)
+	}
 	one, two := p.loginWire(t), p.loginWire(t)
 	w := dialWire(t, p.addr)
 	w.startup(testUser, published)
+	w.scram(testPassword)
 	w.expectFatal(stateTooManyConnections)
 	// A cancel request needs no session.
 	one.send(&oldproto.Query{String: "SELECT pg_sleep(600)"})
@@ -155,6 +160,23 @@ func TestSessionsAreCapped(t *testing.T) {
 		}
 		return err == nil
 	})
+}
+
+// TestEndSessions ends what a session has prepared and opened: it does not pass
+// the gate again.
+func TestEndSessions(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	idle, busy := p.loginWire(t), p.loginWire(t)
+	busy.send(&oldproto.Query{String: "SELECT pg_sleep(600)"})
+	p.EndSessions()
+	idle.expectFatal(stateAdminShutdown)
+	busy.expectFatal(stateAdminShutdown)
+	again := p.loginWire(t)
+	again.send(&oldproto.Query{String: "SELECT 1"})
+	if got := again.script(1); got != "T D(1) C(SELECT 1) ZI" {
+		t.Errorf("a later session: %s", got)
+	}
 }
 
 func TestUnavailable(t *testing.T) {

@@ -57,12 +57,6 @@ func (a *attempt) serve(ctx context.Context) error {
 		return newFatal(stateInvalidAuthorization, "this server accepts encrypted connections only").
 			withHint("Connect with sslmode=require or stronger.")
 	}
-	select {
-	case s.sessions <- struct{}{}:
-		defer func() { <-s.sessions }()
-	default:
-		return newFatal(stateTooManyConnections, "sorry, too many clients already")
-	}
 	if answer := st.negotiation(); answer != nil {
 		if err := sendMessages(conn, answer); err != nil {
 			return err
@@ -70,6 +64,13 @@ func (a *attempt) serve(ctx context.Context) error {
 	}
 	if err := s.authenticate(conn, st.user); err != nil {
 		return err
+	}
+	// Counted only now, so that strangers cannot take the places of users.
+	select {
+	case s.sessions <- struct{}{}:
+		defer func() { <-s.sessions }()
+	default:
+		return newFatal(stateTooManyConnections, "sorry, too many clients already")
 	}
 	if st.database != s.config.Database {
 		return newFatal(stateInvalidCatalogName, "database \""+cleanText(st.database)+"\" does not exist").
@@ -103,6 +104,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		return err
 	}
 	session := newSession(&s.config, st.user, a.conn, up)
+	session.revoked = *s.revocation.Load()
 	key := s.keys.add(session)
 	defer s.keys.remove(key)
 	if err := session.greet(key); err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	xscram "github.com/xdg-go/scram"
@@ -24,6 +25,8 @@ type Server struct {
 	mockSecret     []byte
 	mockIterations int
 
+	revocation atomic.Pointer[chan struct{}] // closed to end the sessions that hold it
+
 	keys        cancelKeys
 	sessions    chan struct{} // one element for each session
 	connections chan struct{} // one element for each connection, whatever its state
@@ -40,7 +43,7 @@ func New(c Config) (*Server, error) {
 	if _, err := rand.Read(secret); err != nil {
 		return nil, fmt.Errorf("proxy: drawing a secret: %w", err)
 	}
-	return &Server{
+	s := &Server{
 		config:         c,
 		verifiers:      verifiers,
 		binding:        endpointBinding(c.TLS),
@@ -50,7 +53,16 @@ func New(c Config) (*Server, error) {
 		// As PostgreSQL does, leave room for cancel requests and for telling
 		// clients that there are too many of them.
 		connections: make(chan struct{}, 2*c.MaxSessions+16),
-	}, nil
+	}
+	s.revocation.Store(new(make(chan struct{})))
+	return s, nil
+}
+
+// EndSessions ends every session at once with FATAL 57P01. It is for the moment
+// when the Gate begins to refuse what it allowed before: statements that a
+// session has prepared, and cursors it has opened, do not pass the Gate again.
+func (s *Server) EndSessions() {
+	close(*s.revocation.Swap(new(make(chan struct{}))))
 }
 
 // commonIterations returns the iterations of all verifiers if they agree, else

@@ -29,6 +29,7 @@ const (
 var (
 	errClientGone   = errors.New("the client is gone")
 	errUpstreamGone = newFatal(stateConnectionFailure, "the connection to the database server was lost")
+	errRevoked      = newFatal(stateAdminShutdown, "terminating connection because a published table was withdrawn").withHint("Connect again; the other tables can be read.")
 	errShutdown     = newFatal(stateAdminShutdown, "terminating connection due to administrator command")
 )
 
@@ -41,6 +42,7 @@ type session struct {
 	clientOut *bufio.Writer
 	up        *upstream
 	pipeline  *pipeline
+	revoked   <-chan struct{} // closed by Server.EndSessions
 
 	turn  sync.Mutex // held while a step is pushed or a cancel request delivered
 	ended bool       // under turn: the upstream connection is no longer ours
@@ -138,6 +140,8 @@ func (s *session) wait(ctx context.Context, ends <-chan error) (int, error) {
 			timer := time.NewTimer(s.config.DrainTimeout)
 			defer timer.Stop()
 			deadline = timer.C
+		case <-s.revoked:
+			return 2, errRevoked
 		case <-s.pipeline.idle:
 		case <-deadline:
 			return 2, errShutdown

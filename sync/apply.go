@@ -39,6 +39,7 @@ type applier struct {
 	rows          int           // changes in the group
 	since         time.Time     // when the group began
 	moved         time.Time     // when the position was last moved
+	mixer         *mixer
 }
 
 // relation is one relation as the stream describes it.
@@ -48,9 +49,14 @@ type relation struct {
 }
 
 func (a *applier) run(ctx context.Context) error {
-	a.moved = time.Now()
+	a.moved, a.mixer = time.Now(), newMixer()
+	defer a.mixer.timer.Stop()
 	for {
 		select {
+		case <-a.mixer.timer.C:
+			if err := a.mix(ctx); err != nil {
+				return err
+			}
 		case m, open := <-a.messages:
 			if !open {
 				return nil // the receiver says why
@@ -143,44 +149,59 @@ func (a *applier) count() {
 	a.rows++
 }
 
-// describe maps the stream's columns to those of the store. A column that the
-// policy needs must be there.
+// describe takes note of a relation. A protected table must be the one that was
+// published, with the columns that the store keeps.
 func (a *applier) describe(m *pglogrepl.RelationMessage) error {
 	a.relations[m.RelationID] = nil // published, but not ours
+	named := catalog.Name{Schema: m.Namespace, Relation: m.RelationName}
 	for _, t := range a.tables {
-		if t.publication.Relation.OID != catalog.OID(m.RelationID) {
-			continue
-		}
-		if t.name() != (catalog.Name{Schema: m.Namespace, Relation: m.RelationName}) {
+		ours := t.publication.Relation.OID == catalog.OID(m.RelationID)
+		switch {
+		case ours && t.name() != named:
 			return &StopError{
-				What: fmt.Sprintf("table %s was renamed to %s.%s", t.name(), m.Namespace, m.RelationName),
+				What: fmt.Sprintf("table %s was renamed to %s", t.name(), named),
 				Fix:  "name it so in the policy and start again",
 			}
-		}
-		places := make(map[string]int, len(m.Columns))
-		for i, c := range m.Columns {
-			places[c.Name] = i
-		}
-		r := &relation{table: t}
-		for _, c := range t.columns {
-			place, ok := places[c.Name]
-			if !ok {
-				return &StopError{
-					What: fmt.Sprintf("column %s of %s, which the policy needs, is gone or no longer replicated", c.Name, t.name()),
-					Fix:  "correct the policy and start again",
-				}
+		case !ours && t.name() == named:
+			return &StopError{What: fmt.Sprintf("table %s was replaced by another of that name", t.name()), Fix: fixRestart}
+		case ours:
+			r, err := newRelation(t, m.Columns)
+			if err != nil {
+				return err
 			}
-			r.place = append(r.place, place)
+			a.relations[m.RelationID] = r
 		}
-		a.relations[m.RelationID] = r
 	}
 	return nil
+}
+
+// newRelation finds the stored columns among those of the stream.
+func newRelation(t *table, columns []*pglogrepl.RelationMessageColumn) (*relation, error) {
+	places := make(map[string]int, len(columns))
+	for i, c := range columns {
+		places[c.Name] = i
+	}
+	r := &relation{table: t}
+	for _, c := range t.columns {
+		place, ok := places[c.Name]
+		if !ok {
+			return nil, &StopError{
+				What: fmt.Sprintf("column %s of %s, which the policy needs, is gone or no longer replicated", c.Name, t.name()),
+				Fix:  "correct the policy and start again",
+			}
+		}
+		if now := columns[place]; catalog.OID(now.DataType) != c.TypeOID || now.TypeModifier != c.Modifier {
+			return nil, &StopError{What: fmt.Sprintf("column %s of %s changed its type", c.Name, t.name()), Fix: fixRestart}
+		}
+		r.place = append(r.place, place)
+	}
+	return r, nil
 }
 
 func (a *applier) relation(id uint32) (*relation, error) {
 	r, described := a.relations[id]
 	if !described {
-		return nil, errors.New("the stream speaks of a relation it did not describe")
+		return nil, internal(errors.New("the stream speaks of a relation it did not describe"))
 	}
 	return r, nil
 }
@@ -208,7 +229,7 @@ func (r *relation) row(tuple *pglogrepl.TupleData) ([]value, error) {
 	values := make([]value, len(r.place))
 	for i, place := range r.place {
 		if place >= len(tuple.Columns) {
-			return nil, errors.New("a row of the stream is shorter than its relation")
+			return nil, internal(errors.New("a row of the stream is shorter than its relation"))
 		}
 		switch c := tuple.Columns[place]; c.DataType {
 		case pglogrepl.TupleDataTypeNull:
@@ -218,7 +239,7 @@ func (r *relation) row(tuple *pglogrepl.TupleData) ([]value, error) {
 		case pglogrepl.TupleDataTypeText:
 			values[i].text = string(c.Data)
 		default:
-			return nil, fmt.Errorf("a row of the stream has a value of kind %q", c.DataType)
+			return nil, internal(fmt.Errorf("a row of the stream has a value of kind %q", c.DataType))
 		}
 	}
 	return values, nil
@@ -233,7 +254,11 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	if len(a.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime {
 		return nil
 	}
-	return a.flush(ctx, a.end)
+	if err := a.flush(ctx, a.end); err != nil {
+		return err
+	}
+	a.mixer.changed(a.moved)
+	return nil
 }
 
 // keepalive moves the position over WAL that holds nothing for the tables.
@@ -257,13 +282,13 @@ func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
 	if err := a.movePosition(ctx, tx, to); err != nil {
 		return err
 	}
-	if a.rows > 0 {
-		batch := &pgx.Batch{}
-		for _, t := range a.tables {
-			if t.changed {
-				t.write(batch)
-			}
+	batch := &pgx.Batch{}
+	for _, t := range a.tables {
+		if t.changed {
+			t.write(batch)
 		}
+	}
+	if batch.Len() > 0 {
 		if err := send(ctx, tx, batch); err != nil {
 			return err
 		}

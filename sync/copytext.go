@@ -21,7 +21,7 @@ func (v value) pointer() *string {
 	return &v.text
 }
 
-var errCopyText = errors.New("a row of the COPY stream is malformed")
+var errCopyText = internal(errors.New("a row of the COPY stream is malformed"))
 
 // copyReader cuts COPY's text format into rows (PostgreSQL, COPY, "Text
 // Format") and hands each to row. It is an io.Writer, as COPY TO pushes.

@@ -26,12 +26,22 @@ func (e *StopError) Error() string {
 // Unwrap returns the cause, if there is one.
 func (e *StopError) Unwrap() error { return e.Err }
 
+// fixRestart suits what a fresh look at the database heals by itself.
+const fixRestart = "start kproxy again: it looks at the table afresh and publishes it anew"
+
 const fixRebuild = "run 'kproxy rebuild' and start again: the tables are published afresh from the source"
 
-// transientClasses are the SQLSTATE classes after which trying again can
-// succeed: connection exceptions, transaction rollbacks, insufficient
-// resources, objects in use, operator intervention, system errors.
-var transientClasses = []string{"08", "40", "53", "55", "57", "58"}
+// transientStates are the SQLSTATEs, or their classes, after which trying again
+// can succeed: connection exceptions, a server that is read-only for a while,
+// idle time-outs, transaction rollbacks, insufficient resources, objects in use,
+// operator intervention, system errors.
+var transientStates = []string{"08", "25006", "25P03", "40", "53", "55", "57", "58"}
+
+// internal marks an error that no other attempt will mend: what was asked of the
+// partition, or said by the stream, makes no sense.
+func internal(err error) error {
+	return &StopError{What: "replication met what must not happen", Fix: fixRebuild, Err: err}
+}
 
 // transient tells whether another attempt, on fresh connections, can succeed.
 func transient(err error) bool {
@@ -42,8 +52,8 @@ func transient(err error) bool {
 	if !errors.As(err, &server) {
 		return true // the connection broke
 	}
-	for _, class := range transientClasses {
-		if strings.HasPrefix(server.Code, class) {
+	for _, state := range transientStates {
+		if strings.HasPrefix(server.Code, state) {
 			return true
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/pgserver"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
@@ -105,19 +107,86 @@ func TestChangedPolicyPublishesAfresh(t *testing.T) {
 	}
 }
 
-func TestDroppedColumnStops(t *testing.T) {
+// TestChangedTableStops changes the table in ways that the stream of rows does
+// not tell of; a restart looks at it afresh.
+func TestChangedTableStops(t *testing.T) {
+	for name, change := range map[string]string{
+		"weight":  "ALTER TABLE people DROP weight",
+		"age":     "ALTER TABLE people ALTER age TYPE bigint",
+		"zip":     "ALTER TABLE people ALTER zip TYPE varchar(9)",
+		"renamed": "ALTER TABLE people RENAME TO persons; CREATE TABLE people (LIKE persons)",
+		"replaced": "DROP TABLE people; CREATE TABLE people (id bigint PRIMARY KEY, age int, illness text); " +
+			"ALTER PUBLICATION kproxy ADD TABLE people",
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, pgtest.Shared(t), sourceTables)
+			b.fill(50)
+			s, stop := b.run()
+			if _, err := b.source.Exec(t.Context(), change, pgx.QueryExecModeSimpleProtocol); err != nil {
+				t.Fatal(err)
+			}
+			table := "people"
+			if name == "renamed" {
+				table = "persons"
+			}
+			b.exec("INSERT INTO " + table + " (id, age, illness) VALUES (1000000, 1, 'x')")
+			for start := time.Now(); s.Status().State != Stopped; time.Sleep(5 * time.Millisecond) {
+				if time.Since(start) > time.Minute {
+					t.Fatal("the syncer goes on")
+				}
+			}
+			if err := stop(); err == nil || !strings.Contains(err.Error(), name) {
+				t.Errorf("stopped with %v, want %q in it", err, name)
+			}
+		})
+	}
+}
+
+// TestAnotherSlotIsRefused keeps a second configuration from taking the store.
+func TestAnotherSlotIsRefused(t *testing.T) {
+	b := released(t)
+	first := b.config.Slot
+	b.config.Slot += "_b"
+	if why := b.mustStop(); !strings.Contains(why, first) {
+		t.Errorf("stopped without naming the slot that feeds the store: %s", why)
+	}
+	b.config.Slot = first
+	s, _ := b.run()
+	b.checkStore(s)
+}
+
+// TestHostileSettings gives the owner role settings that would break a client
+// that does not pin its own.
+func TestHostileSettings(t *testing.T) {
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(50)
-	s, stop := b.run()
-	b.exec("ALTER TABLE people DROP weight")
-	b.exec("UPDATE people SET age = 1 WHERE id = 1")
-	for start := time.Now(); s.Status().State != Stopped; time.Sleep(5 * time.Millisecond) {
-		if time.Since(start) > time.Minute {
-			t.Fatal("the syncer goes on without a column of the policy")
+	for _, setting := range []string{
+		"datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'", "extra_float_digits = 0", "default_transaction_read_only = on",
+		"idle_in_transaction_session_timeout = 1", "idle_session_timeout = 50", "statement_timeout = 1", "search_path = public", "bytea_output = escape",
+	} {
+		b.exec("ALTER ROLE " + pgx.Identifier{b.config.Owner.User}.Sanitize() + " SET " + setting)
+	}
+	s, _ := b.run()
+	time.Sleep(100 * time.Millisecond) // longer than the idle time-out
+	b.exec("UPDATE people SET age = age + 1, seen = now(), born = now()")
+	b.caughtUp(s)
+	b.checkStore(s)
+}
+
+// TestEqualValuesAreOne counts values that differ in their text only once.
+func TestEqualValuesAreOne(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ baseType, a, b string }{
+		{"numeric", "1", "1.000"}, {"numeric", "0", "0.0"}, {"numeric", "-1.50", "-1.5"}, {"float8", "0", "-0"}, {"float4", "-0", "0"}, {"bpchar", "a", "a  "},
+	} {
+		if canonical(c.baseType, c.a) != canonical(c.baseType, c.b) {
+			t.Errorf("%s: %q and %q count as two", c.baseType, c.a, c.b)
 		}
 	}
-	if err := stop(); err == nil || !strings.Contains(err.Error(), "weight") {
-		t.Errorf("stopped with %v, want the column's name", err)
+	for _, c := range []struct{ baseType, a, b string }{{"numeric", "10", "1"}, {"numeric", "1.05", "1.5"}, {"text", "1.0", "1"}, {"text", "a ", "a"}} {
+		if canonical(c.baseType, c.a) == canonical(c.baseType, c.b) {
+			t.Errorf("%s: %q and %q count as one", c.baseType, c.a, c.b)
+		}
 	}
 }
 

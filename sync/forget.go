@@ -18,12 +18,16 @@ func Forget(ctx context.Context, owner *pgx.ConnConfig, slot string) error {
 	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
 		return fmt.Errorf("connecting as the owner: %w", err)
 	}
-	state, err := s.slotState(ctx)
+	locked, err := s.tryLock(ctx)
 	if err != nil {
 		return err
 	}
-	if state.active {
-		return &StopError{What: fmt.Sprintf("replication slot %q is in use", slot), Fix: "stop kproxy first"}
+	if !locked {
+		return &StopError{What: "another kproxy applies in this database", Fix: "stop it first"}
+	}
+	state, err := s.slotState(ctx)
+	if err != nil {
+		return err
 	}
 	if err := s.dropSlot(ctx, state); err != nil {
 		return err

@@ -32,12 +32,25 @@ func (t *table) published(generalizations []hierarchy.Generalization) []*string 
 			continue
 		}
 		text := g.Value
-		if c.Part == catalog.Range {
+		switch {
+		case c.Part == catalog.Range:
 			text = rangeText(c.Type, g.Lower, g.Upper)
+		case c.Part == catalog.Representative && c.Type == "real":
+			text = singlePrecision(text)
 		}
 		texts[i] = &text
 	}
 	return texts
+}
+
+// singlePrecision rounds a number to the nearest real: the middle between two
+// reals may be too small to be one, which the server refuses to read.
+func singlePrecision(text string) string {
+	number, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return text
+	}
+	return strconv.FormatFloat(float64(float32(number)), 'g', -1, 32)
 }
 
 // lastDateYear is a year below the end of PostgreSQL's calendar (5874897).

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
@@ -52,12 +53,48 @@ func (s *session) fits(found map[catalog.Name]generation) bool {
 	return true
 }
 
-// dropGenerations removes all earlier generations with their published views;
-// readers keep seeing them until the transaction commits.
+// swap points the published views at the new generation and drops the earlier
+// ones. It comes last, because from here on readers have to wait for the commit.
+func (s *session) swap(ctx context.Context, tx pgx.Tx) error {
+	if err := s.dropGenerations(ctx, tx); err != nil {
+		return err
+	}
+	for _, t := range s.tables {
+		create := fmt.Sprintf("CREATE VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
+		if _, err := tx.Exec(ctx, create); err != nil {
+			return fmt.Errorf("creating the published view of %s: %w", t.name(), err)
+		}
+		if err := t.grant(ctx, tx, s.Reader); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// executor is a connection or a transaction.
+type executor interface {
+	Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error)
+}
+
+// grant lets the reader read the published view.
+func (t *table) grant(ctx context.Context, on executor, reader string) error {
+	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", catalog.Published(t.name()).SQL(), catalog.QuoteIdentifier(reader))
+	if _, err := on.Exec(ctx, sql); err != nil {
+		return fmt.Errorf("granting the published view of %s: %w", t.name(), err)
+	}
+	return nil
+}
+
+// dropGenerations removes every generation but the new one, with the published
+// views on them. Other views of the owner cannot stand on them.
 func (s *session) dropGenerations(ctx context.Context, tx pgx.Tx) error {
+	keep := make([]string, 0, 2*len(s.tables))
+	for _, t := range s.tables {
+		keep = append(keep, storeTable("records", t.generation).Relation, storeTable("release", t.generation).Relation)
+	}
 	rows, err := tx.Query(ctx, `SELECT c.oid::pg_catalog.regclass::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind = 'r'
-		AND c.relname ~ '^(records|release|source|member|class)_[0-9]+$'`)
+		AND c.relname ~ '^(records|release|source|member|class)_[0-9]+$' AND c.relname <> ALL ($1::text[])`, keep)
 	if err != nil {
 		return fmt.Errorf("listing earlier generations: %w", err)
 	}
@@ -66,13 +103,9 @@ func (s *session) dropGenerations(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("listing earlier generations: %w", err)
 	}
 	for _, name := range tables {
-		// The only dependants are the published views, which are made anew.
 		if _, err := tx.Exec(ctx, "DROP TABLE "+name+" CASCADE"); err != nil {
 			return fmt.Errorf("dropping an earlier generation: %w", err)
 		}
-	}
-	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation"); err != nil {
-		return fmt.Errorf("forgetting earlier generations: %w", err)
 	}
 	return nil
 }

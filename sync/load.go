@@ -60,7 +60,7 @@ func (t *table) load(ctx context.Context, conn *pgconn.PgConn, progress func(don
 			return nil
 		}
 		if err := t.partition.Load(class, members); err != nil {
-			return fmt.Errorf("loading class %d of %s: %w", class, t.name(), err)
+			return internal(fmt.Errorf("loading class %d of %s: %w", class, t.name(), err))
 		}
 		members = nil
 		return nil

@@ -27,6 +27,23 @@ func (s *session) loadPosition(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
+// checkOwnership refuses a store that another slot feeds: publishing into it
+// would take the other's release away, and leave its slot behind to hold WAL.
+func (s *session) checkOwnership(ctx context.Context) error {
+	var other string
+	err := s.control.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.Slot).Scan(&other)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("reading the stored positions: %w", err)
+	}
+	return &StopError{
+		What: fmt.Sprintf("the private store is fed by replication slot %q, but the configuration names %q", other, s.Slot),
+		Fix:  fmt.Sprintf("set slot: %s; or run 'kproxy rebuild' with that name first, which drops it", other),
+	}
+}
+
 // storePosition writes the first position of a publication, in a new epoch.
 func (s *session) storePosition(ctx context.Context, tx pgx.Tx, position pglogrepl.LSN) error {
 	err := tx.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier) VALUES ($1, 1, $2::text::pg_lsn, $3)

@@ -36,9 +36,19 @@ var sessionSettings = map[string]string{
 	"bytea_output":                "hex",
 	"client_encoding":             "UTF8",
 	"standard_conforming_strings": "on",
-	"statement_timeout":           "0",
-	"lock_timeout":                "0",
+	// The role's own settings must not cut long work short, nor let a commit be
+	// acknowledged before it is on disk.
+	"statement_timeout":                   "0",
+	"lock_timeout":                        "0",
+	"idle_in_transaction_session_timeout": "0",
+	"synchronous_commit":                  "on",
+	"default_transaction_read_only":       "off",
 }
+
+// newerSettings are pinned likewise where the server knows them (PostgreSQL 14
+// and 17).
+const newerSettings = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
+	WHERE name IN ('idle_session_timeout', 'transaction_timeout')`
 
 func (s *Syncer) connect(ctx context.Context) (*session, error) {
 	ses := &session{Syncer: s}
@@ -49,6 +59,10 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 	var err error
 	if ses.control, err = pgx.ConnectConfig(ctx, config); err != nil {
 		return nil, fmt.Errorf("connecting as the owner: %w", err)
+	}
+	if _, err = ses.control.Exec(ctx, newerSettings); err != nil {
+		ses.close()
+		return nil, fmt.Errorf("pinning the session's settings: %w", err)
 	}
 	replication := config.Config.Copy()
 	replication.RuntimeParams["replication"] = "database"
@@ -87,21 +101,17 @@ func (s *session) close() {
 	}
 }
 
-// lock makes this process the only one that applies for the slot. The lock
+// lock makes this process the only one that applies in the database. The lock
 // goes with the connection, so a dead process never holds it for long.
 func (s *session) lock(ctx context.Context) error {
 	for waited := false; ; waited = true {
-		var locked bool
-		err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended('kproxy applies ' || $1, 0))", s.Slot).Scan(&locked)
-		if err != nil {
-			return fmt.Errorf("locking the slot: %w", err)
-		}
-		if locked {
-			return nil
+		locked, err := s.tryLock(ctx)
+		if err != nil || locked {
+			return err
 		}
 		if !waited {
-			s.Logger.Info("another kproxy applies for this slot; waiting for it to end", "slot", s.Slot)
-			s.setState(Starting, "another kproxy applies for slot "+s.Slot)
+			s.Logger.Info("another kproxy applies in this database; waiting for it to end")
+			s.setState(Starting, "another kproxy applies in this database")
 		}
 		if err := sleep(ctx, time.Second); err != nil {
 			return err
@@ -109,10 +119,21 @@ func (s *session) lock(ctx context.Context) error {
 	}
 }
 
+func (s *session) tryLock(ctx context.Context) (locked bool, err error) {
+	err = s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended('kproxy applies', 0))").Scan(&locked)
+	if err != nil {
+		return false, fmt.Errorf("locking the store: %w", err)
+	}
+	return locked, nil
+}
+
 // prepare brings tables and store to one position, publishing afresh where the
 // store is empty or does not fit the policy.
 func (s *session) prepare(ctx context.Context) error {
 	if err := s.lock(ctx); err != nil {
+		return err
+	}
+	if err := s.checkOwnership(ctx); err != nil {
 		return err
 	}
 	stored, err := s.loadPosition(ctx)
@@ -141,6 +162,9 @@ func (s *session) prepare(ctx context.Context) error {
 		t.begin(g.number, g.nextRecord, g.nextClass, s.Seed)
 		err := t.load(ctx, s.control.PgConn(), func(done int) { s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done}) })
 		if err != nil {
+			return err
+		}
+		if err := t.grant(ctx, s.control, s.Reader); err != nil {
 			return err
 		}
 	}

@@ -38,8 +38,8 @@ func (s *session) publishAll(ctx context.Context, slot pglogrepl.CreateReplicati
 	if err := tx.QueryRow(ctx, "SELECT coalesce(max(generation), 0) FROM kproxy_store.generation").Scan(&generation); err != nil {
 		return fmt.Errorf("reading the last generation: %w", err)
 	}
-	if err := s.dropGenerations(ctx, tx); err != nil {
-		return err
+	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation"); err != nil {
+		return fmt.Errorf("forgetting earlier generations: %w", err)
 	}
 	for _, t := range s.tables {
 		generation++
@@ -47,6 +47,9 @@ func (s *session) publishAll(ctx context.Context, slot pglogrepl.CreateReplicati
 		if err := p.publish(ctx, generation); err != nil {
 			return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
 		}
+	}
+	if err := s.swap(ctx, tx); err != nil {
+		return err
 	}
 	if err := s.storePosition(ctx, tx, position); err != nil {
 		return err
@@ -99,7 +102,7 @@ func (p *publisher) staging(kind string) string { return storeTable(kind, p.gene
 
 // copySource numbers the source's rows into an unlogged table, inside the server.
 func (p *publisher) copySource(ctx context.Context) error {
-	tag, err := p.tx.Exec(ctx, fmt.Sprintf("CREATE UNLOGGED TABLE %s AS SELECT row_number() OVER ()::bigint AS %s, %s FROM %s",
+	tag, err := p.tx.Exec(ctx, fmt.Sprintf("CREATE UNLOGGED TABLE %s AS SELECT row_number() OVER ()::bigint AS %s, %s FROM ONLY %s",
 		p.staging("source"), recordColumn, p.columnList(""), p.publication.Relation.Name.SQL()))
 	if err != nil {
 		return fmt.Errorf("copying the source: %w", err)
@@ -156,7 +159,10 @@ func (p *publisher) anonymize(ctx context.Context, cells [][]hierarchy.Cell, sen
 		Progress: func(done, _ int) { p.progress("anonymizing", done) },
 	})
 	if err != nil {
-		return nil, fmt.Errorf("anonymizing: %w", err)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.name()), Fix: "change its constraints or its method", Err: err}
 	}
 	return release, nil
 }
@@ -254,10 +260,8 @@ func (p *publisher) assignments(classes int, done *int) func() ([]any, error) {
 	}
 }
 
-// finish joins the staging tables into store and release, and points the
-// published view at the release.
+// finish joins the staging tables into store and release.
 func (p *publisher) finish(ctx context.Context) error {
-	published := catalog.Published(p.name())
 	statements := []string{
 		fmt.Sprintf("CREATE TABLE %s AS SELECT r.%s, m.%s, %s FROM %s r LEFT JOIN %s m USING (%s)",
 			p.recordsTable(), recordColumn, classColumn, p.columnList("r."), p.staging("source"), p.staging("member"), recordColumn),
@@ -266,9 +270,6 @@ func (p *publisher) finish(ctx context.Context) error {
 			p.releaseTable(), classColumn, p.releaseList(), p.staging("member"), p.staging("class"), classColumn, p.staging("source"), recordColumn),
 		fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseTable(), classColumn),
 		fmt.Sprintf("DROP TABLE %s, %s, %s", p.staging("source"), p.staging("member"), p.staging("class")),
-		"DROP VIEW IF EXISTS " + published.SQL(),
-		fmt.Sprintf("CREATE VIEW %s AS SELECT %s FROM %s", published.SQL(), p.publishedList(), p.releaseTable()),
-		fmt.Sprintf("GRANT SELECT ON %s TO %s", published.SQL(), catalog.QuoteIdentifier(p.session.Reader)),
 		"ANALYZE " + p.recordsTable(),
 		"ANALYZE " + p.releaseTable(),
 	}

@@ -62,7 +62,10 @@ func (s *session) stream(ctx context.Context) error {
 	a := &applier{session: s, messages: r.messages, stored: stored, relations: make(map[uint32]*relation)}
 	applied := a.run(ctx)
 	cancel()
-	return errors.Join(applied, <-received)
+	if ended := <-received; applied == nil {
+		return ended // why there was nothing left to apply
+	}
+	return applied
 }
 
 func (r *receiver) run(ctx context.Context) error {

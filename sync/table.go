@@ -2,6 +2,7 @@ package sync
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
@@ -27,7 +28,6 @@ type table struct {
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
 	method      anonymizer.Method
-	codes       []map[string]uint32 // sensitive text -> code, one for each diverse attribute
 
 	generation int64
 	nextRecord incremental.RecordID
@@ -38,6 +38,7 @@ type table struct {
 	pending   map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
+	recent    []incremental.ClassID // written since the classes were mixed
 }
 
 // pendingRow is what the store does not know yet of one record.
@@ -63,7 +64,6 @@ func newTable(p catalog.Publication) (*table, error) {
 	}
 	for _, name := range p.Sensitive {
 		t.sensitive = append(t.sensitive, t.column(name))
-		t.codes = append(t.codes, make(map[string]uint32))
 	}
 	for _, c := range p.Policy.Constraints {
 		if c.L > 0 {
@@ -126,18 +126,34 @@ func (t *table) cell(attribute int, v value) hierarchy.Cell {
 	return t.attributes[attribute].Hierarchy.Encode(v.text)
 }
 
-// code numbers the values of a sensitive attribute; NULL is a value of its own.
+// code stands for a value of a sensitive attribute, so that different codes are
+// different values; NULL is a value of its own. It is a hash: two values may share
+// a code, which counts one too few and so demands more of a class, never less.
 func (t *table) code(attribute int, v value) uint32 {
 	if v.null {
 		return 0
 	}
-	codes := t.codes[attribute]
-	code, known := codes[v.text]
-	if !known {
-		code = uint32(len(codes) + 1)
-		codes[v.text] = code
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(canonical(t.columns[t.sensitive[attribute]].BaseType, v.text)))
+	return h.Sum32()
+}
+
+// canonical brings values that are equal in SQL but differ in their text to one
+// text; catalog.Publish admits no other such types.
+func canonical(baseType, text string) string {
+	switch baseType {
+	case "numeric":
+		if whole, fraction, ok := strings.Cut(text, "."); ok {
+			return strings.TrimSuffix(whole+"."+strings.TrimRight(fraction, "0"), ".")
+		}
+	case "float4", "float8":
+		if text == "-0" {
+			return "0"
+		}
+	case "bpchar":
+		return strings.TrimRight(text, " ")
 	}
-	return code
+	return text
 }
 
 // record codes a row for the partition. Values that the stream left out are
@@ -183,7 +199,7 @@ func (t *table) insert(values []value) error {
 	}
 	id := t.nextRecord
 	if err := t.partition.Insert(t.record(id, values, nil)); err != nil {
-		return fmt.Errorf("inserting into the partition of %s: %w", t.name(), err)
+		return internal(fmt.Errorf("inserting into the partition of %s: %w", t.name(), err))
 	}
 	t.nextRecord++
 	t.records[key] = id
@@ -215,11 +231,11 @@ func (t *table) update(old, values []value) error {
 	before, _, _ := t.partition.Record(id)
 	after := t.record(id, values, &before)
 	if err := t.partition.Modify(after); err != nil {
-		return fmt.Errorf("modifying a record in the partition of %s: %w", t.name(), err)
+		return internal(fmt.Errorf("modifying a record in the partition of %s: %w", t.name(), err))
 	}
 	// Columns that the partition does not know may have changed as well.
 	if err := t.partition.Touch(id); err != nil {
-		return fmt.Errorf("touching a record in the partition of %s: %w", t.name(), err)
+		return internal(fmt.Errorf("touching a record in the partition of %s: %w", t.name(), err))
 	}
 	t.remember(id, values)
 	return nil
@@ -246,7 +262,7 @@ func (t *table) delete(old []value) error {
 		return t.errOutOfStep("an unknown row was deleted")
 	}
 	if err := t.partition.Delete(id); err != nil {
-		return fmt.Errorf("deleting from the partition of %s: %w", t.name(), err)
+		return internal(fmt.Errorf("deleting from the partition of %s: %w", t.name(), err))
 	}
 	delete(t.records, key)
 	row, pending := t.pending[id]

@@ -26,6 +26,7 @@ func (t *table) write(batch *pgx.Batch) {
 	t.writeUpdates(batch)
 	t.writeMoves(batch, changes.Moved)
 	t.writeRelease(batch, changes)
+	t.rememberWritten(changes.Rewrite)
 	batch.Queue(`UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5
 		WHERE table_schema = $1 AND table_name = $2`,
 		t.name().Schema, t.name().Relation, int64(t.partition.NextClass()), int64(t.nextRecord), len(t.partition.Members(0)))
@@ -177,7 +178,7 @@ func (t *table) writeClasses(batch *pgx.Batch, classes []incremental.ClassID) {
 		FROM unnest($1::bigint[], $2::bigint[]) AS m(record, class)
 		JOIN unnest($3::bigint[]%s) AS c(class, %s) ON c.class = m.class
 		JOIN %s AS r ON r.%s = m.record
-		ORDER BY c.class, random()`,
+		ORDER BY random()`,
 		t.releaseTable(), classColumn, t.publishedList(), t.releaseList(),
 		textArrays(4, generalized), strings.Join(names, ", "), t.recordsTable(), recordColumn), arguments...)
 }

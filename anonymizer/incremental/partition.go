@@ -211,6 +211,18 @@ func (p *Partition) Touch(id RecordID) error {
 	return nil
 }
 
+// TouchClass has a class written anew although nothing in it changed; an unknown
+// class is passed over.
+func (p *Partition) TouchClass(class ClassID) {
+	if index := p.classes.index(class); index >= 0 {
+		p.change(index)
+	}
+}
+
+// ClassAt names the class at a place from 0 to Classes()-1. The order means
+// nothing and changes with the classes: it is for drawing one at random.
+func (p *Partition) ClassAt(place int) ClassID { return p.classes.list[place].id }
+
 // Truncate deletes every record.
 func (p *Partition) Truncate() {
 	for i := range p.classes.list {

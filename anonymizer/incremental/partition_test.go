@@ -168,3 +168,26 @@ func TestErrors(t *testing.T) {
 	}
 	m.settle()
 }
+
+func TestTouchClass(t *testing.T) {
+	t.Parallel()
+	p := incremental.New(nil, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, anonymizer.RoundedPartition{}, incremental.Options{})
+	for class := incremental.ClassID(1); class <= 3; class++ {
+		if err := p.Load(class, []incremental.Record{{ID: incremental.RecordID(2 * class)}, {ID: incremental.RecordID(2*class + 1)}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.Settle()
+	p.TouchClass(2)
+	p.TouchClass(99) // unknown: passed over
+	if got := p.Settle(); !slices.Equal(got.Rewrite, []incremental.ClassID{2}) || len(got.Moved)+len(got.Retired) > 0 {
+		t.Errorf("touching class 2 gave %+v", got)
+	}
+	seen := make(map[incremental.ClassID]bool)
+	for place := range p.Classes() {
+		seen[p.ClassAt(place)] = true
+	}
+	if len(seen) != 3 || !seen[1] || !seen[2] || !seen[3] {
+		t.Errorf("the places hold %v", seen)
+	}
+}

@@ -1,0 +1,27 @@
+package sync
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Continues tells, without changing anything, whether Run could go on from where
+// the store stands: nil also when nothing has been published yet. The error is a
+// *StopError when the operator has to decide. The connection is the owner's;
+// system is the server's system identifier.
+func Continues(ctx context.Context, conn *pgx.Conn, slot, system string) error {
+	s := &session{Syncer: &Syncer{Config: Config{Slot: slot}}, control: conn, system: system}
+	if err := s.checkOwnership(ctx); err != nil {
+		return err
+	}
+	stored, err := s.loadPosition(ctx)
+	if err != nil || !stored {
+		return err
+	}
+	state, err := s.slotState(ctx)
+	if err != nil {
+		return err
+	}
+	return s.checkSlot(state)
+}
