@@ -15,12 +15,12 @@ func Continues(ctx context.Context, conn *pgx.Conn, slot, system string) error {
 	if err := s.checkOwnership(ctx); err != nil {
 		return err
 	}
-	stored, err := s.loadPosition(ctx)
-	if err != nil || !stored {
-		return err
-	}
+	// The slot first: a process that applies meanwhile moves the position ahead.
 	state, err := s.slotState(ctx)
 	if err != nil {
+		return err
+	}
+	if stored, err := s.loadPosition(ctx); err != nil || !stored {
 		return err
 	}
 	return s.checkSlot(state)
