@@ -134,11 +134,31 @@ func (b *builder) problem(column, what, fix string) {
 	b.problems = append(b.problems, Problem{Table: b.publication.Policy.Table, Column: column, What: what, Fix: fix})
 }
 
+// maxNameBytes is PostgreSQL's NAMEDATALEN - 1.
+const maxNameBytes = 63
+
 func (b *builder) checkRelation() {
 	r := b.publication.Relation
-	if r.Kind != KindTable && r.Kind != KindPartitionedTable {
+	if release := ReleaseSchema(r.Name.Schema); len(release) > maxNameBytes {
+		b.problem("", fmt.Sprintf("the name of its release schema, %s, would be longer than %d bytes", release, maxNameBytes),
+			fmt.Sprintf("rename the schema: %d bytes are left for its name", maxNameBytes-len(releasePrefix)))
+	}
+	switch {
+	case r.Kind == KindPartitionedTable:
+		b.problem("", "is a partitioned table: this version does not follow partitions that are attached, detached or truncated, "+
+			"since logical replication does not tell of them", "protect a plain table that holds the rows")
+		return
+	case r.Kind != KindTable:
 		b.problem("", "is not a table", "protect the table underneath")
 		return
+	}
+	if r.HasChildren {
+		b.problem("", "other tables inherit from it; their rows would be missed",
+			"end the inheritance with ALTER TABLE ... NO INHERIT, or protect a plain table that holds the rows")
+	}
+	if r.HasParents {
+		b.problem("", "it inherits from another table or is a partition: what is done to it through that table is not followed in full",
+			"end the inheritance with ALTER TABLE ... NO INHERIT or DETACH PARTITION, or protect a plain table that holds the rows")
 	}
 	if r.ReplicaIdentity == 'n' || len(r.Key) == 0 {
 		b.problem("", "changed rows cannot be identified: it has neither a primary key nor a replica identity index",
@@ -158,9 +178,36 @@ func (b *builder) checkConstraints() {
 				"give it the role sensitive")
 			continue
 		}
-		if !slices.Contains(b.publication.Sensitive, constraint.Of) {
-			b.publication.Sensitive = append(b.publication.Sensitive, constraint.Of)
+		if slices.Contains(b.publication.Sensitive, constraint.Of) {
+			continue
 		}
+		b.publication.Sensitive = append(b.publication.Sensitive, constraint.Of)
+		if column, exists := b.publication.Relation.Column(constraint.Of); exists {
+			b.checkCountable(column)
+		}
+	}
+}
+
+// countable are the types whose distinct values can be told apart by their
+// texts; of numbers, once their scale and the sign of zero are made one.
+// Enumerations are countable, too.
+var countable = []string{
+	"text", "varchar", "bpchar", "name", "bool", "int2", "int4", "int8", "numeric", "float4", "float8",
+	"date", "timestamp", "timestamptz", "uuid",
+}
+
+// checkCountable wants the sensitive column's values to be equal exactly where
+// their texts are: else one value would be counted as several, and a class
+// would look more diverse than it is.
+func (b *builder) checkCountable(column Column) {
+	switch {
+	case !column.Enum && !slices.Contains(countable, column.BaseType):
+		b.problem(column.Name, fmt.Sprintf("a diversity constraint speaks of it, but equal values of type %s can be written differently", column.Type),
+			"let the constraint speak of a column of an enumeration or of type "+strings.Join(countable, ", "))
+	case !column.Deterministic:
+		b.problem(column.Name, "a diversity constraint speaks of it, but its collation is not deterministic: different texts are equal",
+			fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE \"default\", or let the constraint speak of another column",
+				b.publication.Relation.Name.SQL(), QuoteIdentifier(column.Name), column.Type))
 	}
 }
 
@@ -202,6 +249,8 @@ func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[str
 	case Sensitive, Insensitive:
 		add(column.Name, column.Type, Copy, -1)
 	case QuasiIdentifying:
+		// A domain's condition need not hold for what stands for a class, and NULL
+		// may be forbidden: the base type is published.
 		attribute, ok := attributes[column.Name]
 		if !ok {
 			return
@@ -213,11 +262,11 @@ func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[str
 		rangeType := valueTypes[column.BaseType].rangeType
 		switch policy.Publish {
 		case FormValue:
-			add(column.Name, column.Type, Representative, attribute)
+			add(column.Name, column.BaseFormat, Representative, attribute)
 		case FormRange:
 			add(column.Name, rangeType, Range, attribute)
 		default:
-			add(column.Name, column.Type, Representative, attribute)
+			add(column.Name, column.BaseFormat, Representative, attribute)
 			add(column.Name+"_range", rangeType, Range, attribute)
 		}
 	}

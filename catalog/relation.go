@@ -30,6 +30,9 @@ type Relation struct {
 	// ReadableByReader says that the reader role may select from the relation, or
 	// from any column of it, by whatever grant.
 	ReadableByReader bool
+	// HasParents and HasChildren tell of inheritance; a partition's table is its
+	// parent.
+	HasParents, HasChildren bool
 }
 
 // Column returns the named column.
@@ -45,11 +48,28 @@ func (r Relation) Column(name string) (Column, bool) {
 // Column is one column of a relation.
 type Column struct {
 	Name string
-	// Type is format_type(atttypid, atttypmod), for example numeric(10,2).
+	// Number is pg_attribute.attnum; columns dropped before it count.
+	Number int16
+	// Type is format_type(atttypid, atttypmod), for example numeric(10,2); types
+	// outside pg_catalog are qualified.
 	Type string
-	// BaseType is the type's pg_type.typname after domains are followed, without
-	// modifier, for example numeric.
-	BaseType  string
-	NotNull   bool
-	Generated bool
+	// TypeOID and Modifier are the declared type's atttypid and atttypmod, -1
+	// being no modifier. A domain's own modifier is not in it.
+	TypeOID  OID
+	Modifier int32
+	// BaseFormat is the type after domains are followed, in the form of Type and
+	// with the domain's modifier.
+	BaseFormat string
+	// BaseType is pg_type.typname of the type after domains are followed, without
+	// modifier, for example numeric; qualified as in Type where the type is not
+	// PostgreSQL's own.
+	BaseType string
+	// Domain says that the declared type is a domain, Enum that the type after
+	// domains are followed is an enumeration.
+	Domain, Enum bool
+	// Deterministic says that equal texts are equal bytes: the collation is
+	// deterministic, or the type has none.
+	Deterministic bool
+	NotNull       bool
+	Generated     bool
 }

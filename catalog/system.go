@@ -30,6 +30,22 @@ func sourceSchema(column string) string {
 	return "regexp_replace(" + column + "::text, '^" + releasePrefix + "', '')::information_schema.sql_identifier"
 }
 
+// firstUserOID is the first identifier of an object that initdb did not make
+// (FirstNormalObjectId of PostgreSQL's access/transam.h).
+const firstUserOID = "16384"
+
+// shownType asks whether the session may know of the type: PostgreSQL's own, or
+// one of a visible column. The sub-query does not depend on the row, so that the
+// server runs it once a query at most.
+func shownType(column string) string {
+	return "(c." + column + " < " + firstUserOID + " OR c." + column + " IN (SELECT " + CatalogSchema + ".shown_types()))"
+}
+
+// noneOrVisible asks of a column that may name a relation.
+func noneOrVisible(column string) string {
+	return "(c." + column + " = 0 OR " + CatalogSchema + ".visible(c." + column + "))"
+}
+
 // StandIns are the system relations that clients read through a filter. The
 // alias c is the system relation's row; kproxy_catalog.visible(oid) tells
 // whether the session may read the relation or the relation of the index.
@@ -43,6 +59,12 @@ func StandIns() []StandIn {
 		"relpages":     "0",
 		"reltuples":    "(-1)::real",
 	}
+	rewrite := on("pg_rewrite", "ev_class")
+	rewrite.Replace = map[string]string{"ev_qual": "NULL::pg_catalog.pg_node_tree", "ev_action": "NULL::pg_catalog.pg_node_tree"}
+	trigger := on("pg_trigger", "tgrelid")
+	trigger.Filter += " AND " + noneOrVisible("tgconstrrelid")
+	inherits := on("pg_inherits", "inhrelid")
+	inherits.Filter += " AND " + CatalogSchema + ".visible(c.inhparent)"
 	notOwn := func(column string) string {
 		return "c." + column + " NOT IN ('" + StoreSchema + "', '" + CatalogSchema + "') AND c." + column + " NOT LIKE '" +
 			strings.ReplaceAll(releasePrefix, "_", `\_`) + "%'"
@@ -61,23 +83,28 @@ func StandIns() []StandIn {
 		on("pg_attribute", "attrelid"),
 		on("pg_attrdef", "adrelid"),
 		on("pg_index", "indrelid"),
-		on("pg_inherits", "inhrelid"),
+		inherits,
 		on("pg_policy", "polrelid"),
 		on("pg_publication_rel", "prrelid"),
-		on("pg_trigger", "tgrelid"),
+		trigger,
 		on("pg_statistic_ext", "stxrelid"),
-		on("pg_rewrite", "ev_class"),
+		rewrite,
 		on("pg_foreign_table", "ftrelid"),
 		on("pg_partitioned_table", "partrelid"),
-		{Of: Name{"pg_catalog", "pg_constraint"}, Filter: "c.conrelid = 0 OR " + CatalogSchema + ".visible(c.conrelid)"},
 		{
-			Of: Name{"pg_catalog", "pg_description"},
-			Filter: "(c.classoid <> 'pg_catalog.pg_class'::pg_catalog.regclass OR " + CatalogSchema + ".visible(c.objoid))" +
-				" AND c.classoid <> 'pg_catalog.pg_proc'::pg_catalog.regclass",
+			Of: Name{"pg_catalog", "pg_constraint"},
+			Filter: "CASE WHEN c.conrelid = 0 THEN " + shownType("contypid") + " ELSE " + CatalogSchema + ".visible(c.conrelid) END" +
+				" AND " + noneOrVisible("confrelid"),
 		},
 		{
-			Of: Name{"pg_catalog", "pg_type"}, Filter: "c.typrelid = 0 AND (c.typelem = 0 OR NOT EXISTS (SELECT FROM pg_catalog.pg_type e" +
-				" WHERE e.oid = c.typelem AND e.typrelid <> 0)) OR " + CatalogSchema + ".visible(c.typrelid)",
+			Of: Name{"pg_catalog", "pg_description"},
+			Filter: "c.objoid < " + firstUserOID +
+				" OR (c.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND " + CatalogSchema + ".visible(c.objoid))",
+		},
+		{Of: Name{"pg_catalog", "pg_enum"}, Filter: shownType("enumtypid")},
+		{
+			Of:      Name{"pg_catalog", "pg_type"},
+			Filter:  shownType("oid"),
 			Replace: map[string]string{"typnamespace": CatalogSchema + ".source_namespace(c.typnamespace)"},
 		},
 		{
@@ -96,7 +123,7 @@ func StandIns() []StandIn {
 // tables: types, operators, settings and the like.
 var passedThrough = []string{
 	"pg_aggregate", "pg_am", "pg_amop", "pg_amproc", "pg_auth_members", "pg_cast", "pg_collation", "pg_conversion",
-	"pg_database", "pg_enum", "pg_extension", "pg_language", "pg_opclass", "pg_operator", "pg_opfamily",
+	"pg_database", "pg_extension", "pg_language", "pg_opclass", "pg_operator", "pg_opfamily",
 	"pg_publication", "pg_publication_namespace", "pg_range", "pg_roles",
 	"pg_tablespace", "pg_timezone_abbrevs", "pg_timezone_names", "pg_ts_config", "pg_ts_dict",
 	"pg_ts_parser", "pg_ts_template",

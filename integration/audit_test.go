@@ -16,7 +16,6 @@ func TestAudit(t *testing.T) {
 		"to the reader":       {"GRANT SELECT ON people TO " + s.reader, "REVOKE SELECT ON people FROM " + s.reader, `REVOKE`, `"people" FROM "` + s.reader + `"`},
 		"to PUBLIC":           {"GRANT SELECT ON people TO PUBLIC", "REVOKE SELECT ON people FROM PUBLIC", `REVOKE`, `"people" FROM PUBLIC`},
 		"of a column":         {"GRANT SELECT (name) ON people TO " + s.reader, "REVOKE SELECT (name) ON people FROM " + s.reader, "REVOKE", "name"},
-		"of a partition":      {"GRANT SELECT ON ledger_a TO " + s.reader, "REVOKE SELECT ON ledger_a FROM " + s.reader, "REVOKE", "ledger_a"},
 		"of a view":           {"GRANT SELECT ON people_view TO PUBLIC", "REVOKE SELECT ON people_view FROM PUBLIC", "REVOKE", "people_view"},
 		"of a materialized":   {"GRANT SELECT ON people_copy TO " + s.reader, "REVOKE SELECT ON people_copy FROM " + s.reader, "REVOKE", "people_copy"},
 		"of a function":       {"GRANT EXECUTE ON FUNCTION people_names() TO PUBLIC", "REVOKE EXECUTE ON FUNCTION people_names() FROM PUBLIC", "REVOKE", "people_names"},

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { pgtest.Main(m) }
 // columns that have no equality.
 const source = `
 CREATE TABLE patients (id int PRIMARY KEY, name text, age smallint, weight float8, born date, seen timestamptz,
-  ward char(3), postcode text, member boolean, diagnosis varchar(5), notes json);
+  ward char(3), postcode text, member boolean, diagnosis varchar(5), notes text);
 CREATE TABLE wards (ward text)`
 
 // store makes by hand what an honest release with classes of five looks like:
@@ -33,11 +33,11 @@ const store = `
 INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record)
 VALUES ('public', 'patients', 12, '', 12, 61);
 CREATE TABLE kproxy_store.records_12 (kproxy_record bigint PRIMARY KEY, kproxy_class bigint, id int, age smallint, weight float8,
-  born date, seen timestamptz, ward char(3), postcode text, member boolean, diagnosis varchar(5), notes json);
+  born date, seen timestamptz, ward char(3), postcode text, member boolean, diagnosis varchar(5), notes text);
 INSERT INTO kproxy_store.records_12
 SELECT n, CASE WHEN n <= 55 THEN (n - 1) / 5 END, n, CASE WHEN n <> 17 THEN 20 + n END, 60 + n / 3.0::float8, date '1960-01-01' + n * 50,
   timestamptz '2024-01-01 00:00Z' + n * interval '7 hours', CASE n % 2 WHEN 0 THEN 'A1' ELSE 'A2' END,
-  (69000 + n)::text, (n - 1) / 5 % 2 = 0, 'D' || n % 3, json_build_object('n', n)
+  (69000 + n)::text, (n - 1) / 5 % 2 = 0, 'D' || n % 3, json_build_object('n', n)::text
 FROM generate_series(1, 60) n;
 CREATE TABLE kproxy_store.release_12 AS
 SELECT c.kproxy_class, c.age, c.age_range, c.weight_range AS weight, c.born, c.seen, c.seen_range, c.ward, c.postcode, c.member, r.diagnosis, r.notes
@@ -159,7 +159,7 @@ var plants = []struct {
 	fails     []string
 }{
 	{
-		"a class of k-1", "DELETE FROM kproxy_store.records_12 WHERE id = 8; DELETE FROM kproxy_store.release_12 WHERE notes->>'n' = '8'",
+		"a class of k-1", "DELETE FROM kproxy_store.records_12 WHERE id = 8; DELETE FROM kproxy_store.release_12 WHERE notes::json->>'n' = '8'",
 		[]string{"5-anonymity", "distinct 3-diversity of diagnosis", "distinct 5-diversity of notes"},
 	},
 	{
@@ -171,11 +171,11 @@ var plants = []struct {
 		nil,
 	},
 	{
-		"a missing record", "DELETE FROM kproxy_store.release_12 WHERE notes->>'n' = '8'",
+		"a missing record", "DELETE FROM kproxy_store.release_12 WHERE notes::json->>'n' = '8'",
 		[]string{"5-anonymity", "distinct 3-diversity of diagnosis", "distinct 5-diversity of notes", "every class has as many rows as records", "values published as they are agree in every class"},
 	},
 	{
-		"a record too many", "INSERT INTO kproxy_store.release_12 SELECT * FROM kproxy_store.release_12 WHERE notes->>'n' = '8'",
+		"a record too many", "INSERT INTO kproxy_store.release_12 SELECT * FROM kproxy_store.release_12 WHERE notes::json->>'n' = '8'",
 		[]string{"every class has as many rows as records", "values published as they are agree in every class"},
 	},
 	{
@@ -197,19 +197,19 @@ var plants = []struct {
 	{"an unmasked prefix", "UPDATE kproxy_store.release_12 SET postcode = '69' WHERE kproxy_class = 1", []string{"postcode is true of every value"}},
 	{"a wrong flat label", "UPDATE kproxy_store.release_12 SET member = 'f' WHERE kproxy_class = 2", []string{"member is true of every value"}},
 	{
-		"two generalizations in a class", "UPDATE kproxy_store.release_12 SET postcode = '*' WHERE notes->>'n' = '8'",
+		"two generalizations in a class", "UPDATE kproxy_store.release_12 SET postcode = '*' WHERE notes::json->>'n' = '8'",
 		[]string{"5-anonymity", "distinct 3-diversity of diagnosis", "distinct 5-diversity of notes", "every class has one generalization"},
 	},
 	{
-		"a withheld row", "INSERT INTO kproxy_store.release_12 SELECT NULL, age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, '{}' FROM kproxy_store.release_12 WHERE notes->>'n' = '8'",
+		"a withheld row", "INSERT INTO kproxy_store.release_12 SELECT NULL, age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, '{}' FROM kproxy_store.release_12 WHERE notes::json->>'n' = '8'",
 		[]string{"no withheld record is published"},
 	},
 	{
-		"a withheld row in a class", "INSERT INTO kproxy_store.release_12 SELECT kproxy_class, age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, '{\"n\": 60}' FROM kproxy_store.release_12 WHERE notes->>'n' = '8'",
+		"a withheld row in a class", "INSERT INTO kproxy_store.release_12 SELECT kproxy_class, age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, '{\"n\": 60}' FROM kproxy_store.release_12 WHERE notes::json->>'n' = '8'",
 		[]string{"every class has as many rows as records", "values published as they are agree in every class"},
 	},
 	{
-		"swapped sensitive values", "UPDATE kproxy_store.release_12 SET notes = CASE WHEN notes->>'n' = '8' THEN '{\"n\" : 13}' ELSE '{\"n\" : 8}' END::json WHERE notes->>'n' IN ('8', '13')",
+		"swapped sensitive values", "UPDATE kproxy_store.release_12 SET notes = CASE WHEN notes::json->>'n' = '8' THEN '{\"n\" : 13}' ELSE '{\"n\" : 8}' END WHERE notes::json->>'n' IN ('8', '13')",
 		[]string{"values published as they are agree in every class"},
 	},
 	{
@@ -217,7 +217,7 @@ var plants = []struct {
 		[]string{"values published as they are agree in every class"},
 	},
 	{
-		"a view that leaves rows out", "CREATE OR REPLACE VIEW kproxy_release_public.patients AS SELECT age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, notes FROM kproxy_store.release_12 WHERE notes->>'n' <> '8'",
+		"a view that leaves rows out", "CREATE OR REPLACE VIEW kproxy_release_public.patients AS SELECT age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, notes FROM kproxy_store.release_12 WHERE notes::json->>'n' <> '8'",
 		[]string{"5-anonymity", "distinct 3-diversity of diagnosis", "distinct 5-diversity of notes", "the published relation shows the release as it is"},
 	},
 	{

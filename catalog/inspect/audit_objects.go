@@ -8,36 +8,45 @@ import (
 )
 
 type functionRow struct {
-	Routine string // as regprocedure: qualified, with its argument types
-	How     string
-	Grantee uint32
-	Trigger bool
-	Owner   string
+	Routine   string // as regprocedure: qualified, with its argument types
+	How       string
+	Component string // the function that makes an aggregate a finding
+	Grantee   uint32
+	Trigger   bool
+	Owner     string
+}
+
+// finding is the code of the function's finding and what it does for its caller.
+func (f functionRow) finding() (code, does string) {
+	switch f.How {
+	case "file":
+		return "file-function", "which reads the server's files"
+	case "dblink":
+		return "dblink-function", "which opens sessions of other roles"
+	case "untrusted":
+		return "untrusted-function", "which is written in a language without limits"
+	case "aggregate":
+		return "definer-function", fmt.Sprintf("an aggregate that calls %s with the rights of %s", f.Component, f.Owner)
+	default:
+		return "definer-function", "which runs with the rights of " + f.Owner
+	}
 }
 
 // auditFunctions looks for functions that read what their caller may not.
 func (a *auditor) auditFunctions() error {
-	rows, err := collect[functionRow](a.ctx, a.conn, "audit_functions", a.reach, a.showing())
+	rows, err := collect[functionRow](a.ctx, a.conn, "audit_functions", a.reach)
 	if err != nil {
 		return err
 	}
 	for _, f := range rows {
-		fix := "REVOKE EXECUTE ON ROUTINE " + f.Routine + " FROM " + a.role(f.Grantee)
-		switch {
-		case f.How == "file":
-			a.report.add(Error, "file-function", none,
-				fmt.Sprintf("%s may execute %s, which reads the server's files", a.role(f.Grantee), f.Routine), fix)
-		case f.How == "dblink":
-			a.report.add(Error, "dblink-function", none,
-				fmt.Sprintf("%s may execute %s, which opens sessions of other roles", a.role(f.Grantee), f.Routine), fix)
-		case f.Trigger:
+		code, does := f.finding()
+		severity, kind := Error, ""
+		if f.Trigger {
 			// No query can call it, only a trigger on a table of the caller's own.
-			a.report.add(Warning, "definer-function", none,
-				fmt.Sprintf("%s may execute the trigger function %s, which runs with the rights of %s", a.role(f.Grantee), f.Routine, f.Owner), fix)
-		default:
-			a.report.add(Error, "definer-function", none,
-				fmt.Sprintf("%s may execute %s, which runs with the rights of %s, who may read raw rows", a.role(f.Grantee), f.Routine, f.Owner), fix)
+			severity, kind = Warning, "the trigger function "
 		}
+		a.report.add(severity, code, none, fmt.Sprintf("%s may execute %s%s, %s", a.role(f.Grantee), kind, f.Routine, does),
+			"REVOKE EXECUTE ON ROUTINE "+f.Routine+" FROM "+a.role(f.Grantee))
 	}
 	return nil
 }

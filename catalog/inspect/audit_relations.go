@@ -1,9 +1,12 @@
 package inspect
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -16,7 +19,7 @@ type rawRow struct {
 	Kind     string
 	Owner    uint32
 	How      string // a key of rawReasons
-	Via      string // the relation that How speaks of
+	Via      string // the relation or the function that How speaks of
 	// Invoker is a view with security_invoker: it shows only what the session
 	// could read anyway.
 	Invoker  bool
@@ -31,6 +34,7 @@ var rawReasons = map[string]string{
 	"parent":    "it shows the rows of %s",
 	"view":      "it shows rows of %s with its owner's rights",
 	"rule":      "a rule on it reads %s with its owner's rights",
+	"function":  "it shows what %s finds with another role's rights",
 	"sequence":  "it counts the rows of %s",
 	"toast":     "it holds values of %s",
 	"store":     "it belongs to the private store",
@@ -52,16 +56,16 @@ type generationRow struct {
 }
 
 // generations are the published generations; none before setup.
-func (a *auditor) generations() ([]generationRow, error) {
+func generations(ctx context.Context, conn *pgx.Conn) ([]generationRow, error) {
 	var exists bool
 	const sql = "SELECT pg_catalog.to_regclass('kproxy_store.generation') IS NOT NULL"
-	if err := a.conn.QueryRow(a.ctx, sql).Scan(&exists); err != nil {
+	if err := conn.QueryRow(ctx, sql).Scan(&exists); err != nil {
 		return nil, fmt.Errorf("looking for the private store: %w", err)
 	}
 	if !exists {
 		return nil, nil
 	}
-	return collect[generationRow](a.ctx, a.conn, "generations")
+	return collect[generationRow](ctx, conn, "generations")
 }
 
 type grantRow struct {
@@ -72,13 +76,13 @@ type grantRow struct {
 
 // auditRelations looks for privileges on everything that shows raw rows.
 func (a *auditor) auditRelations() error {
-	generations, err := a.generations()
+	published, err := generations(a.ctx, a.conn)
 	if err != nil {
 		return err
 	}
 	var schemas, tables []string
 	var numbers []int64
-	for _, g := range generations {
+	for _, g := range published {
 		schemas, tables, numbers = append(schemas, g.TableSchema), append(tables, g.TableName), append(numbers, g.Generation)
 	}
 	protectedSchemas, protectedTables := split(a.in.protected())
@@ -106,17 +110,6 @@ func (a *auditor) rawOIDs() []uint32 {
 	oids := make([]uint32, len(a.raw))
 	for i, r := range a.raw {
 		oids[i] = r.OID
-	}
-	return oids
-}
-
-// showing are the relations from which a SELECT alone gets raw rows.
-func (a *auditor) showing() []uint32 {
-	var oids []uint32
-	for _, r := range a.raw {
-		if !r.Invoker && r.How != "rule" {
-			oids = append(oids, r.OID)
-		}
 	}
 	return oids
 }

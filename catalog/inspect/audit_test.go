@@ -38,7 +38,7 @@ var ways = []planted{
 	{"grant to a role it can become", "CREATE ROLE {reader}_g4; GRANT SELECT ON patients TO {reader}_g4; GRANT {reader}_g4 TO {reader}", "raw-grant", "{reader}_g4"},
 	{"owns the table", "ALTER TABLE patients OWNER TO {reader}", "raw-owned", "public.patients"},
 	{"member of the table's owner", "CREATE ROLE {reader}_g5; ALTER TABLE patients OWNER TO {reader}_g5; GRANT {reader}_g5 TO {reader}", "raw-owned", "{reader}_g5"},
-	{"partition", "GRANT SELECT ON visits_1 TO {reader}", "raw-grant", "public.visits_1"},
+	{"partition", "GRANT SELECT ON journeys_1 TO {reader}", "raw-grant", "public.journeys_1"},
 	{"inheritance child", "CREATE TABLE child () INHERITS (patients); GRANT SELECT ON child TO PUBLIC", "raw-grant", "public.child"},
 	{"inheritance parent", "CREATE TABLE parent (name text NOT NULL); ALTER TABLE patients INHERIT parent; GRANT SELECT ON parent TO {reader}", "raw-grant", "public.parent"},
 	{"sequence", "GRANT SELECT ON patients_id_seq TO {reader}", "raw-grant", "public.patients_id_seq"},
@@ -46,7 +46,7 @@ var ways = []planted{
 	{"view in a schema of its own", "CREATE SCHEMA apart; CREATE VIEW apart.v AS SELECT name FROM patients; GRANT SELECT ON apart.v TO PUBLIC", "raw-grant", "apart.v"},
 	{"view over a view", "CREATE VIEW v2 AS SELECT 1 AS one, (SELECT max(name) FROM v1); GRANT SELECT ON v2 TO PUBLIC", "raw-grant", "public.v2"},
 	{"owner's view over an invoker's", "CREATE VIEW v3 WITH (security_invoker) AS SELECT name FROM patients; CREATE VIEW v4 AS TABLE v3; GRANT SELECT ON v3, v4 TO {reader}", "raw-grant", "public.v4"},
-	{"view over a partition", "CREATE VIEW v5 AS TABLE visits_2; GRANT SELECT ON v5 TO {reader}", "raw-grant", "public.v5"},
+	{"view over a partition", "CREATE VIEW v5 AS TABLE journeys_2; GRANT SELECT ON v5 TO {reader}", "raw-grant", "public.v5"},
 	{"materialized view", "CREATE MATERIALIZED VIEW m1 AS SELECT age FROM v2, patients; GRANT SELECT ON m1 TO {reader}", "raw-grant", "public.m1"},
 	{"rule on a writable table", "CREATE TABLE notes (a text); CREATE RULE r AS ON UPDATE TO notes DO INSTEAD SELECT name FROM patients; GRANT SELECT, UPDATE ON notes TO {reader}", "raw-grant", "public.notes"},
 	{"store's schema", "GRANT USAGE ON SCHEMA kproxy_store TO {reader}", "store-grant", "kproxy_store"},
@@ -58,6 +58,50 @@ var ways = []planted{
 	{"function with its owner's rights", "CREATE FUNCTION f1(int, text) RETURNS SETOF patients LANGUAGE sql SECURITY DEFINER AS 'TABLE patients'", "definer-function", "f1(integer,text)"},
 	{"procedure with its owner's rights", "CREATE PROCEDURE apart.p1(INOUT a int) LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN END'; REVOKE EXECUTE ON PROCEDURE apart.p1 FROM PUBLIC; GRANT EXECUTE ON PROCEDURE apart.p1 TO {reader}", "definer-function", "apart.p1"},
 	{"trigger function with its owner's rights", "CREATE FUNCTION f2() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER AS 'BEGIN RETURN NULL; END'", "definer-function", "trigger function"},
+	{"chain of functions with their owners' rights", `CREATE ROLE {reader}_w;
+		CREATE FUNCTION inner1() RETURNS SETOF patients LANGUAGE sql SECURITY DEFINER AS 'TABLE public.patients';
+		REVOKE EXECUTE ON FUNCTION inner1() FROM PUBLIC; GRANT EXECUTE ON FUNCTION inner1() TO {reader}_w;
+		CREATE FUNCTION outer1() RETURNS SETOF patients LANGUAGE sql SECURITY DEFINER AS 'SELECT * FROM public.inner1()';
+		ALTER FUNCTION outer1() OWNER TO {reader}_w`, "definer-function", "outer1()"},
+	{"aggregate of a function with its owner's rights", `
+		CREATE FUNCTION gather(a text, b int) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT max(name) FROM public.patients';
+		REVOKE EXECUTE ON FUNCTION gather(text, int) FROM PUBLIC;
+		CREATE AGGREGATE gathered(int) (sfunc = gather, stype = text)`, "definer-function", "gathered(integer), an aggregate that calls public.gather"},
+	{"aggregate that ends with such a function", `
+		CREATE FUNCTION finish(a text) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT max(name) FROM public.patients';
+		REVOKE EXECUTE ON FUNCTION finish(text) FROM PUBLIC;
+		CREATE AGGREGATE finished(text) (sfunc = textcat, stype = text, finalfunc = finish)`, "definer-function", "finished(text)"},
+	{"ordered aggregate that ends with such a function", `
+		CREATE FUNCTION finish2(a text, b text) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT max(name) FROM public.patients';
+		REVOKE EXECUTE ON FUNCTION finish2(text, text) FROM PUBLIC;
+		CREATE AGGREGATE ranked(text ORDER BY text) (sfunc = textcat, stype = text, finalfunc = finish2)`, "definer-function", "ranked(text,text)"},
+	{"aggregate of a function that the reader may not execute", "CREATE AGGREGATE slurp(*) (sfunc = pg_read_file, stype = text, initcond = 'PG_VERSION')", "definer-function", "slurp()"},
+	{"aggregate of a function that only its owner may execute", `
+		CREATE FUNCTION shy(text, text) RETURNS text LANGUAGE sql AS 'SELECT $1'; REVOKE EXECUTE ON FUNCTION shy(text, text) FROM PUBLIC;
+		CREATE AGGREGATE shown(text) (sfunc = shy, stype = text)`, "definer-function", "shown(text)"},
+	{"function among the built-in ones", `SET allow_system_table_mods = on;
+		CREATE FUNCTION pg_catalog.zz(text) RETURNS text LANGUAGE sql SECURITY DEFINER AS 'SELECT max(name) FROM public.patients';
+		RESET allow_system_table_mods`, "definer-function", "zz(text)"},
+	{"built-in function made to run with its owner's rights", "ALTER FUNCTION pg_catalog.query_to_xml(text, boolean, boolean, text) SECURITY DEFINER", "definer-function", "query_to_xml"},
+	{"internal function under another name", "CREATE FUNCTION harmless(text) RETURNS text LANGUAGE internal AS 'pg_read_file_all'", "untrusted-function", "harmless(text)"},
+	{"internal function of the reader", "CREATE FUNCTION own(text) RETURNS text LANGUAGE internal AS 'pg_read_file_all'; REVOKE EXECUTE ON FUNCTION own(text) FROM PUBLIC; ALTER FUNCTION own(text) OWNER TO {reader}", "untrusted-function", "own(text)"},
+	{"materialized view of a function with its owner's rights", `
+		CREATE FUNCTION raw_inner() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER AS 'SELECT name FROM public.patients';
+		REVOKE EXECUTE ON FUNCTION raw_inner() FROM PUBLIC;
+		CREATE MATERIALIZED VIEW mv1 AS SELECT * FROM raw_inner(); GRANT SELECT ON mv1 TO {reader}`, "raw-grant", "public.mv1"},
+	{"view of a function with its owner's rights", "CREATE VIEW fv AS SELECT * FROM raw_inner(); GRANT SELECT ON fv TO PUBLIC", "raw-grant", "raw_inner()"},
+	{"view over a view of such a function", "CREATE VIEW fvv AS TABLE fv; GRANT SELECT ON fvv TO {reader}", "raw-grant", "public.fvv"},
+	{"materialized view of a function that reads tables", `
+		CREATE FUNCTION plain_inner() RETURNS SETOF text LANGUAGE sql STABLE AS 'SELECT name FROM public.patients';
+		CREATE MATERIALIZED VIEW mv2 AS SELECT * FROM plain_inner(); GRANT SELECT ON mv2 TO {reader}`, "raw-grant", "public.mv2"},
+	{"materialized view of an operator", `
+		CREATE FUNCTION op(int, int) RETURNS text LANGUAGE sql AS 'SELECT max(name) FROM public.patients';
+		CREATE OPERATOR @#@ (leftarg = int, rightarg = int, function = op);
+		CREATE MATERIALIZED VIEW mv3 AS SELECT 1 @#@ 2; GRANT SELECT ON mv3 TO {reader}`, "raw-grant", "public.mv3"},
+	{"materialized view of an aggregate", `
+		CREATE FUNCTION step(text, int) RETURNS text LANGUAGE sql AS 'SELECT max(name) FROM public.patients';
+		CREATE AGGREGATE stepped(int) (sfunc = step, stype = text);
+		CREATE MATERIALIZED VIEW mv4 AS SELECT stepped(1); GRANT SELECT ON mv4 TO {reader}`, "raw-grant", "public.mv4"},
 	{"function that reads files", "GRANT EXECUTE ON FUNCTION pg_read_file(text) TO {reader}", "file-function", "pg_read_file(text)"},
 	{"schema to create in", "GRANT CREATE ON SCHEMA public TO PUBLIC", "schema-create", "public"},
 	{"owns a schema", "CREATE SCHEMA mine AUTHORIZATION {reader}", "schema-owned", "mine"},
@@ -92,6 +136,7 @@ func TestPreparedDatabasePassesTheAudit(t *testing.T) {
 func TestAuditFindsEveryWayAndMendsIt(t *testing.T) {
 	t.Parallel()
 	p := prepare(t)
+	p.in.Policy.Tables = append(p.in.Policy.Tables, catalog.TablePolicy{Table: journeys})
 	execute(t, p.admin, p.fill("REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC"))
 	for _, way := range append(ways, dblink(t, p.admin)...) {
 		execute(t, p.admin, p.fill(way.plant))
@@ -164,8 +209,12 @@ func TestHarmlessThingsPassTheAudit(t *testing.T) {
 		CREATE VIEW over_release AS TABLE kproxy_release_public.patients; GRANT SELECT ON over_release TO {reader};
 		CREATE VIEW beds AS TABLE wards; GRANT SELECT ON beds TO {reader};
 		CREATE RULE r AS ON INSERT TO wards DO ALSO SELECT name FROM patients;
-		CREATE ROLE {reader}_weak; CREATE FUNCTION weak() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1';
-		ALTER FUNCTION weak() OWNER TO {reader}_weak;
+		CREATE FUNCTION weak() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; ALTER FUNCTION weak() OWNER TO {reader};
+		CREATE FUNCTION tidy(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT upper($1)';
+		CREATE MATERIALIZED VIEW tidied AS SELECT tidy(ward) FROM wards; GRANT SELECT ON tidied TO {reader};
+		CREATE FUNCTION longer(text, text) RETURNS text LANGUAGE sql AS 'SELECT $1 || $2';
+		CREATE AGGREGATE longest(text) (sfunc = longer, stype = text);
+		CREATE VIEW longest AS SELECT longest(ward) FROM wards; GRANT SELECT ON longest TO {reader};
 		CREATE FUNCTION plain() RETURNS SETOF patients LANGUAGE sql AS 'TABLE patients';
 		CREATE FUNCTION shut() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'; REVOKE EXECUTE ON FUNCTION shut() FROM PUBLIC;
 		CREATE ROLE {reader}_group; GRANT {reader}_group TO {reader};
@@ -200,7 +249,11 @@ func TestReadableRelationsMustNotShowRawRows(t *testing.T) {
 	t.Parallel()
 	p := prepare(t)
 	execute(t, p.admin, p.fill("CREATE VIEW v AS TABLE patients; CREATE VIEW w WITH (security_invoker) AS TABLE v; GRANT SELECT ON w TO {reader}"))
-	for _, name := range []catalog.Name{{Schema: "public", Relation: "v"}, {Schema: "public", Relation: "w"}, patients} {
+	execute(t, p.admin, `CREATE FUNCTION raw_inner() RETURNS SETOF text LANGUAGE sql SECURITY DEFINER AS 'SELECT name FROM public.patients';
+		REVOKE EXECUTE ON FUNCTION raw_inner() FROM PUBLIC; CREATE MATERIALIZED VIEW mv AS SELECT * FROM raw_inner()`)
+	for _, name := range []catalog.Name{
+		{Schema: "public", Relation: "v"}, {Schema: "public", Relation: "w"}, {Schema: "public", Relation: "mv"}, patients,
+	} {
 		p.in.Policy.Readable = []catalog.Name{name}
 		if report := p.audit(); !contains(report, "readable-raw", name.String()) {
 			t.Errorf("%s is accepted as readable:\n%s", name, report)

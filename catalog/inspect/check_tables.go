@@ -14,8 +14,6 @@ type tableRow struct {
 	Selectable  bool
 	Permanent   bool
 	RowSecurity bool
-	HasChildren bool
-	Leaves      []uint32
 }
 
 // checkTables compares each protected table with its policy.
@@ -60,9 +58,6 @@ func (c *checker) checkPolicy(policy catalog.TablePolicy, relation catalog.Relat
 
 func (c *checker) checkTable(relation catalog.Relation, t tableRow) {
 	name, owner := relation.Name, catalog.QuoteIdentifier(c.in.Owner)
-	if len(catalog.ReleaseSchema(name.Schema)) > 63 {
-		c.report.add(Error, "schema-name", name, "the name of its release schema would be longer than 63 bytes", "rename the schema")
-	}
 	if !t.Usable {
 		c.report.add(Error, "owner-grant", name, fmt.Sprintf("role %s may not look into its schema", c.in.Owner),
 			"GRANT USAGE ON SCHEMA "+catalog.QuoteIdentifier(name.Schema)+" TO "+owner)
@@ -76,19 +71,6 @@ func (c *checker) checkTable(relation catalog.Relation, t tableRow) {
 	}
 	if t.RowSecurity {
 		c.report.add(Error, "row-security", name, fmt.Sprintf("row security hides rows from role %s", c.in.Owner), "ALTER ROLE "+owner+" BYPASSRLS")
-	}
-	if t.HasChildren {
-		c.report.add(Error, "inheritance", name, "other tables inherit from it; their rows would be left out",
-			"make it a partitioned table, or end the inheritance with ALTER TABLE ... NO INHERIT")
-	}
-	for _, oid := range t.Leaves {
-		leaf, known := c.byOID[oid]
-		if !known || (slices.Equal(leaf.Key, relation.Key) && leaf.ReplicaIdentity != 'n') {
-			continue
-		}
-		c.report.add(Error, "partition-identity", leaf.Name,
-			fmt.Sprintf("this partition's replica identity differs from that of %s", name),
-			"ALTER TABLE "+leaf.Name.SQL()+" REPLICA IDENTITY DEFAULT; -- with the same primary key, or USING INDEX as the partitioned table has")
 	}
 }
 
@@ -146,7 +128,10 @@ func (c *checker) checkOwn() error {
 	if !complete {
 		return nil
 	}
-	return c.checkStandIns()
+	if err := c.checkStandIns(); err != nil {
+		return err
+	}
+	return c.checkPublished()
 }
 
 func (c *checker) checkStandIns() error {
@@ -162,6 +147,35 @@ func (c *checker) checkStandIns() error {
 	}
 	for _, s := range rows {
 		c.report.add(Error, "stand-in", none, s.Name+" is missing, out of date or not readable", "run kproxy setup")
+	}
+	return nil
+}
+
+type publishedRow struct {
+	Schema   string
+	Relation string
+}
+
+// checkPublished wants the reader to read what is published: another reader may
+// have been configured since.
+func (c *checker) checkPublished() error {
+	published, err := generations(c.ctx, c.conn)
+	if err != nil {
+		return err
+	}
+	var names []catalog.Name
+	for _, g := range published {
+		names = append(names, catalog.Name{Schema: catalog.ReleaseSchema(g.TableSchema), Relation: g.TableName})
+	}
+	schemas, relations := split(names)
+	rows, err := collect[publishedRow](c.ctx, c.conn, "published", schemas, relations, c.reader)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		name := catalog.Name{Schema: row.Schema, Relation: row.Relation}
+		c.report.add(Error, "published-grant", name, fmt.Sprintf("is published, but role %s may not read it", c.in.Reader),
+			"GRANT SELECT ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Reader))
 	}
 	return nil
 }

@@ -35,10 +35,19 @@ type relationRow struct {
 	Relation        string
 	Kind            string
 	Names           []string
+	Numbers         []int16
+	TypeOIDs        []uint32 `db:"type_oids"`
+	Modifiers       []int32
 	Types           []string
+	BaseFormats     []string
 	BaseTypes       []string
+	Domains         []bool
+	Enums           []bool
+	Deterministic   []bool
 	NotNulls        []bool
 	Generated       []bool
+	HasParents      bool
+	HasChildren     bool
 	Key             []string
 	ReplicaIdentity string
 	Readable        bool
@@ -61,16 +70,27 @@ func readRelations(ctx context.Context, conn *pgx.Conn, reader uint32) ([]catalo
 			Key:              row.Key,
 			ReplicaIdentity:  row.ReplicaIdentity[0],
 			ReadableByReader: row.Readable,
-		}
-		for i, name := range row.Names {
-			r.Columns = append(r.Columns, catalog.Column{
-				Name: name, Type: row.Types[i], BaseType: row.BaseTypes[i],
-				NotNull: row.NotNulls[i], Generated: row.Generated[i],
-			})
+			HasParents:       row.HasParents,
+			HasChildren:      row.HasChildren,
+			Columns:          row.columns(),
 		}
 		relations = append(relations, r)
 	}
 	return relations, nil
+}
+
+func (row relationRow) columns() []catalog.Column {
+	columns := make([]catalog.Column, len(row.Names))
+	for i, name := range row.Names {
+		columns[i] = catalog.Column{
+			Name: name, Number: row.Numbers[i],
+			Type: row.Types[i], TypeOID: catalog.OID(row.TypeOIDs[i]), Modifier: row.Modifiers[i],
+			BaseFormat: row.BaseFormats[i], BaseType: row.BaseTypes[i],
+			Domain: row.Domains[i], Enum: row.Enums[i], Deterministic: row.Deterministic[i],
+			NotNull: row.NotNulls[i], Generated: row.Generated[i],
+		}
+	}
+	return columns
 }
 
 // errNoRole is wrapped by the error for a role that does not exist.

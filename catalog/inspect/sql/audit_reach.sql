@@ -15,6 +15,36 @@ WITH RECURSIVE protected AS (
   SELECT c.oid FROM pg_class c
   WHERE c.relnamespace = 'pg_catalog'::regnamespace AND c.relname IN
     ('pg_statistic', 'pg_statistic_ext_data', 'pg_largeobject', 'pg_authid', 'pg_user_mapping')
+), called AS (
+  -- What a view's definition calls, with the functions of its operators and
+  -- aggregates. Built-in functions are not recorded.
+  SELECT u.target, x.function
+  FROM (
+    SELECT r.ev_class AS target, coalesce(o.oprcode::oid, d.refobjid) AS function
+    FROM pg_rewrite r
+    JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+      AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+    LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+    WHERE r.ev_type = '1'
+  ) u
+  LEFT JOIN pg_aggregate g ON g.aggfnoid = u.function
+  CROSS JOIN LATERAL (VALUES (u.function), (g.aggtransfn), (g.aggfinalfn), (g.aggcombinefn), (g.aggserialfn),
+    (g.aggdeserialfn), (g.aggmtransfn), (g.aggminvtransfn), (g.aggmfinalfn)) AS x(function)
+  WHERE x.function <> 0
+), computed AS (
+  -- Views with functions that run with other rights than the session's. The
+  -- functions of a materialized view ran with its owner's rights: those that may
+  -- read tables, as only IMMUTABLE ones may not, filled it with what is not known.
+  SELECT c.target AS oid, min(f.oid) AS via
+  FROM called c
+  JOIN pg_proc f ON f.oid = c.function
+  JOIN pg_language l ON l.oid = f.prolang
+  JOIN pg_class v ON v.oid = c.target
+  WHERE f.prosecdef OR (f.oid >= 16384 AND f.prokind <> 'a'
+    AND (NOT l.lanpltrusted OR (v.relkind = 'm' AND f.provolatile <> 'i'))
+    AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = f.oid
+      AND d.refclassid = 'pg_extension'::regclass))
+  GROUP BY c.target
 ), seed(oid, via, how) AS (
   SELECT oid, via, CASE WHEN via = 0 THEN 'protected' ELSE 'child' END FROM below
   UNION ALL
@@ -22,6 +52,8 @@ WITH RECURSIVE protected AS (
   WHERE n.nspname = $7 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')
   UNION ALL
   SELECT oid, 0::oid, 'system' FROM secret
+  UNION ALL
+  SELECT oid, via, 'function' FROM computed
 ), reads AS (
   -- What the rules of a relation read: for ON SELECT ('1') a view's definition.
   SELECT DISTINCT d.refobjid AS source, r.ev_class AS target, r.ev_type = '1' AS on_select
@@ -75,14 +107,15 @@ WITH RECURSIVE protected AS (
 )
 SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
        c.relowner AS owner, o.how,
-       coalesce(vn.nspname || '.' || v.relname, '') AS via,
+       CASE WHEN o.how = 'function' THEN o.via::regprocedure::text
+            ELSE coalesce(vn.nspname || '.' || v.relname, '') END AS via,
        c.relkind = 'v' AND EXISTS (SELECT FROM unnest(c.reloptions) AS option
          WHERE option ~ '^security_invoker=(t|on|y|1)') AS invoker,
        EXISTS (SELECT FROM unnest($1::oid[]) AS role(oid) WHERE has_any_column_privilege(role.oid, c.oid, 'SELECT')) AS readable
 FROM once o
 JOIN pg_class c ON c.oid = o.oid
 JOIN pg_namespace n ON n.oid = c.relnamespace
-LEFT JOIN pg_class v ON v.oid = o.via
+LEFT JOIN pg_class v ON v.oid = o.via AND o.how <> 'function'
 LEFT JOIN pg_namespace vn ON vn.oid = v.relnamespace
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S', 't')
 ORDER BY n.nspname, c.relname

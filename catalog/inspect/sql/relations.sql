@@ -1,16 +1,29 @@
 -- All relations of user schemas that can stand in a FROM clause.
-WITH RECURSIVE base(oid, base) AS (
-  SELECT t.oid, t.oid FROM pg_type t WHERE t.typtype <> 'd'
+WITH RECURSIVE base(oid, base, modifier) AS (
+  -- A domain's modifier is that of the innermost domain; -1 for what is none.
+  SELECT t.oid, t.oid, -1 FROM pg_type t WHERE t.typtype <> 'd'
   UNION ALL
-  SELECT t.oid, b.base FROM pg_type t JOIN base b ON t.typtype = 'd' AND t.typbasetype = b.oid
+  SELECT t.oid, b.base, CASE WHEN b.oid = b.base THEN t.typtypmod ELSE b.modifier END
+  FROM pg_type t JOIN base b ON t.typtype = 'd' AND t.typbasetype = b.oid
 ), columns AS (
   SELECT a.attrelid,
          array_agg(a.attname::text ORDER BY a.attnum) AS names,
+         array_agg(a.attnum ORDER BY a.attnum) AS numbers,
+         array_agg(a.atttypid ORDER BY a.attnum) AS type_oids,
+         array_agg(a.atttypmod ORDER BY a.attnum) AS modifiers,
          array_agg(format_type(a.atttypid, a.atttypmod) ORDER BY a.attnum) AS types,
-         array_agg(t.typname::text ORDER BY a.attnum) AS base_types,
+         array_agg(format_type(b.base, CASE WHEN b.oid = b.base THEN a.atttypmod ELSE b.modifier END) ORDER BY a.attnum) AS base_formats,
+         array_agg(CASE t.typnamespace WHEN 'pg_catalog'::regnamespace THEN t.typname::text
+                   ELSE format_type(t.oid, NULL) END ORDER BY a.attnum) AS base_types,
+         array_agg(b.oid <> b.base ORDER BY a.attnum) AS domains,
+         array_agg(t.typtype = 'e' ORDER BY a.attnum) AS enums,
+         array_agg(coalesce(l.collisdeterministic, true) ORDER BY a.attnum) AS deterministic,
          array_agg(a.attnotnull ORDER BY a.attnum) AS not_nulls,
          array_agg(a.attgenerated <> '' ORDER BY a.attnum) AS generated
-  FROM pg_attribute a JOIN base b ON b.oid = a.atttypid JOIN pg_type t ON t.oid = b.base
+  FROM pg_attribute a
+  JOIN base b ON b.oid = a.atttypid
+  JOIN pg_type t ON t.oid = b.base
+  LEFT JOIN pg_collation l ON l.oid = a.attcollation
   WHERE a.attnum > 0 AND NOT a.attisdropped
   GROUP BY a.attrelid
 ), keys AS (
@@ -27,9 +40,14 @@ WITH RECURSIVE base(oid, base) AS (
   GROUP BY i.indrelid
 )
 SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
-       coalesce(col.names, '{}') AS names, coalesce(col.types, '{}') AS types,
-       coalesce(col.base_types, '{}') AS base_types, coalesce(col.not_nulls, '{}') AS not_nulls,
-       coalesce(col.generated, '{}') AS generated,
+       coalesce(col.names, '{}') AS names, coalesce(col.numbers, '{}') AS numbers,
+       coalesce(col.type_oids, '{}') AS type_oids, coalesce(col.modifiers, '{}') AS modifiers,
+       coalesce(col.types, '{}') AS types, coalesce(col.base_formats, '{}') AS base_formats,
+       coalesce(col.base_types, '{}') AS base_types, coalesce(col.domains, '{}') AS domains,
+       coalesce(col.enums, '{}') AS enums, coalesce(col.deterministic, '{}') AS deterministic,
+       coalesce(col.not_nulls, '{}') AS not_nulls, coalesce(col.generated, '{}') AS generated,
+       EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) AS has_parents,
+       EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) AS has_children,
        coalesce(k.names, '{}') AS key, c.relreplident::text AS replica_identity,
        has_any_column_privilege($1::oid, c.oid, 'SELECT') AS readable
 FROM pg_class c

@@ -4,9 +4,7 @@ SELECT p.schema, p.relation,
        has_schema_privilege($3::oid, n.oid, 'USAGE') AS usable,
        has_table_privilege($3::oid, c.oid, 'SELECT') AS selectable,
        c.relpersistence = 'p' AS permanent,
-       row_security_active(c.oid) AS row_security,
-       c.relkind = 'r' AND EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) AS has_children,
-       ARRAY(SELECT t.relid::oid FROM pg_partition_tree(c.oid) t WHERE t.isleaf AND t.relid <> c.oid) AS leaves
+       row_security_active(c.oid) AS row_security
 FROM unnest($1::text[], $2::text[]) AS p(schema, relation)
 JOIN pg_namespace n ON n.nspname = p.schema
 JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.relation

@@ -44,5 +44,54 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
               ELSE {{.CatalogSchema}}.released_namespace($1) END
 $kproxy$;
 
+-- The types of users that the session may know of: those of visible columns, what
+-- these are made of, and the row types of visible relations, each with its array
+-- where it is not a row's.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.shown_types() RETURNS SETOF oid
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+  WITH RECURSIVE visible AS MATERIALIZED (
+    SELECT c.oid, c.reltype FROM pg_catalog.pg_class c
+    WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND {{.CatalogSchema}}.visible(c.oid)
+  ), used(oid) AS (
+    SELECT a.atttypid FROM visible v
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = v.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE a.atttypid >= 16384
+    UNION
+    -- A domain depends on its base, an array on its element, a multirange on its
+    -- range, a range on its elements; a row on its columns' types by its relation.
+    SELECT d.refobjid FROM used u
+    JOIN pg_catalog.pg_type t ON t.oid = u.oid
+    CROSS JOIN LATERAL (VALUES ('pg_catalog.pg_type'::pg_catalog.regclass, t.oid),
+                               ('pg_catalog.pg_class'::pg_catalog.regclass, t.typrelid)) AS k(classid, objid)
+    CROSS JOIN LATERAL (
+      -- OFFSET keeps the planner to one look-up by index for each type.
+      SELECT d.refclassid, d.refobjid FROM pg_catalog.pg_depend d
+      WHERE d.classid = k.classid AND d.objid = k.objid OFFSET 0) AS d
+    WHERE d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.refobjid >= 16384
+  )
+  SELECT u.oid FROM used u
+  UNION
+  SELECT t.typarray FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typarray <> 0
+  UNION
+  SELECT v.reltype FROM visible v
+$kproxy$;
+
+-- What pg_table_is_visible means to clients, whose search path is pg_catalog and
+-- public as the stand-ins show them: whether the relation is found by its bare
+-- name. NULL, as there, where there is no relation that the session may know of.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.table_is_visible(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+      WHEN n.nspname = 'pg_catalog' THEN true
+      WHEN n.nspname = 'public' THEN NOT EXISTS (
+        SELECT FROM pg_catalog.pg_class s
+        WHERE s.relnamespace = 'pg_catalog'::pg_catalog.regnamespace AND s.relname = c.relname)
+      ELSE false
+    END
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(c.relnamespace)
+  WHERE c.oid = $1 AND {{.CatalogSchema}}.visible(c.oid)
+$kproxy$;
+
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} TO {{identifier .Reader}};

@@ -181,6 +181,55 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
               ELSE kproxy_catalog.released_namespace($1) END
 $kproxy$;
 
+-- The types of users that the session may know of: those of visible columns, what
+-- these are made of, and the row types of visible relations, each with its array
+-- where it is not a row's.
+CREATE OR REPLACE FUNCTION kproxy_catalog.shown_types() RETURNS SETOF oid
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+  WITH RECURSIVE visible AS MATERIALIZED (
+    SELECT c.oid, c.reltype FROM pg_catalog.pg_class c
+    WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND kproxy_catalog.visible(c.oid)
+  ), used(oid) AS (
+    SELECT a.atttypid FROM visible v
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = v.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE a.atttypid >= 16384
+    UNION
+    -- A domain depends on its base, an array on its element, a multirange on its
+    -- range, a range on its elements; a row on its columns' types by its relation.
+    SELECT d.refobjid FROM used u
+    JOIN pg_catalog.pg_type t ON t.oid = u.oid
+    CROSS JOIN LATERAL (VALUES ('pg_catalog.pg_type'::pg_catalog.regclass, t.oid),
+                               ('pg_catalog.pg_class'::pg_catalog.regclass, t.typrelid)) AS k(classid, objid)
+    CROSS JOIN LATERAL (
+      -- OFFSET keeps the planner to one look-up by index for each type.
+      SELECT d.refclassid, d.refobjid FROM pg_catalog.pg_depend d
+      WHERE d.classid = k.classid AND d.objid = k.objid OFFSET 0) AS d
+    WHERE d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.refobjid >= 16384
+  )
+  SELECT u.oid FROM used u
+  UNION
+  SELECT t.typarray FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typarray <> 0
+  UNION
+  SELECT v.reltype FROM visible v
+$kproxy$;
+
+-- What pg_table_is_visible means to clients, whose search path is pg_catalog and
+-- public as the stand-ins show them: whether the relation is found by its bare
+-- name. NULL, as there, where there is no relation that the session may know of.
+CREATE OR REPLACE FUNCTION kproxy_catalog.table_is_visible(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+      WHEN n.nspname = 'pg_catalog' THEN true
+      WHEN n.nspname = 'public' THEN NOT EXISTS (
+        SELECT FROM pg_catalog.pg_class s
+        WHERE s.relnamespace = 'pg_catalog'::pg_catalog.regnamespace AND s.relname = c.relname)
+      ELSE false
+    END
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(c.relnamespace)
+  WHERE c.oid = $1 AND kproxy_catalog.visible(c.oid)
+$kproxy$;
+
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader";
 
@@ -216,7 +265,7 @@ BEGIN
        'kproxy_catalog.visible(c.indrelid)',
        '{}'),
       ('"pg_catalog"."pg_inherits"', '"kproxy_catalog"."pg_inherits"',
-       'kproxy_catalog.visible(c.inhrelid)',
+       'kproxy_catalog.visible(c.inhrelid) AND kproxy_catalog.visible(c.inhparent)',
        '{}'),
       ('"pg_catalog"."pg_policy"', '"kproxy_catalog"."pg_policy"',
        'kproxy_catalog.visible(c.polrelid)',
@@ -225,14 +274,14 @@ BEGIN
        'kproxy_catalog.visible(c.prrelid)',
        '{}'),
       ('"pg_catalog"."pg_trigger"', '"kproxy_catalog"."pg_trigger"',
-       'kproxy_catalog.visible(c.tgrelid)',
+       'kproxy_catalog.visible(c.tgrelid) AND (c.tgconstrrelid = 0 OR kproxy_catalog.visible(c.tgconstrrelid))',
        '{}'),
       ('"pg_catalog"."pg_statistic_ext"', '"kproxy_catalog"."pg_statistic_ext"',
        'kproxy_catalog.visible(c.stxrelid)',
        '{}'),
       ('"pg_catalog"."pg_rewrite"', '"kproxy_catalog"."pg_rewrite"',
        'kproxy_catalog.visible(c.ev_class)',
-       '{}'),
+       '{"ev_action":"NULL::pg_catalog.pg_node_tree","ev_qual":"NULL::pg_catalog.pg_node_tree"}'),
       ('"pg_catalog"."pg_foreign_table"', '"kproxy_catalog"."pg_foreign_table"',
        'kproxy_catalog.visible(c.ftrelid)',
        '{}'),
@@ -240,13 +289,16 @@ BEGIN
        'kproxy_catalog.visible(c.partrelid)',
        '{}'),
       ('"pg_catalog"."pg_constraint"', '"kproxy_catalog"."pg_constraint"',
-       'c.conrelid = 0 OR kproxy_catalog.visible(c.conrelid)',
+       'CASE WHEN c.conrelid = 0 THEN (c.contypid < 16384 OR c.contypid IN (SELECT kproxy_catalog.shown_types())) ELSE kproxy_catalog.visible(c.conrelid) END AND (c.confrelid = 0 OR kproxy_catalog.visible(c.confrelid))',
        '{}'),
       ('"pg_catalog"."pg_description"', '"kproxy_catalog"."pg_description"',
-       '(c.classoid <> ''pg_catalog.pg_class''::pg_catalog.regclass OR kproxy_catalog.visible(c.objoid)) AND c.classoid <> ''pg_catalog.pg_proc''::pg_catalog.regclass',
+       'c.objoid < 16384 OR (c.classoid = ''pg_catalog.pg_class''::pg_catalog.regclass AND kproxy_catalog.visible(c.objoid))',
+       '{}'),
+      ('"pg_catalog"."pg_enum"', '"kproxy_catalog"."pg_enum"',
+       '(c.enumtypid < 16384 OR c.enumtypid IN (SELECT kproxy_catalog.shown_types()))',
        '{}'),
       ('"pg_catalog"."pg_type"', '"kproxy_catalog"."pg_type"',
-       'c.typrelid = 0 AND (c.typelem = 0 OR NOT EXISTS (SELECT FROM pg_catalog.pg_type e WHERE e.oid = c.typelem AND e.typrelid <> 0)) OR kproxy_catalog.visible(c.typrelid)',
+       '(c.oid < 16384 OR c.oid IN (SELECT kproxy_catalog.shown_types()))',
        '{"typnamespace":"kproxy_catalog.source_namespace(c.typnamespace)"}'),
       ('"pg_catalog"."pg_proc"', '"kproxy_catalog"."pg_proc"',
        'c.pronamespace = ''pg_catalog''::pg_catalog.regnamespace',

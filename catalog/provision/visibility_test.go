@@ -1,0 +1,123 @@
+package provision_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// typed prepares a database whose readable and protected tables have columns of
+// types, keys and remarks of users, and connects as the reader.
+func typed(t *testing.T) (admin, reader *pgx.Conn) {
+	t.Helper()
+	admin, in := database(t)
+	execute(t, admin, `
+		CREATE TYPE shown_enum AS ENUM ('day', 'night'); CREATE TYPE hidden_enum AS ENUM ('hiv', 'none');
+		CREATE TYPE copied_enum AS ENUM ('x'); CREATE TYPE base_enum AS ENUM ('b'); CREATE TYPE part_enum AS ENUM ('p');
+		CREATE DOMAIN shown_domain AS base_enum CONSTRAINT shown_check CHECK (VALUE IS NOT NULL);
+		CREATE DOMAIN hidden_domain AS text CONSTRAINT hidden_check CHECK (VALUE <> 'secret');
+		CREATE TYPE shown_pair AS (one part_enum, two int); CREATE TYPE hidden_pair AS (one int);
+		CREATE TYPE shown_range AS RANGE (subtype = numeric); CREATE TYPE hidden_range AS RANGE (subtype = numeric);
+		CREATE TYPE unused_enum AS ENUM ('u');
+		ALTER TABLE patients ADD status hidden_enum, ADD note hidden_domain, ADD pair hidden_pair, ADD span hidden_range, ADD state copied_enum;
+		ALTER TABLE wards ADD shift shown_enum[], ADD word shown_domain, ADD pair shown_pair, ADD span shown_range,
+			ADD head bigint CONSTRAINT to_hidden REFERENCES patients, ADD twin text CONSTRAINT to_shown REFERENCES wards;
+		CREATE TABLE hidden_parent (floor int); ALTER TABLE wards ADD floor int; ALTER TABLE wards INHERIT hidden_parent;
+		CREATE RULE audit AS ON INSERT TO wards WHERE NEW.beds > 4711 DO ALSO INSERT INTO hidden_parent VALUES (4712);
+		COMMENT ON TABLE patients IS 'hidden remark 1'; COMMENT ON COLUMN patients.age IS 'hidden remark 2';
+		COMMENT ON TYPE hidden_enum IS 'hidden remark 3'; COMMENT ON CONSTRAINT patients_pkey ON patients IS 'hidden remark 4';
+		COMMENT ON CONSTRAINT hidden_check ON DOMAIN hidden_domain IS 'hidden remark 5';
+		COMMENT ON TABLE wards IS 'shown remark 1'; COMMENT ON COLUMN wards.beds IS 'shown remark 2'`)
+	apply(t, admin, in)
+	execute(t, admin, "SET ROLE "+catalog.QuoteIdentifier(in.Owner.Name)+`;
+		CREATE TABLE kproxy_store.release_1 (age int, state copied_enum);
+		CREATE VIEW kproxy_release_public.patients AS TABLE kproxy_store.release_1;
+		CREATE VIEW kproxy_release_public.pg_class AS TABLE kproxy_store.release_1;
+		GRANT SELECT ON ALL TABLES IN SCHEMA kproxy_release_public TO `+catalog.QuoteIdentifier(in.Reader.Name)+"; RESET ROLE")
+	return admin, login(t, admin, in.Reader)
+}
+
+func TestStandInsTellOfTypesKeysAndRemarksInUse(t *testing.T) {
+	t.Parallel()
+	_, reader := typed(t)
+	for _, c := range []struct{ name, sql, want string }{
+		{
+			"types",
+			`SELECT string_agg(typname, ' ' ORDER BY typname COLLATE "C") FROM kproxy_catalog.pg_type WHERE oid >= 16384`,
+			"_base_enum _copied_enum _part_enum _shown_domain _shown_enum _shown_pair _shown_range " +
+				"base_enum copied_enum part_enum patients pg_class shown_domain shown_enum shown_pair shown_range wards",
+		},
+		{"built-in types", "SELECT (count(*) = (SELECT count(*) FROM pg_type WHERE oid < 16384))::text FROM kproxy_catalog.pg_type WHERE oid < 16384", "true"},
+		{"labels", "SELECT string_agg(enumlabel, ' ' ORDER BY enumlabel) FROM kproxy_catalog.pg_enum", "b day night p x"},
+		{
+			"constraints",
+			`SELECT string_agg(conname, ' ' ORDER BY conname) FROM kproxy_catalog.pg_constraint WHERE oid >= 16384`,
+			"shown_check to_shown wards_pkey",
+		},
+		{
+			"triggers of keys",
+			"SELECT string_agg(DISTINCT tgconstrrelid::regclass::text, ' ') FROM kproxy_catalog.pg_trigger", "wards",
+		},
+		{"parents", "SELECT count(*)::text FROM kproxy_catalog.pg_inherits", "0"},
+		{
+			"rules", `SELECT count(*) FILTER (WHERE rulename = 'audit') || ' ' || count(ev_qual) || ' ' || count(ev_action)
+			 FROM kproxy_catalog.pg_rewrite`, "1 0 0",
+		},
+		{
+			"remarks", `SELECT string_agg(description, ', ' ORDER BY description) FROM kproxy_catalog.pg_description
+			 WHERE objoid >= 16384 OR description LIKE '%remark%'`, "shown remark 1, shown remark 2",
+		},
+		{"built-in remarks", "SELECT (count(*) > 1000)::text FROM kproxy_catalog.pg_description", "true"},
+	} {
+		if got := text(t, reader, c.sql); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTableIsVisibleAsInTheSourceSchema(t *testing.T) {
+	t.Parallel()
+	admin, reader := typed(t)
+	for relation, want := range map[string]string{
+		"kproxy_release_public.patients": "true",
+		"kproxy_release_public.pg_class": "false", // pg_catalog's hides it
+		"public.wards":                   "true",
+		"public.wards_pkey":              "true",
+		"pg_catalog.pg_class":            "true",
+		"information_schema.tables":      "false",
+		"public.patients":                "NULL", // hidden
+		"kproxy_store.release_1":         "NULL",
+		"kproxy_catalog.pg_class":        "NULL",
+	} {
+		oid := text(t, admin, fmt.Sprintf("SELECT '%s'::regclass::oid::text", relation))
+		if got := text(t, reader, "SELECT kproxy_catalog.table_is_visible("+oid+")::text"); got != want {
+			t.Errorf("%s: got %s, want %s", relation, got, want)
+		}
+	}
+	if got := text(t, reader, "SELECT kproxy_catalog.table_is_visible(0)::text"); got != "NULL" {
+		t.Errorf("no relation: got %s", got)
+	}
+}
+
+// TestTypesAreLookedUpOnce wants the set of visible columns' types to be asked
+// for once a query, not once for each of the many types a database may have.
+func TestTypesAreLookedUpOnce(t *testing.T) {
+	t.Parallel()
+	_, reader := typed(t)
+	rows, err := reader.Query(t.Context(), "EXPLAIN (ANALYZE, TIMING off, COSTS off) SELECT * FROM kproxy_catalog.pg_type")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan := strings.Join(lines, "\n")
+	if !strings.Contains(plan, "hashed SubPlan") || strings.Count(plan, "loops=1)") != strings.Count(plan, "loops=") {
+		t.Errorf("the plan is\n%s", plan)
+	}
+}
