@@ -58,7 +58,14 @@ func StandIns() []StandIn {
 		"relnamespace": CatalogSchema + ".source_namespace(c.relnamespace)",
 		"relpages":     "0",
 		"reltuples":    "(-1)::real",
+		// The age of a transaction counter tells of commits that are not shown.
+		"relfrozenxid": "'0'::pg_catalog.xid",
+		"relminmxid":   "'0'::pg_catalog.xid",
 	}
+	database := StandIn{Of: Name{"pg_catalog", "pg_database"}, Filter: "true", Replace: map[string]string{
+		"datfrozenxid": "'0'::pg_catalog.xid",
+		"datminmxid":   "'0'::pg_catalog.xid",
+	}}
 	rewrite := on("pg_rewrite", "ev_class")
 	rewrite.Replace = map[string]string{"ev_qual": "NULL::pg_catalog.pg_node_tree", "ev_action": "NULL::pg_catalog.pg_node_tree"}
 	trigger := on("pg_trigger", "tgrelid")
@@ -80,6 +87,7 @@ func StandIns() []StandIn {
 	infoColumns.Replace["udt_schema"] = sourceSchema("c.udt_schema")
 	return []StandIn{
 		class,
+		database,
 		on("pg_attribute", "attrelid"),
 		on("pg_attrdef", "adrelid"),
 		on("pg_index", "indrelid"),
@@ -123,7 +131,7 @@ func StandIns() []StandIn {
 // tables: types, operators, settings and the like.
 var passedThrough = []string{
 	"pg_aggregate", "pg_am", "pg_amop", "pg_amproc", "pg_auth_members", "pg_cast", "pg_collation", "pg_conversion",
-	"pg_database", "pg_extension", "pg_language", "pg_opclass", "pg_operator", "pg_opfamily",
+	"pg_extension", "pg_language", "pg_opclass", "pg_operator", "pg_opfamily",
 	"pg_publication", "pg_publication_namespace", "pg_range", "pg_roles",
 	"pg_tablespace", "pg_timezone_abbrevs", "pg_timezone_names", "pg_ts_config", "pg_ts_dict",
 	"pg_ts_parser", "pg_ts_template",

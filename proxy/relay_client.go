@@ -160,6 +160,9 @@ func (s *session) parse(f frame) error {
 		return err
 	}
 	rewritten, refused := s.config.decide(message.sql)
+	if refused == nil {
+		refused = message.checkTypes()
+	}
 	if refused != nil {
 		return s.refuseExtended(refused, message)
 	}

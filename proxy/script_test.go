@@ -83,6 +83,17 @@ var scripts = []struct {
 		1,
 		"1 t T 2 T D(1) C(SELECT 1) 3 ZI",
 	},
+	{
+		"parameter types that print names",
+		[]oldproto.FrontendMessage{
+			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{25, 2205}}, syncMessage,
+			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{2210}}, syncMessage,
+			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{16384}}, syncMessage,
+			&oldproto.Parse{Query: "SELECT $1, $2", ParameterOIDs: []uint32{25, 0}}, syncMessage,
+		},
+		4,
+		"E0A000 ZI E0A000 ZI E0A000 ZI 1 ZI",
+	},
 	{"extended empty", []oldproto.FrontendMessage{parse("", ""), bind("", ""), describe('P', ""), execute("", 0), syncMessage}, 1, "1 2 n I ZI"},
 	{
 		"refused Parse",

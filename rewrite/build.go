@@ -6,9 +6,13 @@ import pg "github.com/pganalyze/pg_query_go/v5"
 
 // castNode is 'text'::pg_catalog.type.
 func castNode(text, typeName string) *pg.Node {
+	return casted(pg.MakeAConstStrNode(text, 0), typeName)
+}
+
+// casted is value::pg_catalog.type.
+func casted(value *pg.Node, typeName string) *pg.Node {
 	return &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{
-		Arg:      pg.MakeAConstStrNode(text, 0),
-		TypeName: &pg.TypeName{Names: nameNodes("pg_catalog", typeName), Typemod: -1},
+		Arg: value, TypeName: &pg.TypeName{Names: nameNodes("pg_catalog", typeName), Typemod: -1},
 	}}}
 }
 
@@ -36,6 +40,10 @@ func equal(left, right *pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_AExpr{AExpr: &pg.A_Expr{
 		Kind: pg.A_Expr_Kind_AEXPR_OP, Name: nameNodes("="), Lexpr: left, Rexpr: right,
 	}}}
+}
+
+func and(conditions ...*pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{Boolop: pg.BoolExprType_AND_EXPR, Args: conditions}}}
 }
 
 // nameNodes is a name in parts, as functions, types and columns have it.

@@ -73,25 +73,52 @@ func (w *walker) target(n *pg.ResTarget, s *scope) error {
 	return nil
 }
 
-// impliedName follows PostgreSQL's FigureColname as far as replaced calls matter.
+// impliedName follows PostgreSQL's FigureColname as far as replaced expressions
+// matter; empty leaves the name to the database.
 func impliedName(n *pg.Node) string {
+	name, _ := figureName(n)
+	return name
+}
+
+// figureName says, too, whether the name is better than that of a type around it.
+func figureName(n *pg.Node) (name string, strong bool) {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_FuncCall:
-		name := n.FuncCall.GetFuncname()
-		return name[len(name)-1].GetString_().GetSval()
+		return lastName(n.FuncCall.GetFuncname()), true
+	case *pg.Node_ColumnRef:
+		return lastName(n.ColumnRef.GetFields()), true
 	case *pg.Node_SqlvalueFunction:
-		return "current_schema"
+		return "current_schema", true
+	case *pg.Node_CoalesceExpr:
+		return "coalesce", true
+	case *pg.Node_AArrayExpr:
+		return "array", true
+	case *pg.Node_CaseExpr:
+		if name, strong := figureName(n.CaseExpr.GetDefresult()); strong {
+			return name, true
+		}
+		return "case", false
 	case *pg.Node_TypeCast:
-		return impliedName(n.TypeCast.GetArg())
+		if name, strong := figureName(n.TypeCast.GetArg()); strong {
+			return name, true
+		}
+		return lastName(n.TypeCast.GetTypeName().GetNames()), false
 	case *pg.Node_CollateClause:
-		return impliedName(n.CollateClause.GetArg())
+		return figureName(n.CollateClause.GetArg())
 	case *pg.Node_AIndirection:
 		for _, step := range n.AIndirection.GetIndirection() {
 			if step.GetString_() != nil {
-				return ""
+				return "", false
 			}
 		}
-		return impliedName(n.AIndirection.GetArg())
+		return figureName(n.AIndirection.GetArg())
 	}
-	return ""
+	return "", false
+}
+
+func lastName(nodes []*pg.Node) string {
+	if len(nodes) == 0 {
+		return ""
+	}
+	return nodes[len(nodes)-1].GetString_().GetSval()
 }

@@ -14,34 +14,77 @@ const (
 	argumentAlias = "kproxy_argument"
 )
 
-// guardObject makes a function that describes any object by its OID describe only
-// objects that the session may see, by asking the stand-in for the catalog first:
+// guardObject makes a function that describes any object by its OID, the argument
+// at the given place, describe only objects that the session may see, by asking the
+// stand-in for the catalog first:
 //
 //	f(x, y)  ->  (SELECT f(g.key, a.a1)
 //	              FROM (SELECT x::oid AS a0, y AS a1) a, stand_in g WHERE g.key = a.a0)
 //
 // OIDs can be guessed, and definitions (a partial index's predicate, a check's
 // constants, the names of columns that are not published) may hold raw values.
-func guardObject(relation, key string) special {
+// Columns of the catalog named in others hold another relation that the description
+// names, or 0; it must be visible, too.
+func guardObject(relation, key string, place int, others ...string) special {
 	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
-		if len(f.GetArgs()) == 0 {
+		if len(f.GetArgs()) <= place {
 			return nil // the database knows no such function
 		}
-		arguments := f.Args
-		f.Args = []*pg.Node{columnNode(guardAlias, key)}
-		for i := 1; i < len(arguments); i++ {
-			f.Args = append(f.Args, columnNode(argumentAlias, argumentName(i)))
+		arguments := []*pg.Node{f.Args[place]}
+		if content, constant := textConstant(arguments[0]); constant && !digits(content) {
+			return refuse(stateNotSupported, "Cast the name to regclass.",
+				"kproxy supports %s of OIDs only", f.Funcname[1].GetString_().GetSval()).at(f.GetLocation())
 		}
-		call := &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}
-		return w.guard(node, relation, call, arguments, equal(columnNode(guardAlias, key), columnNode(argumentAlias, argumentName(0))))
+		for i, argument := range f.Args {
+			switch {
+			case i == place:
+				f.Args[i] = columnNode(guardAlias, key)
+			case argument.GetAConst() == nil: // a constant would lose its lack of a type
+				f.Args[i] = columnNode(argumentAlias, argumentName(len(arguments)))
+				arguments = append(arguments, argument)
+			}
+		}
+		conditions := []*pg.Node{equal(columnNode(guardAlias, key), columnNode(argumentAlias, argumentName(0)))}
+		for _, other := range others {
+			visible, err := w.seen(other)
+			if err != nil {
+				return err
+			}
+			conditions = append(conditions, visible)
+		}
+		condition := conditions[0]
+		if len(conditions) > 1 {
+			condition = and(conditions...)
+		}
+		return w.guard(node, relation, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}, arguments, condition)
 	}
+}
+
+// seen is the condition that a column of the stand-in holds 0 or a visible relation.
+func (w *walker) seen(column string) (*pg.Node, error) {
+	class, refusal := w.resolve("pg_catalog", "pg_class")
+	if refusal != nil {
+		return nil, refusal
+	}
+	oids := selectNode(&pg.SelectStmt{
+		TargetList: []*pg.Node{targetNode("", columnNode("oid"))},
+		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
+			Schemaname: class.Schema, Relname: class.Relation, Inh: true, Relpersistence: "p",
+		}}}},
+	})
+	in := &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{
+		SubLinkType: pg.SubLinkType_ANY_SUBLINK, Testexpr: columnNode(guardAlias, column), Subselect: oids,
+	}}}
+	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{
+		Boolop: pg.BoolExprType_OR_EXPR, Args: []*pg.Node{equal(columnNode(guardAlias, column), pg.MakeAConstIntNode(0, 0)), in},
+	}}}, nil
 }
 
 // guardComment reads comments from the stand-in for pg_description, which is how
 // PostgreSQL defines these two functions over the catalog itself.
 func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	arguments := f.GetArgs()
-	class, subobject := castNode("pg_catalog.pg_class", "regclass"), pg.MakeAConstIntNode(0, 0)
+	className, subobject := "pg_class", pg.MakeAConstIntNode(0, 0)
 	switch name := f.Funcname[1].GetString_().GetSval(); {
 	case len(arguments) != 2:
 		return refuse(stateNotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
@@ -54,17 +97,15 @@ func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 			return refuse(stateNotSupported, "Write the catalog's name as a constant.",
 				"kproxy supports obj_description with a constant only").at(f.GetLocation())
 		}
-		class = castNode("pg_catalog."+catalog.QuoteIdentifier(catalogName), "regclass")
+		className = catalogName
 		arguments = arguments[:1]
 	}
-	condition := &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{
-		Boolop: pg.BoolExprType_AND_EXPR,
-		Args: []*pg.Node{
-			equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
-			equal(columnNode(guardAlias, "classoid"), class),
-			equal(columnNode(guardAlias, "objsubid"), subobject),
-		},
-	}}}
+	class := casted(castNode("pg_catalog."+catalog.QuoteIdentifier(className), "regclass"), "oid")
+	condition := and(
+		equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
+		equal(columnNode(guardAlias, "classoid"), class),
+		equal(columnNode(guardAlias, "objsubid"), subobject),
+	)
 	return w.guard(node, "pg_description", columnNode(guardAlias, "description"), arguments, condition)
 }
 
@@ -79,9 +120,7 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 	inner := &pg.SelectStmt{}
 	for i, argument := range arguments {
 		if i == 0 {
-			argument = &pg.Node{Node: &pg.Node_TypeCast{TypeCast: &pg.TypeCast{
-				Arg: argument, TypeName: &pg.TypeName{Names: nameNodes("pg_catalog", "oid"), Typemod: -1},
-			}}}
+			argument = casted(argument, "oid")
 		}
 		inner.TargetList = append(inner.TargetList, targetNode(argumentName(i), argument))
 	}

@@ -21,27 +21,48 @@ func init() {
 		"current_schema":  func(w *walker, node *pg.Node, _ *pg.FuncCall) error { w.currentSchema(node); return nil },
 		"current_schemas": currentSchemas,
 		"current_setting": currentSetting,
-		"regclass":        func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
-		"to_regclass":     func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, 0) },
+		"regclass":        converted,
+		"pg_typeof":       converted,
 		"pg_get_ruledef":  viewDefinition,
 		"pg_get_viewdef":  viewDefinition,
 		"obj_description": guardComment,
 		"col_description": guardComment,
 
-		"has_table_privilege":      relationFromEnd(2),
-		"has_any_column_privilege": relationFromEnd(2),
-		"has_column_privilege":     relationFromEnd(3),
-		"pg_get_serial_sequence":   relationFromEnd(2),
+		"age": timestampAge,
 
-		"pg_get_constraintdef":               guardObject("pg_constraint", "oid"),
-		"pg_get_indexdef":                    guardObject("pg_index", "indexrelid"),
-		"pg_table_size":                      guardObject("pg_class", "oid"),
-		"pg_get_triggerdef":                  guardObject("pg_trigger", "oid"),
-		"pg_get_partkeydef":                  guardObject("pg_partitioned_table", "partrelid"),
-		"pg_get_statisticsobjdef_columns":    guardObject("pg_statistic_ext", "oid"),
-		"pg_get_function_arguments":          guardObject("pg_proc", "oid"),
-		"pg_get_function_identity_arguments": guardObject("pg_proc", "oid"),
-		"pg_get_function_result":             guardObject("pg_proc", "oid"),
+		"to_regclass":     lookup("regclass"),
+		"to_regtype":      lookup("regtype"),
+		"to_regproc":      lookup("regproc"),
+		"to_regprocedure": lookup("regprocedure"),
+		"to_regnamespace": lookup("regnamespace"),
+
+		"has_table_privilege":          objectArgument("regclass", -2),
+		"has_any_column_privilege":     objectArgument("regclass", -2),
+		"has_column_privilege":         objectArgument("regclass", -3),
+		"has_sequence_privilege":       objectArgument("regclass", -2),
+		"has_function_privilege":       objectArgument("regprocedure", -2),
+		"has_type_privilege":           objectArgument("regtype", -2),
+		"row_security_active":          objectArgument("regclass", 0),
+		"pg_relation_is_publishable":   objectArgument("regclass", 0),
+		"pg_relation_is_updatable":     objectArgument("regclass", 0),
+		"pg_column_is_updatable":       objectArgument("regclass", 0),
+		"pg_index_has_property":        objectArgument("regclass", 0),
+		"pg_index_column_has_property": objectArgument("regclass", 0),
+		"pg_table_size":                objectArgument("regclass", 0),
+		"pg_get_serial_sequence":       serialSequence,
+		"pg_partition_ancestors":       partitionAncestors,
+		"pg_table_is_visible":          tableIsVisible,
+
+		"format_type":                        guardObject("pg_type", "oid", 0),
+		"pg_get_expr":                        guardObject("pg_class", "oid", 1),
+		"pg_get_constraintdef":               guardObject("pg_constraint", "oid", 0, "confrelid"),
+		"pg_get_indexdef":                    guardObject("pg_index", "indexrelid", 0),
+		"pg_get_triggerdef":                  guardObject("pg_trigger", "oid", 0, "tgconstrrelid"),
+		"pg_get_partkeydef":                  guardObject("pg_partitioned_table", "partrelid", 0),
+		"pg_get_statisticsobjdef_columns":    guardObject("pg_statistic_ext", "oid", 0),
+		"pg_get_function_arguments":          guardObject("pg_proc", "oid", 0),
+		"pg_get_function_identity_arguments": guardObject("pg_proc", "oid", 0),
+		"pg_get_function_result":             guardObject("pg_proc", "oid", 0),
 	}
 }
 
@@ -78,9 +99,12 @@ func (w *walker) valueFunction(node *pg.Node, f *pg.SQLValueFunction) error {
 }
 
 // rangeFunction walks a function in FROM, which cannot be replaced by a constant
-// or a subquery.
+// or a subquery. One that is replaced by another function keeps its name as alias.
 func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
-	before := w.replaced
+	before, name := w.replaced, ""
+	if list := n.GetFunctions(); len(list) == 1 && len(list[0].GetList().GetItems()) > 0 {
+		name = impliedName(list[0].GetList().GetItems()[0])
+	}
 	if err := w.children(n.ProtoReflect(), s); err != nil {
 		return err
 	}
@@ -93,9 +117,22 @@ func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
 			case *pg.Node_TypeCast, *pg.Node_SubLink:
 				return refuse(stateNotSupported, "Call it in the SELECT list.", "this function is not supported in FROM")
 			}
+			if call := item.GetFuncCall(); call != nil && name != lastName(call.GetFuncname()) {
+				keepColumn(n, name)
+			}
 		}
 	}
 	return nil
+}
+
+// keepColumn names a replaced function's columns as the function itself would.
+func keepColumn(n *pg.RangeFunction, function string) {
+	if n.GetAlias() == nil {
+		n.Alias = &pg.Alias{Aliasname: function}
+	}
+	if function == "pg_partition_ancestors" && len(n.GetAlias().GetColnames()) == 0 {
+		n.Alias.Colnames = nameNodes("relid")
+	}
 }
 
 // currentSchema answers with the first schema of the client's search path.
@@ -162,4 +199,50 @@ func stringConstant(n *pg.Node) (string, bool) {
 		return "", false
 	}
 	return text.Sval.GetSval(), true
+}
+
+// timestampAge keeps age(xid), which counts transactions, out of reach: an xid
+// cannot be cast to a timestamp.
+func timestampAge(_ *walker, _ *pg.Node, f *pg.FuncCall) error {
+	if len(f.GetArgs()) == 1 && builtinName(f.GetArgs()[0].GetTypeCast().GetTypeName()) != "timestamp" {
+		f.Args[0] = casted(f.Args[0], "timestamp")
+	}
+	return nil
+}
+
+// tableIsVisible asks kproxy's own function, which knows the client's search path;
+// the session's real one has no schema that the client knows.
+func tableIsVisible(w *walker, _ *pg.Node, f *pg.FuncCall) error {
+	w.replaced++
+	f.Funcname = nameNodes(catalog.CatalogSchema, "table_is_visible")
+	return nil
+}
+
+// partitionAncestors returns OIDs of ancestors instead of their names. It stays a
+// function, for FROM ... WITH ORDINALITY.
+func partitionAncestors(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	if err := objectArgument("regclass", 0)(w, node, f); err != nil {
+		return err
+	}
+	w.replaced++
+	oids := selectNode(&pg.SelectStmt{
+		TargetList: []*pg.Node{targetNode("", casted(&pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}, "oid"))},
+	})
+	array := &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{SubLinkType: pg.SubLinkType_ARRAY_SUBLINK, Subselect: oids}}}
+	node.Node = &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+		Funcname: nameNodes("pg_catalog", "unnest"), Args: []*pg.Node{array}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
+	}}
+	return nil
+}
+
+// serialSequence takes a constant name only: at run time, its errors would tell
+// which tables and columns there are.
+func serialSequence(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	if len(f.GetArgs()) == 2 {
+		if content, constant := textConstant(f.Args[0]); !constant || digits(content) {
+			return refuse(stateNotSupported, "Write the table's name as a constant.",
+				"kproxy supports pg_get_serial_sequence with a constant only").at(f.GetLocation())
+		}
+	}
+	return objectArgument("regclass", -2)(w, node, f)
 }

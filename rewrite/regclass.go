@@ -3,69 +3,33 @@ package rewrite
 import (
 	"strings"
 
-	pg "github.com/pganalyze/pg_query_go/v5"
-
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// cast checks a cast and, for 'name'::regclass, resolves the name in it. Names
-// made at run time are left to the database: they lead to OIDs, with which the
-// stand-ins show nothing that the session may not see.
-func (w *walker) cast(n *pg.TypeCast, s *scope) error {
-	if err := w.children(n.ProtoReflect(), s); err != nil {
-		return err
-	}
-	if isRegclass(n.GetTypeName()) {
-		return w.relationConstant(n.GetArg(), n.GetLocation())
-	}
-	return nil
-}
-
-// relationArgument resolves the name in a function's constant argument.
-func (w *walker) relationArgument(f *pg.FuncCall, i int) error {
-	if i < 0 || i >= len(f.GetArgs()) {
-		return nil
-	}
-	return w.relationConstant(f.Args[i], f.GetLocation())
-}
-
-func relationFromEnd(n int) special {
-	return func(w *walker, _ *pg.Node, f *pg.FuncCall) error { return w.relationArgument(f, len(f.GetArgs())-n) }
-}
-
-// relationConstant replaces the name of a protected table by that of the published
-// relation. Names of system relations stay, because columns such as classoid hold
-// the real ones' OIDs; unknown names and numbers are the database's to judge.
-func (w *walker) relationConstant(n *pg.Node, location int32) error {
-	for n.GetTypeCast() != nil { // has_table_privilege('patients'::text, ...)
-		n = n.GetTypeCast().GetArg()
-	}
-	text, constant := stringConstant(n)
-	if !constant {
-		return nil
-	}
+// relationName is the text to send for a relation's name: that of the published
+// relation for a protected table, with its schema, since the session's real search
+// path is not the client's. Names of system relations stay, because columns such as
+// classoid hold the real ones' OIDs. Unknown names are refused here, as hidden ones
+// are: the database would tell them apart.
+func (w *walker) relationName(text string, location int32) (string, error) {
 	schema, relation, ok := splitName(text, w.database)
-	if !ok {
-		return nil
-	}
-	r := w.snapshot.Resolve(schema, relation)
-	switch r.Disposition {
-	case catalog.Protected, catalog.Readable:
-		n.GetAConst().Val = &pg.A_Const_Sval{Sval: &pg.String{Sval: r.Target.SQL()}}
-	case catalog.Withdrawn:
-		_, err := w.resolve(schema, relation)
-		return err.at(location)
-	case catalog.Forbidden:
-		if r.Source.Schema == "pg_catalog" || r.Source.Schema == "information_schema" {
-			return nil
-		}
-		return refuse(stateUndefinedRel, "", "relation %q does not exist", text).at(location)
-	case catalog.Missing:
-		if catalog.IsOwn(schema) {
-			return refuse(stateUndefinedRel, "", "relation %q does not exist", text).at(location)
+	if ok {
+		r := w.snapshot.Resolve(schema, relation)
+		switch r.Disposition {
+		case catalog.Protected, catalog.Readable:
+			return r.Target.SQL(), nil
+		case catalog.Withdrawn:
+			_, err := w.resolve(schema, relation)
+			return "", err.at(location)
+		case catalog.SystemCatalog:
+			return text, nil
+		case catalog.Forbidden:
+			if r.Source.Schema == "pg_catalog" || r.Source.Schema == "information_schema" {
+				return text, nil
+			}
 		}
 	}
-	return nil
+	return "", refuse(stateUndefinedRel, "", "relation %q does not exist", text).at(location)
 }
 
 // splitName reads a relation's name as regclass does: identifiers with dots, case

@@ -33,6 +33,9 @@ type Options struct {
 	// joins, set operations, parentheses. Above some 1,000 the parser, which is C,
 	// may run out of an 8 MiB stack and end the process.
 	MaxDepth int
+	// Pinned are the names of settings that the operator has fixed, such as
+	// statement_timeout: sessions cannot set them to another value.
+	Pinned []string
 }
 
 func (o Options) withDefaults() Options {
@@ -51,6 +54,8 @@ func (o Options) withDefaults() Options {
 // Rewriter rewrites clients' statements. It is safe for concurrent use.
 type Rewriter struct {
 	options Options
+	// operator are Options.Pinned.
+	operator map[string]bool
 	// parsers bounds the threads that are inside the C parser at once.
 	parsers chan struct{}
 	current atomic.Pointer[version]
@@ -66,7 +71,10 @@ type version struct {
 // New returns a Rewriter that knows no relation until SetSnapshot.
 func New(o Options) *Rewriter {
 	o = o.withDefaults()
-	r := &Rewriter{options: o, parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	r := &Rewriter{options: o, operator: make(map[string]bool), parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	for _, name := range o.Pinned {
+		r.operator[strings.ToLower(name)] = true
+	}
 	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{}, nil, nil))
 	return r
 }
@@ -117,7 +125,7 @@ func (r *Rewriter) rewrite(sql string, snapshot *catalog.Snapshot) (string, erro
 	if err != nil {
 		return "", err
 	}
-	w := &walker{snapshot: snapshot, database: r.options.Database}
+	w := &walker{snapshot: snapshot, database: r.options.Database, operator: r.operator}
 	for _, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
 			return "", err

@@ -174,3 +174,28 @@ func BenchmarkParseDeparse2KB(b *testing.B) {
 		}
 	}
 }
+
+func TestPinnedSettings(t *testing.T) {
+	t.Parallel()
+	r := New(Options{Pinned: []string{"statement_timeout", "Idle_Session_Timeout"}})
+	for _, sql := range []string{
+		"SET statement_timeout = 0", `SET LOCAL "Statement_Timeout" TO '1h'`, "SET idle_session_timeout TO 5", "SELECT 1; SET SESSION statement_timeout = 1",
+	} {
+		_, err := r.Rewrite(sql)
+		var refusal *Refusal
+		if !errors.As(err, &refusal) || refusal.SQLState() != statePrivilege || refusal.Hint() == "" ||
+			!strings.Contains(refusal.Error(), "is set by the operator") {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	for _, sql := range []string{
+		"RESET statement_timeout", "SET statement_timeout TO DEFAULT", "SHOW statement_timeout", "SET lock_timeout = 5", "RESET ALL",
+	} {
+		if _, err := r.Rewrite(sql); err != nil {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if _, err := New(Options{}).Rewrite("SET statement_timeout = 0"); err != nil {
+		t.Errorf("not pinned: %v", err)
+	}
+}

@@ -50,6 +50,10 @@ func (w *walker) set(n *pg.VariableSetStmt) error {
 			return nil
 		}
 	case pg.VariableSetKind_VAR_SET_VALUE:
+		if w.operator[name] {
+			return refuse(statePrivilege, "SET ... TO DEFAULT and RESET go back to the operator's value.",
+				"%s is set by the operator", name)
+		}
 		return w.setValue(n, name)
 	}
 	return refuseSetting("set", n.GetName())
@@ -105,7 +109,36 @@ func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
 	if !freeSettings[name] {
 		return refuseSetting("set", n.GetName())
 	}
+	if !plainValues(n.GetArgs()) && (name != "timezone" || !zoneInterval(n.GetArgs())) {
+		return refuse(stateInvalidValue, "Write a name or a number; for a time zone: SET TIME ZONE 'Europe/Berlin'.",
+			"parameter %q cannot be set to this value", n.GetName())
+	}
 	return w.nodes(n.GetArgs())
+}
+
+// plainValues says whether all values are texts and numbers, which is all that the
+// deparser can write here but for zoneInterval.
+func plainValues(args []*pg.Node) bool {
+	for _, arg := range args {
+		switch arg.GetAConst().GetVal().(type) {
+		case *pg.A_Const_Sval, *pg.A_Const_Ival, *pg.A_Const_Fval:
+		default:
+			return false
+		}
+	}
+	return len(args) > 0
+}
+
+// zoneInterval accepts SET TIME ZONE INTERVAL '+01:00' HOUR TO MINUTE. Without its
+// fields the deparser would read past the end of their list.
+func zoneInterval(args []*pg.Node) bool {
+	if len(args) != 1 {
+		return false
+	}
+	cast := args[0].GetTypeCast()
+	_, isText := stringConstant(cast.GetArg())
+	return isText && strings.Join(names(cast.GetTypeName().GetNames()), ".") == "pg_catalog.interval" &&
+		len(cast.GetTypeName().GetTypmods()) == 1
 }
 
 // constants are the values of SET as texts.

@@ -8,6 +8,7 @@ import (
 
 // statement checks one top-level statement and rewrites it in place.
 func (w *walker) statement(n *pg.Node) error {
+	w.named = true
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		return w.node(n, nil)
@@ -62,6 +63,7 @@ func (w *walker) query(n *pg.Node, inside string) error {
 }
 
 func (w *walker) nodes(list []*pg.Node) error {
+	w.named = false
 	for _, n := range list {
 		if err := w.node(n, nil); err != nil {
 			return err
@@ -70,23 +72,9 @@ func (w *walker) nodes(list []*pg.Node) error {
 	return nil
 }
 
-// options checks the names of a statement's options and walks their values.
-func (w *walker) options(list []*pg.Node, allowed map[string]bool, statement, hint string) error {
-	for _, node := range list {
-		option := node.GetDefElem()
-		if option == nil || option.GetDefnamespace() != "" || !allowed[option.GetDefname()] {
-			return refuse(statePrivilege, hint, "%s option %q is not allowed", statement, option.GetDefname()).at(option.GetLocation())
-		}
-		if err := w.node(option.GetArg(), nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 func (w *walker) explain(n *pg.ExplainStmt) error {
 	hint := "VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed."
-	if err := w.options(n.GetOptions(), explainOptions, "EXPLAIN", hint); err != nil {
+	if err := options(n.GetOptions(), explainOptions, "EXPLAIN", hint); err != nil {
 		return err
 	}
 	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
@@ -99,6 +87,7 @@ func (w *walker) prepare(n *pg.PrepareStmt) error {
 	if err := w.nodes(n.GetArgtypes()); err != nil {
 		return err
 	}
+	w.named = true
 	return w.query(n.GetQuery(), "PREPARE")
 }
 
@@ -112,7 +101,7 @@ func (w *walker) copyTo(n *pg.CopyStmt) error {
 	case n.GetIsProgram(), n.GetFilename() != "":
 		return refuseVerb("COPY TO a file or program", hint)
 	}
-	if err := w.options(n.GetOptions(), copyOptions, "COPY", "The options of COPY TO are allowed."); err != nil {
+	if err := options(n.GetOptions(), copyOptions, "COPY", "The options of COPY TO are allowed."); err != nil {
 		return err
 	}
 	if n.GetRelation() != nil {

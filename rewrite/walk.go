@@ -15,6 +15,11 @@ type walker struct {
 	database string
 	// replaced counts the calls that were replaced by something else.
 	replaced int
+	// named says whether the value that is visited ends up before the client's
+	// eyes, or in a text; see object.go.
+	named bool
+	// operator are the settings that only the operator sets.
+	operator map[string]bool
 }
 
 // understood are the node types whose fields may simply be walked. The other
@@ -26,17 +31,20 @@ var understood = words(`
 	JsonAggConstructor JsonArrayAgg JsonArrayConstructor JsonArrayQueryConstructor JsonFormat JsonIsPredicate
 	JsonKeyValue JsonObjectAgg JsonObjectConstructor JsonOutput JsonReturning JsonValueExpr List MinMaxExpr
 	NamedArgExpr NullTest ParamRef RangeSubselect RangeTableFunc RangeTableFuncCol RowExpr
-	String WindowDef XmlExpr XmlSerialize JoinExpr`)
+	String WindowDef XmlSerialize JoinExpr`)
 
 // children visits all that a message holds, in the order of its fields, without
 // knowing them: a field that nobody thought of cannot be missed.
 func (w *walker) children(m protoreflect.Message, s *scope) error {
+	was := w.named
+	defer func() { w.named = was }()
 	fields := m.Descriptor().Fields()
 	for i := range fields.Len() {
 		field := fields.Get(i)
 		if field.Message() == nil || !m.Has(field) {
 			continue
 		}
+		w.named = namedInside(m, field.Name(), was)
 		if !field.IsList() {
 			if err := w.visit(m.Get(field).Message(), s); err != nil {
 				return err
@@ -74,12 +82,14 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return w.typeName(n, s)
 	case *pg.CollateClause:
 		return w.collation(n, s)
+	case *pg.XmlExpr:
+		return w.xml(n, s)
 	case *pg.A_Expr:
-		return w.operator(n.GetName(), n.GetLocation(), m, s)
+		return w.operation(n.GetName(), n.GetLocation(), m, s)
 	case *pg.SubLink:
-		return w.operator(n.GetOperName(), n.GetLocation(), m, s)
+		return w.operation(n.GetOperName(), n.GetLocation(), m, s)
 	case *pg.SortBy:
-		return w.operator(n.GetUseOp(), n.GetLocation(), m, s)
+		return w.operation(n.GetUseOp(), n.GetLocation(), m, s)
 	case *pg.RangeTableSample:
 		return refuse(stateNotSupported, "Use ORDER BY random() LIMIT n.",
 			"TABLESAMPLE is not possible: published tables are views").at(n.GetLocation())
@@ -107,21 +117,31 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 	case *pg.Node_SqlvalueFunction:
 		return w.valueFunction(n, inner.SqlvalueFunction)
 	case *pg.Node_TypeCast:
-		return w.cast(inner.TypeCast, s)
+		return w.cast(n, inner.TypeCast, s)
 	}
 	m := n.ProtoReflect()
 	field := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
 	return w.visit(m.Get(field).Message(), s)
 }
 
-// operator refuses operators of other schemas than pg_catalog; unqualified ones
+// operation refuses operators of other schemas than pg_catalog; unqualified ones
 // are found on the session's search path, which clients cannot set.
-func (w *walker) operator(name []*pg.Node, location int32, m protoreflect.Message, s *scope) error {
+func (w *walker) operation(name []*pg.Node, location int32, m protoreflect.Message, s *scope) error {
 	if len(name) > 1 && (len(name) > 2 || name[0].GetString_().GetSval() != "pg_catalog") {
 		return refuse(statePrivilege, "Only the operators of pg_catalog are allowed.",
 			"permission denied for operator %s", dotted(name)).at(location)
 	}
 	return w.children(m, s)
+}
+
+// xml refuses the one form in which the deparser takes an expression for a
+// constant: xmlroot(x, version y).
+func (w *walker) xml(n *pg.XmlExpr, s *scope) error {
+	if n.GetOp() == pg.XmlExprOp_IS_XMLROOT && (len(n.GetArgs()) != 3 || n.GetArgs()[1].GetAConst() == nil) {
+		return refuse(stateNotSupported, "Write the version as a constant.",
+			"kproxy supports xmlroot with a constant version only").at(n.GetLocation())
+	}
+	return w.children(n.ProtoReflect(), s)
 }
 
 func (w *walker) collation(n *pg.CollateClause, s *scope) error {

@@ -33,7 +33,11 @@ database administrator to read and run; passwords are not part of it.`,
 	show := c.Flags().Bool("print", false, "print the SQL instead of running it")
 	admin := c.Flags().String("admin-url", "", "connection `URL` of an administrator (environment: "+adminEnv+", which keeps a password off the command line)")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		cfg, err := loadConfig(*path)
+		load := loadConfig
+		if *show {
+			load = parseConfig // passwords are not part of the script
+		}
+		cfg, err := load(*path)
 		if err != nil {
 			return err
 		}

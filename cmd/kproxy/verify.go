@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -37,6 +38,11 @@ Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		}
 		if err := write(c.OutOrStdout()); err != nil {
 			return err
+		}
+		for _, t := range report {
+			if t.Generation == 0 {
+				return fmt.Errorf("table %s has not been published yet: start 'kproxy serve'", t.Table)
+			}
 		}
 		if !report.Passed() {
 			return errors.New("a published table does not keep its promises")

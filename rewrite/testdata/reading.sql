@@ -120,7 +120,7 @@ COPY patients (age, "Sex") TO STDOUT WITH (FORMAT csv, HEADER, DELIMITER ';', NU
 --> COPY (SELECT age, "Sex" FROM kproxy_release_public.patients patients) TO STDOUT WITH (FORMAT CSV, HEADER, DELIMITER ';', NULL '', FORCE_QUOTE (age))
 
 COPY public.wards TO STDOUT CSV HEADER
---> COPY (SELECT * FROM public.wards wards) TO STDOUT CSV HEADER
+--> COPY (SELECT * FROM public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER)
 
 COPY (SELECT * FROM patients WHERE age > 3) TO STDOUT (FORMAT binary)
 --> COPY (SELECT * FROM kproxy_release_public.patients patients WHERE age > 3) TO STDOUT WITH (FORMAT BINARY)
@@ -201,10 +201,10 @@ FETCH FORWARD 100 FROM _psql_cursor
 
 -- psql \copy
 COPY  patients (age, ward) TO STDOUT WITH CSV HEADER
---> COPY (SELECT age, ward FROM kproxy_release_public.patients patients) TO STDOUT CSV HEADER
+--> COPY (SELECT age, ward FROM kproxy_release_public.patients patients) TO STDOUT WITH (FORMAT CSV, HEADER)
 
 SELECT pg_get_indexdef(indexrelid), obj_description('patients'::regclass, 'pg_class') FROM pg_index WHERE indrelid = 'patients'::regclass
---> SELECT (SELECT pg_catalog.pg_get_indexdef(kproxy_guard.indexrelid) FROM (SELECT indexrelid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_index kproxy_guard WHERE kproxy_guard.indexrelid = kproxy_argument.a0) AS pg_get_indexdef, (SELECT kproxy_guard.description FROM (SELECT '"kproxy_release_public"."patients"'::pg_catalog.regclass::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_class"'::pg_catalog.regclass AND kproxy_guard.objsubid = 0) AS obj_description FROM kproxy_catalog.pg_index pg_index WHERE indrelid = '"kproxy_release_public"."patients"'::pg_catalog.regclass
+--> SELECT (SELECT pg_catalog.pg_get_indexdef(kproxy_guard.indexrelid) FROM (SELECT indexrelid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_index kproxy_guard WHERE kproxy_guard.indexrelid = kproxy_argument.a0) AS pg_get_indexdef, (SELECT kproxy_guard.description FROM (SELECT '"kproxy_release_public"."patients"'::pg_catalog.regclass::pg_catalog.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid AND kproxy_guard.objsubid = 0) AS obj_description FROM kproxy_catalog.pg_index pg_index WHERE indrelid = '"kproxy_release_public"."patients"'::pg_catalog.regclass::pg_catalog.oid
 
 SELECT * FROM patients p WHERE p.diagnosis = 'it''s' AND p.name ~ '^\d+$'
 --> SELECT * FROM kproxy_release_public.patients p WHERE p.diagnosis = 'it''s' AND p.name ~ E'^\\d+$'

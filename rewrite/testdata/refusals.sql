@@ -545,7 +545,7 @@ SELECT obj_description(16384)
 --! hint: Name the catalog: obj_description(oid, 'pg_class').
 
 SELECT pg_get_constraintdef(g, true), obj_description(g, 'pg_class'), col_description(g, 3), pg_get_indexdef(g, 0, true) FROM generate_series(16384, 20000) g
---> SELECT (SELECT pg_catalog.pg_get_constraintdef(kproxy_guard.oid, kproxy_argument.a1) FROM (SELECT g::pg_catalog.oid AS a0, true AS a1) kproxy_argument, kproxy_catalog.pg_constraint kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS pg_get_constraintdef, (SELECT kproxy_guard.description FROM (SELECT g::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_class"'::pg_catalog.regclass AND kproxy_guard.objsubid = 0) AS obj_description, (SELECT kproxy_guard.description FROM (SELECT g::pg_catalog.oid AS a0, 3 AS a1) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND kproxy_guard.objsubid = kproxy_argument.a1) AS col_description, (SELECT pg_catalog.pg_get_indexdef(kproxy_guard.indexrelid, kproxy_argument.a1, kproxy_argument.a2) FROM (SELECT g::pg_catalog.oid AS a0, 0 AS a1, true AS a2) kproxy_argument, kproxy_catalog.pg_index kproxy_guard WHERE kproxy_guard.indexrelid = kproxy_argument.a0) AS pg_get_indexdef FROM pg_catalog.generate_series(16384, 20000) g
+--> SELECT (SELECT pg_catalog.pg_get_constraintdef(kproxy_guard.oid, true) FROM (SELECT g::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_constraint kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0 AND (kproxy_guard.confrelid = 0 OR kproxy_guard.confrelid IN (SELECT oid FROM kproxy_catalog.pg_class))) AS pg_get_constraintdef, (SELECT kproxy_guard.description FROM (SELECT g::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid AND kproxy_guard.objsubid = 0) AS obj_description, (SELECT kproxy_guard.description FROM (SELECT g::pg_catalog.oid AS a0, 3 AS a1) kproxy_argument, kproxy_catalog.pg_description kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid AND kproxy_guard.objsubid = kproxy_argument.a1) AS col_description, (SELECT pg_catalog.pg_get_indexdef(kproxy_guard.indexrelid, 0, true) FROM (SELECT g::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_index kproxy_guard WHERE kproxy_guard.indexrelid = kproxy_argument.a0) AS pg_get_indexdef FROM pg_catalog.generate_series(16384, 20000) g
 
 SELECT obj_description(g, name) FROM wards g
 --! 0A000 kproxy supports obj_description with a constant only
@@ -571,3 +571,150 @@ SELECT * FROM patients; COMMIT; foo
 --! 42601 syntax error at or near "foo"
 --! position: 33
 --! hint: kproxy reads the syntax of PostgreSQL 16.
+
+COPY (SELECT 1) TO STDOUT (NULL)
+--! 22023 COPY option "null" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (DELIMITER 1)
+--! 22023 COPY option "delimiter" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (QUOTE (a))
+--! 22023 COPY option "quote" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (ENCODING +1)
+--! 22023 COPY option "encoding" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (FORMAT)
+--! 22023 COPY option "format" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (FORMAT 'xml')
+--! 22023 COPY option "format" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (FORCE_QUOTE)
+--! 22023 COPY option "force_quote" does not take this value
+--! position: 28
+
+COPY (SELECT 1) TO STDOUT (HEADER 'a b')
+--! 22023 COPY option "header" does not take this value
+--! position: 28
+
+EXPLAIN (FORMAT 1) SELECT 1
+--! 22023 EXPLAIN option "format" does not take this value
+--! position: 10
+
+EXPLAIN (ANALYZE 'a b') SELECT 1
+--! 22023 EXPLAIN option "analyze" does not take this value
+--! position: 10
+
+SET TIME ZONE INTERVAL '+01:00'
+--! 22023 parameter "timezone" cannot be set to this value
+--! hint: Write a name or a number; for a time zone: SET TIME ZONE 'Europe/Berlin'.
+
+SET TIME ZONE INTERVAL(2) '+01:00'
+--! 22023 parameter "timezone" cannot be set to this value
+--! hint: Write a name or a number; for a time zone: SET TIME ZONE 'Europe/Berlin'.
+
+SELECT 'now'::pg_catalog.timestamptz(a), '1'::pg_catalog.interval(b)
+--! 42601 type modifiers must be integer constants
+--! position: 15
+
+SELECT xmlroot(a, version b, standalone yes)
+--! 0A000 kproxy supports xmlroot with a constant version only
+--! position: 8
+--! hint: Write the version as a constant.
+
+SELECT array_agg(r) FROM json_to_recordset('[{"r": 16500}]') AS t(r regclass)
+--! 0A000 kproxy supports type regclass in casts of single values only
+--! position: 69
+--! hint: Cast single values in the query instead.
+
+SELECT '{16500}'::regclass[]
+--! 0A000 kproxy supports type regclass[] in casts of single values only
+--! position: 19
+--! hint: Cast single values in the query instead.
+
+PREPARE p (regclass) AS SELECT $1
+--! 0A000 kproxy supports type regclass in casts of single values only
+--! position: 12
+--! hint: Cast single values in the query instead.
+
+SELECT * FROM XMLTABLE('/a' PASSING x COLUMNS r regtype)
+--! 0A000 kproxy supports type regtype in casts of single values only
+--! position: 49
+--! hint: Cast single values in the query instead.
+
+SELECT (g).regclass FROM generate_series(1, 2) g
+--! 42501 permission denied for function regclass
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT g.regclassout, (v).oidvectortypes FROM generate_series(1, 2) g
+--! 42501 permission denied for function regclassout
+--! position: 8
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT 'public.secrets'::regclass
+--! 42P01 relation "public.secrets" does not exist
+--! position: 24
+
+SELECT 'patients_national_id_key'::regclass, to_regclass('nowhere')
+--! 42P01 relation "patients_national_id_key" does not exist
+--! position: 34
+
+SELECT 'public.secrets'::regtype
+--! 42704 "public.secrets" does not exist
+--! position: 24
+--! hint: Only built-in types and functions can be named.
+
+SELECT to_regtype('kproxy_store.records'), 'kproxy_store.f'::regproc
+--! 42704 "kproxy_store.f" does not exist
+--! position: 60
+--! hint: Only built-in types and functions can be named.
+
+SELECT '1'::xid
+--! 42704 type "xid" does not exist
+--! position: 13
+--! hint: Only built-in types can be named.
+
+SELECT '10:20:'::pg_snapshot
+--! 42704 type "pg_snapshot" does not exist
+--! position: 18
+--! hint: Only built-in types can be named.
+
+SELECT mxid_age('1')
+--! 42501 permission denied for function mxid_age
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed.
+
+SELECT (x).mxid_age FROM pg_class x
+--! 42501 permission denied for function mxid_age
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT pg_get_serial_sequence(relname, 'id') FROM pg_class
+--! 0A000 kproxy supports pg_get_serial_sequence with a constant only
+--! position: 8
+--! hint: Write the table's name as a constant.
+
+SELECT has_table_privilege('public.secrets', 'select')
+--! 42P01 relation "public.secrets" does not exist
+--! position: 8
+
+SELECT format_type('wards', 1)
+--! 0A000 kproxy supports format_type of OIDs only
+--! position: 8
+--! hint: Cast the name to regclass.
+
+SELECT pg_get_expr(conbin, 'patients') FROM pg_constraint
+--! 0A000 kproxy supports pg_get_expr of OIDs only
+--! position: 8
+--! hint: Cast the name to regclass.
+
+SELECT 'kproxy_store'::regnamespace, 'a.b'::regnamespace
+--! 42704 "a.b" does not exist
+--! position: 43
+--! hint: Only built-in types and functions can be named.

@@ -254,7 +254,10 @@ BEGIN
     FROM (VALUES
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"',
        'kproxy_catalog.visible(c.oid)',
-       '{"relnamespace":"kproxy_catalog.source_namespace(c.relnamespace)","relpages":"0","reltuples":"(-1)::real"}'),
+       '{"relfrozenxid":"''0''::pg_catalog.xid","relminmxid":"''0''::pg_catalog.xid","relnamespace":"kproxy_catalog.source_namespace(c.relnamespace)","relpages":"0","reltuples":"(-1)::real"}'),
+      ('"pg_catalog"."pg_database"', '"kproxy_catalog"."pg_database"',
+       'true',
+       '{"datfrozenxid":"''0''::pg_catalog.xid","datminmxid":"''0''::pg_catalog.xid"}'),
       ('"pg_catalog"."pg_attribute"', '"kproxy_catalog"."pg_attribute"',
        'kproxy_catalog.visible(c.attrelid)',
        '{}'),

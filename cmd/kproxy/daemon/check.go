@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
@@ -49,6 +51,13 @@ func FormatReport(c *config.Config, report inspect.Report) string {
 // idleTimeoutVersion is the first server_version_num with idle_session_timeout.
 const idleTimeoutVersion = 140000
 
+// Codes of the findings made here.
+const (
+	codeIdleTimeout  = "idle-timeout"
+	codeReaderLogin  = "reader-login"
+	codeSlotPosition = "slot-position"
+)
+
 // Check connects as the owner and reports every finding about the database;
 // the publications are complete only if no finding is an error.
 func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Publication, []catalog.Relation, error) {
@@ -67,16 +76,51 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	}
 	if c.Timeouts.Idle > 0 && server.VersionNum < idleTimeoutVersion {
 		report = append(report, inspect.Finding{
-			Severity: inspect.Error, Code: "idle-timeout",
+			Severity: inspect.Error, Code: codeIdleTimeout,
 			What: "timeouts.idle needs idle_session_timeout, which this server does not have",
 			Fix:  "upgrade to PostgreSQL 14, or leave timeouts.idle out",
 		})
+	}
+	if len(report.Errors()) == 0 {
+		report = append(report, checkReader(ctx, c)...)
+		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("reading the catalog: %w", err)
 	}
 	return report, Publications(c.Policy, relations), relations, nil
+}
+
+// checkReader logs in as clients' sessions will.
+func checkReader(ctx context.Context, c *config.Config) inspect.Report {
+	reader, err := readerConfig(c)
+	if err == nil {
+		reader.ConnectTimeout = c.Timeouts.Connect
+		var conn *pgconn.PgConn
+		if conn, err = pgconn.ConnectConfig(ctx, reader); err == nil {
+			_ = conn.Close(ctx)
+			return nil
+		}
+	}
+	return inspect.Report{{
+		Severity: inspect.Error, Code: codeReaderLogin,
+		What: fmt.Sprintf("the reader role %q cannot log in: %v", c.Upstream.Reader.User, cause(err)),
+		Fix:  "correct upstream.reader and its password; 'kproxy setup' sets the role's password to the configured one",
+	}}
+}
+
+// checkPosition tells whether replication can go on from where it stood.
+func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system string) inspect.Report {
+	err := ksync.Continues(ctx, conn, c.Slot, system)
+	if err == nil {
+		return nil
+	}
+	finding := inspect.Finding{Severity: inspect.Error, Code: codeSlotPosition, What: err.Error()}
+	if stop := (*ksync.StopError)(nil); errors.As(err, &stop) {
+		finding.What, finding.Fix = stop.What, stop.Fix
+	}
+	return inspect.Report{finding}
 }
 
 // Publications are the published shapes of the policy's tables that exist and
@@ -96,10 +140,10 @@ func Publications(policy catalog.Policy, relations []catalog.Relation) []catalog
 	return publications
 }
 
-func (d *Daemon) check(ctx context.Context) ([]catalog.Publication, error) {
+func (d *Daemon) check(ctx context.Context) error {
 	report, publications, relations, err := Check(ctx, d.config)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, f := range report {
 		if f.Severity == inspect.Warning {
@@ -107,13 +151,13 @@ func (d *Daemon) check(ctx context.Context) ([]catalog.Publication, error) {
 		}
 	}
 	if errs := report.Errors(); len(errs) > 0 {
-		return nil, &CheckError{Config: d.config, Report: errs}
+		return &CheckError{Config: d.config, Report: errs}
 	}
 	if len(publications) != len(d.config.Policy.Tables) {
-		return nil, errors.New("a table changed while it was being checked; start again")
+		return errors.New("a table changed while it was being checked; start again")
 	}
-	d.relations.Store(&relations)
-	return publications, nil
+	d.relations, d.publications = relations, publications
+	return nil
 }
 
 func checkInput(c *config.Config) inspect.CheckInput {
@@ -143,7 +187,7 @@ func connectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
 	owner.RuntimeParams["application_name"] = "kproxy"
 	conn, err := pgx.ConnectConfig(ctx, owner)
 	if err != nil {
-		return nil, fmt.Errorf("connecting as the owner role %q: %w", c.Upstream.Owner.User, err)
+		return nil, &connectError{role: c.Upstream.Owner.User, address: net.JoinHostPort(c.Upstream.Owner.Host, fmt.Sprint(c.Upstream.Owner.Port)), err: err}
 	}
 	return conn, nil
 }

@@ -37,14 +37,20 @@ type Daemon struct {
 	config *config.Config
 	Options
 
+	proxy    *proxy.Server
 	syncer   *ksync.Syncer
 	rewriter *rewrite.Rewriter
 	address  atomic.Pointer[net.TCPAddr]
 	ready    chan struct{}
 
-	relations   atomic.Pointer[[]catalog.Relation]
 	unavailable atomic.Pointer[unavailable]
 	refresh     chan struct{}
+
+	publications []catalog.Publication // what replication applies
+
+	// What the rewriter knows; used by one goroutine at a time.
+	relations []catalog.Relation
+	withdrawn map[catalog.Name]string
 }
 
 // New prepares a daemon; nothing is connected yet.
@@ -82,15 +88,13 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := listener.Close(); err != nil {
 		return fmt.Errorf("giving the port back: %w", err)
 	}
-	publications, err := d.check(ctx)
-	if err != nil {
+	if err := d.check(ctx); err != nil {
 		return err
 	}
-	if err := d.prepare(publications); err != nil {
+	if err := d.prepare(); err != nil {
 		return err
 	}
-	server, err := d.server()
-	if err != nil {
+	if d.proxy, err = d.server(); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -102,7 +106,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case err := <-applied: // ctx ended, or nothing could be published
 		return err
 	}
-	served := d.serve(ctx, server)
+	served := d.serve(ctx)
 	cancel()
 	return errors.Join(served, <-applied)
 }
@@ -119,17 +123,17 @@ func (d *Daemon) apply(ctx context.Context) error {
 }
 
 // serve listens until ctx ends.
-func (d *Daemon) serve(ctx context.Context, server *proxy.Server) error {
+func (d *Daemon) serve(ctx context.Context) error {
 	listener, err := d.listen(ctx)
 	if err != nil {
 		return err
 	}
-	d.resolve()
+	d.resolve(nil)
 	go d.watch(ctx)
 	d.address.Store(listener.Addr().(*net.TCPAddr)) //nolint:forcetypeassert // listening on tcp
 	d.Logger.Info("serving", "address", listener.Addr().String(), "database", d.config.Database, "tables", len(d.config.Policy.Tables))
 	close(d.ready)
-	return server.Serve(ctx, listener)
+	return d.proxy.Serve(ctx, listener)
 }
 
 func (d *Daemon) listen(ctx context.Context) (net.Listener, error) {
@@ -140,7 +144,7 @@ func (d *Daemon) listen(ctx context.Context) (net.Listener, error) {
 	return listener, nil
 }
 
-func (d *Daemon) prepare(publications []catalog.Publication) error {
+func (d *Daemon) prepare() error {
 	owner, err := ownerConfig(d.config)
 	if err != nil {
 		return err
@@ -149,11 +153,12 @@ func (d *Daemon) prepare(publications []catalog.Publication) error {
 		Database:          d.config.Database,
 		CacheBytes:        d.config.Limits.StatementCacheBytes,
 		MaxStatementBytes: d.config.Limits.MaxStatementBytes,
+		Pinned:            pinnedByOperator(d.config.Timeouts),
 	})
 	d.syncer, err = ksync.New(ksync.Config{
 		Owner: owner, Reader: d.config.Upstream.Reader.User,
 		Publication: d.config.Publication, Slot: d.config.Slot,
-		Tables: publications, Seed: d.Seed,
+		Tables: d.publications, Seed: d.Seed,
 		Progress: d.Progress, Failpoint: d.Failpoint, Logger: d.Logger,
 		Changed: func(ksync.Status) {
 			select {
@@ -199,6 +204,19 @@ func (d *Daemon) server() (*proxy.Server, error) {
 	return server, nil
 }
 
+// pinnedByOperator are the settings that bound clients and that they must not
+// raise.
+func pinnedByOperator(t config.Timeouts) []string {
+	var names []string
+	if t.Statement > 0 {
+		names = append(names, "statement_timeout")
+	}
+	if t.Idle > 0 {
+		names = append(names, "idle_session_timeout")
+	}
+	return names
+}
+
 // readerConfig is the connection each client session gets. What is pinned here
 // is also what RESET ALL and DISCARD ALL return to.
 func readerConfig(c *config.Config) (*pgconn.Config, error) {
@@ -206,9 +224,11 @@ func readerConfig(c *config.Config) (*pgconn.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the reader's connection: %w", err)
 	}
-	path := make([]string, 0, 2*len(catalog.DefaultSearchPath))
-	for _, schema := range catalog.DefaultSearchPath {
-		path = append(path, catalog.QuoteIdentifier(catalog.ReleaseSchema(schema)), catalog.QuoteIdentifier(schema))
+	// Release schemas only: they hold views and nothing else, so that no function,
+	// operator or type of the database is found by an unqualified name.
+	path := make([]string, len(catalog.DefaultSearchPath))
+	for i, schema := range catalog.DefaultSearchPath {
+		path[i] = catalog.QuoteIdentifier(catalog.ReleaseSchema(schema))
 	}
 	pinned := map[string]string{
 		"search_path":                   strings.Join(path, ", "),

@@ -2,6 +2,8 @@ package daemon
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/kproxy/kproxy/catalog"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -30,12 +32,27 @@ func (d *Daemon) available() error {
 	return nil
 }
 
-// resolve gives the rewriter a fresh snapshot when something in it changed.
-func (d *Daemon) resolve() {
-	relations := d.relations.Load()
+// resolve gives the rewriter a fresh snapshot when something in it changed;
+// relations are nil when they were not looked at again. A table that is withdrawn
+// ends the sessions, which may have prepared statements and opened cursors on it.
+func (d *Daemon) resolve(relations []catalog.Relation) {
 	withdrawn := withdrawals(d.config.Policy, d.syncer.Status())
-	d.rewriter.SetSnapshot(catalog.NewSnapshot(d.config.Policy, *relations, withdrawn))
+	first, withdraws := d.withdrawn == nil, !maps.Equal(withdrawn, d.withdrawn)
+	moved := relations != nil && !slices.EqualFunc(relations, d.relations, sameRelation)
+	if !first && !withdraws && !moved {
+		return
+	}
+	if relations != nil {
+		d.relations = relations
+	}
+	d.withdrawn = withdrawn
+	d.rewriter.SetSnapshot(catalog.NewSnapshot(d.config.Policy, d.relations, withdrawn))
+	if withdraws && len(withdrawn) > 0 {
+		d.proxy.EndSessions()
+	}
 }
+
+func sameRelation(a, b catalog.Relation) bool { return a.Name == b.Name && a.OID == b.OID }
 
 // withdrawals names the tables whose guarantees cannot be given, with reasons
 // in words that tell nothing about the data.

@@ -61,7 +61,6 @@ SELECT 'people'::regclass, 'people'::regclass::oid
 -- refuse
 SELECT 'other.people'::regclass
 
--- refuse
 SELECT to_regclass('kproxy_store.records_1')
 
 -- refuse

@@ -1,0 +1,50 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// connectError says in one line why a role could not connect, and what to do.
+type connectError struct {
+	role, address string
+	err           error
+}
+
+func (e *connectError) Error() string {
+	return fmt.Sprintf("connecting to %s as role %q: %v (%s)", e.address, e.role, cause(e.err), e.fix())
+}
+
+func (e *connectError) Unwrap() error { return e.err }
+
+func (e *connectError) fix() string {
+	refused := (*pgconn.PgError)(nil)
+	if !errors.As(e.err, &refused) {
+		return "is PostgreSQL running there? see upstream in the configuration"
+	}
+	switch refused.Code {
+	case "28P01":
+		return "correct the password, or run 'kproxy setup', which sets it to the configured one"
+	case "28000":
+		return "run 'kproxy setup', and let the role in by pg_hba.conf"
+	case "3D000":
+		return "correct upstream.owner.database"
+	default:
+		return "see upstream in the configuration"
+	}
+}
+
+// cause is the most telling part of a connection's failure: drivers try several
+// addresses and ways of encryption, and join what each of them met.
+func cause(err error) error {
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
+		return fmt.Errorf("%s (SQLSTATE %s)", refused.Message, refused.Code)
+	}
+	if network := (*net.OpError)(nil); errors.As(err, &network) {
+		return network.Err
+	}
+	return err
+}

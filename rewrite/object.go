@@ -1,0 +1,273 @@
+package rewrite
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// The types regclass, regtype, ... print the name of any object whose OID is
+// guessed, and literals, integers and OIDs become one of them wherever they meet
+// one: CASE WHEN true THEN '16500' ELSE 'pg_class'::regclass END. Hence no
+// expression of such a type is ever sent. Where the value is shown, the cast
+// becomes the text of the object's name, read through the stand-in for its catalog;
+// everywhere else, its OID.
+
+// objectCatalogs are the catalogs that list the objects of such a type. Those of
+// the other reg* types are open to clients as they are.
+var objectCatalogs = map[string]string{
+	"regclass": "pg_class", "regtype": "pg_type", "regproc": "pg_proc", "regprocedure": "pg_proc",
+	"regnamespace": "pg_namespace",
+}
+
+// objectType is the name of the checked type if it is one of objectCatalogs, array
+// or not, and otherwise empty.
+func objectType(n *pg.TypeName) string {
+	if name := builtinName(n); objectCatalogs[name] != "" {
+		return name
+	}
+	return ""
+}
+
+// handsOn are the fields whose value becomes the value of what holds them.
+var handsOn = words(`SelectStmt.target_list SelectStmt.values_lists SelectStmt.larg SelectStmt.rarg
+	SelectStmt.sort_clause SelectStmt.group_clause SelectStmt.distinct_clause ResTarget.val SortBy.node
+	GroupingSet.content CaseExpr.args CaseExpr.defresult CaseWhen.result CoalesceExpr.args MinMaxExpr.args
+	A_ArrayExpr.elements RowExpr.args List.items CollateClause.arg A_Indirection.arg`)
+
+// textual are functions that make a text of any value.
+var textual = words(`array_agg concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
+	jsonb_build_array jsonb_build_object quote_literal quote_nullable to_json to_jsonb`)
+
+// namedInside says whether values in a field of m are shown, where m is itself or
+// is not.
+func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bool {
+	switch n := m.Interface().(type) {
+	case *pg.RangeSubselect, *pg.CommonTableExpr:
+		return true
+	case *pg.SubLink:
+		scalar := n.GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK || n.GetSubLinkType() == pg.SubLinkType_ARRAY_SUBLINK
+		return named && scalar && field == "subselect"
+	case *pg.FuncCall:
+		parts := names(n.GetFuncname())
+		return field == "args" && textual[parts[len(parts)-1]]
+	case *pg.A_Expr:
+		parts := names(n.GetName())
+		return len(parts) > 0 && parts[len(parts)-1] == "||"
+	}
+	return named && handsOn[string(m.Descriptor().Name())+"."+string(field)]
+}
+
+// cast checks a cast; those to types of objects are replaced.
+func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
+	named, before := w.named, w.replaced
+	last := names(n.GetTypeName().GetNames())
+	w.named = isText(n.GetTypeName()) || len(last) > 0 && (last[len(last)-1] == "name" || last[len(last)-1] == "bpchar")
+	err := w.node(n.GetArg(), s)
+	w.named = named
+	if err != nil {
+		return err
+	}
+	if err := w.builtinType(n.GetTypeName(), s); err != nil {
+		return err
+	}
+	if name := objectType(n.GetTypeName()); name != "" {
+		return w.object(node, name, n.GetArg(), n.GetLocation())
+	}
+	if inner := n.GetArg().GetTypeCast(); inner != nil && w.replaced != before && plain(n) && plain(inner) &&
+		builtinName(inner.GetTypeName()) == builtinName(n.GetTypeName()) {
+		node.Node = n.GetArg().GetNode() // cast to it already, by object
+	}
+	return nil
+}
+
+// plain says whether a checked cast is to a type without modifiers and no array.
+func plain(n *pg.TypeCast) bool {
+	return len(n.GetTypeName().GetTypmods()) == 0 && len(n.GetTypeName().GetArrayBounds()) == 0
+}
+
+// object replaces node, a cast of the checked arg, by the object's name or OID.
+func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32) error {
+	w.replaced++
+	content, constant := textConstant(arg)
+	switch {
+	case arg.GetAConst().GetIsnull():
+		node.Node = w.shown(arg).GetNode()
+	case constant && !digits(content):
+		known, err := w.knownName(typ, content, location)
+		if err != nil {
+			return err
+		}
+		node.Node = w.shown(castNode(known, typ)).GetNode()
+		if w.named && strings.HasPrefix(known, `"`+catalog.ReleaseSchema("")) {
+			node.Node = clientName(casted(castNode(known, typ), "text")).GetNode()
+		}
+	case !w.named && !madeText(arg):
+		node.Node = casted(arg, "oid").GetNode()
+	default:
+		return w.visibleObject(node, typ, objectKey(typ, arg))
+	}
+	return nil
+}
+
+// shown casts a value of an object's type to what takes its place.
+func (w *walker) shown(value *pg.Node) *pg.Node {
+	if w.named {
+		return casted(value, "text")
+	}
+	return casted(value, "oid")
+}
+
+// visibleObject replaces node by the name or OID of the object with the given key
+// if the session may see it, and by null otherwise.
+func (w *walker) visibleObject(node *pg.Node, typ string, key *pg.Node) error {
+	result := columnNode(guardAlias, "oid")
+	if w.named {
+		result = casted(casted(result, typ), "text")
+	}
+	if w.named && typ == "regclass" {
+		result = clientName(result)
+	}
+	return w.guard(node, objectCatalogs[typ], result, []*pg.Node{key}, equal(columnNode(guardAlias, "oid"), columnNode(argumentAlias, argumentName(0))))
+}
+
+// clientName shows a relation under the schema that the client knows.
+func clientName(text *pg.Node) *pg.Node {
+	prefix, none := pg.MakeAConstStrNode(catalog.ReleaseSchema(""), 0), pg.MakeAConstStrNode("", 0)
+	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+		Funcname: nameNodes("pg_catalog", "replace"), Args: []*pg.Node{text, prefix, none},
+		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
+	}}}
+}
+
+// objectKey is the OID that the argument of such a cast stands for. A name that is
+// made at run time is looked up in a way that does not fail if there is none, so
+// that hidden objects and missing ones look the same.
+func objectKey(typ string, arg *pg.Node) *pg.Node {
+	if !madeText(arg) {
+		return arg
+	}
+	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{casted(arg, "text")},
+		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
+	}}}
+}
+
+// madeText says whether an expression is, by its looks, a text made at run time.
+func madeText(n *pg.Node) bool {
+	switch n := n.GetNode().(type) {
+	case *pg.Node_ParamRef:
+		return true
+	case *pg.Node_TypeCast:
+		_, constant := textConstant(n.TypeCast.GetArg())
+		return isText(n.TypeCast.GetTypeName()) && !constant || builtinName(n.TypeCast.GetTypeName()) == "name"
+	case *pg.Node_AExpr:
+		parts := names(n.AExpr.GetName())
+		return len(parts) > 0 && parts[len(parts)-1] == "||"
+	case *pg.Node_FuncCall:
+		parts := names(n.FuncCall.GetFuncname())
+		return textMakers[parts[len(parts)-1]]
+	}
+	return false
+}
+
+// textMakers are functions with which clients make names.
+var textMakers = words("concat concat_ws format lower quote_ident quote_literal replace upper")
+
+// textConstant is the text of a constant that no cast changes.
+func textConstant(n *pg.Node) (string, bool) {
+	for n.GetTypeCast() != nil && isText(n.GetTypeCast().GetTypeName()) {
+		n = n.GetTypeCast().GetArg()
+	}
+	return stringConstant(n)
+}
+
+// digits says whether reg* types take the text for an OID.
+func digits(content string) bool {
+	return content != "" && strings.Trim(content, "0123456789") == ""
+}
+
+// knownName is the text to send for a name, or a refusal.
+func (w *walker) knownName(typ, content string, location int32) (string, error) {
+	if typ == "regclass" {
+		return w.relationName(content, location)
+	}
+	// Only built-in objects can be named with a schema; without one, only those and
+	// what is published lie on the session's path.
+	rest := content
+	for {
+		before, after, dot := strings.Cut(rest, ".")
+		if !dot {
+			return content, nil
+		}
+		schema := before[strings.LastIndexAny(before, " ,(")+1:]
+		if typ == "regnamespace" || schema != "pg_catalog" && schema != "information_schema" {
+			return "", refuse(stateUndefinedType, "Only built-in types and functions can be named.", "%q does not exist", content).at(location)
+		}
+		rest = after
+	}
+}
+
+// lookup handles to_regclass and its like.
+func lookup(typ string) special {
+	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
+		if len(f.GetArgs()) != 1 {
+			return nil // the database knows no such function
+		}
+		arg := f.Args[0]
+		if content, constant := textConstant(arg); constant && typ == "regclass" && !digits(content) {
+			known, err := w.relationName(content, f.GetLocation())
+			if err != nil { // to_regclass answers with null
+				w.replaced++
+				node.Node = w.shown(&pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Isnull: true}}}).GetNode()
+				return nil
+			}
+			f.Args[0] = castNode(known, "text")
+		}
+		return w.visibleObject(node, typ, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}})
+	}
+}
+
+// converted handles the function-like casts regclass(x) and pg_typeof.
+func converted(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	if name := f.Funcname[1].GetString_().GetSval(); objectCatalogs[name] != "" && len(f.GetArgs()) == 1 {
+		return w.object(node, name, f.Args[0], f.GetLocation())
+	}
+	w.replaced++
+	node.Node = w.shown(&pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}).GetNode()
+	return nil
+}
+
+// objectArgument routes the argument that names an object, counted from the end if
+// i is negative, through its stand-in: a hidden one becomes null.
+func objectArgument(typ string, i int) special {
+	return func(w *walker, _ *pg.Node, f *pg.FuncCall) error {
+		at := i
+		if at < 0 {
+			at += len(f.GetArgs())
+		}
+		if at < 0 || at >= len(f.GetArgs()) {
+			return nil
+		}
+		arg := f.Args[at]
+		if content, constant := textConstant(arg); constant && !digits(content) {
+			known, err := w.knownName(typ, content, f.GetLocation())
+			if err != nil {
+				return err
+			}
+			for arg.GetTypeCast() != nil {
+				arg = arg.GetTypeCast().GetArg()
+			}
+			arg.GetAConst().Val = &pg.A_Const_Sval{Sval: &pg.String{Sval: known}}
+			return nil
+		}
+		named := w.named
+		w.named = false
+		defer func() { w.named = named }()
+		f.Args[at] = &pg.Node{}
+		return w.visibleObject(f.Args[at], typ, objectKey(typ, arg))
+	}
+}
