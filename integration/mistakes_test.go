@@ -178,7 +178,7 @@ func TestLostSlot(t *testing.T) {
 	s := newSite(t, hospitalSite())
 	s.kproxy(t, "setup").must(t)
 	p := s.serve(t)
-	s.kproxy(t, "rebuild").speaks(t, 1, 2, "in use", "stop kproxy first")
+	s.kproxy(t, "rebuild").speaks(t, 1, 2, "another kproxy applies", "stop kproxy first")
 	if code := p.end(t, syscall.SIGTERM); code != 0 {
 		t.Errorf("the exit code is %d", code)
 	}
@@ -192,16 +192,22 @@ func TestLostSlot(t *testing.T) {
 	if n := scalar[int](t, client, "SELECT count(*) FROM patients"); n != patients-100 {
 		t.Errorf("after the rebuild %d patients are published", n)
 	}
-	// Under a running kproxy: nothing is published any more, and it says so.
+	// Under a running kproxy: nothing is published any more, and it says so; the
+	// session ends, with what it had prepared.
+	execute(t, client, "PREPARE counted AS SELECT count(*) FROM patients")
 	eventually(t, "the slot is dropped", func() bool {
 		execute(t, conn, "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = $1 AND active", s.slot)
 		_, err := conn.Exec(t.Context(), "SELECT pg_drop_replication_slot($1)", s.slot)
 		return err == nil
 	})
-	eventually(t, "the table is withdrawn", func() bool {
-		_, err := client.Exec(t.Context(), "SELECT count(*) FROM patients", pgx.QueryExecModeSimpleProtocol)
-		return err != nil && strings.Contains(err.Error(), "not published now")
+	eventually(t, "the session is ended", func() bool {
+		_, err := client.Exec(t.Context(), "EXECUTE counted", pgx.QueryExecModeSimpleProtocol)
+		return err != nil
 	})
+	client = connect(t, s.url())
+	if _, err := client.Exec(t.Context(), "SELECT count(*) FROM patients"); err == nil || !strings.Contains(err.Error(), "not published now") {
+		t.Errorf("a withdrawn table is answered with %v", err)
+	}
 	if n := scalar[int](t, client, "SELECT count(*) FROM icd10"); n == 0 {
 		t.Error("other tables cannot be read")
 	}
@@ -222,7 +228,7 @@ func TestSecondProcess(t *testing.T) {
 	second.address = freeAddress(t)
 	second.config = s.edit(t, "second.yaml", s.address, second.address)
 	p := second.launch(t)
-	if !p.awaitLog(t, "another kproxy applies for this slot") {
+	if !p.awaitLog(t, "another kproxy applies in this database") {
 		t.Fatalf("the second process ended:\n%s", p.log)
 	}
 	if strings.Contains(p.log.String(), "msg=serving") {

@@ -23,7 +23,7 @@ func Forget(ctx context.Context, owner *pgx.ConnConfig, slot string) error {
 		return err
 	}
 	if !locked {
-		return &StopError{What: "another kproxy applies in this database", Fix: "stop it first"}
+		return &StopError{What: "another kproxy applies in this database", Fix: "stop kproxy first"}
 	}
 	state, err := s.slotState(ctx)
 	if err != nil {
