@@ -6,18 +6,23 @@ import (
 	"slices"
 )
 
-// firstUserOID is the first object identifier of what initdb did not make
-// (FirstNormalObjectId).
-const firstUserOID = 16384
-
-// namingTypes are the types, and their arrays, that print the name of whatever
-// object a number stands for, or a transaction's number: reg* and xid, cid, tid
-// (pg_type.dat). The gate keeps them out of statements; a parameter's type is
-// declared beside the statement.
-var namingTypes = []uint32{
-	24, 2202, 2203, 2204, 2205, 2206, 3734, 3769, 4089, 4096, 4191,
-	1008, 2207, 2208, 2209, 2210, 2211, 3735, 3770, 4090, 4097, 4192,
-	27, 28, 29, 5069, 1010, 1011, 1012, 271,
+// parameterTypes are the types, each with its array, that a client may declare
+// for a parameter (pg_type.dat). Left out are those that print the name of
+// whatever object a number stands for (reg*), transaction and row identifiers,
+// and row types: the gate keeps them out of statements, and a declared type
+// stands beside the statement. 0 leaves the type to the server, 705 is unknown.
+var parameterTypes = []uint32{
+	0, 705,
+	16, 1000, 17, 1001, 18, 1002, 19, 1003, 20, 1016, 21, 1005, 23, 1007, 25, 1009, 26, 1028, // bool to oid
+	700, 1021, 701, 1022, 790, 791, 1700, 1231, // numbers
+	1042, 1014, 1043, 1015, 1560, 1561, 1562, 1563, 2950, 2951, // bpchar, varchar, bit, varbit, uuid
+	1082, 1182, 1083, 1183, 1114, 1115, 1184, 1185, 1186, 1187, 1266, 1270, // date and time
+	114, 199, 142, 143, 3802, 3807, 4072, 4073, // json, xml, jsonb, jsonpath
+	600, 1017, 601, 1018, 602, 1019, 603, 1020, 604, 1027, 628, 629, 718, 719, // geometry
+	829, 1040, 774, 775, 869, 1041, 650, 651, // network addresses
+	3614, 3643, 3615, 3645, // text search
+	3904, 3905, 3906, 3907, 3908, 3909, 3910, 3911, 3912, 3913, 3926, 3927, // ranges
+	4451, 6150, 4532, 6151, 4533, 6152, 4534, 6153, 4535, 6155, 4536, 6157, // multiranges
 }
 
 // errParameterType refuses a declared type.
@@ -28,13 +33,13 @@ func (errParameterType) SQLState() string { return stateFeatureNotSupported }
 
 // Hint tells what to do instead.
 func (errParameterType) Hint() string {
-	return "Leave the parameter's type to the server (0), or declare it as text or oid."
+	return "Leave the parameter's type to the server (0), or declare it as text."
 }
 
 // checkTypes returns the refusal of a parameter's declared type, if any.
 func (m parseMessage) checkTypes() *refusal {
 	for types := m.types[2:]; len(types) >= 4; types = types[4:] {
-		if oid := binary.BigEndian.Uint32(types); oid >= firstUserOID || slices.Contains(namingTypes, oid) {
+		if !slices.Contains(parameterTypes, binary.BigEndian.Uint32(types)) {
 			return newRefusal(errParameterType{errors.New("a parameter is declared with a type that is not allowed here")}, stateFeatureNotSupported)
 		}
 	}

@@ -88,7 +88,7 @@ var scripts = []struct {
 		[]oldproto.FrontendMessage{
 			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{25, 2205}}, syncMessage,
 			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{2210}}, syncMessage,
-			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{16384}}, syncMessage,
+			&oldproto.Parse{Query: "SELECT $1", ParameterOIDs: []uint32{71}}, syncMessage,
 			&oldproto.Parse{Query: "SELECT $1, $2", ParameterOIDs: []uint32{25, 0}}, syncMessage,
 		},
 		4,

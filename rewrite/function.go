@@ -98,6 +98,32 @@ func (w *walker) valueFunction(node *pg.Node, f *pg.SQLValueFunction) error {
 	return nil
 }
 
+// splitUnnest writes unnest(a, b) as ROWS FROM (unnest(a), unnest(b)), which is
+// what PostgreSQL makes of it, but only while the name is not qualified
+// (transformRangeFunction).
+func splitUnnest(n *pg.RangeFunction) {
+	if len(n.GetFunctions()) != 1 {
+		return
+	}
+	items := n.GetFunctions()[0].GetList().GetItems()
+	if len(items) == 0 {
+		return
+	}
+	call := items[0].GetFuncCall()
+	if call == nil || lastName(call.GetFuncname()) != "unnest" || len(call.GetArgs()) < 2 {
+		return
+	}
+	n.IsRowsfrom, n.Functions = true, nil
+	for _, argument := range call.GetArgs() {
+		one := &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+			Funcname: nameNodes("pg_catalog", "unnest"), Args: []*pg.Node{argument}, Funcformat: call.GetFuncformat(),
+		}}}
+		n.Functions = append(n.Functions, &pg.Node{Node: &pg.Node_List{List: &pg.List{
+			Items: append([]*pg.Node{one}, items[1:]...),
+		}}})
+	}
+}
+
 // rangeFunction walks a function in FROM, which cannot be replaced by a constant
 // or a subquery. One that is replaced by another function keeps its name as alias.
 func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
@@ -108,6 +134,7 @@ func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
 	if err := w.children(n.ProtoReflect(), s); err != nil {
 		return err
 	}
+	splitUnnest(n)
 	if w.replaced == before {
 		return nil
 	}

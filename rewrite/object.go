@@ -77,11 +77,25 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 	if name := objectType(n.GetTypeName()); name != "" {
 		return w.object(node, name, n.GetArg(), n.GetLocation())
 	}
+	if plain(n) && builtinName(n.GetTypeName()) == "bool" {
+		spellOut(n.GetArg().GetAConst().GetSval())
+	}
 	if inner := n.GetArg().GetTypeCast(); inner != nil && w.replaced != before && plain(n) && plain(inner) &&
 		builtinName(inner.GetTypeName()) == builtinName(n.GetTypeName()) {
 		node.Node = n.GetArg().GetNode() // cast to it already, by object
 	}
 	return nil
+}
+
+// spellOut writes 't' and 'f' in full: cast to boolean, the deparser would write
+// them as the words TRUE and FALSE, which are another tree.
+func spellOut(truth *pg.String) {
+	switch truth.GetSval() {
+	case "t":
+		truth.Sval = "true"
+	case "f":
+		truth.Sval = "false"
+	}
 }
 
 // plain says whether a checked cast is to a type without modifiers and no array.

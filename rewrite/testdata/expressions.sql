@@ -167,3 +167,12 @@ SELECT ((a,b) OVERLAPS (c,d))::int, (a IS NORMALIZED)::int, (a IS NORMALIZED) IS
 
 SELECT (SELECT 1)::int, (ARRAY(SELECT 1))::int[], (coalesce(a,b))::int, (greatest(a,b))[1], (xmlelement(name a))::text
 --> SELECT ((SELECT 1))::int, (ARRAY(SELECT 1))::int[], (COALESCE(a, b))::int, ((GREATEST(a, b)))[1], (xmlelement(name a))::pg_catalog.text
+
+SELECT 't'::boolean, 'f'::bool, boolean 't', cast('f' AS boolean), true, 'true'::bool, 'tr'::bool
+--> SELECT 'true'::boolean, 'false'::boolean, 'true'::boolean, 'false'::boolean, true, 'true'::boolean, 'tr'::boolean
+
+SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b']) AS t(a, b)
+--> SELECT * FROM ROWS FROM (pg_catalog.unnest(ARRAY[1, 2]) , pg_catalog.unnest(ARRAY['a', 'b']) ) t(a, b)
+
+SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b', 'c']) WITH ORDINALITY
+--> SELECT * FROM ROWS FROM (pg_catalog.unnest(ARRAY[1, 2]) , pg_catalog.unnest(ARRAY['a', 'b', 'c']) ) WITH ORDINALITY

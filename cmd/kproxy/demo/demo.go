@@ -99,10 +99,11 @@ func (s *stage) startServer(ctx context.Context) error {
 func (s *stage) serve(ctx context.Context, source source) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	logger := slog.New(slog.DiscardHandler)
+	level := slog.LevelError
 	if s.Verbose {
-		logger = slog.New(slog.NewTextHandler(os.Stderr, nil))
+		level = slog.LevelInfo
 	}
+	logger := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: level}))
 	s.daemon = daemon.New(s.config, daemon.Options{Logger: logger, Progress: s.Progress, Seed: s.Seed})
 	started := time.Now()
 	done := make(chan error, 1)
