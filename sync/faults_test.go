@@ -42,7 +42,25 @@ func released(t *testing.T) *bench {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+	b.ownerGone()
 	return b
+}
+
+// ownerGone waits until the server has noticed that a Syncer ended.
+func (b *bench) ownerGone() {
+	b.t.Helper()
+	for start := time.Now(); ; time.Sleep(5 * time.Millisecond) {
+		var sessions int
+		if err := b.source.QueryRow(b.t.Context(), "SELECT count(*) FROM pg_stat_activity WHERE usename = $1", b.config.Owner.User).Scan(&sessions); err != nil {
+			b.t.Fatal(err)
+		}
+		if sessions == 0 {
+			return
+		}
+		if time.Since(start) > time.Minute {
+			b.t.Fatalf("%d sessions of the owner stay", sessions)
+		}
+	}
 }
 
 func TestLostPositionStopsAndForgetHeals(t *testing.T) {

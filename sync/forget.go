@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -18,12 +19,8 @@ func Forget(ctx context.Context, owner *pgx.ConnConfig, slot string) error {
 	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
 		return fmt.Errorf("connecting as the owner: %w", err)
 	}
-	locked, err := s.tryLock(ctx)
-	if err != nil {
+	if err := s.lockSoon(ctx); err != nil {
 		return err
-	}
-	if !locked {
-		return &StopError{What: "another kproxy applies in this database", Fix: "stop kproxy first"}
 	}
 	state, err := s.slotState(ctx)
 	if err != nil {
@@ -36,4 +33,19 @@ func Forget(ctx context.Context, owner *pgx.ConnConfig, slot string) error {
 		return fmt.Errorf("forgetting the position: %w", err)
 	}
 	return nil
+}
+
+// lockSoon locks the store, waiting a little for the connection of a process that
+// has just ended.
+func (s *session) lockSoon(ctx context.Context) error {
+	for range 25 {
+		locked, err := s.tryLock(ctx)
+		if err != nil || locked {
+			return err
+		}
+		if err := sleep(ctx, 200*time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return &StopError{What: "another kproxy applies in this database", Fix: "stop kproxy first"}
 }
