@@ -95,16 +95,6 @@ func (f Form) String() string {
 	return formNames[f]
 }
 
-// ParseForm reads a form's name as it stands in a policy.
-func ParseForm(text string) (Form, error) {
-	for form, name := range formNames {
-		if name == text {
-			return Form(form), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not a published form: write both, value or range", text)
-}
-
 // Unpublishable says what happens to records that no equivalence class can take,
 // which is only the case while the whole table cannot satisfy its constraints.
 type Unpublishable int
@@ -126,14 +116,4 @@ func (u Unpublishable) String() string {
 		return fmt.Sprintf("Unpublishable(%d)", int(u))
 	}
 	return unpublishableNames[u]
-}
-
-// ParseUnpublishable reads the choice as it stands in a policy.
-func ParseUnpublishable(text string) (Unpublishable, error) {
-	for choice, name := range unpublishableNames {
-		if name == text {
-			return Unpublishable(choice), nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not a choice for unpublishable records: write withhold or refuse", text)
 }

@@ -31,13 +31,3 @@ func (r Role) String() string {
 	}
 	return fmt.Sprintf("Role(%d)", int(r))
 }
-
-// ParseRole reads a role's name as it stands in a policy.
-func ParseRole(text string) (Role, error) {
-	for role, name := range roleNames {
-		if name == text {
-			return role, nil
-		}
-	}
-	return 0, fmt.Errorf("%q is not a role: write identifying, quasi-identifying, sensitive or insensitive", text)
-}

@@ -67,14 +67,6 @@ func (d *Daemon) Ready() <-chan struct{} { return d.ready }
 // Address is where clients connect; nil before Ready.
 func (d *Daemon) Address() *net.TCPAddr { return d.address.Load() }
 
-// Status tells where replication stands; the zero Status before it starts.
-func (d *Daemon) Status() ksync.Status {
-	if d.syncer == nil {
-		return ksync.Status{}
-	}
-	return d.syncer.Status()
-}
-
 // Run checks, publishes and serves until ctx ends, which returns nil after
 // running statements have finished. It returns a *CheckError when the database
 // is not fit, and listens only once every table is published.
