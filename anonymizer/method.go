@@ -1,16 +1,15 @@
 // Package anonymizer turns a table of records into a release of equivalence
 // classes that satisfy a set of privacy constraints.
 //
-// One algorithm stands in one file, behind the interface Method; Table is what
-// they read, Release what they give. The package knows nothing of databases,
-// clocks or files: randomness comes in by a seed and the same seed gives the
-// same release.
+// Table is what a Method reads, Release what it gives. The methods stand in
+// families, each a package of its own below this one, and package methods lists
+// them all. Anonymize runs one on a constraint set and is the usual entry point.
+// Nothing here knows of databases, clocks or files: randomness comes in by a
+// seed and the same seed gives the same release.
 package anonymizer
 
 import (
 	"context"
-	"fmt"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -22,11 +21,20 @@ type EquivalenceClass []int32
 // Release divides the records of a table: each is in exactly one class or is
 // withheld.
 type Release struct {
-	// Classes satisfy the constraint set, each for itself.
+	// Classes satisfy the constraint set, each for itself, unless Levels says
+	// otherwise.
 	Classes []EquivalenceClass
 	// Withheld are the records that no class could take, for example all of a
 	// table with fewer than k records.
 	Withheld []int32
+	// Levels is nil for a method that publishes of each class what its members
+	// cover (Hierarchy.Generalize). A method that recodes by levels of value
+	// generalization hierarchies (hierarchy.LevelsOf) gives here, for each class
+	// and attribute, the level to which its members are generalized. Classes
+	// are then the records alike at these levels in all attributes, and a
+	// constraint <QI, K> holds over the records that are alike in QI alone, which
+	// can lie in several classes.
+	Levels [][]uint8
 }
 
 // Options of a run; the zero value is valid.
@@ -38,35 +46,22 @@ type Options struct {
 	// have found their class. It is called by one goroutine at a time, with
 	// done never falling, and must be quick.
 	Progress func(done, total int)
+	// Suppression is the share of the records, 0 to 1, that a method which
+	// generalizes all records alike may withhold instead of generalizing further;
+	// other methods ignore it.
+	Suppression float64
 }
 
 // Method is an algorithm that anonymizes a table.
 type Method interface {
 	// Name is the method's name in configurations.
 	Name() string
-	// Anonymize divides the table's records into classes that satisfy c. A
-	// table for which c is infeasible is withheld as a whole and is no error;
-	// the error is the context's.
+	// Accepts returns nil, or why the method cannot honor the constraints over
+	// these attributes, as the end of a sentence that starts with its name:
+	// "honors k alone".
+	Accepts(attributes []Attribute, c privacy.ConstraintSet) error
+	// Anonymize divides the table's records into classes that satisfy c, which
+	// the method accepts. A table for which c is infeasible is withheld as a
+	// whole and is no error; the error is the context's.
 	Anonymize(ctx context.Context, t *Table, c privacy.ConstraintSet, o Options) (*Release, error)
-}
-
-var methods = []Method{RoundedPartition{}}
-
-// Methods lists the names of all methods, the recommended one first.
-func Methods() []string {
-	names := make([]string, len(methods))
-	for i, m := range methods {
-		names[i] = m.Name()
-	}
-	return names
-}
-
-// MethodNamed returns the method with the name.
-func MethodNamed(name string) (Method, error) {
-	for _, m := range methods {
-		if m.Name() == name {
-			return m, nil
-		}
-	}
-	return nil, fmt.Errorf("unknown anonymization method %q: known are %s", name, strings.Join(Methods(), ", "))
 }

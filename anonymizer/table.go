@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -22,6 +23,8 @@ type Table struct {
 	cells      [][]hierarchy.Cell // attribute, record
 	sensitive  [][]uint32         // sensitive attribute, record
 	records    int
+	subjects   []uint32 // the person of each record; nil = each record another one
+	population func() *privacy.Population
 }
 
 // NewTable makes a table of cells, one slice for each attribute, and sensitive
@@ -58,6 +61,7 @@ func NewTable(attributes []Attribute, cells [][]hierarchy.Cell, sensitive [][]ui
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
+	t.population = sync.OnceValue(t.countAll)
 	return t, nil
 }
 
@@ -84,6 +88,34 @@ func (t *Table) Summarize(records []int32) privacy.Summary {
 		}
 	}
 	return s
+}
+
+// WithSubjects returns the table with the number of the person that each record
+// is about, one for each record; constraints then count persons. Subjects is
+// kept, not copied.
+func (t *Table) WithSubjects(subjects []uint32) (*Table, error) {
+	if len(subjects) != t.records {
+		return nil, fmt.Errorf("%d subjects of %d records", len(subjects), t.records)
+	}
+	counted := *t
+	counted.subjects = subjects
+	counted.population = sync.OnceValue(counted.countAll)
+	return &counted, nil
+}
+
+// Subjects is the column of persons, nil where each record counts for itself;
+// it must not be changed.
+func (t *Table) Subjects() []uint32 { return t.subjects }
+
+// Population is the distribution over all records, counted once.
+func (t *Table) Population() *privacy.Population { return t.population() }
+
+func (t *Table) countAll() *privacy.Population {
+	all := make([]int32, t.records)
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return privacy.NewPopulation(t.Summarize(all))
 }
 
 // Generalize gives what is published for a class, one generalization for each

@@ -17,7 +17,7 @@ type Policy struct {
 // TablePolicy protects one table.
 type TablePolicy struct {
 	Table       Name
-	Method      string // a name of anonymizer.Methods
+	Method      string // a name of methods.Names
 	Constraints []ConstraintSpec
 	// Unpublishable says what happens to records that no equivalence class can take.
 	Unpublishable Unpublishable

@@ -6,7 +6,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -45,12 +45,12 @@ func (r *reader) readable(to *[]catalog.Name) func(*yaml.Node) {
 
 func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 	what := "table " + name.String()
-	policy := catalog.TablePolicy{Table: name, Method: anonymizer.Methods()[0]}
+	policy := catalog.TablePolicy{Table: name, Method: methods.Names()[0]}
 	var of []diversityColumn
 	r.mapping(
 		n, what,
 		field{key: "method", read: func(n *yaml.Node) {
-			if method, ok := choose(r, n, "method", words(anonymizer.Methods())...); ok {
+			if method, ok := choose(r, n, "method", words(methods.Names())...); ok {
 				policy.Method = method.String()
 			}
 		}},

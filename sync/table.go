@@ -11,6 +11,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -73,7 +74,7 @@ func newTable(p catalog.Publication) (*table, error) {
 			t.constraints = append(t.constraints, privacy.KAnonymity{K: c.K})
 		}
 	}
-	if t.method, err = anonymizer.MethodNamed(p.Policy.Method); err != nil {
+	if t.method, err = methods.Named(p.Policy.Method); err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.Policy.Table, err)
 	}
 	return t, nil

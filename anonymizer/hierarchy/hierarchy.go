@@ -34,6 +34,8 @@ const (
 	Date                    // dates and points in time: an interval
 	Categorical             // labels: a node of a taxonomy
 	Prefix                  // codes: their common beginning
+	Ordered                 // labels with an order: a range of it
+	Suppression             // anything: the value where all agree, else nothing
 )
 
 var kindNames = [...]string{Numeric: "numeric", Date: "date", Categorical: "categorical", Prefix: "prefix"}

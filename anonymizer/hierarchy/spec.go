@@ -23,7 +23,34 @@ type Spec struct {
 	// are laid out on the axis; Categorical only. Empty is the flat taxonomy,
 	// which learns its leaves in order of first appearance.
 	Taxonomy []Node
+	// Order lists the values from the least to the greatest; Ordered only.
+	Order []string
+	// Steps are the widths of fixed intervals, ascending, each a whole multiple
+	// of the one before: classes are published on this grid. Numeric only. Empty
+	// publishes exactly what a class covers.
+	Steps []float64
+	// Origin is where one of the fixed intervals begins.
+	Origin float64
+	// Units are the calendar units to whose bounds dates are published, ascending.
+	// Date only. Empty publishes exactly what a class covers.
+	Units []Unit
+	// Keep are the numbers of leading characters that may be published,
+	// descending. Prefix only. Empty allows every number.
+	Keep []int
 }
+
+// Unit is a unit of the calendar.
+type Unit int
+
+// The units, each of which nests in the next one.
+const (
+	Day Unit = iota
+	Month
+	Quarter
+	Year
+	Decade
+	Century
+)
 
 var domainsOf = [...][]Domain{
 	Numeric:     {DomainInteger, DomainDecimal},

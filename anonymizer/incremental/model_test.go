@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -46,7 +46,7 @@ func newModel(t *testing.T, seed uint64, shape anonymizertest.Shape, constraints
 		rows: map[incremental.RecordID]row{}, mirror: map[incremental.RecordID]incremental.ClassID{},
 		published: map[incremental.ClassID]map[incremental.RecordID]row{}, gone: map[incremental.ClassID]bool{},
 	}
-	m.partition = incremental.New(m.data.Attributes, constraints, anonymizer.RoundedPartition{}, incremental.Options{Seed: seed})
+	m.partition = incremental.New(m.data.Attributes, constraints, partition.RoundedPartition{}, incremental.Options{Seed: seed})
 	return m
 }
 

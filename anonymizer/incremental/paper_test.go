@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -63,7 +64,7 @@ func table1(t *testing.T) *Partition {
 	t.Helper()
 	spec := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
 	attributes := []anonymizer.Attribute{anonymizertest.Attribute("age", spec), anonymizertest.Attribute("zip", spec)}
-	p := New(attributes, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, anonymizer.RoundedPartition{}, Options{})
+	p := New(attributes, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, partition.RoundedPartition{}, Options{})
 	for class, records := range map[ClassID][]Record{
 		1: {person(1, 21, 12000), person(2, 23, 18000)},
 		2: {person(3, 48, 28000), person(4, 42, 23000), person(5, 49, 25000)},
@@ -200,7 +201,7 @@ func TestNearestByBruteForce(t *testing.T) {
 
 // syntheticClasses makes a partition with many small classes and no records.
 func syntheticClasses(n, d int, random *rand.Rand) *Partition {
-	p := New(make([]anonymizer.Attribute, d), privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, anonymizer.RoundedPartition{}, Options{})
+	p := New(make([]anonymizer.Attribute, d), privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, partition.RoundedPartition{}, Options{})
 	for i := range n {
 		index := p.classes.add(ClassID(i+1), 10)
 		for a := range d {
@@ -227,11 +228,11 @@ func TestIncrementalLoss(t *testing.T) {
 		t.Skip("skipped: takes seconds")
 	}
 	c := privacy.ConstraintSet{privacy.KAnonymity{K: 5}}
-	batch, err := anonymizer.RoundedPartition{}.Anonymize(context.Background(), table, c, anonymizer.Options{})
+	batch, err := partition.RoundedPartition{}.Anonymize(context.Background(), table, c, anonymizer.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := New(table.Attributes(), c, anonymizer.RoundedPartition{}, Options{})
+	p := New(table.Attributes(), c, partition.RoundedPartition{}, Options{})
 	for i := range table.Len() {
 		cells := make([]hierarchy.Cell, len(table.Attributes()))
 		for a := range cells {
@@ -278,7 +279,7 @@ func BenchmarkNearest(b *testing.B) {
 func BenchmarkInsert(b *testing.B) {
 	for _, rows := range []int{10_000, 100_000} {
 		d := anonymizertest.Generate(1, anonymizertest.Shape{Records: rows + 10_000, Attributes: 8, Distinct: 2000})
-		p := New(d.Attributes, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, anonymizer.RoundedPartition{}, Options{})
+		p := New(d.Attributes, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, partition.RoundedPartition{}, Options{})
 		insert := func(id RecordID, row int) {
 			r := Record{ID: id}
 			for a := range d.Cells {

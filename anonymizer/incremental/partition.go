@@ -66,13 +66,14 @@ type Partition struct {
 
 	records records
 	classes classes
-	domain  []extent  // of each attribute: positions seen since the last Truncate
-	waiting []int32   // slots of records in no class
-	queue   []ClassID // classes that Settle must look at
-	moved   []int32   // slots whose class may differ from that at the last Settle
-	retired []ClassID // classes of the last Settle that are gone
-	scanned int       // classes compared in this Settle
-	scratch []float64 // positions of a newcomer
+	domain  []extent            // of each attribute: positions seen since the last Truncate
+	waiting []int32             // slots of records in no class
+	queue   []ClassID           // classes that Settle must look at
+	moved   []int32             // slots whose class may differ from that at the last Settle
+	retired []ClassID           // classes of the last Settle that are gone
+	scanned int                 // classes compared in this Settle
+	scratch []float64           // positions of a newcomer
+	whole   *privacy.Population // all records, for the constraints that compare with them
 	sums    [scanBlock]float64
 }
 

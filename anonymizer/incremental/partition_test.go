@@ -7,9 +7,9 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -107,7 +107,7 @@ func TestLoad(t *testing.T) {
 	old := m.partition
 	for _, k := range []int{3, 7, 2, 1000, 3} {
 		m.constraints = constraintSets(k, shape)
-		m.partition = incremental.New(m.data.Attributes, m.constraints, anonymizer.RoundedPartition{}, incremental.Options{FirstClass: old.NextClass()})
+		m.partition = incremental.New(m.data.Attributes, m.constraints, partition.RoundedPartition{}, incremental.Options{FirstClass: old.NextClass()})
 		byClass := map[incremental.ClassID][]incremental.Record{}
 		for id, class := range m.mirror {
 			r, _, _ := old.Record(id)
@@ -171,7 +171,7 @@ func TestErrors(t *testing.T) {
 
 func TestTouchClass(t *testing.T) {
 	t.Parallel()
-	p := incremental.New(nil, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, anonymizer.RoundedPartition{}, incremental.Options{})
+	p := incremental.New(nil, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, partition.RoundedPartition{}, incremental.Options{})
 	for class := incremental.ClassID(1); class <= 3; class++ {
 		if err := p.Load(class, []incremental.Record{{ID: incremental.RecordID(2 * class)}, {ID: incremental.RecordID(2*class + 1)}}); err != nil {
 			t.Fatal(err)

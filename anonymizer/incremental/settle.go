@@ -43,7 +43,7 @@ func (p *Partition) tightenQueued() {
 		if p.classes.list[index].stale {
 			p.tighten(index)
 		}
-		if !p.constraints.Satisfied(p.summarize(members)) {
+		if !p.constraints.Satisfied(p.summarize(members), p.whole) {
 			broken = append(broken, id)
 		}
 	}
@@ -115,7 +115,7 @@ func (p *Partition) anonymize(slots []int32) (parts [][]int32, ok bool) {
 	}
 	for _, e := range release.Classes {
 		part := pick(slots, e)
-		if !p.constraints.Satisfied(p.summarize(part)) {
+		if !p.constraints.Satisfied(p.summarize(part), p.whole) {
 			return nil, false
 		}
 		parts = append(parts, part)
@@ -181,7 +181,7 @@ func (p *Partition) repairQueued() {
 // class was left. The larger class keeps its id.
 func (p *Partition) repair(index int32) int32 {
 	summary := p.summarize(p.classes.list[index].members)
-	for !p.constraints.Satisfied(summary) {
+	for !p.constraints.Satisfied(summary, p.whole) {
 		other := p.neighbor(index)
 		if other < 0 {
 			for _, slot := range p.dissolve(index) {

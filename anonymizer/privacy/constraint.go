@@ -7,8 +7,10 @@ import (
 
 // Constraint is what a class must satisfy to be published.
 type Constraint interface {
-	// Satisfied reports whether a class with this summary may be published.
-	Satisfied(s Summary) bool
+	// Satisfied reports whether a class with this summary may be published;
+	// whole is the distribution over the table that the class is of. Two classes
+	// that satisfy a constraint satisfy it together.
+	Satisfied(class Summary, whole *Population) bool
 	// String names the constraint with its parameters, for messages.
 	String() string
 	// MinRecords is the smallest size of a class that can satisfy it, at
@@ -24,10 +26,10 @@ type Constraint interface {
 // satisfied.
 type ConstraintSet []Constraint
 
-// Satisfied reports whether the summary satisfies every constraint.
-func (cs ConstraintSet) Satisfied(s Summary) bool {
+// Satisfied reports whether the class satisfies every constraint.
+func (cs ConstraintSet) Satisfied(class Summary, whole *Population) bool {
 	for _, c := range cs {
-		if !c.Satisfied(s) {
+		if !c.Satisfied(class, whole) {
 			return false
 		}
 	}

@@ -13,8 +13,8 @@ type DistinctDiversity struct {
 
 // Satisfied reports whether the class has at least L distinct values; a summary
 // without the attribute satisfies nothing.
-func (c DistinctDiversity) Satisfied(s Summary) bool {
-	return c.distinct(s) >= c.MinRecords()
+func (c DistinctDiversity) Satisfied(class Summary, _ *Population) bool {
+	return c.distinct(class) >= c.MinRecords()
 }
 
 func (c DistinctDiversity) distinct(s Summary) int {

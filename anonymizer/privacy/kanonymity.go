@@ -4,10 +4,19 @@ import "fmt"
 
 // KAnonymity demands that every class has at least K records (Sweeney 2002).
 // K below 1 counts as 1.
-type KAnonymity struct{ K int }
+//
+// Over restricts it to some attributes, the <QI, K> of Yang, Liu, Wang and Yu
+// 2006: records alike in these are at least K. A class of records that are alike
+// in further attributes as well satisfies it by its size.
+type KAnonymity struct {
+	K    int
+	Over []int // indexes of attributes, ascending; nil = all
+}
 
 // Satisfied reports whether the class has at least K records.
-func (c KAnonymity) Satisfied(s Summary) bool { return s.Records >= c.MinRecords() }
+func (c KAnonymity) Satisfied(class Summary, _ *Population) bool {
+	return class.Records >= c.MinRecords()
+}
 
 // String returns for example "5-anonymity".
 func (c KAnonymity) String() string { return fmt.Sprintf("%d-anonymity", c.MinRecords()) }

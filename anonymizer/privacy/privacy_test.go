@@ -37,7 +37,7 @@ func TestConstraints(t *testing.T) {
 		{privacy.DistinctDiversity{L: 1, Attribute: 1}, summary(4), false, false},
 		{privacy.DistinctDiversity{L: 1, Attribute: -1}, summary(4), false, false},
 	} {
-		if got := row.constraint.Satisfied(row.summary); got != row.satisfied {
+		if got := row.constraint.Satisfied(row.summary, nil); got != row.satisfied {
 			t.Errorf("%v over %v: satisfied %v", row.constraint, row.summary, got)
 		}
 		if err := row.constraint.Feasible(row.summary); (err == nil) != row.feasible {
@@ -52,7 +52,7 @@ func TestConstraintSet(t *testing.T) {
 	if set.K() != 4 || (privacy.ConstraintSet{}).K() != 1 {
 		t.Errorf("k of %v is %d, of the empty set %d", set, set.K(), privacy.ConstraintSet{}.K())
 	}
-	if set.Satisfied(summary(1, 2, 3, 3)) || !set.Satisfied(summary(1, 2, 3, 4)) || !(privacy.ConstraintSet{}).Satisfied(summary()) {
+	if set.Satisfied(summary(1, 2, 3, 3), nil) || !set.Satisfied(summary(1, 2, 3, 4), nil) || !(privacy.ConstraintSet{}).Satisfied(summary(), nil) {
 		t.Error("a set is not the conjunction of its constraints")
 	}
 	err := set.Feasible(summary(1, 1))

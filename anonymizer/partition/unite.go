@@ -1,6 +1,9 @@
-package anonymizer
+package partition
 
-import "github.com/kproxy/kproxy/anonymizer/privacy"
+import (
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
 
 // run is a class of consecutive places, with its summary.
 type run struct {
@@ -12,8 +15,8 @@ type run struct {
 // constraints is united with the neighbor from which the later of its two cuts
 // divides it, which is the more similar one, until it satisfies them. A single
 // class that still violates them is withheld: it holds all records.
-func (p *partitioning) release(t *Table, c privacy.ConstraintSet) *Release {
-	n := len(p.records)
+func (p *partitioning) release(t *anonymizer.Table, c privacy.ConstraintSet) *anonymizer.Release {
+	n, whole := len(p.records), t.Population()
 	next := 0
 	leaf := func() run {
 		s := segment{from: next, to: next + 1}
@@ -26,11 +29,11 @@ func (p *partitioning) release(t *Table, c privacy.ConstraintSet) *Release {
 	var satisfied []run
 	for next < n {
 		current := leaf()
-		for !c.Satisfied(current.summary) {
+		for !c.Satisfied(current.summary, whole) {
 			before, after := p.depths[current.from], p.depths[current.to]
 			switch {
 			case before == 0 && after == 0:
-				return &Release{Withheld: p.records}
+				return &anonymizer.Release{Withheld: p.records}
 			case before > after:
 				last := len(satisfied) - 1
 				current = unite(satisfied[last], current)
@@ -41,9 +44,9 @@ func (p *partitioning) release(t *Table, c privacy.ConstraintSet) *Release {
 		}
 		satisfied = append(satisfied, current)
 	}
-	r := &Release{Classes: make([]EquivalenceClass, len(satisfied))}
+	r := &anonymizer.Release{Classes: make([]anonymizer.EquivalenceClass, len(satisfied))}
 	for i, s := range satisfied {
-		r.Classes[i] = EquivalenceClass(p.records[s.from:s.to:s.to])
+		r.Classes[i] = anonymizer.EquivalenceClass(p.records[s.from:s.to:s.to])
 	}
 	return r
 }

@@ -1,4 +1,4 @@
-package anonymizer_test
+package partition_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -22,7 +23,7 @@ func kAnonymous(k int) privacy.ConstraintSet {
 
 func anonymize(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet, seed uint64) *anonymizer.Release {
 	t.Helper()
-	r, err := anonymizer.RoundedPartition{}.Anonymize(context.Background(), table, c, anonymizer.Options{Seed: seed})
+	r, err := partition.RoundedPartition{}.Anonymize(context.Background(), table, c, anonymizer.Options{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestPaperTable1(t *testing.T) {
 }
 
 func TestAdult(t *testing.T) {
-	table, err := anonymizertest.Adult("../../shared/data/adult")
+	table, err := anonymizertest.Adult("../../../shared/data/adult")
 	if errors.Is(err, anonymizertest.ErrNoAdult) {
 		t.Skip("skipped: ", err)
 	}
@@ -207,7 +208,7 @@ func TestCancellationAndProgress(t *testing.T) {
 	d := anonymizertest.Generate(3, anonymizertest.Shape{Records: 40_000, Attributes: 3, Distinct: 500})
 	ctx, cancel := context.WithCancel(context.Background())
 	reports, last := 0, 0
-	_, err := anonymizer.RoundedPartition{}.Anonymize(ctx, d.Table(), kAnonymous(5), anonymizer.Options{
+	_, err := partition.RoundedPartition{}.Anonymize(ctx, d.Table(), kAnonymous(5), anonymizer.Options{
 		Progress: func(done, _ int) {
 			reports++
 			cancel()
@@ -217,7 +218,7 @@ func TestCancellationAndProgress(t *testing.T) {
 		t.Errorf("canceled run: error %v after %d reports", err, reports)
 	}
 	reports = 0
-	_, err = anonymizer.RoundedPartition{}.Anonymize(context.Background(), d.Table(), kAnonymous(5), anonymizer.Options{
+	_, err = partition.RoundedPartition{}.Anonymize(context.Background(), d.Table(), kAnonymous(5), anonymizer.Options{
 		Progress: func(done, total int) {
 			if done < last || total != 40_000 {
 				t.Errorf("progress %d of %d after %d", done, total, last)
@@ -227,39 +228,6 @@ func TestCancellationAndProgress(t *testing.T) {
 	})
 	if err != nil || last != 40_000 || reports < 50 {
 		t.Errorf("whole run: error %v, %d reports up to %d", err, reports, last)
-	}
-}
-
-func TestMethodNamed(t *testing.T) {
-	t.Parallel()
-	for _, name := range anonymizer.Methods() {
-		if m, err := anonymizer.MethodNamed(name); err != nil || m.Name() != name {
-			t.Errorf("%s: %v, %v", name, m, err)
-		}
-	}
-	if _, err := anonymizer.MethodNamed("nothing"); err == nil {
-		t.Error("a method named nothing")
-	}
-}
-
-func TestNewTableRefusesRaggedColumns(t *testing.T) {
-	t.Parallel()
-	a := anonymizertest.Attribute("a", hierarchy.Spec{Kind: hierarchy.Numeric})
-	for name, make := range map[string]func() (*anonymizer.Table, error){
-		"columns": func() (*anonymizer.Table, error) { return anonymizer.NewTable([]anonymizer.Attribute{a}, nil, nil) },
-		"hierarchy": func() (*anonymizer.Table, error) {
-			return anonymizer.NewTable([]anonymizer.Attribute{{}}, [][]float64{{1}}, nil)
-		},
-		"cells": func() (*anonymizer.Table, error) {
-			return anonymizer.NewTable([]anonymizer.Attribute{a, a}, [][]float64{{1}, {}}, nil)
-		},
-		"sensitive": func() (*anonymizer.Table, error) {
-			return anonymizer.NewTable([]anonymizer.Attribute{a}, [][]float64{{1}}, [][]uint32{{}})
-		},
-	} {
-		if _, err := make(); err == nil {
-			t.Errorf("%s: no error", name)
-		}
 	}
 }
 

@@ -1,10 +1,12 @@
-package anonymizer
+package partition
 
 import (
 	"context"
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"github.com/kproxy/kproxy/anonymizer"
 )
 
 // partitioning is the state of one run: the records in an order in which each
@@ -14,7 +16,7 @@ type partitioning struct {
 	columns []rankedColumn
 	records []int32 // index into the table of the record at each place
 	depths  []uint8 // level of the cut in front of each place; 0 = none
-	placed  *progress
+	placed  *anonymizer.Tracker
 }
 
 // segment is a range of consecutive places.
@@ -22,13 +24,13 @@ type segment struct{ from, to int }
 
 // newPartitioning shuffles the records, so that which of two equal records goes
 // where does not follow from their order in the table.
-func newPartitioning(t *Table, k int, o Options) *partitioning {
+func newPartitioning(t *anonymizer.Table, k int, o anonymizer.Options) *partitioning {
 	n := t.Len()
 	p := &partitioning{
 		k:       k,
 		records: make([]int32, n),
 		depths:  make([]uint8, n+1),
-		placed:  newProgress(o.Progress, n),
+		placed:  o.Track(n),
 	}
 	for i := range p.records {
 		p.records[i] = int32(i)
@@ -37,9 +39,9 @@ func newPartitioning(t *Table, k int, o Options) *partitioning {
 	random.Shuffle(n, func(i, j int) { p.records[i], p.records[j] = p.records[j], p.records[i] })
 
 	positions := make([]float64, n)
-	for a, attribute := range t.attributes {
+	for a, attribute := range t.Attributes() {
 		for i, r := range p.records {
-			positions[i] = attribute.Hierarchy.Position(t.cells[a][r])
+			positions[i] = attribute.Hierarchy.Position(t.Cells(a)[r])
 		}
 		p.columns = append(p.columns, rankColumn(positions))
 	}
@@ -84,7 +86,7 @@ type part struct {
 
 func (c *cutter) divide(ctx context.Context, s segment, whole box, depth uint8) {
 	if s.to-s.from < 2*c.k {
-		c.placed.add(s.to - s.from)
+		c.placed.Add(s.to - s.from)
 		return
 	}
 	if ctx.Err() != nil {
@@ -125,31 +127,4 @@ func (c *cutter) separate(values []int32) {
 		right += onRight
 	}
 	copy(values[left:], c.keys[:right])
-}
-
-// progress counts the records that have found their class.
-type progress struct {
-	sync.Mutex
-	report                func(done, total int)
-	done, total, reported int
-}
-
-// progressSteps is about how often a whole run reports.
-const progressSteps = 100
-
-func newProgress(report func(done, total int), total int) *progress {
-	return &progress{report: report, total: total}
-}
-
-func (p *progress) add(records int) {
-	if p.report == nil {
-		return
-	}
-	p.Lock()
-	defer p.Unlock()
-	p.done += records
-	if p.done == p.total || p.done-p.reported > p.total/progressSteps {
-		p.reported = p.done
-		p.report(p.done, p.total)
-	}
 }

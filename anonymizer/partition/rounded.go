@@ -1,8 +1,9 @@
-package anonymizer
+package partition
 
 import (
 	"context"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -31,8 +32,11 @@ type RoundedPartition struct{}
 // Name is "rounded-partition".
 func (RoundedPartition) Name() string { return "rounded-partition" }
 
+// Accepts takes every constraint set and every kind of attribute.
+func (RoundedPartition) Accepts([]anonymizer.Attribute, privacy.ConstraintSet) error { return nil }
+
 // Anonymize implements Method.
-func (RoundedPartition) Anonymize(ctx context.Context, t *Table, c privacy.ConstraintSet, o Options) (*Release, error) {
+func (RoundedPartition) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) (*anonymizer.Release, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
