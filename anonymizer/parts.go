@@ -1,0 +1,88 @@
+package anonymizer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// Part is the release of some attributes, apart from those of other parts: an
+// independent constraint subset of Yang, Liu, Wang and Yu 2006. Each part divides
+// all records of the table.
+type Part struct {
+	// Attributes are indexes into the whole table's attributes, ascending.
+	Attributes []int
+	// Table has these attributes alone, and all sensitive ones.
+	Table *Table
+	// Constraints are the part's own, over the attributes of Table.
+	Constraints privacy.ConstraintSet
+	// Release is a release of Table.
+	Release *Release
+}
+
+// Split divides a table into its parts, each without a release. The error names
+// the attributes that no constraint speaks of, which must not be published.
+func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
+	components, uncovered := c.Components(len(t.attributes))
+	if len(uncovered) > 0 {
+		names := make([]string, len(uncovered))
+		for i, a := range uncovered {
+			names[i] = t.attributes[a].Name
+		}
+		return nil, fmt.Errorf("no constraint speaks of the attributes %q", names)
+	}
+	parts := make([]Part, len(components))
+	for i, component := range components {
+		parts[i] = Part{Attributes: component.Attributes, Table: t.project(component.Attributes), Constraints: component.Constraints}
+	}
+	return parts, nil
+}
+
+// Anonymize runs the method on each part of the table. Errors: constraints that
+// do not cover the attributes, those that the method does not accept, and the
+// context's.
+func Anonymize(ctx context.Context, m Method, t *Table, c privacy.ConstraintSet, o Options) ([]Part, error) {
+	parts, err := Split(t, c)
+	if err != nil {
+		return nil, err
+	}
+	for _, part := range parts {
+		if err := m.Accepts(part.Table.attributes, part.Constraints); err != nil {
+			return nil, fmt.Errorf("method %s %w", m.Name(), err)
+		}
+	}
+	for i := range parts {
+		options := o
+		options.Progress = o.share(i, len(parts))
+		parts[i].Release, err = m.Anonymize(ctx, parts[i].Table, parts[i].Constraints, options)
+		if err != nil {
+			return nil, fmt.Errorf("anonymizing by %s: %w", m.Name(), err)
+		}
+	}
+	return parts, nil
+}
+
+// share makes the progress of one of several equal pieces of work.
+func (o Options) share(piece, pieces int) func(done, total int) {
+	if o.Progress == nil {
+		return nil
+	}
+	return func(done, total int) { o.Progress((piece*total+done)/pieces, total) }
+}
+
+// project is the table with some of its attributes only. What is common to both
+// is shared.
+func (t *Table) project(attributes []int) *Table {
+	if len(attributes) == len(t.attributes) {
+		return t
+	}
+	part := *t
+	part.attributes = make([]Attribute, len(attributes))
+	part.cells = make([][]hierarchy.Cell, len(attributes))
+	for i, a := range attributes {
+		part.attributes[i], part.cells[i] = t.attributes[a], t.cells[a]
+	}
+	return &part
+}
