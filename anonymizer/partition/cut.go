@@ -1,204 +1,160 @@
 package partition
 
 import (
-	"cmp"
+	"context"
+	"math/bits"
 	"slices"
 )
 
-// box is the range of ranks that a set of records covers: one for each
-// attribute.
-type box []interval
-
-// interval is inclusive.
-type interval struct{ low, high int32 }
-
 // cut is a way to divide a class: the first size records in the order of one
-// attribute, the others breaking ties, against the rest.
+// attribute, others breaking ties, against the rest.
 type cut struct{ attribute, size int }
 
-// cutter tries cuts on one class at a time. Each goroutine has its own: it
-// owns nothing but scratch memory and the records of its class.
+// cutter makes cuts in classes of any size. Each goroutine has its own: it owns
+// nothing but scratch memory and the records of its class.
 type cutter struct {
 	*partitioning
-	order       []int   // attributes on which the class can be cut, by falling width
-	side        []int32 // for each record of the class: 0 = left, -1 = right
-	left, right box     // what the parts of the last cut cover
-	line        []int32 // records on the cutting line
-	keys        []int32 // their ranks on a further attribute
-	counts      []int32 // scratch of selectLine
+	sides  []uint8 // of each record of the class
+	line   []int32 // records on the cutting line
+	keys   []int32 // their ranks on a further attribute; scratch of moves
+	counts [radix][2]int32
 }
 
-func newCutter(p *partitioning) *cutter {
-	d := len(p.columns)
-	return &cutter{partitioning: p, left: make(box, d), right: make(box, d)}
+// cut moves the records of the left to the front of the segment and those of the
+// right behind them, keeping the order among each. The attributes, in their
+// order, decide among records on the cutting line, and the order of the records
+// among those that are equal in all of them. The cut is unfinished once the context
+// has ended.
+func (c *cutter) cut(ctx context.Context, s segment, chosen cut, ties []int) {
+	c.lay(s, chosen, ties)
+	c.move(ctx, s, chosen.size)
 }
 
-// best returns the cut of the class with the least information loss: the sum
-// over both parts of records times width. Where the parts differ little in
-// size it does not matter which of them lies on the left, and one way is tried.
-func (c *cutter) best(s segment, whole box) cut {
-	n := s.to - s.from
-	lesser, greater := roundedSizes(n, c.k)
-	c.orderAttributes(whole)
-	sizes := []int{lesser}
-	if (greater-lesser)*sidesMatter > n {
-		sizes = append(sizes, greater)
-	}
-	chosen, least := cut{0, lesser}, -1.0
-	for _, a := range c.order {
-		for _, size := range sizes {
-			candidate := cut{a, size}
-			c.try(s, whole, candidate)
-			loss := float64(size)*c.loss(c.left) + float64(n-size)*c.loss(c.right)
-			if least < 0 || loss < least {
-				chosen, least = candidate, loss
-			}
+// move separates the sides in all columns.
+func (c *cutter) move(ctx context.Context, s segment, size int) {
+	spare := slices.Grow(c.keys[:0], s.len()-size+1)
+	spare = spare[:cap(spare)]
+	for a := range c.columns {
+		if ctx.Err() != nil {
+			return
 		}
+		c.separate(c.columns[a].ranks[s.from:s.to], spare)
 	}
-	return chosen
+	c.separate(c.records[s.from:s.to], spare)
+	c.keys = spare
 }
 
-// sidesMatter is the inverse of the difference in size, as a share of the
-// class, above which both ways to lay the parts are tried.
-const sidesMatter = 32
-
-func (c *cutter) orderAttributes(whole box) {
-	c.order = c.order[:0]
-	for a, extent := range whole {
-		if extent.low < extent.high {
-			c.order = append(c.order, a)
-		}
-	}
-	slices.SortStableFunc(c.order, func(a, b int) int {
-		return cmp.Compare(c.columns[b].width(whole[b]), c.columns[a].width(whole[a]))
-	})
-}
-
-func (c *cutter) loss(part box) float64 {
-	sum := 0.0
-	for _, a := range c.order {
-		sum += c.columns[a].width(part[a])
-	}
-	return sum
-}
-
-// try lays every record of the class on its side of the cut and computes what
-// the parts cover.
-func (c *cutter) try(s segment, whole box, chosen cut) {
-	c.lay(s, whole, chosen)
-	copy(c.left, whole)
-	copy(c.right, whole)
-	for _, a := range c.order {
-		c.left[a], c.right[a] = cover(c.columns[a].ranks[s.from:s.to], c.side, whole[a])
-	}
-}
-
-func (c *cutter) lay(s segment, whole box, chosen cut) {
-	ranks := c.columns[chosen.attribute].ranks[s.from:s.to]
-	rank, left := c.selectLine(ranks, chosen.size, whole[chosen.attribute])
-	c.side = slices.Grow(c.side[:0], len(ranks))[:len(ranks)]
-	c.line = slices.Grow(c.line[:0], len(ranks))[:len(ranks)]
+// lay puts each record of the class on its side.
+func (c *cutter) lay(s segment, chosen cut, ties []int) {
+	column := &c.columns[chosen.attribute]
+	ranks := column.ranks[s.from:s.to]
+	rank, lefts := c.selectRank(ranks, chosen.size, len(column.axis))
+	c.sides = slices.Grow(c.sides[:0], len(ranks))[:len(ranks)]
+	c.line = c.line[:0]
 	onLine := 0
 	for i, r := range ranks {
-		c.side[i] = (rank - r) >> 31
-		c.line[onLine] = int32(i)
-		if r == rank {
-			onLine++
-		}
+		c.sides[i] = above(r, rank)
+		onLine += same(r, rank)
+	}
+	if lefts == onLine {
+		return
+	}
+	c.line = slices.Grow(c.line, onLine+1)[:onLine+1]
+	at := 0
+	for i, r := range ranks {
+		c.line[at] = int32(i)
+		at += same(r, rank)
 	}
 	c.line = c.line[:onLine]
-	for _, a := range c.order {
-		if left == len(c.line) {
+	for _, a := range ties {
+		if a != chosen.attribute && lefts > 0 {
+			lefts = c.layLine(&c.columns[a], s, lefts)
+		}
+		if lefts == len(c.line) {
 			return // all on the line are left, where they lie already
 		}
-		if a != chosen.attribute {
-			left = c.layLine(c.columns[a].ranks[s.from:s.to], left)
-		}
 	}
-	for _, i := range c.line[left:] {
-		c.side[i] = -1
+	for _, i := range c.line[lefts:] {
+		c.sides[i] = right
 	}
 }
 
 // layLine orders the records on the line by a further attribute, lays those
 // that this decides and keeps the others on the line; it returns how many of
 // them belong to the left.
-func (c *cutter) layLine(ranks []int32, left int) int {
-	c.keys = c.keys[:0]
-	extent := interval{ranks[c.line[0]], ranks[c.line[0]]}
-	for _, i := range c.line {
-		r := ranks[i]
-		c.keys = append(c.keys, r)
-		extent = interval{min(extent.low, r), max(extent.high, r)}
+func (c *cutter) layLine(column *rankedColumn, s segment, lefts int) int {
+	ranks := column.ranks[s.from:s.to]
+	c.keys = slices.Grow(c.keys[:0], len(c.line))[:len(c.line)]
+	for j, i := range c.line {
+		c.keys[j] = ranks[i]
 	}
-	if extent.low == extent.high {
-		return left
-	}
-	rank, left := c.selectLine(c.keys, left, extent)
+	rank, lefts := c.selectRank(c.keys, lefts, len(column.axis))
 	onLine := 0
 	for j, i := range c.line {
-		c.side[i] = (rank - c.keys[j]) >> 31
+		r := c.keys[j]
+		c.sides[i] = above(r, rank)
 		c.line[onLine] = i
-		if c.keys[j] == rank {
-			onLine++
-		}
+		onLine += same(r, rank)
 	}
 	c.line = c.line[:onLine]
-	return left
+	return lefts
 }
 
-// selectLine finds the rank that the record after the first size ones has
+// selectRank finds the rank that the record after the first size ones has
 // (0 <= size < len(ranks)), and how many records of that rank are among the
-// first. Ranks are counted, unless their range is so much larger than their
-// number that sorting takes less time.
-func (c *cutter) selectLine(ranks []int32, size int, extent interval) (rank int32, before int) {
-	span := int(extent.high-extent.low) + 1
-	if span > 16*len(ranks)+64 {
-		c.counts = append(c.counts[:0], ranks...)
-		slices.Sort(c.counts)
-		rank = c.counts[size]
-		first, _ := slices.BinarySearch(c.counts, rank)
-		return rank, size - first
+// first. Ranks, which are below distinct, are counted by their highest digit,
+// those with the right one by the next digit, and so on.
+func (c *cutter) selectRank(ranks []int32, size, distinct int) (rank int32, before int) {
+	if len(ranks) <= fewRanks {
+		var sorted [fewRanks]int32
+		copy(sorted[:], ranks)
+		slices.Sort(sorted[:len(ranks)])
+		return sorted[size], size - slices.Index(sorted[:], sorted[size])
 	}
-	c.counts = slices.Grow(c.counts[:0], span)[:span]
-	clear(c.counts)
-	for _, r := range ranks {
-		c.counts[r-extent.low]++
-	}
-	for i, count := range c.counts {
-		if size < int(count) {
-			return extent.low + int32(i), size
+	shift := (bits.Len(uint(distinct-1)) - 1) / radixBits * radixBits
+	counts := c.counts[:min(distinct, radix)]
+	for ; shift >= 0; shift -= radixBits {
+		clear(counts)
+		// Two counters take turns: one that has just been raised is slow to
+		// raise again.
+		for i, r := range ranks {
+			if r>>shift>>radixBits == rank {
+				counts[r>>shift%radix][i%2]++
+			}
 		}
-		size -= int(count)
+		for digit, count := range counts {
+			of := int(count[0] + count[1])
+			if size < of {
+				rank = rank<<radixBits | int32(digit)
+				break
+			}
+			size -= of
+		}
 	}
-	return extent.high, 0
+	return rank, size
 }
 
-// coverBlock is how many records are looked at between two checks whether the
-// rest can still widen anything.
-const coverBlock = 128
+// fewRanks is the number up to which sorting ranks is faster than counting them.
+const fewRanks = 64
 
-// cover gives the intervals of the ranks on the left and on the right, which
-// are parts of whole. Masks take the place of branches, which nothing could
-// predict here: a rank of the other side becomes -1, which as an unsigned
-// number is beyond all ranks.
-func cover(ranks, side []int32, whole interval) (left, right interval) {
-	var lowLeft, lowRight uint32 = 1<<32 - 1, 1<<32 - 1
-	var highLeft, highRight int32 = -1, -1
-	side = side[:len(ranks)]
-	for len(ranks) > 0 {
-		block := min(coverBlock, len(ranks))
-		masks := side[:block]
-		for i, r := range ranks[:block] {
-			onLeft, onRight := r|masks[i], r|^masks[i]
-			lowLeft, highLeft = min(lowLeft, uint32(onLeft)), max(highLeft, onLeft)
-			lowRight, highRight = min(lowRight, uint32(onRight)), max(highRight, onRight)
-		}
-		ranks, side = ranks[block:], side[block:]
-		left, right = interval{int32(lowLeft), highLeft}, interval{int32(lowRight), highRight}
-		if left == whole && right == whole {
-			break
-		}
+// separate moves the values of the left in front of those of the right and
+// keeps the order among each. Every value is written to both ends and the wrong
+// one is overwritten: nothing could predict a branch here. There is room in
+// spare for one more than the values of the right.
+func (c *cutter) separate(values, spare []int32) {
+	lefts, rights := 0, 0
+	for i, v := range values {
+		onRight := int(c.sides[i])
+		values[lefts], spare[rights] = v, v
+		lefts += 1 - onRight
+		rights += onRight
 	}
-	return left, right
+	copy(values[lefts:], spare[:rights])
 }
+
+// above is 1 for a rank above another, same is 1 for equal ones, else they are
+// 0. They are made of the sign of a difference, without a branch, which nothing
+// could predict.
+func above(rank, other int32) uint8 { return uint8(uint32(other-rank) >> 31) }
+
+func same(rank, other int32) int { return int((uint64(uint32(rank^other)) - 1) >> 63) }

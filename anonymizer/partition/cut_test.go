@@ -1,11 +1,14 @@
 package partition
 
 import (
-	"fmt"
+	"context"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
 // sizesOf is the recursion of class sizes alone.
@@ -48,6 +51,28 @@ func TestRoundedSizes(t *testing.T) {
 	}
 }
 
+// identity is a position that is the cell itself.
+func identity(c hierarchy.Cell) float64 { return c }
+
+// columnsOf ranks columns of cells.
+func columnsOf(columns ...[]float64) []rankedColumn {
+	var ranked []rankedColumn
+	for _, c := range columns {
+		ranked = append(ranked, rankColumn(context.Background(), c, identity, make([]int32, len(c))))
+	}
+	return ranked
+}
+
+// partitioningOf is the state before the first cut, of records in their order.
+func partitioningOf(columns []rankedColumn) *partitioning {
+	n := len(columns[0].ranks)
+	p := &partitioning{columns: columns, records: make([]int32, n), depths: make([]uint8, n+1), placed: anonymizer.Options{}.Track(n)}
+	for i := range p.records {
+		p.records[i] = int32(i)
+	}
+	return p
+}
+
 // TestPaperSevenPoints is figure 4 of the paper: counters {0,3,1,0,1,2}, k = 2,
 // cut into 5 and 2 with the line at the last but one counter, whose only record
 // goes to the left.
@@ -56,32 +81,27 @@ func TestPaperSevenPoints(t *testing.T) {
 	if lesser, greater := roundedSizes(7, 2); lesser != 2 || greater != 5 {
 		t.Fatalf("sizes %d and %d, 2 and 5 expected", lesser, greater)
 	}
-	positions := []float64{2, 2, 2, 3, 5, 6, 6}
-	p := &partitioning{k: 2, columns: []rankedColumn{rankColumn(positions)}}
-	c := newCutter(p)
-	c.orderAttributes(p.whole())
-	c.try(segment{0, 7}, p.whole(), cut{0, 5})
-	if want := []int32{0, 0, 0, 0, 0, -1, -1}; !slices.Equal(c.side, want) {
-		t.Errorf("sides %v, %v expected", c.side, want)
-	}
-	if c.left[0] != (interval{0, 2}) || c.right[0] != (interval{3, 3}) {
-		t.Errorf("left covers ranks %v, right %v", c.left, c.right)
+	c := cutter{partitioning: partitioningOf(columnsOf([]float64{2, 2, 2, 3, 5, 6, 6}))}
+	c.lay(segment{0, 7}, cut{0, 5}, nil)
+	if want := []uint8{left, left, left, left, left, right, right}; !slices.Equal(c.sides, want) {
+		t.Errorf("sides %v, %v expected", c.sides, want)
 	}
 }
 
-// TestSelectLine compares both ways of selection with sorting.
-func TestSelectLine(t *testing.T) {
+// TestSelectRank compares selection, by sorting and by one or more digits, with
+// sorting.
+func TestSelectRank(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	for range 2000 {
-		ranks := make([]int32, 1+random.IntN(60))
-		width := 1 + random.Int32N([]int32{3, 30, 3000}[random.IntN(3)])
+	c := &cutter{}
+	for range 1000 {
+		ranks := make([]int32, 1+random.IntN(300))
+		distinct := 1 + random.IntN([]int{3, 30, 3000, 10_000_000}[random.IntN(4)])
 		for i := range ranks {
-			ranks[i] = 7 + random.Int32N(width)
+			ranks[i] = random.Int32N(int32(distinct))
 		}
 		size := random.IntN(len(ranks))
-		c := &cutter{}
-		rank, before := c.selectLine(ranks, size, interval{slices.Min(ranks), slices.Max(ranks)})
+		rank, before := c.selectRank(ranks, size, distinct)
 		sorted := slices.Sorted(slices.Values(ranks))
 		wantBefore := size - slices.Index(sorted, sorted[size])
 		if rank != sorted[size] || before != wantBefore {
@@ -90,70 +110,80 @@ func TestSelectLine(t *testing.T) {
 	}
 }
 
-// TestTry compares a cut with sorting by the attribute and then by the others.
-func TestTry(t *testing.T) {
+// TestRanks compares both ways of ranking with sorting.
+func TestRanks(t *testing.T) {
 	t.Parallel()
-	random := rand.New(rand.NewPCG(3, 4))
-	for range 500 {
-		n, d := 2+random.IntN(300), 1+random.IntN(4)
-		p := &partitioning{k: 1}
-		for range d {
-			positions := make([]float64, n)
-			width := 1 + random.IntN(10)
-			for i := range positions {
-				positions[i] = float64(random.IntN(width))
+	random := rand.New(rand.NewPCG(5, 6))
+	for round := range 200 {
+		cells := make([]float64, random.IntN(500))
+		width := 1 + random.IntN(300)
+		for i := range cells {
+			switch cells[i] = float64(random.IntN(width)-width/2) / 4; {
+			case round%3 == 0 && random.IntN(9) == 0:
+				cells[i] = math.NaN()
+			case random.IntN(50) == 0:
+				cells[i] = []float64{math.Copysign(0, -1), math.MaxFloat64, -math.MaxFloat64, 5e-324}[random.IntN(4)]
 			}
-			p.columns = append(p.columns, rankColumn(positions))
 		}
-		c := newCutter(p)
-		whole := p.whole()
-		c.orderAttributes(whole)
-		if len(c.order) == 0 {
-			continue
+		// Pairs of cells share a position, and one has none.
+		position := func(c hierarchy.Cell) float64 {
+			if c == 1 {
+				return math.NaN()
+			}
+			return math.Floor(2*min(max(c, -1e300), 1e300)) / 2
 		}
-		chosen := cut{c.order[random.IntN(len(c.order))], 1 + random.IntN(n-1)}
-		c.try(segment{0, n}, whole, chosen)
-		if err := checkCut(c, n, chosen); err != nil {
-			t.Fatal(err)
+		distinct := []float64{}
+		for _, c := range cells {
+			if p := position(c); !math.IsNaN(p) {
+				distinct = append(distinct, p)
+			}
+		}
+		slices.Sort(distinct)
+		distinct = slices.Compact(distinct)
+		ways := []rankedColumn{
+			rankColumn(context.Background(), cells, position, make([]int32, len(cells))),
+			rankByRadix(context.Background(), cells, make([]int32, len(cells)), position),
+		}
+		for way, c := range ways {
+			offScale := false
+			for i, cell := range cells {
+				want, found := slices.BinarySearch(distinct, position(cell))
+				if !found {
+					want, offScale = len(distinct), true
+				}
+				if int(c.ranks[i]) != want {
+					t.Fatalf("way %d: cell %v has rank %d, %d expected", way, cell, c.ranks[i], want)
+				}
+			}
+			want := len(distinct)
+			if offScale {
+				want++
+			}
+			if len(c.axis) != want || !slices.IsSorted(c.axis) {
+				t.Fatalf("way %d: axis %v of %d ranks", way, c.axis, want)
+			}
 		}
 	}
 }
 
-func checkCut(c *cutter, n int, chosen cut) error {
-	parts := [2][]int{}
-	for i := range n {
-		parts[-c.side[i]] = append(parts[-c.side[i]], i)
-	}
-	if len(parts[0]) != chosen.size {
-		return fmt.Errorf("%d records on the left, %d expected", len(parts[0]), chosen.size)
-	}
-	compare := func(i, j int) int {
-		order := []int{c.columns[chosen.attribute].cmp(i, j)}
-		for _, a := range c.order {
-			order = append(order, c.columns[a].cmp(i, j))
+// TestShuffle: all numbers are there, and no part of the order is left.
+func TestShuffle(t *testing.T) {
+	t.Parallel()
+	for _, n := range []int{0, 1, 1000, shuffleFloor + 1, 3 * shuffleFloor} {
+		order := shuffled(context.Background(), n, 1)
+		places, moved := make([]bool, n), 0.0
+		for i, r := range order {
+			places[r] = true
+			moved += math.Abs(float64(i) - float64(r))
 		}
-		for _, o := range order {
-			if o != 0 {
-				return o
-			}
+		if slices.Contains(places, false) {
+			t.Errorf("a number below %d is missing", n)
 		}
-		return 0
-	}
-	if last, first := slices.MaxFunc(parts[0], compare), slices.MinFunc(parts[1], compare); compare(last, first) > 0 {
-		return fmt.Errorf("a record on the left lies behind one on the right")
-	}
-	for side, covered := range []box{c.left, c.right} {
-		for a, column := range c.columns {
-			want := interval{math.MaxInt32, -1}
-			for _, i := range parts[side] {
-				want = interval{min(want.low, column.ranks[i]), max(want.high, column.ranks[i])}
-			}
-			if covered[a] != want {
-				return fmt.Errorf("side %d covers %v on attribute %d, %v expected", side, covered[a], a, want)
-			}
+		if mean := moved / float64(n) / float64(n); n >= 1000 && (mean < 0.3 || mean > 0.36) {
+			t.Errorf("numbers moved by %v of %d on average, a third expected", mean, n)
+		}
+		if n > 1 && !slices.Equal(order, shuffled(context.Background(), n, 1)) || n > 100 && slices.Equal(order, shuffled(context.Background(), n, 2)) {
+			t.Error("the order does not follow from the seed")
 		}
 	}
-	return nil
 }
-
-func (c *rankedColumn) cmp(i, j int) int { return int(c.ranks[i] - c.ranks[j]) }

@@ -1,8 +1,17 @@
+// Package partition holds the methods that cut a table in two along an attribute,
+// then each part, until classes are as small as the constraints allow:
+// RoundedPartition and Mondrian. Blocks makes coarse parts by the same cuts for
+// methods that do other work inside each.
+//
+// A partitioning keeps records so that a class is a range of places. What cuts a
+// class depends on its size: cutter one of any size in all columns, presorted one
+// of some hundred records in the order of each attribute, and subsets one of up
+// to 64 records as a set of bits.
 package partition
 
 import (
 	"context"
-	"math/rand/v2"
+	"runtime"
 	"slices"
 	"sync"
 
@@ -12,119 +21,84 @@ import (
 // partitioning is the state of one run: the records in an order in which each
 // class is a range of places, columns alike.
 type partitioning struct {
-	k       int
 	columns []rankedColumn
 	records []int32 // index into the table of the record at each place
-	depths  []uint8 // level of the cut in front of each place; 0 = none
-	placed  *anonymizer.Tracker
+	// depths is the level of the cut in front of each place, 0 = none. Below two
+	// records no class is cut, so 64 levels are beyond every table.
+	depths []uint8
+	placed *anonymizer.Tracker
 }
 
 // segment is a range of consecutive places.
 type segment struct{ from, to int }
 
-// newPartitioning shuffles the records, so that which of two equal records goes
-// where does not follow from their order in the table.
-func newPartitioning(t *anonymizer.Table, k int, o anonymizer.Options) *partitioning {
+func (s segment) len() int { return s.to - s.from }
+
+// newPartitioning shuffles the records: which of two equal records goes where
+// does not follow from their order in the table, and as long as no cut changes
+// the order within its parts the first records of a class are a random sample of
+// it. The result is unfinished once the context has ended.
+func newPartitioning(ctx context.Context, t *anonymizer.Table, o anonymizer.Options) *partitioning {
 	n := t.Len()
 	p := &partitioning{
-		k:       k,
-		records: make([]int32, n),
+		records: shuffled(ctx, n, o.Seed),
 		depths:  make([]uint8, n+1),
 		placed:  o.Track(n),
+		columns: make([]rankedColumn, len(t.Attributes())),
 	}
-	for i := range p.records {
-		p.records[i] = int32(i)
+	next := make(chan int, len(p.columns))
+	for a := range p.columns {
+		next <- a
 	}
-	random := rand.New(rand.NewPCG(o.Seed, 0))
-	random.Shuffle(n, func(i, j int) { p.records[i], p.records[j] = p.records[j], p.records[i] })
-
-	positions := make([]float64, n)
-	for a, attribute := range t.Attributes() {
-		for i, r := range p.records {
-			positions[i] = attribute.Hierarchy.Position(t.Cells(a)[r])
-		}
-		p.columns = append(p.columns, rankColumn(positions))
+	close(next)
+	var workers sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(p.columns)) {
+		workers.Go(func() {
+			scratch := make([]int32, n)
+			for a := range next {
+				p.columns[a] = p.rank(ctx, t, a, scratch)
+			}
+		})
 	}
+	workers.Wait()
 	if len(p.columns) == 0 { // any cut is as good as another
-		p.columns = []rankedColumn{rankColumn(make([]float64, n))}
+		p.columns = []rankedColumn{{ranks: make([]int32, n), axis: []float64{0}}}
 	}
 	return p
 }
 
-// whole is what all records together cover.
-func (p *partitioning) whole() box {
-	b := make(box, len(p.columns))
-	for a := range b {
-		b[a] = interval{0, int32(len(p.columns[a].axis)) - 1}
+// rank ranks an attribute in the table's order, which memory is fast to read in,
+// and then brings the ranks into the order of the records.
+func (p *partitioning) rank(ctx context.Context, t *anonymizer.Table, attribute int, scratch []int32) rankedColumn {
+	c := rankColumn(ctx, t.Cells(attribute), t.Attributes()[attribute].Hierarchy.Position, scratch)
+	c.ranks = make([]int32, len(p.records))
+	for place, r := range p.records {
+		if place%contextStride == 0 && ctx.Err() != nil {
+			break
+		}
+		c.ranks[place] = scratch[r]
 	}
-	return b
+	return c
 }
 
-// parallelFloor is the least number of records whose two halves are divided at
-// the same time. The halves share nothing, so the result is the same.
-const parallelFloor = 1 << 14
-
-// divide cuts all records until no class has 2k of them.
-func (p *partitioning) divide(ctx context.Context) {
-	c, all := newCutter(p), segment{0, len(p.records)}
-	if all.to < max(parallelFloor, 2*p.k) {
-		c.divide(ctx, all, p.whole(), 1)
-		return
+// segments lists the ranges of places between cuts, from the first on.
+func (p *partitioning) segments() []segment {
+	if len(p.records) == 0 {
+		return nil
 	}
-	parts := c.cut(all, p.whole(), 1)
-	var half sync.WaitGroup
-	half.Go(func() { newCutter(p).divide(ctx, parts[0].segment, parts[0].extent, 2) })
-	c.divide(ctx, parts[1].segment, parts[1].extent, 2)
-	half.Wait()
-}
-
-// part is a side of a cut.
-type part struct {
-	segment
-	extent box
-}
-
-func (c *cutter) divide(ctx context.Context, s segment, whole box, depth uint8) {
-	if s.to-s.from < 2*c.k {
-		c.placed.Add(s.to - s.from)
-		return
+	cuts := len(p.depths) - 1
+	for _, depth := range p.depths {
+		if depth == 0 {
+			cuts--
+		}
 	}
-	if ctx.Err() != nil {
-		return
+	found := make([]segment, 0, cuts+2)
+	from := 0
+	for place := 1; place < len(p.records); place++ {
+		if p.depths[place] != 0 {
+			found = append(found, segment{from, place})
+			from = place
+		}
 	}
-	for _, side := range c.cut(s, whole, depth) {
-		c.divide(ctx, side.segment, side.extent, depth+1)
-	}
-}
-
-// cut divides a class of at least 2k records by its best cut and moves the
-// records so that each part is a segment.
-func (c *cutter) cut(s segment, whole box, depth uint8) [2]part {
-	chosen := c.best(s, whole)
-	c.try(s, whole, chosen)
-	for a := range c.columns {
-		c.separate(c.columns[a].ranks[s.from:s.to])
-	}
-	c.separate(c.records[s.from:s.to])
-	middle := s.from + chosen.size
-	c.depths[middle] = depth
-	return [2]part{
-		{segment{s.from, middle}, slices.Clone(c.left)},
-		{segment{middle, s.to}, slices.Clone(c.right)},
-	}
-}
-
-// separate moves the values of the left in front of those of the right and
-// keeps the order among each. Every value is written to both ends and the wrong
-// one is overwritten: nothing could predict a branch here.
-func (c *cutter) separate(values []int32) {
-	c.keys = slices.Grow(c.keys[:0], len(values))[:len(values)]
-	left, right := 0, 0
-	for i, v := range values {
-		onRight := int(-c.side[i])
-		values[left], c.keys[right] = v, v
-		left += 1 - onRight
-		right += onRight
-	}
-	copy(values[left:], c.keys[:right])
+	return slices.Clip(append(found, segment{from, len(p.records)}))
 }

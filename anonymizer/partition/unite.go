@@ -5,29 +5,26 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// run is a class of consecutive places, with its summary.
-type run struct {
-	segment
-	summary privacy.Summary
-}
-
 // release makes classes of the segments between cuts. One that violates the
 // constraints is united with the neighbor from which the later of its two cuts
 // divides it, which is the more similar one, until it satisfies them. A single
 // class that still violates them is withheld: it holds all records.
 func (p *partitioning) release(t *anonymizer.Table, c privacy.ConstraintSet) *anonymizer.Release {
-	n, whole := len(p.records), t.Population()
-	next := 0
-	leaf := func() run {
-		s := segment{from: next, to: next + 1}
-		for s.to < n && p.depths[s.to] == 0 {
-			s.to++
+	segments := p.segments()
+	if sizeDecides(t, c) {
+		if len(p.records) < c.K() {
+			return &anonymizer.Release{Withheld: p.records}
 		}
-		next = s.to
+		return &anonymizer.Release{Classes: p.classes(segments)}
+	}
+	whole := t.Population()
+	leaf := func() run {
+		s := segments[0]
+		segments = segments[1:]
 		return run{s, t.Summarize(p.records[s.from:s.to])}
 	}
 	var satisfied []run
-	for next < n {
+	for len(segments) > 0 {
 		current := leaf()
 		for !c.Satisfied(current.summary, whole) {
 			before, after := p.depths[current.from], p.depths[current.to]
@@ -44,11 +41,37 @@ func (p *partitioning) release(t *anonymizer.Table, c privacy.ConstraintSet) *an
 		}
 		satisfied = append(satisfied, current)
 	}
-	r := &anonymizer.Release{Classes: make([]anonymizer.EquivalenceClass, len(satisfied))}
-	for i, s := range satisfied {
-		r.Classes[i] = anonymizer.EquivalenceClass(p.records[s.from:s.to:s.to])
+	united := make([]segment, len(satisfied))
+	for i, r := range satisfied {
+		united[i] = r.segment
 	}
-	return r
+	return &anonymizer.Release{Classes: p.classes(united)}
+}
+
+// sizeDecides reports whether nothing but a class's number of records decides
+// whether it satisfies the constraints, so that no class need be summarized.
+func sizeDecides(t *anonymizer.Table, c privacy.ConstraintSet) bool {
+	for _, constraint := range c {
+		if _, k := constraint.(privacy.KAnonymity); !k {
+			return false
+		}
+	}
+	return t.Subjects() == nil
+}
+
+// classes are the records of the segments, which share one array.
+func (p *partitioning) classes(segments []segment) []anonymizer.EquivalenceClass {
+	classes := make([]anonymizer.EquivalenceClass, len(segments))
+	for i, s := range segments {
+		classes[i] = p.records[s.from:s.to:s.to]
+	}
+	return classes
+}
+
+// run is a class of consecutive places, with its summary.
+type run struct {
+	segment
+	summary privacy.Summary
 }
 
 // unite joins two neighbors; the lesser summary is added to the greater, so
