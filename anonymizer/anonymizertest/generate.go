@@ -18,6 +18,7 @@ type Data struct {
 	Raw        [][]string // attribute, record; Null for NULL
 	Cells      [][]hierarchy.Cell
 	Sensitive  [][]uint32
+	Subjects   []uint32 // the person of each record; nil = each record another one
 }
 
 // Null stands for NULL among the texts of Data.
@@ -61,6 +62,9 @@ func Generate(seed uint64, s Shape) *Data {
 // Table makes the table; Data that Generate gave is always valid.
 func (d *Data) Table() *anonymizer.Table {
 	t, err := anonymizer.NewTable(d.Attributes, d.Cells, d.Sensitive)
+	if err == nil && d.Subjects != nil {
+		t, err = t.WithSubjects(d.Subjects)
+	}
 	if err != nil {
 		panic(err)
 	}
@@ -99,6 +103,13 @@ var specs = []hierarchy.Spec{
 	{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal},
 	{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText},
 	{Kind: hierarchy.Date, Domain: hierarchy.DomainTimestampTZ},
+	{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger, Steps: []float64{5, 10, 50}, Origin: 1},
+	{Kind: hierarchy.Date, Domain: hierarchy.DomainDate, Units: []hierarchy.Unit{hierarchy.Month, hierarchy.Year, hierarchy.Century}},
+	{Kind: hierarchy.Prefix, Domain: hierarchy.DomainText, Keep: []int{4, 2}},
+	{Kind: hierarchy.Ordered, Domain: hierarchy.DomainText, Order: []string{"v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"}},
+	{Kind: hierarchy.Suppression, Domain: hierarchy.DomainText},
+	{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal, Steps: []float64{0.5, 1, 10}, Origin: -0.25},
+	{Kind: hierarchy.Date, Domain: hierarchy.DomainTimestampTZ, Units: []hierarchy.Unit{hierarchy.Day, hierarchy.Quarter, hierarchy.Decade}},
 }
 
 // Value makes a value of an attribute of the specification.
@@ -109,8 +120,10 @@ func Value(random *rand.Rand, spec hierarchy.Spec, s Shape) string {
 	// The lesser of two: small values are frequent.
 	n := min(random.IntN(max(1, s.Distinct)), random.IntN(max(1, s.Distinct)))
 	switch {
-	case spec.Kind == hierarchy.Categorical:
+	case spec.Kind == hierarchy.Categorical || spec.Kind == hierarchy.Suppression:
 		return fmt.Sprintf("v%d", n)
+	case spec.Kind == hierarchy.Ordered:
+		return spec.Order[n%len(spec.Order)]
 	case spec.Kind == hierarchy.Prefix:
 		return fmt.Sprintf("%05d", n*7919%100_000)
 	case spec.Domain == hierarchy.DomainDecimal:

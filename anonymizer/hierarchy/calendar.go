@@ -4,7 +4,10 @@ package hierarchy
 // since 2000-01-01 00:00 (UTC where there is a time zone) for points in time,
 // as PostgreSQL stores them. Days are exact in a float64; microseconds are
 // within 285 years of the epoch, and bounds are widened beyond that.
-type calendar struct{ domain Domain }
+type calendar struct {
+	domain Domain
+	units  []Unit // to which classes are published, ascending; empty for none
+}
 
 // The ends of PostgreSQL's types, "Date/Time Types", table 8.9.
 const (
@@ -49,12 +52,10 @@ func (h calendar) Generalize(cells []Cell) Generalization {
 	if !ok {
 		return Generalization{Hidden: true}
 	}
-	first, last := h.clamp(wholeAtLeast(low)), h.clamp(wholeAtMost(high))
-	return Generalization{
-		Value: formatMoment(midway(first, last), h.domain),
-		Lower: formatMoment(first, h.domain),
-		Upper: formatMoment(last, h.domain),
+	if len(h.units) > 0 {
+		return h.snap(low, high)
 	}
+	return h.publish(h.clamp(wholeAtLeast(low)), h.clamp(wholeAtMost(high)))
 }
 
 // clamp keeps widened bounds within the type, where every member is.

@@ -5,12 +5,16 @@
 // on the attribute's axis, where cuts are made, and generalizes a set of cells
 // to what an equivalence class publishes: honest bounds and a representative
 // for numbers and dates, a taxonomy's node for categories, a masked prefix for
-// codes. Entry points: Spec, New and the Hierarchy interface.
+// codes, a range of an order. Levels are its value generalization hierarchy, for
+// methods that climb one. Entry points: Spec, New, the Hierarchy interface,
+// LevelsOf and ReadTaxonomy.
 package hierarchy
 
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 )
 
 // Cell is one attribute's value in coded form; its meaning belongs to the
@@ -38,7 +42,10 @@ const (
 	Suppression             // anything: the value where all agree, else nothing
 )
 
-var kindNames = [...]string{Numeric: "numeric", Date: "date", Categorical: "categorical", Prefix: "prefix"}
+var kindNames = [...]string{
+	Numeric: "numeric", Date: "date", Categorical: "categorical", Prefix: "prefix",
+	Ordered: "ordered", Suppression: "suppression",
+}
 
 // String returns the kind's name as configurations spell it.
 func (k Kind) String() string {
@@ -55,7 +62,7 @@ func ParseKind(name string) (Kind, error) {
 			return Kind(k), nil
 		}
 	}
-	return 0, fmt.Errorf("unknown kind of hierarchy %q: numeric, date, categorical and prefix are known", name)
+	return 0, fmt.Errorf("unknown kind of hierarchy %q: write one of %s", name, strings.Join(kindNames[:], ", "))
 }
 
 // Domain is what the source column's type can hold, which decides the text
@@ -88,17 +95,20 @@ func (d Domain) String() string {
 // Generalization is what stands for all values of one attribute in a class.
 // It depends on the multiset of the values alone, never on their order.
 type Generalization struct {
-	// Hidden says that a value is off the scale: value and bounds are
-	// published as NULL, which therefore means "missing or hidden".
+	// Hidden says that a value is off the scale, or that no fixed interval holds
+	// all values: value and bounds are published as NULL, which therefore means
+	// "missing or hidden".
 	Hidden bool
 	// Value is the representative. Numeric and Date: the midpoint in the
 	// domain's own text form, rounded down to a whole number for
 	// DomainInteger, to a whole day for DomainDate and to a microsecond for
-	// points in time. Categorical and Prefix: the label.
+	// points in time; of a fixed interval it can lie beyond the ends of a narrow
+	// column type. All other kinds: the label.
 	Value string
 	// Lower and Upper are inclusive bounds in the domain's text form, Numeric
 	// and Date only: the true value of every member lies within, whatever
-	// precision its text had.
+	// precision its text had. Fixed intervals of decimals share their bounds: a
+	// number at a bound lies in the upper interval.
 	Lower, Upper string
 }
 
@@ -108,13 +118,13 @@ type Hierarchy interface {
 	Kind() Kind
 	// Encode turns the value's PostgreSQL text form (DateStyle ISO, TimeZone
 	// UTC, extra_float_digits 1) into a cell. It never fails: what cannot be
-	// placed is off the scale. Categorical and Prefix keep an append-only
-	// dictionary, so Encode is not safe for concurrent use.
+	// placed is off the scale. Categorical, Prefix and Suppression keep an
+	// append-only dictionary, so Encode is not safe for concurrent use.
 	Encode(value string) Cell
 	// Position is the cell's place on the attribute's axis, monotone in the
 	// order used for cuts; NaN when off the scale. Units: the number itself,
-	// days or microseconds since 2000-01-01, leaf index, or the first six
-	// bytes of the code as a big-endian number.
+	// days or microseconds since 2000-01-01, leaf index, the first six bytes of
+	// the code as a big-endian number, rank, or order of first appearance.
 	Position(c Cell) float64
 	// Generalize gives what stands for all of the cells; no cells at all, or
 	// a cell of another hierarchy, are hidden.
@@ -129,15 +139,31 @@ func New(s Spec) (Hierarchy, error) {
 	}
 	switch s.Kind {
 	case Numeric:
-		if s.Domain == DomainInteger {
-			return integers{}, nil
-		}
-		return decimals{}, nil
+		return newNumbers(s)
 	case Date:
-		return calendar{domain: s.Domain}, nil
+		return calendar{domain: s.Domain, units: slices.Clone(s.Units)}, nil
 	case Categorical:
 		return newTaxonomy(s.Taxonomy), nil
+	case Prefix:
+		return newPrefixes(s.Keep), nil
+	case Ordered:
+		return newOrdered(slices.Clone(s.Order)), nil
 	default:
-		return newPrefixes(), nil
+		return newSuppression(), nil
 	}
+}
+
+func newNumbers(s Spec) (Hierarchy, error) {
+	var h Hierarchy = decimals{}
+	if s.Domain == DomainInteger {
+		h = integers{}
+	}
+	if len(s.Steps) == 0 {
+		return h, nil
+	}
+	g, err := newGrid(s.Domain, s.Steps, s.Origin)
+	if err != nil {
+		return nil, err
+	}
+	return gridded{Hierarchy: h, grid: g}, nil
 }

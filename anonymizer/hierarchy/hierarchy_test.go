@@ -47,15 +47,20 @@ func checkRows(t *testing.T, s hierarchy.Spec, rows []generalized) {
 
 func TestKindNames(t *testing.T) {
 	t.Parallel()
-	for _, k := range []hierarchy.Kind{hierarchy.Numeric, hierarchy.Date, hierarchy.Categorical, hierarchy.Prefix} {
-		if back, err := hierarchy.ParseKind(k.String()); err != nil || back != k {
-			t.Errorf("%v: %v, %v", k, back, err)
+	for k, spec := range []hierarchy.Spec{
+		hierarchy.Numeric:     {Domain: hierarchy.DomainInteger},
+		hierarchy.Date:        {Domain: hierarchy.DomainDate},
+		hierarchy.Categorical: {Domain: hierarchy.DomainText},
+		hierarchy.Prefix:      {Domain: hierarchy.DomainText},
+		hierarchy.Ordered:     {Domain: hierarchy.DomainText, Order: []string{"a", "b"}},
+		hierarchy.Suppression: {Domain: hierarchy.DomainText},
+	} {
+		spec.Kind = hierarchy.Kind(k)
+		if back, err := hierarchy.ParseKind(spec.Kind.String()); err != nil || back != spec.Kind {
+			t.Errorf("%v: %v, %v", spec.Kind, back, err)
 		}
-		if build(t, hierarchy.Spec{Kind: k, Domain: map[hierarchy.Kind]hierarchy.Domain{
-			hierarchy.Numeric: hierarchy.DomainInteger, hierarchy.Date: hierarchy.DomainDate,
-			hierarchy.Categorical: hierarchy.DomainText, hierarchy.Prefix: hierarchy.DomainText,
-		}[k]}).Kind() != k {
-			t.Errorf("%v: hierarchy of another kind", k)
+		if build(t, spec).Kind() != spec.Kind {
+			t.Errorf("%v: hierarchy of another kind", spec.Kind)
 		}
 	}
 	if _, err := hierarchy.ParseKind("Numeric"); err == nil {
@@ -114,7 +119,7 @@ func TestOffScale(t *testing.T) {
 			}
 		}
 	}
-	for _, k := range []hierarchy.Kind{hierarchy.Categorical, hierarchy.Prefix} {
+	for _, k := range []hierarchy.Kind{hierarchy.Categorical, hierarchy.Prefix, hierarchy.Suppression} {
 		h := build(t, hierarchy.Spec{Kind: k, Domain: hierarchy.DomainText})
 		for _, c := range []hierarchy.Cell{hierarchy.OffScale(), -1, 7, math.Inf(1), math.Inf(-1)} {
 			if !math.IsNaN(h.Position(c)) || !h.Generalize([]hierarchy.Cell{h.Encode("a"), c}).Hidden {

@@ -2,6 +2,7 @@ package hierarchy
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -12,9 +13,12 @@ import (
 type prefixes struct {
 	codes map[string]int32
 	texts []string
+	keep  []int // numbers of characters that may be published, descending; empty for all
 }
 
-func newPrefixes() *prefixes { return &prefixes{codes: map[string]int32{}} }
+func newPrefixes(keep []int) *prefixes {
+	return &prefixes{codes: map[string]int32{}, keep: slices.Clone(keep)}
+}
 
 func (p *prefixes) Kind() Kind { return Prefix }
 
@@ -55,14 +59,15 @@ func (p *prefixes) Position(c Cell) float64 {
 	return float64(position)
 }
 
-// Generalize publishes the longest common prefix, cut between runes. Members
-// of one length keep it, masked by asterisks; otherwise one asterisk stands for
-// the rest. Equal members publish the value itself.
+// Generalize publishes the longest common prefix, cut between runes, or as much
+// of it as may be published. Members of one length keep it, masked by asterisks;
+// otherwise one asterisk stands for the rest. Equal members publish the value
+// itself unless it is too long.
 func (p *prefixes) Generalize(cells []Cell) Generalization {
 	if len(cells) == 0 {
 		return Generalization{Hidden: true}
 	}
-	var common string
+	var first, common string
 	var runes int
 	equal, sameLength := true, true
 	for i, c := range cells {
@@ -71,7 +76,7 @@ func (p *prefixes) Generalize(cells []Cell) Generalization {
 			return Generalization{Hidden: true}
 		}
 		if i == 0 {
-			common, runes = text, utf8.RuneCountInString(text)
+			first, common, runes = text, text, utf8.RuneCountInString(text)
 			continue
 		}
 		if text == common && equal {
@@ -81,14 +86,39 @@ func (p *prefixes) Generalize(cells []Cell) Generalization {
 		sameLength = sameLength && utf8.RuneCountInString(text) == runes
 		common = commonPrefix(common, text)
 	}
-	switch {
-	case equal:
-		return Generalization{Value: common}
-	case sameLength:
-		return Generalization{Value: common + strings.Repeat("*", runes-utf8.RuneCountInString(common))}
-	default:
-		return Generalization{Value: common + "*"}
+	if equal && (len(p.keep) == 0 || runes <= p.keep[0]) {
+		return Generalization{Value: first}
 	}
+	keep := utf8.RuneCountInString(common)
+	if len(p.keep) > 0 {
+		allowed := slices.IndexFunc(p.keep, func(n int) bool { return n <= keep })
+		if allowed < 0 {
+			return Generalization{Value: Root}
+		}
+		keep = p.keep[allowed]
+	}
+	return Generalization{Value: masked(first, keep, sameLength)}
+}
+
+// masked is the beginning of a code with asterisks in place of the rest: as many
+// as are missing where all codes that it stands for have the same length, else
+// one for any number.
+func masked(text string, keep int, sameLength bool) string {
+	kept := leading(text, keep)
+	if !sameLength {
+		return kept + "*"
+	}
+	return kept + strings.Repeat("*", utf8.RuneCountInString(text[len(kept):]))
+}
+
+// leading returns the first characters of the text.
+func leading(text string, characters int) string {
+	end := 0
+	for ; characters > 0 && end < len(text); characters-- {
+		_, size := utf8.DecodeRuneInString(text[end:])
+		end += size
+	}
+	return text[:end]
 }
 
 // commonPrefix compares rune by rune; a byte that is no valid rune counts as
