@@ -35,7 +35,7 @@ func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 	}
 	parts := make([]Part, len(components))
 	for i, component := range components {
-		parts[i] = Part{Attributes: component.Attributes, Table: t.project(component.Attributes), Constraints: component.Constraints}
+		parts[i] = Part{Attributes: component.Attributes, Table: t.Project(component.Attributes), Constraints: component.Constraints}
 	}
 	return parts, nil
 }
@@ -72,9 +72,9 @@ func (o Options) share(piece, pieces int) func(done, total int) {
 	return func(done, total int) { o.Progress((piece*total+done)/pieces, total) }
 }
 
-// project is the table with some of its attributes only. What is common to both
+// Project is the table with some of its attributes only. What is common to both
 // is shared.
-func (t *Table) project(attributes []int) *Table {
+func (t *Table) Project(attributes []int) *Table {
 	if len(attributes) == len(t.attributes) {
 		return t
 	}

@@ -78,14 +78,30 @@ func (t *Table) Cells(attribute int) []hierarchy.Cell { return t.cells[attribute
 // not be changed.
 func (t *Table) Sensitive(attribute int) []uint32 { return t.sensitive[attribute] }
 
-// Summarize counts the records for the constraints.
+// Summarize counts the records for the constraints, or the persons where the
+// table has subjects.
 func (t *Table) Summarize(records []int32) privacy.Summary {
+	if t.subjects != nil {
+		return t.summarizeSubjects(records)
+	}
 	s := privacy.NewSummary(len(t.sensitive))
 	s.Records = len(records)
 	for a, column := range t.sensitive {
 		for _, r := range records {
 			s.Sensitive[a][column[r]]++
 		}
+	}
+	return s
+}
+
+func (t *Table) summarizeSubjects(records []int32) privacy.Summary {
+	s := privacy.NewSubjectSummary(len(t.sensitive))
+	codes := make([]uint32, len(t.sensitive))
+	for _, r := range records {
+		for a, column := range t.sensitive {
+			codes[a] = column[r]
+		}
+		s.AddOf(t.subjects[r], codes)
 	}
 	return s
 }

@@ -7,12 +7,29 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/agglomerative"
+	"github.com/kproxy/kproxy/anonymizer/hilbert"
 	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/recoding"
+	"github.com/kproxy/kproxy/anonymizer/seeded"
 )
 
 // all holds every method, the recommended one first.
 var all = []anonymizer.Method{
 	partition.RoundedPartition{},
+	partition.Mondrian{},
+	partition.Mondrian{Relaxed: true},
+	agglomerative.BottomUp{},
+	agglomerative.CBAD{},
+	hilbert.Hilbert{},
+	seeded.AlphaK{},
+	seeded.AlphaK{Multi: true},
+	recoding.Datafly{},
+	recoding.Classfly{},
+	recoding.ClassflyPlus{Variant: recoding.Naive},
+	recoding.ClassflyPlus{Variant: recoding.Complete},
+	recoding.ClassflyPlus{Variant: recoding.Partial},
+	recoding.Lattice{},
 }
 
 // Names lists the names of all methods, the recommended one first.

@@ -12,22 +12,17 @@ import (
 // (hierarchy.Hierarchy.Position) over the table's own records. A class that
 // mixes records off the scale with others hides the attribute and has the
 // penalty 1 there; one of off-scale records alone has 0, like any class of
-// equal values. Range 0 to 1; lower is better.
+// equal values. Bounds that are published on a grid (hierarchy.Spec.Steps) lie
+// further apart than what the class covers, which is what counts here. Where the release names levels it is the share of the node at
+// that level instead (hierarchy.Levels.Share), since the class publishes all of
+// it. Range 0 to 1; lower is better. TaxonomyNCP measures categories by their
+// taxonomy.
 func NCP(t *anonymizer.Table, r *anonymizer.Release) []float64 {
 	penalties := make([]float64, len(r.Classes))
-	positions := make([]float64, t.Len())
-	for a, attribute := range t.Attributes() {
-		domain := emptyExtent
-		for i, c := range t.Cells(a) {
-			positions[i] = attribute.Hierarchy.Position(c)
-			domain.include(positions[i])
-		}
-		for e, class := range r.Classes {
-			covered := emptyExtent
-			for _, i := range class {
-				covered.include(positions[i])
-			}
-			penalties[e] += covered.share(domain) / float64(len(t.Attributes()))
+	for a := range t.Attributes() {
+		penalty := axisPenalty(t, r, a)
+		for e := range r.Classes {
+			penalties[e] += penalty(e) / float64(len(t.Attributes()))
 		}
 	}
 	return penalties
@@ -38,14 +33,31 @@ func NCP(t *anonymizer.Table, r *anonymizer.Release) []float64 {
 // It is also called information loss. Range 0 (every class is of equal records)
 // to 1 (nothing is left); lower is better. An empty table has 0.
 func GCP(t *anonymizer.Table, r *anonymizer.Release) float64 {
-	if t.Len() == 0 {
-		return 0
+	return mean(t, r, func(a int) func(e int) float64 { return axisPenalty(t, r, a) })
+}
+
+// axisPenalty gives the penalty of a class in an attribute.
+func axisPenalty(t *anonymizer.Table, r *anonymizer.Release, a int) func(e int) float64 {
+	if r.Levels != nil {
+		return taxonomyPenalty(t, r, a)
 	}
-	sum := float64(len(r.Withheld))
-	for e, penalty := range NCP(t, r) {
-		sum += penalty * float64(len(r.Classes[e]))
+	return widthPenalty(t, r, a)
+}
+
+func widthPenalty(t *anonymizer.Table, r *anonymizer.Release, a int) func(e int) float64 {
+	positions := make([]float64, t.Len())
+	domain := emptyExtent
+	for i, c := range t.Cells(a) {
+		positions[i] = t.Attributes()[a].Hierarchy.Position(c)
+		domain.include(positions[i])
 	}
-	return sum / float64(t.Len())
+	return func(e int) float64 {
+		covered := emptyExtent
+		for _, i := range r.Classes[e] {
+			covered.include(positions[i])
+		}
+		return covered.share(domain)
+	}
 }
 
 // extent is what some positions cover.

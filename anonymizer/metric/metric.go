@@ -1,6 +1,7 @@
 // Package metric measures the quality of a release: how much of the table's
-// information is left. Every function reads a table, a release of it, or both,
-// and changes neither.
+// information is left, and how easily somebody is found in it. Every function
+// reads a table, a release of it, or both, and changes neither. A table that was
+// anonymized in parts is measured part by part (MeanOfParts, HighestOfParts).
 package metric
 
 import "github.com/kproxy/kproxy/anonymizer"
@@ -25,10 +26,13 @@ func Discernibility(r *anonymizer.Release) int64 {
 // lower is better.
 func Classification(t *anonymizer.Table, r *anonymizer.Release, sensitive int) int {
 	sum := len(r.Withheld)
+	labels, counts := t.Sensitive(sensitive), map[uint32]int{}
 	for _, class := range r.Classes {
 		most := 0
-		for _, count := range t.Summarize(class).Sensitive[sensitive] {
-			most = max(most, count)
+		clear(counts)
+		for _, i := range class {
+			counts[labels[i]]++
+			most = max(most, counts[labels[i]])
 		}
 		sum += len(class) - most
 	}

@@ -4,7 +4,9 @@ import "fmt"
 
 // DistinctDiversity demands that every class has at least L distinct values of
 // one sensitive attribute (Machanavajjhala et al. 2006, distinct l-diversity).
-// L below 1 counts as 1.
+// L below 1 counts as 1. With subjects each person counts with one value,
+// where possible with the one that most others have, so that the fewest values
+// are counted: where everybody has the flu there is one, whatever else they have.
 type DistinctDiversity struct {
 	L         int
 	Attribute int    // index into Summary.Sensitive
@@ -18,10 +20,11 @@ func (c DistinctDiversity) Satisfied(class Summary, _ *Population) bool {
 }
 
 func (c DistinctDiversity) distinct(s Summary) int {
-	if c.Attribute < 0 || c.Attribute >= len(s.Sensitive) {
-		return 0
+	counts, ok := s.counts(c.Attribute)
+	if !ok || s.subjects == nil {
+		return len(counts)
 	}
-	return len(s.Sensitive[c.Attribute])
+	return len(s.descending(c.Attribute))
 }
 
 // String returns for example "distinct 3-diversity of diagnosis".

@@ -1,8 +1,12 @@
 package privacy
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// KAnonymity demands that every class has at least K records (Sweeney 2002).
+// KAnonymity demands that every class has at least K records (Sweeney 2002), or
+// with subjects K different persons.
 // K below 1 counts as 1.
 //
 // Over restricts it to some attributes, the <QI, K> of Yang, Liu, Wang and Yu
@@ -19,7 +23,15 @@ func (c KAnonymity) Satisfied(class Summary, _ *Population) bool {
 }
 
 // String returns for example "5-anonymity".
-func (c KAnonymity) String() string { return fmt.Sprintf("%d-anonymity", c.MinRecords()) }
+func (c KAnonymity) String() string { return kName(c.MinRecords(), nil) }
+
+func kName(k int, over []string) string {
+	name := fmt.Sprintf("%d-anonymity", k)
+	if len(over) > 0 {
+		name += " over " + strings.Join(over, ", ")
+	}
+	return name
+}
 
 // MinRecords is K.
 func (c KAnonymity) MinRecords() int { return max(1, c.K) }

@@ -1,0 +1,76 @@
+package privacy
+
+import (
+	"fmt"
+	"math"
+)
+
+// RecursiveDiversity demands r1 < C * (r_L + r_(L+1) + ... + r_m) of every class,
+// where r1 >= r2 >= ... >= r_m are the counts of one sensitive attribute's values
+// (Machanavajjhala, Gehrke, Kifer and Venkitasubramaniam 2006, recursive
+// (c,l)-diversity): the most frequent value is not too frequent, even when L-2
+// others have been ruled out.
+//
+// With subjects each person counts with one value: the counts of the most
+// frequent ones are taken until they add up to the number of persons. For no
+// choice of one of its values for each person is this harder to satisfy. C
+// counts as the decimal that it is written as, and is compared exactly.
+type RecursiveDiversity struct {
+	C         float64 // above 0
+	L         int     // at least 1; below counts as 1
+	Attribute int     // index into Summary.Sensitive
+	Name      string  // the attribute's name, for messages
+}
+
+// Satisfied reports whether r1 < C * (r_L + ... + r_m); a summary of no records
+// or without the attribute satisfies nothing.
+func (c RecursiveDiversity) Satisfied(class Summary, _ *Population) bool {
+	most, tail := c.mostAndTail(class)
+	bound := decimalOf(c.C)
+	return product(uint64(most), bound.den).less(product(uint64(tail), bound.num))
+}
+
+// mostAndTail are r1 and r_L + ... + r_m.
+func (c RecursiveDiversity) mostAndTail(s Summary) (most, tail int) {
+	if _, ok := s.counts(c.Attribute); !ok || s.Records < 1 {
+		return 0, 0
+	}
+	counts := s.descending(c.Attribute)
+	for i, count := range counts {
+		most = max(most, count)
+		if i >= max(1, c.L)-1 {
+			tail += count
+		}
+	}
+	return most, tail
+}
+
+// String returns for example "recursive (2,3)-diversity of diagnosis".
+func (c RecursiveDiversity) String() string { return recursiveName(c.C, float64(c.L), c.Name) }
+
+func recursiveName(c, l float64, of string) string {
+	return fmt.Sprintf("recursive (%s,%s)-diversity of %s", number(c), number(l), of)
+}
+
+// MinRecords is L + 1/C, rounded down: n records have r1 of at least 1 and at
+// most n-L+1 beyond the L-1 most frequent values.
+func (c RecursiveDiversity) MinRecords() int {
+	return min(min(max(1, c.L), math.MaxInt32)+decimalOf(c.C).reciprocal(), math.MaxInt32)
+}
+
+// Feasible demands that the whole table satisfies the constraint.
+func (c RecursiveDiversity) Feasible(table Summary) error {
+	if table.Records == 0 || c.Satisfied(table, nil) {
+		return nil
+	}
+	if _, ok := table.counts(c.Attribute); !ok {
+		return missing(c)
+	}
+	most, tail := c.mostAndTail(table)
+	if tail == 0 {
+		return fmt.Errorf("%v cannot hold: it needs %d distinct values and the whole table has %d; l can be that at the most",
+			c, max(1, c.L), len(table.descending(c.Attribute)))
+	}
+	return fmt.Errorf("%v cannot hold: the most frequent value of the whole table is too frequent beside the rarer ones; c must be above %.4g",
+		c, roundedUp(most, tail))
+}
