@@ -8,5 +8,7 @@
 //   - [Policy] and [TablePolicy]: what the operator asked for.
 //   - [Relation]: a relation of the database as PostgreSQL describes it.
 //   - [Publish]: policy + relation -> [Publication], the published shape of one table.
+//   - [Publication.NewAttributes], [Publication.NewSchema], [Publication.ConstraintSet]: the
+//     policy in the terms of the algorithms, for whoever runs or measures them.
 //   - [Snapshot]: what a client's names resolve to; the rewriter's only view of the database.
 package catalog

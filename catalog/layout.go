@@ -1,6 +1,9 @@
 package catalog
 
-import "strings"
+import (
+	"strconv"
+	"strings"
+)
 
 // Where kproxy's own objects live inside the database.
 const (
@@ -26,4 +29,25 @@ func Published(table Name) Name {
 // IsOwn says whether the schema belongs to kproxy.
 func IsOwn(schema string) bool {
 	return schema == StoreSchema || schema == CatalogSchema || strings.HasPrefix(schema, releasePrefix)
+}
+
+// RecordColumn is the column of the private store that numbers a table's records.
+const RecordColumn = "kproxy_record"
+
+const classColumn = "kproxy_class"
+
+// ClassColumn is the column of the private store, in its records and in its
+// release, with the number of a record's equivalence class in the part with that
+// index among Publication.Components: kproxy_class, kproxy_class_2,
+// kproxy_class_3 and so on.
+func ClassColumn(component int) string {
+	if component == 0 {
+		return classColumn
+	}
+	return classColumn + "_" + strconv.Itoa(component+1)
+}
+
+// isOwnColumn says whether a column of the private store bears the name.
+func isOwnColumn(name string) bool {
+	return name == RecordColumn || strings.HasPrefix(name, classColumn)
 }

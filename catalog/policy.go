@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // Policy is what the operator asked for: which tables are protected and how,
@@ -16,9 +17,19 @@ type Policy struct {
 
 // TablePolicy protects one table.
 type TablePolicy struct {
-	Table       Name
-	Method      string // a name of methods.Names
-	Constraints []ConstraintSpec
+	Table  Name
+	Method string // a name of methods.Names
+	// Constraints are what every equivalence class satisfies. A k-anonymity
+	// constraint over some columns may stand beside others over other columns.
+	Constraints []privacy.Spec
+	// Subject names the column whose value says which person a record is about;
+	// constraints then count persons instead of records. Empty where every record
+	// is about another person. It is stored and never published. Records without
+	// a value count as one person, since nothing tells them apart.
+	Subject string
+	// Suppression is the share of the records, 0 to 1, that a method which
+	// generalizes all records alike may withhold instead of generalizing further.
+	Suppression float64
 	// Unpublishable says what happens to records that no equivalence class can take.
 	Unpublishable Unpublishable
 	// Columns named here are published by their role; all others are not published.
@@ -46,29 +57,16 @@ func (t TablePolicy) ByRole(role Role) []ColumnPolicy {
 	return columns
 }
 
-// ColumnPolicy is one column's role and, for a quasi-identifier, how it is generalized.
+// ColumnPolicy is one column's role, and how a quasi-identifier is generalized.
 type ColumnPolicy struct {
-	Name     string
-	Role     Role
-	Kind     hierarchy.Kind   // quasi-identifiers only
-	Taxonomy []hierarchy.Node // categorical quasi-identifiers only; empty = flat
-	Publish  Form             // numeric and date quasi-identifiers only
-}
-
-// ConstraintSpec is one privacy constraint as written in the policy. Exactly
-// one of K and L is set.
-type ConstraintSpec struct {
-	K  int    // k-anonymity: every class has at least K records
-	L  int    // distinct l-diversity: every class has at least L distinct values of Of
-	Of string // the sensitive column that L speaks of
-}
-
-// String is the constraint in the field's notation.
-func (c ConstraintSpec) String() string {
-	if c.L > 0 {
-		return fmt.Sprintf("distinct %d-diversity of %s", c.L, c.Of)
-	}
-	return fmt.Sprintf("%d-anonymity", c.K)
+	Name string
+	Role Role
+	// Hierarchy generalizes a quasi-identifier, which needs one, and gives the
+	// values of a sensitive column the order or the taxonomy by which t-closeness
+	// measures distances. Nil where there is none. Its Domain is left to Publish,
+	// which takes it from the column's type.
+	Hierarchy *hierarchy.Spec
+	Publish   Form // numeric and date quasi-identifiers only
 }
 
 // Form is how a generalized number or date is published.

@@ -2,8 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
@@ -30,8 +28,9 @@ type Publication struct {
 	Relation Relation
 	// Attributes are the quasi-identifiers, in the policy's order.
 	Attributes []Attribute
-	// Sensitive are the columns that a diversity constraint speaks of, each once.
-	Sensitive []string
+	// Sensitive are the columns that constraints speak of, each once, in the order
+	// in which the constraints do.
+	Sensitive []SensitiveColumn
 	// Columns are the published columns, in the source table's order.
 	Columns []PublishedColumn
 }
@@ -40,6 +39,14 @@ type Publication struct {
 type Attribute struct {
 	Column string
 	Spec   hierarchy.Spec
+}
+
+// SensitiveColumn is a sensitive column of which a constraint speaks.
+type SensitiveColumn struct {
+	Column string
+	// Spec arranges the values for the ordered or the hierarchical distance of
+	// t-closeness; nil where no constraint measures one.
+	Spec *hierarchy.Spec
 }
 
 // Part says which part of a column a published column shows.
@@ -70,34 +77,17 @@ type PublishedColumn struct {
 func (c PublishedColumn) Generalized() bool { return c.Part != Copy }
 
 // StoredColumns are the source columns that the private store keeps besides the
-// key: the quasi-identifiers and the columns published as they are, in the
-// source table's order.
+// key: the quasi-identifiers, the columns published as they are and the subject,
+// in the source table's order.
 func (p Publication) StoredColumns() []Column {
 	var stored []Column
 	for _, c := range p.Relation.Columns {
-		if policy, named := p.Policy.Column(c.Name); named && policy.Role != Identifying {
+		policy, named := p.Policy.Column(c.Name)
+		if named && policy.Role != Identifying || c.Name == p.Policy.Subject {
 			stored = append(stored, c)
 		}
 	}
 	return stored
-}
-
-// valueType is how values of a source type are generalized.
-type valueType struct {
-	domain    hierarchy.Domain
-	rangeType string
-}
-
-var valueTypes = map[string]valueType{
-	"int2":        {hierarchy.DomainInteger, "int4range"},
-	"int4":        {hierarchy.DomainInteger, "int4range"},
-	"int8":        {hierarchy.DomainInteger, "int8range"},
-	"numeric":     {hierarchy.DomainDecimal, "numrange"},
-	"float4":      {hierarchy.DomainDecimal, "numrange"},
-	"float8":      {hierarchy.DomainDecimal, "numrange"},
-	"date":        {hierarchy.DomainDate, "daterange"},
-	"timestamp":   {hierarchy.DomainTimestamp, "tsrange"},
-	"timestamptz": {hierarchy.DomainTimestampTZ, "tstzrange"},
 }
 
 // Publish derives the published shape of one table from its policy and its
@@ -105,13 +95,15 @@ var valueTypes = map[string]valueType{
 func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 	b := builder{publication: Publication{Policy: policy, Relation: relation}}
 	b.checkRelation()
-	b.checkConstraints()
 	for _, c := range policy.Columns {
 		if _, exists := relation.Column(c.Name); !exists {
 			b.problem(c.Name, "the table has no such column", "remove it from the policy or correct its name")
 		}
 	}
 	attributes := b.attributes()
+	b.checkSensitive()
+	b.checkSubject()
+	b.checkQuasiIdentifiers()
 	for _, column := range relation.Columns {
 		if c, named := policy.Column(column.Name); named {
 			if column.Generated {
@@ -122,6 +114,7 @@ func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 		}
 	}
 	b.checkNames()
+	b.checkMethod()
 	return b.publication, b.problems
 }
 
@@ -166,79 +159,6 @@ func (b *builder) checkRelation() {
 	}
 }
 
-func (b *builder) checkConstraints() {
-	policy := b.publication.Policy
-	for _, constraint := range policy.Constraints {
-		if constraint.L == 0 {
-			continue
-		}
-		c, named := policy.Column(constraint.Of)
-		if !named || c.Role != Sensitive {
-			b.problem(constraint.Of, "a diversity constraint speaks of it, but it is not a sensitive column of the policy",
-				"give it the role sensitive")
-			continue
-		}
-		if slices.Contains(b.publication.Sensitive, constraint.Of) {
-			continue
-		}
-		b.publication.Sensitive = append(b.publication.Sensitive, constraint.Of)
-		if column, exists := b.publication.Relation.Column(constraint.Of); exists {
-			b.checkCountable(column)
-		}
-	}
-}
-
-// countable are the types whose distinct values can be told apart by their
-// texts; of numbers, once their scale and the sign of zero are made one.
-// Enumerations are countable, too.
-var countable = []string{
-	"text", "varchar", "bpchar", "name", "bool", "int2", "int4", "int8", "numeric", "float4", "float8",
-	"date", "timestamp", "timestamptz", "uuid",
-}
-
-// checkCountable wants the sensitive column's values to be equal exactly where
-// their texts are: else one value would be counted as several, and a class
-// would look more diverse than it is.
-func (b *builder) checkCountable(column Column) {
-	switch {
-	case !column.Enum && !slices.Contains(countable, column.BaseType):
-		b.problem(column.Name, fmt.Sprintf("a diversity constraint speaks of it, but equal values of type %s can be written differently", column.Type),
-			"let the constraint speak of a column of an enumeration or of type "+strings.Join(countable, ", "))
-	case !column.Deterministic:
-		b.problem(column.Name, "a diversity constraint speaks of it, but its collation is not deterministic: different texts are equal",
-			fmt.Sprintf("ALTER TABLE %s ALTER COLUMN %s TYPE %s COLLATE \"default\", or let the constraint speak of another column",
-				b.publication.Relation.Name.SQL(), QuoteIdentifier(column.Name), column.Type))
-	}
-}
-
-// attributes fills Publication.Attributes and maps column names to its indexes.
-func (b *builder) attributes() map[string]int {
-	index := make(map[string]int)
-	for _, c := range b.publication.Policy.ByRole(QuasiIdentifying) {
-		column, exists := b.publication.Relation.Column(c.Name)
-		if !exists {
-			continue
-		}
-		spec := hierarchy.Spec{Kind: c.Kind, Domain: hierarchy.DomainText, Taxonomy: c.Taxonomy}
-		if c.Kind == hierarchy.Numeric || c.Kind == hierarchy.Date {
-			v, known := valueTypes[column.BaseType]
-			if !known {
-				b.problem(c.Name, fmt.Sprintf("a %s hierarchy does not fit type %s", c.Kind, column.Type),
-					"use a categorical or a prefix hierarchy")
-				continue
-			}
-			spec.Domain = v.domain
-		}
-		if err := spec.Validate(); err != nil {
-			b.problem(c.Name, strings.ReplaceAll(err.Error(), "\n", "; "), fmt.Sprintf("choose another hierarchy for type %s", column.Type))
-			continue
-		}
-		index[c.Name] = len(b.publication.Attributes)
-		b.publication.Attributes = append(b.publication.Attributes, Attribute{Column: c.Name, Spec: spec})
-	}
-	return index
-}
-
 func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[string]int) {
 	add := func(name, sqlType string, part Part, attribute int) {
 		b.publication.Columns = append(b.publication.Columns, PublishedColumn{
@@ -255,7 +175,7 @@ func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[str
 		if !ok {
 			return
 		}
-		if policy.Kind == hierarchy.Categorical || policy.Kind == hierarchy.Prefix {
+		if kind := policy.Hierarchy.Kind; kind != hierarchy.Numeric && kind != hierarchy.Date {
 			add(column.Name, "text", Label, attribute)
 			return
 		}
@@ -279,6 +199,11 @@ func (b *builder) checkNames() {
 			b.problem(c.Source, fmt.Sprintf("two published columns would be called %s", c.Name), "set publish: value or publish: range")
 		}
 		seen[c.Name] = true
+	}
+	for _, c := range b.publication.Relation.Columns {
+		if isOwnColumn(c.Name) {
+			b.problem(c.Name, "kproxy keeps a column of this name of its own beside it", "rename the column")
+		}
 	}
 	if len(b.publication.Attributes) == 0 && len(b.problems) == 0 {
 		b.problem("", "no column is quasi-identifying", "give at least one column the role quasi-identifying")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -26,9 +27,10 @@ func clinicTable(sensitive catalog.Column) catalog.Relation {
 func clinicPolicy(sensitive string) catalog.TablePolicy {
 	return catalog.TablePolicy{
 		Table:       clinic,
-		Constraints: []catalog.ConstraintSpec{{K: 2}, {L: 2, Of: sensitive}},
+		Method:      "rounded-partition",
+		Constraints: []privacy.Spec{{Model: privacy.K, K: 2}, {Model: privacy.DistinctL, L: 2, Of: sensitive}},
 		Columns: []catalog.ColumnPolicy{
-			{Name: "age", Role: catalog.QuasiIdentifying, Kind: hierarchy.Numeric},
+			{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}},
 			{Name: sensitive, Role: catalog.Sensitive},
 		},
 	}

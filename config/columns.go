@@ -12,8 +12,8 @@ import (
 var roles = []catalog.Role{catalog.Identifying, catalog.QuasiIdentifying, catalog.Sensitive, catalog.Insensitive}
 
 // columns reads the columns of a table. A column with a mistake keeps its
-// place, so that what speaks of it is not called unknown.
-func (r *reader) columns(n *yaml.Node, table catalog.Name) []catalog.ColumnPolicy {
+// place, so that what speaks of it is not called unknown. Nodes is filled.
+func (r *reader) columns(n *yaml.Node, table catalog.Name, nodes columnNodes) []catalog.ColumnPolicy {
 	entries, ok := r.entries(n, "columns")
 	if !ok {
 		return nil
@@ -29,7 +29,8 @@ func (r *reader) columns(n *yaml.Node, table catalog.Name) []catalog.ColumnPolic
 		if at, known := r.places.tables[table]; known {
 			at.columns[name] = e.key.Line
 		}
-		column := r.column(name, e.value)
+		column, tree := r.column(name, e.value)
+		nodes[name] = struct{ at, hierarchy *yaml.Node }{e.key, tree}
 		quasi = quasi || column.Role == catalog.QuasiIdentifying
 		unclear = unclear || column.Role == 0
 		columns = append(columns, column)
@@ -41,45 +42,69 @@ func (r *reader) columns(n *yaml.Node, table catalog.Name) []catalog.ColumnPolic
 }
 
 // column reads a role alone, or a mapping with the role and how to generalize.
-func (r *reader) column(name string, n *yaml.Node) catalog.ColumnPolicy {
-	c := catalog.ColumnPolicy{Name: name}
+// Tree is where its hierarchy stands, nil when there is none.
+func (r *reader) column(name string, n *yaml.Node) (c catalog.ColumnPolicy, tree *yaml.Node) {
+	c.Name = name
 	what := "column " + name
 	if node := r.follow(n); node.Kind == yaml.ScalarNode {
 		if isEmpty(node) {
 			r.wrong(node, what+" has no role", "write "+name+": identifying, sensitive or insensitive, or {role: quasi-identifying, hierarchy: ...}")
-			return c
+			return c, nil
 		}
 		c.Role, _ = choose(r, n, "role", roles...)
 		if c.Role == catalog.QuasiIdentifying {
 			r.wrong(node, what+" is quasi-identifying but has no hierarchy", "write "+name+": {role: quasi-identifying, hierarchy: "+enumerate(kindNames())+"}")
 		}
-		return c
+		return c, nil
 	}
-	var tree, publish *yaml.Node
-	treeRead := false
+	var publish *yaml.Node
 	r.mapping(
 		n, what,
 		field{key: "role", need: "role: " + enumerate(namesOfRoles()), read: func(n *yaml.Node) { c.Role, _ = choose(r, n, "role", roles...) }},
 		field{key: "hierarchy", read: func(n *yaml.Node) {
 			tree = r.follow(n)
-			c.Kind, c.Taxonomy, treeRead = r.hierarchy(n, what)
+			c.Hierarchy = r.hierarchy(n, what)
 		}},
 		field{key: "publish", read: func(n *yaml.Node) {
 			publish = r.follow(n)
 			c.Publish, _ = choose(r, n, "publish", catalog.FormBoth, catalog.FormValue, catalog.FormRange)
 		}},
 	)
-	switch {
-	case c.Role == 0:
-	case c.Role != catalog.QuasiIdentifying:
+	switch c.Role {
+	case 0:
+	case catalog.QuasiIdentifying:
+		r.checkQuasi(n, what, c, tree, publish)
+	case catalog.Sensitive:
+		r.onlyQuasi(publish, what, "publish", c.Role)
+		r.checkSensitive(tree, what, c.Hierarchy)
+	default:
 		r.onlyQuasi(tree, what, "hierarchy", c.Role)
 		r.onlyQuasi(publish, what, "publish", c.Role)
+	}
+	return c, tree
+}
+
+func (r *reader) checkQuasi(n *yaml.Node, what string, c catalog.ColumnPolicy, tree, publish *yaml.Node) {
+	switch {
 	case tree == nil:
 		r.wrong(r.follow(n), what+" is quasi-identifying but has no hierarchy", "write hierarchy: "+enumerate(kindNames()))
-	case publish != nil && treeRead && (c.Kind == hierarchy.Categorical || c.Kind == hierarchy.Prefix):
-		r.wrong(publish, fmt.Sprintf("%s has a %s hierarchy, which is published as a label only", what, c.Kind), "remove publish; it is for numeric and date hierarchies")
+	case publish != nil && c.Hierarchy != nil && c.Hierarchy.Kind != hierarchy.Numeric && c.Hierarchy.Kind != hierarchy.Date:
+		r.wrong(publish, fmt.Sprintf("%s has %s hierarchy, which is published as a label only", what, article(c.Hierarchy.Kind.String())),
+			"remove publish; it is for numeric and date hierarchies")
 	}
-	return c
+}
+
+// checkSensitive admits the hierarchies that say how far values are apart. Numbers
+// and dates are ordered by themselves.
+func (r *reader) checkSensitive(tree *yaml.Node, what string, spec *hierarchy.Spec) {
+	if spec != nil && !arranges(*spec) {
+		r.wrong(tree, fmt.Sprintf("%s is sensitive, so it is published as it is, but it has %s hierarchy", what, article(spec.Kind.String())),
+			"remove hierarchy, or make the column quasi-identifying")
+	}
+}
+
+func arranges(spec hierarchy.Spec) bool {
+	return spec.Kind == hierarchy.Ordered || spec.Kind == hierarchy.Categorical
 }
 
 func (r *reader) onlyQuasi(n *yaml.Node, what, key string, role catalog.Role) {

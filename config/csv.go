@@ -52,25 +52,28 @@ type CSV struct {
 // CSVTypes are the types that a CSV file's columns can have.
 var CSVTypes = []string{"text", "integer", "bigint", "numeric", "date", "timestamp", "timestamptz", "boolean"}
 
-// LoadPolicy reads a policy file. The error is an [Errors].
+// LoadPolicy reads a policy file, and the taxonomies it speaks of. The error is an [Errors].
 func LoadPolicy(path string) (*PolicyFile, error) {
 	text, err := readFile(path)
 	if err != nil {
 		return nil, Errors{{File: path, What: "cannot be read: " + cause(err), Fix: "give the path of a policy file"}}
 	}
-	return ParsePolicy(path, text)
+	return parsePolicy(path, text, machine())
 }
 
-// ParsePolicy reads a policy file from its text; file is used in messages. The
+// ParsePolicy reads a policy file from its text. It looks at nothing else: a
+// taxonomy in a file of its own is left empty. File is used in messages. The
 // error is an [Errors].
-func ParsePolicy(file string, text []byte) (*PolicyFile, error) {
-	r := newReader(file, nil)
+func ParsePolicy(file string, text []byte) (*PolicyFile, error) { return parsePolicy(file, text, nil) }
+
+func parsePolicy(file string, text []byte, around *surroundings) (*PolicyFile, error) {
+	r := newReader(file, around)
 	p := &PolicyFile{CSV: CSV{Delimiter: ',', Header: true, Key: "row_number"}}
 	if root := r.document(text); root != nil {
 		r.policyFile(root, p)
 	}
 	p.places = r.places
-	if err := r.problems.asError(); err != nil {
+	if err := r.problems.asError(file); err != nil {
 		return nil, err
 	}
 	return p, nil

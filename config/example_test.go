@@ -2,14 +2,17 @@ package config
 
 import (
 	"bufio"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/hospital"
 )
@@ -62,9 +65,33 @@ func TestExampleHasTheHospitalsTaxonomies(t *testing.T) {
 			want = append(want, node)
 		}
 		column, _ := table.Column(taxonomy.Column)
-		if !reflect.DeepEqual(column.Taxonomy, want) {
-			t.Errorf("%s: got %s, want %s", taxonomy.Column, tree(column.Taxonomy), tree(want))
+		if column.Hierarchy == nil || !reflect.DeepEqual(column.Hierarchy.Taxonomy, want) {
+			t.Errorf("%s: got %+v, want %s", taxonomy.Column, column, tree(want))
 		}
+	}
+}
+
+// What the example shows in comments can be written as it stands there.
+func TestExampleShowsWhatIsUnderstood(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "config.example.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	constraints, columns := []string{"{k: 5}"}, []string{
+		"birth_date: {role: quasi-identifying, hierarchy: date}", "sex: {role: quasi-identifying, hierarchy: suppression}", "diagnosis: sensitive", "cost: sensitive",
+	}
+	for _, shown := range regexp.MustCompile(`#.*(\{.*\})`).FindAllStringSubmatch(string(text), -1) {
+		if strings.HasPrefix(shown[1], "{kind:") {
+			columns = append(columns, fmt.Sprintf("c%d: {role: quasi-identifying, hierarchy: %s}", len(columns), shown[1]))
+		} else {
+			constraints = append(constraints, shown[1])
+		}
+	}
+	policy := fmt.Sprintf("tables:\n  t:\n    constraints:\n      - %s\n    columns:\n      %s\n",
+		strings.Join(constraints, "\n      - "), strings.Join(columns, "\n      "))
+	if _, err := ParsePolicy("policy.yaml", []byte(policy)); err != nil || len(constraints) != 10 || len(columns) != 7 {
+		t.Errorf("%v\n%s", err, policy)
 	}
 }
 
@@ -88,7 +115,7 @@ func TestAdultPolicy(t *testing.T) {
 	if !slices.Equal(quasi, want) {
 		t.Errorf("quasi-identifiers are %v", quasi)
 	}
-	if !slices.Equal(p.Table.Constraints, []catalog.ConstraintSpec{{K: 5}}) {
+	if !reflect.DeepEqual(p.Table.Constraints, []privacy.Spec{{K: 5}}) {
 		t.Errorf("constraints are %v", p.Table.Constraints)
 	}
 	if at := p.Locate(p.Table.Table, "age"); at.Line == 0 {
@@ -121,7 +148,7 @@ func TestAdultTaxonomiesAreComplete(t *testing.T) {
 		complete++
 		for i, name := range p.CSV.Columns {
 			column, _ := p.Table.Column(name)
-			if len(column.Taxonomy) > 0 && !slices.Contains(leaves(column.Taxonomy), fields[i]) {
+			if column.Hierarchy != nil && len(column.Hierarchy.Taxonomy) > 0 && !slices.Contains(leaves(column.Hierarchy.Taxonomy), fields[i]) {
 				unknown[name+": "+fields[i]] = true
 			}
 		}

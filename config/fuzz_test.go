@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -69,16 +70,23 @@ func checkAccepted(t *testing.T, tables []catalog.TablePolicy, locate func(catal
 		for _, c := range table.Constraints {
 			hasK = hasK || c.K >= 2
 			of, _ := table.Column(c.Of)
-			if (c.K == 0) == (c.L == 0) || c.L > 0 && of.Role != catalog.Sensitive {
-				t.Errorf("accepted constraint %+v", c)
+			if err := c.Validate(); err != nil || c.Model != privacy.K && of.Role != catalog.Sensitive {
+				t.Errorf("accepted constraint %+v: %v", c, err)
 			}
 		}
 		if !hasK || len(table.ByRole(catalog.QuasiIdentifying)) == 0 || table.Method == "" {
 			t.Errorf("accepted %+v", table)
 		}
 		for _, column := range table.Columns {
-			if column.Role == 0 || locate(table.Table, column.Name).Line == 0 {
+			if column.Role == 0 || (column.Role == catalog.QuasiIdentifying) && column.Hierarchy == nil || locate(table.Table, column.Name).Line == 0 {
 				t.Errorf("accepted column %+v", column)
+			}
+			if column.Hierarchy != nil {
+				spec := *column.Hierarchy
+				spec.Domain = domainOf[spec.Kind]
+				if err := spec.Validate(); err != nil {
+					t.Errorf("accepted hierarchy of %s: %v", column.Name, err)
+				}
 			}
 		}
 	}

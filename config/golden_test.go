@@ -125,16 +125,40 @@ func describe(t *testing.T, c *Config) string {
 	fmt.Fprintf(&b, "%s\n", text)
 	for _, table := range c.Policy.Tables {
 		fmt.Fprintf(&b, "%s at %s: %s, %s, %v\n", table.Table, c.Locate(table.Table, ""), table.Method, table.Unpublishable, table.Constraints)
+		if table.Subject != "" || table.Suppression != 0 {
+			fmt.Fprintf(&b, "  subject %q, suppression %v\n", table.Subject, table.Suppression)
+		}
 		for _, column := range table.Columns {
 			fmt.Fprintf(&b, "  %q at %s: %s", column.Name, c.Locate(table.Table, column.Name), column.Role)
 			if column.Role == catalog.QuasiIdentifying {
-				fmt.Fprintf(&b, " %s %s%s", column.Kind, column.Publish, tree(column.Taxonomy))
+				fmt.Fprintf(&b, " %s", column.Publish)
+			}
+			if column.Hierarchy != nil {
+				b.WriteString(" " + levels(*column.Hierarchy))
 			}
 			b.WriteString("\n")
 		}
 	}
 	fmt.Fprintf(&b, "readable %v\n", c.Policy.Readable)
 	return b.String()
+}
+
+// levels shows a hierarchy with all that is set.
+func levels(s hierarchy.Spec) string {
+	text := s.Kind.String() + tree(s.Taxonomy)
+	if len(s.Steps) > 0 {
+		text += fmt.Sprintf(" steps %v from %v", s.Steps, s.Origin)
+	}
+	for _, unit := range s.Units {
+		text += " " + unit.String()
+	}
+	if len(s.Keep) > 0 {
+		text += fmt.Sprintf(" keep %v", s.Keep)
+	}
+	if len(s.Order) > 0 {
+		text += fmt.Sprintf(" %q", s.Order)
+	}
+	return text
 }
 
 func tree(nodes []hierarchy.Node) string {

@@ -19,8 +19,8 @@ type surroundings struct {
 
 func machine() *surroundings { return &surroundings{lookupEnv: os.LookupEnv, readFile: readFile} }
 
-// Load reads a configuration file, and the passwords and certificates it speaks
-// of. The error is an [Errors].
+// Load reads a configuration file, and the passwords, certificates and
+// taxonomies it speaks of. The error is an [Errors].
 func Load(path string) (*Config, error) { return load(path, machine()) }
 
 func load(path string, around *surroundings) (*Config, error) {
@@ -32,9 +32,9 @@ func load(path string, around *surroundings) (*Config, error) {
 }
 
 // Parse reads a configuration from its text. It looks at nothing else: no
-// password is read, and [Secret.IsSet] is false for those of Upstream. File is
-// used in messages, and its folder is where relative paths start. The error is
-// an [Errors].
+// password is read, and [Secret.IsSet] is false for those of Upstream; a taxonomy
+// in a file of its own is left empty. File is used in messages, and its folder is
+// where relative paths start. The error is an [Errors].
 func Parse(file string, text []byte) (*Config, error) { return parse(file, text, nil) }
 
 func parse(file string, text []byte, around *surroundings) (*Config, error) {
@@ -44,7 +44,7 @@ func parse(file string, text []byte, around *surroundings) (*Config, error) {
 		r.config(root, &c)
 	}
 	c.places = r.places
-	if err := r.problems.asError(); err != nil {
+	if err := r.problems.asError(file); err != nil {
 		return nil, err
 	}
 	return &c, nil

@@ -36,7 +36,8 @@ func (p Problem) Error() string {
 	return fmt.Sprintf("%s: %s; %s", Position{File: p.File, Line: p.Line}, p.What, p.Fix)
 }
 
-// Errors are all mistakes of a file, in its order; never empty as an error.
+// Errors are all mistakes of a file, in its order, and after them those of the
+// files that it names; never empty as an error.
 type Errors []Problem
 
 // Error lists the mistakes, one a line.
@@ -51,14 +52,20 @@ func (e Errors) Error() string {
 // maxProblems is how many mistakes are worth showing.
 const maxProblems = 100
 
-// asError orders the mistakes, drops what aliases made appear twice, and is nil
-// when there are none.
-func (e Errors) asError() error {
+// asError orders the mistakes, those of the file itself first, drops what aliases
+// made appear twice, and is nil when there are none.
+func (e Errors) asError(file string) error {
 	if len(e) == 0 {
 		return nil
 	}
+	named := func(p Problem) string { // empty, and so first, for the file itself
+		if p.File == file {
+			return ""
+		}
+		return p.File
+	}
 	slices.SortFunc(e, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.What, b.What), cmp.Compare(a.Fix, b.Fix))
+		return cmp.Or(cmp.Compare(named(a), named(b)), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column), cmp.Compare(a.What, b.What), cmp.Compare(a.Fix, b.Fix))
 	})
 	e = slices.Compact(e)
 	if more := len(e) - maxProblems; more > 0 {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"time"
 	"unicode"
@@ -87,6 +88,43 @@ func (r *reader) integer(n *yaml.Node, what string, least, most int) (int, bool)
 	}
 	return value, true
 }
+
+var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
+
+// number reads a plain decimal number. What it stands for is named in messages.
+func (r *reader) number(n *yaml.Node, what string) (float64, bool) {
+	text, ok := r.setting(n, what)
+	if !ok {
+		return 0, false
+	}
+	n = r.follow(n)
+	value, err := strconv.ParseFloat(text, 64)
+	if err != nil || n.Style != 0 || !decimal.MatchString(text) {
+		r.wrong(n, what+" must be a number", "write decimal digits without quotes, for example 2 or 0.25")
+		return 0, false
+	}
+	return value, true
+}
+
+// between wants a number above one and below another.
+func (r *reader) between(n *yaml.Node, what string, value, above, below float64) bool {
+	if value > above && value < below {
+		return true
+	}
+	r.wrong(r.follow(n), what+" is out of range", fmt.Sprintf("write a number above %s and below %s", plain(above), plain(below)))
+	return false
+}
+
+// within wants a number between two or equal to one of them.
+func (r *reader) within(n *yaml.Node, what string, value, least, most float64) bool {
+	if value >= least && value <= most {
+		return true
+	}
+	r.wrong(r.follow(n), what+" is out of range", fmt.Sprintf("write a number between %s and %s", plain(least), plain(most)))
+	return false
+}
+
+func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
 func (r *reader) storeInteger(to *int, what string, least, most int) func(*yaml.Node) {
 	return func(n *yaml.Node) {

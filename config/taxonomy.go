@@ -2,63 +2,11 @@ package config
 
 import (
 	"fmt"
-	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
-
-var kinds = []hierarchy.Kind{hierarchy.Numeric, hierarchy.Date, hierarchy.Categorical, hierarchy.Prefix}
-
-func kindNames() []string {
-	names := make([]string, len(kinds))
-	for i, kind := range kinds {
-		names[i] = kind.String()
-	}
-	return names
-}
-
-// domainOf is a domain that every hierarchy of the kind can stand over: whether
-// it fits the column's type is the database's to say.
-var domainOf = map[hierarchy.Kind]hierarchy.Domain{
-	hierarchy.Numeric:     hierarchy.DomainDecimal,
-	hierarchy.Date:        hierarchy.DomainDate,
-	hierarchy.Categorical: hierarchy.DomainText,
-	hierarchy.Prefix:      hierarchy.DomainText,
-}
-
-// hierarchy reads a kind alone, or a mapping with the kind and a taxonomy.
-func (r *reader) hierarchy(n *yaml.Node, what string) (kind hierarchy.Kind, nodes []hierarchy.Node, ok bool) {
-	node := r.follow(n)
-	if node.Kind == yaml.ScalarNode {
-		kind, ok = choose(r, n, "hierarchy", kinds...)
-		return kind, nil, ok
-	}
-	var tree *yaml.Node
-	known := false
-	r.mapping(
-		n, "the hierarchy of "+what,
-		field{key: "kind", need: "kind: " + enumerate(kindNames()), read: func(n *yaml.Node) { kind, known = choose(r, n, "hierarchy", kinds...) }},
-		field{key: "taxonomy", read: func(n *yaml.Node) { tree = n }},
-	)
-	if tree == nil {
-		return kind, nil, known
-	}
-	if known && kind != hierarchy.Categorical {
-		r.wrong(r.follow(tree), fmt.Sprintf("a %s hierarchy has no taxonomy", kind), "remove taxonomy, or write kind: categorical")
-		return kind, nil, known
-	}
-	before := len(r.problems)
-	nodes = r.taxonomy(tree, 1, make(map[string]int))
-	if !known || len(r.problems) > before {
-		return kind, nodes, known
-	}
-	if err := (hierarchy.Spec{Kind: kind, Domain: domainOf[kind], Taxonomy: nodes}).Validate(); err != nil {
-		r.wrong(r.follow(tree), strings.ReplaceAll(err.Error(), "\n", "; "), "correct the taxonomy")
-	}
-	return kind, nodes, known
-}
 
 // maxTaxonomyDepth is as deep as a taxonomy that people read can be.
 const maxTaxonomyDepth = 32

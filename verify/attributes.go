@@ -4,22 +4,31 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
 // checkAttributes asks of each generalized column whether it is true of every
-// member of its class. NULL is always true: it says that a value is missing or
-// hidden.
+// member of its class, and no more exact than its hierarchy allows. NULL is always
+// true: it says that a value is missing or hidden.
 func (t *table) checkAttributes() error {
 	for _, c := range t.publication.Columns {
+		if !c.Generalized() {
+			continue
+		}
 		var err error
-		switch c.Part {
-		case catalog.Range:
-			err = t.members(c, "every value lies within "+c.Name, fmt.Sprintf("g.shown @> %s", element(t.source(c), c.Type, quoted("r", c.Source))))
-		case catalog.Representative:
-			err = t.checkRepresentative(c)
-		case catalog.Label:
-			err = t.checkLabel(c)
+		spec := t.publication.Attributes[c.Attribute].Spec
+		switch {
+		case c.Part == catalog.Range:
+			err = t.checkRange(c, spec)
+		case c.Part == catalog.Representative:
+			err = t.checkRepresentative(c, spec)
+		case spec.Kind == hierarchy.Prefix:
+			err = t.checkPrefix(c, spec)
+		case spec.Kind == hierarchy.Ordered:
+			err = t.checkOrdered(c, spec)
+		default:
+			err = t.checkLabel(c, spec)
 		}
 		if err != nil {
 			return err
@@ -36,10 +45,11 @@ func (t *table) source(c catalog.PublishedColumn) catalog.Column {
 // members adds a check of a condition on g.shown, the published value, for every
 // record r of the class. A NULL among the records makes any claim false.
 func (t *table) members(c catalog.PublishedColumn, check, condition string, arguments ...any) error {
-	query := fmt.Sprintf("SELECT 'class ' || g.kproxy_class || ': ' || count(*) || ' records'"+
-		" FROM (SELECT DISTINCT kproxy_class, %s AS shown FROM %s l) g JOIN %s r ON r.kproxy_class = g.kproxy_class"+
-		" WHERE CASE WHEN g.shown IS NULL THEN false WHEN %s IS NULL THEN true ELSE NOT (%s) END GROUP BY g.kproxy_class",
-		quoted("l", c.Name), t.release, t.records, quoted("r", c.Source), condition)
+	class := t.partOf(c).class
+	query := fmt.Sprintf("SELECT 'class ' || g.class || ': ' || count(*) || ' records'"+
+		" FROM (SELECT DISTINCT l.%s AS class, %s AS shown FROM %s l) g JOIN %s r ON r.%s = g.class"+
+		" WHERE %s AND CASE WHEN g.shown IS NULL THEN false WHEN %s IS NULL THEN true ELSE NOT coalesce(%s, false) END GROUP BY g.class",
+		class, quoted("l", c.Name), t.release, t.records, class, t.inClasses("r"), quoted("r", c.Source), condition)
 	return t.violations(check, query, arguments...)
 }
 
@@ -56,48 +66,41 @@ func element(source catalog.Column, rangeType, expression string) string {
 	}[rangeType]
 }
 
-// checkRepresentative wants the representative inside of the published range,
-// or, where none is published, between the least and the greatest value of the
-// class. Numbers are compared as float8 there: the midpoint of whole numbers
-// beyond 2^53 is no better.
-func (t *table) checkRepresentative(c catalog.PublishedColumn) error {
-	check := c.Name + " lies among the values of its class"
-	for _, bounds := range t.publication.Columns {
-		if bounds.Part == catalog.Range && bounds.Source == c.Source {
-			return t.violations(check, fmt.Sprintf("SELECT 'class ' || kproxy_class || ': ' || count(*) || ' rows' FROM %s l"+
-				" WHERE kproxy_class IS NOT NULL AND ((%s IS NULL) <> (%s IS NULL) OR NOT %s @> %s) GROUP BY kproxy_class",
-				t.release, quoted("l", c.Name), quoted("l", bounds.Name), quoted("l", bounds.Name),
-				element(t.source(c), bounds.Type, quoted("l", c.Name))))
-		}
+// checkPrefix wants a label to be the value itself or a masked beginning of it,
+// of no more characters than may be kept.
+func (t *table) checkPrefix(c catalog.PublishedColumn, spec hierarchy.Spec) error {
+	raw := text(t.source(c), quoted("r", c.Source))
+	if len(spec.Keep) == 0 {
+		return t.members(c, isTrue(c), fmt.Sprintf(
+			`g.shown COLLATE "C" IN ('*', %[1]s) OR right(g.shown, 1) = '*' AND starts_with(%[1]s, rtrim(g.shown, '*'))`, raw))
 	}
-	cast := "::float8"
-	if slices.Contains([]string{"date", "timestamp", "timestamptz"}, t.source(c).BaseType) {
-		cast = ""
-	}
-	shown, raw := quoted("l", c.Name)+cast, quoted("r", c.Source)+cast
-	return t.violations(check, fmt.Sprintf("SELECT 'class ' || g.kproxy_class || ' of ' || e.n || ' records'"+
-		" FROM (SELECT DISTINCT kproxy_class, %s AS shown FROM %s l) g"+
-		" JOIN (SELECT kproxy_class, min(%s) AS least, max(%s) AS greatest, count(*) AS n, count(%s) AS known FROM %s r GROUP BY kproxy_class) e"+
-		" ON e.kproxy_class = g.kproxy_class WHERE g.shown IS NOT NULL"+
-		" AND (e.known < e.n OR g.shown < e.least OR g.shown > e.greatest)",
-		shown, t.release, raw, raw, raw, t.records))
+	return t.members(c, isTrue(c), fmt.Sprintf(
+		`g.shown = '*' OR g.shown COLLATE "C" = %[1]s AND char_length(g.shown) <= %[2]d`+
+			` OR EXISTS (SELECT FROM unnest($1::int[]) AS k WHERE left(g.shown, k) COLLATE "C" = left(%[1]s, k) AND char_length(%[1]s) >= k AND substr(g.shown, k + 1) ~ '^[*]+$')`,
+		raw, spec.Keep[0]), spec.Keep)
+}
+
+// checkOrdered wants a label to be the value itself, or a range of the policy's
+// order, "low..high", that it lies in.
+func (t *table) checkOrdered(c catalog.PublishedColumn, spec hierarchy.Spec) error {
+	raw := text(t.source(c), quoted("r", c.Source))
+	rank := func(label string) string { return "array_position($1::text[], " + label + ")" }
+	return t.members(c, isTrue(c), fmt.Sprintf(`g.shown = '*' OR %s BETWEEN %s AND %s`,
+		rank(raw), rank("split_part(g.shown, '..', 1)"),
+		rank("CASE WHEN strpos(g.shown, '..') > 0 THEN split_part(g.shown, '..', 2) ELSE g.shown END")), spec.Order)
 }
 
 // checkLabel wants a label to be the value itself, an ancestor of it in the
-// policy's taxonomy, a masked beginning of it, or the root.
-func (t *table) checkLabel(c catalog.PublishedColumn) error {
-	check := c.Name + " is true of every value"
+// policy's taxonomy, if there is one, or the root.
+func (t *table) checkLabel(c catalog.PublishedColumn, spec hierarchy.Spec) error {
 	raw := text(t.source(c), quoted("r", c.Source))
-	equal := fmt.Sprintf(`g.shown COLLATE "C" IN ('*', %s)`, raw)
-	attribute := t.publication.Attributes[c.Attribute]
-	if attribute.Spec.Kind.String() == "prefix" {
-		return t.members(c, check, fmt.Sprintf(
-			`%s OR right(g.shown, 1) = '*' AND starts_with(%s, rtrim(g.shown, '*'))`, equal, raw))
-	}
-	ancestors, members := ancestry(attribute)
-	return t.members(c, check, fmt.Sprintf(
-		`%s OR (g.shown, %s) IN (SELECT a COLLATE "C", m COLLATE "C" FROM unnest($1::text[], $2::text[]) AS t(a, m))`, equal, raw), ancestors, members)
+	ancestors, members := ancestry(spec.Taxonomy)
+	return t.members(c, isTrue(c), fmt.Sprintf(
+		`g.shown COLLATE "C" IN ('*', %[1]s) OR (g.shown, %[1]s) IN (SELECT a COLLATE "C", m COLLATE "C" FROM unnest($1::text[], $2::text[]) AS t(a, m))`, raw),
+		ancestors, members)
 }
+
+func isTrue(c catalog.PublishedColumn) string { return c.Name + " is true of every value" }
 
 // text is a value in its type's output form, which is the one that arrives by
 // replication. Casts of boolean and of char(n) give another.
@@ -108,10 +111,10 @@ func text(source catalog.Column, expression string) string {
 	return "format('%s', " + expression + `) COLLATE "C"`
 }
 
-// ancestry lists every label above another one in the attribute's taxonomy,
-// beside that other one.
-func ancestry(attribute catalog.Attribute) (ancestors, members []string) {
-	pending := slices.Clone(attribute.Spec.Taxonomy)
+// ancestry lists every label above another one in a taxonomy, beside that other
+// one.
+func ancestry(taxonomy []hierarchy.Node) (ancestors, members []string) {
+	pending := slices.Clone(taxonomy)
 	above := make([][]string, len(pending))
 	for len(pending) > 0 {
 		last := len(pending) - 1

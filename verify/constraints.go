@@ -5,68 +5,108 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
 
 // checkConstraints counts over the published relation, exactly as a client
-// could: rows that agree in all published quasi-identifier columns are a group.
+// could: rows that agree in all published columns that a constraint is over are a
+// group.
+//
+// Clients do not see which rows are one person's. Where the policy names a
+// subject, groups are therefore made of classes: rows of the release that agree
+// in these columns have their classes' records in the private store, and the
+// different subjects of those are counted. Records without a subject are one
+// person.
 func (t *table) checkConstraints() error {
-	grouping := t.grouping("p")
 	for _, constraint := range t.publication.Policy.Constraints {
-		counted, bound, unit := "count(*)", constraint.K, "rows"
-		if constraint.L > 0 {
-			of, published := t.copyOf(constraint.Of)
-			if !published {
-				t.add(constraint.String(), 1, []string{"column " + constraint.Of + " is not published as it is"})
-				continue
+		if constraint.Model == privacy.K {
+			if err := t.checkSize(constraint); err != nil {
+				return err
 			}
-			// NULL counts as a value: a group of nothing but NULL has one.
-			counted = fmt.Sprintf("count(DISTINCT %s) + max((%s IS NULL)::int)", of, of)
-			bound, unit = constraint.L, "distinct values"
+			continue
 		}
-		query := fmt.Sprintf("SELECT 'a group of ' || g.n || ' rows' || CASE WHEN '%s' = 'rows' THEN '' ELSE ' has ' || g.counted || ' %s' END"+
-			" FROM (SELECT count(*) AS n, %s AS counted FROM %s p GROUP BY %s) g WHERE g.counted < %d",
-			unit, unit, counted, t.published, grouping, bound)
-		if err := t.violations(constraint.String(), query); err != nil {
-			return err
+		if !t.isCopied(constraint.Of) {
+			t.add(constraint.String(), 1, []string{"column " + constraint.Of + " is not published as it is"})
+			continue
+		}
+		for _, p := range t.parts {
+			query, arguments := t.sensitiveQuery(constraint, p)
+			if err := t.violations(t.named(constraint.String(), p), query, arguments...); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// grouping lists the published quasi-identifier columns; without any, all rows
-// are alike.
-func (t *table) grouping(alias string) string {
-	var columns []string
+// checkSize counts the rows, or the persons, that agree in the columns that a
+// k-anonymity constraint is over.
+func (t *table) checkSize(constraint privacy.Spec) error {
+	over := attributesOver(t.publication, constraint)
+	var columns []catalog.PublishedColumn
 	for _, c := range t.publication.Columns {
-		if c.Generalized() {
-			columns = append(columns, quoted(alias, c.Name))
+		if c.Generalized() && slices.Contains(over, c.Attribute) {
+			columns = append(columns, c)
 		}
 	}
-	if len(columns) == 0 {
-		return "NULL::text"
+	of := t.parts[0]
+	if len(columns) > 0 {
+		of = t.partOf(columns[0])
 	}
-	return strings.Join(columns, ", ")
+	return t.violations(constraint.String(), fmt.Sprintf("SELECT 'a group of ' || n || ' %s' FROM (SELECT %s AS n FROM (%s) b GROUP BY %s) g WHERE n < %d",
+		t.unit(), t.counted(), t.rows(of, columns, ""), strings.Join(groupNames(columns), ", "), constraint.K))
 }
 
-// copyOf is the published column that shows the source column as it is, in a
-// form that can be compared.
-func (t *table) copyOf(source string) (string, bool) {
-	for _, c := range t.publication.Columns {
-		if c.Part == catalog.Copy && c.Source == source {
-			expression := quoted("p", c.Name)
-			if column, ok := t.publication.Relation.Column(source); ok && incomparable(column.BaseType) {
-				expression += "::text"
-			}
-			return expression, true
-		}
+func (t *table) hasSubject() bool { return t.publication.Policy.Subject != "" }
+
+// unit is what is counted, for messages.
+func (t *table) unit() string {
+	if t.hasSubject() {
+		return "persons"
 	}
-	return "", false
+	return "rows"
 }
 
-// incomparable says whether the type, or that of the array's elements, has no
-// equality to group by: json, xml and the geometric types.
-func incomparable(baseType string) bool {
-	return slices.Contains([]string{"json", "xml", "point", "line", "lseg", "box", "path", "polygon", "circle"},
-		strings.TrimPrefix(baseType, "_"))
+// counted counts the rows of rows, or the persons behind them.
+func (t *table) counted() string {
+	if t.hasSubject() {
+		return "(count(DISTINCT who) + max((who IS NULL)::int))"
+	}
+	return "count(*)"
+}
+
+// rows is a query for the published rows, behind the alias s: the columns by which
+// they are grouped, as g0, g1 and so on, further expressions, and who, the
+// person, where there is a subject.
+func (t *table) rows(of part, columns []catalog.PublishedColumn, further string) string {
+	if !t.hasSubject() {
+		return fmt.Sprintf("SELECT %s%s FROM %s s", grouped(columns, "s"), further, t.published)
+	}
+	return fmt.Sprintf("SELECT c.*%s, %s AS who FROM (SELECT DISTINCT l.%s AS class, %s FROM %s l) c JOIN %s s ON s.%s = c.class WHERE %s",
+		further, quoted("s", t.publication.Policy.Subject), of.class, grouped(columns, "l"), t.release, t.records, of.class, t.inClasses("s"))
+}
+
+func grouped(columns []catalog.PublishedColumn, alias string) string {
+	names := listed(columns, alias)
+	for i := range names {
+		names[i] += fmt.Sprintf(" AS g%d", i)
+	}
+	return strings.Join(names, ", ")
+}
+
+// groupNames are the columns by which rows are grouped.
+func groupNames(columns []catalog.PublishedColumn) []string {
+	names := make([]string, max(1, len(columns)))
+	for i := range names {
+		names[i] = fmt.Sprintf("g%d", i)
+	}
+	return names
+}
+
+// isCopied says whether the source column is published as it is.
+func (t *table) isCopied(source string) bool {
+	return slices.ContainsFunc(t.publication.Columns, func(c catalog.PublishedColumn) bool {
+		return c.Part == catalog.Copy && c.Source == source && c.Name == source
+	})
 }

@@ -10,25 +10,34 @@ import (
 // checkRelease compares the release with the private store class by class, and
 // the published relation with the release.
 func (t *table) checkRelease() error {
-	for _, c := range []struct{ name, query string }{
-		{"no withheld record is published", fmt.Sprintf(
-			"SELECT count(*) || ' rows belong to no class' FROM %s WHERE kproxy_class IS NULL HAVING count(*) > 0", t.release)},
-		{"every class has as many rows as records", fmt.Sprintf(
-			"SELECT 'class ' || kproxy_class || ' has ' || coalesce(sum(n) FILTER (WHERE stored), 0) || ' records and ' || coalesce(sum(n) FILTER (WHERE NOT stored), 0) || ' rows'"+
-				" FROM (SELECT kproxy_class, count(*) AS n, true AS stored FROM %s WHERE kproxy_class IS NOT NULL GROUP BY 1"+
-				" UNION ALL SELECT kproxy_class, count(*), false FROM %s WHERE kproxy_class IS NOT NULL GROUP BY 1) u"+
-				" GROUP BY kproxy_class HAVING sum(n) FILTER (WHERE stored) IS DISTINCT FROM sum(n) FILTER (WHERE NOT stored)", t.records, t.release)},
-		{"every class has one generalization", fmt.Sprintf(
-			"SELECT 'class ' || kproxy_class || ' has ' || count(*) FROM (SELECT DISTINCT kproxy_class, %s FROM %s l) g"+
-				" WHERE kproxy_class IS NOT NULL GROUP BY kproxy_class HAVING count(*) > 1", t.grouping("l"), t.release)},
-		{"values published as they are agree in every class", t.copiesQuery()},
-		{"the published relation shows the release as it is", t.sameRowsQuery()},
-	} {
-		if err := t.violations(c.name, c.query); err != nil {
+	withheld := fmt.Sprintf("SELECT count(*) || ' rows belong to no class' FROM %s l WHERE NOT (%s) HAVING count(*) > 0", t.release, t.inClasses("l"))
+	if err := t.violations("no withheld record is published", withheld); err != nil {
+		return err
+	}
+	for _, p := range t.parts {
+		if err := t.checkClasses(p); err != nil {
 			return err
 		}
 	}
-	return nil
+	if err := t.violations("values published as they are agree in every class", t.copiesQuery()); err != nil {
+		return err
+	}
+	return t.violations("the published relation shows the release as it is", t.sameRowsQuery())
+}
+
+// checkClasses compares the classes of one part.
+func (t *table) checkClasses(p part) error {
+	sizes := fmt.Sprintf("SELECT 'class ' || class || ' has ' || coalesce(sum(n) FILTER (WHERE stored), 0) || ' records and ' || coalesce(sum(n) FILTER (WHERE NOT stored), 0) || ' rows'"+
+		" FROM (SELECT r.%[1]s AS class, count(*) AS n, true AS stored FROM %[2]s r WHERE %[3]s GROUP BY 1"+
+		" UNION ALL SELECT l.%[1]s, count(*), false FROM %[4]s l WHERE l.%[1]s IS NOT NULL GROUP BY 1) u"+
+		" GROUP BY class HAVING sum(n) FILTER (WHERE stored) IS DISTINCT FROM sum(n) FILTER (WHERE NOT stored)",
+		p.class, t.records, t.inClasses("r"), t.release)
+	if err := t.violations(t.named("every class has as many rows as records", p), sizes); err != nil {
+		return err
+	}
+	generalizations := fmt.Sprintf("SELECT 'class ' || class || ' has ' || count(*) FROM (SELECT DISTINCT l.%s AS class, %s FROM %s l) g"+
+		" WHERE class IS NOT NULL GROUP BY class HAVING count(*) > 1", p.class, grouped(p.columns, "l"), t.release)
+	return t.violations(t.named("every class has one generalization", p), generalizations)
 }
 
 // difference is a query for the classes whose rows differ, as multisets, between
@@ -50,8 +59,13 @@ func difference(left, right string, leftColumns, rightColumns []string, describe
 		described, side(left, leftColumns, "1"), side(right, rightColumns, "-1"), strings.Join(names, ", "), "v0")
 }
 
+// copiesQuery compares the values beside the classes of all parts: which of them
+// stand in one row matters, too.
 func (t *table) copiesQuery() string {
-	stored, released := []string{"kproxy_class"}, []string{"kproxy_class"}
+	var stored, released []string
+	for _, p := range t.parts {
+		stored, released = append(stored, "r."+p.class), append(released, "l."+p.class)
+	}
 	for _, c := range t.publication.Columns {
 		if c.Part == catalog.Copy {
 			stored = append(stored, quoted("r", c.Source))
@@ -59,7 +73,7 @@ func (t *table) copiesQuery() string {
 		}
 	}
 	// Without a class, rows are another check's.
-	return difference(t.records+" r WHERE kproxy_class IS NOT NULL", t.release+" l WHERE kproxy_class IS NOT NULL",
+	return difference(t.records+" r WHERE "+t.inClasses("r"), t.release+" l WHERE "+t.inClasses("l"),
 		stored, released, "'class ' || v0 || ' differs in ' || sum(abs(n)) || ' values or combinations'")
 }
 

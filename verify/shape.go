@@ -2,6 +2,7 @@ package verify
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -33,12 +34,15 @@ func (t *table) checkShape() (complete bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	class := column{"kproxy_class", "bigint"}
-	release, err := t.checkColumns("exactly the release's columns", t.release, append([]column{class}, want...))
+	var classes []column
+	for i := range t.parts {
+		classes = append(classes, column{catalog.ClassColumn(i), "bigint"})
+	}
+	release, err := t.checkColumns("exactly the release's columns", t.release, append(slices.Clone(classes), want...))
 	if err != nil {
 		return false, err
 	}
-	stored, err := t.checkStored(class)
+	stored, err := t.checkStored(classes)
 	if err != nil {
 		return false, err
 	}
@@ -110,12 +114,12 @@ func compareColumns(columns, want []column, problems *[]string) (missing bool) {
 }
 
 // checkStored wants the store to hold what the release is compared with.
-func (t *table) checkStored(class column) (complete bool, err error) {
+func (t *table) checkStored(classes []column) (complete bool, err error) {
 	columns, err := t.columns(t.records)
 	if err != nil {
 		return false, err
 	}
-	want := []column{{"kproxy_record", "bigint"}, class}
+	want := append([]column{{catalog.RecordColumn, "bigint"}}, classes...)
 	for _, c := range t.publication.StoredColumns() {
 		want = append(want, column{c.Name, c.Type})
 	}

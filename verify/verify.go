@@ -32,12 +32,14 @@ type TableReport struct {
 	Records  int64 `json:"records"`
 	Withheld int64 `json:"withheld"`
 	// Rows are those of the published relation.
-	Rows     int64 `json:"rows"`
+	Rows int64 `json:"rows"`
+	// Classes are those of all parts that are divided apart from each other.
 	Classes  int64 `json:"classes"`
 	Smallest int64 `json:"smallest"` // records in the smallest class; 0 without classes
 	Largest  int64 `json:"largest"`
 	// Discernibility is the metric DM: the sum of the squared class sizes, plus
-	// Records for each withheld record. At least Records; lower is better.
+	// Records for each withheld record. At least Records; lower is better. With
+	// several parts it is the sum over them.
 	Discernibility int64   `json:"discernibility"`
 	Checks         []Check `json:"checks"`
 }
@@ -114,13 +116,14 @@ type table struct {
 	ctx         context.Context
 	tx          pgx.Tx
 	publication catalog.Publication
+	parts       []part
 	// published, records and release are the three relations, quoted.
 	published, records, release string
 	report                      TableReport
 }
 
 func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableReport, error) {
-	t := table{ctx: ctx, tx: tx, publication: p, report: TableReport{Table: p.Policy.Table.String()}}
+	t := table{ctx: ctx, tx: tx, publication: p, parts: partsOf(p), report: TableReport{Table: p.Policy.Table.String()}}
 	found, err := t.locate()
 	if err != nil || !found {
 		return t.report, err
@@ -183,17 +186,25 @@ func (t *table) locate() (found bool, err error) {
 
 // count fills in the report's figures.
 func (t *table) count() error {
-	sizes := "SELECT count(*), coalesce(min(n), 0), coalesce(max(n), 0), coalesce(sum(n * n), 0)::bigint FROM (SELECT count(*) AS n FROM " + t.records +
-		" WHERE kproxy_class IS NOT NULL GROUP BY kproxy_class) c"
 	r := &t.report
-	if err := t.tx.QueryRow(t.ctx, sizes).Scan(&r.Classes, &r.Smallest, &r.Largest, &r.Discernibility); err != nil {
-		return fmt.Errorf("counting classes: %w", err)
-	}
-	totals := "SELECT count(*), count(*) FILTER (WHERE kproxy_class IS NULL), (SELECT count(*) FROM " + t.published + ") FROM " + t.records
+	totals := fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE NOT (%s)), (SELECT count(*) FROM %s) FROM %s r", t.inClasses("r"), t.published, t.records)
 	if err := t.tx.QueryRow(t.ctx, totals).Scan(&r.Records, &r.Withheld, &r.Rows); err != nil {
 		return fmt.Errorf("counting records: %w", err)
 	}
-	r.Discernibility += r.Withheld * r.Records
+	for _, p := range t.parts {
+		sizes := fmt.Sprintf("SELECT count(*), coalesce(min(n), 0), coalesce(max(n), 0), coalesce(sum(n * n), 0)::bigint"+
+			" FROM (SELECT count(*) AS n FROM %s r WHERE %s GROUP BY r.%s) c", t.records, t.inClasses("r"), p.class)
+		var classes, smallest, largest, discernibility int64
+		if err := t.tx.QueryRow(t.ctx, sizes).Scan(&classes, &smallest, &largest, &discernibility); err != nil {
+			return fmt.Errorf("counting classes: %w", err)
+		}
+		if r.Classes == 0 || smallest < r.Smallest {
+			r.Smallest = smallest
+		}
+		r.Classes += classes
+		r.Largest = max(r.Largest, largest)
+		r.Discernibility += discernibility + r.Withheld*r.Records
+	}
 	return nil
 }
 

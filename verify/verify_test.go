@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
@@ -57,18 +58,19 @@ SELECT age, age_range, weight, born, seen, seen_range, ward, postcode, member, d
 
 var policy = catalog.Policy{Tables: []catalog.TablePolicy{{
 	Table:       catalog.Name{Schema: "public", Relation: "patients"},
-	Constraints: []catalog.ConstraintSpec{{K: 5}, {L: 3, Of: "diagnosis"}, {L: 5, Of: "notes"}},
+	Method:      "rounded-partition",
+	Constraints: []privacy.Spec{{K: 5}, {Model: privacy.DistinctL, L: 3, Of: "diagnosis"}, {Model: privacy.DistinctL, L: 5, Of: "notes"}},
 	Columns: []catalog.ColumnPolicy{
 		{Name: "name", Role: catalog.Identifying},
-		{Name: "age", Role: catalog.QuasiIdentifying, Kind: hierarchy.Numeric},
-		{Name: "weight", Role: catalog.QuasiIdentifying, Kind: hierarchy.Numeric, Publish: catalog.FormRange},
-		{Name: "born", Role: catalog.QuasiIdentifying, Kind: hierarchy.Date, Publish: catalog.FormValue},
-		{Name: "seen", Role: catalog.QuasiIdentifying, Kind: hierarchy.Date},
-		{Name: "ward", Role: catalog.QuasiIdentifying, Kind: hierarchy.Categorical, Taxonomy: []hierarchy.Node{
+		{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}},
+		{Name: "weight", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}, Publish: catalog.FormRange},
+		{Name: "born", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}, Publish: catalog.FormValue},
+		{Name: "seen", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}},
+		{Name: "ward", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Categorical, Taxonomy: []hierarchy.Node{
 			{Label: "A", Children: []hierarchy.Node{{Label: "A1 "}, {Label: "A2 "}}}, {Label: "B"}, {Label: "B1 "},
-		}},
-		{Name: "postcode", Role: catalog.QuasiIdentifying, Kind: hierarchy.Prefix},
-		{Name: "member", Role: catalog.QuasiIdentifying, Kind: hierarchy.Categorical},
+		}}},
+		{Name: "postcode", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Prefix}},
+		{Name: "member", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Categorical}},
 		{Name: "diagnosis", Role: catalog.Sensitive},
 		{Name: "notes", Role: catalog.Sensitive},
 	},
@@ -76,6 +78,13 @@ var policy = catalog.Policy{Tables: []catalog.TablePolicy{{
 
 // release is a database with the honest release.
 func release(t *testing.T) (*pgx.Conn, []catalog.Publication) {
+	t.Helper()
+	conn := database(t, source, store, policy)
+	return conn, []catalog.Publication{published(t, conn, policy.Tables[0])}
+}
+
+// database is a database after setup, with the source and what is published.
+func database(t *testing.T, source, store string, policy catalog.Policy) *pgx.Conn {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
 	if err != nil {
@@ -89,15 +98,26 @@ func release(t *testing.T) (*pgx.Conn, []catalog.Publication) {
 		t.Fatal(err)
 	}
 	execute(t, conn, store)
-	relations, err := inspect.Relations(t.Context(), conn, in.Reader.Name)
+	return conn
+}
+
+func published(t *testing.T, conn *pgx.Conn, policy catalog.TablePolicy) catalog.Publication {
+	t.Helper()
+	relations, err := inspect.Relations(t.Context(), conn, conn.Config().Database+"_reader")
 	if err != nil {
 		t.Fatal(err)
 	}
-	publication, problems := catalog.Publish(policy.Tables[0], relations[0])
-	if len(problems) > 0 {
-		t.Fatal(problems)
+	for _, relation := range relations {
+		if relation.Name == policy.Table {
+			publication, problems := catalog.Publish(policy, relation)
+			if len(problems) > 0 {
+				t.Fatal(problems)
+			}
+			return publication
+		}
 	}
-	return conn, []catalog.Publication{publication}
+	t.Fatalf("there is no %s", policy.Table)
+	return catalog.Publication{}
 }
 
 func execute(t *testing.T, conn *pgx.Conn, sql string) {

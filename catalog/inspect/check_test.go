@@ -209,7 +209,7 @@ func TestCheckReportsThePolicysMistakesAtOnce(t *testing.T) {
 	columns := &p.in.Policy.Tables[0].Columns
 	*columns = append(*columns,
 		catalog.ColumnPolicy{Name: "absent", Role: catalog.Insensitive},
-		catalog.ColumnPolicy{Name: "sex", Role: catalog.QuasiIdentifying, Kind: hierarchy.Numeric},
+		catalog.ColumnPolicy{Name: "sex", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}},
 		catalog.ColumnPolicy{Name: "doubled", Role: catalog.Insensitive})
 	p.in.Policy.Tables = append(p.in.Policy.Tables, catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "gone"}},
 		catalog.TablePolicy{Table: journeys})

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
@@ -47,12 +48,12 @@ var (
 func policy() catalog.Policy {
 	return catalog.Policy{
 		Tables: []catalog.TablePolicy{
-			{Table: patients, Constraints: []catalog.ConstraintSpec{{K: 2}}, Columns: []catalog.ColumnPolicy{
-				{Name: "age", Role: catalog.QuasiIdentifying, Kind: hierarchy.Numeric},
+			{Table: patients, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
+				{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}},
 				{Name: "diagnosis", Role: catalog.Sensitive},
 			}},
-			{Table: visits, Constraints: []catalog.ConstraintSpec{{K: 2}}, Columns: []catalog.ColumnPolicy{
-				{Name: "visited", Role: catalog.QuasiIdentifying, Kind: hierarchy.Date},
+			{Table: visits, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
+				{Name: "visited", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}},
 			}},
 		},
 		Readable: []catalog.Name{wards},

@@ -1,0 +1,99 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// NewAttributes makes the quasi-identifying attributes, in the order of
+// Attributes, each with a hierarchy of its own that has met no values yet. The
+// error does not occur for what Publish has found no problem with.
+func (p Publication) NewAttributes() ([]anonymizer.Attribute, error) {
+	attributes := make([]anonymizer.Attribute, len(p.Attributes))
+	for i, a := range p.Attributes {
+		h, err := hierarchy.New(a.Spec)
+		if err != nil {
+			return nil, fmt.Errorf("hierarchy of %s.%s: %w", p.Policy.Table, a.Column, err)
+		}
+		attributes[i] = anonymizer.Attribute{Name: a.Column, Hierarchy: h}
+	}
+	return attributes, nil
+}
+
+// NewSchema makes what the policy's constraints refer to by name: the
+// attributes in the order of Attributes, and the sensitive columns in the order
+// of Sensitive, each with an empty dictionary. The error does not occur for what
+// Publish has found no problem with.
+func (p Publication) NewSchema() (privacy.Schema, error) {
+	var schema privacy.Schema
+	for _, a := range p.Attributes {
+		schema.Attributes = append(schema.Attributes, a.Column)
+	}
+	for _, s := range p.Sensitive {
+		sensitive := privacy.Sensitive{Name: s.Column, Values: privacy.NewDictionary()}
+		if s.Spec != nil {
+			h, err := hierarchy.New(*s.Spec)
+			if err != nil {
+				return privacy.Schema{}, fmt.Errorf("hierarchy of %s.%s: %w", p.Policy.Table, s.Column, err)
+			}
+			sensitive.Hierarchy = h
+		}
+		schema.Sensitive = append(schema.Sensitive, sensitive)
+	}
+	return schema, nil
+}
+
+// ConstraintSet makes the policy's constraints over a schema of NewSchema, whose
+// dictionaries are of Canonical texts. The error does not occur for what Publish has found no problem with.
+func (p Publication) ConstraintSet(schema privacy.Schema) (privacy.ConstraintSet, error) {
+	var set privacy.ConstraintSet
+	for _, spec := range p.Policy.Constraints {
+		if column, exists := p.Relation.Column(spec.Of); exists {
+			spec.Values = canonicalAll(column.BaseType, spec.Values)
+		}
+		c, err := privacy.New(spec, schema)
+		if err != nil {
+			return nil, fmt.Errorf("constraints of %s: %w", p.Policy.Table, err)
+		}
+		set = append(set, c)
+	}
+	return set, nil
+}
+
+// Components are the parts of the table that are divided into classes apart
+// from each other: indexes into Attributes, ascending, in the order in which
+// anonymizer.Split has the parts. A table has one, unless its k-anonymity
+// constraints speak of columns that nothing ties together.
+func (p Publication) Components() [][]int {
+	components, _ := p.sizes().Components(len(p.Attributes))
+	parts := make([][]int, len(components))
+	for i, c := range components {
+		parts[i] = c.Attributes
+	}
+	return parts
+}
+
+// sizes are the k-anonymity constraints of the policy.
+func (p Publication) sizes() privacy.ConstraintSet {
+	var set privacy.ConstraintSet
+	for _, spec := range p.Policy.Constraints {
+		if spec.Model != privacy.K {
+			continue
+		}
+		k := privacy.KAnonymity{K: spec.K}
+		for _, name := range spec.Over {
+			if a := slices.IndexFunc(p.Attributes, func(a Attribute) bool { return a.Column == name }); a >= 0 {
+				k.Over = append(k.Over, a)
+			}
+		}
+		slices.Sort(k.Over)
+		if len(k.Over) > 0 || len(spec.Over) == 0 {
+			set = append(set, k)
+		}
+	}
+	return set
+}

@@ -1,0 +1,125 @@
+package verify
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// part is a set of quasi-identifiers by which the rows are divided into classes,
+// apart from the other parts: those that k-anonymity constraints tie together.
+type part struct {
+	// class is the quoted column with a class's number.
+	class string
+	// columns are the published columns of the part's quasi-identifiers.
+	columns []catalog.PublishedColumn
+}
+
+// partsOf divides the quasi-identifiers, in the order of the first of each part.
+// It does not ask what the release was made by, which could be wrong.
+func partsOf(p catalog.Publication) []part {
+	tied := make([]int, len(p.Attributes)) // the least index that an attribute is tied to
+	for a := range tied {
+		tied[a] = a
+	}
+	tie := func(a, b int) {
+		from, to := max(tied[a], tied[b]), min(tied[a], tied[b])
+		for i := range tied {
+			if tied[i] == from {
+				tied[i] = to
+			}
+		}
+	}
+	sized := false
+	for _, c := range p.Policy.Constraints {
+		if c.Model == privacy.K {
+			sized = true
+			over := attributesOver(p, c)
+			for _, a := range over {
+				tie(over[0], a)
+			}
+		}
+	}
+	if !sized {
+		for a := range tied {
+			tie(0, a)
+		}
+	}
+	var parts []part
+	for first, least := range tied {
+		if first != least {
+			continue
+		}
+		of := part{class: catalog.QuoteIdentifier(catalog.ClassColumn(len(parts)))}
+		for _, c := range p.Columns {
+			if c.Generalized() && tied[c.Attribute] == first {
+				of.columns = append(of.columns, c)
+			}
+		}
+		parts = append(parts, of)
+	}
+	if len(parts) == 0 {
+		parts = []part{{class: catalog.QuoteIdentifier(catalog.ClassColumn(0))}}
+	}
+	return parts
+}
+
+// attributesOver are the quasi-identifiers that a k-anonymity constraint is over.
+func attributesOver(p catalog.Publication, c privacy.Spec) []int {
+	var over []int
+	for a, attribute := range p.Attributes {
+		if len(c.Over) == 0 || slices.Contains(c.Over, attribute.Column) {
+			over = append(over, a)
+		}
+	}
+	return over
+}
+
+// partOf is the part of a published column.
+func (t *table) partOf(c catalog.PublishedColumn) part {
+	for _, p := range t.parts {
+		if slices.Contains(p.columns, c) {
+			return p
+		}
+	}
+	return t.parts[0]
+}
+
+// named adds the part to a check's name, where there are several.
+func (t *table) named(check string, p part) string {
+	if len(t.parts) == 1 {
+		return check
+	}
+	var names []string
+	for _, c := range p.columns {
+		if !slices.Contains(names, c.Source) {
+			names = append(names, c.Source)
+		}
+	}
+	return check + ", over " + strings.Join(names, ", ")
+}
+
+// inClasses is the condition that a record of the store, or a row of the release,
+// has a class in every part.
+func (t *table) inClasses(alias string) string {
+	conditions := make([]string, len(t.parts))
+	for i, p := range t.parts {
+		conditions[i] = alias + "." + p.class + " IS NOT NULL"
+	}
+	return strings.Join(conditions, " AND ")
+}
+
+// listed are the columns behind an alias; a constant where there is none, so that
+// all rows are alike.
+func listed(columns []catalog.PublishedColumn, alias string) []string {
+	if len(columns) == 0 {
+		return []string{"NULL::text"}
+	}
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = quoted(alias, c.Name)
+	}
+	return names
+}
