@@ -62,6 +62,8 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy check      verify configuration and privileges
   kproxy serve      publish and serve
   kproxy verify     prove that the published tables meet their constraints
+  kproxy init       draft a policy from the data
+  kproxy eval       compare methods and parameters on your data
 
 Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line.`,
 		Version:       version(),
@@ -76,7 +78,7 @@ Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newRebuild(), newPassword())
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newRebuild(), newPassword(), newInit(), newEval())
 	return root
 }
 

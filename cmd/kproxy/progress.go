@@ -10,8 +10,8 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// progress shows how far the initial publication is: on a terminal one line
-// that is drawn over, elsewhere a line every few seconds.
+// progress shows how far long work is: on a terminal one line that is drawn over,
+// elsewhere a line every few seconds.
 type progress struct {
 	out      io.Writer
 	terminal bool
@@ -31,7 +31,17 @@ func newProgress(out *os.File) *progress {
 	return &progress{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, last: time.Now()}
 }
 
+// show tells of an initial publication.
 func (p *progress) show(at ksync.Progress) {
+	text := fmt.Sprintf("%s: %s %d records", at.Table, at.Stage, at.Done)
+	if at.Total > 0 {
+		text = fmt.Sprintf("%s: %s %d of %d records (%d%%)", at.Table, at.Stage, at.Done, at.Total, 100*at.Done/at.Total)
+	}
+	p.say(text)
+}
+
+// say draws the text, unless the last one was drawn a moment ago.
+func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pace := logPace
@@ -42,10 +52,6 @@ func (p *progress) show(at ksync.Progress) {
 		return
 	}
 	p.last, p.shown = time.Now(), true
-	text := fmt.Sprintf("%s: %s %d records", at.Table, at.Stage, at.Done)
-	if at.Total > 0 {
-		text = fmt.Sprintf("%s: %s %d of %d records (%d%%)", at.Table, at.Stage, at.Done, at.Total, 100*at.Done/at.Total)
-	}
 	if p.terminal {
 		fmt.Fprintf(p.out, "\r\x1b[K%s", text)
 	} else {

@@ -18,21 +18,28 @@ import (
 
 // Chart is a set of curves over one axis.
 type Chart struct {
-	Title, X, Y string // Y with its unit
+	Title string `json:"title"`
+	// X and Y name the axes, with their units.
+	X string `json:"x"`
+	Y string `json:"y"`
 	// LogX and LogY ask for logarithmic axes; points that are not positive are
 	// then left out.
-	LogX, LogY bool
-	Lines      []Line
+	LogX  bool   `json:"-"`
+	LogY  bool   `json:"-"`
+	Lines []Line `json:"lines"`
 }
 
 // Line is a named curve.
 type Line struct {
-	Name   string
-	Points []Point
+	Name   string  `json:"name"`
+	Points []Point `json:"points"`
 }
 
 // Point is one place on a curve. A point that is not finite is left out.
-type Point struct{ X, Y float64 }
+type Point struct {
+	X float64 `json:"x"`
+	Y float64 `json:"y"`
+}
 
 // Size of a drawing, of which the legend takes a column on the right.
 const (

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -13,8 +14,8 @@ func TestWithdrawals(t *testing.T) {
 	waits := catalog.Name{Schema: "public", Relation: "waits"}
 	refuses := catalog.Name{Schema: "public", Relation: "refuses"}
 	policy := catalog.Policy{Tables: []catalog.TablePolicy{
-		{Table: waits, Unpublishable: catalog.Withhold, Constraints: []catalog.ConstraintSpec{{K: 5}}},
-		{Table: refuses, Unpublishable: catalog.Refuse, Constraints: []catalog.ConstraintSpec{{K: 5}}},
+		{Table: waits, Unpublishable: catalog.Withhold, Constraints: []privacy.Spec{{K: 5}}},
+		{Table: refuses, Unpublishable: catalog.Refuse, Constraints: []privacy.Spec{{K: 5}}},
 	}}
 	few := map[catalog.Name]ksync.TableStatus{waits: {Records: 3, Withheld: 3}, refuses: {Records: 3, Withheld: 3}}
 

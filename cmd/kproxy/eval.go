@@ -1,0 +1,127 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/dataset"
+	"github.com/kproxy/kproxy/eval"
+	"github.com/kproxy/kproxy/eval/report"
+)
+
+// evaluation holds the flags of kproxy eval.
+type evaluation struct {
+	data, policy, population string
+	label, out               string
+	grid                     eval.Grid
+	json                     bool
+}
+
+func newEval() *cobra.Command {
+	var e evaluation
+	c := &cobra.Command{
+		Use:   "eval",
+		Short: "Compare methods and parameters on your data: information loss, risk, class sizes, time",
+		Long: `Eval anonymizes a CSV file under its policy by several methods and parameters,
+without a database, and measures what is lost and what risk remains. It prints a
+table; with --out it writes report.html, one page with charts that needs nothing
+else, measurements.json and measurements.csv as well.
+
+--k, --l and --alpha take the place of the policy's own k over all columns, of the
+l of its diversity constraints, and of its alphas. Without --methods, all methods
+are run that can honor the constraints.
+
+  kproxy init --data people.csv --out policy.yaml
+  kproxy eval --data people.csv --policy policy.yaml --k 2,5,10,25,50 --out report
+
+'kproxy eval paper' re-runs the experiments of the papers.`,
+		Args: noArguments,
+	}
+	flags := c.Flags()
+	flags.StringVar(&e.data, "data", "", "CSV `FILE` to evaluate on")
+	flags.StringVar(&e.policy, "policy", "", "policy `FILE` with the sections csv and tables")
+	flags.StringSliceVar(&e.grid.Methods, "methods", nil, "`METHODS`, separated by commas (default: all that can honor the constraints)")
+	flags.IntSliceVar(&e.grid.K, "k", nil, "`NUMBERS`, separated by commas (default: the policy's)")
+	flags.Float64SliceVar(&e.grid.L, "l", nil, "`NUMBERS`, separated by commas (default: the policy's)")
+	flags.Float64SliceVar(&e.grid.Alpha, "alpha", nil, "`NUMBERS`, separated by commas (default: the policy's)")
+	flags.StringVar(&e.label, "label", "", "`COLUMN` that a classifier would predict, for CM")
+	flags.StringVar(&e.population, "population", "", "CSV `FILE`, in the form of --data, of the population that it is a sample of, for the journalist risk")
+	flags.Uint64Var(&e.grid.Seed, "seed", 1, "`SEED` of the methods and of the query workload")
+	flags.StringVar(&e.out, "out", "", "write the report into this `FOLDER`")
+	flags.BoolVar(&e.json, "json", false, "print JSON instead of the table")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if e.data == "" || e.policy == "" {
+			return usageError{errors.New("--data and --policy are needed; 'kproxy init' drafts a policy")}
+		}
+		return e.run(c)
+	}
+	c.AddCommand(newEvalPaper())
+	return c
+}
+
+func (e *evaluation) run(c *cobra.Command) error {
+	policy, err := config.LoadPolicy(e.policy)
+	if err != nil {
+		return fmt.Errorf("the policy cannot be used:\n%w", err)
+	}
+	file, err := dataset.Read(e.data, policy.CSV)
+	if err != nil {
+		return err
+	}
+	table, err := file.Anonymizable(policy, e.label)
+	if err != nil {
+		return err
+	}
+	cases, err := e.grid.Cases(table)
+	if err != nil {
+		return err
+	}
+	options := eval.Options{Seed: e.grid.Seed}
+	if e.population != "" {
+		people, err := dataset.Read(e.population, policy.CSV)
+		if err != nil {
+			return err
+		}
+		if options.Population, err = people.Like(table); err != nil {
+			return fmt.Errorf("the population %s: %w", e.population, err)
+		}
+	}
+	bar := newProgress(os.Stderr)
+	r := report.New(filepath.Base(e.data), table, e.grid.Seed)
+	for i, one := range cases {
+		options.Progress = func(done, total int) {
+			bar.say(fmt.Sprintf("run %d of %d: %s, k = %d: %d of %d records", i+1, len(cases), one.Method, one.K, done, total))
+		}
+		m, err := eval.Measure(c.Context(), table, one, options)
+		if err != nil {
+			bar.done()
+			return err
+		}
+		r.Measurements = append(r.Measurements, m)
+	}
+	bar.done()
+	return e.write(c, r)
+}
+
+func (e *evaluation) write(c *cobra.Command, r *report.Report) error {
+	show := r.WriteTable
+	if e.json {
+		show = r.WriteJSON
+	}
+	if err := show(c.OutOrStdout()); err != nil {
+		return err
+	}
+	if e.out == "" {
+		return nil
+	}
+	if err := r.WriteFiles(e.out); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, report.PageName))
+	return err
+}

@@ -1,0 +1,56 @@
+package eval
+
+import (
+	"runtime"
+	"runtime/metrics"
+	"time"
+)
+
+// heap watches how much memory a run holds.
+type heap struct {
+	before, peak uint64
+	done         chan struct{}
+	stopped      chan struct{}
+}
+
+// heapPace is the time between two looks; a run that is over before the first
+// one shows what it left behind.
+const heapPace = 10 * time.Millisecond
+
+func watchHeap() *heap {
+	runtime.GC() // what came before is not the run's
+	h := &heap{before: held(), done: make(chan struct{}), stopped: make(chan struct{})}
+	h.peak = h.before
+	go h.watch()
+	return h
+}
+
+func (h *heap) watch() {
+	defer close(h.stopped)
+	pace := time.NewTicker(heapPace)
+	defer pace.Stop()
+	for {
+		select {
+		case <-pace.C:
+			h.peak = max(h.peak, held())
+		case <-h.done:
+			h.peak = max(h.peak, held())
+			return
+		}
+	}
+}
+
+// held is the memory in objects, dead ones that wait for the collector included.
+func held() uint64 {
+	sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// stop ends the watch and returns the most bytes that were held beyond those at
+// its start.
+func (h *heap) stop() int64 {
+	close(h.done)
+	<-h.stopped
+	return int64(h.peak - h.before)
+}
