@@ -284,8 +284,11 @@ func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
 	}
 	batch := &pgx.Batch{}
 	for _, t := range a.tables {
-		if t.changed {
-			t.write(batch)
+		if !t.changed {
+			continue
+		}
+		if err := t.write(ctx, batch); err != nil {
+			return err
 		}
 	}
 	if batch.Len() > 0 {

@@ -11,7 +11,7 @@ import (
 
 // storeLayout is raised whenever the tables of the private store change shape,
 // so that an older store is published afresh.
-const storeLayout = 1
+const storeLayout = 2
 
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published
@@ -25,8 +25,9 @@ func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 		Stored     []catalog.Column
 		Policy     catalog.TablePolicy
 		Attributes []catalog.Attribute
+		Sensitive  []catalog.SensitiveColumn
 		Published  []catalog.PublishedColumn
-	}{storeLayout, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Columns})
+	}{storeLayout, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns})
 	if err != nil {
 		return "", fmt.Errorf("digesting the policy of %s: %w", p.Policy.Table, err)
 	}

@@ -11,7 +11,8 @@
 // Data flows one way:
 //
 //	receiver (stream.go) -> applier (apply.go) -> table (table.go), which holds
-//	the maintained partition -> writer (write.go) -> PostgreSQL
+//	a maintained partition for each part (part.go) -> writer of the store
+//	(write.go) and of the release (rewrite.go) -> PostgreSQL
 //
 // Sources: PostgreSQL, chapters "Logical Decoding", "Streaming Replication
 // Protocol" and "Logical Replication Message Formats".

@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/pgserver"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
@@ -191,19 +193,28 @@ func TestHostileSettings(t *testing.T) {
 	b.checkStore(s)
 }
 
-// TestEqualValuesAreOne counts values that differ in their text only once.
+// TestEqualValuesAreOne numbers values as SQL tells them apart, and NULL beside
+// them.
 func TestEqualValuesAreOne(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ baseType, a, b string }{
-		{"numeric", "1", "1.000"}, {"numeric", "0", "0.0"}, {"numeric", "-1.50", "-1.5"}, {"float8", "0", "-0"}, {"float4", "-0", "0"}, {"bpchar", "a", "a  "},
-	} {
-		if canonical(c.baseType, c.a) != canonical(c.baseType, c.b) {
-			t.Errorf("%s: %q and %q count as two", c.baseType, c.a, c.b)
+	numbered := func(baseType string, values ...value) int {
+		d, seen := privacy.NewDictionary(), map[uint32]bool{}
+		for _, v := range values {
+			seen[number(d, catalog.Column{BaseType: baseType}, v)] = true
 		}
+		return len(seen)
 	}
-	for _, c := range []struct{ baseType, a, b string }{{"numeric", "10", "1"}, {"numeric", "1.05", "1.5"}, {"text", "1.0", "1"}, {"text", "a ", "a"}} {
-		if canonical(c.baseType, c.a) == canonical(c.baseType, c.b) {
-			t.Errorf("%s: %q and %q count as one", c.baseType, c.a, c.b)
+	for _, c := range []struct {
+		baseType string
+		values   []value
+		want     int
+	}{
+		{"numeric", []value{{text: "1"}, {text: "1.000"}, {text: "1.0"}}, 1},
+		{"float8", []value{{text: "0"}, {text: "-0"}}, 1},
+		{"text", []value{{text: "1"}, {text: "1.0"}, {text: ""}, {null: true}, {null: true}}, 4},
+	} {
+		if got := numbered(c.baseType, c.values...); got != c.want {
+			t.Errorf("%s: %v are %d values, %d expected", c.baseType, c.values, got, c.want)
 		}
 	}
 }

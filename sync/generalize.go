@@ -2,6 +2,7 @@ package sync
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -9,25 +10,13 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// generalizedColumns are the published columns that show a class instead of a
-// record, in the publication's order.
-func (t *table) generalizedColumns() []catalog.PublishedColumn {
-	var columns []catalog.PublishedColumn
-	for _, c := range t.publication.Columns {
-		if c.Generalized() {
-			columns = append(columns, c)
-		}
-	}
-	return columns
-}
-
-// published puts a class's generalizations into the text form of the
-// generalized columns; nil is NULL.
-func (t *table) published(generalizations []hierarchy.Generalization) []*string {
-	columns := t.generalizedColumns()
+// published puts the generalizations of a class of the part into the text form of
+// its generalized columns; nil is NULL.
+func (t *table) published(p *part, generalizations []hierarchy.Generalization) []*string {
+	columns := t.generalizedColumns(p)
 	texts := make([]*string, len(columns))
 	for i, c := range columns {
-		g := generalizations[c.Attribute]
+		g := generalizations[slices.Index(p.attributes, c.Attribute)]
 		if g.Hidden {
 			continue
 		}
@@ -35,22 +24,25 @@ func (t *table) published(generalizations []hierarchy.Generalization) []*string 
 		switch {
 		case c.Part == catalog.Range:
 			text = rangeText(c.Type, g.Lower, g.Upper)
-		case c.Part == catalog.Representative && c.Type == "real":
-			text = singlePrecision(text)
+		case c.Part == catalog.Representative:
+			text = representable(c.Type, text)
 		}
 		texts[i] = &text
 	}
 	return texts
 }
 
-// singlePrecision rounds a number to the nearest real: the middle between two
-// reals may be too small to be one, which the server refuses to read.
-func singlePrecision(text string) string {
-	number, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return text
+// look joins what readers see of a class, so that different looks differ.
+func (t *table) look(p *part, generalizations []hierarchy.Generalization) string {
+	var b strings.Builder
+	for _, text := range t.published(p, generalizations) {
+		if text == nil {
+			b.WriteString("NULL,")
+		} else {
+			b.WriteString(strconv.Quote(*text) + ",")
+		}
 	}
-	return strconv.FormatFloat(float64(float32(number)), 'g', -1, 32)
+	return b.String()
 }
 
 // lastDateYear is a year below the end of PostgreSQL's calendar (5874897).

@@ -48,17 +48,3 @@ func TestRangeTextIsHonest(t *testing.T) {
 		}
 	}
 }
-
-func TestSinglePrecisionIsReadable(t *testing.T) {
-	ctx := context.Background()
-	conn, err := pgx.Connect(ctx, pgtest.Database(t, pgtest.Shared(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(ctx)
-	for _, text := range []string{"7e-46", "1e-45", "3.4028235e38", "0.1", "-7e-46", "16777217"} {
-		if _, err := conn.Exec(ctx, "SELECT $1::text::real", singlePrecision(text)); err != nil {
-			t.Errorf("%s became %s: %v", text, singlePrecision(text), err)
-		}
-	}
-}

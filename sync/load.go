@@ -16,7 +16,7 @@ import (
 // map needs, each once: what has to travel from the server into memory.
 func (t *table) codedColumns() []int {
 	wanted := make([]bool, len(t.columns))
-	for _, list := range [][]int{t.key, t.qi, t.sensitive} {
+	for _, list := range [][]int{t.key, t.qi, t.sensitive, t.subjectColumn()} {
 		for _, i := range list {
 			wanted[i] = true
 		}
@@ -28,6 +28,14 @@ func (t *table) codedColumns() []int {
 		}
 	}
 	return columns
+}
+
+// subjectColumn is the index of the column that names the person, if there is one.
+func (t *table) subjectColumn() []int {
+	if t.subject < 0 {
+		return nil
+	}
+	return []int{t.subject}
 }
 
 // codedList are the coded columns as text, for a COPY.
@@ -49,9 +57,18 @@ func (t *table) spread(coded []int, values []value) []value {
 	return row
 }
 
-// load fills the partition from the store as it stands.
+// load fills the partitions from the store as it stands, one pass for each part.
 func (t *table) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
-	coded := t.codedColumns()
+	for i, p := range t.parts {
+		if err := t.loadPart(ctx, conn, p, func(done int) { progress(i*t.countRecords() + done) }); err != nil {
+			return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
+		}
+	}
+	return nil
+}
+
+func (t *table) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, progress func(done int)) error {
+	indexes := t.codedColumns()
 	var class incremental.ClassID
 	var members []incremental.Record
 	read := 0
@@ -59,16 +76,16 @@ func (t *table) load(ctx context.Context, conn *pgconn.PgConn, progress func(don
 		if len(members) == 0 {
 			return nil
 		}
-		if err := t.partition.Load(class, members); err != nil {
-			return internal(fmt.Errorf("loading class %d of %s: %w", class, t.name(), err))
+		if err := p.partition.Load(class, members); err != nil {
+			return internal(err)
 		}
 		members = nil
 		return nil
 	}
-	reader := &copyReader{columns: 2 + len(coded), row: func(values []value) error {
+	reader := &copyReader{columns: 2 + len(indexes), row: func(values []value) error {
 		record, next, err := parseStoreRow(values)
 		if err != nil {
-			return fmt.Errorf("loading %s: %w", t.name(), err)
+			return err
 		}
 		if next != class {
 			if err := finish(); err != nil {
@@ -76,21 +93,21 @@ func (t *table) load(ctx context.Context, conn *pgconn.PgConn, progress func(don
 			}
 			class = next
 		}
-		row := t.spread(coded, values[2:])
+		row := t.spread(indexes, values[2:])
 		t.records[t.keyOf(row)] = record
-		members = append(members, t.record(record, row, nil))
+		members = append(members, p.record(record, t.encode(row, nil)))
 		if read++; read%10000 == 0 {
 			progress(read)
 		}
 		return nil
 	}}
 	sql := fmt.Sprintf("COPY (SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1) TO STDOUT",
-		recordColumn, classColumn, t.codedList(), t.recordsTable())
+		recordColumn, p.column, t.codedList(), t.recordsTable())
 	if _, err := conn.CopyTo(ctx, reader, sql); err != nil {
-		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
+		return err
 	}
 	if err := reader.Close(); err != nil {
-		return fmt.Errorf("loading %s: %w", t.name(), err)
+		return err
 	}
 	return finish()
 }

@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -58,7 +57,9 @@ func (a *applier) mix(ctx context.Context) error {
 		return err
 	}
 	for _, t := range a.tables {
-		t.recent = t.recent[:0]
+		for _, p := range t.parts {
+			p.recent = p.recent[:0]
+		}
 	}
 	return nil
 }
@@ -66,24 +67,49 @@ func (a *applier) mix(ctx context.Context) error {
 // mix has the recently written classes and as many others as mixRows allows
 // written again. A table with few classes is written whole.
 func (t *table) mix() {
-	classes := t.partition.Classes()
-	if len(t.recent) == 0 || classes == 0 {
+	recent := 0
+	for _, p := range t.parts {
+		recent += len(p.recent)
+		for _, class := range p.recent {
+			p.partition.TouchClass(class)
+		}
+	}
+	if recent == 0 || t.parts[0].partition.Classes() == 0 {
 		return
 	}
-	for _, class := range t.recent {
-		t.partition.TouchClass(class)
-	}
-	rowsOfClass := max(1, t.partition.Len()/classes)
-	for range min(mixClasses, max(1, mixRows/rowsOfClass)) {
-		t.partition.TouchClass(t.partition.ClassAt(rand.IntN(classes)))
+	for range min(mixClasses, max(1, mixRows/t.rowsOfChange())) {
+		t.touchRandom()
 	}
 	t.changed = true
 }
 
+// rowsOfChange is about how many rows are written for the change of one record.
+func (t *table) rowsOfChange() int {
+	rows := 0
+	for _, p := range t.parts {
+		rows += t.countRecords() / max(1, p.partition.Classes())
+	}
+	return max(1, rows)
+}
+
+// hide has further classes written at once where a table has several parts. A
+// changed record alone lies in a written class of every part, and so would stand
+// out of all rows that are written: as many others as k demands stand there with
+// it, drawn at random, as far as mixRows allows.
+func (t *table) hide() {
+	if len(t.parts) == 1 {
+		return
+	}
+	others := t.constraints.K() - len(t.pending) - len(t.deleted)
+	for range min(others, max(1, mixRows/t.rowsOfChange())) {
+		t.touchRandom()
+	}
+}
+
 // rememberWritten notes which classes were written, the last ones if there are many.
-func (t *table) rememberWritten(classes []incremental.ClassID) {
-	t.recent = append(t.recent, classes...)
-	if surplus := len(t.recent) - mixRecent; surplus > 0 {
-		t.recent = append(t.recent[:0], t.recent[surplus:]...)
+func (p *part) rememberWritten(classes []incremental.ClassID) {
+	p.recent = append(p.recent, classes...)
+	if surplus := len(p.recent) - mixRecent; surplus > 0 {
+		p.recent = append(p.recent[:0], p.recent[surplus:]...)
 	}
 }

@@ -1,11 +1,13 @@
 package sync
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
@@ -33,6 +35,28 @@ func TestNewestClassIsNotLast(t *testing.T) {
 			if time.Since(start) > 20*time.Second {
 				t.Fatalf("the last 40 rows show %d classes", tail())
 			}
+		}
+	}
+	b.checkStore(s)
+}
+
+// TestChangedRecordIsNotAlone looks at what a change has written of a table with two
+// parts: the records of which the classes in both parts were written whole must be
+// several, not the changed one alone.
+func TestChangedRecordIsNotAlone(t *testing.T) {
+	b := newLiveBench(t, map[string]catalog.TablePolicy{"visits": visitsPolicy("visits", "rounded-partition", "", homes, persons)}, 600)
+	s, _ := b.run()
+	release := pgx.Identifier{"kproxy_store", b.releaseOf("visits")}.Sanitize()
+	sql := fmt.Sprintf(`WITH l AS (SELECT *, xmin = (SELECT xmin FROM %[1]s ORDER BY age(xmin) LIMIT 1) AS fresh FROM %[1]s)
+		SELECT count(*) FROM (SELECT bool_and(fresh) OVER (PARTITION BY kproxy_class) AS first, bool_and(fresh) OVER (PARTITION BY kproxy_class_2) AS second FROM l) c
+		WHERE first AND second`, release)
+	for i := range 5 {
+		b.exec("UPDATE visits SET illness = 'new' WHERE id = $1", 10+i*31)
+		b.caughtUp(s)
+		var candidates int
+		b.scan([]any{&candidates}, sql)
+		if candidates < homes.K-1 { // two of those drawn may be one
+			t.Errorf("%d records can be the changed one, %d expected", candidates, homes.K)
 		}
 	}
 	b.checkStore(s)

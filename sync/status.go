@@ -44,6 +44,9 @@ type Status struct {
 // TableStatus describes one table's release.
 type TableStatus struct {
 	Records  int // records in the private store
-	Classes  int // equivalence classes published
-	Withheld int // records that no class could take
+	Classes  int // equivalence classes published, of all parts
+	Withheld int // records that are not published: all of them or none
+	// Reason says why records are withheld, for the operator: it has figures of the
+	// table. Empty where all are published.
+	Reason string
 }

@@ -2,16 +2,15 @@ package sync
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Columns of the store's own in the tables of records and of the release.
-const (
-	recordColumn = "kproxy_record"
-	classColumn  = "kproxy_class"
-)
+// recordColumn numbers the records of a table; the classes of each part stand in
+// a column of their own (part.column), beside it and in the release.
+const recordColumn = catalog.RecordColumn
 
 // storeTable names one of a generation's tables in the private store.
 func storeTable(kind string, generation int64) catalog.Name {
@@ -30,19 +29,52 @@ func (t *table) columnList(prefix string) string {
 	return strings.Join(names, ", ")
 }
 
-// releaseList are the published columns as expressions over c, a class with
-// its generalized columns g0, g1, ... as text, and r, a record of the store.
+// classColumns joins the columns of the parts' classes, each behind prefix.
+func (t *table) classColumns(prefix string) string {
+	names := make([]string, len(t.parts))
+	for i, p := range t.parts {
+		names[i] = prefix + p.column
+	}
+	return strings.Join(names, ", ")
+}
+
+// generalizedColumns are the published columns that show a class of the part
+// instead of a record, in the publication's order.
+func (t *table) generalizedColumns(p *part) []catalog.PublishedColumn {
+	var columns []catalog.PublishedColumn
+	for _, c := range t.publication.Columns {
+		if c.Generalized() && slices.Contains(p.attributes, c.Attribute) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// generalizedNames are the names g0, g1, ... of a part's generalized columns on
+// their way into the server, each behind prefix and before suffix.
+func (t *table) generalizedNames(p *part, prefix, suffix string) []string {
+	names := make([]string, len(t.generalizedColumns(p)))
+	for i := range names {
+		names[i] = fmt.Sprintf("%sg%d%s", prefix, i, suffix)
+	}
+	return names
+}
+
+// releaseList are the published columns as expressions over c0, c1, ..., the
+// classes of each part with their generalized columns as text, and r, a record of
+// the store.
 func (t *table) releaseList() string {
 	var list []string
-	generalized := 0
+	generalized := make([]int, len(t.parts))
 	for _, c := range t.publication.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
-		if c.Generalized() {
-			list = append(list, fmt.Sprintf("c.g%d::%s AS %s", generalized, c.Type, name))
-			generalized++
-		} else {
+		if !c.Generalized() {
 			list = append(list, fmt.Sprintf("r.%s AS %s", catalog.QuoteIdentifier(c.Source), name))
+			continue
 		}
+		i := slices.IndexFunc(t.parts, func(p *part) bool { return slices.Contains(p.attributes, c.Attribute) })
+		list = append(list, fmt.Sprintf("c%d.g%d::%s AS %s", i, generalized[i], c.Type, name))
+		generalized[i]++
 	}
 	return strings.Join(list, ", ")
 }

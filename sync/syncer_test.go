@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
@@ -44,7 +45,7 @@ ALTER TABLE "Odd ""Names" REPLICA IDENTITY FULL;`
 
 func testPolicy() catalog.Policy {
 	qi := func(name string, kind hierarchy.Kind) catalog.ColumnPolicy {
-		return catalog.ColumnPolicy{Name: name, Role: catalog.QuasiIdentifying, Kind: kind}
+		return catalog.ColumnPolicy{Name: name, Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: kind}}
 	}
 	as := func(role catalog.Role, names ...string) (columns []catalog.ColumnPolicy) {
 		for _, name := range names {
@@ -59,27 +60,33 @@ func testPolicy() catalog.Policy {
 	return catalog.Policy{Tables: []catalog.TablePolicy{
 		{
 			Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Columns: people,
-			Constraints: []catalog.ConstraintSpec{{K: testK}, {L: 2, Of: "illness"}},
+			Constraints: []privacy.Spec{{Model: privacy.K, K: testK}, {Model: privacy.DistinctL, L: 2, Of: "illness"}},
 		},
 		{
 			Table: catalog.Name{Schema: "public", Relation: `Odd "Names`}, Method: "rounded-partition",
 			Columns:     append(as(catalog.Sensitive, `the "illness`), qi("the age", hierarchy.Numeric)),
-			Constraints: []catalog.ConstraintSpec{{K: testK}},
+			Constraints: []privacy.Spec{{Model: privacy.K, K: testK}},
 		},
 	}}
 }
 
 func newBench(t *testing.T, server *pgserver.Server, setup string) *bench {
 	t.Helper()
-	ctx := t.Context()
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()
 	b.exec(setup)
+	return b.provide(server, testPolicy())
+}
+
+// provide makes roles, store and publication for a policy.
+func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
+	t, ctx := b.t, b.t.Context()
+	t.Helper()
 	var database string
 	if err := b.source.QueryRow(ctx, "SELECT current_database()").Scan(&database); err != nil {
 		t.Fatal(err)
 	}
-	policy, owner, reader := testPolicy(), "owner_"+database, "reader_"+database
+	owner, reader := "owner_"+database, "reader_"+database
 	err := provision.Apply(ctx, b.source, provision.Input{
 		Policy: policy, Publication: "kproxy",
 		Owner: provision.Login{Name: owner, Password: "owner"}, Reader: provision.Login{Name: reader, Password: "reader"},
@@ -192,7 +199,8 @@ func (b *bench) caughtUp(s *Syncer) {
 		b.t.Fatal(err)
 	}
 	// One transaction more, without effect, makes a commit beyond it.
-	if _, err := b.source.Exec(b.t.Context(), `INSERT INTO people (id, illness) VALUES (-1, 'none'); DELETE FROM people WHERE id = -1`,
+	table := b.config.Tables[0].Relation.Name.SQL()
+	if _, err := b.source.Exec(b.t.Context(), fmt.Sprintf(`INSERT INTO %[1]s (id, illness) VALUES (-1, 'none'); DELETE FROM %[1]s WHERE id = -1`, table),
 		pgx.QueryExecModeSimpleProtocol); err != nil {
 		b.t.Fatal(err)
 	}

@@ -2,7 +2,6 @@ package sync
 
 import (
 	"fmt"
-	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
@@ -24,22 +23,24 @@ type table struct {
 	columns     []catalog.Column // what the store keeps: key and stored columns, in the source's order
 	key         []int            // indexes into columns
 	qi          []int            // indexes into columns, one for each attribute
-	sensitive   []int            // indexes into columns, one for each diverse attribute
+	sensitive   []int            // indexes into columns, one for each attribute that constraints speak of
+	subject     int              // index into columns, -1 where each record is another person's
 
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
 	method      anonymizer.Method
+	values      []*privacy.Dictionary // of each sensitive attribute; they grow with every new value until the next start
+	persons     *privacy.Dictionary
 
 	generation int64
 	nextRecord incremental.RecordID
-	partition  *incremental.Partition
+	parts      []*part
 	records    map[string]incremental.RecordID // by key
 
 	changed   bool // since the store was last written
 	pending   map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
-	recent    []incremental.ClassID // written since the classes were mixed
 }
 
 // pendingRow is what the store does not know yet of one record.
@@ -49,38 +50,32 @@ type pendingRow struct {
 }
 
 func newTable(p catalog.Publication) (*table, error) {
-	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow)}
+	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow), persons: privacy.NewDictionary()}
 	t.layOut()
 	var err error
 	if t.digest, err = digest(p, t.columns); err != nil {
 		return nil, err
 	}
-	for _, a := range p.Attributes {
-		h, err := hierarchy.New(a.Spec)
-		if err != nil {
-			return nil, fmt.Errorf("hierarchy of %s.%s: %w", p.Policy.Table, a.Column, err)
-		}
-		t.attributes = append(t.attributes, anonymizer.Attribute{Name: a.Column, Hierarchy: h})
-		t.qi = append(t.qi, t.column(a.Column))
+	if t.attributes, err = p.NewAttributes(); err != nil {
+		return nil, err
 	}
-	for _, name := range p.Sensitive {
-		t.sensitive = append(t.sensitive, t.column(name))
+	schema, err := p.NewSchema()
+	if err != nil {
+		return nil, err
 	}
-	for _, c := range p.Policy.Constraints {
-		if c.L > 0 {
-			attribute := slices.Index(p.Sensitive, c.Of)
-			t.constraints = append(t.constraints, privacy.DistinctDiversity{L: c.L, Attribute: attribute, Name: c.Of})
-		} else {
-			t.constraints = append(t.constraints, privacy.KAnonymity{K: c.K})
-		}
+	for _, s := range schema.Sensitive {
+		t.values = append(t.values, s.Values)
+	}
+	if t.constraints, err = p.ConstraintSet(schema); err != nil {
+		return nil, err
 	}
 	if t.method, err = methods.Named(p.Policy.Method); err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.Policy.Table, err)
 	}
-	return t, nil
+	return t, t.divide()
 }
 
-// layOut fills columns and key.
+// layOut fills columns and the indexes into them.
 func (t *table) layOut() {
 	stored := t.publication.StoredColumns()
 	for _, c := range t.publication.Relation.Columns {
@@ -92,6 +87,13 @@ func (t *table) layOut() {
 	for _, name := range t.publication.Relation.Key {
 		t.key = append(t.key, t.column(name))
 	}
+	for _, a := range t.publication.Attributes {
+		t.qi = append(t.qi, t.column(a.Column))
+	}
+	for _, s := range t.publication.Sensitive {
+		t.sensitive = append(t.sensitive, t.column(s.Column))
+	}
+	t.subject = t.column(t.publication.Policy.Subject)
 }
 
 func (t *table) column(name string) int {
@@ -104,7 +106,16 @@ func (t *table) name() catalog.Name { return t.publication.Policy.Table }
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) {
 	t.generation, t.nextRecord = generation, nextRecord
-	t.partition = incremental.New(t.attributes, t.constraints, t.method, incremental.Options{Seed: seed, FirstClass: nextClass})
+	for _, p := range t.parts {
+		attributes := make([]anonymizer.Attribute, len(p.attributes))
+		for i, a := range p.attributes {
+			attributes[i] = t.attributes[a]
+		}
+		p.partition = incremental.New(attributes, p.constraints, t.method, incremental.Options{
+			Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
+			Look: func(published []hierarchy.Generalization) string { return t.look(p, published) },
+		})
+	}
 	t.records = make(map[string]incremental.RecordID)
 }
 
@@ -119,7 +130,7 @@ func (t *table) keyOf(values []value) string {
 	return b.String()
 }
 
-// cells codes the quasi-identifiers of a row.
+// cell codes a quasi-identifying value.
 func (t *table) cell(attribute int, v value) hierarchy.Cell {
 	if v.null {
 		return math.NaN()
@@ -127,63 +138,60 @@ func (t *table) cell(attribute int, v value) hierarchy.Cell {
 	return t.attributes[attribute].Hierarchy.Encode(v.text)
 }
 
-// code stands for a value of a sensitive attribute, so that different codes are
-// different values; NULL is a value of its own. It is a hash: two values may share
-// a code, which counts one too few and so demands more of a class, never less.
+// code numbers a value of a sensitive attribute.
 func (t *table) code(attribute int, v value) uint32 {
+	return number(t.values[attribute], t.columns[t.sensitive[attribute]], v)
+}
+
+// person numbers the person that a row is about; rows without one are all one
+// person's, since nothing tells them apart.
+func (t *table) person(v value) uint32 { return number(t.persons, t.columns[t.subject], v) }
+
+// number tells values apart exactly where SQL does; NULL is a value of its own.
+func number(d *privacy.Dictionary, column catalog.Column, v value) uint32 {
 	if v.null {
-		return 0
+		return d.Null()
 	}
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(canonical(t.columns[t.sensitive[attribute]].BaseType, v.text)))
-	return h.Sum32()
+	return d.Code(catalog.Canonical(column.BaseType, v.text))
 }
 
-// canonical brings values that are equal in SQL but differ in their text to one
-// text; catalog.Publish admits no other such types.
-func canonical(baseType, text string) string {
-	switch baseType {
-	case "numeric":
-		if whole, fraction, ok := strings.Cut(text, "."); ok {
-			return strings.TrimSuffix(whole+"."+strings.TrimRight(fraction, "0"), ".")
-		}
-	case "float4", "float8":
-		if text == "-0" {
-			return "0"
-		}
-	case "bpchar":
-		return strings.TrimRight(text, " ")
-	}
-	return text
-}
-
-// record codes a row for the partition. Values that the stream left out are
-// taken from the record as it stood.
-func (t *table) record(id incremental.RecordID, values []value, before *incremental.Record) incremental.Record {
-	r := incremental.Record{
-		ID:        id,
-		Cells:     make([]hierarchy.Cell, len(t.qi)),
-		Sensitive: make([]uint32, len(t.sensitive)),
-	}
+// encode codes a row for the partitions. Values that the stream left out are taken
+// from the row as it stood.
+func (t *table) encode(values []value, before *coded) coded {
+	row := coded{cells: make([]hierarchy.Cell, len(t.qi)), sensitive: make([]uint32, len(t.sensitive))}
 	for a, column := range t.qi {
 		if v := values[column]; v.kept && before != nil {
-			r.Cells[a] = before.Cells[a]
+			row.cells[a] = before.cells[a]
 		} else {
-			r.Cells[a] = t.cell(a, v)
+			row.cells[a] = t.cell(a, v)
 		}
 	}
 	for a, column := range t.sensitive {
 		if v := values[column]; v.kept && before != nil {
-			r.Sensitive[a] = before.Sensitive[a]
+			row.sensitive[a] = before.sensitive[a]
 		} else {
-			r.Sensitive[a] = t.code(a, v)
+			row.sensitive[a] = t.code(a, v)
 		}
 	}
-	return r
+	switch {
+	case t.subject < 0:
+	case values[t.subject].kept && before != nil:
+		row.subject = before.subject
+	default:
+		row.subject = t.person(values[t.subject])
+	}
+	return row
 }
 
 func (t *table) status() TableStatus {
-	return TableStatus{Records: t.partition.Len(), Classes: t.partition.Classes(), Withheld: len(t.partition.Members(0))}
+	status := TableStatus{Records: t.countRecords(), Withheld: t.countWithheld()}
+	for _, p := range t.parts {
+		status.Classes += p.partition.Classes()
+	}
+	if err := t.infeasible(); err != nil {
+		status.Reason = err.Error()
+	}
+	return status
 }
 
 // errOutOfStep means that the stream speaks of a row the store does not know,
@@ -199,7 +207,8 @@ func (t *table) insert(values []value) error {
 		return t.errOutOfStep("a row was inserted twice")
 	}
 	id := t.nextRecord
-	if err := t.partition.Insert(t.record(id, values, nil)); err != nil {
+	row := t.encode(values, nil)
+	if err := t.each(func(p *part) error { return p.partition.Insert(p.record(id, row)) }); err != nil {
 		return internal(fmt.Errorf("inserting into the partition of %s: %w", t.name(), err))
 	}
 	t.nextRecord++
@@ -229,14 +238,17 @@ func (t *table) update(old, values []value) error {
 		delete(t.records, oldKey)
 		t.records[key] = id
 	}
-	before, _, _ := t.partition.Record(id)
-	after := t.record(id, values, &before)
-	if err := t.partition.Modify(after); err != nil {
+	before := t.row(id)
+	after := t.encode(values, &before)
+	err := t.each(func(p *part) error {
+		if err := p.partition.Modify(p.record(id, after)); err != nil {
+			return err
+		}
+		// Columns that the partition does not know may have changed as well.
+		return p.partition.Touch(id)
+	})
+	if err != nil {
 		return internal(fmt.Errorf("modifying a record in the partition of %s: %w", t.name(), err))
-	}
-	// Columns that the partition does not know may have changed as well.
-	if err := t.partition.Touch(id); err != nil {
-		return internal(fmt.Errorf("touching a record in the partition of %s: %w", t.name(), err))
 	}
 	t.remember(id, values)
 	return nil
@@ -262,7 +274,7 @@ func (t *table) delete(old []value) error {
 	if !known {
 		return t.errOutOfStep("an unknown row was deleted")
 	}
-	if err := t.partition.Delete(id); err != nil {
+	if err := t.each(func(p *part) error { return p.partition.Delete(id) }); err != nil {
 		return internal(fmt.Errorf("deleting from the partition of %s: %w", t.name(), err))
 	}
 	delete(t.records, key)
@@ -276,7 +288,9 @@ func (t *table) delete(old []value) error {
 
 func (t *table) truncate() {
 	t.changed = true
-	t.partition.Truncate()
+	for _, p := range t.parts {
+		p.partition.Truncate()
+	}
 	clear(t.records)
 	clear(t.pending)
 	t.deleted = t.deleted[:0]

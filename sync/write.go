@@ -19,17 +19,26 @@ const writeChunk = 5000
 // write queues everything that brings the table's store and release to the
 // state of its partition. The batch runs in the transaction that also moves the
 // position.
-func (t *table) write(batch *pgx.Batch) {
-	changes := t.partition.Settle()
+func (t *table) write(ctx context.Context, batch *pgx.Batch) error {
+	t.hide()
+	changes, err := t.settle(ctx)
+	if err != nil {
+		return err
+	}
 	t.writeDeletes(batch)
 	t.writeInserts(batch)
 	t.writeUpdates(batch)
-	t.writeMoves(batch, changes.Moved)
+	for i, p := range t.parts {
+		t.writeMoves(batch, p, changes[i].Moved)
+	}
 	t.writeRelease(batch, changes)
-	t.rememberWritten(changes.Rewrite)
+	for i, p := range t.parts {
+		p.rememberWritten(changes[i].Rewrite)
+	}
 	batch.Queue(`UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5
 		WHERE table_schema = $1 AND table_name = $2`,
-		t.name().Schema, t.name().Relation, int64(t.partition.NextClass()), int64(t.nextRecord), len(t.partition.Members(0)))
+		t.name().Schema, t.name().Relation, int64(t.nextClass()), int64(t.nextRecord), t.countWithheld())
+	return nil
 }
 
 func (t *table) writeDeletes(batch *pgx.Batch) {
@@ -56,16 +65,19 @@ func (t *table) writeInserts(batch *pgx.Batch) {
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
 		names[i] = fmt.Sprintf("c%d", i)
 	}
-	sql := fmt.Sprintf("INSERT INTO %s (%s, %s, %s) SELECT u.record, u.class, %s FROM unnest($1::bigint[], $2::bigint[]%s) AS u(record, class, %s)",
-		t.recordsTable(), recordColumn, classColumn, t.columnList(""),
-		strings.Join(casts, ", "), textArrays(3, len(t.columns)), strings.Join(names, ", "))
+	sql := fmt.Sprintf("INSERT INTO %s (%s, %s, %s) SELECT u.record, %s, %s FROM unnest($1::bigint[]%s%s) AS u(record, %s, %s)",
+		t.recordsTable(), recordColumn, t.classColumns(""), t.columnList(""),
+		t.classColumns("u."), strings.Join(casts, ", "),
+		numberArrays(2, len(t.parts)), textArrays(2+len(t.parts), len(t.columns)), t.classColumns(""), strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		classes := make([]*int64, len(chunk))
-		for i, id := range chunk {
-			_, class, _ := t.partition.Record(id)
-			classes[i] = classNumber(class)
+		arguments := []any{recordNumbers(chunk)}
+		for _, p := range t.parts {
+			classes := make([]*int64, len(chunk))
+			for i, id := range chunk {
+				classes[i] = classNumber(p.partition.ClassOf(id))
+			}
+			arguments = append(arguments, classes)
 		}
-		arguments := []any{recordNumbers(chunk), classes}
 		for i := range t.columns {
 			arguments = append(arguments, t.pendingColumn(chunk, i))
 		}
@@ -119,7 +131,7 @@ func (t *table) writeUpdates(batch *pgx.Batch) {
 }
 
 // writeMoves tells the store the class of records that were there before.
-func (t *table) writeMoves(batch *pgx.Batch, moved map[incremental.RecordID]incremental.ClassID) {
+func (t *table) writeMoves(batch *pgx.Batch, p *part, moved map[incremental.RecordID]incremental.ClassID) {
 	var ids []incremental.RecordID
 	for id := range moved {
 		if row, pending := t.pending[id]; !pending || !row.inserted {
@@ -128,7 +140,7 @@ func (t *table) writeMoves(batch *pgx.Batch, moved map[incremental.RecordID]incr
 	}
 	slices.Sort(ids)
 	sql := fmt.Sprintf("UPDATE %s AS r SET %s = u.class FROM unnest($1::bigint[], $2::bigint[]) AS u(record, class) WHERE r.%s = u.record",
-		t.recordsTable(), classColumn, recordColumn)
+		t.recordsTable(), p.column, recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		classes := make([]*int64, len(chunk))
 		for i, id := range chunk {
@@ -136,51 +148,6 @@ func (t *table) writeMoves(batch *pgx.Batch, moved map[incremental.RecordID]incr
 		}
 		batch.Queue(sql, recordNumbers(chunk), classes)
 	}
-}
-
-// writeRelease writes every touched class whole and in random order, so that
-// neither the order of insertion nor which member changed can be seen.
-func (t *table) writeRelease(batch *pgx.Batch, changes incremental.Changes) {
-	gone := make([]int64, 0, len(changes.Rewrite)+len(changes.Retired))
-	for _, class := range slices.Concat(changes.Retired, changes.Rewrite) {
-		gone = append(gone, int64(class))
-	}
-	for chunk := range slices.Chunk(gone, writeChunk) {
-		batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), classColumn), chunk)
-	}
-	for classes := range slices.Chunk(changes.Rewrite, writeChunk) {
-		t.writeClasses(batch, classes)
-	}
-}
-
-func (t *table) writeClasses(batch *pgx.Batch, classes []incremental.ClassID) {
-	generalized := len(t.generalizedColumns())
-	columns := make([][]*string, generalized)
-	var numbers, members, memberOf []int64
-	for _, class := range classes {
-		numbers = append(numbers, int64(class))
-		for i, text := range t.published(t.partition.Generalize(class)) {
-			columns[i] = append(columns[i], text)
-		}
-		for _, id := range t.partition.Members(class) {
-			members = append(members, int64(id))
-			memberOf = append(memberOf, int64(class))
-		}
-	}
-	names := make([]string, generalized)
-	arguments := []any{members, memberOf, numbers}
-	for i := range generalized {
-		names[i] = fmt.Sprintf("g%d", i)
-		arguments = append(arguments, columns[i])
-	}
-	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
-		SELECT c.class, %s
-		FROM unnest($1::bigint[], $2::bigint[]) AS m(record, class)
-		JOIN unnest($3::bigint[]%s) AS c(class, %s) ON c.class = m.class
-		JOIN %s AS r ON r.%s = m.record
-		ORDER BY random()`,
-		t.releaseTable(), classColumn, t.publishedList(), t.releaseList(),
-		textArrays(4, generalized), strings.Join(names, ", "), t.recordsTable(), recordColumn), arguments...)
 }
 
 // pendingColumn collects one column of the pending rows as a text array.
@@ -193,10 +160,15 @@ func (t *table) pendingColumn(ids []incremental.RecordID, column int) []*string 
 }
 
 // textArrays is ", $first::text[], ..." for count parameters.
-func textArrays(first, count int) string {
+func textArrays(first, count int) string { return arrays("text", first, count) }
+
+// numberArrays is ", $first::bigint[], ..." for count parameters.
+func numberArrays(first, count int) string { return arrays("bigint", first, count) }
+
+func arrays(of string, first, count int) string {
 	var b strings.Builder
 	for i := range count {
-		fmt.Fprintf(&b, ", $%d::text[]", first+i)
+		fmt.Fprintf(&b, ", $%d::%s[]", first+i, of)
 	}
 	return b.String()
 }

@@ -27,7 +27,7 @@ func (p *Partition) takeChanges() Changes {
 			changes.Moved[p.records.ids[slot]] = class
 		}
 	}
-	for _, id := range p.queue {
+	for _, id := range p.changed {
 		index := p.classes.index(id)
 		if index < 0 {
 			continue
@@ -36,10 +36,10 @@ func (p *Partition) takeChanges() Changes {
 		if c.rewrite {
 			changes.Rewrite = append(changes.Rewrite, id)
 		}
-		c.known, c.queued, c.rewrite = true, false, false
+		c.known, c.noted, c.rewrite, c.altered = true, false, false, false
 	}
 	slices.Sort(changes.Rewrite)
 	slices.Sort(changes.Retired)
-	p.moved, p.queue, p.retired = p.moved[:0], p.queue[:0], nil
+	p.moved, p.changed, p.retired = p.moved[:0], p.changed[:0], nil
 	return changes
 }

@@ -14,12 +14,17 @@ type classes struct {
 // class is an equivalence class.
 type class struct {
 	id      ClassID
-	members []int32 // slots
-	splitAt int     // size at which the next split is tried
-	known   bool    // it existed at the last Settle
-	queued  bool    // it is in the queue
-	rewrite bool    // its published rows must be written anew
-	stale   bool    // a member left: it may cover less than is noted
+	members []int32   // slots
+	splitAt int       // size at which the next split is tried
+	known   bool      // it existed at the last Settle
+	due     bool      // it is in the list of those to examine
+	noted   bool      // it is in the list of those changed
+	rewrite bool      // its published rows must be written anew
+	altered bool      // members or their values changed since the last Settle
+	seen    bool      // look is there
+	stale   bool      // a member left: it may cover less than is noted
+	look    string    // what readers see of it; kept only where classes must not look alike
+	until   []float64 // how far the whole table may move before it must be compared again
 }
 
 // hiddenAt is where a class lies, low and high, on an attribute of which it

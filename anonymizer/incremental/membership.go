@@ -4,13 +4,26 @@ import (
 	"math"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // admit stores a record; the caller gives it a class or lets it wait.
 func (p *Partition) admit(r Record) int32 {
 	p.widenDomain(r.Cells)
-	return p.records.add(r)
+	slot := p.records.add(r)
+	p.count(slot)
+	return slot
+}
+
+// revalue replaces the values of a record.
+func (p *Partition) revalue(slot int32, r Record) {
+	p.widenDomain(r.Cells)
+	if p.records.sameCounted(slot, r) {
+		p.records.set(slot, r)
+		return
+	}
+	p.discount(slot)
+	p.records.set(slot, r)
+	p.count(slot)
 }
 
 func (p *Partition) widenDomain(cells []hierarchy.Cell) {
@@ -68,18 +81,32 @@ func (p *Partition) leave(slot int32) {
 	p.records.class[slot] = -1
 }
 
-// enqueue has Settle look at a class.
-func (p *Partition) enqueue(index int32) {
-	if c := &p.classes.list[index]; !c.queued {
-		c.queued = true
-		p.queue = append(p.queue, c.id)
+// examineLater has Settle look at a class.
+func (p *Partition) examineLater(index int32) {
+	if c := &p.classes.list[index]; !c.due {
+		c.due = true
+		p.due = append(p.due, c.id)
+		if p.alike.needed {
+			p.alike.unseen = append(p.alike.unseen, c.id)
+		}
 	}
 }
 
-// change notes that the published rows of a class are no longer right.
+// rewrite notes that the published rows of a class are to be written anew.
+func (p *Partition) rewrite(index int32) {
+	c := &p.classes.list[index]
+	c.rewrite = true
+	if !c.noted {
+		c.noted = true
+		p.changed = append(p.changed, c.id)
+	}
+}
+
+// change notes that members of a class or their values are not what they were.
 func (p *Partition) change(index int32) {
-	p.classes.list[index].rewrite = true
-	p.enqueue(index)
+	p.classes.list[index].altered = true
+	p.rewrite(index)
+	p.examineLater(index)
 }
 
 func (p *Partition) retire(c *class) {
@@ -140,15 +167,4 @@ func (p *Partition) covers(index int32, cells []hierarchy.Cell) bool {
 		}
 	}
 	return true
-}
-
-func (p *Partition) summarize(slots []int32) privacy.Summary {
-	s := privacy.NewSummary(max(0, p.records.sensitiveCount()))
-	s.Records = len(slots)
-	for a, column := range p.records.sensitive {
-		for _, slot := range slots {
-			s.Sensitive[a][column[slot]]++
-		}
-	}
-	return s
 }

@@ -1,12 +1,14 @@
 package incremental_test
 
 import (
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"reflect"
 	"slices"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -18,6 +20,7 @@ import (
 type row struct {
 	raw       []string
 	sensitive []uint32
+	subject   uint32
 	touched   int
 }
 
@@ -28,6 +31,8 @@ type model struct {
 	shape       anonymizertest.Shape
 	data        *anonymizertest.Data // attributes only
 	constraints privacy.ConstraintSet
+	persons     int  // how many persons the records are about, 0 for one each
+	large       bool // classes of 2k records or more may have been loaded, or be indivisible
 	partition   *incremental.Partition
 
 	rows      map[incremental.RecordID]row
@@ -38,15 +43,21 @@ type model struct {
 }
 
 func newModel(t *testing.T, seed uint64, shape anonymizertest.Shape, constraints privacy.ConstraintSet) *model {
+	return newModelOf(t, seed, shape, constraints, partition.RoundedPartition{}, 0)
+}
+
+func newModelOf(t *testing.T, seed uint64, shape anonymizertest.Shape, constraints privacy.ConstraintSet, method anonymizer.Method, persons int) *model {
 	empty := shape
 	empty.Records = 0
 	m := &model{
 		t: t, random: rand.New(rand.NewPCG(seed, 2)), shape: shape,
-		data: anonymizertest.Generate(seed, empty), constraints: constraints,
+		data: anonymizertest.Generate(seed, empty), constraints: constraints, persons: persons,
 		rows: map[incremental.RecordID]row{}, mirror: map[incremental.RecordID]incremental.ClassID{},
 		published: map[incremental.ClassID]map[incremental.RecordID]row{}, gone: map[incremental.ClassID]bool{},
 	}
-	m.partition = incremental.New(m.data.Attributes, constraints, partition.RoundedPartition{}, incremental.Options{Seed: seed})
+	_, rounded := method.(partition.RoundedPartition)
+	m.large = !rounded || shape.Sensitive > 0 || persons > 0
+	m.partition = incremental.New(m.data.Attributes, constraints, method, incremental.Options{Seed: seed, Subjects: persons > 0})
 	return m
 }
 
@@ -58,6 +69,9 @@ func (m *model) newRow() row {
 	if m.shape.Sensitive > 0 {
 		r.sensitive = []uint32{anonymizertest.SensitiveValue(m.random, m.shape)}
 	}
+	if m.persons > 0 {
+		r.subject = uint32(m.random.IntN(m.persons))
+	}
 	return r
 }
 
@@ -66,7 +80,7 @@ func (m *model) record(id incremental.RecordID, r row) incremental.Record {
 	for a, text := range r.raw {
 		cells[a] = anonymizertest.Encode(m.data.Attributes[a].Hierarchy, text)
 	}
-	return incremental.Record{ID: id, Cells: cells, Sensitive: r.sensitive}
+	return incremental.Record{ID: id, Cells: cells, Sensitive: r.sensitive, Subject: r.subject}
 }
 
 func (m *model) must(err error) {
@@ -162,7 +176,7 @@ func (m *model) checkMirror() {
 	for id, r := range m.rows {
 		got, class, ok := m.partition.Record(id)
 		want := m.record(id, r)
-		same := ok && slices.Equal(got.Sensitive, want.Sensitive) && len(got.Cells) == len(want.Cells)
+		same := ok && slices.Equal(got.Sensitive, want.Sensitive) && got.Subject == want.Subject && len(got.Cells) == len(want.Cells)
 		for a := range want.Cells {
 			same = same && (got.Cells[a] == want.Cells[a] || hierarchy.IsOffScale(got.Cells[a]) && hierarchy.IsOffScale(want.Cells[a]))
 		}
@@ -183,34 +197,68 @@ func (m *model) checkClasses() {
 		if got := m.partition.Members(class); !slices.Equal(got, ids) {
 			m.t.Fatalf("class %d has the members %v, %v expected", class, got, ids)
 		}
-		var sensitive [][]uint32
-		if m.shape.Sensitive > 0 {
-			sensitive = [][]uint32{nil}
-			for _, id := range ids {
-				sensitive[0] = append(sensitive[0], m.rows[id].sensitive[0])
-			}
-		}
+		err := m.violation(ids)
 		if class == 0 {
 			if len(members) > 1 {
 				m.t.Fatalf("%d records withheld beside %d classes", len(ids), len(members)-1)
 			}
-			if anonymizertest.CheckConstraints(len(ids), sensitive, m.constraints) == nil {
+			if err == nil || m.partition.Feasible() == nil {
 				m.t.Fatalf("%d records withheld that could be a class", len(ids))
 			}
 			continue
 		}
-		if err := anonymizertest.CheckConstraints(len(ids), sensitive, m.constraints); err != nil {
+		if err != nil {
 			m.t.Fatalf("class %d: %v", class, err)
 		}
 		m.checkGeneralization(class, ids)
-		if m.shape.Sensitive == 0 && len(ids) >= 2*m.constraints.K() {
+		if !m.large && len(ids) >= 2*m.constraints.K() {
 			m.t.Fatalf("class %d of %d records has not been split", class, len(ids))
 		}
 	}
+	if got := m.partition.Withheld(); got != len(members[0]) {
+		m.t.Fatalf("%d records withheld, %d expected", got, len(members[0]))
+	}
+	m.checkLooks(members)
 	delete(members, 0)
 	if m.partition.Classes() != len(members) {
 		m.t.Fatalf("%d classes, %d expected", m.partition.Classes(), len(members))
 	}
+}
+
+// checkLooks takes classes of which the same is published for one, as readers must.
+func (m *model) checkLooks(members map[incremental.ClassID][]incremental.RecordID) {
+	m.t.Helper()
+	looks := map[string][]incremental.RecordID{}
+	for class, ids := range members {
+		if class != 0 {
+			look := fmt.Sprintf("%#v", m.partition.Generalize(class))
+			looks[look] = append(looks[look], ids...)
+		}
+	}
+	for _, ids := range looks {
+		if err := m.violation(ids); err != nil {
+			m.t.Fatalf("classes that look alike, together: %v", err)
+		}
+	}
+}
+
+// violation is what the brute force says of a class of these records.
+func (m *model) violation(ids []incremental.RecordID) error {
+	return anonymizertest.CheckConstraints(m.group(ids), m.group(slices.Sorted(maps.Keys(m.rows))), m.constraints)
+}
+
+func (m *model) group(ids []incremental.RecordID) anonymizertest.Group {
+	g := anonymizertest.Group{Records: len(ids), Sensitive: make([][]uint32, min(1, m.shape.Sensitive))}
+	for _, id := range ids {
+		r := m.rows[id]
+		for a, code := range r.sensitive {
+			g.Sensitive[a] = append(g.Sensitive[a], code)
+		}
+		if m.persons > 0 {
+			g.Subjects = append(g.Subjects, r.subject)
+		}
+	}
+	return g
 }
 
 func (m *model) checkGeneralization(class incremental.ClassID, ids []incremental.RecordID) {

@@ -3,14 +3,20 @@
 // update of k-anonymized dataset" (2010).
 //
 // A Partition is told of every change and does the work in Settle: newcomers
-// join the class most similar to them, a class of 2k records or more is split
-// on its raw values, one that violates a constraint is merged with the most
-// similar class, and records that no class can take are withheld. After Settle
-// every class satisfies the whole constraint set; between two Settles nothing
-// is promised. Settle also says what has changed, so that a store can follow.
+// join the class most similar to them, a changed class of 2k records or more is
+// split on its raw values, and one that violates a constraint is merged with the
+// most similar class. After Settle every class satisfies the whole constraint
+// set, compared with the whole table where a constraint does so; between two
+// Settles nothing is promised. Settle also says what has changed, so that a
+// store can follow.
+//
+// All records are in classes or none is: a union of classes that satisfy the
+// constraints satisfies them too, so that every record finds a class exactly
+// where the whole table as one class would do (Feasible).
 package incremental
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -36,6 +42,7 @@ type Record struct {
 	ID        RecordID
 	Cells     []hierarchy.Cell // one for each attribute
 	Sensitive []uint32         // value code for each sensitive attribute
+	Subject   uint32           // the person it is about; counts with Options.Subjects
 }
 
 // Errors that callers can test for.
@@ -51,6 +58,12 @@ type Options struct {
 	// FirstClass is the next class id to hand out; below 1 means 1. Loaded
 	// classes raise it beyond their own ids.
 	FirstClass ClassID
+	// Subjects has the constraints count the different subjects of the records
+	// instead of the records.
+	Subjects bool
+	// Look gives what readers see of a class by what is published for it, where
+	// that is not all: classes with the same look are one to them. Nil means all.
+	Look func([]hierarchy.Generalization) string
 }
 
 // Partition is the maintained division of the records into classes. It is not
@@ -61,20 +74,26 @@ type Partition struct {
 	k           int
 	method      anonymizer.Method
 	seed        uint64
+	subjects    bool
 	nextClass   ClassID
 	scanLimit   int
 
-	records records
-	classes classes
-	domain  []extent            // of each attribute: positions seen since the last Truncate
-	waiting []int32             // slots of records in no class
-	queue   []ClassID           // classes that Settle must look at
-	moved   []int32             // slots whose class may differ from that at the last Settle
-	retired []ClassID           // classes of the last Settle that are gone
-	scanned int                 // classes compared in this Settle
-	scratch []float64           // positions of a newcomer
-	whole   *privacy.Population // all records, for the constraints that compare with them
-	sums    [scanBlock]float64
+	records   records
+	classes   classes
+	table     population
+	alike     alike
+	domain    []extent        // of each attribute: positions seen since the last Truncate
+	waiting   []int32         // slots of records in no class
+	due       []ClassID       // classes that Settle must examine
+	changed   []ClassID       // classes of which the next Changes may tell
+	moved     []int32         // slots whose class may differ from that at the last Settle
+	retired   []ClassID       // classes of the last Settle that are gone
+	ctx       context.Context // of the Settle under way
+	scanned   int             // classes compared since all were made anew, or in this Settle
+	whole     bool            // classes are not split
+	scratch   []float64       // positions of a newcomer
+	sensitive []uint32        // value codes of one record
+	sums      [scanBlock]float64
 }
 
 // New returns an empty partition whose classes will satisfy the constraints;
@@ -86,8 +105,10 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		k:           constraints.K(),
 		method:      method,
 		seed:        o.Seed,
+		subjects:    o.Subjects,
 		nextClass:   max(1, o.FirstClass),
 		scanLimit:   defaultScanLimit,
+		alike:       newAlike(o.Subjects, constraints, o.Look),
 		scratch:     make([]float64, len(attributes)),
 	}
 	p.clear()
@@ -95,19 +116,22 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 }
 
 func (p *Partition) clear() {
-	p.records = newRecords(len(p.attributes), p.records.sensitiveCount())
+	p.records = newRecords(len(p.attributes), p.records.sensitiveCount(), p.subjects)
 	p.classes = newClasses(len(p.attributes))
+	p.table = population{relative: p.constraints.Relative(), drift: newDrift(p.constraints, p.subjects)}
+	clear(p.alike.class)
 	p.domain = make([]extent, len(p.attributes))
 	for a := range p.domain {
 		p.domain[a] = extent{math.Inf(1), math.Inf(-1)}
 	}
-	p.waiting, p.queue, p.moved = nil, nil, nil
+	p.waiting, p.due, p.changed, p.moved = nil, nil, nil, nil
 }
 
 // Load takes a class over as it stands in the store, or with class 0 records
 // that are withheld there. It is meant for the start: what is loaded counts as
 // the state at the last Settle, and the next one checks it against the
-// constraints. A class can be loaded in several calls. On ErrDuplicate, or an
+// constraints. A class of 2k records or more stays as it is until a record of it
+// changes. A class can be loaded in several calls. On ErrDuplicate, or an
 // error about the shape of a record, nothing of the call is loaded.
 func (p *Partition) Load(class ClassID, records []Record) error {
 	if class < 0 {
@@ -134,7 +158,7 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 			index = p.classes.add(class, 2*p.k)
 			p.classes.list[index].known = true
 		}
-		p.enqueue(index)
+		p.examineLater(index)
 	}
 	for _, r := range records {
 		slot := p.admit(r)
@@ -168,6 +192,7 @@ func (p *Partition) Delete(id RecordID) error {
 		return fmt.Errorf("deleting record %d: %w", id, ErrUnknown)
 	}
 	p.leave(slot)
+	p.discount(slot)
 	p.records.remove(slot)
 	return nil
 }
@@ -190,8 +215,7 @@ func (p *Partition) Modify(r Record) error {
 		p.leave(slot)
 		p.wait(slot)
 	}
-	p.records.set(slot, r)
-	p.widenDomain(r.Cells)
+	p.revalue(slot, r)
 	if stays {
 		p.change(index)
 		p.classes.list[index].stale = true
@@ -216,7 +240,7 @@ func (p *Partition) Touch(id RecordID) error {
 // class is passed over.
 func (p *Partition) TouchClass(class ClassID) {
 	if index := p.classes.index(class); index >= 0 {
-		p.change(index)
+		p.rewrite(index)
 	}
 }
 
@@ -242,8 +266,21 @@ func (p *Partition) Record(id RecordID) (Record, ClassID, bool) {
 	return p.records.get(slot), p.classOf(slot), true
 }
 
+// ClassOf is the class that the record is in, 0 for one that is withheld or
+// unknown.
+func (p *Partition) ClassOf(id RecordID) ClassID {
+	slot, ok := p.records.slots[id]
+	if !ok {
+		return withheld
+	}
+	return p.classOf(slot)
+}
+
 // Len is the number of records, withheld ones included.
 func (p *Partition) Len() int { return len(p.records.slots) }
+
+// Withheld is the number of records in no class.
+func (p *Partition) Withheld() int { return len(p.waiting) }
 
 // Classes is the number of classes.
 func (p *Partition) Classes() int { return len(p.classes.list) }
@@ -279,7 +316,10 @@ func (p *Partition) Generalize(class ClassID) []hierarchy.Generalization {
 	if index < 0 {
 		return nil
 	}
-	members := p.classes.list[index].members
+	return p.generalize(p.classes.list[index].members)
+}
+
+func (p *Partition) generalize(members []int32) []hierarchy.Generalization {
 	published := make([]hierarchy.Generalization, len(p.attributes))
 	cells := make([]hierarchy.Cell, len(members))
 	for a, attribute := range p.attributes {

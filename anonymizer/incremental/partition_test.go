@@ -104,6 +104,7 @@ func TestLoad(t *testing.T) {
 		m.insert(m.next, m.newRow())
 	}
 	m.settle()
+	m.large = true
 	old := m.partition
 	for _, k := range []int{3, 7, 2, 1000, 3} {
 		m.constraints = constraintSets(k, shape)

@@ -3,6 +3,7 @@ package incremental
 import (
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
@@ -13,6 +14,7 @@ type records struct {
 	ids       []RecordID
 	cells     [][]hierarchy.Cell // attribute, slot
 	sensitive [][]uint32         // sensitive attribute, slot; nil until the first record
+	subjects  []uint32           // slot; nil where each record counts for itself
 	class     []int32            // index of its class, -1 = waiting
 	seat      []int32            // index among the class's members or those waiting
 	settled   []ClassID          // class at the last Settle, unsettled for none
@@ -22,10 +24,13 @@ type records struct {
 // unsettled stands for the class at the last Settle of a record that is newer.
 const unsettled ClassID = -1
 
-func newRecords(attributes, sensitive int) records {
+func newRecords(attributes, sensitive int, subjects bool) records {
 	r := records{slots: map[RecordID]int32{}, cells: make([][]hierarchy.Cell, attributes)}
 	if sensitive >= 0 {
 		r.sensitive = make([][]uint32, sensitive)
+	}
+	if subjects {
+		r.subjects = []uint32{}
 	}
 	return r
 }
@@ -72,6 +77,9 @@ func (s *records) slot() int32 {
 	for a := range s.sensitive {
 		s.sensitive[a] = append(s.sensitive[a], 0)
 	}
+	if s.subjects != nil {
+		s.subjects = append(s.subjects, 0)
+	}
 	return slot
 }
 
@@ -82,6 +90,9 @@ func (s *records) set(slot int32, r Record) {
 	for a, code := range r.Sensitive {
 		s.sensitive[a][slot] = code
 	}
+	if s.subjects != nil {
+		s.subjects[slot] = r.Subject
+	}
 }
 
 func (s *records) get(slot int32) Record {
@@ -91,6 +102,9 @@ func (s *records) get(slot int32) Record {
 	}
 	for a := range s.sensitive {
 		r.Sensitive = append(r.Sensitive, s.sensitive[a][slot])
+	}
+	if s.subjects != nil {
+		r.Subject = s.subjects[slot]
 	}
 	return r
 }
@@ -117,17 +131,32 @@ func (s *records) sameCells(slot int32, cells []hierarchy.Cell) bool {
 	return true
 }
 
-// gather copies the records of some slots into columns.
-func (s *records) gather(slots []int32) (cells [][]hierarchy.Cell, sensitive [][]uint32) {
-	cells = make([][]hierarchy.Cell, len(s.cells))
+// sameCounted reports whether a record's values that constraints count are the
+// same.
+func (s *records) sameCounted(slot int32, r Record) bool {
+	for a, code := range r.Sensitive {
+		if s.sensitive[a][slot] != code {
+			return false
+		}
+	}
+	return s.subjects == nil || s.subjects[slot] == r.Subject
+}
+
+// table copies the records of some slots.
+func (s *records) table(attributes []anonymizer.Attribute, slots []int32) (*anonymizer.Table, error) {
+	cells := make([][]hierarchy.Cell, len(s.cells))
 	for a := range s.cells {
 		cells[a] = pick(s.cells[a], slots)
 	}
-	sensitive = make([][]uint32, len(s.sensitive))
+	sensitive := make([][]uint32, len(s.sensitive))
 	for a := range s.sensitive {
 		sensitive[a] = pick(s.sensitive[a], slots)
 	}
-	return cells, sensitive
+	t, err := anonymizer.NewTable(attributes, cells, sensitive)
+	if err != nil || s.subjects == nil {
+		return t, err
+	}
+	return t.WithSubjects(pick(s.subjects, slots))
 }
 
 func pick[T any](column []T, slots []int32) []T {

@@ -13,46 +13,65 @@ import (
 const defaultScanLimit = 1 << 27
 
 // Settle restores the constraint set and returns what has changed since the
-// last Settle, which it then forgets.
+// last Settle, which it then forgets. Afterwards all records are in classes, or
+// none where the records are not Feasible. Records that a method or a store left
+// out are placed like newcomers. The time is that of the changed classes, and of
+// one look at each class; where a constraint compares classes with the whole table
+// and subjects are counted, all records are counted once more.
 func (p *Partition) Settle() Changes {
-	p.scanned = 0
-	p.tightenQueued()
-	p.placeWaiting()
-	p.repairQueued()
-	if len(p.classes.list) == 0 {
-		p.releaseWaiting()
+	changes, _ := p.SettleContext(context.Background())
+	return changes
+}
+
+// SettleContext is Settle that ends soon after its context does, which is the
+// only error. The partition must not be used any more then.
+func (p *Partition) SettleContext(ctx context.Context) (Changes, error) {
+	p.ctx = ctx
+	if p.Feasible() != nil {
+		return p.Withhold(), ctx.Err()
 	}
+	p.scanned = 0
+	p.examine()
+	p.placeWaiting()
+	p.repairDue()
+	p.separate()
+	if len(p.waiting) > 0 {
+		p.uniteAll()
+	}
+	return p.takeChanges(), ctx.Err()
+}
+
+// separate has no two classes look alike, where that matters. What it unites is
+// not split before the next Settle, so that it comes to an end.
+func (p *Partition) separate() {
+	if !p.alike.needed {
+		return
+	}
+	p.whole = true
+	for p.ctx.Err() == nil && p.uniteAlike() {
+		p.repairDue()
+	}
+	p.whole = false
+}
+
+// Withhold takes the place of Settle where records must not be published for a
+// reason that lies outside of the partition: it withholds all of them.
+func (p *Partition) Withhold() Changes {
+	p.withholdAll()
+	p.due = p.due[:0]
 	return p.takeChanges()
 }
 
-// tightenQueued has every class cover exactly its members again and drops the
-// empty ones. Where so many classes are broken that finding each a neighbor
-// would take too long, their records wait for new classes.
-func (p *Partition) tightenQueued() {
-	var broken []ClassID
-	for _, id := range p.queue {
-		index := p.classes.index(id)
-		if index < 0 {
-			continue
-		}
-		members := p.classes.list[index].members
-		if len(members) == 0 {
-			p.dissolve(index)
-			continue
-		}
-		if p.classes.list[index].stale {
-			p.tighten(index)
-		}
-		if !p.constraints.Satisfied(p.summarize(members), p.whole) {
-			broken = append(broken, id)
-		}
+func (p *Partition) withholdAll() {
+	ids := make([]ClassID, len(p.classes.list))
+	for i := range ids {
+		ids[i] = p.classes.list[i].id
 	}
-	if len(broken)*len(p.classes.list) > p.scanLimit {
-		p.withholdAll(broken)
-	}
+	slices.Sort(ids)
+	p.withhold(ids)
 }
 
-func (p *Partition) withholdAll(ids []ClassID) {
+func (p *Partition) withhold(ids []ClassID) {
 	for _, id := range ids {
 		for _, slot := range p.dissolve(p.classes.index(id)) {
 			p.wait(slot)
@@ -60,67 +79,76 @@ func (p *Partition) withholdAll(ids []ClassID) {
 	}
 }
 
-// placeWaiting gives every waiting record its class, as far as there are
-// classes.
+// uniteAll makes one class of all records: they satisfy the constraints together
+// whatever has become of a division.
+func (p *Partition) uniteAll() {
+	p.withholdAll()
+	slots := p.waiting
+	p.waiting = nil
+	p.found(slots)
+	p.due = p.due[:0]
+}
+
+// examine has every changed class cover exactly its members again and drops the
+// empty ones. What is left to examine are classes that violate the constraints
+// and large ones. Where so many are broken that finding each a neighbor would
+// take too long, their records wait for new classes.
+func (p *Partition) examine() {
+	due := p.due
+	p.due = nil
+	var broken []ClassID
+	for _, id := range due {
+		index := p.classes.index(id)
+		if index < 0 {
+			continue
+		}
+		c := &p.classes.list[index]
+		c.due = false
+		if len(c.members) == 0 {
+			p.dissolve(index)
+			continue
+		}
+		if c.stale {
+			p.tighten(index)
+		}
+		switch satisfied := p.passes(index, p.summarize(c.members)); {
+		case !satisfied:
+			broken = append(broken, id)
+			p.examineLater(index)
+		case c.altered && len(c.members) >= c.splitAt:
+			p.examineLater(index)
+		}
+	}
+	if len(broken)*len(p.classes.list) > p.scanLimit {
+		p.withhold(broken)
+	}
+}
+
+// placeWaiting gives every waiting record its class. Where there are too many to
+// look for the most similar class of each, methods make classes of them, at last
+// in a way that leaves nobody out.
 func (p *Partition) placeWaiting() {
-	tooMany := func() bool { return len(p.waiting)*len(p.classes.list) > p.scanLimit }
-	if len(p.classes.list) == 0 || tooMany() {
-		p.releaseWaiting()
+	for _, attempt := range []struct {
+		make   func(anonymizer.Method)
+		method anonymizer.Method
+	}{{p.gather, p.method}, {p.gather, lastResort}, {p.renew, p.method}, {p.renew, lastResort}} {
+		tooMany := len(p.waiting)*len(p.classes.list) > p.scanLimit
+		if len(p.classes.list) > 0 && !tooMany {
+			break
+		}
+		attempt.make(attempt.method)
 	}
-	if tooMany() {
-		p.renew()
-	}
-	if len(p.classes.list) == 0 || tooMany() {
+	if len(p.classes.list) == 0 {
 		return
 	}
 	waiting := p.waiting
 	p.waiting = nil
-	for _, slot := range waiting {
+	for i, slot := range waiting {
+		if i%1000 == 0 && p.ctx.Err() != nil {
+			return
+		}
 		p.place(slot)
 	}
-}
-
-// releaseWaiting has the method make classes of the waiting records alone.
-func (p *Partition) releaseWaiting() {
-	slots := p.waiting
-	if len(slots) == 0 || p.constraints.Feasible(p.summarize(slots)) != nil {
-		return
-	}
-	release, ok := p.anonymize(slots)
-	if !ok {
-		return
-	}
-	p.waiting = nil
-	for _, part := range release {
-		p.found(part)
-	}
-	for _, slot := range slots {
-		if p.records.class[slot] < 0 {
-			p.wait(slot)
-		}
-	}
-}
-
-// anonymize runs the method on some records and returns the slots of each
-// class; ok says that there are classes and that all satisfy the constraints.
-func (p *Partition) anonymize(slots []int32) (parts [][]int32, ok bool) {
-	cells, sensitive := p.records.gather(slots)
-	table, err := anonymizer.NewTable(p.attributes, cells, sensitive)
-	if err != nil {
-		return nil, false
-	}
-	release, err := p.method.Anonymize(context.Background(), table, p.constraints, anonymizer.Options{Seed: p.seed})
-	if err != nil {
-		return nil, false
-	}
-	for _, e := range release.Classes {
-		part := pick(slots, e)
-		if !p.constraints.Satisfied(p.summarize(part), p.whole) {
-			return nil, false
-		}
-		parts = append(parts, part)
-	}
-	return parts, len(parts) > 0
 }
 
 // place adds a record without class to the class most similar to it (algorithm
@@ -135,44 +163,29 @@ func (p *Partition) place(slot int32) {
 	p.split(index)
 }
 
-// split divides a large class, if all parts satisfy the constraints, and gives
-// each part a new id. Where they do not, the next attempt waits until the class
-// has grown by a quarter, so that attempts stay cheap for each newcomer.
-func (p *Partition) split(index int32) {
-	c := &p.classes.list[index]
-	if len(c.members) < c.splitAt {
-		return
-	}
-	parts, ok := p.anonymize(c.members)
-	records := 0
-	for _, part := range parts {
-		records += len(part)
-	}
-	if !ok || len(parts) < 2 || records < len(c.members) {
-		c.splitAt = len(c.members) + max(1, len(c.members)/4)
-		return
-	}
-	p.dissolve(index)
-	for _, part := range parts {
-		p.found(part)
-	}
-}
-
-// repairQueued brings every class in the queue, which grows meanwhile, into
-// order.
-func (p *Partition) repairQueued() {
-	for i := 0; i < len(p.queue); i++ {
-		index := p.classes.index(p.queue[i])
+// repairDue brings every class that is due, and those that become so meanwhile,
+// into order. A chain of repairs through a large part of the table is cut short
+// once by the method, and then by what leaves nothing to repair.
+func (p *Partition) repairDue() {
+	method := p.method
+	for i := 0; i < len(p.due); i++ {
+		index := p.classes.index(p.due[i])
 		if index < 0 {
 			continue
 		}
-		if index = p.repair(index); index >= 0 {
+		if i%1000 == 0 && p.ctx.Err() != nil {
+			return
+		}
+		p.classes.list[index].due = false
+		if index = p.repair(index); p.scanned > 2*p.scanLimit {
+			p.renew(method)
+			method = lastResort
+			p.placeWaiting()
+		} else if index >= 0 && p.classes.list[index].altered {
 			p.split(index)
 		}
-		if p.scanned > 2*p.scanLimit {
-			p.renew()
-		}
 	}
+	p.due = p.due[:0]
 }
 
 // repair merges a class that violates the constraints with the most similar
@@ -181,7 +194,7 @@ func (p *Partition) repairQueued() {
 // class was left. The larger class keeps its id.
 func (p *Partition) repair(index int32) int32 {
 	summary := p.summarize(p.classes.list[index].members)
-	for !p.constraints.Satisfied(summary, p.whole) {
+	for !p.passes(index, summary) {
 		other := p.neighbor(index)
 		if other < 0 {
 			for _, slot := range p.dissolve(index) {
@@ -190,7 +203,7 @@ func (p *Partition) repair(index int32) int32 {
 			return -1
 		}
 		added := p.summarize(p.classes.list[other].members)
-		if summary.Records <= added.Records {
+		if len(p.classes.list[index].members) <= len(p.classes.list[other].members) {
 			index, other = other, index
 			summary, added = added, summary
 		}
@@ -213,18 +226,4 @@ func (p *Partition) merge(into, from int32) int32 {
 	}
 	p.change(into)
 	return into
-}
-
-// renew makes all classes anew: the way out when repairs chain through a large
-// part of the table, or when very many newcomers cannot form classes without
-// the others.
-func (p *Partition) renew() {
-	ids := make([]ClassID, len(p.classes.list))
-	for i := range ids {
-		ids[i] = p.classes.list[i].id
-	}
-	slices.Sort(ids)
-	p.withholdAll(ids)
-	p.releaseWaiting()
-	p.scanned = 0
 }

@@ -64,7 +64,7 @@ func withdrawals(policy catalog.Policy, status ksync.Status) map[catalog.Name]st
 			continue
 		}
 		if table := status.Tables[t.Table]; t.Unpublishable == catalog.Refuse && table.Withheld > 0 {
-			withdrawn[t.Table] = fmt.Sprintf("too few records satisfy its constraints (%v)", t.Constraints)
+			withdrawn[t.Table] = fmt.Sprintf("its records cannot meet its constraints at the moment (%v)", t.Constraints)
 		}
 	}
 	return withdrawn

@@ -1,0 +1,93 @@
+package incremental
+
+import (
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+)
+
+// lastResort divides any set of records into classes that satisfy the
+// constraints if the set as one class does. A method need not: it may withhold
+// outliers, or honor <QI, K> by projections so that classes are small.
+var lastResort anonymizer.Method = partition.RoundedPartition{}
+
+// divide has a method make classes of some records. It returns those that satisfy
+// the constraints, by their slots, and whether they hold all the records.
+func (p *Partition) divide(method anonymizer.Method, slots []int32) (parts [][]int32, complete bool) {
+	if len(slots) == 0 || !p.satisfied(p.summarize(slots)) {
+		return nil, false // a method cannot do better: a union satisfies what its parts do
+	}
+	table, err := p.records.table(p.attributes, slots)
+	if err != nil {
+		return nil, false
+	}
+	if p.table.relative {
+		table = table.ComparedWith(p.table.whole)
+	}
+	release, err := method.Anonymize(p.ctx, table, p.constraints, anonymizer.Options{Seed: p.seed})
+	if err != nil {
+		return nil, false
+	}
+	for _, class := range release.Classes {
+		if len(class) > 0 {
+			parts = append(parts, pick(slots, class))
+		}
+	}
+	divided := 0
+	parts = slices.DeleteFunc(p.combineAlike(parts), func(part []int32) bool {
+		satisfied := p.satisfied(p.summarize(part))
+		if satisfied {
+			divided += len(part)
+		}
+		return !satisfied
+	})
+	return parts, divided == len(slots)
+}
+
+// split divides a large class, if the table's method can, and gives each part a
+// new id. Where it cannot, the next attempt waits until the class has grown by a
+// quarter, so that attempts stay cheap for each newcomer.
+func (p *Partition) split(index int32) {
+	c := &p.classes.list[index]
+	if len(c.members) < c.splitAt || p.whole {
+		return
+	}
+	parts, complete := p.divide(p.method, c.members)
+	if !complete || len(parts) < 2 {
+		c.splitAt = len(c.members) + max(1, len(c.members)/4)
+		return
+	}
+	p.dissolve(index)
+	for _, part := range parts {
+		p.found(part)
+	}
+}
+
+// gather has a method make classes of the waiting records alone. Those that it
+// leaves out, or puts into a class that violates the constraints, go on waiting.
+func (p *Partition) gather(method anonymizer.Method) {
+	slots := p.waiting
+	parts, _ := p.divide(method, slots)
+	if len(parts) == 0 {
+		return
+	}
+	p.waiting = nil
+	for _, part := range parts {
+		p.found(part)
+	}
+	for _, slot := range slots {
+		if p.records.class[slot] < 0 {
+			p.wait(slot)
+		}
+	}
+}
+
+// renew makes all classes anew: the way out when repairs chain through a large
+// part of the table, or when very many newcomers cannot form classes without
+// the others.
+func (p *Partition) renew(method anonymizer.Method) {
+	p.withholdAll()
+	p.gather(method)
+	p.scanned = 0
+}

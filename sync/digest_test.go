@@ -1,0 +1,45 @@
+package sync
+
+import (
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// TestDigestCoversThePolicy changes one thing of a policy at a time.
+func TestDigestCoversThePolicy(t *testing.T) {
+	t.Parallel()
+	publication := func(change func(*catalog.TablePolicy)) catalog.Publication {
+		policy := visitsPolicy("visits", "rounded-partition", "", homes, persons, models["ordered"][0])
+		change(&policy)
+		return catalog.Publication{Policy: policy}
+	}
+	seen := map[string]string{}
+	for name, change := range map[string]func(*catalog.TablePolicy){
+		"nothing":     func(*catalog.TablePolicy) {},
+		"subject":     func(p *catalog.TablePolicy) { p.Subject = "person" },
+		"suppression": func(p *catalog.TablePolicy) { p.Suppression = 0.07 },
+		"method":      func(p *catalog.TablePolicy) { p.Method = "datafly" },
+		"columns of a size": func(p *catalog.TablePolicy) {
+			p.Constraints[0].Over = []string{"age"}
+		},
+		"t":        func(p *catalog.TablePolicy) { p.Constraints[2].T = 0.31 },
+		"distance": func(p *catalog.TablePolicy) { p.Constraints[2].Distance = privacy.HierarchicalDistance },
+		"values": func(p *catalog.TablePolicy) {
+			p.Constraints[2] = models["alpha_one"][0]
+		},
+		"hierarchy": func(p *catalog.TablePolicy) { p.Columns[0].Hierarchy = &hierarchy.Spec{Kind: hierarchy.Prefix} },
+		"order":     func(p *catalog.TablePolicy) { p.Columns[5].Hierarchy = nil },
+	} {
+		d, err := digest(publication(change), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, twice := seen[d]; twice {
+			t.Errorf("%s and %s have the same digest", name, other)
+		}
+		seen[d] = name
+	}
+}

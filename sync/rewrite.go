@@ -1,0 +1,108 @@
+package sync
+
+import (
+	"fmt"
+	"iter"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// writeRelease writes every row that shows a touched class of any part, in random
+// order, so that neither the order of insertion nor which member changed can be
+// seen. The rows deleted and the rows written are those of the same records but
+// for new and deleted ones: a record that has left a class is in another one that
+// is touched.
+func (t *table) writeRelease(batch *pgx.Batch, changes []incremental.Changes) {
+	for i, p := range t.parts {
+		gone := make([]int64, 0, len(changes[i].Rewrite)+len(changes[i].Retired))
+		for _, class := range slices.Concat(changes[i].Retired, changes[i].Rewrite) {
+			gone = append(gone, int64(class))
+		}
+		for chunk := range slices.Chunk(gone, writeChunk) {
+			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), p.column), chunk)
+		}
+	}
+	for ids := range t.rowsOf(changes) {
+		t.writeRows(batch, ids)
+	}
+}
+
+// rowsOf yields the records in touched classes, each once, some thousands at a
+// time. Those of one part come by whole classes, as they lie in the release; those
+// of several parts are shuffled, as classes cross and ids tell the order of
+// insertion.
+func (t *table) rowsOf(changes []incremental.Changes) iter.Seq[[]incremental.RecordID] {
+	if len(t.parts) == 1 {
+		return func(yield func([]incremental.RecordID) bool) {
+			for classes := range slices.Chunk(changes[0].Rewrite, writeChunk) {
+				var ids []incremental.RecordID
+				for _, class := range classes {
+					ids = append(ids, t.parts[0].partition.Members(class)...)
+				}
+				if !yield(ids) {
+					return
+				}
+			}
+		}
+	}
+	var ids []incremental.RecordID
+	for i, p := range t.parts {
+		for _, class := range changes[i].Rewrite {
+			ids = append(ids, p.partition.Members(class)...)
+		}
+	}
+	slices.Sort(ids)
+	ids = slices.Compact(ids)
+	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	return slices.Chunk(ids, writeChunk)
+}
+
+// writeRows writes the rows of some records, which are in a class of every part.
+func (t *table) writeRows(batch *pgx.Batch, ids []incremental.RecordID) {
+	arguments := []any{recordNumbers(ids)}
+	classes := make([][]int64, len(t.parts)) // of each part: of each record
+	for i, p := range t.parts {
+		classes[i] = make([]int64, len(ids))
+		for j, id := range ids {
+			classes[i][j] = int64(p.partition.ClassOf(id))
+		}
+		arguments = append(arguments, classes[i])
+	}
+	var joins strings.Builder
+	for i, p := range t.parts {
+		numbers := slices.Compact(slices.Sorted(slices.Values(classes[i])))
+		columns := t.shown(p, numbers)
+		first := len(arguments) + 1
+		fmt.Fprintf(&joins, " JOIN unnest($%d::bigint[]%s) AS c%d(%s) USING (%s)", first, textArrays(first+1, len(columns)), i,
+			strings.Join(append([]string{p.column}, t.generalizedNames(p, "", "")...), ", "), p.column)
+		arguments = append(append(arguments, numbers), columns...)
+	}
+	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
+		SELECT %s, %s
+		FROM unnest($1::bigint[]%s) AS m(record, %s)%s
+		JOIN %s AS r ON r.%s = m.record
+		ORDER BY random()`,
+		t.releaseTable(), t.classColumns(""), t.publishedList(), t.classColumns("m."), t.releaseList(),
+		numberArrays(2, len(t.parts)), t.classColumns(""), joins.String(), t.recordsTable(), recordColumn), arguments...)
+}
+
+// shown gives what is published for some classes of a part, a column of texts for
+// each generalized column.
+func (t *table) shown(p *part, classes []int64) []any {
+	columns := make([][]*string, len(t.generalizedColumns(p)))
+	for _, class := range classes {
+		for i, text := range t.published(p, p.partition.Generalize(incremental.ClassID(class))) {
+			columns[i] = append(columns[i], text)
+		}
+	}
+	texts := make([]any, len(columns))
+	for i, column := range columns {
+		texts[i] = column
+	}
+	return texts
+}
