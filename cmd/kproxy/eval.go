@@ -95,7 +95,7 @@ func (e *evaluation) run(c *cobra.Command) error {
 	r := report.New(filepath.Base(e.data), table, e.grid.Seed)
 	for i, one := range cases {
 		options.Progress = func(done, total int) {
-			bar.say(fmt.Sprintf("run %d of %d: %s, k = %d: %d of %d records", i+1, len(cases), one.Method, one.K, done, total))
+			bar.say(fmt.Sprintf("%s run %d of %d: %s, k = %d", gauge(done, total), i+1, len(cases), one.Method, one.K))
 		}
 		m, err := eval.Measure(c.Context(), table, one, options)
 		if err != nil {

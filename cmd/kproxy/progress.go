@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -57,6 +58,16 @@ func (p *progress) say(text string) {
 	} else {
 		fmt.Fprintln(p.out, text)
 	}
+}
+
+// gauge draws how much of the total is done.
+func gauge(done, total int) string {
+	const width = 20
+	filled := width
+	if total > 0 {
+		filled = width * done / total
+	}
+	return "[" + strings.Repeat("#", filled) + strings.Repeat("-", width-filled) + "]"
 }
 
 // done leaves the terminal's line.
