@@ -162,8 +162,11 @@ func (t *numbering) add(at int, value float64) int32 {
 	t.values = append(t.values, value)
 	t.slots[at] = int32(len(t.values))
 	if 4*len(t.values) > len(t.slots) {
-		t.slots = make([]int32, 2*len(t.slots))
-		t.shift--
+		size := len(t.slots)
+		for ; 4*len(t.values) > size; size *= 2 { // small values came without a slot
+			t.shift--
+		}
+		t.slots = make([]int32, size)
 		for i, v := range t.values { // small ones too, which nobody looks for here
 			at := t.slot(v)
 			for t.slots[at] != 0 {
