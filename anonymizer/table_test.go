@@ -4,13 +4,13 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func TestNewTableRefusesRaggedColumns(t *testing.T) {
 	t.Parallel()
-	a := anonymizertest.Attribute("a", hierarchy.Spec{Kind: hierarchy.Numeric})
+	a := workload.Attribute("a", hierarchy.Spec{Kind: hierarchy.Numeric})
 	for name, make := range map[string]func() (*anonymizer.Table, error){
 		"columns": func() (*anonymizer.Table, error) { return anonymizer.NewTable([]anonymizer.Attribute{a}, nil, nil) },
 		"hierarchy": func() (*anonymizer.Table, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 const adultFolder = "../../../shared/data/adult"
@@ -29,7 +30,7 @@ var methods = []anonymizer.Method{
 	agglomerative.CBAD{BlockSize: 2000},
 }
 
-var shapes = []anonymizertest.Shape{
+var shapes = []workload.Shape{
 	{Records: 0, Attributes: 2},
 	{Records: 1, Attributes: 1, Distinct: 1, Sensitive: 1},
 	{Records: 60, Attributes: 0, Sensitive: 3},
@@ -68,7 +69,7 @@ func TestReleases(t *testing.T) {
 			for _, kl := range [][2]int{{1, 0}, {2, 0}, {5, 0}, {40, 0}, {400, 0}, {3, 3}, {10, 4}, {2, 6}} {
 				t.Run(fmt.Sprintf("%+v/%+v/%v", m, shape, kl), func(t *testing.T) {
 					t.Parallel()
-					d := anonymizertest.Generate(uint64(i), shape)
+					d := workload.Generate(uint64(i), shape)
 					table, c := d.Table(), constraints(kl[0], kl[1])
 					r := anonymize(t, m, table, c, 7)
 					if err := check(d, r, c); err != nil {
@@ -90,7 +91,7 @@ func TestReleases(t *testing.T) {
 }
 
 // check proves a release, of a table without attributes by its classes alone.
-func check(d *anonymizertest.Data, r *anonymizer.Release, c privacy.ConstraintSet) error {
+func check(d *workload.Data, r *anonymizer.Release, c privacy.ConstraintSet) error {
 	if len(d.Attributes) > 0 {
 		return anonymizertest.CheckRelease(d, r, c)
 	}
@@ -108,7 +109,7 @@ func TestRareValues(t *testing.T) {
 	t.Parallel()
 	for _, m := range methods[:2] {
 		for _, rare := range [][]int{{500}, {0, 999}, {3, 40, 41, 700}} {
-			d := anonymizertest.Generate(3, anonymizertest.Shape{Records: 1000, Attributes: 3, Distinct: 50, Sensitive: 1})
+			d := workload.Generate(3, workload.Shape{Records: 1000, Attributes: 3, Distinct: 50, Sensitive: 1})
 			for _, r := range rare {
 				d.Sensitive[0][r] = 1
 			}
@@ -126,7 +127,7 @@ func TestRareValues(t *testing.T) {
 // TestLargeK: a k beyond every block makes the blocks the classes.
 func TestLargeK(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(4, anonymizertest.Shape{Records: 12_000, Attributes: 3, Distinct: 50})
+	d := workload.Generate(4, workload.Shape{Records: 12_000, Attributes: 3, Distinct: 50})
 	for _, m := range methods {
 		r := anonymize(t, m, d.Table(), constraints(5000, 0), 1)
 		if err := anonymizertest.CheckRelease(d, r, constraints(5000, 0)); err != nil || len(r.Classes) != 2 {
@@ -138,7 +139,7 @@ func TestLargeK(t *testing.T) {
 // TestSameSeed: a release depends on nothing but table, constraints and seed.
 func TestSameSeed(t *testing.T) {
 	for _, m := range methods[:2] {
-		table := anonymizertest.Generate(5, shapes[7]).Table()
+		table := workload.Generate(5, shapes[7]).Table()
 		want := anonymize(t, m, table, constraints(4, 3), 9)
 		for _, cores := range []int{1, 3} {
 			before := runtime.GOMAXPROCS(cores)
@@ -153,7 +154,7 @@ func TestSameSeed(t *testing.T) {
 
 func TestCancelAndProgress(t *testing.T) {
 	t.Parallel()
-	table := anonymizertest.Generate(6, anonymizertest.Shape{Records: 2000, Attributes: 3, Distinct: 30}).Table()
+	table := workload.Generate(6, workload.Shape{Records: 2000, Attributes: 3, Distinct: 30}).Table()
 	for _, m := range methods[:2] {
 		ctx, cancel := context.WithCancel(context.Background())
 		_, err := m.Anonymize(ctx, table, constraints(3, 0), anonymizer.Options{Progress: func(done, total int) {
@@ -227,8 +228,8 @@ func sampled(t *testing.T, table *anonymizer.Table, records int) *anonymizer.Tab
 func references(t *testing.T) map[string]*anonymizer.Table {
 	t.Helper()
 	tables := map[string]*anonymizer.Table{
-		"generated 600":  anonymizertest.Generate(1, anonymizertest.Shape{Records: 600, Attributes: 5, Distinct: 40, Nulls: 0.05, Sensitive: 8}).Table(),
-		"generated 1200": anonymizertest.Generate(2, anonymizertest.Shape{Records: 1200, Attributes: 8, Distinct: 15, Sensitive: 8}).Table(),
+		"generated 600":  workload.Generate(1, workload.Shape{Records: 600, Attributes: 5, Distinct: 40, Nulls: 0.05, Sensitive: 8}).Table(),
+		"generated 1200": workload.Generate(2, workload.Shape{Records: 1200, Attributes: 8, Distinct: 15, Sensitive: 8}).Table(),
 	}
 	adult, err := anonymizertest.AdultClustering(adultFolder)
 	switch {

@@ -10,6 +10,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/agglomerative"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func benchmark(b *testing.B, table *anonymizer.Table, k, l int) {
@@ -48,7 +49,7 @@ func BenchmarkAdult(b *testing.B) {
 // BenchmarkGrowth has eight attributes of all kinds, and l-diversity.
 func BenchmarkGrowth(b *testing.B) {
 	for _, records := range []int{10_000, 100_000, 1_000_000} {
-		shape := anonymizertest.Shape{Records: records, Attributes: 8, Distinct: 2000, Nulls: 0.01, Sensitive: 14}
-		benchmark(b, anonymizertest.Generate(1, shape).Table(), 5, 3)
+		shape := workload.Shape{Records: records, Attributes: 8, Distinct: 2000, Nulls: 0.01, Sensitive: 14}
+		benchmark(b, workload.Generate(1, shape).Table(), 5, 3)
 	}
 }

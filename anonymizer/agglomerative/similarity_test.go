@@ -10,8 +10,8 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/agglomerative"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // TestSimilarityByHand: four records (1,a), (1,a), (2,a), (4,b); n(n-1) = 12.
@@ -22,8 +22,8 @@ import (
 // pair is e^-h (1 + h).
 func TestSimilarityByHand(t *testing.T) {
 	t.Parallel()
-	number := anonymizertest.Attribute("x", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
-	label := anonymizertest.Attribute("y", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText})
+	number := workload.Attribute("x", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	label := workload.Attribute("y", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText})
 	cells := make([][]hierarchy.Cell, 2)
 	for _, record := range [][2]string{{"1", "a"}, {"1", "a"}, {"2", "a"}, {"4", "b"}} {
 		cells[0] = append(cells[0], number.Hierarchy.Encode(record[0]))
@@ -53,12 +53,12 @@ func TestSimilarityByHand(t *testing.T) {
 func TestSimilarityAgrees(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(12) {
-		shape := anonymizertest.Shape{
+		shape := workload.Shape{
 			Records: 2 + int(seed)*9, Attributes: int(seed) % 8, Distinct: []int{1, 3, 12, 60}[seed%4], Nulls: []float64{0, 0.2, 1}[seed%3],
 		}
 		t.Run(fmt.Sprintf("%+v", shape), func(t *testing.T) {
 			t.Parallel()
-			table := anonymizertest.Generate(seed, shape).Table()
+			table := workload.Generate(seed, shape).Table()
 			want := naiveSimilarity(table)
 			for i, row := range agglomerative.Dissimilarities(table) {
 				for j, d := range row {

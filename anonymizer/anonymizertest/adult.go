@@ -10,6 +10,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // ErrNoAdult says that the Adult data set is not at hand.
@@ -54,7 +55,7 @@ func Adult(folder string) (*anonymizer.Table, error) {
 		if c.kind == hierarchy.Numeric {
 			domain = hierarchy.DomainInteger
 		}
-		attributes[a] = Attribute(c.name, hierarchy.Spec{Kind: c.kind, Domain: domain})
+		attributes[a] = workload.Attribute(c.name, hierarchy.Spec{Kind: c.kind, Domain: domain})
 	}
 	cells := make([][]hierarchy.Cell, len(attributes))
 	salary := []uint32{}

@@ -11,6 +11,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // clusteringColumns are the quasi-identifiers of the clustering papers, as
@@ -44,7 +45,7 @@ func AdultClustering(folder string) (*anonymizer.Table, error) {
 		if c.kind == hierarchy.Numeric {
 			domain = hierarchy.DomainInteger
 		}
-		attributes[a] = Attribute(c.name, hierarchy.Spec{Kind: c.kind, Domain: domain})
+		attributes[a] = workload.Attribute(c.name, hierarchy.Spec{Kind: c.kind, Domain: domain})
 	}
 	cells := make([][]hierarchy.Cell, len(attributes))
 	occupations, occupation := privacy.NewDictionary(), []uint32{}

@@ -1,3 +1,5 @@
+// Package anonymizertest supports tests of anonymization: brute-force checkers
+// that share no code with what they check, and loaders of the Adult census data.
 package anonymizertest
 
 import (
@@ -7,13 +9,14 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // CheckRelease proves by brute force that a release of the data is sound: every
 // record stands in one place, every class satisfies the constraints, and what
 // is published for it holds for the texts of all its members.
-func CheckRelease(d *Data, r *anonymizer.Release, constraints privacy.ConstraintSet) error {
-	records := d.records()
+func CheckRelease(d *workload.Data, r *anonymizer.Release, constraints privacy.ConstraintSet) error {
+	records := records(d)
 	seen := make([]int, records)
 	var errs []error
 	for number, class := range append([]anonymizer.EquivalenceClass{r.Withheld}, r.Classes...) {
@@ -37,8 +40,8 @@ func CheckRelease(d *Data, r *anonymizer.Release, constraints privacy.Constraint
 
 // CheckClass proves that a class satisfies the constraints and that what is
 // published for it holds for the texts of its members.
-func CheckClass(d *Data, class anonymizer.EquivalenceClass, constraints privacy.ConstraintSet) error {
-	if err := CheckConstraints(d.group(class), d.group(nil), constraints); err != nil {
+func CheckClass(d *workload.Data, class anonymizer.EquivalenceClass, constraints privacy.ConstraintSet) error {
+	if err := CheckConstraints(group(d, class), group(d, nil), constraints); err != nil {
 		return err
 	}
 	for a, attribute := range d.Attributes {

@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // Group is what a constraint looks at: the records of a class, or of a whole
@@ -23,9 +24,9 @@ type Group struct {
 }
 
 // group takes some of the records, all of them for nil.
-func (d *Data) group(class anonymizer.EquivalenceClass) Group {
+func group(d *workload.Data, class anonymizer.EquivalenceClass) Group {
 	if class == nil {
-		return Group{Records: d.records(), Sensitive: d.Sensitive, Subjects: d.Subjects}
+		return Group{Records: records(d), Sensitive: d.Sensitive, Subjects: d.Subjects}
 	}
 	g := Group{Records: len(class), Sensitive: make([][]uint32, len(d.Sensitive))}
 	for _, i := range class {
@@ -39,7 +40,7 @@ func (d *Data) group(class anonymizer.EquivalenceClass) Group {
 	return g
 }
 
-func (d *Data) records() int {
+func records(d *workload.Data) int {
 	switch {
 	case len(d.Cells) > 0:
 		return len(d.Cells[0])

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // CheckGeneralization proves that a generalization holds for every text of a
@@ -42,7 +43,7 @@ func CheckGeneralization(spec hierarchy.Spec, texts []string, g hierarchy.Genera
 // no configured interval holds everything.
 func hides(spec hierarchy.Spec, texts []string) bool {
 	for _, text := range texts {
-		if text == Null || spec.Kind == hierarchy.Ordered && !slices.Contains(spec.Order, text) {
+		if text == workload.Null || spec.Kind == hierarchy.Ordered && !slices.Contains(spec.Order, text) {
 			return true
 		}
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // checkLadder checks what Levels promises, for the cells of a column.
@@ -77,7 +78,7 @@ func checkNodes(spec hierarchy.Spec, h hierarchy.Hierarchy, texts []string, colu
 
 func TestLevels(t *testing.T) {
 	t.Parallel()
-	for _, shape := range []anonymizertest.Shape{
+	for _, shape := range []workload.Shape{
 		{Records: 1, Distinct: 1},
 		{Records: 40, Distinct: 2, Nulls: 0.2},
 		{Records: 300, Distinct: 150},
@@ -87,7 +88,7 @@ func TestLevels(t *testing.T) {
 	} {
 		shape.Attributes = 14
 		for seed := range uint64(2) {
-			d := anonymizertest.Generate(seed, shape)
+			d := workload.Generate(seed, shape)
 			for a, spec := range d.Specs {
 				h := d.Attributes[a].Hierarchy
 				if err := checkLadder(hierarchy.LevelsOf(h, d.Cells[a]), d.Cells[a]); err != nil {
@@ -104,7 +105,7 @@ func TestLevels(t *testing.T) {
 // TestClassesHold: what stands for a class holds for all of its texts.
 func TestClassesHold(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(6, anonymizertest.Shape{Records: 400, Distinct: 2000, Nulls: 0.02, Attributes: 14})
+	d := workload.Generate(6, workload.Shape{Records: 400, Distinct: 2000, Nulls: 0.02, Attributes: 14})
 	random := rand.New(rand.NewPCG(7, 8))
 	for a, spec := range d.Specs {
 		for range 400 {
@@ -122,7 +123,7 @@ func TestClassesHold(t *testing.T) {
 // a class is published as the lowest node that holds all of it.
 func TestClassesLieOnTheLadder(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(5, anonymizertest.Shape{Records: 500, Distinct: 3000, Attributes: 14})
+	d := workload.Generate(5, workload.Shape{Records: 500, Distinct: 3000, Attributes: 14})
 	random := rand.New(rand.NewPCG(1, 2))
 	for a, spec := range d.Specs {
 		if len(spec.Steps)+len(spec.Units)+len(spec.Keep) == 0 {

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hilbert"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func anonymize(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet, seed uint64) *anonymizer.Release {
@@ -55,14 +56,14 @@ func constraintSets() []privacy.ConstraintSet {
 func TestHilbertReleasesAreSound(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(90) {
-		shape := anonymizertest.Shape{
+		shape := workload.Shape{
 			Records:    int(seed*37%400) + int(seed%3),
 			Attributes: 1 + int(seed%8),
 			Distinct:   []int{1, 2, 10, 1000, 60_000}[seed%5],
 			Nulls:      []float64{0, 0.1, 1}[seed%7%3],
 			Sensitive:  1 + int(seed%11),
 		}
-		d := anonymizertest.Generate(seed, shape)
+		d := workload.Generate(seed, shape)
 		for _, c := range constraintSets() {
 			table := d.Table()
 			r := anonymize(t, table, c, seed)
@@ -80,7 +81,7 @@ func TestHilbertReleasesAreSound(t *testing.T) {
 // TestHilbertCountsSubjects gives every person three records.
 func TestHilbertCountsSubjects(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(4, anonymizertest.Shape{Records: 600, Attributes: 3, Distinct: 30, Sensitive: 6})
+	d := workload.Generate(4, workload.Shape{Records: 600, Attributes: 3, Distinct: 30, Sensitive: 6})
 	subjects := make([]uint32, 600)
 	for i := range subjects {
 		subjects[i] = uint32(i * 7 % 200)
@@ -116,11 +117,11 @@ func TestHilbertTablesAtTheEdge(t *testing.T) {
 	if r := anonymize(t, bare, k, 0); len(r.Classes) != 2 {
 		t.Errorf("five records without attributes: %d classes", len(r.Classes))
 	}
-	empty := anonymizertest.Generate(1, anonymizertest.Shape{Attributes: 3}).Table()
+	empty := workload.Generate(1, workload.Shape{Attributes: 3}).Table()
 	if r := anonymize(t, empty, k, 0); len(r.Classes)+len(r.Withheld) != 0 {
 		t.Errorf("an empty table gives %+v", r)
 	}
-	single := anonymizertest.Generate(1, anonymizertest.Shape{Records: 1, Attributes: 3}).Table()
+	single := workload.Generate(1, workload.Shape{Records: 1, Attributes: 3}).Table()
 	if r := anonymize(t, single, k, 0); len(r.Withheld) != 1 {
 		t.Errorf("one record at k = 2 gives %+v", r)
 	}
@@ -143,7 +144,7 @@ type unknown struct{ privacy.KAnonymity }
 
 func TestHilbertIsDeterministic(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(1, anonymizertest.Shape{Records: 70_000, Attributes: 4, Distinct: 9, Sensitive: 9})
+	d := workload.Generate(1, workload.Shape{Records: 70_000, Attributes: 4, Distinct: 9, Sensitive: 9})
 	for _, c := range []privacy.ConstraintSet{
 		{privacy.KAnonymity{K: 5}}, {privacy.KAnonymity{K: 5}, privacy.AlphaBound{Alpha: 0.4}},
 	} {
@@ -159,7 +160,7 @@ func TestHilbertIsDeterministic(t *testing.T) {
 
 func TestHilbertCancellationAndProgress(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(3, anonymizertest.Shape{Records: 200_000, Attributes: 6, Distinct: 500, Sensitive: 9})
+	d := workload.Generate(3, workload.Shape{Records: 200_000, Attributes: 6, Distinct: 500, Sensitive: 9})
 	for _, c := range []privacy.ConstraintSet{
 		{privacy.KAnonymity{K: 5}}, {privacy.KAnonymity{K: 5}, privacy.DistinctDiversity{L: 2}},
 	} {
@@ -187,7 +188,7 @@ func TestHilbertCancellationAndProgress(t *testing.T) {
 // the occupation for every second record.
 func adultLike(b *testing.B, rows int) *anonymizer.Table {
 	b.Helper()
-	t := anonymizertest.AdultLike(1, rows)
+	t := workload.AdultLike(1, rows)
 	random := rand.New(rand.NewPCG(1, 1))
 	cells, sensitive := make([][]hierarchy.Cell, len(t.Attributes())), make([]uint32, rows)
 	for a := range cells {

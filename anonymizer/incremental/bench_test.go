@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // BenchmarkSettle replaces one record of a large table and settles.
@@ -49,7 +49,7 @@ func benchmarkPartition(b *testing.B, records int, set privacy.ConstraintSet, pe
 	random := rand.New(rand.NewPCG(1, 1))
 	attributes := make([]anonymizer.Attribute, 8)
 	for a := range attributes {
-		attributes[a] = anonymizertest.Attribute(fmt.Sprintf("a%d", a), hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+		attributes[a] = workload.Attribute(fmt.Sprintf("a%d", a), hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 	}
 	newRecord := func(id incremental.RecordID) incremental.Record {
 		r := incremental.Record{ID: id, Sensitive: []uint32{uint32(random.IntN(10))}, Subject: uint32(random.IntN(records))}

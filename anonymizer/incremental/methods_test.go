@@ -9,12 +9,12 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // careless is a method that keeps only part of what methods promise.
@@ -89,7 +89,7 @@ var models = map[string]privacy.ConstraintSet{
 	"together":   {privacy.KAnonymity{K: 3}, privacy.DistinctDiversity{L: 2, Name: "s"}, privacy.AlphaBound{Alpha: 0.6, Name: "s"}, privacy.TCloseness{T: 0.4, Name: "s"}},
 }
 
-var modelShape = anonymizertest.Shape{Attributes: 3, Distinct: 20, Nulls: 0.03, Sensitive: 6}
+var modelShape = workload.Shape{Attributes: 3, Distinct: 20, Nulls: 0.03, Sensitive: 6}
 
 // operate drives a model through growth, change, decline and truncation.
 func operate(m *model, rounds int) {

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // row is a record as the source holds it.
@@ -28,8 +29,8 @@ type row struct {
 type model struct {
 	t           *testing.T
 	random      *rand.Rand
-	shape       anonymizertest.Shape
-	data        *anonymizertest.Data // attributes only
+	shape       workload.Shape
+	data        *workload.Data // attributes only
 	constraints privacy.ConstraintSet
 	persons     int  // how many persons the records are about, 0 for one each
 	large       bool // classes of 2k records or more may have been loaded, or be indivisible
@@ -42,16 +43,16 @@ type model struct {
 	gone      map[incremental.ClassID]bool
 }
 
-func newModel(t *testing.T, seed uint64, shape anonymizertest.Shape, constraints privacy.ConstraintSet) *model {
+func newModel(t *testing.T, seed uint64, shape workload.Shape, constraints privacy.ConstraintSet) *model {
 	return newModelOf(t, seed, shape, constraints, partition.RoundedPartition{}, 0)
 }
 
-func newModelOf(t *testing.T, seed uint64, shape anonymizertest.Shape, constraints privacy.ConstraintSet, method anonymizer.Method, persons int) *model {
+func newModelOf(t *testing.T, seed uint64, shape workload.Shape, constraints privacy.ConstraintSet, method anonymizer.Method, persons int) *model {
 	empty := shape
 	empty.Records = 0
 	m := &model{
 		t: t, random: rand.New(rand.NewPCG(seed, 2)), shape: shape,
-		data: anonymizertest.Generate(seed, empty), constraints: constraints, persons: persons,
+		data: workload.Generate(seed, empty), constraints: constraints, persons: persons,
 		rows: map[incremental.RecordID]row{}, mirror: map[incremental.RecordID]incremental.ClassID{},
 		published: map[incremental.ClassID]map[incremental.RecordID]row{}, gone: map[incremental.ClassID]bool{},
 	}
@@ -64,10 +65,10 @@ func newModelOf(t *testing.T, seed uint64, shape anonymizertest.Shape, constrain
 func (m *model) newRow() row {
 	var r row
 	for a := range m.data.Attributes {
-		r.raw = append(r.raw, anonymizertest.Value(m.random, m.data.Specs[a], m.shape))
+		r.raw = append(r.raw, workload.Value(m.random, m.data.Specs[a], m.shape))
 	}
 	if m.shape.Sensitive > 0 {
-		r.sensitive = []uint32{anonymizertest.SensitiveValue(m.random, m.shape)}
+		r.sensitive = []uint32{workload.SensitiveValue(m.random, m.shape)}
 	}
 	if m.persons > 0 {
 		r.subject = uint32(m.random.IntN(m.persons))
@@ -78,7 +79,7 @@ func (m *model) newRow() row {
 func (m *model) record(id incremental.RecordID, r row) incremental.Record {
 	cells := make([]hierarchy.Cell, len(r.raw))
 	for a, text := range r.raw {
-		cells[a] = anonymizertest.Encode(m.data.Attributes[a].Hierarchy, text)
+		cells[a] = workload.Encode(m.data.Attributes[a].Hierarchy, text)
 	}
 	return incremental.Record{ID: id, Cells: cells, Sensitive: r.sensitive, Subject: r.subject}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // printed are the classes of table 1(b): age, and zip code in thousands.
@@ -63,7 +64,7 @@ func TestPaperSimilarities(t *testing.T) {
 func table1(t *testing.T) *Partition {
 	t.Helper()
 	spec := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
-	attributes := []anonymizer.Attribute{anonymizertest.Attribute("age", spec), anonymizertest.Attribute("zip", spec)}
+	attributes := []anonymizer.Attribute{workload.Attribute("age", spec), workload.Attribute("zip", spec)}
 	p := New(attributes, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, partition.RoundedPartition{}, Options{})
 	for class, records := range map[ClassID][]Record{
 		1: {person(1, 21, 12000), person(2, 23, 18000)},
@@ -278,7 +279,7 @@ func BenchmarkNearest(b *testing.B) {
 
 func BenchmarkInsert(b *testing.B) {
 	for _, rows := range []int{10_000, 100_000} {
-		d := anonymizertest.Generate(1, anonymizertest.Shape{Records: rows + 10_000, Attributes: 8, Distinct: 2000})
+		d := workload.Generate(1, workload.Shape{Records: rows + 10_000, Attributes: 8, Distinct: 2000})
 		p := New(d.Attributes, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, partition.RoundedPartition{}, Options{})
 		insert := func(id RecordID, row int) {
 			r := Record{ID: id}

@@ -7,13 +7,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
-func constraintSets(k int, shape anonymizertest.Shape) privacy.ConstraintSet {
+func constraintSets(k int, shape workload.Shape) privacy.ConstraintSet {
 	set := privacy.ConstraintSet{privacy.KAnonymity{K: k}}
 	if shape.Sensitive > 0 {
 		set = append(set, privacy.DistinctDiversity{L: min(3, shape.Sensitive), Name: "sensitive"})
@@ -24,7 +24,7 @@ func constraintSets(k int, shape anonymizertest.Shape) privacy.ConstraintSet {
 func TestRandomOperations(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
-		shape := anonymizertest.Shape{
+		shape := workload.Shape{
 			Attributes: 1 + int(seed%8), Distinct: []int{2, 30, 5000}[seed%3],
 			Nulls: []float64{0, 0.05, 0.5}[seed%9/3], Sensitive: []int{0, 3, 8}[seed%4%3],
 		}
@@ -59,7 +59,7 @@ func TestRandomOperations(t *testing.T) {
 // TestBulk has single transactions as large as the table.
 func TestBulk(t *testing.T) {
 	t.Parallel()
-	shape := anonymizertest.Shape{Attributes: 5, Distinct: 500, Nulls: 0.01, Sensitive: 6}
+	shape := workload.Shape{Attributes: 5, Distinct: 500, Nulls: 0.01, Sensitive: 6}
 	m := newModel(t, 1, shape, constraintSets(5, shape))
 	add := func(n int) {
 		for range n {
@@ -97,7 +97,7 @@ func TestBulk(t *testing.T) {
 // TestLoad carries a partition over to another one, with a greater k.
 func TestLoad(t *testing.T) {
 	t.Parallel()
-	shape := anonymizertest.Shape{Attributes: 4, Distinct: 40, Nulls: 0.02}
+	shape := workload.Shape{Attributes: 4, Distinct: 40, Nulls: 0.02}
 	m := newModel(t, 5, shape, constraintSets(3, shape))
 	for range 500 {
 		m.next++
@@ -134,7 +134,7 @@ func TestLoad(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	t.Parallel()
-	shape := anonymizertest.Shape{Attributes: 2, Distinct: 5, Sensitive: 2}
+	shape := workload.Shape{Attributes: 2, Distinct: 5, Sensitive: 2}
 	m := newModel(t, 1, shape, constraintSets(2, shape))
 	m.insert(1, m.newRow())
 	good := m.record(1, m.newRow())

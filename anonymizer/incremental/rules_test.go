@@ -6,16 +6,16 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // TestWithheldArePlaced: what a method left out of a feasible table is placed at
 // the first Settle.
 func TestWithheldArePlaced(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, 1, anonymizertest.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, anonymizertest.Shape{}))
+	m := newModel(t, 1, workload.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, workload.Shape{}))
 	for class := range incremental.ClassID(3) {
 		for range 4 {
 			m.load(class)
@@ -45,7 +45,7 @@ func (m *model) load(class incremental.ClassID) {
 // TestLargeClassStaysUntilItChanges: being written anew is no change.
 func TestLargeClassStaysUntilItChanges(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, 2, anonymizertest.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, anonymizertest.Shape{}))
+	m := newModel(t, 2, workload.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, workload.Shape{}))
 	m.large = true
 	for range 40 {
 		m.load(1)
@@ -68,7 +68,7 @@ func TestLargeClassStaysUntilItChanges(t *testing.T) {
 // TestWithhold hides everything for a reason from outside, and Settle undoes it.
 func TestWithhold(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, 3, anonymizertest.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, anonymizertest.Shape{}))
+	m := newModel(t, 3, workload.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, workload.Shape{}))
 	for range 50 {
 		m.next++
 		m.insert(m.next, m.newRow())
@@ -97,7 +97,7 @@ func TestWithhold(t *testing.T) {
 // what happens to the others, and is repaired.
 func TestPopulationAlone(t *testing.T) {
 	t.Parallel()
-	shape := anonymizertest.Shape{Attributes: 1, Distinct: 4, Sensitive: 2}
+	shape := workload.Shape{Attributes: 1, Distinct: 4, Sensitive: 2}
 	m := newModel(t, 4, shape, privacy.ConstraintSet{privacy.KAnonymity{K: 4}, privacy.TCloseness{T: 0.3}})
 	add := func(value string, code uint32, n int) {
 		for range n {
@@ -126,7 +126,7 @@ func TestPopulationAlone(t *testing.T) {
 // TestSettleIsCancelled ends with the context's error.
 func TestSettleIsCancelled(t *testing.T) {
 	t.Parallel()
-	m := newModel(t, 6, anonymizertest.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, anonymizertest.Shape{}))
+	m := newModel(t, 6, workload.Shape{Attributes: 2, Distinct: 30}, constraintSets(3, workload.Shape{}))
 	for range 50 {
 		m.next++
 		m.insert(m.next, m.newRow())

@@ -11,10 +11,11 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // shapes are the tables that every method has to make something of.
-var shapes = map[string]anonymizertest.Shape{
+var shapes = map[string]workload.Shape{
 	"empty":           {Attributes: 3, Distinct: 5, Sensitive: 3},
 	"one record":      {Records: 1, Attributes: 3, Distinct: 5, Sensitive: 3},
 	"few":             {Records: 23, Attributes: 2, Distinct: 4, Sensitive: 4},
@@ -47,7 +48,7 @@ func sets() map[string]privacy.ConstraintSet {
 
 // exponential leaves out the lattice of many attributes, whose size is the product
 // of their heights.
-func exponential(method string, s anonymizertest.Shape) bool {
+func exponential(method string, s workload.Shape) bool {
 	return method == "alpha-k-lattice" && s.Attributes > 7
 }
 
@@ -64,7 +65,7 @@ func run(ctx context.Context, t *testing.T, m anonymizer.Method, table *anonymiz
 }
 
 // check proves the release by brute force, in the form that it has.
-func check(d *anonymizertest.Data, r *anonymizer.Release, c privacy.ConstraintSet) error {
+func check(d *workload.Data, r *anonymizer.Release, c privacy.ConstraintSet) error {
 	if r.Levels != nil {
 		return anonymizertest.CheckLevels(d.Table(), r, c)
 	}
@@ -85,7 +86,7 @@ func TestEveryMethod(t *testing.T) {
 			t.Parallel()
 			accepted := 0
 			for shapeName, shape := range shapes {
-				d := anonymizertest.Generate(uint64(len(shapeName)), shape)
+				d := workload.Generate(uint64(len(shapeName)), shape)
 				table := d.Table()
 				for setName, c := range sets() {
 					if methods.Refusal(m, table.Attributes(), c) != nil || exponential(name, shape) {
@@ -117,7 +118,7 @@ func TestEveryMethod(t *testing.T) {
 // TestEveryMethodCountsPersons has two rows for each person.
 func TestEveryMethodCountsPersons(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(5, anonymizertest.Shape{Records: 120, Attributes: 3, Distinct: 20, Sensitive: 4})
+	d := workload.Generate(5, workload.Shape{Records: 120, Attributes: 3, Distinct: 20, Sensitive: 4})
 	subjects := make([]uint32, 120)
 	for i := range subjects {
 		subjects[i] = uint32(i / 2)
@@ -150,7 +151,7 @@ func TestEveryMethodCountsPersons(t *testing.T) {
 
 func TestEveryMethodCanBeCanceledAndTells(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(2, anonymizertest.Shape{Records: 400, Attributes: 3, Distinct: 40, Sensitive: 4})
+	d := workload.Generate(2, workload.Shape{Records: 400, Attributes: 3, Distinct: 40, Sensitive: 4})
 	c := privacy.ConstraintSet{privacy.KAnonymity{K: 4}}
 	for _, name := range methods.Names() {
 		m, err := methods.Named(name)

@@ -8,9 +8,9 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
@@ -27,8 +27,8 @@ func near(a, b float64) bool { return math.Abs(a-b) < 1e-9 }
 //	5       NULL    cow      (walking, *)
 func zoo(t testing.TB) *anonymizer.Table {
 	t.Helper()
-	weight := anonymizertest.Attribute("weight", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger, Steps: []float64{10, 20}})
-	animal := anonymizertest.Attribute("animal", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: []hierarchy.Node{
+	weight := workload.Attribute("weight", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger, Steps: []float64{10, 20}})
+	animal := workload.Attribute("animal", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText, Taxonomy: []hierarchy.Node{
 		{Label: "flying", Children: []hierarchy.Node{
 			{Label: "birds", Children: []hierarchy.Node{{Label: "sparrow"}, {Label: "eagle"}}},
 			{Label: "bat"},
@@ -161,7 +161,7 @@ func brutal(t testing.TB, seed uint64, records, attributes int) (*anonymizer.Tab
 		if a%2 == 1 {
 			kind = hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText}
 		}
-		list[a] = anonymizertest.Attribute(fmt.Sprint(a), kind)
+		list[a] = workload.Attribute(fmt.Sprint(a), kind)
 		for range records {
 			cells[a] = append(cells[a], list[a].Hierarchy.Encode(fmt.Sprint(random.IntN(7))))
 		}
@@ -281,7 +281,7 @@ func TestQueries(t *testing.T) {
 // of half of the values finds half of the records by estimate.
 func TestQueryByHand(t *testing.T) {
 	t.Parallel()
-	a := anonymizertest.Attribute("a", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	a := workload.Attribute("a", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 	cells := []hierarchy.Cell{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}
 	for range 10 {
 		cells = append(cells, 0)
@@ -346,7 +346,7 @@ func TestParts(t *testing.T) {
 
 func BenchmarkMetrics(b *testing.B) {
 	const rows = 1_000_000
-	d := anonymizertest.Generate(1, anonymizertest.Shape{Records: rows, Attributes: 8, Distinct: 500})
+	d := workload.Generate(1, workload.Shape{Records: rows, Attributes: 8, Distinct: 500})
 	table := d.Table()
 	order := make([]int32, rows)
 	for i := range order {

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // sample is worked by hand: ages 20 to 60, of which one is missing, and a flat
@@ -23,8 +23,8 @@ import (
 //	5       NULL blue   3
 func sample(t *testing.T) *anonymizer.Table {
 	t.Helper()
-	age := anonymizertest.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
-	color := anonymizertest.Attribute("color", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText})
+	age := workload.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	color := workload.Attribute("color", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText})
 	var colors []hierarchy.Cell
 	for _, c := range []string{"red", "red", "green", "blue", "blue", "blue"} {
 		colors = append(colors, color.Hierarchy.Encode(c))

@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func TestProsecutor(t *testing.T) {
@@ -37,8 +37,8 @@ func TestJournalist(t *testing.T) {
 	table := zoo(t)
 	weight, animal := table.Attributes()[0].Hierarchy, table.Attributes()[1].Hierarchy
 	var weights, animals []hierarchy.Cell
-	for _, row := range [][2]string{{"4", "sparrow"}, {"8", "eagle"}, {"3", "sparrow"}, {"8", "horse"}, {"9", "eagle"}, {"80", "cow"}, {anonymizertest.Null, "cow"}} {
-		weights = append(weights, anonymizertest.Encode(weight, row[0]))
+	for _, row := range [][2]string{{"4", "sparrow"}, {"8", "eagle"}, {"3", "sparrow"}, {"8", "horse"}, {"9", "eagle"}, {"80", "cow"}, {workload.Null, "cow"}} {
+		weights = append(weights, workload.Encode(weight, row[0]))
 		animals = append(animals, animal.Encode(row[1]))
 	}
 	population, err := anonymizer.NewTable(table.Attributes(), [][]hierarchy.Cell{weights, animals}, nil)

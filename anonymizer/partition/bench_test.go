@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // rowsMax bounds the tables of the benchmarks: -rows.max=10000000 takes some
@@ -46,7 +47,7 @@ func BenchmarkMondrianRelaxed(b *testing.B) { benchmark(b, relaxed) }
 
 func BenchmarkBlocks(b *testing.B) {
 	for rows := 10_000; rows <= *rowsMax; rows *= 10 {
-		table := anonymizertest.AdultLike(1, rows)
+		table := workload.AdultLike(1, rows)
 		b.Run(fmt.Sprintf("adult-like/rows=%d/size=200", rows), func(b *testing.B) {
 			for b.Loop() {
 				partition.Blocks(context.Background(), table, 200, 1)
@@ -67,12 +68,12 @@ func benchmark(b *testing.B, m anonymizer.Method) {
 	})
 	for rows := 10_000; rows <= *rowsMax; rows *= 10 {
 		b.Run(fmt.Sprintf("adult-like/rows=%d/k=5", rows), func(b *testing.B) {
-			measure(b, m, anonymizertest.AdultLike(1, rows), 5)
+			measure(b, m, workload.AdultLike(1, rows), 5)
 		})
 	}
 	for rows := 10_000; rows <= min(*rowsMax, 1_000_000); rows *= 10 {
 		b.Run(fmt.Sprintf("uniform/rows=%d/k=5", rows), func(b *testing.B) {
-			d := anonymizertest.Generate(1, anonymizertest.Shape{Records: rows, Attributes: 8, Distinct: 2000})
+			d := workload.Generate(1, workload.Shape{Records: rows, Attributes: 8, Distinct: 2000})
 			measure(b, m, d.Table(), 5)
 		})
 	}

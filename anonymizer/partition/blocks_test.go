@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // TestBlocks: all records, sizes within the bounds, one block of a small table.
@@ -23,7 +23,7 @@ func TestBlocks(t *testing.T) {
 		{5003, 2000, 2501, 2502, 2},
 		{7, 0, 1, 1, 7},
 	} {
-		blocks := partition.Blocks(context.Background(), anonymizertest.AdultLike(1, row.records), row.size, 1)
+		blocks := partition.Blocks(context.Background(), workload.AdultLike(1, row.records), row.size, 1)
 		if len(blocks) != row.blocks {
 			t.Errorf("%+v: %d blocks", row, len(blocks))
 		}
@@ -50,7 +50,7 @@ func TestBlocks(t *testing.T) {
 // that are apart.
 func TestBlocksAreNear(t *testing.T) {
 	t.Parallel()
-	table := anonymizertest.AdultLike(2, 20_000)
+	table := workload.AdultLike(2, 20_000)
 	blocks := partition.Blocks(context.Background(), table, 40, 1)
 	joined := func(apart int) float64 {
 		r := &anonymizer.Release{}

@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 var (
@@ -33,7 +34,7 @@ func run(t testing.TB, m anonymizer.Method, table *anonymizer.Table, c privacy.C
 func TestMondrianSatisfies(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(80) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{
+		d := workload.Generate(seed, workload.Shape{
 			Records: int(seed * 9), Attributes: 1 + int(seed%12), Distinct: []int{1, 5, 300}[seed%3],
 			Nulls: []float64{0, 0.2, 1}[seed%7%3], Sensitive: 1 + int(seed%6),
 		})
@@ -60,7 +61,7 @@ func TestMondrianSatisfies(t *testing.T) {
 func TestMondrianStrictIsFinal(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(30) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{
+		d := workload.Generate(seed, workload.Shape{
 			Records: 100 + int(seed*20), Attributes: 1 + int(seed%4), Distinct: 1 + int(seed*seed), Nulls: 0.05, Sensitive: 4,
 		})
 		c := privacy.ConstraintSet{privacy.KAnonymity{K: 2 + int(seed%7)}, privacy.DistinctDiversity{L: 1 + int(seed%3), Name: "s"}}
@@ -101,7 +102,7 @@ func TestMondrianStrictIsFinal(t *testing.T) {
 func TestMondrianRelaxedSizes(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{
+		d := workload.Generate(seed, workload.Shape{
 			Records: int(seed * 13), Attributes: int(seed % 4), Distinct: 1 + int(seed%3)*50, Nulls: 0.1, Sensitive: 2,
 		})
 		k := 1 + int(seed%8)
@@ -156,7 +157,7 @@ func sameOnAnyCores(t *testing.T, work func() any) {
 }
 
 func TestSameOnAnyCores(t *testing.T) {
-	table := anonymizertest.AdultLike(5, 150_000)
+	table := workload.AdultLike(5, 150_000)
 	for _, m := range []anonymizer.Method{partition.RoundedPartition{}, strict, relaxed} {
 		sameOnAnyCores(t, func() any { return run(t, m, table, kAnonymous(7), 3) })
 	}
@@ -166,7 +167,7 @@ func TestSameOnAnyCores(t *testing.T) {
 // TestCanceled: no method gives a release once the context has ended.
 func TestCanceled(t *testing.T) {
 	t.Parallel()
-	table := anonymizertest.AdultLike(1, 5000)
+	table := workload.AdultLike(1, 5000)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, m := range []anonymizer.Method{partition.RoundedPartition{}, strict, relaxed} {
@@ -183,7 +184,7 @@ func TestCanceled(t *testing.T) {
 func TestSubjects(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(20) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{Records: 400, Attributes: 3, Distinct: 20, Sensitive: 3})
+		d := workload.Generate(seed, workload.Shape{Records: 400, Attributes: 3, Distinct: 20, Sensitive: 3})
 		subjects := make([]uint32, 400)
 		for i := range subjects {
 			subjects[i] = uint32(i) / uint32(1+seed%5)

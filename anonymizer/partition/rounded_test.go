@@ -16,6 +16,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/partition"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func kAnonymous(k int) privacy.ConstraintSet {
@@ -72,14 +73,14 @@ func classSizes(r *anonymizer.Release) []int {
 func TestRoundedPartitionGuarantees(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(120) {
-		shape := anonymizertest.Shape{
+		shape := workload.Shape{
 			Records:    int(seed*37%400) + int(seed%3),
 			Attributes: int(seed % 13),
 			Distinct:   []int{1, 2, 10, 1000, 60_000}[seed%5],
 			Nulls:      []float64{0, 0.1, 1}[seed%7%3],
 			Sensitive:  3,
 		}
-		d := anonymizertest.Generate(seed, shape)
+		d := workload.Generate(seed, shape)
 		for _, k := range []int{1, 2, 3, 5, 10, 25, 200} {
 			c := kAnonymous(k)
 			r := anonymize(t, d.Table(), c, seed)
@@ -97,7 +98,7 @@ func TestRoundedPartitionGuarantees(t *testing.T) {
 
 func TestRoundedPartitionIsDeterministic(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(1, anonymizertest.Shape{Records: 40_000, Attributes: 4, Distinct: 300, Nulls: 0.01})
+	d := workload.Generate(1, workload.Shape{Records: 40_000, Attributes: 4, Distinct: 300, Nulls: 0.01})
 	first := anonymize(t, d.Table(), kAnonymous(5), 7)
 	for range 2 {
 		if again := anonymize(t, d.Table(), kAnonymous(5), 7); !reflect.DeepEqual(first, again) {
@@ -112,7 +113,7 @@ func TestRoundedPartitionIsDeterministic(t *testing.T) {
 func TestRoundedPartitionDiversity(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{
+		d := workload.Generate(seed, workload.Shape{
 			Records: int(seed * 11), Attributes: 1 + int(seed%5), Distinct: 50, Nulls: 0.05, Sensitive: 1 + int(seed%8),
 		})
 		l := 1 + int(seed%4)
@@ -138,7 +139,7 @@ func numbers(t *testing.T, columns ...[]string) *anonymizer.Table {
 	var attributes []anonymizer.Attribute
 	var cells [][]hierarchy.Cell
 	for _, column := range columns {
-		a := anonymizertest.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+		a := workload.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 		var coded []hierarchy.Cell
 		for _, text := range column {
 			coded = append(coded, a.Hierarchy.Encode(text))
@@ -178,7 +179,7 @@ func TestManyValues(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 9))
 	attributes, cells := make([]anonymizer.Attribute, 3), make([][]hierarchy.Cell, 3)
 	for a := range cells {
-		attributes[a] = anonymizertest.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
+		attributes[a] = workload.Attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
 		cells[a] = make([]hierarchy.Cell, 150_000)
 		for i := range cells[a] {
 			if cells[a][i] = random.NormFloat64(); i%1000 == a {
@@ -234,7 +235,7 @@ func TestAdult(t *testing.T) {
 
 func TestCancellationAndProgress(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(3, anonymizertest.Shape{Records: 40_000, Attributes: 3, Distinct: 500})
+	d := workload.Generate(3, workload.Shape{Records: 40_000, Attributes: 3, Distinct: 500})
 	ctx, cancel := context.WithCancel(context.Background())
 	reports, last := 0, 0
 	_, err := partition.RoundedPartition{}.Anonymize(ctx, d.Table(), kAnonymous(5), anonymizer.Options{

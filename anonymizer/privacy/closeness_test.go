@@ -6,9 +6,9 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // TestSalariesOfLi: the example of Li, Li and Venkatasubramanian 2007, section
@@ -24,7 +24,7 @@ func TestSalariesOfLi(t *testing.T) {
 	numbers := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
 	c := privacy.TCloseness{
 		Name: "salary", Distance: privacy.OrderedDistance,
-		Scale: privacy.NewScale(salaries, anonymizertest.Attribute("salary", numbers).Hierarchy),
+		Scale: privacy.NewScale(salaries, workload.Attribute("salary", numbers).Hierarchy),
 	}
 	population := privacy.NewPopulation(whole)
 	for _, row := range []struct {
@@ -197,7 +197,7 @@ func TestLaterValues(t *testing.T) {
 	t.Parallel()
 	values := privacy.NewDictionary()
 	numbers := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
-	scale := privacy.NewScale(values, anonymizertest.Attribute("n", numbers).Hierarchy)
+	scale := privacy.NewScale(values, workload.Attribute("n", numbers).Hierarchy)
 	c := privacy.TCloseness{T: 0.5, Distance: privacy.OrderedDistance, Scale: scale}
 	whole := privacy.NewSummary(1)
 	for _, text := range []string{"10", "30", "20"} {
@@ -240,7 +240,7 @@ func BenchmarkTCloseness(b *testing.B) {
 	for range 20 {
 		class.Add([]uint32{random.Uint32N(distinct)})
 	}
-	numbers := anonymizertest.Attribute("n", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	numbers := workload.Attribute("n", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 	for _, c := range []privacy.TCloseness{
 		{T: 0.3},
 		{T: 0.3, Distance: privacy.OrderedDistance, Scale: privacy.NewScale(values, numbers.Hierarchy)},

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func over(k int, attributes ...int) privacy.KAnonymity {
@@ -74,7 +74,7 @@ func TestComponents(t *testing.T) {
 func TestComponentsOfPaper(t *testing.T) {
 	t.Parallel()
 	for i, want := range []int{1, 1, 1, 2, 2, 1, 1} {
-		components, _ := anonymizertest.CensusConstraints(i + 2).Components(9)
+		components, _ := workload.CensusConstraints(i + 2).Components(9)
 		if len(components) != want {
 			t.Errorf("%d constraints: %d components, %d expected", i+2, len(components), want)
 		}

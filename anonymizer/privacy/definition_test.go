@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // world is a random table of one sensitive attribute.
@@ -45,8 +46,8 @@ func newWorld(t testing.TB, seed uint64, records, values int, subjects bool) *wo
 	w.group.Records = records
 	w.whole = privacy.NewPopulation(summarize(w.group))
 	numbers := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
-	w.ordered = privacy.NewScale(dictionary, anonymizertest.Attribute("n", numbers).Hierarchy)
-	w.tree = privacy.NewScale(dictionary, anonymizertest.Attribute("c", taxonomy).Hierarchy)
+	w.ordered = privacy.NewScale(dictionary, workload.Attribute("n", numbers).Hierarchy)
+	w.tree = privacy.NewScale(dictionary, workload.Attribute("c", taxonomy).Hierarchy)
 	return w
 }
 

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func schema() privacy.Schema {
-	ages := anonymizertest.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	ages := workload.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 	return privacy.Schema{
 		Attributes: []string{"age", "zip", "sex"},
 		Sensitive: []privacy.Sensitive{

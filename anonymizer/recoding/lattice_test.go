@@ -8,12 +8,12 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // bestVector tries every vector of levels; nil where none satisfies.
-func bestVector(d *anonymizertest.Data, c privacy.ConstraintSet, allowed int) (best []uint8, loss float64) {
+func bestVector(d *workload.Data, c privacy.ConstraintSet, allowed int) (best []uint8, loss float64) {
 	r := newReference(d)
 	loss, least := math.Inf(1), 0
 	if r.infeasible(c) {
@@ -53,13 +53,13 @@ func (r *reference) next() bool {
 }
 
 // smallData has lattices of a few hundred vectors.
-func smallData(seed uint64) *anonymizertest.Data {
+func smallData(seed uint64) *workload.Data {
 	d := testData(seed, 8+int(seed*5%30))
 	keep := []int{1, 2, 3} // taxonomy, date, prefix
 	if seed%3 == 0 {
 		keep = []int{0, 1, 3}
 	}
-	small := &anonymizertest.Data{Sensitive: d.Sensitive, Subjects: d.Subjects}
+	small := &workload.Data{Sensitive: d.Sensitive, Subjects: d.Subjects}
 	for _, a := range keep {
 		small.Specs, small.Attributes = append(small.Specs, d.Specs[a]), append(small.Attributes, d.Attributes[a])
 		small.Raw, small.Cells = append(small.Raw, d.Raw[a]), append(small.Cells, d.Cells[a])
@@ -173,7 +173,7 @@ func TestLatticeMonotone(t *testing.T) {
 	}
 }
 
-func lossOf(d *anonymizertest.Data, r *anonymizer.Release) float64 {
+func lossOf(d *workload.Data, r *anonymizer.Release) float64 {
 	ladders := newReference(d).ladders
 	lost := float64(len(r.Withheld))
 	for e, class := range r.Classes {

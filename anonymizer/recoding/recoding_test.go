@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 var everyMethod = []anonymizer.Method{
@@ -56,8 +57,8 @@ var sets = []privacy.ConstraintSet{
 }
 
 // testData makes small tables of four attributes of various kinds.
-func testData(seed uint64, records int) *anonymizertest.Data {
-	d := anonymizertest.Generate(seed, anonymizertest.Shape{
+func testData(seed uint64, records int) *workload.Data {
+	d := workload.Generate(seed, workload.Shape{
 		Records: records, Attributes: 4, Distinct: []int{2, 6, 40}[seed%3], Nulls: []float64{0, 0.1}[seed%2], Sensitive: 3,
 	})
 	if seed%4 == 3 {
@@ -134,7 +135,7 @@ func TestCompleteIsPartial(t *testing.T) {
 	t.Parallel()
 	for m := 2; m <= 8; m++ {
 		for _, n := range []int{100, 1024, 4096} {
-			d, c := anonymizertest.Census(uint64(m), n).Cover(anonymizertest.CensusConstraints(m))
+			d, c := workload.Census(uint64(m), n).Cover(workload.CensusConstraints(m))
 			var releases [][]anonymizer.Part
 			for _, v := range []Variant{Complete, Partial} {
 				parts, err := anonymizer.Anonymize(context.Background(), ClassflyPlus{v}, d.Table(), c, anonymizer.Options{})
@@ -156,8 +157,8 @@ func TestCompleteIsPartial(t *testing.T) {
 }
 
 // figure1 is subtable T1 of figure 1 of Yang et al. 2006 with its constraints.
-func figure1() (*anonymizertest.Data, privacy.ConstraintSet) {
-	d := &anonymizertest.Data{
+func figure1() (*workload.Data, privacy.ConstraintSet) {
+	d := &workload.Data{
 		Specs: []hierarchy.Spec{
 			{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText},
 			{Kind: hierarchy.Date, Domain: hierarchy.DomainDate},
@@ -170,7 +171,7 @@ func figure1() (*anonymizertest.Data, privacy.ConstraintSet) {
 		},
 	}
 	for a, spec := range d.Specs {
-		d.Attributes = append(d.Attributes, anonymizertest.Attribute([]string{"Race", "Birth", "ZIP"}[a], spec))
+		d.Attributes = append(d.Attributes, workload.Attribute([]string{"Race", "Birth", "ZIP"}[a], spec))
 		cells := make([]hierarchy.Cell, len(d.Raw[a]))
 		for i, text := range d.Raw[a] {
 			cells[i] = d.Attributes[a].Hierarchy.Encode(text)
@@ -243,8 +244,8 @@ func TestDataflyMonotone(t *testing.T) {
 // TestTables without what a table usually has.
 func TestTables(t *testing.T) {
 	t.Parallel()
-	sex := anonymizertest.Attribute("sex", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText})
-	age := anonymizertest.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+	sex := workload.Attribute("sex", hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText})
+	age := workload.Attribute("age", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
 	m, null := sex.Hierarchy.Encode("m"), hierarchy.OffScale()
 	for _, row := range []struct {
 		name       string
@@ -318,7 +319,7 @@ func (c *countdown) Err() error {
 
 func TestCancellationAndProgress(t *testing.T) {
 	t.Parallel()
-	d, c := anonymizertest.Census(1, 2000).Cover(anonymizertest.CensusConstraints(3))
+	d, c := workload.Census(1, 2000).Cover(workload.CensusConstraints(3))
 	for _, m := range everyMethod {
 		for _, left := range []int{0, 1, 5, 20, 60} {
 			if _, err := m.Anonymize(&countdown{context.Background(), left}, d.Table(), c, anonymizer.Options{}); !errors.Is(err, context.Canceled) {
@@ -345,7 +346,7 @@ func TestPrecisionOfPaper(t *testing.T) {
 	t.Parallel()
 	for _, m := range []int{2, 4} {
 		for _, n := range []int{1024, 4096, 10_240} {
-			d, c := anonymizertest.Census(1, n).Cover(anonymizertest.CensusConstraints(m))
+			d, c := workload.Census(1, n).Cover(workload.CensusConstraints(m))
 			prec := map[string]float64{}
 			for _, method := range everyMethod {
 				prec[method.Name()] = metric.Precision(d.Table(), anonymize(t, method, d.Table(), c, anonymizer.Options{}))

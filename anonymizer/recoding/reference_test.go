@@ -4,20 +4,20 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // reference is the paper's algorithms taken literally, on records and with maps,
 // with the errors of the print corrected. Levels of a withheld record are nil.
 type reference struct {
-	data    *anonymizertest.Data
+	data    *workload.Data
 	ladders []hierarchy.Levels
 	levels  []uint8
 }
 
-func newReference(d *anonymizertest.Data) *reference {
+func newReference(d *workload.Data) *reference {
 	r := &reference{data: d, levels: make([]uint8, len(d.Attributes))}
 	for a, attribute := range d.Attributes {
 		r.ladders = append(r.ladders, hierarchy.LevelsOf(attribute.Hierarchy, d.Cells[a]))

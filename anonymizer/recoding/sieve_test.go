@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // TestMaximalAnonymousSubset: of all subsets of tiny tables, the union of the
@@ -17,7 +18,7 @@ func TestMaximalAnonymousSubset(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(150) {
 		random := rand.New(rand.NewPCG(seed, 0))
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{
+		d := workload.Generate(seed, workload.Shape{
 			Records: 1 + random.IntN(10), Attributes: 3, Distinct: 2 + int(seed%2), Nulls: 0.1, Sensitive: 3,
 		})
 		if seed%3 == 0 {
@@ -49,7 +50,7 @@ func TestMaximalAnonymousSubset(t *testing.T) {
 
 // largestSubset is the union of all anonymous subsets of the records, as bits;
 // the highest bit says that this is not anonymous itself.
-func largestSubset(d *anonymizertest.Data, c privacy.ConstraintSet) uint64 {
+func largestSubset(d *workload.Data, c privacy.ConstraintSet) uint64 {
 	n := len(d.Cells[0])
 	union := uint64(0)
 	for subset := range uint64(1) << n {
@@ -63,7 +64,7 @@ func largestSubset(d *anonymizertest.Data, c privacy.ConstraintSet) uint64 {
 	return union
 }
 
-func isAnonymous(d *anonymizertest.Data, c privacy.ConstraintSet, subset uint64) bool {
+func isAnonymous(d *workload.Data, c privacy.ConstraintSet, subset uint64) bool {
 	var records []int32
 	for i := range d.Cells[0] {
 		if subset&(1<<i) != 0 {
@@ -95,7 +96,7 @@ func foundSubset(t *testing.T, table *anonymizer.Table, c privacy.ConstraintSet,
 
 // violators are the first records found that violate a constraint among the
 // records given, nil for none; text is what is published of a record.
-func violators(d *anonymizertest.Data, c privacy.ConstraintSet, records []int32, text func(a int, i int32) string) []int32 {
+func violators(d *workload.Data, c privacy.ConstraintSet, records []int32, text func(a int, i int32) string) []int32 {
 	for _, constraint := range c {
 		if bad := violatorsOf(d, constraint, records, text); bad != nil {
 			return bad
@@ -104,7 +105,7 @@ func violators(d *anonymizertest.Data, c privacy.ConstraintSet, records []int32,
 	return nil
 }
 
-func violatorsOf(d *anonymizertest.Data, constraint privacy.Constraint, records []int32, text func(a int, i int32) string) []int32 {
+func violatorsOf(d *workload.Data, constraint privacy.Constraint, records []int32, text func(a int, i int32) string) []int32 {
 	over := upTo(len(d.Attributes))
 	if k, counts := constraint.(privacy.KAnonymity); counts && k.Over != nil {
 		over = k.Over
@@ -136,7 +137,7 @@ func violatorsOf(d *anonymizertest.Data, constraint privacy.Constraint, records 
 	return nil
 }
 
-func groupOf(d *anonymizertest.Data, records []int32) anonymizertest.Group {
+func groupOf(d *workload.Data, records []int32) anonymizertest.Group {
 	g := anonymizertest.Group{Records: len(records), Sensitive: make([][]uint32, len(d.Sensitive))}
 	for _, i := range records {
 		for s, column := range d.Sensitive {

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/anonymizer/seeded"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 func anonymize(t testing.TB, m seeded.AlphaK, table *anonymizer.Table, c privacy.ConstraintSet, seed uint64) *anonymizer.Release {
@@ -46,14 +47,14 @@ func TestReleasesAreSound(t *testing.T) {
 		kAlpha(4, 0.4, 0, 1), kAlpha(3, 0.2, 3, 4, 5), kAlpha(10, 0.25, 2, 7, 99),
 	}, single...)
 	for seed := range uint64(60) {
-		shape := anonymizertest.Shape{
+		shape := workload.Shape{
 			Records:    int(seed*37%400) + int(seed%3),
 			Attributes: 1 + int(seed%8),
 			Distinct:   []int{1, 2, 10, 1000, 60_000}[seed%5],
 			Nulls:      []float64{0, 0.1, 1}[seed%7%3],
 			Sensitive:  1 + int(seed%11),
 		}
-		d := anonymizertest.Generate(seed, shape)
+		d := workload.Generate(seed, shape)
 		check := func(m seeded.AlphaK, c privacy.ConstraintSet) {
 			table := d.Table()
 			r := anonymize(t, m, table, c, seed)
@@ -77,7 +78,7 @@ func TestReleasesAreSound(t *testing.T) {
 // TestCountsSubjects gives every person three records.
 func TestCountsSubjects(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(4, anonymizertest.Shape{Records: 600, Attributes: 3, Distinct: 30, Sensitive: 6})
+	d := workload.Generate(4, workload.Shape{Records: 600, Attributes: 3, Distinct: 30, Sensitive: 6})
 	subjects := make([]uint32, 600)
 	for i := range subjects {
 		subjects[i] = uint32(i * 7 % 200)
@@ -109,11 +110,11 @@ func TestTablesAtTheEdge(t *testing.T) {
 		if r := anonymize(t, m, bare, kAlpha(2, 0.5, 1), 0); len(r.Classes) != 2 {
 			t.Errorf("%s: five records without attributes: %d classes", m.Name(), len(r.Classes))
 		}
-		empty := anonymizertest.Generate(1, anonymizertest.Shape{Attributes: 3, Sensitive: 1}).Table()
+		empty := workload.Generate(1, workload.Shape{Attributes: 3, Sensitive: 1}).Table()
 		if r := anonymize(t, m, empty, kAlpha(2, 0.5, 1), 0); len(r.Classes)+len(r.Withheld) != 0 {
 			t.Errorf("%s: an empty table gives %+v", m.Name(), r)
 		}
-		single := anonymizertest.Generate(1, anonymizertest.Shape{Records: 1, Attributes: 3}).Table()
+		single := workload.Generate(1, workload.Shape{Records: 1, Attributes: 3}).Table()
 		if r := anonymize(t, m, single, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, 0); len(r.Withheld) != 1 {
 			t.Errorf("%s: one record at k = 2 gives %+v", m.Name(), r)
 		}
@@ -145,7 +146,7 @@ func TestRefusals(t *testing.T) {
 
 func TestIsDeterministic(t *testing.T) {
 	t.Parallel()
-	table := anonymizertest.Generate(1, anonymizertest.Shape{Records: 20_000, Attributes: 4, Distinct: 30, Sensitive: 9}).Table()
+	table := workload.Generate(1, workload.Shape{Records: 20_000, Attributes: 4, Distinct: 30, Sensitive: 9}).Table()
 	for _, m := range methods {
 		first := anonymize(t, m.AlphaK, table, m.relaxed, 7)
 		if again := anonymize(t, m.AlphaK, table, m.relaxed, 7); !reflect.DeepEqual(first, again) {
@@ -160,7 +161,7 @@ func TestIsDeterministic(t *testing.T) {
 func TestCancellationAndProgress(t *testing.T) {
 	t.Parallel()
 	const records = 40_000
-	table := anonymizertest.Generate(3, anonymizertest.Shape{Records: records, Attributes: 3, Distinct: 500, Sensitive: 9}).Table()
+	table := workload.Generate(3, workload.Shape{Records: records, Attributes: 3, Distinct: 500, Sensitive: 9}).Table()
 	for _, m := range methods {
 		ctx, cancel := context.WithCancel(context.Background())
 		reports := 0
@@ -227,7 +228,7 @@ func BenchmarkAlphaKAdult(b *testing.B) {
 // the occupation for every second record.
 func adultLike(b *testing.B, rows int) *anonymizer.Table {
 	b.Helper()
-	t := anonymizertest.AdultLike(1, rows)
+	t := workload.AdultLike(1, rows)
 	random := rand.New(rand.NewPCG(1, 1))
 	cells, sensitive := make([][]hierarchy.Cell, len(t.Attributes())), make([]uint32, rows)
 	for a := range cells {

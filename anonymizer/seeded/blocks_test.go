@@ -10,6 +10,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // releaseWith runs with blocks of a size.
@@ -30,11 +31,11 @@ func releaseWith(t testing.TB, table *anonymizer.Table, c privacy.ConstraintSet,
 func TestReleasesOfSmallBlocks(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(40) {
-		shape := anonymizertest.Shape{
+		shape := workload.Shape{
 			Records: 200 + int(seed*31%900), Attributes: 1 + int(seed%6), Distinct: 8,
 			Nulls: []float64{0, 0.1}[seed%2], Sensitive: 5,
 		}
-		d := anonymizertest.Generate(seed, shape)
+		d := workload.Generate(seed, shape)
 		for i, cell := range d.Cells[0] {
 			if i%4 != 0 && !hierarchy.IsOffScale(cell) {
 				d.Sensitive[0][i] = uint32(cell+100) % 5
@@ -71,7 +72,7 @@ func TestReleasesOfSmallBlocks(t *testing.T) {
 // 3 records, one with it needs 5.
 func TestBoundedValueInASmallClass(t *testing.T) {
 	t.Parallel()
-	d := anonymizertest.Generate(9, anonymizertest.Shape{Records: 600, Attributes: 3, Distinct: 40, Sensitive: 9})
+	d := workload.Generate(9, workload.Shape{Records: 600, Attributes: 3, Distinct: 40, Sensitive: 9})
 	for _, c := range []privacy.ConstraintSet{
 		{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.2, Name: "s", Values: []uint32{5}}},
 		{privacy.KAnonymity{K: 3}, privacy.AlphaBound{Alpha: 0.2, Name: "s", Values: []uint32{5, 7}}},
@@ -96,7 +97,7 @@ func TestBoundedValueInASmallClass(t *testing.T) {
 func TestGrowthFollowsThePaper(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(10) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{Records: 150, Attributes: 1 + int(seed%7), Distinct: 60, Nulls: 0.05})
+		d := workload.Generate(seed, workload.Shape{Records: 150, Attributes: 1 + int(seed%7), Distinct: 60, Nulls: 0.05})
 		p := newPlan(d.Table(), privacy.ConstraintSet{privacy.KAnonymity{K: 6}}, false)
 		p.space = newSpace(context.Background(), d.Table())
 		p.placed = anonymizer.Options{}.Track(150)
@@ -137,7 +138,7 @@ func TestGrowthFollowsThePaper(t *testing.T) {
 func TestMeasureAgrees(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {
-		d := anonymizertest.Generate(seed, anonymizertest.Shape{Records: 120, Attributes: 7, Distinct: 9, Nulls: 0.2})
+		d := workload.Generate(seed, workload.Shape{Records: 120, Attributes: 7, Distinct: 9, Nulls: 0.2})
 		p := newPlan(d.Table(), nil, false)
 		p.space = newSpace(context.Background(), d.Table())
 		all := make([]int32, 120)

@@ -13,8 +13,13 @@ import (
 // colors are those of Okabe and Ito, "Color universal design" (2008), which
 // people with any color vision can tell apart; the yellow is too pale for lines.
 var colors = []color.RGBA{
-	{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-	{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255},
+	{0, 114, 178, 255},
+	{213, 94, 0, 255},
+	{0, 158, 115, 255},
+	{204, 121, 167, 255},
+	{230, 159, 0, 255},
+	{86, 180, 233, 255},
+	{0, 0, 0, 255},
 }
 
 var glyphs = []draw.GlyphDrawer{

@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/anonymizer/workload"
 	"github.com/kproxy/kproxy/eval/chart"
 )
 
@@ -31,10 +31,10 @@ func runRecoding(ctx context.Context, s Setup, method string, n, constraints int
 	if err != nil {
 		return recodingRun{}, err
 	}
-	table := anonymizertest.Census(s.Seed, n).Table()
+	table := workload.Census(s.Seed, n).Table()
 	s.report("%s, %d records, %d constraints", method, n, constraints)
 	start := time.Now()
-	parts, err := anonymizer.Anonymize(ctx, m, coveredBy(table, constraints), anonymizertest.CensusConstraints(constraints), anonymizer.Options{Seed: s.Seed})
+	parts, err := anonymizer.Anonymize(ctx, m, coveredBy(table, constraints), workload.CensusConstraints(constraints), anonymizer.Options{Seed: s.Seed})
 	if err != nil {
 		return recodingRun{}, err
 	}
@@ -98,7 +98,7 @@ func runClassflyPlus(ctx context.Context, s Setup) (*Outcome, error) {
 // coveredBy is the table with the attributes that the constraints speak of. These
 // stand in the order in which C1 to C8 first do, so that their indexes stay.
 func coveredBy(t *anonymizer.Table, constraints int) *anonymizer.Table {
-	_, uncovered := anonymizertest.CensusConstraints(constraints).Components(len(t.Attributes()))
+	_, uncovered := workload.CensusConstraints(constraints).Components(len(t.Attributes()))
 	left := map[int]bool{}
 	for _, a := range uncovered {
 		left[a] = true

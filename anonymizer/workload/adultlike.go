@@ -1,4 +1,4 @@
-package anonymizertest
+package workload
 
 import (
 	"math"

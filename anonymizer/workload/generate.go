@@ -1,6 +1,7 @@
-// Package anonymizertest supports tests of anonymization: generated tables and
-// brute-force checkers that share no code with what they check.
-package anonymizertest
+// Package workload generates tables for tests, benchmarks and experiments: of
+// every kind of attribute, like the Adult census, and those of the Classfly+ paper.
+// The same seed gives the same table.
+package workload
 
 import (
 	"fmt"
