@@ -21,7 +21,7 @@ const (
 var words = map[meaning][]string{
 	direct: {
 		"name", "firstname", "lastname", "surname", "forename", "fullname", "username", "login", "nickname", "maiden",
-		"email", "mail", "phone", "telephone", "mobile", "fax", "ssn", "nin", "passport", "license", "licence", "iban", "account",
+		"email", "mail", "phone", "telephone", "mobile", "fax", "ssn", "nin", "passport", "license", "iban", "account",
 		"card", "insurance", "policy", "plate", "vin", "ip", "mac", "device", "url", "photo", "image", "fingerprint",
 		"street", "address", "id", "uuid", "guid", "key", "identifier", "mrn", "signature", "comment", "comments", "note", "notes",
 	},
@@ -72,6 +72,7 @@ func split(name string) []string {
 		before = c
 	}
 	return strings.FieldsFunc(strings.ToLower(b.String()), func(c rune) bool {
-		return !(c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c > 127)
+		word := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c > 127
+		return !word
 	})
 }

@@ -21,10 +21,10 @@ func (t *table) published(p *part, generalizations []hierarchy.Generalization) [
 			continue
 		}
 		text := g.Value
-		switch {
-		case c.Part == catalog.Range:
+		switch c.Part {
+		case catalog.Range:
 			text = rangeText(c.Type, g.Lower, g.Upper)
-		case c.Part == catalog.Representative:
+		case catalog.Representative:
 			text = representable(c.Type, text)
 		}
 		texts[i] = &text
