@@ -3,6 +3,7 @@ package paper
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/metric"
@@ -70,14 +71,20 @@ func highest(claim string, c *curves) Claim {
 	return againstOthers(claim, c, func(own, other float64) bool { return own >= other })
 }
 
-// againstOthers compares the first curve with each of the others at every place.
+// againstOthers compares the first curve with each of the others at every place,
+// and tells how many times as great these are.
 func againstOthers(claim string, c *curves, holds func(own, other float64) bool) Claim {
 	result := Claim{Paper: claim, Holds: true}
 	own := c.lines[0].Name
-	texts := []string{own + " " + c.row(own, "%.0f")}
+	var texts []string
 	for _, line := range c.lines[1:] {
 		result.Holds = result.Holds && c.everywhere(own, line.Name, holds)
-		texts = append(texts, line.Name+" "+c.row(line.Name, "%.0f"))
+		least, most := math.Inf(1), 0.0
+		for _, p := range line.Points {
+			ratio := p.Y / c.at(own, p.X)
+			least, most = min(least, ratio), max(most, ratio)
+		}
+		texts = append(texts, fmt.Sprintf("%s has %.2f to %.2f times as many", line.Name, least, most))
 	}
 	result.Measured = strings.Join(texts, "; ")
 	return result

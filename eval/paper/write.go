@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,7 +99,7 @@ func rows(c chart.Chart) [][]string {
 			text := ""
 			for _, p := range line.Points {
 				if p.X == x {
-					text = fmt.Sprintf("%.4g", p.Y)
+					text = figureText(p.Y)
 				}
 			}
 			row = append(row, text)
@@ -106,6 +107,14 @@ func rows(c chart.Chart) [][]string {
 		table = append(table, row)
 	}
 	return table
+}
+
+// figureText writes large numbers whole, others with four digits.
+func figureText(y float64) string {
+	if math.Abs(y) >= 1000 {
+		return fmt.Sprintf("%.0f", y)
+	}
+	return fmt.Sprintf("%.4g", y)
 }
 
 func writeMarkdown(w io.Writer, results []Result) error {
