@@ -11,7 +11,7 @@ LINT := $(CURDIR)/.bin/golangci-lint-$(LINT_VERSION)
 
 # The packages with goroutines. None of them may depend on pg_query: the race
 # detector would compile its C code a second time, which takes minutes.
-RACE := ./anonymizer/incremental/... ./pgserver/... ./proxy/... ./sync/...
+RACE := ./pgserver/... ./proxy/... ./sync/...
 
 .DEFAULT_GOAL := help
 .PHONY: help build compiler demo postgres race test lint bench fuzz cover clean
@@ -37,7 +37,8 @@ postgres: ## find or install the PostgreSQL server binaries that the tests need
 race: postgres ## test the packages with goroutines under the race detector
 	@if $(GO) list -deps -test $(RACE) | grep pg_query; then \
 		echo "a package in RACE depends on pg_query" >&2; exit 1; fi
-	$(GO) test -race -timeout 5m $(RACE)
+	$(GO) test -race -timeout 10m $(RACE)
+	$(GO) test -race -timeout 5m -run OnAnyCores ./anonymizer/methods
 
 test: compiler race ## run all tests
 	$(GO) test -timeout 9m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")

@@ -1,0 +1,34 @@
+package methods_test
+
+import (
+	"context"
+	"reflect"
+	"runtime"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/methods"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
+)
+
+// TestSameOnAnyCores runs every method on a table that is large enough to be
+// shared out among cores: the release is the same on one and on four. Under the
+// race detector it is the test of their goroutines.
+func TestSameOnAnyCores(t *testing.T) {
+	table := workload.AdultLike(1, 17_000)
+	c := privacy.ConstraintSet{privacy.KAnonymity{K: 5}}
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, name := range methods.Names() {
+		m, err := methods.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		runtime.GOMAXPROCS(1)
+		alone := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1})
+		runtime.GOMAXPROCS(4)
+		if shared := run(context.Background(), t, m, table, c, anonymizer.Options{Seed: 1}); !reflect.DeepEqual(alone, shared) {
+			t.Errorf("%s: another release on four cores than on one", name)
+		}
+	}
+}
