@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,8 +51,13 @@ adult.data and adult.test), whose folder --adult names.`,
 		defer bar.done()
 		setup.Report = bar.say
 		var results []paper.Result
+		var skipped []error
 		for _, e := range experiments {
 			result, err := e.Run(c.Context(), setup)
+			if errors.Is(err, paper.ErrNoData) {
+				skipped = append(skipped, err)
+				continue
+			}
 			if err != nil {
 				return err
 			}
@@ -61,14 +67,13 @@ adult.data and adult.test), whose folder --adult names.`,
 			}
 			results = append(results, result)
 		}
-		if *out == "" {
-			return nil
+		if *out != "" && len(results) > 0 {
+			if err := paper.WriteFiles(*out, results); err != nil {
+				return err
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(*out, paper.PageName))
 		}
-		if err := paper.WriteFiles(*out, results); err != nil {
-			return err
-		}
-		_, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(*out, paper.PageName))
-		return err
+		return errors.Join(skipped...)
 	}
 	return c
 }

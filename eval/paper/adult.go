@@ -80,6 +80,9 @@ func (s Setup) adult(a adultTable) (*anonymizer.Table, error) {
 }
 
 func (s Setup) adultRecords(whole bool) ([][]string, error) {
+	if s.Adult == "" {
+		return nil, fmt.Errorf("%w: name the folder that holds adult.data and adult.test with --adult", ErrNoData)
+	}
 	files := []string{"adult.data"}
 	if whole {
 		files = append(files, "adult.test")
@@ -88,14 +91,13 @@ func (s Setup) adultRecords(whole bool) ([][]string, error) {
 	for _, name := range files {
 		text, err := os.ReadFile(filepath.Join(s.Adult, name))
 		if errors.Is(err, fs.ErrNotExist) {
-			return nil, fmt.Errorf("%w: there is no %s in %q", ErrNoData, name, s.Adult)
+			return nil, fmt.Errorf("%w: the folder %s that --adult names has no %s", ErrNoData, s.Adult, name)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("reading the Adult data: %w", err)
 		}
-		if name == "adult.test" { // its first line is a remark
-			_, after, _ := strings.Cut(string(text), "\n")
-			text = []byte(after)
+		if remark, after, _ := strings.Cut(string(text), "\n"); strings.HasPrefix(remark, "|") {
+			text = []byte(after) // the test file begins so, if nobody has removed it
 		}
 		file, err := dataset.Parse(text, config.CSV{Delimiter: ',', Columns: adultFields, Missing: "?", TrimSpaces: true, DropIncomplete: true})
 		if err != nil {

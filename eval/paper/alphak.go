@@ -3,9 +3,9 @@ package paper
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/eval/chart"
 )
@@ -27,40 +27,29 @@ var alphaColumns = []string{
 // alphaMethods are SingAnony, MultiAnony and SimAnony of the paper.
 var alphaMethods = []string{"alpha-k-single", "alpha-k-multi", "alpha-k-lattice"}
 
+// alphaCurves are the curves of the experiment.
+type alphaCurves struct{ lossByQI, timeByQI, lossByK, timeByK curves }
+
 func runAlphaK(ctx context.Context, s Setup) (*Outcome, error) {
 	table, err := s.adult(adultTable{columns: alphaColumns, sensitive: "occupation", whole: true, taxonomies: true})
 	if err != nil {
 		return nil, err
 	}
-	frequent := mostFrequent(table)
-	run := func(method string, attributes, k int, alpha float64) (clusterRun, error) {
-		bound := privacy.AlphaBound{Alpha: alpha, Name: "occupation"}
-		if method != "alpha-k-multi" {
-			bound.Values = []uint32{frequent}
+	c, frequent := &alphaCurves{}, mostFrequent(table)
+	for _, name := range alphaMethods {
+		m, err := methods.Named(name)
+		if err != nil {
+			return nil, err
 		}
-		return measureCluster(ctx, s, method, table, attributes, privacy.ConstraintSet{privacy.KAnonymity{K: k}, bound})
-	}
-	var lossByQI, timeByQI, lossByK, timeByK curves
-	for _, method := range alphaMethods {
-		for _, alpha := range []float64{0.2, 0.35} {
-			for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 7}) {
-				made, err := run(method, attributes, 20, alpha)
-				if err != nil {
-					return nil, err
-				}
-				lossByQI.add(alphaCurve(method, alpha), float64(attributes), made.loss)
-				timeByQI.add(alphaCurve(method, alpha), float64(attributes), made.seconds)
+		measure := func(attributes, k int, alpha float64) (clusterRun, error) {
+			bound := privacy.AlphaBound{Alpha: alpha, Name: "occupation"}
+			if name != "alpha-k-multi" {
+				bound.Values = []uint32{frequent}
 			}
+			return measureCluster(ctx, s, m, table, attributes, privacy.ConstraintSet{privacy.KAnonymity{K: k}, bound})
 		}
-		for _, alpha := range []float64{0.2, 0.3} {
-			for _, k := range s.choose([]int{10, 20, 30, 40, 50}, []int{10, 50}) {
-				made, err := run(method, 7, k, alpha)
-				if err != nil {
-					return nil, err
-				}
-				lossByK.add(alphaCurve(method, alpha), float64(k), made.loss)
-				timeByK.add(alphaCurve(method, alpha), float64(k), made.seconds)
-			}
+		if err := c.measure(s, name, measure); err != nil {
+			return nil, err
 		}
 	}
 	figure := func(number, title, x, y string, logY bool, c curves) Figure {
@@ -68,14 +57,44 @@ func runAlphaK(ctx context.Context, s Setup) (*Outcome, error) {
 	}
 	return &Outcome{
 		Figures: []Figure{
-			figure("1", "Information loss, k = 20", "quasi-identifiers", "GCP (%)", false, lossByQI),
-			figure("2", "Information loss, 7 quasi-identifiers", "k", "GCP (%)", false, lossByK),
-			figure("3", "Time, k = 20", "quasi-identifiers", "seconds", true, timeByQI),
-			figure("4", "Time, 7 quasi-identifiers", "k", "seconds", true, timeByK),
+			figure("1", "Information loss, k = 20", "quasi-identifiers", "GCP (%)", false, c.lossByQI),
+			figure("2", "Information loss, 7 quasi-identifiers", "k", "GCP (%)", false, c.lossByK),
+			figure("3", "Time, k = 20", "quasi-identifiers", "seconds", true, c.timeByQI),
+			figure("4", "Time, 7 quasi-identifiers", "k", "seconds", true, c.timeByK),
 		},
-		Claims: alphaClaims(&lossByQI, &lossByK, &timeByQI),
+		Claims: c.claims(),
 	}, nil
 }
+
+func (c *alphaCurves) measure(s Setup, name string, run func(attributes, k int, alpha float64) (clusterRun, error)) error {
+	for _, alpha := range alphasByQI {
+		for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 7}) {
+			made, err := run(attributes, 20, alpha)
+			if err != nil {
+				return err
+			}
+			c.lossByQI.add(alphaCurve(name, alpha), float64(attributes), made.loss)
+			c.timeByQI.add(alphaCurve(name, alpha), float64(attributes), made.seconds)
+		}
+	}
+	for _, alpha := range alphasByK {
+		for _, k := range s.choose([]int{10, 20, 30, 40, 50}, []int{10, 50}) {
+			made, err := run(7, k, alpha)
+			if err != nil {
+				return err
+			}
+			c.lossByK.add(alphaCurve(name, alpha), float64(k), made.loss)
+			c.timeByK.add(alphaCurve(name, alpha), float64(k), made.seconds)
+		}
+	}
+	return nil
+}
+
+// The alphas of figures 1 and 3, and of figures 2 and 4.
+var (
+	alphasByQI = []float64{0.2, 0.35}
+	alphasByK  = []float64{0.2, 0.3}
+)
 
 func alphaCurve(method string, alpha float64) string {
 	return fmt.Sprintf("%s, α = %g", method, alpha)
@@ -92,36 +111,59 @@ func mostFrequent(t *anonymizer.Table) uint32 {
 	return frequent
 }
 
-func alphaClaims(lossByQI, lossByK, timeByQI *curves) []Claim {
-	less := func(a, b float64) bool { return a < b }
-	all := func(c *curves, format string) string {
-		var texts []string
-		for _, line := range c.lines {
-			texts = append(texts, line.Name+": "+c.row(line.Name, format))
+// compare says whether something holds between the curves of two methods for
+// every alpha.
+func compare(alphas []float64, a, b int, holds func(a, b string) bool) bool {
+	for _, alpha := range alphas {
+		if !holds(alphaCurve(alphaMethods[a], alpha), alphaCurve(alphaMethods[b], alpha)) {
+			return false
 		}
-		return strings.Join(texts, "; ")
 	}
-	name := func(method int, alpha float64) string { return alphaCurve(alphaMethods[method], alpha) }
-	clustersWin := func(c *curves, alphas ...float64) bool {
-		for _, alpha := range alphas {
-			if !c.everywhere(name(0, alpha), name(2, alpha), less) || !c.everywhere(name(1, alpha), name(2, alpha), less) {
-				return false
-			}
-		}
-		return true
+	return true
+}
+
+func (c *alphaCurves) claims() []Claim {
+	const single, multi, simple = 0, 1, 2
+	below := func(c *curves) func(a, b string) bool {
+		return func(a, b string) bool { return c.everywhere(a, b, func(a, b float64) bool { return a < b }) }
+	}
+	farBelow := func(c *curves) func(a, b string) bool {
+		return func(a, b string) bool { return c.everywhere(a, b, func(a, b float64) bool { return 2*a < b }) }
+	}
+	near := func(a, b string) bool {
+		return c.lossByK.everywhere(a, b, func(a, b float64) bool { return b < 1.1*a })
+	}
+	slower := func(c *curves) func(a, b string) bool {
+		return func(a, b string) bool { return c.growth(a) < c.growth(b) }
+	}
+	falls := func(method int) bool {
+		return compare(alphasByK, method, method, func(a, _ string) bool { return c.timeByK.growth(a) < 1 })
 	}
 	return []Claim{
-		rising("Information loss rises with the number of quasi-identifiers for all methods.", lossByQI),
-		{"Both clusterings lose far less information than simple (α,k).", all(lossByQI, "%.1f"), clustersWin(lossByQI, 0.2, 0.35)},
-		{"That holds for every k.", all(lossByK, "%.1f"), clustersWin(lossByK, 0.2, 0.3)},
-		rising("Information loss rises with k for all methods.", lossByK),
+		rising("Information loss rises with the number of quasi-identifiers for all methods.", &c.lossByQI),
 		{
-			"Single-value clustering loses a little less than multi-value clustering.", all(lossByK, "%.1f"),
-			lossByK.everywhere(name(0, 0.2), name(1, 0.2), less) && lossByK.everywhere(name(0, 0.3), name(1, 0.3), less),
+			"Both clusterings lose far less information than simple (α,k), less than half, for every number of quasi-identifiers.", c.lossByQI.rows("%.1f"),
+			compare(alphasByQI, single, simple, farBelow(&c.lossByQI)) && compare(alphasByQI, multi, simple, farBelow(&c.lossByQI)),
 		},
 		{
-			"The time of simple (α,k) grows faster with the number of quasi-identifiers than that of the clusterings.", all(timeByQI, "%.2f"),
-			timeByQI.growth(name(2, 0.2)) > timeByQI.growth(name(0, 0.2)) && timeByQI.growth(name(2, 0.2)) > timeByQI.growth(name(1, 0.2)),
+			"So they do for every k.", c.lossByK.rows("%.1f"),
+			compare(alphasByK, single, simple, farBelow(&c.lossByK)) && compare(alphasByK, multi, simple, farBelow(&c.lossByK)),
 		},
+		rising("Information loss rises with k for all methods.", &c.lossByK),
+		{
+			"With k, the clusterings' loss rises slowly and that of simple (α,k) in leaps.", c.lossByK.rows("%.1f"),
+			compare(alphasByK, single, simple, slower(&c.lossByK)) && compare(alphasByK, multi, simple, slower(&c.lossByK)),
+		},
+		{
+			"Single-value clustering loses the least.", c.lossByK.rows("%.1f"),
+			compare(alphasByK, single, multi, below(&c.lossByK)) && compare(alphasByQI, single, multi, below(&c.lossByQI)),
+		},
+		{"Multi-value clustering loses only very little more, at most a tenth.", c.lossByK.rows("%.1f"), compare(alphasByK, single, multi, near)},
+		{
+			"The time of simple (α,k) grows faster with the number of quasi-identifiers than that of the clusterings.", c.timeByQI.rows("%.2f"),
+			compare(alphasByQI, single, simple, slower(&c.timeByQI)) && compare(alphasByQI, multi, simple, slower(&c.timeByQI)),
+		},
+		{"The time of the clusterings falls with k.", c.timeByK.rows("%.2f"), falls(single) && falls(multi)},
+		{"That of simple (α,k) rises with k.", c.timeByK.rows("%.2f"), compare(alphasByK, simple, simple, func(a, _ string) bool { return c.timeByK.growth(a) > 1 })},
 	}
 }

@@ -49,13 +49,24 @@ var ErrNoData = errors.New("the data set of the experiment is absent")
 type Outcome struct {
 	Figures []Figure `json:"figures"`
 	Claims  []Claim  `json:"claims"`
+	// Note says what could not be measured; empty where everything was.
+	Note string `json:"note,omitempty"`
 }
 
 // Figure is one figure of the paper, measured again.
 type Figure struct {
-	// Number is the paper's, for example "5a".
+	// Number is the paper's, for example "5a"; "beyond" for what the paper does not
+	// show.
 	Number string      `json:"number"`
 	Chart  chart.Chart `json:"chart"`
+}
+
+// Caption says which figure of the paper it is, if any.
+func (f Figure) Caption() string {
+	if strings.HasPrefix(f.Number, "beyond") {
+		return "Not among the paper's figures"
+	}
+	return "Figure " + f.Number
 }
 
 // Claim is what the paper says, and what was measured.
@@ -73,6 +84,18 @@ type Result struct {
 	Seed    uint64 `json:"seed"`
 	Quick   bool   `json:"quick"`
 	Outcome
+}
+
+// Circumstances are what the figures were measured under.
+func (r Result) Circumstances() string {
+	text := fmt.Sprintf("%s Seed %d.", r.Setting, r.Seed)
+	if r.Note != "" {
+		text += " " + r.Note
+	}
+	if r.Quick {
+		text += " A quick look: fewer records and parameters than said here."
+	}
+	return text
 }
 
 // Run runs the experiment. Errors: ErrNoData, and the context's.

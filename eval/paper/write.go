@@ -60,9 +60,9 @@ func (c Claim) verdict() string {
 // WriteText writes the figures as tables, and the claims, for a terminal.
 func (r Result) WriteText(w io.Writer) error {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n%s\n%s\n", r.Name, r.Source, r.Setting)
+	fmt.Fprintf(&text, "%s\n%s\n%s\n", r.Name, r.Source, r.Circumstances())
 	for _, f := range r.Figures {
-		fmt.Fprintf(&text, "\nFigure %s: %s, %s\n", f.Number, f.Chart.Title, f.Chart.Y)
+		fmt.Fprintf(&text, "\n%s: %s, %s\n", f.Caption(), f.Chart.Title, f.Chart.Y)
 		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
 		for _, row := range rows(f.Chart) {
 			fmt.Fprintln(table, strings.Join(row, "\t")+"\t")
@@ -119,9 +119,9 @@ func figureText(y float64) string {
 
 func writeMarkdown(w io.Writer, results []Result) error {
 	for _, r := range results {
-		fmt.Fprintf(w, "## %s\n\n%s\n\n%s Seed %d.\n", r.Name, r.Source, r.Setting, r.Seed)
+		fmt.Fprintf(w, "## %s\n\n%s\n\n%s\n", r.Name, r.Source, r.Circumstances())
 		for _, f := range r.Figures {
-			fmt.Fprintf(w, "\nFigure %s: %s, %s\n\n", f.Number, f.Chart.Title, f.Chart.Y)
+			fmt.Fprintf(w, "\n%s: %s, %s\n\n", f.Caption(), f.Chart.Title, f.Chart.Y)
 			for i, row := range rows(f.Chart) {
 				fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
 				if i == 0 {
