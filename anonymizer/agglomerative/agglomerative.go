@@ -26,8 +26,12 @@ const (
 	// has room for.
 	classesPerBlock = 4
 	// largestBlock is the size up to which a block grows with k. The two matrices
-	// of CBAD over a block of nearly twice as many records take half a gigabyte.
+	// of CBAD over a block of nearly twice as many records take half a gigabyte,
+	// for each block that is worked on.
 	largestBlock = 4096
+	// largeWorkers is how many blocks beyond largeBlock are worked on at a time,
+	// however many cores there are.
+	largeBlock, largeWorkers = 2048, 2
 )
 
 // leafSize is the number of records that are neighbors in a block.
@@ -96,7 +100,8 @@ func (r *run) blockwise(ctx context.Context, size int, prepare func() func() clu
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return r.unite(divided), nil
+	release := r.unite(ctx, divided)
+	return release, ctx.Err()
 }
 
 // divide runs the clusterers over the blocks. A block's classes depend on its
@@ -106,7 +111,11 @@ func (r *run) divide(ctx context.Context, blocks []anonymizer.EquivalenceClass, 
 	placed := r.options.Track(r.table.Len())
 	var taken atomic.Int64
 	var workers sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(blocks)) {
+	count := min(runtime.GOMAXPROCS(0), len(blocks))
+	if len(blocks) > 0 && len(blocks[0]) > 2*largeBlock {
+		count = min(count, largeWorkers)
+	}
+	for range count {
 		workers.Go(func() {
 			c := newClusterer()
 			for {
