@@ -10,20 +10,23 @@ import (
 
 // Part is the release of some attributes, apart from those of other parts: an
 // independent constraint subset of Yang, Liu, Wang and Yu 2006. Each part divides
-// all records of the table.
+// all records of the table. Constraints speak of attributes of one part each
+// (privacy.Component).
 type Part struct {
 	// Attributes are indexes into the whole table's attributes, ascending.
 	Attributes []int
 	// Table has these attributes alone, and all sensitive ones.
 	Table *Table
-	// Constraints are the part's own, over the attributes of Table.
+	// Constraints are the part's own, over the attributes of Table; none is
+	// privacy.Restricted.
 	Constraints privacy.ConstraintSet
 	// Release is a release of Table.
 	Release *Release
 }
 
 // Split divides a table into its parts, each without a release. The error names
-// the attributes that no constraint speaks of, which must not be published.
+// the attributes that no k-anonymity constraint speaks of, which must not be
+// published.
 func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 	components, uncovered := c.Components(len(t.attributes))
 	if len(uncovered) > 0 {
@@ -31,7 +34,7 @@ func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 		for i, a := range uncovered {
 			names[i] = t.attributes[a].Name
 		}
-		return nil, fmt.Errorf("no constraint speaks of the attributes %q", names)
+		return nil, fmt.Errorf("no k-anonymity constraint speaks of the attributes %q", names)
 	}
 	parts := make([]Part, len(components))
 	for i, component := range components {

@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -66,34 +65,18 @@ func (p Publication) ConstraintSet(schema privacy.Schema) (privacy.ConstraintSet
 
 // Components are the parts of the table that are divided into classes apart
 // from each other: indexes into Attributes, ascending, in the order in which
-// anonymizer.Split has the parts. A table has one, unless its k-anonymity
-// constraints speak of columns that nothing ties together.
+// anonymizer.Split has the parts. A table has one, unless each of its constraints
+// is over some columns that nothing ties to others.
 func (p Publication) Components() [][]int {
-	components, _ := p.sizes().Components(len(p.Attributes))
-	parts := make([][]int, len(components))
-	for i, c := range components {
-		parts[i] = c.Attributes
-	}
-	return parts
+	components, _ := p.divide()
+	return components
 }
 
-// sizes are the k-anonymity constraints of the policy.
-func (p Publication) sizes() privacy.ConstraintSet {
-	var set privacy.ConstraintSet
-	for _, spec := range p.Policy.Constraints {
-		if spec.Model != privacy.K {
-			continue
-		}
-		k := privacy.KAnonymity{K: spec.K}
-		for _, name := range spec.Over {
-			if a := slices.IndexFunc(p.Attributes, func(a Attribute) bool { return a.Column == name }); a >= 0 {
-				k.Over = append(k.Over, a)
-			}
-		}
-		slices.Sort(k.Over)
-		if len(k.Over) > 0 || len(spec.Over) == 0 {
-			set = append(set, k)
-		}
+// divide also gives the attributes that no k-anonymity constraint is over.
+func (p Publication) divide() (components [][]int, uncovered []int) {
+	names := make([]string, len(p.Attributes))
+	for i, a := range p.Attributes {
+		names[i] = a.Column
 	}
-	return set
+	return privacy.Divide(p.Policy.Constraints, names)
 }

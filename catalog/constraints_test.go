@@ -41,11 +41,11 @@ func visitPolicy(constraints ...privacy.Spec) catalog.TablePolicy {
 func TestPublicationMakesWhatThePolicySays(t *testing.T) {
 	t.Parallel()
 	policy := visitPolicy(
-		privacy.Spec{Model: privacy.TClose, T: 0.2, Of: "illness", Distance: privacy.HierarchicalDistance},
-		privacy.Spec{Model: privacy.TClose, T: 0.2, Of: "cost", Distance: privacy.OrderedDistance},
-		privacy.Spec{Model: privacy.AlphaK, Alpha: 0.5, Of: "cost", Values: []string{"10.50"}},
-		privacy.Spec{Model: privacy.AlphaK, Alpha: 0.5, Of: "dead", Values: []string{"true"}},
-		privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "illness"},
+		privacy.Spec{Model: privacy.TClose, T: 0.2, Of: "illness", Distance: privacy.HierarchicalDistance, Over: []string{"age"}},
+		privacy.Spec{Model: privacy.TClose, T: 0.2, Of: "cost", Distance: privacy.OrderedDistance, Over: []string{"age", "born"}},
+		privacy.Spec{Model: privacy.AlphaK, Alpha: 0.5, Of: "cost", Values: []string{"10.50"}, Over: []string{"zip"}},
+		privacy.Spec{Model: privacy.AlphaK, Alpha: 0.5, Of: "dead", Values: []string{"true"}, Over: []string{"sex", "zip"}},
+		privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "illness", Over: []string{"sex"}},
 	)
 	policy.Columns[5].Hierarchy = &hierarchy.Spec{Kind: hierarchy.Categorical, Taxonomy: []hierarchy.Node{
 		{Label: "infection", Children: []hierarchy.Node{{Label: "flu  "}, {Label: "cold"}}}, {Label: "injury"},
@@ -87,6 +87,9 @@ func TestPublicationMakesWhatThePolicySays(t *testing.T) {
 	if err != nil || len(set) != len(policy.Constraints) {
 		t.Fatalf("%v, %v", set, err)
 	}
+	if c, restricted := set[2].(privacy.Restricted); !restricted || !reflect.DeepEqual(c.Over, []int{1}) {
+		t.Errorf("a constraint over age is %+v", set[2])
+	}
 	// What the policy names is found under the text that PostgreSQL gives it.
 	if cost, dead := schema.Sensitive[1].Values, schema.Sensitive[2].Values; cost.Code("10.5") != 0 || cost.Len() != 1 || dead.Code("t") != 0 {
 		t.Error("bounded values are not looked for as they come")
@@ -123,6 +126,18 @@ func TestComponentsOfOnePart(t *testing.T) {
 		"over all, too":  {{K: 5, Over: []string{"age"}}, {K: 2}},
 		"tied together":  {{K: 5, Over: []string{"age", "zip"}}, {K: 5, Over: []string{"zip", "sex", "born"}}},
 		"no k-anonymity": {{Model: privacy.DistinctL, L: 2, Of: "cost"}},
+		"only over some": {{Model: privacy.DistinctL, L: 2, Of: "cost", Over: []string{"zip"}}},
+		"a diversity over all": {
+			{K: 5, Over: []string{"age", "born"}},
+			{K: 3, Over: []string{"sex", "zip"}},
+			{Model: privacy.DistinctL, L: 2, Of: "cost"},
+			{Model: privacy.DistinctL, L: 3, Of: "cost", Over: []string{"zip"}},
+		},
+		"tied by a diversity": {
+			{K: 5, Over: []string{"age", "born"}},
+			{K: 3, Over: []string{"sex", "zip"}},
+			{Model: privacy.DistinctL, L: 3, Of: "cost", Over: []string{"zip", "born"}},
+		},
 	} {
 		policy := visitPolicy()
 		policy.Constraints = constraints
@@ -148,9 +163,18 @@ func TestConstraintsThatCannotBeKeptAreRefused(t *testing.T) {
 		"uncovered":        {func(p *catalog.TablePolicy) { p.Constraints[1].Over = []string{"zip"} }, "sex", "no k-anonymity constraint is over it"},
 		"over what is not": {func(p *catalog.TablePolicy) { p.Constraints[1].Over = []string{"sex", "zip", "cost"} }, "cost", "is over it, but it is not a quasi-identifying column"},
 		"over nothing":     {func(p *catalog.TablePolicy) { p.Constraints[1].Over = []string{"sex", "zip", "zop"} }, "zop", "is over it, but it is not a quasi-identifying column"},
-		"of what is not":   {func(p *catalog.TablePolicy) { add(p, privacy.Spec{Model: privacy.BetaLike, Beta: 1, Of: "sex"}) }, "sex", "speaks of it, but it is not a sensitive column"},
-		"no order":         {func(p *catalog.TablePolicy) { add(p, ordered) }, "illness", "needs an order"},
-		"no taxonomy":      {func(p *catalog.TablePolicy) { add(p, hierarchical) }, "illness", "needs a taxonomy"},
+		"diverse over what is not": {
+			func(p *catalog.TablePolicy) {
+				add(p, privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "cost", Over: []string{"zip", "illness"}})
+			}, "illness", "the constraint distinct 2-diversity of cost over zip, illness is over it, but it is not a quasi-identifying column",
+		},
+		"covered by a diversity alone": {func(p *catalog.TablePolicy) {
+			p.Constraints[1].Over = []string{"zip"}
+			add(p, privacy.Spec{Model: privacy.DistinctL, L: 2, Of: "cost", Over: []string{"zip", "sex"}})
+		}, "sex", "no k-anonymity constraint is over it"},
+		"of what is not": {func(p *catalog.TablePolicy) { add(p, privacy.Spec{Model: privacy.BetaLike, Beta: 1, Of: "sex"}) }, "sex", "speaks of it, but it is not a sensitive column"},
+		"no order":       {func(p *catalog.TablePolicy) { add(p, ordered) }, "illness", "needs an order"},
+		"no taxonomy":    {func(p *catalog.TablePolicy) { add(p, hierarchical) }, "illness", "needs a taxonomy"},
 		"a flat taxonomy": {func(p *catalog.TablePolicy) {
 			add(p, hierarchical)
 			p.Columns[5].Hierarchy = &hierarchy.Spec{Kind: hierarchy.Categorical}

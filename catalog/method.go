@@ -9,17 +9,14 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// checkQuasiIdentifiers wants constraints to speak of quasi-identifying columns
-// only, and of each of them: one in no constraint would be published without
-// protection.
+// checkQuasiIdentifiers wants constraints to be over quasi-identifying columns
+// only, and a k-anonymity constraint over each of them: one in none would be
+// published without protection.
 func (b *builder) checkQuasiIdentifiers() {
 	policy := b.publication.Policy
 	misnamed, sized := false, false
 	for _, constraint := range policy.Constraints {
-		if constraint.Model != privacy.K {
-			continue
-		}
-		sized = true
+		sized = sized || constraint.Model == privacy.K
 		for _, name := range constraint.Over {
 			if c, named := policy.Column(name); !named || c.Role != QuasiIdentifying {
 				b.problem(name, fmt.Sprintf("the constraint %v is over it, but it is not a quasi-identifying column of the policy", constraint),
@@ -31,10 +28,10 @@ func (b *builder) checkQuasiIdentifiers() {
 	if misnamed || !sized {
 		return
 	}
-	_, uncovered := b.publication.sizes().Components(len(b.publication.Attributes))
+	_, uncovered := b.publication.divide()
 	for _, a := range uncovered {
 		b.problem(b.publication.Attributes[a].Column, "is quasi-identifying, but no k-anonymity constraint is over it",
-			"name it in the over of one, or add a constraint over all columns")
+			"name it in the over of one, or add one over all columns")
 	}
 }
 

@@ -19,8 +19,9 @@ type Policy struct {
 type TablePolicy struct {
 	Table  Name
 	Method string // a name of methods.Names
-	// Constraints are what every equivalence class satisfies. A k-anonymity
-	// constraint over some columns may stand beside others over other columns.
+	// Constraints are what every equivalence class satisfies. Each is over some
+	// quasi-identifying columns, or over all of them; what is over all has them
+	// divided into classes together, whatever the others say.
 	Constraints []privacy.Spec
 	// Subject names the column whose value says which person a record is about;
 	// constraints then count persons instead of records. Empty where every record
@@ -28,7 +29,10 @@ type TablePolicy struct {
 	// a value count as one person, since nothing tells them apart.
 	Subject string
 	// Suppression is the share of the records, 0 to 1, that a method which
-	// generalizes all records alike may withhold instead of generalizing further.
+	// generalizes all records alike (datafly, alpha-k-lattice) may set aside instead
+	// of generalizing further. On a live table these are published nevertheless, each
+	// in the class most similar to it: the first release is generalized less, and
+	// nobody is hidden.
 	Suppression float64
 	// Unpublishable says what happens to records that no equivalence class can take.
 	Unpublishable Unpublishable

@@ -15,7 +15,7 @@ type statement struct {
 	spec privacy.Spec
 	at   *yaml.Node
 	of   *yaml.Node   // nil for k
-	over []*yaml.Node // of k; as many as spec.Over
+	over []*yaml.Node // as many as spec.Over
 }
 
 // constraints reads a set of constraints. Each stands once, and one says k.
@@ -55,18 +55,19 @@ func (r *reader) constraints(n *yaml.Node, table string) (stated []statement, co
 func (s statement) about(key string) string {
 	spec := s.spec
 	switch {
-	case len(spec.Over) > 0:
-		over := slices.Clone(spec.Over)
-		slices.Sort(over)
-		return key + " over " + strings.Join(over, ", ")
 	case len(spec.Values) > 0:
 		values := slices.Clone(spec.Values)
 		slices.Sort(values)
-		return fmt.Sprintf("%s of %s for %s", key, spec.Of, quote(strings.Join(values, ", ")))
+		key += fmt.Sprintf(" of %s for %s", spec.Of, quote(strings.Join(values, ", ")))
 	case spec.Distance != privacy.EqualDistance:
-		return fmt.Sprintf("%s of %s by the %s distance", key, spec.Of, spec.Distance)
+		key += fmt.Sprintf(" of %s by the %s distance", spec.Of, spec.Distance)
 	case spec.Model != privacy.K:
-		return key + " of " + spec.Of
+		key += " of " + spec.Of
+	}
+	if len(spec.Over) > 0 {
+		over := slices.Clone(spec.Over)
+		slices.Sort(over)
+		key += " over " + strings.Join(over, ", ")
 	}
 	return key
 }
@@ -111,7 +112,7 @@ var models = []model{
 }
 
 // companions are the keys that stand beside the key of one model.
-var companions = map[string]string{"over": "k", "c": "recursive_l", "values": "alpha", "distance": "t", "enhanced": "beta"}
+var companions = map[string]string{"c": "recursive_l", "values": "alpha", "distance": "t", "enhanced": "beta"}
 
 // constraint reads one constraint. Key is that of its model, empty when there is
 // none; ok says that the constraint names all that it speaks of.
@@ -166,18 +167,19 @@ func (r *reader) constraint(n *yaml.Node) (s statement, key string, ok bool) {
 // checkParts sees to it that what stands beside a model's key belongs there, and
 // is complete. It is true when the constraint names all that it speaks of.
 func (r *reader) checkParts(s statement, m model, beside map[string]*yaml.Node) bool {
-	for _, key := range []string{"over", "c", "values", "distance", "enhanced"} {
+	for _, key := range []string{"c", "values", "distance", "enhanced"} {
 		if at := beside[key]; at != nil && companions[key] != m.key {
 			r.wrong(at, fmt.Sprintf("%s does not belong to %s constraint", key, article(m.key)), "remove it; it goes with "+companions[key])
 			return false
 		}
 	}
+	named := beside["over"] == nil || len(s.over) > 0
 	if m.model == privacy.K {
 		if s.of != nil {
 			r.wrong(s.of, "of does not belong to a k constraint", "remove it; to restrict k to some quasi-identifying columns, write over: [column, column]")
 			return false
 		}
-		return beside["over"] == nil || len(s.over) > 0
+		return named
 	}
 	if m.model == privacy.RecursiveCL && beside["c"] == nil {
 		r.wrong(s.at, "a recursive_l constraint has no c", "write "+m.example)
@@ -185,7 +187,7 @@ func (r *reader) checkParts(s statement, m model, beside map[string]*yaml.Node) 
 	if s.of == nil {
 		r.wrong(s.at, article(m.key)+" constraint does not say of which column", "write "+m.example+" with a sensitive column")
 	}
-	return s.spec.Of != ""
+	return named && s.spec.Of != ""
 }
 
 func modelKeys() []string {
@@ -203,11 +205,11 @@ func article(key string) string {
 	return "a " + key
 }
 
-// over reads the columns of a k constraint, each once.
+// over reads the columns that a constraint is over, each once.
 func (r *reader) over(n *yaml.Node) (names []string, at []*yaml.Node) {
 	items := r.items(n, "over", "a list of quasi-identifying columns: [sex, birth_date]")
 	if list := r.follow(n); list.Kind == yaml.SequenceNode && len(items) == 0 {
-		r.wrong(list, "over is empty", "name quasi-identifying columns, or remove over: k then is over all of them")
+		r.wrong(list, "over is empty", "name quasi-identifying columns, or remove over: the constraint then is over all of them")
 	}
 	for _, item := range items {
 		if r.exhausted() {

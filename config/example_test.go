@@ -90,7 +90,7 @@ func TestExampleShowsWhatIsUnderstood(t *testing.T) {
 	}
 	policy := fmt.Sprintf("tables:\n  t:\n    constraints:\n      - %s\n    columns:\n      %s\n",
 		strings.Join(constraints, "\n      - "), strings.Join(columns, "\n      "))
-	if _, err := ParsePolicy("policy.yaml", []byte(policy)); err != nil || len(constraints) != 10 || len(columns) != 7 {
+	if _, err := ParsePolicy("policy.yaml", []byte(policy)); err != nil || len(constraints) != 11 || len(columns) != 7 {
 		t.Errorf("%v\n%s", err, policy)
 	}
 }

@@ -24,7 +24,7 @@ func (r *reader) checkNamed(policy catalog.TablePolicy, stated []statement) {
 			r.checkRole(policy, article(key)+" constraint is of column", s.spec.Of, s.of, catalog.Sensitive)
 		}
 		for i, at := range s.over {
-			r.checkRole(policy, "a k constraint is over column", s.spec.Over[i], at, catalog.QuasiIdentifying)
+			r.checkRole(policy, article(key)+" constraint is over column", s.spec.Over[i], at, catalog.QuasiIdentifying)
 		}
 	}
 }
@@ -41,14 +41,13 @@ func (r *reader) checkRole(policy catalog.TablePolicy, what, name string, at *ya
 	}
 }
 
-// checkCovered sees to it that every quasi-identifying column is in a k
-// constraint.
+// checkCovered sees to it that a k constraint is over every quasi-identifying
+// column.
 func (r *reader) checkCovered(policy catalog.TablePolicy, stated []statement, columns columnNodes) {
-	if slices.ContainsFunc(stated, func(s statement) bool { return s.spec.Model == privacy.K && len(s.spec.Over) == 0 }) {
-		return
-	}
 	for _, c := range policy.ByRole(catalog.QuasiIdentifying) {
-		if !slices.ContainsFunc(stated, func(s statement) bool { return slices.Contains(s.spec.Over, c.Name) }) {
+		if !slices.ContainsFunc(stated, func(s statement) bool {
+			return s.spec.Model == privacy.K && (len(s.spec.Over) == 0 || slices.Contains(s.spec.Over, c.Name))
+		}) {
 			r.wrong(columns[c.Name].at, fmt.Sprintf("column %s is quasi-identifying, but no k constraint is over it", c.Name),
 				"name it in the over of one, or add a k constraint without over")
 		}

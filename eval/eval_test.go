@@ -140,17 +140,23 @@ func TestInfeasibleConstraintsAreAnOutcome(t *testing.T) {
 }
 
 // TestParts has two constraints without a common attribute: the classes of both
-// count, and each part has its own risk.
+// count, and each part has its own risk. A constraint on illness over all
+// attributes makes one part of them.
 func TestParts(t *testing.T) {
 	t.Parallel()
-	parts := strings.Replace(policy, "[{k: 2}, {l: 2, of: illness}]", "[{k: 2, over: [age]}, {k: 30, over: [sex]}]", 1)
-	table := people(t, parts, "")
-	cases, err := eval.Grid{Methods: []string{"rounded-partition"}}.Cases(table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := eval.Measure(context.Background(), table, cases[0], eval.Options{})
-	if err != nil || m.Classes != 50+3 || m.Smallest != 2 || m.Prosecutor != 0.5 {
-		t.Errorf("error %v, measurement %+v", err, m)
+	for l, want := range map[string]eval.Measurement{
+		"{l: 2, of: illness, over: [sex]}": {Classes: 50 + 3, Smallest: 2, Prosecutor: 0.5},
+		"{l: 2, of: illness}":              {Classes: 3, Smallest: 32, Prosecutor: 1.0 / 32},
+	} {
+		parts := strings.Replace(policy, "[{k: 2}, {l: 2, of: illness}]", "[{k: 2, over: [age]}, {k: 30, over: [sex]}, "+l+"]", 1)
+		table := people(t, parts, "")
+		cases, err := eval.Grid{Methods: []string{"rounded-partition"}}.Cases(table)
+		if err != nil {
+			t.Fatal(err)
+		}
+		m, err := eval.Measure(context.Background(), table, cases[0], eval.Options{})
+		if err != nil || m.Classes != want.Classes || m.Smallest != want.Smallest || m.Prosecutor != want.Prosecutor {
+			t.Errorf("%s: error %v, measurement %+v", l, err, m)
+		}
 	}
 }

@@ -5,9 +5,11 @@
 package eval
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -21,7 +23,7 @@ type Grid struct {
 	Methods []string
 	// K, L and Alpha take the place of the policy's k over all quasi-identifiers,
 	// of the l of all its diversity constraints, and of its alphas. Empty leaves
-	// the policy's own.
+	// the policy's own. What is listed twice is run once.
 	K     []int
 	L     []float64
 	Alpha []float64
@@ -49,10 +51,13 @@ func (c Case) Constraints() []string {
 	return texts
 }
 
-// Cases lists the runs on the table, method by method, k rising. The error joins
-// what cannot be run: parameters that the policy has no constraint for, unknown
-// methods, and methods that cannot honor the constraints, with the reason and
-// those that can.
+// ErrNoMethod says that no method can honor the policy's constraints.
+var ErrNoMethod = errors.New("no method can honor the policy's constraints: loosen them")
+
+// Cases lists the runs on the table, method by method, k rising. The error is
+// ErrNoMethod, or joins what of the grid cannot be run: parameters that the policy
+// has no constraint for, unknown methods, and methods that cannot honor the
+// constraints, with the reason and those that can.
 func (g Grid) Cases(t *dataset.Table) ([]Case, error) {
 	variants, err := g.variants(t)
 	if err != nil {
@@ -75,34 +80,36 @@ func (g Grid) Cases(t *dataset.Table) ([]Case, error) {
 // variants are the constraint sets, without a method.
 func (g Grid) variants(t *dataset.Table) ([]Case, error) {
 	own := t.Publication.Policy.Constraints
-	if err := g.check(own); err != nil {
+	if err := errors.Join(g.check(own), g.Validate()); err != nil {
 		return nil, err
 	}
 	var variants []Case
 	for _, l := range orOwn(g.L) {
 		for _, alpha := range orOwn(g.Alpha) {
 			for _, k := range orOwn(g.K) {
-				specs := slices.Clone(own)
-				for i := range specs {
-					replace(&specs[i], k, l, alpha)
+				publication := t.Publication
+				publication.Policy.Constraints = slices.Clone(own)
+				for i := range own {
+					replace(&publication.Policy.Constraints[i], k, l, alpha)
 				}
-				set, err := privacy.NewSet(specs, t.Schema)
+				set, err := publication.ConstraintSet(t.Schema)
 				if err != nil {
-					return nil, fmt.Errorf("making the constraints: %w", err)
+					return nil, err
 				}
-				variants = append(variants, caseOf(specs, set))
+				variants = append(variants, caseOf(publication.Policy.Constraints, set))
 			}
 		}
 	}
 	return variants, nil
 }
 
-// orOwn is the list, or a zero that leaves the policy's own value.
-func orOwn[T any](list []T) []T {
+// orOwn is the list ascending, each value once, or a zero that leaves the policy's
+// own value.
+func orOwn[T cmp.Ordered](list []T) []T {
 	if len(list) == 0 {
 		return make([]T, 1)
 	}
-	return list
+	return slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 // replace sets the parameters that a grid can change; 0 leaves the policy's own.
@@ -148,7 +155,7 @@ func Parameters(specs []privacy.Spec) (k int, l, alpha float64) {
 	return k, l, alpha
 }
 
-// check refuses parameters that would change nothing, or that mean nothing.
+// check refuses parameters that would change nothing.
 func (g Grid) check(own []privacy.Spec) error {
 	var errs []error
 	need := func(given bool, varies func(privacy.Spec) bool, flag, constraint string) {
@@ -156,9 +163,20 @@ func (g Grid) check(own []privacy.Spec) error {
 			errs = append(errs, fmt.Errorf("--%s changes nothing: the policy has no constraint like %s", flag, constraint))
 		}
 	}
-	need(len(g.K) > 0, variesK, "k", "{k: 5}")
+	need(len(g.K) > 0, variesK, "k", "{k: 5} without over")
 	need(len(g.L) > 0, variesL, "l", "{l: 2, of: COLUMN}")
 	need(len(g.Alpha) > 0, variesAlpha, "alpha", "{alpha: 0.5, of: COLUMN}")
+	return errors.Join(errs...)
+}
+
+// Validate returns all that is wrong with the grid whatever the table is, joined:
+// unknown methods, and parameters out of their ranges.
+func (g Grid) Validate() error {
+	var errs []error
+	for _, name := range g.Methods {
+		_, err := methods.Named(name)
+		errs = append(errs, err)
+	}
 	if slices.ContainsFunc(g.K, func(k int) bool { return k < 1 }) {
 		errs = append(errs, errors.New("--k must be at least 1"))
 	}
@@ -173,19 +191,27 @@ func (g Grid) check(own []privacy.Spec) error {
 
 func (g Grid) methods(t *dataset.Table, set privacy.ConstraintSet) ([]string, error) {
 	accepting := methods.Accepting(t.Records.Attributes(), set)
+	if len(accepting) == 0 {
+		return nil, ErrNoMethod
+	}
 	if len(g.Methods) == 0 {
 		return accepting, nil
 	}
+	var names []string
 	var errs []error
 	for _, name := range g.Methods {
+		if slices.Contains(names, name) {
+			continue
+		}
+		names = append(names, name)
 		m, err := methods.Named(name)
 		if err == nil {
 			err = methods.Refusal(m, t.Records.Attributes(), set)
 			if err != nil {
-				err = fmt.Errorf("method %s %w; methods that can: %v", name, err, accepting)
+				err = fmt.Errorf("method %s %w; methods that can: %s", name, err, strings.Join(accepting, ", "))
 			}
 		}
 		errs = append(errs, err)
 	}
-	return g.Methods, errors.Join(errs...)
+	return names, errors.Join(errs...)
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// heap watches how much memory a run holds.
+// heap watches by how much the heap grows during a run.
 type heap struct {
 	before, peak uint64
 	done         chan struct{}
@@ -47,8 +47,8 @@ func held() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// stop ends the watch and returns the most bytes that were held beyond those at
-// its start.
+// stop ends the watch and returns the most bytes by which the heap was larger than
+// at its start.
 func (h *heap) stop() int64 {
 	close(h.done)
 	<-h.stopped

@@ -1,7 +1,8 @@
 package eval
 
 // Measurement is one run and what it made of the table. Metrics are those of
-// package metric, which says what they mean.
+// package metric, which says what they mean; all but Precision and LevelLoss are
+// of what a live table publishes, which is of each class what its members cover.
 type Measurement struct {
 	Method      string   `json:"method"`
 	K           int      `json:"k"`
@@ -23,26 +24,42 @@ type Measurement struct {
 	Sizes []SizeCount `json:"class_sizes"`
 
 	Discernibility int64 `json:"discernibility"`
-	// Classification is CM, -1 without labels.
-	Classification int     `json:"classification"`
-	Loss           float64 `json:"information_loss"`
-	TaxonomyLoss   float64 `json:"taxonomy_loss"`
-	Precision      float64 `json:"precision"`
-	Divergence     float64 `json:"query_divergence"`
-	QueryError     float64 `json:"median_query_error"`
+	// Classification is CM, None without labels.
+	Classification int `json:"classification"`
+	// Loss is metric.PublishedLoss, by which methods are compared.
+	Loss float64 `json:"information_loss"`
+	// AxisLoss is metric.GCP of what the classes cover: the papers' measure.
+	AxisLoss float64 `json:"gcp_axis"`
+	// LevelLoss is metric.GCP of the levels to which the method recodes; None of
+	// methods that recode by none.
+	LevelLoss float64 `json:"level_loss"`
+	Precision float64 `json:"precision"`
+	// Divergence and QueryError are None for a table in several parts, whose
+	// counts over columns of different parts no part can answer.
+	Divergence float64 `json:"query_divergence"`
+	QueryError float64 `json:"median_query_error"`
 
-	// Prosecutor is the risk of the record most at risk, MeanRisk that of all
-	// together, which is the marketer's.
+	// Prosecutor is the risk of the record most at risk from who knows the
+	// attributes of one part.
 	Prosecutor float64 `json:"prosecutor_risk"`
-	MeanRisk   float64 `json:"marketer_risk"`
+	// Joint is the same risk from who knows the attributes of all parts; None of a
+	// table in one part.
+	Joint float64 `json:"joint_risk"`
+	// MeanRisk is the marketer's: that of all records together, in the population
+	// where there is one.
+	MeanRisk float64 `json:"marketer_risk"`
 	// Journalist is the highest risk where only the population is known to hold a
-	// person; -1 without a population.
+	// person; None without a population.
 	Journalist float64 `json:"journalist_risk"`
 
 	Seconds float64 `json:"seconds"`
-	// PeakBytes is the most memory that the run held beside its input.
-	PeakBytes int64 `json:"peak_bytes"`
+	// HeapGrowth is by how many bytes the heap grew during the run, garbage that
+	// nobody has collected yet included: an upper bound of what the run needs.
+	HeapGrowth int64 `json:"heap_growth_bytes"`
 }
+
+// None stands for a figure that a measurement does not have.
+const None = -1
 
 // SizeCount says how many classes have so many records.
 type SizeCount struct {

@@ -1,12 +1,21 @@
 package integration
 
 import (
+	"encoding/csv"
+	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 )
 
 // people writes a CSV file of so many persons and returns its path.
@@ -47,4 +56,253 @@ tables:
 		t.Fatal(err)
 	}
 	return path
+}
+
+// evaluated runs kproxy eval on a file.
+func evaluated(t *testing.T, data, policy string, arguments ...string) outcome {
+	t.Helper()
+	return run(t, "", nil, program, append([]string{"eval", "--data", data, "--policy", policy}, arguments...)...)
+}
+
+// TestInitToEval takes a file to a report, as somebody does who begins.
+func TestInitToEval(t *testing.T) {
+	t.Parallel()
+	data, dir := people(t, 800), scratch(t)
+	policy, report := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "new", "report")
+	run(t, "", nil, program, "init", "--data", data, "--out", policy).must(t)
+	text := read(t, policy)
+	for _, line := range []string{"id: identifying", "full_name: identifying", "birth_date: {role: quasi-identifying, hierarchy: date}", "zip: {role: quasi-identifying, hierarchy: prefix}", "diagnosis: sensitive"} {
+		if !strings.Contains(text, line) {
+			t.Errorf("the draft has no %q:\n%s", line, text)
+		}
+	}
+	if strings.Contains(text, "Person,") {
+		t.Error("the draft shows a name")
+	}
+	run(t, "", nil, program, "init", "--data", data, "--out", policy).speaks(t, 1, 1, policy, "exists")
+	if read(t, policy) != text {
+		t.Error("the draft was replaced")
+	}
+
+	o := evaluated(t, data, policy, "--k", "2,10", "--methods", "rounded-partition,mondrian-strict,datafly", "--out", report).must(t)
+	for _, method := range []string{"rounded-partition", "mondrian-strict", "datafly"} {
+		if n := strings.Count(o.stdout, method); n != 2 {
+			t.Errorf("the table has %d lines of %s:\n%s", n, method, o.stdout)
+		}
+	}
+	page := read(t, filepath.Join(report, "report.html"))
+	if outside := regexp.MustCompile(`(?i)(src|href)\s*=\s*"[^#"]|url\([^#)]|@import|<script|<link`).FindString(page); outside != "" {
+		t.Errorf("the page refers to something outside: %q", outside)
+	}
+	for _, part := range []string{"<svg", "Least information loss", "people.csv", "</html>"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the page has no %q", part)
+		}
+	}
+	agree(t, report, 6)
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// agree compares the JSON and the CSV of a report.
+func agree(t *testing.T, report string, runs int) {
+	t.Helper()
+	var written struct {
+		Measurements []map[string]any `json:"measurements"`
+	}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(report, "measurements.json"))), &written); err != nil {
+		t.Fatal(err)
+	}
+	lines, err := csv.NewReader(strings.NewReader(read(t, filepath.Join(report, "measurements.csv")))).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(written.Measurements) != runs || len(lines) != runs+1 {
+		t.Fatalf("%d runs in JSON, %d lines of CSV", len(written.Measurements), len(lines))
+	}
+	for i, m := range written.Measurements {
+		for c, name := range lines[0] {
+			field := lines[i+1][c]
+			switch v := m[name].(type) {
+			case string:
+				if v != field {
+					t.Errorf("run %d: %s is %q and %q", i, name, v, field)
+				}
+			case float64:
+				if f, err := strconv.ParseFloat(field, 64); err != nil || math.Abs(f-v) > 1e-5*math.Abs(v) {
+					t.Errorf("run %d: %s is %g and %q", i, name, v, field)
+				}
+			}
+		}
+		k, smallest := m["k"].(float64), m["smallest_class"].(float64)
+		if m["refused"] == nil && (smallest < k || m["prosecutor_risk"].(float64) > 1/k) {
+			t.Errorf("run %d: %v", i, m)
+		}
+	}
+}
+
+// TestInitFromDatabase drafts a policy that kproxy then serves, and writes nothing.
+func TestInitFromDatabase(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, hospitalSite())
+	conn := connect(t, s.admin)
+	fingerprint := func() string {
+		return scalar[string](t, conn, `SELECT concat_ws(' ', (SELECT count(*) FROM pg_class), (SELECT count(*) FROM pg_namespace),
+			(SELECT count(*) FROM pg_publication), (SELECT md5(string_agg(p::text, ',' ORDER BY p::text)) FROM patients p))`)
+	}
+	before := fingerprint()
+	o := run(t, "", nil, program, "init", "--dsn", s.admin, "--table", "public.patients", "--sample", "500").must(t)
+	if after := fingerprint(); before != after {
+		t.Errorf("the database was changed: %s and %s", before, after)
+	}
+	if !strings.Contains(o.stdout, "from 500 records") || !strings.Contains(o.stdout, "diagnosis: sensitive") {
+		t.Errorf("the draft is\n%s", o.stdout)
+	}
+	text := read(t, s.config)
+	from := strings.Index(text, "\ntables:")
+	s.write(t, "kproxy.yaml", text[:from]+"\n"+o.stdout)
+	s.kproxy(t, "setup").must(t)
+	s.kproxy(t, "check").must(t)
+	s.serve(t)
+	if n := scalar[int](t, connect(t, s.url()), "SELECT count(*) FROM patients"); n != patients {
+		t.Errorf("%d patients are published", n)
+	}
+	run(t, "", nil, program, "init", "--dsn", s.admin, "--table", "public.nothing").speaks(t, 1, 1, "no table public.nothing")
+	run(t, "", nil, program, "init").speaks(t, 2, 2, "--data FILE", "--table TABLE")
+}
+
+// TestEvalRefusals are told before anything runs, and what no method can do is an
+// outcome with its reason.
+func TestEvalRefusals(t *testing.T) {
+	t.Parallel()
+	data := people(t, 200)
+	plain, diverse := peoplePolicy(t, ""), peoplePolicy(t, ", {l: 2, of: diagnosis}, {alpha: 0.6, of: grade}")
+	report := filepath.Join(scratch(t), "report")
+	for name, c := range map[string]struct {
+		policy    string
+		arguments []string
+		code      int
+		says      []string
+	}{
+		"method cannot":    {diverse, []string{"--methods", "rounded-partition,cbad"}, 1, []string{"method cbad", "not (0.6,k)-anonymity of grade", "methods that can: rounded-partition, "}},
+		"unknown method":   {plain, []string{"--methods", "magic"}, 2, []string{`"magic"`, "rounded-partition"}},
+		"nothing to vary":  {plain, []string{"--l", "2", "--alpha", "0.5"}, 1, []string{"--l changes nothing", "--alpha changes nothing", "{l: 2, of: COLUMN}"}},
+		"range":            {plain, []string{"--k", "0"}, 2, []string{"--k must be at least 1"}},
+		"no number":        {plain, []string{"--k", "five"}, 2, []string{`"five"`}},
+		"no label":         {plain, []string{"--label", "fame"}, 1, []string{`"fame"`, "birth_date"}},
+		"missing policy":   {filepath.Join(report, "nowhere.yaml"), nil, 1, []string{"nowhere.yaml", "no such file"}},
+		"no such argument": {plain, []string{"more"}, 2, []string{`"more"`}},
+	} {
+		evaluated(t, data, c.policy, append(c.arguments, "--out", report)...).speaks(t, c.code, 3, c.says...)
+		if _, err := os.Stat(report); err == nil {
+			t.Errorf("%s: there is a report", name)
+		}
+	}
+	run(t, "", nil, program, "eval").speaks(t, 2, 2, "--data and --policy are needed", "kproxy init")
+	evaluated(t, filepath.Join(report, "nowhere.csv"), plain).speaks(t, 1, 1, "nowhere.csv", "no such file")
+
+	o := evaluated(t, data, diverse, "--methods", "rounded-partition", "--k", "5,500", "--alpha", "0.2,0.6", "--out", report).must(t)
+	for _, words := range []string{"no release: rounded-partition, k = 500: 500-anonymity needs 500 records and the table has 200", "alpha can be"} {
+		if !strings.Contains(o.stdout, words) || !strings.Contains(read(t, filepath.Join(report, "report.html")), strings.TrimPrefix(words, "no release: rounded-partition, k = 500: ")) {
+			t.Errorf("it is not said that %q:\n%s", words, o.stdout)
+		}
+	}
+	agree(t, report, 4)
+}
+
+// TestEvalInterrupted presses Ctrl-C while methods run and while releases are
+// measured.
+func TestEvalInterrupted(t *testing.T) {
+	t.Parallel()
+	data, policy := people(t, 60_000), peoplePolicy(t, "")
+	report := filepath.Join(scratch(t), "report")
+	for _, wait := range []time.Duration{100 * time.Millisecond, 1500 * time.Millisecond, 3 * time.Second} {
+		p := start(t, exec.Command(program, "eval", "--data", data, "--policy", policy, "--k", "2,3,4,5,6,7,8,9,10,15,20,25,30,40,50", "--out", report))
+		time.Sleep(wait)
+		if !p.running() {
+			t.Fatalf("the evaluation was over after %v:\n%s%s", wait, p.output, p.log)
+		}
+		pressed := time.Now()
+		code := p.end(t, syscall.SIGINT)
+		t.Logf("it ended %v after Ctrl-C", time.Since(pressed))
+		if code != 1 && code != -int(syscall.SIGINT) { // the signal may come before it is expected
+			t.Errorf("the exit code is %d", code)
+		}
+		if code == 1 && p.log.String() != "kproxy: interrupted\n" {
+			t.Errorf("it wrote %q", p.log)
+		}
+		if _, err := os.Stat(report); err == nil || p.output.String() != "" {
+			t.Errorf("it left a report, or wrote %q", p.output)
+		}
+	}
+}
+
+// TestEvalPapers re-runs the papers' experiments in short.
+func TestEvalPapers(t *testing.T) {
+	t.Parallel()
+	run(t, "", nil, program, "eval", "paper", "all", "--quick").speaks(t, 1, 1, "name the folder that holds adult.data and adult.test with --adult")
+	run(t, "", nil, program, "eval", "paper", "cbad", "--adult", "/nowhere").speaks(t, 1, 1, "/nowhere", "adult.data", "--adult")
+	run(t, "", nil, program, "eval", "paper", "nothing").speaks(t, 2, 2, `"nothing"`, "rounded-partition")
+	run(t, "", nil, program, "eval", "paper").speaks(t, 2, 2, "takes one name")
+	if _, err := os.Stat(adultData); err != nil {
+		t.Skipf("the Adult file is not here: %v", err)
+	}
+	out := filepath.Join(scratch(t), "papers")
+	o := run(t, "", nil, program, "eval", "paper", "all", "--quick", "--adult", filepath.Dir(adultData), "--out", out).must(t)
+	page, markdown := read(t, filepath.Join(out, "papers.html")), read(t, filepath.Join(out, "papers.md"))
+	var results []struct {
+		Name string
+	}
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(out, "papers.json"))), &results); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"rounded-partition", "classfly-plus", "cbad", "incremental", "alpha-k"} {
+		if !strings.Contains(page, "<h2>"+name) || !strings.Contains(markdown, "## "+name) || !strings.Contains(o.stdout, name) ||
+			!slices.ContainsFunc(results, func(r struct{ Name string }) bool { return strings.EqualFold(r.Name, name) }) {
+			t.Errorf("there is nothing of %s", name)
+		}
+	}
+}
+
+// TestInitOfOddFiles drafts what eval accepts, or says what is wrong with the file.
+func TestInitOfOddFiles(t *testing.T) {
+	t.Parallel()
+	dir := scratch(t)
+	for name, c := range map[string]struct{ text, refusal string }{
+		"empty":       {"", "the file is empty"},
+		"delimiter":   {"age;sex\n1;f\n", "--delimiter"},
+		"twice":       {"age,age\n1,2\n", `both called "age"`},
+		"nameless":    {"age,,sex\n1,2,f\n", "column 2 has no name"},
+		"ragged":      {"age,sex\n1,f\n2\n", "line 3"},
+		"open quote":  {"age,sex\n1,\"f\n", "line 2"},
+		"Latin-1":     {"age,gr\xf6\xdfe\n1,2\n", "line 1 is not in UTF-8"},
+		"header only": {"age,sex\n", ""},
+		"own key":     {"row_number,age,sex\n1,3,f\n1,4,m\n2,5,f\n", ""},
+		"odd names":   {"no,age:y,\"he said \"\"hi\"\"\",null\nyes,2,f,~\nno,3,m,true\n", ""},
+		"my.data 2":   {"age,sex\n1,f\n2,m\n", ""},
+	} {
+		data, policy := filepath.Join(dir, name+".csv"), filepath.Join(dir, name+".yaml")
+		if err := os.WriteFile(data, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := run(t, "", nil, program, "init", "--data", data, "--out", policy)
+		if c.refusal != "" {
+			o.speaks(t, 1, 1, c.refusal)
+			if _, err := os.Stat(policy); err == nil {
+				t.Errorf("%s: there is a draft", name)
+			}
+			continue
+		}
+		o.must(t)
+		if o := evaluated(t, data, policy, "--k", "2", "--methods", "rounded-partition"); o.code != 0 {
+			t.Errorf("%s: eval ended with %d\n%s\n%s", name, o.code, o.stderr, read(t, policy))
+		}
+	}
 }

@@ -81,14 +81,12 @@ func visits() protected {
     constraints:
       - {k: 4, over: [age, town]}
       - {k: 3, over: [postcode, born]}
-      - {k: 2, over: [town]}
-      - {l: 3, of: illness}`,
+      - {k: 2, over: [town]}`,
 		parts: [][]string{{"age", "town"}, {"postcode", "born"}},
 		promises: []promise{
 			{"k of age and town", []string{"age", "town"}, "", atLeast(4)},
 			{"k of postcode and born", []string{"postcode", "born"}, "", atLeast(3)},
 			{"k of town", []string{"town"}, "", atLeast(2)},
-			{"l", nil, "illness", distinctL(3)},
 		},
 		columns: []made{
 			{"age", "integer", "{role: quasi-identifying, hierarchy: numeric, publish: both}", rarelyNull(integers(0, 90)), []string{"age", "age_range"}, inRange(byNumber)},
@@ -112,12 +110,12 @@ func journeys() protected {
 		policy: `
     method: mondrian-relaxed
     subject: traveler
-    constraints: [{k: 3}, {l: 3, of: purpose}, {alpha: 0.6, of: purpose, values: [holiday]}]`,
+    constraints: [{k: 3}, {l: 3, of: purpose}, {entropy_l: 1.8, of: purpose}, {alpha: 0.6, of: purpose, values: [holiday]}]`,
 		parts:    [][]string{{"distance", "departed", "comfort"}},
 		subject:  "traveler",
-		promises: []promise{{"k", nil, "", atLeast(3)}, {"l", nil, "purpose", distinctL(3)}, {"alpha", nil, "purpose", alphaBound(0.6, "holiday")}},
+		promises: []promise{{"k", nil, "", atLeast(3)}, {"l", nil, "purpose", distinctL(3)}, {"entropy l", nil, "purpose", entropyL(1.8)}, {"alpha", nil, "purpose", alphaBound(0.6, "holiday")}},
 		columns: []made{
-			{"traveler", "bigint", "", rarelyNull(integers(1, 400)), nil, nil},
+			{"traveler", "bigint", "", rarelyNull(integers(1, 1000)), nil, nil},
 			{"distance", "numeric(8,2)", "{role: quasi-identifying, hierarchy: {kind: numeric, steps: [5, 10, 50, 500], origin: 2.5}, publish: range}", rarelyNull(integers(-20, 900)), []string{"distance"}, inRange(byNumber)},
 			{"departed", "timestamp", "{role: quasi-identifying, hierarchy: {kind: date, units: [day, quarter, century]}, publish: both}", moments, []string{"departed", "departed_range"}, inRange(byText)},
 			{

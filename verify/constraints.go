@@ -10,8 +10,11 @@ import (
 )
 
 // checkConstraints counts over the published relation, exactly as a client
-// could: rows that agree in all published columns that a constraint is over are a
-// group.
+// could: rows that agree in all published columns that a k-anonymity constraint is
+// over are a group; for the other constraints, rows that agree in all columns of the
+// part that has these. Who knows fewer columns sees unions of such groups, for which
+// the constraint follows. Where persons are counted it does not, with somebody in
+// several groups, and only these are promised.
 //
 // Clients do not see which rows are one person's. Where the policy names a
 // subject, groups are therefore made of classes: rows of the release that agree
@@ -30,14 +33,23 @@ func (t *table) checkConstraints() error {
 			t.add(constraint.String(), 1, []string{"column " + constraint.Of + " is not published as it is"})
 			continue
 		}
-		for _, p := range t.parts {
-			query, arguments := t.sensitiveQuery(constraint, p)
-			if err := t.violations(t.named(constraint.String(), p), query, arguments...); err != nil {
-				return err
-			}
+		p := t.partOf(attributesOver(t.publication, constraint)...)
+		query, arguments := t.sensitiveQuery(constraint, p)
+		if err := t.violations(countedOver(constraint, p), query, arguments...); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// countedOver names the constraint, and the columns of the part if it has more of
+// them than the constraint is over.
+func countedOver(c privacy.Spec, p part) string {
+	sources := p.sources()
+	if len(c.Over) == 0 || len(c.Over) == len(sources) {
+		return c.String()
+	}
+	return c.String() + ", counted over " + strings.Join(sources, ", ")
 }
 
 // checkSize counts the rows, or the persons, that agree in the columns that a
@@ -50,12 +62,8 @@ func (t *table) checkSize(constraint privacy.Spec) error {
 			columns = append(columns, c)
 		}
 	}
-	of := t.parts[0]
-	if len(columns) > 0 {
-		of = t.partOf(columns[0])
-	}
 	return t.violations(constraint.String(), fmt.Sprintf("SELECT 'a group of ' || n || ' %s' FROM (SELECT %s AS n FROM (%s) b GROUP BY %s) g WHERE n < %d",
-		t.unit(), t.counted(), t.rows(of, columns, ""), strings.Join(groupNames(columns), ", "), constraint.K))
+		t.unit(), t.counted(), t.rows(t.partOf(over...), columns, ""), strings.Join(groupNames(columns), ", "), constraint.K))
 }
 
 func (t *table) hasSubject() bool { return t.publication.Policy.Subject != "" }

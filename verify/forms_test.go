@@ -1,6 +1,7 @@
 package verify_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +44,8 @@ var tripsPolicy = catalog.TablePolicy{
 		{K: 4, Over: []string{"age", "born"}},
 		{K: 3, Over: []string{"weight", "born", "income"}},
 		{K: 8, Over: []string{"seen", "gone", "code", "grade", "country"}},
-		{Model: privacy.DistinctL, L: 4, Of: "cost"},
+		{Model: privacy.DistinctL, L: 4, Of: "cost", Over: []string{"age", "born"}},
+		{Model: privacy.DistinctL, L: 8, Of: "cost", Over: []string{"seen", "gone", "code", "grade", "country"}},
 	},
 	Columns: []catalog.ColumnPolicy{
 		quasi("age", catalog.FormBoth, hierarchy.Spec{Kind: hierarchy.Numeric, Steps: []float64{5, 10}}),
@@ -64,10 +66,12 @@ func quasi(name string, form catalog.Form, spec hierarchy.Spec) catalog.ColumnPo
 }
 
 const (
-	firstPart  = ", over age, income, weight, born"
-	secondPart = ", over seen, gone, code, grade, country"
+	firstPart  = " over age, income, weight, born"
+	secondPart = " over seen, gone, code, grade, country"
 	copies     = "values published as they are agree in every class"
 	ageBorn    = "4-anonymity over age, born"
+	firstCost  = "distinct 4-diversity of cost over age, born, counted" + firstPart
+	secondCost = "distinct 8-diversity of cost" + secondPart
 )
 
 // A change by SQL of the release, or of the records, and the checks that must
@@ -78,15 +82,15 @@ var tripPlants = []struct {
 }{
 	{"nothing", "", nil},
 	{"one person", "UPDATE records_4 SET person = 'p5' WHERE kproxy_class = 1", []string{
-		ageBorn, "3-anonymity over weight, born, income", "distinct 4-diversity of cost" + firstPart,
+		ageBorn, "3-anonymity over weight, born, income", firstCost,
 	}},
-	{"two records of nobody", "UPDATE records_4 SET person = NULL WHERE id IN (5, 6)", []string{ageBorn, "distinct 4-diversity of cost" + firstPart}},
-	{"a person in two classes", "UPDATE records_4 SET person = 'p1' WHERE id IN (2, 13)", []string{ageBorn, "distinct 4-diversity of cost" + firstPart}},
+	{"two records of nobody", "UPDATE records_4 SET person = NULL WHERE id IN (5, 6)", []string{ageBorn, firstCost}},
+	{"a person in two classes", "UPDATE records_4 SET person = 'p1' WHERE id IN (2, 13)", []string{ageBorn, firstCost}},
 	{"persons of the second part", "UPDATE records_4 SET person = 'p1' WHERE id IN (1, 6)", []string{
-		"8-anonymity over seen, gone, code, grade, country",
+		"8-anonymity" + secondPart, secondCost,
 	}},
 	{"few enough persons in the projection of one constraint", "UPDATE records_4 SET person = 'p1' WHERE id = 2; UPDATE release_4 SET age = NULL, age_range = NULL, born = NULL", []string{
-		"distinct 4-diversity of cost" + firstPart,
+		firstCost,
 	}},
 	{"off the grid", "UPDATE release_4 SET age_range = '[21,26)' WHERE kproxy_class = 0", []string{"age_range is an interval of the policy"}},
 	{"between two widths", "UPDATE release_4 SET age_range = '[15,30)' WHERE kproxy_class = 0", []string{"age_range is an interval of the policy"}},
@@ -122,22 +126,22 @@ var tripPlants = []struct {
 	{"a value suppressed", "UPDATE release_4 SET country = '*', grade = NULL, born = NULL", nil},
 	{
 		"a row moved in the second part", "UPDATE release_4 l SET kproxy_class_2 = o.kproxy_class_2, seen = o.seen, gone = o.gone, code = o.code, grade = o.grade, country = o.country FROM release_4 o WHERE o.cost = 2 AND l.cost = 1",
-		[]string{"every class has as many rows as records" + secondPart, copies},
+		[]string{"every class has as many rows as records," + secondPart, copies},
 	},
 	{
 		"two rows exchanged in the second part", "UPDATE release_4 l SET kproxy_class_2 = o.kproxy_class_2, seen = o.seen, gone = o.gone, code = o.code, grade = o.grade, country = o.country FROM release_4 o WHERE o.cost + l.cost = 3",
 		[]string{copies},
 	},
-	{"two generalizations in the second part", "UPDATE release_4 SET country = '*' WHERE cost = 5", []string{"every class has one generalization" + secondPart}},
+	{"two generalizations in the second part", "UPDATE release_4 SET country = '*' WHERE cost = 5", []string{"every class has one generalization," + secondPart}},
 	{
 		"a row without a class in the second part", "UPDATE release_4 SET kproxy_class_2 = NULL WHERE cost = 1",
-		[]string{"no withheld record is published", "every class has as many rows as records" + secondPart, copies},
+		[]string{"no withheld record is published", "every class has as many rows as records," + secondPart, copies},
 	},
 	{
 		"a record without a class in the second part", "UPDATE records_4 SET kproxy_class_2 = NULL WHERE id = 1",
 		[]string{
-			ageBorn, "8-anonymity over seen, gone, code, grade, country", "distinct 4-diversity of cost" + firstPart,
-			"every class has as many rows as records" + firstPart, "every class has as many rows as records" + secondPart, copies,
+			ageBorn, "8-anonymity" + secondPart, firstCost, secondCost,
+			"every class has as many rows as records," + firstPart, "every class has as many rows as records," + secondPart, copies,
 		},
 	},
 	{
@@ -146,6 +150,28 @@ var tripPlants = []struct {
 		[]string{"exactly the release's columns", "the data"},
 	},
 	{"no persons in the store", "ALTER TABLE records_4 DROP person", []string{"the private store is complete", "the data"}},
+}
+
+// What two parts keep says nothing of who knows the columns of both: rows that are
+// alike in all of them have one cost.
+func TestTwoPartsAreNotDiverseOverAllColumns(t *testing.T) {
+	t.Parallel()
+	conn := database(t, trips, tripsStore, catalog.Policy{Tables: []catalog.TablePolicy{tripsPolicy}})
+	for subject, diverse := range map[string]string{"": "distinct 4-diversity of cost", "person": "every class has one generalization"} {
+		policy := tripsPolicy
+		policy.Subject, policy.Constraints = subject, slices.Clone(tripsPolicy.Constraints)
+		policy.Constraints[3].Over = nil
+		report := run(t, conn, []catalog.Publication{published(t, conn, policy)})
+		failed := map[string]bool{}
+		for _, c := range report[0].Checks {
+			if !c.Passed {
+				failed[c.Name] = true
+			}
+		}
+		if !failed[diverse] || !failed["exactly the release's columns"] {
+			t.Errorf("subject %q:\n%s", subject, rendered(t, report))
+		}
+	}
 }
 
 func TestEveryViolationOfAFormIsFound(t *testing.T) {

@@ -27,7 +27,7 @@ func (t *table) checkRange(c catalog.PublishedColumn, spec hierarchy.Spec) error
 	}
 	return t.violations(c.Name+" is an interval of the policy", fmt.Sprintf(
 		"SELECT 'class ' || class FROM (SELECT DISTINCT l.%s AS class, %s AS shown FROM %s l) g WHERE shown IS NOT NULL AND NOT coalesce(%s, false)",
-		t.partOf(c).class, quoted("l", c.Name), t.release, fits))
+		t.partOf(c.Attribute).class, quoted("l", c.Name), t.release, fits))
 }
 
 // onGrid compares a range with the grid. Ranges of whole numbers end before the
@@ -99,7 +99,7 @@ func onCalendar(spec hierarchy.Spec) string {
 // float8 there: the midpoint of whole numbers beyond 2^53 is no better.
 func (t *table) checkRepresentative(c catalog.PublishedColumn, spec hierarchy.Spec) error {
 	check := c.Name + " lies among the values of its class"
-	class := t.partOf(c).class
+	class := t.partOf(c.Attribute).class
 	for _, bounds := range t.publication.Columns {
 		if bounds.Part == catalog.Range && bounds.Source == c.Source {
 			return t.violations(check, fmt.Sprintf("SELECT 'class ' || l.%[1]s || ': ' || count(*) || ' rows' FROM %[2]s l"+

@@ -9,7 +9,7 @@ import (
 )
 
 // part is a set of quasi-identifiers by which the rows are divided into classes,
-// apart from the other parts: those that k-anonymity constraints tie together.
+// apart from the other parts: those that constraints tie together.
 type part struct {
 	// class is the quoted column with a class's number.
 	class string
@@ -34,12 +34,10 @@ func partsOf(p catalog.Publication) []part {
 	}
 	sized := false
 	for _, c := range p.Policy.Constraints {
-		if c.Model == privacy.K {
-			sized = true
-			over := attributesOver(p, c)
-			for _, a := range over {
-				tie(over[0], a)
-			}
+		sized = sized || c.Model == privacy.K
+		over := attributesOver(p, c)
+		for _, a := range over {
+			tie(over[0], a)
 		}
 	}
 	if !sized {
@@ -66,7 +64,7 @@ func partsOf(p catalog.Publication) []part {
 	return parts
 }
 
-// attributesOver are the quasi-identifiers that a k-anonymity constraint is over.
+// attributesOver are the quasi-identifiers that a constraint is over.
 func attributesOver(p catalog.Publication, c privacy.Spec) []int {
 	var over []int
 	for a, attribute := range p.Attributes {
@@ -77,14 +75,25 @@ func attributesOver(p catalog.Publication, c privacy.Spec) []int {
 	return over
 }
 
-// partOf is the part of a published column.
-func (t *table) partOf(c catalog.PublishedColumn) part {
+// partOf is the part of these attributes, of which a constraint makes one part.
+func (t *table) partOf(attributes ...int) part {
 	for _, p := range t.parts {
-		if slices.Contains(p.columns, c) {
+		if slices.ContainsFunc(p.columns, func(c catalog.PublishedColumn) bool { return slices.Contains(attributes, c.Attribute) }) {
 			return p
 		}
 	}
 	return t.parts[0]
+}
+
+// sources are the part's quasi-identifying columns.
+func (p part) sources() []string {
+	var names []string
+	for _, c := range p.columns {
+		if !slices.Contains(names, c.Source) {
+			names = append(names, c.Source)
+		}
+	}
+	return names
 }
 
 // named adds the part to a check's name, where there are several.
@@ -92,13 +101,7 @@ func (t *table) named(check string, p part) string {
 	if len(t.parts) == 1 {
 		return check
 	}
-	var names []string
-	for _, c := range p.columns {
-		if !slices.Contains(names, c.Source) {
-			names = append(names, c.Source)
-		}
-	}
-	return check + ", over " + strings.Join(names, ", ")
+	return check + ", over " + strings.Join(p.sources(), ", ")
 }
 
 // inClasses is the condition that a record of the store, or a row of the release,

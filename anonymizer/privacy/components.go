@@ -4,55 +4,108 @@ import "slices"
 
 // Component is an independent constraint subset: constraints that are tied
 // together by common attributes, and these attributes. Yang, Liu, Wang and Yu
-// 2006 show that components can be anonymized apart from each other.
+// 2006 show for constraints <QI, K> that components can be anonymized apart from
+// each other. It is true of those on sensitive attributes as far as each speaks of
+// the attributes of one component only: what a combination of attributes of
+// several components tells of a sensitive value is bounded by none of them.
 type Component struct {
 	// Attributes are ascending indexes into those of the table.
 	Attributes []int
-	// Constraints name attributes by their index into Attributes.
+	// Constraints name attributes by their index into Attributes. None is
+	// Restricted: classes are alike in all of Attributes, which hold those of the
+	// restriction, and so satisfy at least what it asks for.
 	Constraints ConstraintSet
 }
 
 // Components divides the set over a table with so many attributes into its
 // independent subsets, which is unique, in the order of their first attributes.
-// Contained k-anonymity constraints are dropped: <QI, K> with QI part of another
-// one's and K not above its. What does not speak of attributes belongs to every
-// component. Uncovered are the attributes of which a set with k-anonymity
-// constraints does not speak; without any such constraint all attributes are one
-// component. A table without attributes is one component.
+// Constraints tie together the attributes that they speak of: k-anonymity and
+// Restricted constraints those of their Over, all others every attribute, so that
+// a set with one of these has one component. Contained k-anonymity constraints are
+// dropped: <QI, K> with QI part of another one's and K not above its.
+//
+// Uncovered are the attributes of which no k-anonymity constraint of the set
+// speaks; they are in no component. Without any such constraint all attributes are
+// one component. A table without attributes is one component.
 func (cs ConstraintSet) Components(attributes int) (components []Component, uncovered []int) {
+	if attributes == 0 {
+		whole := Component{Attributes: []int{}}
+		for _, c := range cs {
+			whole.Constraints = append(whole.Constraints, bare(c))
+		}
+		return []Component{whole}, nil
+	}
 	var ks []KAnonymity
-	var others ConstraintSet
+	var others []Restricted
+	var ties []tie
 	for _, c := range cs {
-		if k, ok := c.(KAnonymity); ok {
-			ks = append(ks, k.spelledOut(attributes))
-		} else {
+		switch c := c.(type) {
+		case KAnonymity:
+			c.Over = spelledOut(c.Over, attributes)
+			ks, ties = append(ks, c), append(ties, tie{c.Over, true})
+		case Restricted:
 			others = append(others, c)
+		default:
+			others = append(others, Restricted{Constraint: c})
 		}
 	}
-	if len(ks) == 0 || attributes == 0 {
-		return []Component{{Attributes: upTo(attributes), Constraints: slices.Clone(cs)}}, nil
+	for i := range others {
+		if len(others[i].Over) == 0 {
+			others[i].Over = upTo(attributes)
+		}
+		ties = append(ties, tie{others[i].Over, false})
 	}
+	root := connect(ties, attributes)
 	ks = dropContained(ks)
-	root := connect(ks, attributes)
 	for a := range attributes {
-		switch {
-		case root[a] < 0:
+		switch root[a] {
+		case -1:
 			uncovered = append(uncovered, a)
-		case root[a] == a:
+		case a:
 			components = append(components, component(a, root, ks, others))
 		}
 	}
 	return components, uncovered
 }
 
-// spelledOut has Over name every attribute where nil stands for all.
-func (c KAnonymity) spelledOut(attributes int) KAnonymity {
-	if c.Over == nil {
-		return KAnonymity{K: c.K, Over: upTo(attributes)}
+// Divide is what ConstraintSet.Components finds for the constraints that such
+// specifications describe over attributes of these names: the attributes of each
+// component, and those uncovered. Names of other attributes are passed over; a
+// specification that names no others says nothing.
+func Divide(specs []Spec, attributes []string) (components [][]int, uncovered []int) {
+	if len(attributes) == 0 {
+		return [][]int{{}}, nil
 	}
-	over := slices.Clone(c.Over)
+	var ties []tie
+	for _, s := range specs {
+		over := upTo(len(attributes))
+		if len(s.Over) > 0 {
+			over = slices.DeleteFunc(over, func(a int) bool { return !slices.Contains(s.Over, attributes[a]) })
+		}
+		if len(over) > 0 {
+			ties = append(ties, tie{over, s.Model == K})
+		}
+	}
+	root := connect(ties, len(attributes))
+	for a, r := range root {
+		switch r {
+		case -1:
+			uncovered = append(uncovered, a)
+		case a:
+			components = append(components, members(a, root))
+		}
+	}
+	return components, uncovered
+}
+
+// spelledOut names every attribute where nil stands for all, each once, ascending.
+func spelledOut(over []int, attributes int) []int {
+	if over == nil {
+		return upTo(attributes)
+	}
+	over = slices.Clone(over)
 	slices.Sort(over)
-	return KAnonymity{K: c.K, Over: slices.Compact(over)}
+	return slices.Compact(over)
 }
 
 func upTo(n int) []int {
@@ -92,53 +145,79 @@ func (c KAnonymity) containedIn(other KAnonymity) bool {
 	return true
 }
 
+// tie is what a constraint makes of attributes: they are in one component.
+type tie struct {
+	over   []int
+	counts bool // and covered, by k-anonymity
+}
+
 // connect gives for each attribute the least one of its component, -1 for an
-// attribute in no constraint.
-func connect(ks []KAnonymity, attributes int) []int {
-	root := slices.Repeat([]int{-1}, attributes)
-	for _, c := range ks {
-		least := attributes
-		for _, a := range c.Over {
-			least = min(least, a)
-			if root[a] >= 0 {
-				least = min(least, root[a])
-			}
-		}
-		for _, a := range c.Over {
-			if old := root[a]; old >= 0 {
-				for b := range root {
-					if root[b] == old {
-						root[b] = least
+// attribute that is not covered. Attributes are tied by those uncovered, too.
+func connect(ties []tie, attributes int) []int {
+	group := upTo(attributes)
+	covered := make([]bool, attributes)
+	counted := false
+	for _, t := range ties {
+		counted = counted || t.counts
+		for _, a := range t.over {
+			covered[a] = covered[a] || t.counts
+			if from, to := group[a], group[t.over[0]]; from != to {
+				for b := range group {
+					if group[b] == from {
+						group[b] = to
 					}
 				}
 			}
-			root[a] = least
 		}
+	}
+	if !counted {
+		return make([]int, attributes)
+	}
+	root := slices.Repeat([]int{-1}, attributes)
+	least := slices.Repeat([]int{-1}, attributes) // by group
+	for a, g := range group {
+		if !covered[a] {
+			continue
+		}
+		if least[g] < 0 {
+			least[g] = a
+		}
+		root[a] = least[g]
 	}
 	return root
 }
 
-func component(first int, root []int, ks []KAnonymity, others ConstraintSet) Component {
-	c := Component{}
-	place := map[int]int{}
+// members are the attributes of the component with that least one.
+func members(first int, root []int) []int {
+	var attributes []int
 	for a, r := range root {
 		if r == first {
-			place[a] = len(c.Attributes)
-			c.Attributes = append(c.Attributes, a)
+			attributes = append(attributes, a)
 		}
 	}
+	return attributes
+}
+
+func component(first int, root []int, ks []KAnonymity, others []Restricted) Component {
+	c := Component{Attributes: members(first, root)}
+	within := func(a int) bool { return root[a] == first }
 	for _, k := range ks {
-		if len(k.Over) == 0 || root[k.Over[0]] != first {
+		if !slices.ContainsFunc(k.Over, within) {
 			continue
 		}
 		mapped := KAnonymity{K: k.K}
 		if len(k.Over) < len(c.Attributes) {
 			for _, a := range k.Over {
-				mapped.Over = append(mapped.Over, place[a])
+				place, _ := slices.BinarySearch(c.Attributes, a)
+				mapped.Over = append(mapped.Over, place)
 			}
 		}
 		c.Constraints = append(c.Constraints, mapped)
 	}
-	c.Constraints = append(c.Constraints, others...)
+	for _, other := range others {
+		if slices.ContainsFunc(other.Over, within) {
+			c.Constraints = append(c.Constraints, other.Constraint)
+		}
+	}
 	return c
 }

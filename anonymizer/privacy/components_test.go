@@ -14,29 +14,35 @@ func over(k int, attributes ...int) privacy.KAnonymity {
 	return privacy.KAnonymity{K: k, Over: attributes}
 }
 
+func only(c privacy.Constraint, attributes ...int) privacy.Restricted {
+	return privacy.Restricted{Constraint: c, Over: attributes}
+}
+
+// division is a set over so many attributes, and what it is divided into.
+type division struct {
+	name       string
+	attributes int
+	set        privacy.ConstraintSet
+	components []privacy.Component
+	uncovered  []int
+}
+
+func (d division) check(t *testing.T) {
+	t.Helper()
+	components, uncovered := d.set.Components(d.attributes)
+	if !reflect.DeepEqual(components, d.components) || !slices.Equal(uncovered, d.uncovered) {
+		t.Errorf("%s: %v and uncovered %v, expected %v and %v", d.name, components, uncovered, d.components, d.uncovered)
+	}
+}
+
 func TestComponents(t *testing.T) {
 	t.Parallel()
 	l := privacy.DistinctDiversity{L: 2, Name: "ward"}
-	for _, row := range []struct {
-		name       string
-		attributes int
-		set        privacy.ConstraintSet
-		components []privacy.Component
-		uncovered  []int
-	}{
+	for _, d := range []division{
 		{"no constraint", 2, nil, []privacy.Component{{Attributes: []int{0, 1}}}, nil},
 		{"no attributes", 0, privacy.ConstraintSet{over(3)}, []privacy.Component{{Attributes: []int{}, Constraints: privacy.ConstraintSet{over(3)}}}, nil},
 		{"no k", 2, privacy.ConstraintSet{l}, []privacy.Component{{Attributes: []int{0, 1}, Constraints: privacy.ConstraintSet{l}}}, nil},
 		{"all attributes", 2, privacy.ConstraintSet{over(3), l}, []privacy.Component{{Attributes: []int{0, 1}, Constraints: privacy.ConstraintSet{over(3), l}}}, nil},
-		{
-			"two components, a diversity in each", 4,
-			privacy.ConstraintSet{over(3, 3, 1), l, over(2, 0, 2)},
-			[]privacy.Component{
-				{Attributes: []int{0, 2}, Constraints: privacy.ConstraintSet{over(2), l}},
-				{Attributes: []int{1, 3}, Constraints: privacy.ConstraintSet{over(3), l}},
-			},
-			nil,
-		},
 		{
 			"tied by an attribute", 4,
 			privacy.ConstraintSet{over(3, 0, 1), over(2, 1, 3)},
@@ -62,10 +68,56 @@ func TestComponents(t *testing.T) {
 			nil,
 		},
 	} {
-		components, uncovered := row.set.Components(row.attributes)
-		if !reflect.DeepEqual(components, row.components) || !slices.Equal(uncovered, row.uncovered) {
-			t.Errorf("%s: %v and uncovered %v, expected %v and %v", row.name, components, uncovered, row.components, row.uncovered)
-		}
+		d.check(t)
+	}
+}
+
+// TestTies: constraints on sensitive attributes tie those that they are over, and
+// go with them.
+func TestTies(t *testing.T) {
+	t.Parallel()
+	l, other := privacy.DistinctDiversity{L: 2, Name: "ward"}, privacy.AlphaBound{Alpha: 0.5, Name: "ward", Values: []uint32{1}}
+	for _, d := range []division{
+		{
+			"a diversity over all ties what sizes do not", 4,
+			privacy.ConstraintSet{over(3, 3, 1), l, over(2, 0, 2)},
+			[]privacy.Component{{Attributes: []int{0, 1, 2, 3}, Constraints: privacy.ConstraintSet{over(3, 1, 3), over(2, 0, 2), l}}},
+			nil,
+		},
+		{
+			"over none is over all", 2,
+			privacy.ConstraintSet{over(3, 0), over(2, 1), privacy.Restricted{Constraint: l}},
+			[]privacy.Component{{Attributes: []int{0, 1}, Constraints: privacy.ConstraintSet{over(3, 0), over(2, 1), l}}},
+			nil,
+		},
+		{
+			"two components, a diversity in each", 4,
+			privacy.ConstraintSet{over(3, 3, 1), only(l, 2), over(2, 0, 2), only(other, 1, 3)},
+			[]privacy.Component{
+				{Attributes: []int{0, 2}, Constraints: privacy.ConstraintSet{over(2), l}},
+				{Attributes: []int{1, 3}, Constraints: privacy.ConstraintSet{over(3), other}},
+			},
+			nil,
+		},
+		{
+			"tied by a diversity", 4,
+			privacy.ConstraintSet{only(l, 2, 3), over(3, 3), over(2, 0, 2), over(5, 1)},
+			[]privacy.Component{
+				{Attributes: []int{0, 2, 3}, Constraints: privacy.ConstraintSet{over(3, 2), over(2, 0, 1), l}},
+				{Attributes: []int{1}, Constraints: privacy.ConstraintSet{over(5)}},
+			},
+			nil,
+		},
+		{
+			"a diversity covers nothing, but ties", 4,
+			privacy.ConstraintSet{over(3, 2), over(2, 1), only(l, 2, 3), only(other, 1, 3)},
+			[]privacy.Component{{Attributes: []int{1, 2}, Constraints: privacy.ConstraintSet{over(3, 1), over(2, 0), l, other}}},
+			[]int{0, 3},
+		},
+		{"no k, over some", 2, privacy.ConstraintSet{only(l, 1)}, []privacy.Component{{Attributes: []int{0, 1}, Constraints: privacy.ConstraintSet{l}}}, nil},
+		{"no attributes, over some", 0, privacy.ConstraintSet{only(l, 1)}, []privacy.Component{{Attributes: []int{}, Constraints: privacy.ConstraintSet{l}}}, nil},
+	} {
+		d.check(t)
 	}
 }
 
@@ -86,66 +138,107 @@ func TestComponentsOfPaper(t *testing.T) {
 func TestComponentsByGraph(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 1))
-	for range 2000 {
-		attributes := 1 + random.IntN(8)
-		var set privacy.ConstraintSet
-		for range 1 + random.IntN(6) {
-			k := over(1 + random.IntN(4))
-			for range 1 + random.IntN(3) {
-				k.Over = append(k.Over, random.IntN(attributes))
-			}
-			set = append(set, k)
+	several := 0
+	for range 3000 {
+		schema := privacy.Schema{Attributes: []string{"a", "b", "c", "d", "e", "f", "g", "h"}[:1+random.IntN(8)], Sensitive: []privacy.Sensitive{{Name: "ward"}}}
+		specs := someSpecs(random, schema.Attributes)
+		set, err := privacy.NewSet(specs, schema)
+		if err != nil {
+			t.Fatal(err)
 		}
-		components, uncovered := set.Components(attributes)
-		reached := reachable(set, attributes)
-		covered := map[int]int{} // attribute: its component
-		for number, component := range components {
-			for _, a := range component.Attributes {
-				if _, twice := covered[a]; twice {
-					t.Fatalf("%v: attribute %d in two components", set, a)
-				}
-				covered[a] = number
-			}
-			if !slices.IsSorted(component.Attributes) {
-				t.Fatalf("%v: attributes %v", set, component.Attributes)
-			}
+		components, uncovered := set.Components(len(schema.Attributes))
+		checkDivision(t, specs, schema.Attributes, components, uncovered)
+		for _, component := range components {
 			checkImplied(t, set, component)
 		}
-		for a := range attributes {
-			number, known := covered[a]
-			if known != reached[a][a] || known == slices.Contains(uncovered, a) {
-				t.Fatalf("%v: attribute %d covered is %v", set, a, known)
-			}
-			for b := range attributes {
-				if other, also := covered[b]; known && also && (number == other) != reached[a][b] {
-					t.Fatalf("%v: attributes %d and %d in components %d and %d", set, a, b, number, other)
-				}
-			}
+		same := func(attributes []int, c privacy.Component) bool { return slices.Equal(attributes, c.Attributes) }
+		if divided, left := privacy.Divide(specs, schema.Attributes); !slices.Equal(left, uncovered) || !slices.EqualFunc(divided, components, same) {
+			t.Fatalf("%v: divided into %v and %v, components %v and %v", specs, divided, left, components, uncovered)
 		}
 		slices.Reverse(set)
-		again, _ := set.Components(attributes)
+		again, _ := set.Components(len(schema.Attributes))
 		if !slices.EqualFunc(components, again, func(a, b privacy.Component) bool { return slices.Equal(a.Attributes, b.Attributes) }) {
 			t.Fatalf("%v: the division depends on the order", set)
+		}
+		if len(components) > 1 && slices.ContainsFunc(specs, func(s privacy.Spec) bool { return s.Model != privacy.K }) {
+			several++
+		}
+	}
+	if several < 100 {
+		t.Errorf("only %d sets with a diversity have several components", several)
+	}
+}
+
+// someSpecs are of sizes and diversities, one of which at least is a size; their
+// bounds of diversity are all different.
+func someSpecs(random *rand.Rand, attributes []string) []privacy.Spec {
+	var specs []privacy.Spec
+	for i := range 1 + random.IntN(7) {
+		spec := privacy.Spec{Model: privacy.K, K: 1 + random.IntN(4)}
+		if i > 0 && random.IntN(3) == 0 {
+			spec = privacy.Spec{Model: privacy.DistinctL, L: float64(i), Of: "ward"}
+		}
+		for range 1 + random.IntN(3) {
+			if name := attributes[random.IntN(len(attributes))]; !slices.Contains(spec.Over, name) {
+				spec.Over = append(spec.Over, name)
+			}
+		}
+		if random.IntN(20) == 0 {
+			spec.Over = nil
+		}
+		specs = append(specs, spec)
+	}
+	return specs
+}
+
+// checkDivision: covered is what a size speaks of, and two attributes are in one
+// component exactly if a way leads from one to the other.
+func checkDivision(t *testing.T, specs []privacy.Spec, names []string, components []privacy.Component, uncovered []int) {
+	t.Helper()
+	reached := reachable(specs, names)
+	number := map[int]int{} // attribute: its component
+	for i, component := range components {
+		for _, a := range component.Attributes {
+			if _, twice := number[a]; twice {
+				t.Fatalf("%v: attribute %d in two components", specs, a)
+			}
+			number[a] = i
+		}
+		if !slices.IsSorted(component.Attributes) {
+			t.Fatalf("%v: attributes %v", specs, component.Attributes)
+		}
+	}
+	for a, name := range names {
+		sized := slices.ContainsFunc(specs, func(s privacy.Spec) bool { return s.Model == privacy.K && speaksOf(s, name) })
+		if _, covered := number[a]; covered != sized || covered == slices.Contains(uncovered, a) {
+			t.Fatalf("%v: attribute %d covered is %v", specs, a, covered)
+		}
+		for b := range names {
+			first, covered := number[a]
+			second, also := number[b]
+			if covered && also && (first == second) != reached[a][b] {
+				t.Fatalf("%v: attributes %d and %d in components %d and %d", specs, a, b, first, second)
+			}
 		}
 	}
 }
 
+func speaksOf(s privacy.Spec, name string) bool {
+	return len(s.Over) == 0 || slices.Contains(s.Over, name)
+}
+
 // reachable is the transitive closure of "stand in one constraint".
-func reachable(set privacy.ConstraintSet, attributes int) [][]bool {
-	reached := make([][]bool, attributes)
+func reachable(specs []privacy.Spec, names []string) [][]bool {
+	reached := make([][]bool, len(names))
 	for a := range reached {
-		reached[a] = make([]bool, attributes)
-	}
-	for _, c := range set {
-		for _, a := range c.(privacy.KAnonymity).Over {
-			for _, b := range c.(privacy.KAnonymity).Over {
-				reached[a][b] = true
-			}
+		reached[a] = make([]bool, len(names))
+		for b := range names {
+			reached[a][b] = slices.ContainsFunc(specs, func(s privacy.Spec) bool { return speaksOf(s, names[a]) && speaksOf(s, names[b]) })
 		}
 	}
-	for via := range attributes {
-		for a := range attributes {
-			for b := range attributes {
+	for via := range names {
+		for a := range names {
+			for b := range names {
 				reached[a][b] = reached[a][b] || reached[a][via] && reached[via][b]
 			}
 		}
@@ -153,46 +246,77 @@ func reachable(set privacy.ConstraintSet, attributes int) [][]bool {
 	return reached
 }
 
-// checkImplied: every constraint over a component's attributes is contained in
-// one that was kept, each kept one stands in the set, and none is contained in
-// another.
+// sized is a size over these attributes of the table.
+type sized struct {
+	k    int
+	over []int
+}
+
+func (a sized) containedIn(b sized) bool {
+	for _, attribute := range a.over {
+		if !slices.Contains(b.over, attribute) {
+			return false
+		}
+	}
+	return a.k <= b.k
+}
+
+// taken sets apart the sizes of constraints over some attributes of the table,
+// and the diversities that speak of any of them.
+func taken(set privacy.ConstraintSet, attributes []int, spoken func(over []int) []int) (sizes []sized, others privacy.ConstraintSet) {
+	for _, c := range set {
+		switch c := c.(type) {
+		case privacy.KAnonymity:
+			if over := spoken(c.Over); slices.Contains(attributes, over[0]) {
+				sizes = append(sizes, sized{c.K, over})
+			}
+		case privacy.Restricted:
+			if slices.ContainsFunc(c.Over, func(a int) bool { return slices.Contains(attributes, a) }) {
+				others = append(others, c.Constraint)
+			}
+		default:
+			others = append(others, c)
+		}
+	}
+	return sizes, others
+}
+
+// checkImplied: every size over a component's attributes is contained in one that
+// was kept, each kept one stands in the set, and none is contained in another. The
+// diversities are those of the set that speak of the component's attributes, bare.
 func checkImplied(t *testing.T, set privacy.ConstraintSet, component privacy.Component) {
 	t.Helper()
-	var kept []privacy.KAnonymity
-	for _, c := range component.Constraints {
-		k := privacy.KAnonymity{K: c.(privacy.KAnonymity).K}
-		if c.(privacy.KAnonymity).Over == nil {
-			k.Over = component.Attributes
+	given, diversities := taken(set, component.Attributes, func(over []int) []int {
+		if over == nil {
+			return component.Attributes // which is then every one
 		}
-		for _, place := range c.(privacy.KAnonymity).Over {
-			k.Over = append(k.Over, component.Attributes[place])
+		return over
+	})
+	kept, bare := taken(component.Constraints, component.Attributes, func(places []int) []int {
+		if places == nil {
+			return component.Attributes
 		}
-		kept = append(kept, k)
+		var over []int
+		for _, place := range places {
+			over = append(over, component.Attributes[place])
+		}
+		return over
+	})
+	if !slices.Equal(bare, diversities) {
+		t.Fatalf("%v: %v of %v", set, bare, component)
 	}
-	contained := func(a, b privacy.KAnonymity) bool {
-		for _, attribute := range a.Over {
-			if !slices.Contains(b.Over, attribute) {
-				return false
-			}
-		}
-		return a.K <= b.K
-	}
-	for _, c := range set {
-		k := c.(privacy.KAnonymity)
-		if slices.Contains(component.Attributes, k.Over[0]) && !slices.ContainsFunc(kept, func(other privacy.KAnonymity) bool { return contained(k, other) }) {
-			t.Fatalf("%v over %v is lost in %v", k, k.Over, component)
+	for _, k := range given {
+		if !slices.ContainsFunc(kept, k.containedIn) {
+			t.Fatalf("%v is lost in %v", k, component)
 		}
 	}
 	for i, k := range kept {
-		if !slices.ContainsFunc(set, func(c privacy.Constraint) bool {
-			other := c.(privacy.KAnonymity)
-			return contained(k, other) && contained(other, k)
-		}) {
-			t.Fatalf("%v over %v is not in %v", k, k.Over, set)
+		if !slices.ContainsFunc(given, func(other sized) bool { return k.containedIn(other) && other.containedIn(k) }) {
+			t.Fatalf("%v is not in %v", k, set)
 		}
 		for j, other := range kept {
-			if i != j && contained(k, other) {
-				t.Fatalf("%v over %v stays beside %v over %v", k, k.Over, other, other.Over)
+			if i != j && k.containedIn(other) {
+				t.Fatalf("%v stays beside %v", k, other)
 			}
 		}
 	}

@@ -54,7 +54,7 @@ func (cs ConstraintSet) K() int {
 // Constraints that are not of this package count as such.
 func (cs ConstraintSet) Relative() bool {
 	for _, c := range cs {
-		switch c.(type) {
+		switch bare(c).(type) {
 		case KAnonymity, DistinctDiversity, EntropyDiversity, RecursiveDiversity, AlphaBound:
 		default:
 			return true

@@ -1,9 +1,6 @@
 package privacy
 
-import (
-	"fmt"
-	"strings"
-)
+import "fmt"
 
 // KAnonymity demands that every class has at least K records (Sweeney 2002), or
 // with subjects K different persons.
@@ -23,15 +20,7 @@ func (c KAnonymity) Satisfied(class Summary, _ *Population) bool {
 }
 
 // String returns for example "5-anonymity".
-func (c KAnonymity) String() string { return kName(c.MinRecords(), nil) }
-
-func kName(k int, over []string) string {
-	name := fmt.Sprintf("%d-anonymity", k)
-	if len(over) > 0 {
-		name += " over " + strings.Join(over, ", ")
-	}
-	return name
-}
+func (c KAnonymity) String() string { return fmt.Sprintf("%d-anonymity", c.MinRecords()) }
 
 // MinRecords is K.
 func (c KAnonymity) MinRecords() int { return max(1, c.K) }

@@ -11,7 +11,7 @@ type Model int
 
 // The privacy models.
 const (
-	K               Model = iota // k-anonymity, over all or some attributes
+	K               Model = iota // k-anonymity
 	DistinctL                    // distinct l-diversity
 	EntropyL                     // entropy l-diversity
 	RecursiveCL                  // recursive (c,l)-diversity

@@ -6,17 +6,45 @@ import (
 	"slices"
 )
 
-// New makes the constraint that a valid specification describes. The error is
-// that of Spec.Validate, or names what the schema does not have. Values that a
+// New makes the constraint that a valid specification describes: on a sensitive
+// attribute, it is Restricted exactly where the specification has an Over. The error
+// is that of Spec.Validate, or names what the schema does not have. Values that a
 // bound names get a code in the schema's dictionary, so that they are bound from
 // their first appearance on.
 func New(s Spec, schema Schema) (Constraint, error) {
 	if err := s.Validate(); err != nil {
 		return nil, err
 	}
-	if s.Model == K {
-		return newKAnonymity(s, schema)
+	over, err := places(s, schema)
+	if err != nil {
+		return nil, err
 	}
+	if s.Model == K {
+		return KAnonymity{K: s.K, Over: over}, nil
+	}
+	c, err := newSensitive(s, schema)
+	if err != nil || over == nil {
+		return c, err
+	}
+	return Restricted{Constraint: c, Over: over}, nil
+}
+
+// places are the attributes that the specification is over, ascending; nil for all.
+func places(s Spec, schema Schema) ([]int, error) {
+	var over []int
+	for _, name := range s.Over {
+		a := slices.Index(schema.Attributes, name)
+		if a < 0 {
+			return nil, fmt.Errorf("%v: %q is no quasi-identifying attribute", s, name)
+		}
+		over = append(over, a)
+	}
+	slices.Sort(over)
+	return over, nil
+}
+
+// newSensitive makes the constraint on a sensitive attribute, over all attributes.
+func newSensitive(s Spec, schema Schema) (Constraint, error) {
 	a := slices.IndexFunc(schema.Sensitive, func(c Sensitive) bool { return c.Name == s.Of })
 	if a < 0 {
 		return nil, fmt.Errorf("%v: there is no sensitive attribute of that name", s)
@@ -56,19 +84,6 @@ func NewSet(specs []Spec, schema Schema) (ConstraintSet, error) {
 		return nil, errors.Join(errs...)
 	}
 	return set, nil
-}
-
-func newKAnonymity(s Spec, schema Schema) (Constraint, error) {
-	c := KAnonymity{K: s.K}
-	for _, name := range s.Over {
-		a := slices.Index(schema.Attributes, name)
-		if a < 0 {
-			return nil, fmt.Errorf("%v: %q is no quasi-identifying attribute", s, name)
-		}
-		c.Over = append(c.Over, a)
-	}
-	slices.Sort(c.Over)
-	return c, nil
 }
 
 func newAlphaBound(s Spec, attribute int, of Sensitive) (Constraint, error) {

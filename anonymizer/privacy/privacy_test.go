@@ -69,6 +69,28 @@ func TestConstraintSet(t *testing.T) {
 	}
 }
 
+// TestRestricted: a class is judged by the constraint that is restricted.
+func TestRestricted(t *testing.T) {
+	t.Parallel()
+	for _, row := range []struct {
+		constraint privacy.Constraint
+		relative   bool
+	}{
+		{privacy.DistinctDiversity{L: 3, Name: "ward"}, false}, {privacy.TCloseness{T: 0.3, Name: "ward"}, true},
+	} {
+		bare, set := privacy.ConstraintSet{row.constraint}, privacy.ConstraintSet{privacy.Restricted{Constraint: row.constraint, Over: []int{1}}}
+		whole := privacy.NewPopulation(summary(1, 1, 2, 3))
+		for _, class := range []privacy.Summary{summary(), summary(1, 2, 3), summary(1, 1, 1)} {
+			if set.Satisfied(class, whole) != bare.Satisfied(class, whole) || (set.Feasible(class) == nil) != (bare.Feasible(class) == nil) {
+				t.Errorf("%v over %v", set, class)
+			}
+		}
+		if set.K() != bare.K() || set.String() != bare.String() || set.Relative() != row.relative {
+			t.Errorf("%v: k %d, relative %v", set, set.K(), set.Relative())
+		}
+	}
+}
+
 // TestSummary: adding, merging and removing in any order count the same.
 func TestSummary(t *testing.T) {
 	t.Parallel()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 )
 
 // Spec describes a constraint as a policy writes it. Fields that the model does
@@ -12,7 +13,9 @@ type Spec struct {
 	Model Model
 	// K is the k of k-anonymity, at least 1.
 	K int
-	// Over names the attributes of a constraint <QI, K>; empty = all. Model K only.
+	// Over names the quasi-identifying attributes that the constraint speaks of:
+	// records alike in these are at least K, or have so many values of Of, and so on.
+	// Empty = all of them.
 	Over []string
 	// L is the l of the three diversities, at least 1; whole for DistinctL and
 	// RecursiveCL.
@@ -92,7 +95,6 @@ func (s Spec) validateForeign() (errs []error) {
 		models []Model
 	}{
 		{"k", s.K != 0, []Model{K}},
-		{"over", len(s.Over) > 0, []Model{K}},
 		{"l", s.L != 0, []Model{DistinctL, EntropyL, RecursiveCL}},
 		{"c", s.C != 0, []Model{RecursiveCL}},
 		{"alpha", s.Alpha != 0, []Model{AlphaK}},
@@ -127,11 +129,19 @@ func repeatedNames(what string, names []string) error {
 }
 
 // String is the constraint in the field's notation, for example "5-anonymity",
-// "5-anonymity over age and zip" or "distinct 3-diversity of diagnosis".
+// "5-anonymity over age, zip" or "distinct 3-diversity of diagnosis".
 func (s Spec) String() string {
+	if len(s.Over) == 0 {
+		return s.bound()
+	}
+	return s.bound() + " over " + strings.Join(s.Over, ", ")
+}
+
+// bound names the constraint but for the attributes that it is over.
+func (s Spec) bound() string {
 	switch s.Model {
 	case K:
-		return kName(s.K, s.Over)
+		return fmt.Sprintf("%d-anonymity", s.K)
 	case DistinctL:
 		return fmt.Sprintf("distinct %s-diversity of %s", number(s.L), s.Of)
 	case EntropyL:

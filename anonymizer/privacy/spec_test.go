@@ -31,6 +31,16 @@ func TestSpecs(t *testing.T) {
 	}{
 		{privacy.Spec{Model: privacy.K, K: 5}, "5-anonymity", privacy.KAnonymity{K: 5}},
 		{privacy.Spec{Model: privacy.K, K: 5, Over: []string{"sex", "age"}}, "5-anonymity over sex, age", privacy.KAnonymity{K: 5, Over: []int{0, 2}}},
+		{
+			privacy.Spec{Model: privacy.DistinctL, L: 3, Of: "diagnosis", Over: []string{"zip", "age"}},
+			"distinct 3-diversity of diagnosis over zip, age",
+			privacy.Restricted{Constraint: privacy.DistinctDiversity{L: 3, Attribute: 1, Name: "diagnosis"}, Over: []int{0, 1}},
+		},
+		{
+			privacy.Spec{Model: privacy.AlphaK, Alpha: 0.2, Of: "diagnosis", Values: []string{"HIV"}, Over: []string{"sex"}},
+			"(0.2,k)-anonymity of one value of diagnosis over sex",
+			privacy.Restricted{Constraint: privacy.AlphaBound{Alpha: 0.2, Attribute: 1, Name: "diagnosis", Values: []uint32{0}}, Over: []int{2}},
+		},
 		{privacy.Spec{Model: privacy.DistinctL, L: 3, Of: "diagnosis"}, "distinct 3-diversity of diagnosis", privacy.DistinctDiversity{L: 3, Attribute: 1, Name: "diagnosis"}},
 		{privacy.Spec{Model: privacy.EntropyL, L: 2.5, Of: "diagnosis"}, "entropy 2.5-diversity of diagnosis", privacy.EntropyDiversity{L: 2.5, Attribute: 1, Name: "diagnosis"}},
 		{privacy.Spec{Model: privacy.RecursiveCL, C: 2, L: 3, Of: "diagnosis"}, "recursive (2,3)-diversity of diagnosis", privacy.RecursiveDiversity{C: 2, L: 3, Attribute: 1, Name: "diagnosis"}},
@@ -73,6 +83,7 @@ func TestWrongSpecs(t *testing.T) {
 		"k-anonymity takes no l, which belongs to":  {Model: privacy.K, K: 2, L: 2},
 		"over holds one entry twice":                {Model: privacy.K, K: 2, Over: []string{"age", "age"}},
 		`"size" is no quasi-identifying attribute`:  {Model: privacy.K, K: 2, Over: []string{"size"}},
+		`"diagnosis" is no quasi-identifying`:       {Model: privacy.DistinctL, L: 2, Of: "diagnosis", Over: []string{"age", "diagnosis"}},
 		"l is 2.5 and must be a whole number":       {Model: privacy.DistinctL, L: 2.5, Of: "diagnosis"},
 		"l is NaN and must be a number":             {Model: privacy.EntropyL, L: math.NaN(), Of: "diagnosis"},
 		"c is 0 and must be above 0":                {Model: privacy.RecursiveCL, L: 2, Of: "diagnosis"},

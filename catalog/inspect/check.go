@@ -45,6 +45,7 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		if err != nil {
 			return nil, err
 		}
+		c.relations = relations
 		for _, r := range relations {
 			c.byName[r.Name], c.byOID[uint32(r.OID)] = r, r
 		}
@@ -67,6 +68,7 @@ type checker struct {
 	conn          *pgx.Conn
 	in            CheckInput
 	owner, reader uint32
+	relations     []catalog.Relation
 	byName        map[catalog.Name]catalog.Relation
 	byOID         map[uint32]catalog.Relation
 	report        Report

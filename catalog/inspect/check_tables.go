@@ -27,23 +27,29 @@ func (c *checker) checkTables() error {
 	for _, row := range rows {
 		tables[catalog.Name{Schema: row.Schema, Relation: row.Relation}] = row
 	}
+	_, problems, err := Publish(c.ctx, c.conn, c.in.Policy, c.relations)
+	if err != nil {
+		return err
+	}
 	for _, policy := range c.in.Policy.Tables {
 		relation, exists := c.byName[policy.Table]
 		if !exists {
 			c.report.add(Error, "table-missing", policy.Table, "there is no such relation", "correct its name in the policy")
 			continue
 		}
-		c.checkPolicy(policy, relation)
+		c.checkPolicy(policy, relation, problems)
 		c.checkTable(relation, tables[policy.Table])
 	}
 	return nil
 }
 
-// checkPolicy reports what catalog.Publish finds, and generated columns, which
-// logical replication does not send.
-func (c *checker) checkPolicy(policy catalog.TablePolicy, relation catalog.Relation) {
-	_, problems := catalog.Publish(policy, relation)
+// checkPolicy reports what Publish finds, and generated columns, which logical
+// replication does not send.
+func (c *checker) checkPolicy(policy catalog.TablePolicy, relation catalog.Relation, problems []catalog.Problem) {
 	for _, p := range problems {
+		if p.Table != policy.Table {
+			continue
+		}
 		c.report = append(c.report, Finding{Severity: Error, Code: "policy", Table: p.Table, Column: p.Column, What: p.What, Fix: p.Fix})
 	}
 	for _, column := range relation.Columns {

@@ -5,10 +5,12 @@
 //   - [Relations]: the relations of the database as types of package catalog.
 //   - [Server]: version, settings and free slots.
 //   - [Check]: everything that stands in the way of publishing, at once.
+//   - [Publish]: the published shapes of the tables that a policy protects.
+//   - [Advise]: what a policy allows and its operator may not have meant.
 //   - [Audit]: the part of Check that asks whether clients' sessions could reach
 //     a raw row; to be repeated while serving.
 //
-// Every function reads one snapshot of the catalogs in a fixed number of
+// Every function reads one snapshot. Catalogs are read in a fixed number of
 // queries, whatever the number of relations. PostgreSQL's chapters "System
 // Catalogs", "Database Roles" and "Rules and Privileges" are the sources.
 package inspect

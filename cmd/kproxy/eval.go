@@ -32,6 +32,11 @@ without a database, and measures what is lost and what risk remains. It prints a
 table; with --out it writes report.html, one page with charts that needs nothing
 else, measurements.json and measurements.csv as well.
 
+In the table, loss is the share of the information that generalization takes away,
+risk the chance of finding the record most at risk, mean risk that of any record,
+query error how far counts over ranges are off, and DM the discernibility metric.
+All are better when lower; the page explains each.
+
 --k, --l and --alpha take the place of the policy's own k over all columns, of the
 l of its diversity constraints, and of its alphas. Without --methods, all methods
 are run that can honor the constraints.
@@ -54,9 +59,15 @@ are run that can honor the constraints.
 	flags.Uint64Var(&e.grid.Seed, "seed", 1, "`SEED` of the methods and of the query workload")
 	flags.StringVar(&e.out, "out", "", "write the report into this `FOLDER`")
 	flags.BoolVar(&e.json, "json", false, "print JSON instead of the table")
+	for _, name := range []string{"l", "alpha"} {
+		flags.Lookup(name).DefValue = "" // the help's "(default [])" contradicts what it says
+	}
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		if e.data == "" || e.policy == "" {
 			return usageError{errors.New("--data and --policy are needed; 'kproxy init' drafts a policy")}
+		}
+		if err := e.grid.Validate(); err != nil {
+			return usageError{err}
 		}
 		return e.run(c)
 	}

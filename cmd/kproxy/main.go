@@ -34,13 +34,16 @@ type usageError struct{ error }
 func run(ctx context.Context, arguments []string) int {
 	root := newRoot()
 	root.SetArgs(arguments)
-	err := root.ExecuteContext(ctx)
+	command, err := root.ExecuteContextC(ctx)
 	switch usage := (usageError{}); {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "kproxy: %v\nRun 'kproxy --help' for the commands and their flags.\n", err)
+		fmt.Fprintf(os.Stderr, "kproxy: %v\nRun '%s --help' for what it takes.\n", err, command.CommandPath())
 		return exitUsage
+	case ctx.Err() != nil && errors.Is(err, context.Canceled):
+		fmt.Fprintln(os.Stderr, "kproxy: interrupted")
+		return exitFailure
 	default:
 		fmt.Fprintf(os.Stderr, "kproxy: %v\n", err)
 		return exitFailure

@@ -91,14 +91,15 @@ func (c Chart) drawable(points []Point) plotter.XYs {
 
 // scale sets the axes; few places on the X axis are all written out.
 func (c Chart) scale(p *plot.Plot, at map[float64]bool) {
+	p.X.Tick.Marker, p.Y.Tick.Marker = linear{}, linear{}
 	if len(at) == 0 { // an empty chart has no range of its own
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = 1, 2, 1, 2
 	}
 	if c.LogX {
-		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.X.Scale, p.X.Tick.Marker = plot.LogScale{}, logarithmic{}
 	}
 	if c.LogY {
-		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, logarithmic{}
 	} else {
 		p.Y.Min = min(0, p.Y.Min)
 	}
@@ -110,11 +111,7 @@ func (c Chart) scale(p *plot.Plot, at map[float64]bool) {
 	}
 	const few = 12
 	if len(at) > 0 && len(at) <= few {
-		var marks plot.ConstantTicks
-		for x := range at {
-			marks = append(marks, plot.Tick{Value: x, Label: fmt.Sprintf("%g", x)})
-		}
-		p.X.Tick.Marker = marks
+		p.X.Tick.Marker = placesOf(at)
 	}
 }
 

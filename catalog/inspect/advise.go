@@ -1,0 +1,148 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Advise tells of what a policy allows and its operator may not have meant: parts
+// that are protected apart from each other, constraints that the table cannot meet
+// as it is, and values that constraints bound and that no row has. The publications
+// are those that [Publish] made of the policy; findings name values as the policy
+// writes them. All are warnings.
+//
+// It reads the tables, each once for every constraint that names values, so the
+// connection must be the owner's.
+func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publications []catalog.Publication) (Report, error) {
+	a := adviser{ctx: ctx, conn: conn}
+	err := reading(ctx, conn, func() error {
+		for _, p := range publications {
+			written := slices.IndexFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == p.Policy.Table })
+			if written < 0 {
+				continue
+			}
+			a.publication = p
+			a.adviseParts()
+			if err := a.adviseSize(); err != nil {
+				return err
+			}
+			if err := a.adviseValues(policy.Tables[written].Constraints); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking at the protected tables: %w", err)
+	}
+	return a.report, nil
+}
+
+type adviser struct {
+	ctx         context.Context
+	conn        *pgx.Conn
+	publication catalog.Publication
+	report      Report
+}
+
+func (a *adviser) warn(code, column, what, fix string) {
+	a.report = append(a.report, Finding{Severity: Warning, Code: code, Table: a.publication.Policy.Table, Column: column, What: what, Fix: fix})
+}
+
+// adviseParts tells of columns that no constraint holds together.
+func (a *adviser) adviseParts() {
+	components := a.publication.Components()
+	if len(components) < 2 {
+		return
+	}
+	parts := make([]string, len(components))
+	for i, component := range components {
+		names := make([]string, len(component))
+		for j, attribute := range component {
+			names[j] = a.publication.Attributes[attribute].Column
+		}
+		parts[i] = strings.Join(names, ", ")
+	}
+	a.warn("parts", "", fmt.Sprintf("has %d parts that are protected apart from each other: %s; "+
+		"nothing is promised against somebody who knows columns of two parts of a person", len(parts), strings.Join(parts, " | ")),
+		"if somebody may, tie the parts by a constraint over columns of both, or one without over")
+}
+
+// adviseSize tells of a table that has too few records, or persons, for a
+// k-anonymity constraint.
+func (a *adviser) adviseSize() error {
+	policy := a.publication.Policy
+	k, what, unit := 0, "", "rows"
+	for _, constraint := range policy.Constraints {
+		if constraint.Model == privacy.K && constraint.K > k {
+			k, what = constraint.K, constraint.String()
+		}
+	}
+	counted := "SELECT FROM ONLY " + a.source()
+	if policy.Subject != "" {
+		unit = "persons"
+		counted = "SELECT DISTINCT " + catalog.QuoteIdentifier(policy.Subject) + " FROM ONLY " + a.source()
+	}
+	var n int
+	if err := a.conn.QueryRow(a.ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) s", counted, k)).Scan(&n); err != nil {
+		return fmt.Errorf("counting the %s of %s: %w", unit, policy.Table, err)
+	}
+	if n < k {
+		a.warn("too-few", "", fmt.Sprintf("has fewer than %d %s now, so %s cannot be met: nothing of it is published until there are more", k, unit, what),
+			"wait for more, or lower k")
+	}
+	return nil
+}
+
+func (a *adviser) source() string { return a.publication.Relation.Name.SQL() }
+
+// adviseValues tells of bounded values that no row has: perhaps they are
+// misspelled, and the values that were meant are not bounded.
+func (a *adviser) adviseValues(written []privacy.Spec) error {
+	for i, constraint := range a.publication.Policy.Constraints {
+		if len(constraint.Values) == 0 {
+			continue
+		}
+		present, err := a.present(constraint)
+		if err != nil {
+			return err
+		}
+		var absent []string
+		for j, text := range written[i].Values {
+			if !slices.Contains(present, int64(j+1)) {
+				absent = append(absent, catalog.QuoteLiteral(text))
+			}
+		}
+		if len(absent) > 0 {
+			a.warn("value-absent", constraint.Of, fmt.Sprintf("the constraint %v names what no row of the table has now: %s", constraint, named(absent)),
+				"correct the spelling, or leave it so for what may come")
+		}
+	}
+	return nil
+}
+
+// present are the places, from 1, of the constraint's values that some row has.
+func (a *adviser) present(constraint privacy.Spec) ([]int64, error) {
+	column, _ := a.publication.Relation.Column(constraint.Of)
+	equal := "s." + catalog.QuoteIdentifier(column.Name) + "::text = w.v"
+	if !column.Enum {
+		equal = fmt.Sprintf("s.%s = w.v::%s", catalog.QuoteIdentifier(column.Name), unmodified(column))
+	}
+	rows, err := a.conn.Query(a.ctx, fmt.Sprintf("SELECT DISTINCT w.n FROM ONLY %s s JOIN unnest($1::text[]) WITH ORDINALITY AS w(v, n) ON %s", a.source(), equal),
+		constraint.Values)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the values of %v in %s: %w", constraint, a.source(), err)
+	}
+	present, err := pgx.CollectRows(rows, pgx.RowTo[int64])
+	if err != nil {
+		return nil, fmt.Errorf("looking for the values of %v in %s: %w", constraint, a.source(), err)
+	}
+	return present, nil
+}
