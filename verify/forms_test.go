@@ -92,9 +92,10 @@ var tripPlants = []struct {
 	{"few enough persons in the projection of one constraint", "UPDATE records_4 SET person = 'p1' WHERE id = 2; UPDATE release_4 SET age = NULL, age_range = NULL, born = NULL", []string{
 		firstCost,
 	}},
-	{"off the grid", "UPDATE release_4 SET age_range = '[21,26)' WHERE kproxy_class = 0", []string{"age_range is an interval of the policy"}},
+	{"off the grid", "UPDATE release_4 SET age_range = '[21,26)', age = 23 WHERE kproxy_class = 0", []string{"age_range is an interval of the policy"}},
 	{"between two widths", "UPDATE release_4 SET age_range = '[15,30)' WHERE kproxy_class = 0", []string{"age_range is an interval of the policy"}},
-	{"a wider interval", "UPDATE release_4 SET age_range = '[20,30)' WHERE kproxy_class = 0", nil},
+	{"a wider interval", "UPDATE release_4 SET age_range = '[20,30)', age = 24 WHERE kproxy_class = 0", nil},
+	{"an exact value beside an interval", "UPDATE release_4 SET age = 21 WHERE kproxy_class = 0", []string{"age is the middle of age_range"}},
 	{"another interval", "UPDATE release_4 SET age_range = '[30,35)', age = 32 WHERE kproxy_class = 0", []string{"every value lies within age_range"}},
 	{"an open range", "UPDATE release_4 SET age_range = '[20,)' WHERE kproxy_class = 0", []string{"age_range is an interval of the policy"}},
 	{"off the grid's origin", "UPDATE release_4 SET income = '[0,100]' WHERE kproxy_class = 0", []string{"income is an interval of the policy"}},

@@ -102,6 +102,9 @@ func (t *table) checkRepresentative(c catalog.PublishedColumn, spec hierarchy.Sp
 	class := t.partOf(c.Attribute).class
 	for _, bounds := range t.publication.Columns {
 		if bounds.Part == catalog.Range && bounds.Source == c.Source {
+			if err := t.checkMiddle(c, bounds, spec); err != nil {
+				return err
+			}
 			return t.violations(check, fmt.Sprintf("SELECT 'class ' || l.%[1]s || ': ' || count(*) || ' rows' FROM %[2]s l"+
 				" WHERE l.%[1]s IS NOT NULL AND ((%[3]s IS NULL) <> (%[4]s IS NULL) OR NOT %[4]s @> %[5]s) GROUP BY l.%[1]s",
 				class, t.release, quoted("l", c.Name), quoted("l", bounds.Name), element(t.source(c), bounds.Type, quoted("l", c.Name))))
