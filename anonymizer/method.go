@@ -37,6 +37,15 @@ type Release struct {
 	Levels [][]uint8
 }
 
+// WithholdAll is the release of a table for which the constraints are infeasible.
+func WithholdAll(t *Table) *Release {
+	all := make([]int32, t.Len())
+	for i := range all {
+		all[i] = int32(i)
+	}
+	return &Release{Withheld: all}
+}
+
 // Options of a run; the zero value is valid.
 type Options struct {
 	// Seed decides which of several indistinguishable records goes where. The

@@ -86,7 +86,7 @@ func (r *run) blockwise(ctx context.Context, size int, prepare func() func() clu
 		return &anonymizer.Release{}, nil
 	}
 	if r.constraints.Feasible(r.table.Population().Summary) != nil {
-		return withheld(n), nil
+		return anonymizer.WithholdAll(r.table), nil
 	}
 	size = max(size, min(classesPerBlock*r.k, largestBlock))
 	leaf, newClusterer := min(size, leafSize), func() clusterer { return whole{} }
@@ -134,12 +134,4 @@ func (r *run) divide(ctx context.Context, blocks []anonymizer.EquivalenceClass, 
 
 func (r *run) satisfied(class []int32) bool {
 	return len(class) >= r.k && r.constraints.Satisfied(r.table.Summarize(class), r.table.Population())
-}
-
-func withheld(records int) *anonymizer.Release {
-	all := make([]int32, records)
-	for i := range all {
-		all[i] = int32(i)
-	}
-	return &anonymizer.Release{Withheld: all}
 }

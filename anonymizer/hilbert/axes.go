@@ -91,7 +91,9 @@ func scale(positions []float64) []float64 {
 	}
 	low, span := positions[0]/2, positions[len(positions)-1]/2-positions[0]/2
 	for i, p := range positions {
-		scaled[i] = (p/2 - low) / span
+		if span > 0 { // the least of floats have no half
+			scaled[i] = (p/2 - low) / span
+		}
 	}
 	return scaled
 }

@@ -155,22 +155,13 @@ func countsRecords(c privacy.ConstraintSet) bool {
 // release makes classes of the groups; without any, all records are withheld.
 func (d division) release(t *anonymizer.Table) *anonymizer.Release {
 	if len(d.sizes) == 0 {
-		return withheld(t)
+		return anonymizer.WithholdAll(t)
 	}
 	r := &anonymizer.Release{Classes: make([]anonymizer.EquivalenceClass, len(d.sizes))}
 	from := 0
 	for i, size := range d.sizes {
 		r.Classes[i] = anonymizer.EquivalenceClass(d.records[from : from+size : from+size])
 		from += size
-	}
-	return r
-}
-
-// withheld publishes nothing.
-func withheld(t *anonymizer.Table) *anonymizer.Release {
-	r := &anonymizer.Release{}
-	for i := range t.Len() {
-		r.Withheld = append(r.Withheld, int32(i))
 	}
 	return r
 }

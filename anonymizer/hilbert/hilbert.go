@@ -37,7 +37,9 @@ import (
 // entropy diversity where a value is too frequent for buckets, and constraints
 // that count subjects, whose groups of records are united in the same way.
 //
-// Memory: about 60 to 100 bytes a record for 8 attributes.
+// Memory at its peak, beside the table, with the release and what the garbage
+// collector has not freed yet: 180 bytes a record for 10^6 records of 8 attributes at
+// k = 5, 205 for 10^7 (workload.AdultLike), in 1.8 and 20.5 s of processor time.
 type Hilbert struct {
 	// Frontier releases for diversity what the bucket-and-frontier heuristic makes,
 	// as the paper does, even where the united division loses less. Where the
@@ -96,7 +98,7 @@ func (h Hilbert) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.C
 		return &anonymizer.Release{}, nil
 	}
 	if c.Feasible(t.Population().Summary) != nil {
-		return withheld(t), nil
+		return anonymizer.WithholdAll(t), nil
 	}
 	axes := newAxes(ctx, t)
 	line, err := order(ctx, axes, t.Len(), o.Seed)

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/anonymizertest"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/anonymizer/workload"
@@ -172,6 +174,29 @@ func TestEveryMethodCanBeCanceledAndTells(t *testing.T) {
 		}})
 		if last != 400 {
 			t.Errorf("%s: the last report is %d of 400", name, last)
+		}
+	}
+}
+
+// TestTinyFloats has values whose differences have no half, nor a share.
+func TestTinyFloats(t *testing.T) {
+	t.Parallel()
+	a := workload.Attribute("x", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
+	cells := make([]hierarchy.Cell, 100)
+	for i := range cells {
+		cells[i] = float64(i%2) * math.SmallestNonzeroFloat64
+	}
+	table, err := anonymizer.NewTable([]anonymizer.Attribute{a}, [][]hierarchy.Cell{cells}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range methods.Names() {
+		m, err := methods.Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := run(context.Background(), t, m, table, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, anonymizer.Options{}); len(r.Withheld) > 0 {
+			t.Errorf("%s withholds %d records", name, len(r.Withheld))
 		}
 	}
 }

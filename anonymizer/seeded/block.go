@@ -19,6 +19,7 @@ type block struct {
 	weights  [][]float32 // by attribute, of the nodes: scratch of measure
 	existing []float32   // distance from the nearest cluster
 	distance []float32   // from the cluster measured last
+	step     []uint16    // interval of the distance: scratch of nearestToSeed
 }
 
 func newBlock(p *plan, records []int32) *block {
@@ -31,6 +32,7 @@ func newBlock(p *plan, records []int32) *block {
 		codes:    make([][]int32, len(p.space.trees)),
 		existing: make([]float32, len(records)),
 		distance: make([]float32, len(records)),
+		step:     make([]uint16, len(records)),
 	}
 	for i := range b.existing {
 		b.existing[i] = math.MaxFloat32

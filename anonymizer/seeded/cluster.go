@@ -8,8 +8,12 @@ import (
 // cluster is a class in the making, with its centroid.
 type cluster struct {
 	members []int32
-	sums    []sum // by scale
+	sums    []sum     // by scale
+	codes   [][]tally // by tree; nil while nobody compares records with it
 }
+
+// tally is how many members have a code.
+type tally struct{ code, records int32 }
 
 // sum makes the mean of the members that are on the scale.
 type sum struct {
@@ -32,6 +36,37 @@ func (s *space) weigh(c *cluster, record int32, times int) {
 	}
 }
 
+// count makes the comparison of records with the cluster cheap: near members have
+// few codes, and these stand together in memory.
+func (s *space) count(c *cluster) {
+	c.codes = make([][]tally, len(s.trees))
+	for a, t := range s.trees {
+		codes := pick(t.codes, c.members)
+		slices.Sort(codes)
+		for i, code := range codes {
+			if i == 0 || code != codes[i-1] {
+				c.codes[a] = append(c.codes[a], tally{code: code})
+			}
+			c.codes[a][len(c.codes[a])-1].records++
+		}
+	}
+}
+
+// recount adds a record to the codes of a counted cluster (1) or takes it away (-1).
+func (s *space) recount(c *cluster, record, times int32) {
+	for a, tallies := range c.codes {
+		code := s.trees[a].codes[record]
+		i := slices.IndexFunc(tallies, func(t tally) bool { return t.code == code })
+		if i < 0 {
+			i, tallies = len(tallies), append(tallies, tally{code: code})
+		}
+		if tallies[i].records += times; tallies[i].records == 0 {
+			tallies = slices.Delete(tallies, i, i+1)
+		}
+		c.codes[a] = tallies
+	}
+}
+
 func (s *sum) add(x float32, times int) {
 	if x == x {
 		s.of += float64(times) * float64(x)
@@ -43,6 +78,7 @@ func (s *space) join(c *cluster, records ...int32) {
 	c.members = append(c.members, records...)
 	for _, r := range records {
 		s.weigh(c, r, 1)
+		s.recount(c, r, 1)
 	}
 }
 
@@ -51,6 +87,8 @@ func (s *space) replace(c *cluster, leaving, coming int32) {
 	c.members[slices.Index(c.members, leaving)] = coming
 	s.weigh(c, leaving, -1)
 	s.weigh(c, coming, 1)
+	s.recount(c, leaving, -1)
+	s.recount(c, coming, 1)
 }
 
 // distance of a record from the centroid of a cluster.
@@ -66,13 +104,19 @@ func (s *space) distanceBelow(record int32, c *cluster, limit float32) (distance
 	for a, scale := range s.scales {
 		distance += share * c.sums[a].distance(scale.at[record], size)
 	}
-	for _, t := range s.trees {
+	for a, t := range s.trees {
 		if distance >= limit {
 			return 0, false
 		}
 		code, unlike := t.codes[record], float32(0)
-		for _, r := range c.members {
-			unlike += t.distance(code, t.codes[r])
+		if c.codes == nil {
+			for _, r := range c.members {
+				unlike += t.distance(code, t.codes[r])
+			}
+		} else {
+			for _, other := range c.codes[a] {
+				unlike += float32(other.records) * t.distance(code, other.code)
+			}
 		}
 		distance += share * unlike / size
 	}

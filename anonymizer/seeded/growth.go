@@ -103,40 +103,39 @@ func (g *growth) gather() {
 // steps is the number of intervals in which distances are counted.
 const steps = 1024
 
+// unfit is the interval of records that are no candidates.
+const unfit = steps + 1
+
 // nearestToSeed gives the places of that many records, or all there are. Those
 // whose distances lie in the last interval are taken as they come.
 func (g *growth) nearestToSeed(records int) []int32 {
 	var counts [steps + 1]int32
 	perUnit := steps / g.space.attributes()
-	distance := g.block.distance[:g.left]
-	fit := func(i int) bool { return distance[i] != taken && !g.values.closed[g.values.of[i]] }
-	for i, d := range distance {
-		if fit(i) {
-			counts[int(min(steps, d*perUnit))]++
+	step := g.step[:g.left]
+	for i, d := range g.block.distance[:g.left] {
+		step[i] = unfit
+		if d != taken && !g.values.closed[g.values.of[i]] {
+			step[i] = uint16(min(steps, d*perUnit))
+			counts[step[i]]++
 		}
 	}
-	last, within := 0, int(counts[0])
+	last, within := uint16(0), int(counts[0])
 	for last < steps && within < records {
 		last++
 		within += int(counts[last])
 	}
 	rest := records - (within - int(counts[last]))
 	places := make([]int32, 0, min(records, within))
-	for i, d := range distance {
-		step := 0
-		if fit(i) {
-			step = int(min(steps, d*perUnit))
-		} else {
+	for i, s := range step {
+		if s > last {
 			continue
 		}
-		if step == last {
+		if s == last {
 			if rest--; rest < 0 {
 				continue
 			}
 		}
-		if step <= last {
-			places = append(places, int32(i))
-		}
+		places = append(places, int32(i))
 	}
 	return places
 }

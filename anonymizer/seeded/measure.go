@@ -28,9 +28,9 @@ func (t tree) measureAll(members, column []int32, distance, weights []float32) {
 		}
 	}
 	distance = distance[:len(column)]
-	if t.height == 1 {
+	if t.flat {
 		for i, code := range column {
-			distance[i] += weights[t.nodes[code]]
+			distance[i] += weights[code]
 		}
 	} else {
 		for i, code := range column {

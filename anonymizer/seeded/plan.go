@@ -43,7 +43,7 @@ func (p *plan) release(ctx context.Context, o anonymizer.Options) (*anonymizer.R
 		return nil, err
 	}
 	if len(clusters) == 0 {
-		return withheld(p.table), nil
+		return anonymizer.WithholdAll(p.table), nil
 	}
 	r := &anonymizer.Release{Classes: make([]anonymizer.EquivalenceClass, len(clusters))}
 	for i, c := range clusters {
@@ -77,34 +77,12 @@ func (p *plan) regions(ctx context.Context, o anonymizer.Options) ([]region, err
 		return nil, err
 	}
 	if p.quota {
-		blocks = p.balanced(blocks, largestBlock*size)
+		blocks = p.balanced(blocks)
 	}
 	regions := make([]region, len(blocks))
 	p.placed = o.Track(p.table.Len())
 	p.each(len(blocks), func(i int) { regions[i] = p.cluster(ctx, blocks[i], o.Seed+uint64(i)) })
 	return regions, ctx.Err()
-}
-
-// largestBlock is how many blocks of the least size are united at the most.
-const largestBlock = 8
-
-// balanced unites blocks in which a bounded value is too frequent with those
-// after them, or the last one with that before it, until it is not, or they have
-// most records. In the table as a whole no value is too frequent.
-func (p *plan) balanced(blocks []anonymizer.EquivalenceClass, most int) []anonymizer.EquivalenceClass {
-	var united []anonymizer.EquivalenceClass
-	var current anonymizer.EquivalenceClass
-	for i, next := range blocks {
-		current = append(current, next...)
-		if last := len(united) - 1; i == len(blocks)-1 && last >= 0 && len(united[last]) < most && !p.bound.holds(current) {
-			united[last] = append(united[last], current...)
-			return united
-		}
-		if i == len(blocks)-1 || len(current) >= most || p.bound.holds(current) {
-			united, current = append(united, current), nil
-		}
-	}
-	return united
 }
 
 // each calls do for every number below n, on all cores.
@@ -126,6 +104,7 @@ func (p *plan) cluster(ctx context.Context, records []int32, seed uint64) region
 	b := newBlock(p, records)
 	own := []region{{clusters: b.grow(ctx, seed)}}
 	own[0].left = b.records[:b.left:b.left]
+	p.countAll(own[0].clusters)
 	s := &search{plan: p, regions: own}
 	if !p.quota {
 		s.exchangeAll(ctx)
@@ -135,6 +114,13 @@ func (p *plan) cluster(ctx context.Context, records []int32, seed uint64) region
 		p.placed.Add(b.left)
 	}
 	return own[0]
+}
+
+// countAll prepares clusters for a search.
+func (p *plan) countAll(clusters []*cluster) {
+	for _, c := range clusters {
+		p.space.count(c)
+	}
 }
 
 // settle finishes what single blocks could not, and gives the clusters, all of

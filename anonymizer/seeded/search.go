@@ -163,7 +163,9 @@ func (s *search) growAgain(ctx context.Context, seed uint64) {
 			s.regions[to].left = nil
 		}
 		b := newBlock(s.plan, records)
-		s.regions[from].clusters = append(s.regions[from].clusters, b.grow(ctx, seed)...)
+		grown := b.grow(ctx, seed)
+		s.countAll(grown)
+		s.regions[from].clusters = append(s.regions[from].clusters, grown...)
 		s.regions[from].left = b.records[:b.left:b.left]
 		from = to
 	}

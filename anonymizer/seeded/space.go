@@ -24,7 +24,8 @@ type tree struct {
 	codes  []int32 // by record; values are alike where codes are
 	nodes  []int32 // by code and level below the root: the number of the ancestor
 	height int
-	size   int // number of nodes
+	size   int  // number of nodes
+	flat   bool // nodes are numbered like codes
 }
 
 func newSpace(ctx context.Context, t *anonymizer.Table) *space {
@@ -60,7 +61,7 @@ func newScale(ctx context.Context, h hierarchy.Hierarchy, cells []hierarchy.Cell
 		switch {
 		case math.IsNaN(p):
 			s.at[i] = float32(p)
-		case low < high: // halves keep the range of the largest floats finite
+		case low/2 < high/2: // halves keep the range of the largest floats finite
 			s.at[i] = float32((p/2 - low/2) / (high/2 - low/2))
 		}
 	}
@@ -86,6 +87,7 @@ func newTree(ctx context.Context, h hierarchy.Hierarchy, cells []hierarchy.Cell)
 		}
 		t.codes[i] = code
 	}
+	t.flat = t.height == 1 && t.size == len(codes)
 	return t
 }
 

@@ -25,6 +25,9 @@ func (s *search) uniteAll(ctx context.Context) []*cluster {
 		s.attachAnyway(i)
 		clusters = append(clusters, r.clusters...)
 	}
+	for _, c := range clusters {
+		c.codes = nil // those of large unions would be long
+	}
 	if len(clusters) == 0 {
 		var all []int32
 		for _, r := range s.regions {
