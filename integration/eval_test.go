@@ -191,12 +191,12 @@ func TestEvalRefusals(t *testing.T) {
 		code      int
 		says      []string
 	}{
-		"method cannot":    {diverse, []string{"--methods", "rounded-partition,cbad"}, 1, []string{"method cbad", "not (0.6,k)-anonymity of grade", "methods that can: rounded-partition, "}},
+		"method cannot":    {diverse, []string{"--methods", "rounded-partition,cbad"}, 2, []string{"method cbad", "not (0.6,k)-anonymity of grade", "methods that can: rounded-partition, "}},
 		"unknown method":   {plain, []string{"--methods", "magic"}, 2, []string{`"magic"`, "rounded-partition"}},
-		"nothing to vary":  {plain, []string{"--l", "2", "--alpha", "0.5"}, 1, []string{"--l changes nothing", "--alpha changes nothing", "{l: 2, of: COLUMN}"}},
+		"nothing to vary":  {plain, []string{"--l", "2", "--alpha", "0.5"}, 2, []string{"--l changes nothing", "--alpha changes nothing", "{l: 2, of: COLUMN}"}},
 		"range":            {plain, []string{"--k", "0"}, 2, []string{"--k must be at least 1"}},
 		"no number":        {plain, []string{"--k", "five"}, 2, []string{`"five"`}},
-		"no label":         {plain, []string{"--label", "fame"}, 1, []string{`"fame"`, "birth_date"}},
+		"no label":         {plain, []string{"--label", "fame"}, 2, []string{`"fame"`, "birth_date"}},
 		"missing policy":   {filepath.Join(report, "nowhere.yaml"), nil, 1, []string{"nowhere.yaml", "no such file"}},
 		"no such argument": {plain, []string{"more"}, 2, []string{`"more"`}},
 	} {
@@ -209,12 +209,72 @@ func TestEvalRefusals(t *testing.T) {
 	evaluated(t, filepath.Join(report, "nowhere.csv"), plain).speaks(t, 1, 1, "nowhere.csv", "no such file")
 
 	o := evaluated(t, data, diverse, "--methods", "rounded-partition", "--k", "5,500", "--alpha", "0.2,0.6", "--out", report).must(t)
-	for _, words := range []string{"no release: rounded-partition, k = 500: 500-anonymity needs 500 records and the table has 200", "alpha can be"} {
-		if !strings.Contains(o.stdout, words) || !strings.Contains(read(t, filepath.Join(report, "report.html")), strings.TrimPrefix(words, "no release: rounded-partition, k = 500: ")) {
+	for _, words := range []string{"no release with k = 500, l = 2, alpha = 0.6: 500-anonymity needs 500 records and the table has 200", "alpha can be"} {
+		if !strings.Contains(o.stdout, words) || !strings.Contains(read(t, filepath.Join(report, "report.html")), strings.TrimPrefix(words, "no release with k = 500, l = 2, alpha = 0.6: ")) {
 			t.Errorf("it is not said that %q:\n%s", words, o.stdout)
 		}
 	}
 	agree(t, report, 4)
+}
+
+// TestEvalWithoutAnyRelease fails, and tells the reason once for all methods.
+func TestEvalWithoutAnyRelease(t *testing.T) {
+	t.Parallel()
+	o := evaluated(t, people(t, 100), peoplePolicy(t, ""), "--k", "500,400,500")
+	if o.code != 1 || o.stdout != "" {
+		t.Errorf("exit code %d, output\n%s", o.code, o.stdout)
+	}
+	for _, reason := range []string{"k = 400: 400-anonymity needs", "k = 500: 500-anonymity needs"} {
+		if strings.Count(o.stderr, reason) != 1 {
+			t.Errorf("%q is not said once:\n%s", reason, o.stderr)
+		}
+	}
+}
+
+// TestEvalTriesTheFolderFirst, not after an hour of runs.
+func TestEvalTriesTheFolderFirst(t *testing.T) {
+	t.Parallel()
+	data := people(t, 100)
+	o := evaluated(t, data, peoplePolicy(t, ""), "--out", filepath.Join(data, "report"))
+	o.speaks(t, 1, 1, "making the report's folder", "not a directory", "--out")
+	if o.stdout != "" {
+		t.Errorf("it ran all the same:\n%s", o.stdout)
+	}
+}
+
+// TestEvalOfParts: columns that are anonymized apart are spoken of apart, and
+// their joint risk is told.
+func TestEvalOfParts(t *testing.T) {
+	t.Parallel()
+	policy := peoplePolicy(t, "")
+	text := strings.Replace(read(t, policy), "[{k: 5}]", "[{k: 5, over: [zip, height]}, {k: 20, over: [birth_date, sex]}]", 1)
+	if err := os.WriteFile(policy, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	report := filepath.Join(scratch(t), "report")
+	data := people(t, 300)
+	o := evaluated(t, data, policy, "--methods", "rounded-partition,rounded-partition", "--label", "grade", "--population", data, "--out", report).must(t)
+	for _, title := range []string{"joint risk", "journalist", "CM"} {
+		if !strings.Contains(o.stdout, title) {
+			t.Errorf("the table has no %q:\n%s", title, o.stdout)
+		}
+	}
+	if strings.Count(o.stdout, "rounded-partition") != 1 || strings.Contains(o.stdout, "query error") {
+		t.Errorf("the table is\n%s", o.stdout)
+	}
+	page := read(t, filepath.Join(report, "report.html"))
+	if !strings.Contains(page, "birth_date and sex only") || !strings.Contains(page, "zip and height only") {
+		t.Error("the page does not name the parts")
+	}
+	evaluated(t, data, policy, "--k", "7").speaks(t, 2, 3, "--k changes nothing", "without over")
+}
+
+// TestEvalHelp says what a list is by default.
+func TestEvalHelp(t *testing.T) {
+	t.Parallel()
+	if help := run(t, "", nil, program, "eval", "--help").must(t).stdout; strings.Contains(help, "[]") || strings.Contains(help, "(default )") {
+		t.Errorf("it says\n%s", help)
+	}
 }
 
 // TestEvalInterrupted presses Ctrl-C while methods run and while releases are
@@ -238,7 +298,7 @@ func TestEvalInterrupted(t *testing.T) {
 		if code == 1 && p.log.String() != "kproxy: interrupted\n" {
 			t.Errorf("it wrote %q", p.log)
 		}
-		if _, err := os.Stat(report); err == nil || p.output.String() != "" {
+		if files, _ := os.ReadDir(report); len(files) > 0 || p.output.String() != "" {
 			t.Errorf("it left a report, or wrote %q", p.output)
 		}
 	}

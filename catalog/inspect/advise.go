@@ -71,7 +71,7 @@ func (a *adviser) adviseParts() {
 		parts[i] = strings.Join(names, ", ")
 	}
 	a.warn("parts", "", fmt.Sprintf("has %d parts that are protected apart from each other: %s; "+
-		"nothing is promised against somebody who knows columns of two parts of a person", len(parts), strings.Join(parts, " | ")),
+		"nothing is promised against somebody who knows columns of two parts", len(parts), strings.Join(parts, " | ")),
 		"if somebody may, tie the parts by a constraint over columns of both, or one without over")
 }
 

@@ -23,8 +23,8 @@ type canonicalizer struct {
 	problems []catalog.Problem
 }
 
-// canonicalize returns the policy in the server's texts; a value with a problem
-// stays as it is written.
+// canonicalize returns the policy in the server's texts; as it is written where
+// there are problems.
 func (c *canonicalizer) canonicalize(policy catalog.TablePolicy, relation catalog.Relation) (catalog.TablePolicy, error) {
 	canonical := copied(policy)
 	var unread []namedValues
@@ -47,6 +47,9 @@ func (c *canonicalizer) canonicalize(policy catalog.TablePolicy, relation catalo
 	}
 	for i, list := range unread {
 		c.checkDistinct(list, written[i])
+	}
+	if len(c.problems) > 0 {
+		return policy, nil
 	}
 	return canonical, nil
 }
@@ -214,7 +217,6 @@ func (c *canonicalizer) checkDistinct(list namedValues, written []string) {
 		if other, seen := first[*text]; seen && other != written[i] {
 			c.problem(list, written[i], fmt.Sprintf("which is the same value of type %s as %s", list.column.Type, catalog.QuoteLiteral(other)),
 				"leave one of them out")
-			*text = written[i]
 			continue
 		}
 		first[*text] = written[i]

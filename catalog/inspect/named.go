@@ -70,8 +70,8 @@ func namedIn(policy catalog.TablePolicy, relation catalog.Relation) []namedValue
 	}
 	for _, c := range policy.Columns {
 		if c.Hierarchy != nil {
-			add(c.Name, "its order", pointers(c.Hierarchy.Order))
-			add(c.Name, "its taxonomy", leaves(c.Hierarchy.Taxonomy))
+			add(c.Name, "its hierarchy", pointers(c.Hierarchy.Order))
+			add(c.Name, "its hierarchy", leaves(c.Hierarchy.Taxonomy))
 		}
 	}
 	return lists

@@ -21,9 +21,16 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		report, _, _, err := daemon.Check(c.Context(), cfg)
+		report, publications, _, err := daemon.Check(c.Context(), cfg)
 		if err != nil {
 			return err
+		}
+		if len(report.Errors()) == 0 {
+			advice, err := daemon.Advise(c.Context(), cfg, publications)
+			if err != nil {
+				return err
+			}
+			report = append(report, advice...)
 		}
 		if len(report) > 0 {
 			fmt.Fprintln(c.OutOrStdout(), daemon.FormatReport(cfg, report))

@@ -89,7 +89,11 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("reading the catalog: %w", err)
 	}
-	return report, Publications(c.Policy, relations), relations, nil
+	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	return report, publications, relations, nil
 }
 
 // checkReader logs in as clients' sessions will.
@@ -123,21 +127,16 @@ func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system
 	return inspect.Report{finding}
 }
 
-// Publications are the published shapes of the policy's tables that exist and
-// have no problem; inspect.Check reports the problems of the others.
-func Publications(policy catalog.Policy, relations []catalog.Relation) []catalog.Publication {
-	var publications []catalog.Publication
-	for _, t := range policy.Tables {
-		for _, r := range relations {
-			if r.Name != t.Table {
-				continue
-			}
-			if p, problems := catalog.Publish(t, r); len(problems) == 0 {
-				publications = append(publications, p)
-			}
-		}
+// Advise connects as the owner and tells what the policy allows and the operator
+// may not have meant, for publications of Check. It reads the protected tables, and
+// its findings name values that the policy does: they are for the operator alone.
+func Advise(ctx context.Context, c *config.Config, publications []catalog.Publication) (inspect.Report, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, err
 	}
-	return publications
+	defer conn.Close(context.WithoutCancel(ctx))
+	return inspect.Advise(ctx, conn, c.Policy, publications)
 }
 
 func (d *Daemon) check(ctx context.Context) error {

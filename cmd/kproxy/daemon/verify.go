@@ -23,7 +23,10 @@ func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
 	if err != nil {
 		return nil, fmt.Errorf("reading the catalog: %w", err)
 	}
-	publications := Publications(c.Policy, relations)
+	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range c.Policy.Tables {
 		if !slices.ContainsFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table }) {
 			return nil, fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", t.Table)
