@@ -24,7 +24,16 @@ type Table struct {
 	Records *anonymizer.Table
 	// Label is the index of the label among the sensitive attributes, -1 without.
 	Label int
+
+	types    map[string]string // of the file's columns
+	warnings []string
 }
+
+// Warnings are oddities of the file under its policy that keep nothing from being
+// published, a sentence each: values that the policy names and the file does not
+// have, how many values the policy's orders and taxonomies lack, and sensitive
+// columns that few fields make texts.
+func (t *Table) Warnings() []string { return t.warnings }
 
 // Anonymizable codes the records of the file under its policy. Label names a
 // column whose value a classifier would predict, "" for none. The error is all
@@ -33,7 +42,11 @@ func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, er
 	if err := CheckColumns(f, policy); err != nil {
 		return nil, err
 	}
-	publication, problems := catalog.Publish(policy.Table, f.Relation(policy))
+	formed, err := f.inOutputForm(policy.Table)
+	if err != nil {
+		return nil, err
+	}
+	publication, problems := catalog.Publish(formed, f.Relation(policy))
 	if len(problems) > 0 {
 		lines := make([]string, len(problems))
 		for i, p := range problems {
@@ -41,81 +54,136 @@ func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, er
 		}
 		return nil, fmt.Errorf("the policy cannot be applied to the data:\n%s", strings.Join(lines, "\n"))
 	}
-	t := &Table{Publication: publication, Label: -1}
-	var err error
+	if err := f.checkBounded(publication); err != nil {
+		return nil, err
+	}
+	t := &Table{Publication: publication, Label: -1, types: make(map[string]string), warnings: f.warnings(publication)}
+	for i, name := range f.Columns {
+		t.types[name] = f.Types[i]
+	}
 	if t.Schema, err = publication.NewSchema(); err != nil {
 		return nil, err
 	}
-	sensitive := f.codeSensitive(t.Schema)
+	var sensitive [][]uint32
+	for _, s := range t.Schema.Sensitive {
+		sensitive = append(sensitive, code(f.values(publication, s.Name), s.Values))
+	}
 	if label != "" {
-		column := slices.Index(f.Columns, label)
-		if column < 0 {
+		if !slices.Contains(f.Columns, label) {
 			return nil, fmt.Errorf("there is no column %q to take labels from: there are %s", label, strings.Join(f.Columns, ", "))
 		}
 		t.Label = len(sensitive)
-		sensitive = append(sensitive, f.code(column, privacy.NewDictionary()))
+		sensitive = append(sensitive, code(f.values(publication, label), privacy.NewDictionary()))
 	}
 	attributes, err := publication.NewAttributes()
 	if err != nil {
 		return nil, err
 	}
-	if t.Records, err = anonymizer.NewTable(attributes, f.encode(attributes), sensitive); err != nil {
+	cells := make([][]hierarchy.Cell, len(attributes))
+	for a, attribute := range attributes {
+		cells[a] = encode(f.texts(attribute.Name), attribute.Hierarchy)
+	}
+	if t.Records, err = anonymizer.NewTable(attributes, cells, sensitive); err != nil {
 		return nil, err
 	}
 	if subject := publication.Policy.Subject; subject != "" {
-		t.Records, err = t.Records.WithSubjects(f.code(slices.Index(f.Columns, subject), privacy.NewDictionary()))
+		t.Records, err = t.Records.WithSubjects(code(f.values(publication, subject), privacy.NewDictionary()))
 	}
 	return t, err
 }
 
-// Like codes the records of this file as those of a table, which it must have the
-// quasi-identifying columns of; nothing else of them is taken.
+// Like codes the records of this file as those of a table: the columns that
+// are quasi-identifying, by the types that they have there, and the subject, if
+// there is one. Nothing else of them is taken.
 func (f *File) Like(t *Table) (*anonymizer.Table, error) {
+	wrong := &mistakes{file: f}
 	attributes := t.Records.Attributes()
-	for _, a := range attributes {
-		if !slices.Contains(f.Columns, a.Name) {
-			return nil, fmt.Errorf("there is no column %q: there are %s", a.Name, strings.Join(f.Columns, ", "))
+	cells := make([][]hierarchy.Cell, len(attributes))
+	for a, attribute := range attributes {
+		texts, err := f.textsLike(t, attribute.Name, wrong)
+		if err != nil {
+			return nil, err
+		}
+		cells[a] = encode(texts, attribute.Hierarchy)
+	}
+	subject := t.Publication.Policy.Subject
+	var persons []string
+	if subject != "" {
+		var err error
+		if persons, err = f.textsLike(t, subject, wrong); err != nil {
+			return nil, fmt.Errorf("the subject, which tells persons apart: %w", err)
 		}
 	}
-	return anonymizer.NewTable(attributes, f.encode(attributes), nil)
-}
-
-func (f *File) codeSensitive(schema privacy.Schema) [][]uint32 {
-	columns := make([][]uint32, len(schema.Sensitive))
-	for i, s := range schema.Sensitive {
-		columns[i] = f.code(slices.Index(f.Columns, s.Name), s.Values)
+	if err := wrong.asError(); err != nil {
+		return nil, err
 	}
-	return columns
+	records, err := anonymizer.NewTable(attributes, cells, nil)
+	if err != nil || subject == "" {
+		return records, err
+	}
+	return records.WithSubjects(code(canonical(t.Publication, subject, persons), privacy.NewDictionary()))
 }
 
-func (f *File) code(column int, values *privacy.Dictionary) []uint32 {
-	codes := make([]uint32, len(f.Records))
-	for i := range f.Records {
-		codes[i] = values.Code(f.text(i, column))
+// textsLike are the texts of a column as values of the type that the column of
+// the same name has in a table.
+func (f *File) textsLike(t *Table, name string, wrong *mistakes) ([]string, error) {
+	texts := f.texts(name)
+	if column := slices.Index(f.Columns, name); column >= 0 {
+		f.convert(column, t.types[name], wrong, func(record int, text string) { texts[record] = text })
+	} else if name != f.form.Key {
+		return nil, fmt.Errorf("there is no column %q: there are %s", name, strings.Join(f.Columns, ", "))
+	}
+	return texts, nil
+}
+
+// texts is a column; one that the file does not have is the generated key, which
+// numbers the records from 1.
+func (f *File) texts(name string) []string {
+	column := slices.Index(f.Columns, name)
+	texts := make([]string, len(f.Records))
+	for i, record := range f.Records {
+		if column >= 0 {
+			texts[i] = record[column]
+		} else {
+			texts[i] = strconv.Itoa(i + 1)
+		}
+	}
+	return texts
+}
+
+// values is a column with one text for values that are equal in SQL.
+func (f *File) values(p catalog.Publication, name string) []string {
+	return canonical(p, name, f.texts(name))
+}
+
+func canonical(p catalog.Publication, name string, texts []string) []string {
+	column, _ := p.Relation.Column(name)
+	for i, text := range texts {
+		texts[i] = catalog.Canonical(column.BaseType, text)
+	}
+	return texts
+}
+
+// code numbers values; a missing one is a value of its own.
+func code(texts []string, values *privacy.Dictionary) []uint32 {
+	codes := make([]uint32, len(texts))
+	for i, text := range texts {
+		if text == "" {
+			codes[i] = values.Null()
+		} else {
+			codes[i] = values.Code(text)
+		}
 	}
 	return codes
 }
 
-func (f *File) encode(attributes []anonymizer.Attribute) [][]hierarchy.Cell {
-	cells := make([][]hierarchy.Cell, len(attributes))
-	for a, attribute := range attributes {
-		column := slices.Index(f.Columns, attribute.Name)
-		cells[a] = make([]hierarchy.Cell, len(f.Records))
-		for i := range f.Records {
-			cells[a][i] = hierarchy.OffScale()
-			if text := f.text(i, column); text != "" {
-				cells[a][i] = attribute.Hierarchy.Encode(text)
-			}
+func encode(texts []string, h hierarchy.Hierarchy) []hierarchy.Cell {
+	cells := make([]hierarchy.Cell, len(texts))
+	for i, text := range texts {
+		cells[i] = hierarchy.OffScale()
+		if text != "" {
+			cells[i] = h.Encode(text)
 		}
 	}
 	return cells
-}
-
-// text is a record's field; column -1 is the generated key, which numbers the
-// records from 1.
-func (f *File) text(record, column int) string {
-	if column < 0 {
-		return strconv.Itoa(record + 1)
-	}
-	return f.Records[record][column]
 }

@@ -10,33 +10,40 @@ import (
 	"github.com/kproxy/kproxy/config"
 )
 
-// CheckColumns reports every column of the policy that the file does not have.
+// CheckColumns reports every column of the policy that the file does not have,
+// and the fields that keep a column from having the numbers or dates that its
+// hierarchy stands over.
 func CheckColumns(f *File, policy *config.PolicyFile) error {
-	var mistakes []error
+	var found []error
 	table := policy.Table
 	for _, c := range table.Columns {
 		if c.Name != policy.CSV.Key && !slices.Contains(f.Columns, c.Name) {
-			mistakes = append(mistakes, fmt.Errorf("%s: the file has no column %q; it has %s",
+			found = append(found, fmt.Errorf("%s: the file has no column %q; it has %s",
 				policy.Locate(table.Table, c.Name), c.Name, strings.Join(f.Columns, ", ")))
 		}
 	}
 	if slices.Contains(f.Columns, policy.CSV.Key) {
-		mistakes = append(mistakes, fmt.Errorf("the file has a column %q of its own; set another name for csv.key", policy.CSV.Key))
+		found = append(found, fmt.Errorf("the file has a column %q of its own; set another name for csv.key", policy.CSV.Key))
 	}
-	return errors.Join(mistakes...)
+	for i, name := range f.Columns {
+		if !f.undecided(i) {
+			continue
+		}
+		if kind, wanted := f.arrangedBy(table, i); wanted {
+			found = append(found, f.checkValues(i, kind, policy.Locate(table.Table, name)))
+		}
+	}
+	return errors.Join(found...)
 }
 
 // Relation describes the table that the file becomes in PostgreSQL: the generated
 // key and the file's columns.
 func (f *File) Relation(policy *config.PolicyFile) catalog.Relation {
 	r := catalog.Relation{Name: policy.Table.Table, Kind: catalog.KindTable, ReplicaIdentity: 'd', Key: []string{policy.CSV.Key}}
-	add := func(name, sqlType string) {
-		format, base := sqlType, baseTypes[sqlType]
-		if base.format != "" {
-			format = base.format
-		}
+	add := func(name, typeName string) {
+		t := sqlTypes[typeName]
 		r.Columns = append(r.Columns, catalog.Column{
-			Name: name, Number: int16(len(r.Columns) + 1), Type: format, BaseFormat: format, BaseType: base.name,
+			Name: name, Number: int16(len(r.Columns) + 1), Type: t.format, BaseFormat: t.format, BaseType: t.base,
 			Modifier: -1, Deterministic: true, NotNull: name == policy.CSV.Key,
 		})
 	}
@@ -45,17 +52,4 @@ func (f *File) Relation(policy *config.PolicyFile) catalog.Relation {
 		add(name, f.Types[i])
 	}
 	return r
-}
-
-// baseTypes gives for each of config.CSVTypes the name in pg_type and, where it
-// is another, what format_type says.
-var baseTypes = map[string]struct{ name, format string }{
-	"text":        {"text", ""},
-	"integer":     {"int4", ""},
-	"bigint":      {"int8", ""},
-	"numeric":     {"numeric", ""},
-	"date":        {"date", ""},
-	"timestamp":   {"timestamp", "timestamp without time zone"},
-	"timestamptz": {"timestamptz", "timestamp with time zone"},
-	"boolean":     {"bool", ""},
 }

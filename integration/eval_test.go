@@ -343,7 +343,7 @@ func TestInitOfOddFiles(t *testing.T) {
 		"ragged":      {"age,sex\n1,f\n2\n", "line 3"},
 		"open quote":  {"age,sex\n1,\"f\n", "line 2"},
 		"Latin-1":     {"age,gr\xf6\xdfe\n1,2\n", "line 1 is not in UTF-8"},
-		"header only": {"age,sex\n", ""},
+		"header only": {"age,sex\n", "there are no records"},
 		"own key":     {"row_number,age,sex\n1,3,f\n1,4,m\n2,5,f\n", ""},
 		"odd names":   {"no,age:y,\"he said \"\"hi\"\"\",null\nyes,2,f,~\nno,3,m,true\n", ""},
 		"my.data 2":   {"age,sex\n1,f\n2,m\n", ""},

@@ -24,6 +24,8 @@ type Column struct {
 	// Values are the column's texts, "" for a missing value; all of them or a
 	// sample.
 	Values []string
+	// Note is what else is to be said of the column, "" for nothing.
+	Note string
 }
 
 // Choice is what is proposed for a column.
@@ -36,8 +38,8 @@ type Choice struct {
 	// material for a taxonomy. Rare values are left out, since a policy is shown
 	// around.
 	Labels []string
-	// Why says it to the operator.
-	Why string
+	// Why says it to the operator, and Note what else there is to say.
+	Why, Note string
 }
 
 // counts is what the decision is made from.
@@ -70,12 +72,15 @@ const (
 	longText = 40
 	// rare is the number of records below which a value is not repeated in a policy.
 	rare = 10
+	// visits is how many records a person has on average, at most, in a column
+	// that is taken for one of persons.
+	visits = 20
 )
 
 // Choose proposes a role for a column.
 func Choose(c Column) Choice {
 	n := count(c.Values)
-	choice := Choice{Column: c.Name}
+	choice := Choice{Column: c.Name, Note: c.Note}
 	identifies := func(why string) Choice {
 		choice.Role, choice.Why = catalog.Identifying, why
 		return choice
@@ -87,14 +92,20 @@ func Choose(c Column) Choice {
 		return identifies("the key: not published")
 	case meaning == direct:
 		return identifies("by its name, it says who somebody is")
-	case meaning == secret:
-		choice.Role, choice.Why = catalog.Sensitive, "by its name, what must not become known of a person"
-		return choice
 	case !textual && kindOf(c.Type) == hierarchy.Suppression:
 		return identifies(fmt.Sprintf("values of type %s cannot be generalized: not published", c.Type))
 	case textual && n.present > 0 && n.length/n.present >= longText:
 		return identifies("long texts: they can say anything")
-	case meaning == unknown && n.present >= rare && float64(n.distinct) >= nearlyUnique*float64(n.present) && (textual || isWhole(c.Type)):
+	case meaning == secret && textual && n.nearlyUnique():
+		return identifies("nearly every text is different: published as they are, they would tell persons apart")
+	case meaning == secret:
+		choice.Role, choice.Why = catalog.Sensitive, "by its name, what must not become known of a person"
+		return choice
+	case meaning == unknown && tellsPersonsApart(c, n):
+		return identifies("it seems to tell persons apart")
+	case meaning == unknown && textual && isOfPersons(c.Name):
+		return identifies("by its name, it says whom a record is about")
+	case meaning == unknown && n.nearlyUnique() && (textual || isWhole(c.Type)):
 		return identifies(fmt.Sprintf("nearly every value is different (%d of %d): it can work like a key", n.distinct, n.present))
 	}
 	choice.Role = catalog.QuasiIdentifying
@@ -113,6 +124,11 @@ func Choose(c Column) Choice {
 		choice.Labels = n.frequent()
 	}
 	return choice
+}
+
+// nearlyUnique says that nearly every value is another one.
+func (n counts) nearlyUnique() bool {
+	return n.present >= rare && float64(n.distinct) >= nearlyUnique*float64(n.present)
 }
 
 func isText(sqlType string) bool {

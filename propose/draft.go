@@ -1,8 +1,8 @@
 package propose
 
 import (
-	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -13,6 +13,8 @@ import (
 type Draft struct {
 	Table   catalog.Name
 	Choices []Choice
+	// Subject is nil where no column seems to tell persons with several records.
+	Subject *Subject
 	// Unique is the share of the records that no other record agrees with in all
 	// quasi-identifying columns.
 	Unique float64
@@ -23,7 +25,7 @@ type Draft struct {
 // Propose drafts a policy for a table of these columns, which have a value for
 // each record.
 func Propose(table catalog.Name, columns []Column) Draft {
-	d := Draft{Table: table}
+	d := Draft{Table: table, Subject: proposeSubject(columns)}
 	for _, c := range columns {
 		d.Choices = append(d.Choices, Choose(c))
 		d.Records = len(c.Values)
@@ -80,12 +82,37 @@ func (d Draft) YAML() string {
 			line(3, "# - {l: 2, of: %s}   # at least two different values in every class", quote(c.Column))
 		}
 	}
+	if d.Subject != nil {
+		line(2, "# subject: %s   # %s", quote(d.Subject.Column), d.Subject.Why)
+	}
 	line(2, "columns:")
+	shown := make(map[hierarchy.Kind]bool)
 	for _, c := range d.Choices {
 		line(3, "# %s", c.Why)
+		if c.Note != "" {
+			line(3, "# %s", c.Note)
+		}
+		if c.Role == catalog.QuasiIdentifying && !shown[c.Kind] {
+			shown[c.Kind] = true
+			for _, option := range options[c.Kind] {
+				line(3, "# %s", option)
+			}
+		}
 		d.writeColumn(line, c)
 	}
 	return b.String()
+}
+
+// options say what a hierarchy can be told beside its kind, where the kind comes
+// up first.
+var options = map[hierarchy.Kind][]string{
+	hierarchy.Numeric: {"fixed intervals tell less than exact bounds: {kind: numeric, steps: [5, 10, 50]}"},
+	hierarchy.Date:    {"calendar units tell less than exact bounds: {kind: date, units: [month, year, decade]}"},
+	hierarchy.Prefix:  {"at most three characters, else two: {kind: prefix, keep: [3, 2]}"},
+	hierarchy.Categorical: {
+		"a taxonomy can be a file of lines such as nurse;care;*: {kind: categorical, file: FILE.csv}",
+		"values with an order: {kind: ordered, values: [low, middle, high]}",
+	},
 }
 
 func (d Draft) writeColumn(line func(int, string, ...any), c Choice) {
@@ -112,11 +139,9 @@ func quote(text string) string {
 	if plain {
 		return text
 	}
-	var quoted strings.Builder
-	encoder := json.NewEncoder(&quoted)
-	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // a text always has a form
-	return strings.TrimSuffix(quoted.String(), "\n")
+	// Go's escapes of what cannot be printed, line breaks of every kind among it,
+	// are YAML's as well.
+	return strconv.Quote(text)
 }
 
 func quoteAll(texts []string) string {

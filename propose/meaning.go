@@ -39,6 +39,41 @@ var words = map[meaning][]string{
 	},
 }
 
+// persons are words for a person, and identifiers those for what tells one from
+// another.
+var (
+	persons = []string{
+		"patient", "person", "customer", "client", "member", "employee", "worker", "student", "pupil", "citizen", "resident",
+		"user", "subject", "participant", "respondent", "donor", "insured", "driver", "tenant", "passenger",
+	}
+	identifiers = []string{
+		"id", "uuid", "guid", "key", "identifier", "mrn", "ssn", "nin", "passport", "license", "account", "insurance", "email", "number", "no", "nr", "code",
+	}
+)
+
+// isIdentifier says that a column is one of identifiers by its name, and whether
+// they are those of persons.
+func isIdentifier(column string) (is, ofPersons bool) {
+	among := func(list []string) bool {
+		return slices.ContainsFunc(split(column), func(word string) bool { return slices.Contains(list, word) })
+	}
+	ofPersons = among(persons)
+	switch meaningOf(column) {
+	case direct:
+		return among(identifiers), ofPersons
+	case unknown:
+		return ofPersons, ofPersons
+	default:
+		return false, ofPersons
+	}
+}
+
+// isOfPersons says that a column's name speaks of persons.
+func isOfPersons(column string) bool {
+	_, ofPersons := isIdentifier(column)
+	return ofPersons
+}
+
 // isCode says that a column of numbers holds codes whose beginnings mean a place.
 func isCode(column string) bool {
 	return slices.ContainsFunc(split(column), func(word string) bool {

@@ -44,6 +44,10 @@ func TestChoose(t *testing.T) {
 		{propose.Column{Name: "remarks", Type: "text", Values: values(strings.Repeat("word ", 20))}, catalog.Identifying, 0},
 		{propose.Column{Name: "place", Type: "point", Values: values("(1,2)")}, catalog.Identifying, 0},
 		{propose.Column{Name: "diagnosis", Type: "text", Values: values("I10", "J45")}, catalog.Sensitive, 0},
+		{propose.Column{Name: "treatment", Type: "text", Values: numbered("Mr. John Miller, no %d, was treated at home")}, catalog.Identifying, 0},
+		{propose.Column{Name: "test_result_of", Type: "text", Values: numbered("REF%d")}, catalog.Identifying, 0},
+		{propose.Column{Name: "income", Type: "integer", Values: numbered("%d")}, catalog.Sensitive, 0},
+		{propose.Column{Name: "patient", Type: "text", Values: values("Ann Smith", "Bob Jones")}, catalog.Identifying, 0},
 		{propose.Column{Name: "test_result", Type: "boolean", Values: values("t", "f")}, catalog.Sensitive, 0},
 		{propose.Column{Name: "age", Type: "integer", Values: numbered("%d")}, catalog.QuasiIdentifying, hierarchy.Numeric},
 		{propose.Column{Name: "birth_date", Type: "date", Values: values("1990-01-01", "1991-02-03")}, catalog.QuasiIdentifying, hierarchy.Date},
@@ -67,7 +71,7 @@ func TestDraftIsAPolicy(t *testing.T) {
 	t.Parallel()
 	columns := []propose.Column{
 		{Name: "id", Type: "bigint", Key: true, Values: numbered("%d")},
-		{Name: "no: \"way\"", Type: "text", Values: values("a b", "# c", "no", "\"", "plain")},
+		{Name: "no: \"way\"", Type: "text", Values: values("a b", "# c", "no", "\"", "plain", "x\u0085      victim: insensitive", "\x7f", "\u2028é")},
 		{Name: "born", Type: "date", Values: values("1990-01-01", "1991-02-03")},
 		{Name: "Diagnosis", Type: "text", Values: values("I10", "J45")},
 	}
@@ -103,5 +107,71 @@ func TestRareValuesAreNotRepeated(t *testing.T) {
 	}
 	if draft.Unique != 0.01 {
 		t.Errorf("%v of the records are alone, one of a hundred expected", draft.Unique)
+	}
+}
+
+// TestSubjectIsProposed where a column of identifiers repeats.
+func TestSubjectIsProposed(t *testing.T) {
+	t.Parallel()
+	every := func(n int, format string) []string {
+		texts := make([]string, 100)
+		for i := range texts {
+			texts[i] = fmt.Sprintf(format, i/n)
+		}
+		return texts
+	}
+	for _, row := range []struct {
+		name    string
+		columns []propose.Column
+		want    string
+	}{
+		{"none repeats", []propose.Column{{Name: "patient_id", Type: "bigint", Values: numbered("%d")}}, ""},
+		{"repeats", []propose.Column{{Name: "visit_id", Type: "bigint", Values: numbered("%d")}, {Name: "patient_id", Type: "bigint", Values: every(4, "%d")}}, "patient_id"},
+		{"unnamed", []propose.Column{{Name: "customerNo", Type: "text", Values: every(2, "C%d")}}, "customerNo"},
+		{"persons first", []propose.Column{{Name: "bed_id", Type: "text", Values: every(2, "B%d")}, {Name: "person_key", Type: "text", Values: every(5, "C%d")}}, "person_key"},
+		{"most values", []propose.Column{{Name: "house_id", Type: "text", Values: every(5, "B%d")}, {Name: "ssn", Type: "text", Values: every(2, "C%d")}}, "ssn"},
+		{"few values", []propose.Column{{Name: "ward_id", Type: "text", Values: every(50, "W%d")}}, ""},
+		{"names", []propose.Column{{Name: "patient_name", Type: "text", Values: every(2, "Ann %d")}}, ""},
+		{"ages", []propose.Column{{Name: "customer_age", Type: "bigint", Values: every(2, "%d")}}, ""},
+		{"part of a key", []propose.Column{{Name: "person", Type: "uuid", Key: true, Values: every(2, "%d")}}, "person"},
+	} {
+		columns := append(slices.Clone(row.columns), propose.Column{Name: "sex", Type: "text", Values: values("f", "m")})
+		draft := propose.Propose(catalog.Name{Schema: "public", Relation: "t"}, columns)
+		got := ""
+		if draft.Subject != nil {
+			got = draft.Subject.Column
+		}
+		if got != row.want {
+			t.Errorf("%s: subject %q, want %q", row.name, got, row.want)
+		}
+		if got == "" {
+			continue
+		}
+		// With the comment's sign removed, the draft is a policy with that subject.
+		p, err := config.ParsePolicy("draft.yaml", []byte(strings.Replace(draft.YAML(), "# subject:", "subject:", 1)))
+		if err != nil || p.Table.Subject != got {
+			t.Errorf("%s: %v\n%s", row.name, err, draft.YAML())
+			continue
+		}
+		if c, named := p.Table.Column(got); !named || c.Role != catalog.Identifying {
+			t.Errorf("%s: the subject has the role %v", row.name, c.Role)
+		}
+	}
+}
+
+// TestOptionsAreShownOnce where their hierarchy comes up first.
+func TestOptionsAreShownOnce(t *testing.T) {
+	t.Parallel()
+	draft := propose.Propose(catalog.Name{Schema: "public", Relation: "t"}, []propose.Column{
+		{Name: "age", Type: "integer", Values: values("1", "2")},
+		{Name: "height", Type: "integer", Values: values("1", "2"), Note: "a note"},
+		{Name: "born", Type: "date", Values: values("1990-01-01")},
+		{Name: "zip", Type: "text", Values: values("10115", "10117")},
+		{Name: "sex", Type: "text", Values: values("f", "m")},
+	})
+	for _, words := range []string{"steps: [", "units: [", "keep: [", "kind: ordered", "file: FILE.csv", "# a note"} {
+		if n := strings.Count(draft.YAML(), words); n != 1 {
+			t.Errorf("the draft has %q %d times:\n%s", words, n, draft.YAML())
+		}
 	}
 }

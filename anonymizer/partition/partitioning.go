@@ -16,6 +16,7 @@ import (
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // partitioning is the state of one run: the records in an order in which each
@@ -101,4 +102,24 @@ func (p *partitioning) segments() []segment {
 		}
 	}
 	return slices.Clip(append(found, segment{from, len(p.records)}))
+}
+
+// sizeDecides reports whether nothing but a class's number of records decides
+// whether it satisfies the constraints, so that no class need be summarized.
+func sizeDecides(t *anonymizer.Table, c privacy.ConstraintSet) bool {
+	for _, constraint := range c {
+		if _, k := constraint.(privacy.KAnonymity); !k {
+			return false
+		}
+	}
+	return t.Subjects() == nil
+}
+
+// classes are the records of the segments, which share one array.
+func (p *partitioning) classes(segments []segment) []anonymizer.EquivalenceClass {
+	classes := make([]anonymizer.EquivalenceClass, len(segments))
+	for i, s := range segments {
+		classes[i] = p.records[s.from:s.to:s.to]
+	}
+	return classes
 }

@@ -3,6 +3,7 @@ package partition
 import (
 	"cmp"
 	"context"
+	"hash/maphash"
 	"math"
 	"slices"
 
@@ -150,12 +151,17 @@ func (t *numbering) number(value float64) int32 {
 	}
 }
 
-// slot is where the search for a value begins. The constant is 2^64 divided by
-// the golden ratio (Knuth, volume 3, 6.4); the low bits, in which whole numbers
-// are all alike, are folded with the high ones first.
+// factor is another one in each process, so that a table's owner cannot choose
+// values that collide. It never reaches the result: numbers follow the order of
+// first appearance.
+var factor = maphash.String(maphash.MakeSeed(), "factor") | 1
+
+// slot is where the search for a value begins: multiplicative hashing (Knuth,
+// volume 3, 6.4). The low bits, in which whole numbers are all alike, are folded
+// with the high ones first.
 func (t *numbering) slot(value float64) int {
 	bits := math.Float64bits(value)
-	return int((bits ^ bits>>32) * 0x9e3779b97f4a7c15 >> t.shift)
+	return int((bits ^ bits>>32) * factor >> t.shift)
 }
 
 func (t *numbering) add(at int, value float64) int32 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/bits"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -38,9 +39,13 @@ import (
 //	sample of 512, exact up to 1,024     3.60   6.13  10.43  14.66 %
 //	exact for all classes                3.69   6.28  10.63  14.82 %
 //
-// Classes that violate further constraints are united with their neighbors in
-// the tree of cuts, the lowest cut first. Time O(d n log(n/k)) for d attributes
-// and classes above 256 records, O(d^2 n) below; memory O(d n).
+// For constraints beyond the size, or over persons, a class is only cut into parts
+// that satisfy all of them, so that a table that satisfies them as a whole gives
+// classes: see honoring. The sizes above are kept where they are possible, and
+// the guarantees hold as far as they are.
+//
+// Time O(d n log(n/k)) for d attributes and classes above 256 records, O(d^2 n)
+// below; memory O(d n).
 type RoundedPartition struct{}
 
 // Name is "rounded-partition".
@@ -52,11 +57,19 @@ func (RoundedPartition) Accepts([]anonymizer.Attribute, privacy.ConstraintSet) e
 // Anonymize implements Method.
 func (RoundedPartition) Anonymize(ctx context.Context, t *anonymizer.Table, c privacy.ConstraintSet, o anonymizer.Options) (*anonymizer.Release, error) {
 	p := newPartitioning(ctx, t, o)
-	p.round(ctx, c.K())
+	satisfied := t.Len() >= c.K()
+	if sizeDecides(t, c) {
+		p.round(ctx, c.K())
+	} else {
+		satisfied = p.honor(ctx, t, c)
+	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return p.release(t, c), nil
+	if !satisfied {
+		return &anonymizer.Release{Withheld: p.records}, nil
+	}
+	return &anonymizer.Release{Classes: p.classes(p.segments())}, nil
 }
 
 // roundedSizes gives the sizes of the two parts of a class of n >= 2k records;
@@ -131,9 +144,10 @@ const sampleSize = 1 << 7
 // class, above which both ways to lay the parts are tried.
 const sidesMatter = 32
 
-// sizes are those of the left part that are tried for a class of n records.
-func (r *rounder) sizes(n int) []int {
-	lesser, greater := roundedSizes(n, r.k)
+// roundedParts are the sizes of the left part that are tried for a class of n
+// records.
+func roundedParts(n, k int) []int {
+	lesser, greater := roundedSizes(n, k)
 	if (greater-lesser)*sidesMatter > n {
 		return []int{lesser, greater}
 	}
@@ -147,7 +161,7 @@ func (r *rounder) cutMany(ctx context.Context, s segment) int {
 	r.sorted.hold(r.columns, segment{s.from, s.from + sampleSize})
 	sample := segment{0, sampleSize}
 	attributes := r.sorted.wide(nil, sample, r.all)
-	sizes := r.sizes(s.len())
+	sizes := roundedParts(s.len(), r.k)
 	chosen := cut{0, sizes[0]}
 	if len(attributes) > 0 {
 		scaled := make([]int, len(sizes))
@@ -161,15 +175,20 @@ func (r *rounder) cutMany(ctx context.Context, s segment) int {
 			chosen.size = sizes[1]
 		}
 	}
-	ties := make([]int, 0, len(r.all))
-	listed := make([]bool, len(r.all))
-	for _, a := range append(attributes, r.all...) {
+	r.cut(ctx, s, chosen, tiesOf(attributes, r.all))
+	return chosen.size
+}
+
+// tiesOf lists some attributes and then the others of all.
+func tiesOf(attributes, all []ranked) []int {
+	ties := make([]int, 0, len(all))
+	listed := make([]bool, len(all))
+	for _, a := range slices.Concat(attributes, all) {
 		if !listed[a.attribute] {
 			ties, listed[a.attribute] = append(ties, a.attribute), true
 		}
 	}
-	r.cut(ctx, s, chosen, ties)
-	return chosen.size
+	return ties
 }
 
 // divideFew divides a class of at most presortedSize records to the end. The
@@ -208,7 +227,7 @@ func (f *fewRecords) divide(s segment, depth uint8, among []ranked, leader int) 
 	}
 	size, _ := roundedSizes(s.len(), f.k)
 	if len(attributes) > 0 {
-		chosen := f.sorted.best(s, attributes, f.sizes(s.len()))
+		chosen := f.sorted.best(s, attributes, roundedParts(s.len(), f.k))
 		for _, a := range attributes {
 			f.sorted.separate(f.sorted.lists[a.attribute][s.from:s.to])
 		}
@@ -239,7 +258,7 @@ func (f *fewRecords) divideFewest(s segment, depth uint8, class set, among []ext
 	}
 	above := len(f.fewest.active)
 	attributes := f.fewest.wide(among, class)
-	lefts := best(class, attributes, f.sizes(s.len()))
+	lefts := best(class, attributes, roundedParts(s.len(), f.k))
 	if len(attributes) == 0 {
 		size, _ := roundedSizes(s.len(), f.k)
 		lefts = lay(class, nil, 0, size)

@@ -41,7 +41,7 @@ With --once it runs a scripted tour that checks what it shows, and exits.`,
 			return usageError{errors.New("--patients must not be negative")}
 		}
 		bar := newProgress(os.Stderr)
-		o.Out, o.Progress, o.ProgressDone = c.OutOrStdout(), bar.show, bar.done
+		o.Out, o.Err, o.Progress, o.ProgressDone = c.OutOrStdout(), c.ErrOrStderr(), bar.show, bar.done
 		return demo.Run(c.Context(), o)
 	}
 	return c

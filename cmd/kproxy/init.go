@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,9 @@ one READ ONLY transaction.
 // writeNew makes a file and refuses to replace one.
 func writeNew(path, text string) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return fmt.Errorf("writing the draft: %s exists; remove it or choose another name", path)
+	}
 	if err != nil {
 		return fmt.Errorf("writing the draft: %w", err)
 	}

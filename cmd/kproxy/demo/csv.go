@@ -21,12 +21,18 @@ type csvSource struct {
 	policy *config.PolicyFile
 }
 
-func newCSVSource(path string, policy *config.PolicyFile) (*csvSource, error) {
+// newCSVSource reads a file and sees whether its policy fits; warnings say what
+// is odd about the two.
+func newCSVSource(path string, policy *config.PolicyFile) (s *csvSource, warnings []string, err error) {
 	file, err := dataset.Read(path, policy.CSV)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return &csvSource{file, policy}, dataset.CheckColumns(file, policy)
+	table, err := file.Anonymizable(policy, "")
+	if err != nil {
+		return nil, nil, err
+	}
+	return &csvSource{file, policy}, table.Warnings(), nil
 }
 
 func (s *csvSource) configure(c *config.Config) {

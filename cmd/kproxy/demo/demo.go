@@ -25,6 +25,7 @@ const DefaultPatients = 50_000
 // Options say what is shown.
 type Options struct {
 	Out          io.Writer
+	Err          io.Writer // for warnings
 	Progress     func(ksync.Progress)
 	ProgressDone func() // leaves the progress line
 
@@ -137,10 +138,21 @@ func (s *stage) announce(ctx context.Context, took time.Duration) error {
 	}
 	for i, t := range s.config.Policy.Tables {
 		r := report[i]
+		if reason := s.withheld(t.Table); reason != "" {
+			if !s.Once { // a tour ends with it
+				s.say("Nothing of %s is published, since %s.", r.Table, reason)
+			}
+			continue
+		}
 		s.say("Published %s in %.1f s under %s: %d records in %d classes of %d to %d, DM %d, %d withheld.",
 			r.Table, took.Seconds(), strings.Join(constraints(t), " and "), r.Records-r.Withheld, r.Classes, r.Smallest, r.Largest, r.Discernibility, r.Withheld)
 	}
 	return nil
+}
+
+// withheld is the reason why nothing of a table is published; "" where it is.
+func (s *stage) withheld(table catalog.Name) string {
+	return strings.ReplaceAll(s.daemon.Status().Tables[table].Reason, "\n", "; ")
 }
 
 func constraints(t catalog.TablePolicy) []string {

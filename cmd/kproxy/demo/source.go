@@ -30,7 +30,14 @@ func (s *stage) source() (source, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the policy cannot be used:\n%w", err)
 	}
-	return newCSVSource(s.CSV, policy)
+	own, warnings, err := newCSVSource(s.CSV, policy)
+	if err != nil {
+		return nil, err
+	}
+	for _, w := range warnings {
+		fmt.Fprintf(s.Err, "kproxy: warning: %s\n", w)
+	}
+	return own, nil
 }
 
 // base is the example configuration, whose settings the demonstration shares.

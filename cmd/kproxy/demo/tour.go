@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 )
@@ -34,11 +36,11 @@ func (s *stage) tour(ctx context.Context, source source) error {
 	if err != nil {
 		return err
 	}
-	client, err := pgx.Connect(ctx, s.proxyURL())
-	if err != nil {
-		return fmt.Errorf("connecting through kproxy: %w", err)
+	for _, p := range publications {
+		if reason := s.withheld(p.Policy.Table); reason != "" {
+			return fmt.Errorf("there is nothing to tour: nothing of %s is published, since %s", p.Policy.Table, reason)
+		}
 	}
-	defer client.Close(context.WithoutCancel(ctx))
 	owner, err := pgx.Connect(ctx, s.server.DSN(s.config.Database))
 	if err != nil {
 		return fmt.Errorf("connecting to the source: %w", err)
@@ -46,15 +48,26 @@ func (s *stage) tour(ctx context.Context, source source) error {
 	defer owner.Close(context.WithoutCancel(ctx))
 	failed := 0
 	for _, p := range publications {
-		g := &guide{stage: s, table: p.Policy, shape: p, client: client, owner: owner}
+		g := &guide{stage: s, table: p.Policy, shape: p, owner: owner}
+		if err := g.connect(ctx); err != nil {
+			return err
+		}
 		s.say("\nA tour of %s", p.Policy.Table)
 		g.walk(ctx)
+		_ = g.client.Close(context.WithoutCancel(ctx))
 		failed += g.failed
 	}
 	if failed > 0 {
 		return fmt.Errorf("%d steps of the tour failed", failed)
 	}
 	s.say("\nEverything held.")
+	return nil
+}
+
+func (g *guide) connect(ctx context.Context) (err error) {
+	if g.client, err = pgx.Connect(ctx, g.proxyURL()); err != nil {
+		return fmt.Errorf("connecting through kproxy: %w", err)
+	}
 	return nil
 }
 
@@ -78,15 +91,15 @@ func (g *guide) walk(ctx context.Context) {
 		n, err := g.count(ctx, g.client, name, "")
 		return fmt.Sprintf("%d rows", n), err
 	})
-	g.step("every row hides among others", func() (string, error) { return g.smallestClass(ctx) })
+	g.hide(ctx, "every row hides among others")
 	g.step("a row deleted at the source leaves the release", func() (string, error) {
-		return g.follow(ctx, "CREATE TEMP TABLE kept AS WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRow(name)+" RETURNING *) SELECT * FROM gone", -1)
+		return g.follow(ctx, "CREATE TEMP TABLE kept AS WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRow(name)+" RETURNING *) SELECT * FROM gone")
 	})
 	g.step("a row inserted at the source joins it", func() (string, error) {
-		return g.follow(ctx, "INSERT INTO "+name+" SELECT * FROM kept", +1)
+		return g.follow(ctx, "INSERT INTO "+name+" SELECT * FROM kept")
 	})
 	g.step("a row updated at the source changes it", func() (string, error) { return g.update(ctx) })
-	g.step("every row still hides among others", func() (string, error) { return g.smallestClass(ctx) })
+	g.hide(ctx, "every row still hides among others")
 	for _, attack := range g.attacks() {
 		g.step("refused: "+attack, func() (string, error) { return g.refused(ctx, attack) })
 	}
@@ -107,44 +120,74 @@ func (g *guide) count(ctx context.Context, conn *pgx.Conn, relation, where strin
 	return n, err
 }
 
-// generalized lists the published columns that are generalized.
-func (g *guide) generalized() string {
+// hide has a step for every k, over its own columns.
+func (g *guide) hide(ctx context.Context, what string) {
+	for _, c := range g.sizes() {
+		in := ""
+		if len(c.Over) > 0 {
+			in = " in " + strings.Join(c.Over, ", ")
+		}
+		g.step(what+in, func() (string, error) { return g.smallestClass(ctx, c) })
+	}
+}
+
+// sizes are the policy's k-anonymity constraints, or one that tells how many rows
+// are alike where other constraints alone hide them.
+func (g *guide) sizes() []privacy.Spec {
+	var sizes []privacy.Spec
+	for _, c := range g.table.Constraints {
+		if c.Model == privacy.K {
+			sizes = append(sizes, c)
+		}
+	}
+	if len(sizes) == 0 {
+		return []privacy.Spec{{K: 1}}
+	}
+	return sizes
+}
+
+// generalized lists the published columns that are generalized and that a
+// constraint is over.
+func (g *guide) generalized(c privacy.Spec) string {
 	var names []string
-	for _, c := range g.shape.Columns {
-		if c.Generalized() {
-			names = append(names, catalog.QuoteIdentifier(c.Name))
+	for _, p := range g.shape.Columns {
+		if p.Generalized() && (len(c.Over) == 0 || slices.Contains(c.Over, p.Source)) {
+			names = append(names, catalog.QuoteIdentifier(p.Name))
 		}
 	}
 	return strings.Join(names, ", ")
 }
 
-func (g *guide) smallestClass(ctx context.Context) (string, error) {
+// smallestClass counts rows that agree where a constraint is over. Which of them
+// are one person's is not published: of persons it shows that k rows are there at
+// least, and leaves the rest to the verifier.
+func (g *guide) smallestClass(ctx context.Context, c privacy.Spec) (string, error) {
 	var smallest, classes int
-	sql := fmt.Sprintf("SELECT coalesce(min(n), 0), count(*) FROM (SELECT count(*) AS n FROM %s GROUP BY %s) AS classes", g.table.Table.SQL(), g.generalized())
+	sql := fmt.Sprintf("SELECT coalesce(min(n), 0), count(*) FROM (SELECT count(*) AS n FROM %s GROUP BY %s) AS classes", g.table.Table.SQL(), g.generalized(c))
 	if err := g.client.QueryRow(ctx, sql).Scan(&smallest, &classes); err != nil {
 		return "", err
 	}
-	k := 0
-	for _, c := range g.table.Constraints {
-		k = max(k, c.K)
+	if classes > 0 && smallest < c.K {
+		return "", fmt.Errorf("the smallest of %d groups has %d rows, below k = %d", classes, smallest, c.K)
 	}
-	if classes > 0 && smallest < k {
-		return "", fmt.Errorf("the smallest of %d groups has %d rows, below k = %d", classes, smallest, k)
+	outcome := fmt.Sprintf("%d groups of like rows, the smallest has %d, k = %d", classes, smallest, c.K)
+	if g.table.Subject != "" {
+		outcome += "; persons are not published, the verifier counts them"
 	}
-	return fmt.Sprintf("%d groups of like rows, the smallest has %d", classes, smallest), nil
+	return outcome, nil
 }
 
-// follow changes the source and waits until the release has as many rows more.
-func (g *guide) follow(ctx context.Context, change string, more int) (string, error) {
+// follow changes the source and waits until the release has as many rows.
+func (g *guide) follow(ctx context.Context, change string) (string, error) {
 	name := g.table.Table.SQL()
-	before, err := g.count(ctx, g.client, name, "")
-	if err != nil {
-		return "", err
-	}
 	if _, err := g.owner.Exec(ctx, change); err != nil {
 		return "", err
 	}
-	return g.await(ctx, name, "", before+more)
+	want, err := g.count(ctx, g.owner, name, "")
+	if err != nil {
+		return "", err
+	}
+	return g.await(ctx, name, "", want)
 }
 
 // update moves a sensitive value that no row has into one row.
@@ -170,15 +213,26 @@ func (g *guide) update(ctx context.Context) (string, error) {
 	return g.await(ctx, name, where, before+int(tag.RowsAffected()))
 }
 
+// await waits until the release has so many rows, or none since what is left at
+// the source cannot meet the constraints.
 func (g *guide) await(ctx context.Context, name, where string, want int) (string, error) {
 	started := time.Now()
 	for {
-		n, err := g.count(ctx, g.client, name, where)
+		n, err := g.shown(ctx, name, where)
 		if err != nil {
 			return "", err
 		}
 		if n == want {
 			return fmt.Sprintf("seen after %d ms", time.Since(started).Milliseconds()), nil
+		}
+		if reason := g.withheld(g.table.Table); n == 0 && reason != "" {
+			records, err := g.count(ctx, g.owner, name, "")
+			if err != nil {
+				return "", err
+			}
+			if g.daemon.Status().Tables[g.table.Table].Records == records { // all changes are applied
+				return "nothing is published now: " + reason, nil
+			}
 		}
 		if time.Since(started) > patience {
 			return "", fmt.Errorf("the release shows %d rows instead of %d", n, want)
@@ -189,6 +243,24 @@ func (g *guide) await(ctx context.Context, name, where string, want int) (string
 			return "", ctx.Err()
 		}
 	}
+}
+
+// shown counts the rows of the release. Where a policy refuses instead of
+// withholding, readers' sessions end when the table is withdrawn, and further ones
+// get an error as long as it is.
+func (g *guide) shown(ctx context.Context, name, where string) (int, error) {
+	if g.client.IsClosed() {
+		if err := g.connect(ctx); err != nil {
+			return 0, err
+		}
+	}
+	n, err := g.count(ctx, g.client, name, where)
+	refused := (*pgconn.PgError)(nil)
+	withdrawn := g.client.IsClosed() || errors.As(err, &refused) && refused.Code == "55000" // object_not_in_prerequisite_state
+	if err != nil && g.table.Unpublishable == catalog.Refuse && withdrawn {
+		return 0, nil
+	}
+	return n, err
 }
 
 // attacks are statements that must not be answered.

@@ -48,26 +48,43 @@ func fromFile(o Options) (string, error) {
 	}
 	form := config.CSV{Delimiter: delimiter, Header: true, Missing: o.Missing, TrimSpaces: true}
 	file, err := dataset.Read(o.Data, form)
+	if single := (*dataset.SingleFieldError)(nil); errors.As(err, &single) {
+		return "", fmt.Errorf("%s has a single column, %q: the fields seem to be separated otherwise: --delimiter %s", o.Data, single.Header, dataset.DelimiterName(single.Delimiter))
+	}
 	if err != nil {
 		return "", err
 	}
 	name := o.Table
 	if name == "" {
 		base := filepath.Base(o.Data)
-		name = "public." + strings.TrimSuffix(base, filepath.Ext(base))
+		name = "public." + strings.ReplaceAll(strings.TrimSuffix(base, filepath.Ext(base)), ".", "_")
 	}
 	var columns []propose.Column
 	for i, column := range file.Columns {
-		c := propose.Column{Name: column, Type: file.Types[i]}
+		c := propose.Column{Name: column, Type: file.Types[i], Note: note(file, i)}
 		for _, record := range file.Records {
 			c.Values = append(c.Values, record[i])
 		}
 		columns = append(columns, c)
 	}
-	return csvSection(o) + "\n" + propose.Propose(catalog.ParseName(name), columns).YAML(), nil
+	return csvSection(o, file.Columns) + "\n" + propose.Propose(catalog.ParseName(name), columns).YAML(), nil
 }
 
-func csvSection(o Options) string {
+// note tells of a column that few fields make a text. They are not quoted: a
+// policy is shown around.
+func note(file *dataset.File, column int) string {
+	name, line, misfits, nearly := file.Nearly(column)
+	switch {
+	case !nearly:
+		return ""
+	case misfits == 1:
+		return fmt.Sprintf("a text because of line %d alone, else %s: correct that field, or pass --missing", line, name)
+	default:
+		return fmt.Sprintf("a text because of %d fields alone, the first on line %d, else %s: correct them, or pass --missing", misfits, line, name)
+	}
+}
+
+func csvSection(o Options, columns []string) string {
 	text := "csv:\n"
 	if o.Delimiter == "tab" || o.Delimiter == "\t" {
 		text += "  delimiter: tab\n"
@@ -77,7 +94,22 @@ func csvSection(o Options) string {
 	if o.Missing != "" {
 		text += fmt.Sprintf("  missing: %q\n", o.Missing)
 	}
+	if key := freeKey(columns); key != defaultKey {
+		text += fmt.Sprintf("  key: %s\n", key)
+	}
 	return text + "  trim_spaces: true\n"
+}
+
+// defaultKey is what config calls the generated key where a policy does not say.
+const defaultKey = "row_number"
+
+// freeKey names the generated key unlike any column.
+func freeKey(columns []string) string {
+	key := defaultKey
+	for slices.Contains(columns, key) {
+		key += "_"
+	}
+	return key
 }
 
 func fromDatabase(ctx context.Context, o Options) (string, error) {
