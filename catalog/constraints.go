@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -47,18 +48,18 @@ func (p Publication) NewSchema() (privacy.Schema, error) {
 }
 
 // ConstraintSet makes the policy's constraints over a schema of NewSchema, whose
-// dictionaries are of Canonical texts. The error does not occur for what Publish has found no problem with.
+// dictionaries are of Canonical texts. The error does not occur for what Publish
+// has found no problem with.
 func (p Publication) ConstraintSet(schema privacy.Schema) (privacy.ConstraintSet, error) {
-	var set privacy.ConstraintSet
-	for _, spec := range p.Policy.Constraints {
+	specs := slices.Clone(p.Policy.Constraints)
+	for i, spec := range specs {
 		if column, exists := p.Relation.Column(spec.Of); exists {
-			spec.Values = canonicalAll(column.BaseType, spec.Values)
+			specs[i].Values = canonicalAll(column.BaseType, spec.Values)
 		}
-		c, err := privacy.New(spec, schema)
-		if err != nil {
-			return nil, fmt.Errorf("constraints of %s: %w", p.Policy.Table, err)
-		}
-		set = append(set, c)
+	}
+	set, err := privacy.NewSet(specs, schema)
+	if err != nil {
+		return nil, fmt.Errorf("constraints of %s: %w", p.Policy.Table, err)
 	}
 	return set, nil
 }

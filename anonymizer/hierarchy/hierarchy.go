@@ -14,7 +14,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strings"
 )
 
 // Cell is one attribute's value in coded form; its meaning belongs to the
@@ -53,16 +52,6 @@ func (k Kind) String() string {
 		return fmt.Sprintf("Kind(%d)", int(k))
 	}
 	return kindNames[k]
-}
-
-// ParseKind is the inverse of Kind.String.
-func ParseKind(name string) (Kind, error) {
-	for k, n := range kindNames {
-		if n == name {
-			return Kind(k), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown kind of hierarchy %q: write one of %s", name, strings.Join(kindNames[:], ", "))
 }
 
 // Domain is what the source column's type can hold, which decides the text

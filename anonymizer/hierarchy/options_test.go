@@ -182,18 +182,6 @@ func TestSuppression(t *testing.T) {
 	}
 }
 
-func TestUnitNames(t *testing.T) {
-	t.Parallel()
-	for u := hierarchy.Day; u <= hierarchy.Century; u++ {
-		if back, err := hierarchy.ParseUnit(u.String()); err != nil || back != u {
-			t.Errorf("%v: %v, %v", u, back, err)
-		}
-	}
-	if _, err := hierarchy.ParseUnit("week"); err == nil || !strings.Contains(err.Error(), "quarter") {
-		t.Errorf("week: %v", err)
-	}
-}
-
 func TestValidateOptions(t *testing.T) {
 	t.Parallel()
 	numeric := hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal}

@@ -3,7 +3,6 @@ package hierarchy
 import (
 	"fmt"
 	"math"
-	"strings"
 )
 
 // Unit is a unit of the calendar.
@@ -30,16 +29,6 @@ func (u Unit) String() string {
 		return fmt.Sprintf("Unit(%d)", int(u))
 	}
 	return unitNames[u]
-}
-
-// ParseUnit is the inverse of Unit.String.
-func ParseUnit(name string) (Unit, error) {
-	for u, n := range unitNames {
-		if n == name {
-			return Unit(u), nil
-		}
-	}
-	return 0, fmt.Errorf("unknown unit %q: write one of %s", name, strings.Join(unitNames[:], ", "))
 }
 
 func (u Unit) known() bool { return u >= 0 && int(u) < len(unitNames) }
