@@ -2,6 +2,7 @@ package metric
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 
@@ -86,9 +87,13 @@ func (x *axis) rank(placed []float64, value float64) int32 {
 
 // distinct are the different numbers, ascending, without NaN.
 func distinct(column []float64) []float64 {
-	sorted := slices.DeleteFunc(slices.Clone(column), math.IsNaN)
-	slices.Sort(sorted)
-	return slices.Compact(sorted)
+	seen := map[float64]struct{}{}
+	for _, number := range column {
+		if !math.IsNaN(number) {
+			seen[number] = struct{}{}
+		}
+	}
+	return slices.Sorted(maps.Keys(seen))
 }
 
 // rankCells orders the values along the leaves of a taxonomy, and else by their

@@ -25,20 +25,81 @@ import (
 // Range 0 (the same counts) to ln of the number of combinations or so, without a
 // fixed bound; lower is better. No attributes, or an empty table, have 0.
 func Divergence(t *anonymizer.Table, r *anonymizer.Release, over []int) float64 {
-	axes := axesOf(t, r, over)
+	return divergence(t, r, axesOf(t, r, over), over, t.Len())
+}
+
+// NeighborDivergence looks up so many of the records of a table that has more than
+// another number.
+const (
+	divergenceSample = 5_000
+	divergenceAll    = 100_000
+)
+
+// NeighborDivergence is the mean Divergence of the counts grouped by each two
+// neighboring attributes, or by the only one. Range and direction are those of
+// Divergence. Of a table of more than 100,000 records it takes the mean of ln(P/Q)
+// over 5,000 of them, evenly spaced in the order of their values, which bounds the
+// time: the standard error is at most 1/70 of the spread of ln(P/Q), and all
+// releases of a table are measured by the same records.
+func NeighborDivergence(t *anonymizer.Table, r *anonymizer.Release) float64 {
+	over := make([]int, len(t.Attributes()))
+	for a := range over {
+		over[a] = a
+	}
+	axes, records := axesOf(t, r, over), t.Len()
+	if records > divergenceAll {
+		records = divergenceSample
+	}
+	if len(over) < 2 {
+		return divergence(t, r, axes, over, records)
+	}
+	sum := 0.0
+	for a := 1; a < len(over); a++ {
+		sum += divergence(t, r, axes[a-1:a+1], over[a-1:a+1], records)
+	}
+	return sum / float64(len(over)-1)
+}
+
+// divergence looks up so many of the records.
+func divergence(t *anonymizer.Table, r *anonymizer.Release, axes []*axis, over []int, records int) float64 {
 	groups, sizes := group(axes, t.Len())
+	counts := sizes
+	if records < t.Len() {
+		groups, sizes, counts = thin(groups, sizes, t.Len(), records)
+	}
 	q := spread(r, axes, over, groups, len(sizes))
-	sum, n := 0.0, float64(t.Len())
-	for g, size := range sizes {
-		p := float64(size) / n
-		sum += p * math.Log(p/(q[g]/n))
+	sum := 0.0
+	for g, count := range counts {
+		sum += float64(count) / float64(records) * math.Log(float64(sizes[g])/q[g])
 	}
 	return max(0, sum)
+}
+
+// thin takes some records at even distances, and says how many of each group of
+// which one was taken.
+func thin(points [][]int32, sizes []int, records, taken int) (kept [][]int32, keptSizes, counts []int) {
+	kept = make([][]int32, len(points))
+	before := 0 // records
+	for g, size := range sizes {
+		first, next := before*taken/records, (before+size)*taken/records
+		before += size
+		if first == next {
+			continue
+		}
+		for a, column := range points {
+			kept[a] = append(kept[a], column[g])
+		}
+		keptSizes, counts = append(keptSizes, size), append(counts, next-first)
+	}
+	return kept, keptSizes, counts
 }
 
 // group finds the combinations of values, as points on the axes, and how many
 // records have each.
 func group(axes []*axis, records int) (points [][]int32, sizes []int) {
+	if len(axes) == 2 {
+		return groupPairs(axes[0].ranks, axes[1].ranks)
+	}
 	columns := make([][]int32, len(axes))
 	for a, x := range axes {
 		columns[a] = x.ranks
@@ -49,6 +110,24 @@ func group(axes []*axis, records int) (points [][]int32, sizes []int) {
 			sizes = append(sizes, 0)
 		}
 		sizes[p]++
+	}
+	return points, sizes
+}
+
+// groupPairs is group for two axes, whose ranks fit into one number.
+func groupPairs(first, second []int32) (points [][]int32, sizes []int) {
+	pairs := make([]uint64, len(first))
+	for i := range pairs {
+		pairs[i] = uint64(first[i])<<32 | uint64(second[i])
+	}
+	slices.Sort(pairs)
+	points = make([][]int32, 2)
+	for i, pair := range pairs {
+		if i == 0 || pair != pairs[i-1] {
+			points[0], points[1] = append(points[0], int32(pair>>32)), append(points[1], int32(uint32(pair)))
+			sizes = append(sizes, 0)
+		}
+		sizes[len(sizes)-1]++
 	}
 	return points, sizes
 }

@@ -26,3 +26,59 @@ func HighestOfParts(parts []anonymizer.Part, measure func(*anonymizer.Table, *an
 	}
 	return highest
 }
+
+// Joint is the release that somebody sees who reads all parts together: two
+// records are alike in it where they are in the same class of every part, so its
+// classes can be far smaller than any part's and need not satisfy a constraint.
+// What one part withholds is withheld. Classes are in the order of their first
+// records. Time: records times parts.
+func Joint(parts []anonymizer.Part) *anonymizer.Release {
+	joint := &anonymizer.Release{}
+	if len(parts) == 0 {
+		return joint
+	}
+	const withheld = -1
+	alike := make([]int, recordsOf(parts[0].Release)) // the number of each record's class
+	for _, part := range parts {
+		own := make([]int, len(alike))
+		for _, i := range part.Release.Withheld {
+			own[i] = withheld
+		}
+		for e, class := range part.Release.Classes {
+			for _, i := range class {
+				own[i] = e
+			}
+		}
+		numbers := map[[2]int]int{}
+		for i, before := range alike {
+			if before == withheld || own[i] == withheld {
+				alike[i] = withheld
+				continue
+			}
+			key := [2]int{before, own[i]}
+			number, known := numbers[key]
+			if !known {
+				number = len(numbers)
+				numbers[key] = number
+			}
+			alike[i] = number
+		}
+		joint.Classes = make([]anonymizer.EquivalenceClass, len(numbers))
+	}
+	for i, number := range alike {
+		if number == withheld {
+			joint.Withheld = append(joint.Withheld, int32(i))
+		} else {
+			joint.Classes[number] = append(joint.Classes[number], int32(i))
+		}
+	}
+	return joint
+}
+
+func recordsOf(r *anonymizer.Release) int {
+	records := len(r.Withheld)
+	for _, class := range r.Classes {
+		records += len(class)
+	}
+	return records
+}

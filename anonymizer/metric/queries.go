@@ -14,7 +14,10 @@ import (
 // description asks the same queries of all releases of a table.
 type Queries struct {
 	Seed uint64
-	// Count is the number of queries; 0 means 1000.
+	// Count is the number of queries; 0 means 1000, and over more than 300,000 records as
+	// many fewer as keep the time within bounds, 100 from three million on. The
+	// median of 100 queries is off by about an eighth of the errors' spread, that of
+	// 1000 by a twenty-fifth; all releases of a table are asked the same ones.
 	Count int
 	// Attributes is how many attributes a query restricts; 0 means 2. A query
 	// restricts at most as many as the table has.
@@ -29,9 +32,17 @@ type Queries struct {
 	Sanity float64
 }
 
-func (q Queries) withDefaults() Queries {
+// Bounds of the default number of queries, and of the records that all of them
+// together look at.
+const (
+	mostQueries  = 1000
+	leastQueries = 100
+	mostLooks    = 300_000_000
+)
+
+func (q Queries) withDefaults(records int) Queries {
 	if q.Count <= 0 {
-		q.Count = 1000
+		q.Count = max(leastQueries, min(mostQueries, mostLooks/records))
 	}
 	if q.Attributes <= 0 {
 		q.Attributes = 2
@@ -49,7 +60,8 @@ func (q Queries) withDefaults() Queries {
 // queries: count is of the original records, the estimate takes the records of
 // each class as evenly spread over its box (see Divergence); withheld records
 // are not found. Range 0 to about 1/Sanity; lower is better. An empty table and
-// one without attributes have 0. Time: Count times the records and classes.
+// one without attributes have 0. Time: Count times the records and classes, about a
+// nanosecond each.
 func QueryError(t *anonymizer.Table, r *anonymizer.Release, q Queries) float64 {
 	errs := QueryErrors(t, r, q)
 	if len(errs) == 0 {
@@ -70,22 +82,34 @@ func QueryErrors(t *anonymizer.Table, r *anonymizer.Release, q Queries) []float6
 	if t.Len() == 0 || attributes == 0 {
 		return nil
 	}
-	q = q.withDefaults()
+	q = q.withDefaults(t.Len())
 	over := make([]int, attributes)
 	for a := range over {
 		over[a] = a
 	}
 	axes := axesOf(t, r, over)
-	covered := boxes(r, axes, over)
+	covered := byAttribute(boxes(r, axes, over), attributes)
 	random := rand.New(rand.NewPCG(q.Seed, 0))
 	errs := make([]float64, q.Count)
 	for i := range errs {
 		asked := q.draw(random, t, axes)
-		count := countRecords(axes, asked, t.Len())
+		count := countRecords(axes, asked)
 		off := math.Abs(estimate(r, covered, asked) - float64(count))
 		errs[i] = off / max(float64(count), q.Sanity*float64(t.Len()))
 	}
 	return errs
+}
+
+// byAttribute turns boxes around, so that a query reads only what it asks for.
+func byAttribute(boxes [][]span, attributes int) [][]span {
+	turned := make([][]span, attributes)
+	for a := range turned {
+		turned[a] = make([]span, len(boxes))
+		for e, box := range boxes {
+			turned[a][e] = box[a]
+		}
+	}
+	return turned
 }
 
 // restriction is a query's demand of one attribute.
@@ -111,31 +135,78 @@ func (q Queries) draw(random *rand.Rand, t *anonymizer.Table, axes []*axis) []re
 	return asked
 }
 
-func countRecords(axes []*axis, asked []restriction, records int) int {
+// block is how many records or classes a query looks at together; what it finds
+// stays in the processor's cache.
+const block = 2048
+
+// countRecords narrows each block down, restriction by restriction, without a
+// branch that depends on the records.
+func countRecords(axes []*axis, asked []restriction) int {
 	count := 0
-records:
-	for i := range records {
-		for _, a := range asked {
-			if rank := axes[a.attribute].ranks[i]; rank < a.low || a.high < rank {
-				continue records
-			}
+	var chosen [block]int32
+	for from, ranks := 0, axes[asked[0].attribute].ranks; from < len(ranks); from += block {
+		n := 0
+		for i := range min(block, len(ranks)-from) {
+			chosen[n] = int32(from + i)
+			n += asked[0].holds(ranks[from+i])
 		}
-		count++
+		for _, a := range asked[1:] {
+			kept, column := 0, axes[a.attribute].ranks
+			for _, i := range chosen[:n] {
+				chosen[kept] = i
+				kept += a.holds(column[i])
+			}
+			n = kept
+		}
+		count += n
 	}
 	return count
 }
 
+// holds is 1 for a rank in the span and 0 for another.
+func (s span) holds(rank int32) int {
+	var in int
+	if uint32(rank-s.low) <= uint32(s.high-s.low) {
+		in = 1
+	}
+	return in
+}
+
+// estimate finds the classes that a query touches as countRecords finds records.
 func estimate(r *anonymizer.Release, covered [][]span, asked []restriction) float64 {
 	sum := 0.0
-	for e, class := range r.Classes {
-		part := float64(len(class))
-		for _, a := range asked {
-			box := covered[e][a.attribute]
-			if part *= box.common(a.span) / box.width(); part == 0 {
-				break
-			}
+	var touched [block]int32
+	for from, boxes := 0, covered[asked[0].attribute]; from < len(boxes); from += block {
+		n := 0
+		for i := range min(block, len(boxes)-from) {
+			touched[n] = int32(from + i)
+			n += asked[0].meets(boxes[from+i])
 		}
-		sum += part
+		for _, a := range asked[1:] {
+			kept := 0
+			for _, e := range touched[:n] {
+				touched[kept] = e
+				kept += a.meets(covered[a.attribute][e])
+			}
+			n = kept
+		}
+		for _, e := range touched[:n] {
+			part := float64(len(r.Classes[e]))
+			for _, a := range asked {
+				box := covered[a.attribute][e]
+				part *= box.common(a.span) / box.width()
+			}
+			sum += part
+		}
 	}
 	return sum
+}
+
+// meets is 1 for a span that has a number in common and 0 for another.
+func (s span) meets(o span) int {
+	var meet int
+	if min(s.high, o.high) >= max(s.low, o.low) {
+		meet = 1
+	}
+	return meet
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -33,9 +35,16 @@ table; with --out it writes report.html, one page with charts that needs nothing
 else, measurements.json and measurements.csv as well.
 
 In the table, loss is the share of the information that generalization takes away,
-risk the chance of finding the record most at risk, mean risk that of any record,
-query error how far counts over ranges are off, and DM the discernibility metric.
-All are better when lower; the page explains each.
+query error how far counts over ranges are off, risk the chance of finding the
+record most at risk, mean risk that of any record, joint risk that from somebody
+who knows the columns of all parts that the policy anonymizes apart, and DM the
+discernibility metric. All are better when lower; the page explains each.
+
+All are of what a live table publishes, which is of each class what its members
+cover. Methods that generalize by levels (datafly, classfly, classfly-plus-...,
+alpha-k-lattice) therefore lose less there than in their own form, and records
+that they withhold by suppression, which count as lost here, are placed with their
+most similar class.
 
 --k, --l and --alpha take the place of the policy's own k over all columns, of the
 l of its diversity constraints, and of its alphas. Without --methods, all methods
@@ -76,41 +85,24 @@ are run that can honor the constraints.
 }
 
 func (e *evaluation) run(c *cobra.Command) error {
-	policy, err := config.LoadPolicy(e.policy)
-	if err != nil {
-		return fmt.Errorf("the policy cannot be used:\n%w", err)
-	}
-	file, err := dataset.Read(e.data, policy.CSV)
+	table, cases, options, err := e.read(c)
 	if err != nil {
 		return err
 	}
-	table, err := file.Anonymizable(policy, e.label)
-	if err != nil {
-		return err
-	}
-	cases, err := e.grid.Cases(table)
-	if err != nil {
-		return err
-	}
-	options := eval.Options{Seed: e.grid.Seed}
-	if e.population != "" {
-		people, err := dataset.Read(e.population, policy.CSV)
-		if err != nil {
+	if e.out != "" {
+		if err := report.Prepare(e.out); err != nil {
 			return err
 		}
-		if options.Population, err = people.Like(table); err != nil {
-			return fmt.Errorf("the population %s: %w", e.population, err)
-		}
 	}
-	bar := newProgress(os.Stderr)
 	r := report.New(filepath.Base(e.data), table, e.grid.Seed)
+	bar := newProgress(os.Stderr)
+	defer bar.done()
 	for i, one := range cases {
-		options.Progress = func(done, total int) {
-			bar.say(fmt.Sprintf("%s run %d of %d: %s, k = %d", gauge(done, total), i+1, len(cases), one.Method, one.K))
+		options.Progress = func(stage string, done, total int) {
+			bar.say(fmt.Sprintf("%s run %d of %d: %s, k = %d: %s", gauge(done, total), i+1, len(cases), one.Method, one.K, stage))
 		}
 		m, err := eval.Measure(c.Context(), table, one, options)
 		if err != nil {
-			bar.done()
 			return err
 		}
 		r.Measurements = append(r.Measurements, m)
@@ -119,20 +111,67 @@ func (e *evaluation) run(c *cobra.Command) error {
 	return e.write(c, r)
 }
 
+// read reads the data and says what is to be run on them.
+func (e *evaluation) read(c *cobra.Command) (table *dataset.Table, cases []eval.Case, options eval.Options, err error) {
+	options.Seed = e.grid.Seed
+	policy, err := config.LoadPolicy(e.policy)
+	if err != nil {
+		return nil, nil, options, fmt.Errorf("the policy cannot be used:\n%w", err)
+	}
+	file, err := dataset.Read(e.data, policy.CSV)
+	if err != nil {
+		return nil, nil, options, err
+	}
+	if e.label != "" && !slices.Contains(file.Columns, e.label) {
+		return nil, nil, options, usageError{fmt.Errorf("--label: there is no column %q: there are %s", e.label, strings.Join(file.Columns, ", "))}
+	}
+	if table, err = file.Anonymizable(policy, e.label); err != nil {
+		return nil, nil, options, err
+	}
+	for _, warning := range table.Warnings() {
+		fmt.Fprintf(c.ErrOrStderr(), "kproxy: warning: %s\n", warning)
+	}
+	cases, err = e.grid.Cases(table)
+	if err != nil && !errors.Is(err, eval.ErrNoMethod) {
+		err = usageError{err}
+	}
+	if err != nil || e.population == "" {
+		return table, cases, options, err
+	}
+	people, err := dataset.Read(e.population, policy.CSV)
+	if err != nil {
+		return nil, nil, options, err
+	}
+	if options.Population, err = people.Like(table); err != nil {
+		return nil, nil, options, fmt.Errorf("the population %s: %w", e.population, err)
+	}
+	return table, cases, options, nil
+}
+
+// write shows the report; without any release there is nothing to show but the
+// reasons.
 func (e *evaluation) write(c *cobra.Command, r *report.Report) error {
-	show := r.WriteTable
-	if e.json {
-		show = r.WriteJSON
+	nothing := len(r.Released()) == 0
+	var err error
+	switch {
+	case e.json:
+		err = r.WriteJSON(c.OutOrStdout())
+	case !nothing:
+		err = r.WriteTable(c.OutOrStdout())
 	}
-	if err := show(c.OutOrStdout()); err != nil {
+	if err != nil {
 		return err
 	}
-	if e.out == "" {
-		return nil
+	if e.out != "" {
+		if err := r.WriteFiles(e.out); err != nil {
+			return err
+		}
+		if _, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, report.PageName)); err != nil {
+			return err
+		}
 	}
-	if err := r.WriteFiles(e.out); err != nil {
-		return err
+	if nothing {
+		return fmt.Errorf("no run made a release:\n%s", strings.Join(r.Refusals(), "\n"))
 	}
-	_, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, report.PageName))
-	return err
+	return nil
 }

@@ -51,11 +51,12 @@ adult.data and adult.test), whose folder --adult names.`,
 		defer bar.done()
 		setup.Report = bar.say
 		var results []paper.Result
-		var skipped []error
+		var skipped []string
+		var noData error
 		for _, e := range experiments {
 			result, err := e.Run(c.Context(), setup)
 			if errors.Is(err, paper.ErrNoData) {
-				skipped = append(skipped, err)
+				skipped, noData = append(skipped, e.Name), err
 				continue
 			}
 			if err != nil {
@@ -73,7 +74,10 @@ adult.data and adult.test), whose folder --adult names.`,
 			}
 			fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(*out, paper.PageName))
 		}
-		return errors.Join(skipped...)
+		if noData != nil {
+			return fmt.Errorf("not run: %s: %w", strings.Join(skipped, ", "), errors.Unwrap(noData))
+		}
+		return nil
 	}
 	return c
 }

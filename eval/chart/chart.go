@@ -33,6 +33,8 @@ type Chart struct {
 type Line struct {
 	Name   string  `json:"name"`
 	Points []Point `json:"points"`
+	// Strong draws a thicker line.
+	Strong bool `json:"-"`
 }
 
 // Point is one place on a curve. A point that is not finite is left out.
@@ -61,7 +63,7 @@ func (c Chart) SVG() ([]byte, error) {
 		for _, point := range points {
 			ticks[point.X] = true
 		}
-		if err := addLine(p, &legend, i, line.Name, points); err != nil {
+		if err := addLine(p, &legend, i, line, points); err != nil {
 			return nil, fmt.Errorf("drawing %q: %w", c.Title, err)
 		}
 	}

@@ -41,7 +41,7 @@ func dress(p *plot.Plot, legend *plot.Legend) {
 
 // addLine draws the curve of that number. Colors, marks and dashes repeat after
 // different numbers, so that no two of the first 35 curves look alike.
-func addLine(p *plot.Plot, legend *plot.Legend, number int, name string, points plotter.XYs) error {
+func addLine(p *plot.Plot, legend *plot.Legend, number int, named Line, points plotter.XYs) error {
 	if len(points) == 0 {
 		return nil
 	}
@@ -50,11 +50,14 @@ func addLine(p *plot.Plot, legend *plot.Legend, number int, name string, points 
 		return err
 	}
 	line.Color, line.Width = colors[number%len(colors)], vg.Points(1.5)
+	if named.Strong {
+		line.Width = vg.Points(3.5)
+	}
 	if turn := number / len(colors); turn > 0 {
 		line.Dashes = []vg.Length{vg.Points(float64(2 + 3*turn)), vg.Points(3)}
 	}
 	marks.Color, marks.Shape, marks.Radius = line.Color, glyphs[number%len(glyphs)], vg.Points(2.5)
 	p.Add(line, marks)
-	legend.Add(name, line, marks)
+	legend.Add(named.Name, line, marks)
 	return nil
 }

@@ -12,8 +12,8 @@ type axis struct {
 	name        string
 	logarithmic bool
 	at          func(eval.Measurement) float64
-	// curve names the curve that a measurement belongs to.
-	curve func(eval.Measurement) string
+	// beside names the other parameters that vary, for the curve of a measurement.
+	beside func(eval.Measurement) string
 }
 
 // axisOf draws over k where it varies, else over l or alpha; what else varies
@@ -24,7 +24,7 @@ func axisOf(ms []eval.Measurement) axis {
 	alpha := distinct(ms, func(m eval.Measurement) float64 { return m.Alpha })
 	named := func(withL, withAlpha bool) func(eval.Measurement) string {
 		return func(m eval.Measurement) string {
-			name := m.Method
+			name := ""
 			if withL {
 				name += fmt.Sprintf(", l = %g", m.L)
 			}
@@ -52,19 +52,41 @@ func distinct(ms []eval.Measurement, of func(eval.Measurement) float64) int {
 	return max(1, len(seen))
 }
 
-// lines are the curves in the order of the runs.
-func (a axis) lines(ms []eval.Measurement, value func(eval.Measurement) float64) []chart.Line {
+// along reports whether two measurements differ in the axis' parameter alone.
+func (a axis) along(m, other eval.Measurement) bool {
+	switch a.name {
+	case "k":
+		m.K = other.K
+	case "l":
+		m.L = other.L
+	default:
+		m.Alpha = other.Alpha
+	}
+	return sameParameters(m, other)
+}
+
+// source is what a curve, or several beside each other, are drawn of.
+type source struct {
+	name string
+	own  bool // the policy's method
+	runs []eval.Measurement
+}
+
+// lines are the curves in the order of the sources.
+func (a axis) lines(sources []source, value func(eval.Measurement) float64) []chart.Line {
 	var lines []chart.Line
-	index := map[string]int{}
-	for _, m := range ms {
-		name := a.curve(m)
-		i, known := index[name]
-		if !known {
-			i = len(lines)
-			index[name] = i
-			lines = append(lines, chart.Line{Name: name})
+	for _, s := range sources {
+		index := map[string]int{}
+		for _, m := range s.runs {
+			name := s.name + a.beside(m)
+			i, known := index[name]
+			if !known {
+				i = len(lines)
+				index[name] = i
+				lines = append(lines, chart.Line{Name: name, Strong: s.own})
+			}
+			lines[i].Points = append(lines[i].Points, chart.Point{X: a.at(m), Y: value(m)})
 		}
-		lines[i].Points = append(lines[i].Points, chart.Point{X: a.at(m), Y: value(m)})
 	}
 	return lines
 }

@@ -43,15 +43,17 @@ var columns = []column{
 	{"discernibility", func(m eval.Measurement) string { return strconv.FormatInt(m.Discernibility, 10) }},
 	{"classification", func(m eval.Measurement) string { return strconv.Itoa(m.Classification) }},
 	{"information_loss", func(m eval.Measurement) string { return number(m.Loss) }},
-	{"taxonomy_loss", func(m eval.Measurement) string { return number(m.TaxonomyLoss) }},
+	{"gcp_axis", func(m eval.Measurement) string { return number(m.AxisLoss) }},
+	{"level_loss", func(m eval.Measurement) string { return number(m.LevelLoss) }},
 	{"precision", func(m eval.Measurement) string { return number(m.Precision) }},
 	{"query_divergence", func(m eval.Measurement) string { return number(m.Divergence) }},
 	{"median_query_error", func(m eval.Measurement) string { return number(m.QueryError) }},
 	{"prosecutor_risk", func(m eval.Measurement) string { return number(m.Prosecutor) }},
+	{"joint_risk", func(m eval.Measurement) string { return number(m.Joint) }},
 	{"marketer_risk", func(m eval.Measurement) string { return number(m.MeanRisk) }},
 	{"journalist_risk", func(m eval.Measurement) string { return number(m.Journalist) }},
 	{"seconds", func(m eval.Measurement) string { return number(m.Seconds) }},
-	{"peak_bytes", func(m eval.Measurement) string { return strconv.FormatInt(m.PeakBytes, 10) }},
+	{"heap_growth_bytes", func(m eval.Measurement) string { return strconv.FormatInt(m.HeapGrowth, 10) }},
 }
 
 func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }

@@ -1,23 +1,33 @@
 package report
 
 import (
-	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/kproxy/kproxy/eval"
-	"github.com/kproxy/kproxy/eval/chart"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"percent": percent, "seconds": seconds, "orDash": orDash, "bytes": bytesText,
-}).Parse(pageText))
+var page = template.Must(template.New("page").Funcs(template.FuncMap{"join": strings.Join}).Parse(pageText))
+
+// content is what the page shows.
+type content struct {
+	*Report
+	Choice *choice
+	Charts []picture
+	Titles []string
+	Rows   []tableRow
+	// Several says that runs differ in their parameters, so that there are curves.
+	Several bool
+	// Labels, Population, ByLevels and Split say which explanations are needed.
+	Labels, Population, ByLevels, Split bool
+}
 
 // WritePage writes one HTML page that contains everything it shows.
 func (r *Report) WritePage(w io.Writer) error {
@@ -25,151 +35,67 @@ func (r *Report) WritePage(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	err = page.Execute(w, struct {
-		*Report
-		Charts     []picture
-		Best       *eval.Measurement
-		Labels     bool
-		Population bool
-	}{r, charts, r.best(), r.any(func(m eval.Measurement) bool { return m.Classification >= 0 }), r.any(func(m eval.Measurement) bool { return m.Journalist >= 0 })})
-	if err != nil {
+	released := r.Released()
+	some := func(given func(eval.Measurement) bool) bool { return slices.ContainsFunc(released, given) }
+	c := content{
+		Report: r, Charts: charts, Choice: r.choose(),
+		Several:    slices.ContainsFunc(released, func(m eval.Measurement) bool { return !sameParameters(m, released[0]) }),
+		Labels:     some(func(m eval.Measurement) bool { return m.Classification != eval.None }),
+		Population: some(func(m eval.Measurement) bool { return m.Journalist != eval.None }),
+		ByLevels:   some(func(m eval.Measurement) bool { return m.LevelLoss != eval.None }),
+		Split:      some(func(m eval.Measurement) bool { return m.Joint != eval.None }),
+	}
+	c.Titles, c.Rows = r.table()
+	if err := page.Execute(w, c); err != nil {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil
 }
 
-// picture is a chart with what it tells.
-type picture struct {
-	SVG     template.HTML
-	Meaning string
+// tableRow is a run of methods that are alike.
+type tableRow struct {
+	Methods []string
+	Own     bool // the policy's method
+	Span    int  // of the first row of these methods how many they have, else 0
+	Given   bool // at the policy's parameters
+	Cells   []string
+	// Reason says why there is no release; Cells are then the parameters alone.
+	Reason string
 }
 
-// released are the measurements of runs that made a release.
-func (r *Report) released() []eval.Measurement {
-	return slices.DeleteFunc(slices.Clone(r.Measurements), func(m eval.Measurement) bool { return m.Refused != "" })
-}
-
-func (r *Report) any(holds func(eval.Measurement) bool) bool {
-	return slices.ContainsFunc(r.released(), holds)
-}
-
-// shown are the runs with the policy's own parameters, or, where the grid does
-// not have them, with those of the first run.
-func (r *Report) shown() []eval.Measurement {
-	released := r.released()
-	at := func(k int, l, alpha float64) []eval.Measurement {
-		return slices.DeleteFunc(slices.Clone(released), func(m eval.Measurement) bool {
-			return m.K != k || m.L != l || m.Alpha != alpha
-		})
+// table are the columns' titles and the rows.
+func (r *Report) table() (titles []string, rows []tableRow) {
+	settings, quality := shown(parameterFigures, r.Measurements), shown(qualityFigures, r.Released())
+	for _, f := range slices.Concat(settings, quality) {
+		titles = append(titles, f.title)
 	}
-	own := at(r.PolicyK, r.PolicyL, r.PolicyAlpha)
-	if len(own) == 0 && len(released) > 0 {
-		own = at(released[0].K, released[0].L, released[0].Alpha)
-	}
-	return own
-}
-
-// best is the run with the least information loss among those shown; nil without
-// a release.
-func (r *Report) best() *eval.Measurement {
-	shown := r.shown()
-	if len(shown) == 0 {
-		return nil
-	}
-	best := slices.MinFunc(shown, func(a, b eval.Measurement) int { return cmp.Compare(a.Loss, b.Loss) })
-	return &best
-}
-
-func bytesText(n int64) string {
-	if n < 1<<20 {
-		return fmt.Sprintf("%d kB", n>>10)
-	}
-	return fmt.Sprintf("%d MB", n>>20)
-}
-
-// figure is a chart to be drawn over the grid.
-type figure struct {
-	title, y, meaning string
-	logY              bool
-	value             func(eval.Measurement) float64
-}
-
-var figures = []figure{
-	{
-		"Information loss", "loss (%)",
-		"How wide the published ranges and categories are, as a share of all that is possible: 0 % publishes every value as it is, 100 % publishes nothing. Lower is better.",
-		false, func(m eval.Measurement) float64 { return 100 * m.Loss },
-	},
-	{
-		"Risk of the record most at risk", "risk (%)",
-		"How likely somebody who knows a person's quasi-identifying values picks the right record, at worst. k-anonymity promises at most 1/k.",
-		false, func(m eval.Measurement) float64 { return 100 * m.Prosecutor },
-	},
-	{
-		"Mean risk", "risk (%)",
-		"The same risk, averaged over all records.",
-		false, func(m eval.Measurement) float64 { return 100 * m.MeanRisk },
-	},
-	{
-		"Mean class size", "records",
-		"How many records are published alike. No class may have fewer than k; larger ones are lost precision.",
-		true, func(m eval.Measurement) float64 { return m.Average },
-	},
-	{
-		"Error of counting queries", "median error (%)",
-		"How far counts over random ranges of the published table are off, by the median. Lower is better.",
-		false, func(m eval.Measurement) float64 { return 100 * m.QueryError },
-	},
-	{
-		"Time", "seconds",
-		"Run time on the machine that made this report. It matters for the first publication; changes are followed incrementally.",
-		true, func(m eval.Measurement) float64 { return m.Seconds },
-	},
-}
-
-func (r *Report) charts() ([]picture, error) {
-	released := r.released()
-	x := axisOf(released)
-	pictures := make([]picture, 0, len(figures))
-	for _, f := range figures {
-		svg, err := chart.Chart{
-			Title: f.title + " over " + x.name, X: x.name, Y: f.y, LogX: x.logarithmic, LogY: f.logY,
-			Lines: x.lines(released, f.value),
-		}.SVG()
-		if err != nil {
-			return nil, err
+	for _, g := range r.groups() {
+		for i, m := range g.runs {
+			row := tableRow{Methods: g.methods, Own: g.has(r.PolicyMethod), Given: r.atPolicy(m), Reason: m.Refused}
+			if i == 0 {
+				row.Span = len(g.runs)
+			}
+			for _, f := range settings {
+				row.Cells = append(row.Cells, f.text(m))
+			}
+			if m.Refused == "" {
+				for _, f := range quality {
+					row.Cells = append(row.Cells, f.text(m))
+				}
+				row.Cells = append(row.Cells, between(g.fastest[i], g.slowest[i]), bytesText(g.growth[i]))
+			}
+			rows = append(rows, row)
 		}
-		pictures = append(pictures, picture{template.HTML(svg), f.meaning}) //nolint:gosec // the chart escapes what it is given
 	}
-	sizes, err := sizeChart(r.shown())
-	if err != nil {
-		return nil, err
-	}
-	return append(pictures, sizes...), nil
+	return append(titles, "time", "heap growth"), rows
 }
 
-// sizeChart draws for each method how many of the records are in classes up to
-// some size.
-func sizeChart(shown []eval.Measurement) ([]picture, error) {
-	if len(shown) == 0 {
-		return nil, nil
+func between(fastest, slowest float64) string {
+	if fastest == slowest {
+		return seconds(fastest)
 	}
-	c := chart.Chart{
-		Title: fmt.Sprintf("Class sizes at k = %d", shown[0].K), X: "records in a class", LogX: true,
-		Y: "records in classes up to this size (%)",
-	}
-	for _, m := range shown {
-		line, records := chart.Line{Name: m.Method}, 0
-		for _, s := range m.Sizes {
-			records += s.Size * s.Classes
-			line.Points = append(line.Points, chart.Point{X: float64(s.Size), Y: 100 * float64(records) / float64(max(1, m.Records))})
-		}
-		c.Lines = append(c.Lines, line)
-	}
-	svg, err := c.SVG()
-	if err != nil {
-		return nil, err
-	}
-	const meaning = "How many of the records are in classes up to some size. The earlier a curve rises, the less precision is given away."
-	return []picture{{template.HTML(svg), meaning}}, nil //nolint:gosec // the chart escapes what it is given
+	return seconds(fastest) + " to " + seconds(slowest)
 }
+
+// Colspan is how many columns the reason of a row fills.
+func (c content) Colspan(row tableRow) int { return len(c.Titles) - len(row.Cells) }

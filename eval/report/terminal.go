@@ -3,50 +3,43 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"text/tabwriter"
+
+	"github.com/kproxy/kproxy/eval"
 )
 
-// WriteTable writes the most telling figures for a terminal.
+// WriteTable writes the most telling figures for a terminal, one line for each run
+// that made a release, and why others made none.
 func (r *Report) WriteTable(w io.Writer) error {
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "method\tk\tl\talpha\tclasses\tmean size\twithheld\tloss\tquery error\trisk\tmean risk\tDM\ttime\t")
-	var refused []string
-	for _, m := range r.Measurements {
-		parameters := fmt.Sprintf("%s\t%d\t%s\t%s", m.Method, m.K, orDash(m.L), orDash(m.Alpha))
-		if m.Refused != "" {
-			refused = append(refused, fmt.Sprintf("%s, k = %d: %s", m.Method, m.K, m.Refused))
-			fmt.Fprintf(out, "%s\t-\t-\t-\t-\t-\t-\t-\t-\t-\t\n", parameters)
-			continue
+	released := r.Released()
+	if len(released) > 0 {
+		if err := r.writeRuns(w, released); err != nil {
+			return fmt.Errorf("writing the table: %w", err)
 		}
-		fmt.Fprintf(out, "%s\t%d\t%.1f\t%d\t%s\t%s\t%s\t%s\t%d\t%s\t\n", parameters,
-			m.Classes, m.Average, m.Withheld, percent(m.Loss), percent(m.QueryError),
-			percent(m.Prosecutor), percent(m.MeanRisk), m.Discernibility, seconds(m.Seconds))
 	}
-	if err := out.Flush(); err != nil {
-		return fmt.Errorf("writing the table: %w", err)
-	}
-	for _, reason := range refused {
-		if _, err := fmt.Fprintf(w, "\nno release: %s\n", reason); err != nil {
+	for _, reason := range r.Refusals() {
+		if _, err := fmt.Fprintf(w, "\nno release with %s\n", reason); err != nil {
 			return fmt.Errorf("writing the table: %w", err)
 		}
 	}
 	return nil
 }
 
-func orDash(f float64) string {
-	if f == 0 {
-		return "-"
+func (r *Report) writeRuns(w io.Writer, released []eval.Measurement) error {
+	figures := slices.DeleteFunc(shown(slices.Concat(parameterFigures, qualityFigures), released), func(f figure) bool { return f.short == "" })
+	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(first string, text func(figure) string, last string) {
+		cells := []string{first}
+		for _, f := range figures {
+			cells = append(cells, text(f))
+		}
+		fmt.Fprintln(out, strings.Join(append(cells, last), "\t")+"\t")
 	}
-	return fmt.Sprintf("%g", f)
-}
-
-func percent(f float64) string { return fmt.Sprintf("%.2f%%", 100*f) }
-
-// seconds writes a duration with three digits, which is more than a run on a busy
-// machine can promise.
-func seconds(s float64) string {
-	if s < 1 {
-		return fmt.Sprintf("%.3g ms", 1000*s)
+	line("method", func(f figure) string { return f.short }, "time")
+	for _, m := range released {
+		line(m.Method, func(f figure) string { return f.text(m) }, seconds(m.Seconds))
 	}
-	return fmt.Sprintf("%.3g s", s)
+	return out.Flush()
 }
