@@ -25,14 +25,15 @@ func (t *table) published(p *part, generalizations []hierarchy.Generalization) [
 		case catalog.Range:
 			text = rangeText(c.Type, g.Lower, g.Upper)
 		case catalog.Representative:
-			text = representable(c.Type, text)
+			text = representable(c.Type, text, boundsOf(t.publication.Attributes[c.Attribute].Spec, g))
 		}
 		texts[i] = &text
 	}
 	return texts
 }
 
-// look joins what readers see of a class, so that different looks differ.
+// look joins what readers see of a class, so that different looks differ. The
+// server stores the texts as they are, or brings different ones to different forms.
 func (t *table) look(p *part, generalizations []hierarchy.Generalization) string {
 	var b strings.Builder
 	for _, text := range t.published(p, generalizations) {

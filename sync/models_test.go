@@ -81,8 +81,16 @@ func liveTables() map[string]catalog.TablePolicy {
 		add("parts_"+short, method, "", homes, persons)
 	}
 	add("sizes", recommended, "", homes, persons, joined)
-	add("parts_persons", recommended, "person", homes, persons, models["alpha"][0], models["closeness"][0])
+	add("parts_persons", recommended, "person", homes, persons, over(models["alpha"][0], homes), over(models["closeness"][0], homes), over(models["alpha"][0], persons))
+	add("parts_diverse", recommended, "", homes, persons, over(models["distinct"][0], homes), over(models["closeness"][0], persons), over(models["likeness"][0], homes))
+	add("sizes_diverse", recommended, "", homes, persons, models["distinct"][0])
 	return tables
+}
+
+// over is the constraint over the columns of another one.
+func over(c, other privacy.Spec) privacy.Spec {
+	c.Over = other.Over
+	return c
 }
 
 func newLiveBench(t *testing.T, tables map[string]catalog.TablePolicy, rows int) *bench {

@@ -5,59 +5,175 @@ import (
 	"math"
 	"math/big"
 	"strconv"
-	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// representable brings the value that stands for a class into its column's type.
-// The middle of a fixed interval can lie beyond the type, and the middle between
-// two reals be too small to be one, both of which the server refuses to read. The
-// end of the type takes its place: the members are of the type and lie in the
-// interval, so that the end lies between them and the middle.
-func representable(sqlType, text string) string {
-	switch sqlType {
-	case "smallint":
-		return clamp(text, strconv.Itoa(math.MinInt16), strconv.Itoa(math.MaxInt16))
-	case "integer":
-		return clamp(text, strconv.Itoa(math.MinInt32), strconv.Itoa(math.MaxInt32))
-	case "real":
-		return singlePrecision(text)
-	}
-	var precision, scale int
-	if n, err := fmt.Sscanf(sqlType, "numeric(%d,%d)", &precision, &scale); err != nil || n != 2 || scale < 0 || scale > precision {
-		return text
-	}
-	most := strings.Repeat("9", precision-scale) + "." + strings.Repeat("9", scale)
-	if precision == scale {
-		most = "0" + most
-	}
-	most = strings.TrimSuffix(most, ".")
-	return clamp(text, "-"+most, most)
+// bounds are those between which the members of a class lie. Bounds that are no
+// numbers, or moments, bound nothing.
+type bounds struct {
+	lower, upper string
+	halfOpen     bool // no member is equal to upper
 }
 
-// clamp returns the nearest number to text between the two; what is no number
-// stays as it is.
-func clamp(text, least, most string) string {
-	value, readable := new(big.Rat).SetString(text)
-	if !readable {
-		return text
+// boundsOf are those of a generalization by a hierarchy. Fixed intervals of decimals
+// share their bounds with their neighbors.
+func boundsOf(spec hierarchy.Spec, g hierarchy.Generalization) bounds {
+	return bounds{g.Lower, g.Upper, len(spec.Steps) > 0 && spec.Domain == hierarchy.DomainDecimal}
+}
+
+// representable brings the value that stands for a class into its column's type,
+// in the text form of exactly what the server stores then: it rounds to the type's
+// precision by itself, and classes of which the same is stored look alike to readers.
+//
+// The middle of a fixed interval can lie beyond the type, or be rounded out of the
+// interval. The members are of the type and lie in the interval, so that a value of
+// the type can take its place that does as well.
+func representable(sqlType, text string, within bounds) string {
+	switch sqlType {
+	case "smallint":
+		return decimals{least: big.NewInt(math.MinInt16), most: big.NewInt(math.MaxInt16)}.represent(text, within)
+	case "integer":
+		return decimals{least: big.NewInt(math.MinInt32), most: big.NewInt(math.MaxInt32)}.represent(text, within)
+	case "real":
+		return singlePrecision(text, within)
 	}
-	for _, end := range []struct {
-		text string
-		sign int
-	}{{least, -1}, {most, 1}} {
-		if bound, _ := new(big.Rat).SetString(end.text); value.Cmp(bound) == end.sign {
-			return end.text
-		}
+	var precision, scale int
+	if n, err := fmt.Sscanf(sqlType, "numeric(%d,%d)", &precision, &scale); err == nil && n == 2 {
+		most := new(big.Int).Sub(powerOfTen(precision), big.NewInt(1))
+		return decimals{scale: scale, least: new(big.Int).Neg(most), most: most}.represent(text, within)
+	}
+	var digits int
+	if n, err := fmt.Sscanf(sqlType, "timestamp(%d)", &digits); err == nil && n == 1 {
+		return roundMoment(text, digits, within)
 	}
 	return text
 }
 
-// singlePrecision rounds a number to the nearest real.
-func singlePrecision(text string) string {
-	number, err := strconv.ParseFloat(text, 64)
-	if err != nil {
+// decimals are the multiples of 10^-scale, counted from least to most (PostgreSQL,
+// "Numeric Types"). The scale can be negative, or greater than the precision.
+type decimals struct {
+	scale       int
+	least, most *big.Int
+}
+
+// represent rounds half away from zero, as the server does. What is no number stays
+// as it is.
+func (d decimals) represent(text string, within bounds) string {
+	value, readable := d.count(text)
+	if !readable {
 		return text
 	}
-	number = max(-math.MaxFloat32, min(math.MaxFloat32, number))
-	return strconv.FormatFloat(float64(float32(number)), 'g', -1, 32)
+	number := floor(new(big.Rat).Add(new(big.Rat).Abs(value), big.NewRat(1, 2)))
+	if value.Sign() < 0 {
+		number.Neg(number)
+	}
+	if number.Cmp(d.most) > 0 {
+		number = d.most
+	}
+	if number.Cmp(d.least) < 0 {
+		number = d.least
+	}
+	if upper, readable := d.count(within.upper); readable {
+		last := floor(upper)
+		if within.halfOpen && upper.IsInt() {
+			last.Sub(last, big.NewInt(1))
+		}
+		if number.Cmp(last) > 0 {
+			number = last
+		}
+	}
+	if lower, readable := d.count(within.lower); readable {
+		if first := new(big.Int).Neg(floor(lower.Neg(lower))); number.Cmp(first) < 0 {
+			number = first
+		}
+	}
+	if d.scale <= 0 {
+		return number.Mul(number, powerOfTen(-d.scale)).String()
+	}
+	return new(big.Rat).SetFrac(number, powerOfTen(d.scale)).FloatString(d.scale)
+}
+
+// count gives a number in multiples of 10^-scale.
+func (d decimals) count(text string) (multiples *big.Rat, readable bool) {
+	number, readable := new(big.Rat).SetString(text)
+	if !readable {
+		return nil, false
+	}
+	if d.scale < 0 {
+		return number.Quo(number, new(big.Rat).SetInt(powerOfTen(-d.scale))), true
+	}
+	return number.Mul(number, new(big.Rat).SetInt(powerOfTen(d.scale))), true
+}
+
+func powerOfTen(exponent int) *big.Int {
+	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(exponent)), nil)
+}
+
+// floor is the greatest whole number up to the number.
+func floor(number *big.Rat) *big.Int { return new(big.Int).Div(number.Num(), number.Denom()) }
+
+// singlePrecision rounds to the nearest real, or to one beside it where that one's
+// shortest text, which is what readers see of it, lies among the members.
+func singlePrecision(text string, within bounds) string {
+	number, err := strconv.ParseFloat(text, 32)
+	if err != nil && !math.IsInf(number, 0) {
+		return text
+	}
+	nearest := float32(max(-math.MaxFloat32, min(math.MaxFloat32, number)))
+	below, above := nearest, nearest
+	for range 3 {
+		for _, f := range []float32{below, above} {
+			if shown := realText(f); within.hold(shown) {
+				return shown
+			}
+		}
+		below = max(-math.MaxFloat32, math.Nextafter32(below, float32(math.Inf(-1))))
+		above = min(math.MaxFloat32, math.Nextafter32(above, float32(math.Inf(1))))
+	}
+	return realText(nearest)
+}
+
+// realText is the text of a real that the server writes: the shortest that lies
+// nearer to it than to any other real (PostgreSQL, "Floating-Point Types"). There is
+// one zero for readers.
+func realText(f float32) string {
+	if f == 0 {
+		return "0"
+	}
+	text := strconv.FormatFloat(float64(f), 'g', -1, 32)
+	// Halfway to an even neighbor is near enough for Go, but not for the server.
+	for digits := 1; !nearestTo(f, text); digits++ {
+		text = strconv.FormatFloat(float64(f), 'e', digits, 64)
+	}
+	return text
+}
+
+// nearestTo reports whether a decimal lies nearer to a real than to any other.
+func nearestTo(f float32, text string) bool {
+	number, _ := new(big.Rat).SetString(text)
+	for _, side := range []int{-1, 1} {
+		neighbor := math.Nextafter32(f, float32(math.Inf(side)))
+		halfway := new(big.Rat).SetFloat64(float64(f)/2 + float64(neighbor)/2)
+		if halfway != nil && number.Cmp(halfway) != -side { // nil beside infinity
+			return false
+		}
+	}
+	return true
+}
+
+// hold reports whether a number lies within the bounds.
+func (b bounds) hold(text string) bool {
+	number, readable := new(big.Rat).SetString(text)
+	if !readable {
+		return true
+	}
+	if lower, readable := new(big.Rat).SetString(b.lower); readable && number.Cmp(lower) < 0 {
+		return false
+	}
+	if upper, readable := new(big.Rat).SetString(b.upper); readable {
+		side := number.Cmp(upper)
+		return side < 0 || side == 0 && !b.halfOpen
+	}
+	return true
 }

@@ -44,9 +44,17 @@ func (p *publisher) copyClasses(ctx context.Context) error {
 	return nil
 }
 
+// copyInto fills a staging table. Rows are asked for on a goroutine of the driver's.
 func (p *publisher) copyInto(ctx context.Context, kind string, columns []string, rows func() ([]any, error)) error {
 	stage := storeTable(kind, p.generation)
-	_, err := p.tx.CopyFrom(ctx, pgx.Identifier{stage.Schema, stage.Relation}, columns, pgx.CopyFromFunc(rows))
+	guarded := func() (row []any, err error) {
+		err = guard(p.session.Logger, func() error {
+			row, err = rows()
+			return err
+		})
+		return row, err
+	}
+	_, err := p.tx.CopyFrom(ctx, pgx.Identifier{stage.Schema, stage.Relation}, columns, pgx.CopyFromFunc(guarded))
 	return err
 }
 

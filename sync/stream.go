@@ -56,11 +56,11 @@ func (s *session) stream(ctx context.Context) error {
 	}
 	received := make(chan error, 1)
 	go func() {
-		received <- r.run(ctx)
+		received <- guard(s.Logger, func() error { return r.run(ctx) })
 		close(r.messages)
 	}()
 	a := &applier{session: s, messages: r.messages, stored: stored, relations: make(map[uint32]*relation)}
-	applied := a.run(ctx)
+	applied := guard(s.Logger, func() error { return a.run(ctx) })
 	cancel()
 	if ended := <-received; applied == nil {
 		return ended // why there was nothing left to apply

@@ -103,7 +103,7 @@ func (s *Syncer) attempt(ctx context.Context) error {
 		return err
 	}
 	defer ses.close()
-	if err := ses.prepare(ctx); err != nil {
+	if err := guard(s.Logger, func() error { return ses.prepare(ctx) }); err != nil {
 		return err
 	}
 	ses.report()

@@ -19,7 +19,7 @@ type alike struct {
 	needed bool
 	look   func([]hierarchy.Generalization) string
 	class  map[string]ClassID // the one class of each look; stale where that looks otherwise now
-	unseen []ClassID          // classes whose look may be new
+	unseen []ClassID          // classes whose look may be new, each once
 }
 
 func newAlike(subjects bool, constraints privacy.ConstraintSet, look func([]hierarchy.Generalization) string) alike {
@@ -45,10 +45,8 @@ func (p *Partition) uniteAlike() (united bool) {
 			continue
 		}
 		c := &p.classes.list[index]
-		if c.seen && !c.altered {
-			continue
-		}
-		c.look, c.seen = p.alike.look(p.generalize(c.members)), true
+		p.compared += len(c.members)
+		c.look, c.unseen = p.alike.look(p.generalize(c.members)), false
 		other := p.classes.index(p.alike.class[c.look])
 		if other < 0 || other == index || p.classes.list[other].look != c.look {
 			p.alike.class[c.look] = id

@@ -21,7 +21,7 @@ type class struct {
 	noted   bool      // it is in the list of those changed
 	rewrite bool      // its published rows must be written anew
 	altered bool      // members or their values changed since the last Settle
-	seen    bool      // look is there
+	unseen  bool      // look may not be that of the members
 	stale   bool      // a member left: it may cover less than is noted
 	look    string    // what readers see of it; kept only where classes must not look alike
 	until   []float64 // how far the whole table may move before it must be compared again

@@ -12,6 +12,15 @@ import (
 // outliers, or honor <QI, K> by projections so that classes are small.
 var lastResort anonymizer.Method = partition.RoundedPartition{}
 
+// methods are those that make classes of many records, in the order in which they
+// are tried.
+func (p *Partition) methods() []anonymizer.Method {
+	if _, same := p.method.(partition.RoundedPartition); same {
+		return []anonymizer.Method{p.method}
+	}
+	return []anonymizer.Method{p.method, lastResort}
+}
+
 // divide has a method make classes of some records. It returns those that satisfy
 // the constraints, by their slots, and whether they hold all the records.
 func (p *Partition) divide(method anonymizer.Method, slots []int32) (parts [][]int32, complete bool) {
@@ -58,10 +67,19 @@ func (p *Partition) split(index int32) {
 		c.splitAt = len(c.members) + max(1, len(c.members)/4)
 		return
 	}
-	p.dissolve(index)
+	whole := len(p.dissolve(index))
 	for _, part := range parts {
-		p.found(part)
+		p.found(part, p.nextSplit(len(part), whole))
 	}
+}
+
+// nextSplit is the size at which a new class is divided. What the method left nearly
+// whole waits for newcomers: it would only be divided by a little again.
+func (p *Partition) nextSplit(size, of int) int {
+	if size >= 2*p.k && size > of-of/4 {
+		return size + size/4
+	}
+	return 2 * p.k
 }
 
 // gather has a method make classes of the waiting records alone. Those that it
@@ -74,20 +92,11 @@ func (p *Partition) gather(method anonymizer.Method) {
 	}
 	p.waiting = nil
 	for _, part := range parts {
-		p.found(part)
+		p.found(part, p.nextSplit(len(part), len(slots)))
 	}
 	for _, slot := range slots {
 		if p.records.class[slot] < 0 {
 			p.wait(slot)
 		}
 	}
-}
-
-// renew makes all classes anew: the way out when repairs chain through a large
-// part of the table, or when very many newcomers cannot form classes without
-// the others.
-func (p *Partition) renew(method anonymizer.Method) {
-	p.withholdAll()
-	p.gather(method)
-	p.scanned = 0
 }

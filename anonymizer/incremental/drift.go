@@ -1,10 +1,6 @@
 package incremental
 
-import (
-	"math"
-
-	"github.com/kproxy/kproxy/anonymizer/privacy"
-)
+import "github.com/kproxy/kproxy/anonymizer/privacy"
 
 // drift saves comparing every class anew whenever one record has changed what all
 // are compared with: a class that passed with some slack can violate a constraint
@@ -12,8 +8,16 @@ import (
 type drift struct {
 	constraints []privacy.Drifting
 	known       bool      // all relative constraints are among them
-	moved       []float64 // by constraint: sum of all moves so far
+	moved       []float64 // by constraint: sum of all moves since all classes were compared
+	moves       int
 }
+
+// Sums are rounded. So few moves, so far, come to less than what constraints take off
+// every slack for that; then all classes are compared anew.
+const (
+	mostMoves = 4096
+	mostMoved = 16
+)
 
 func newDrift(constraints privacy.ConstraintSet, subjects bool) drift {
 	d := drift{known: !subjects}
@@ -32,18 +36,20 @@ func newDrift(constraints privacy.ConstraintSet, subjects bool) drift {
 }
 
 // move adds the way from one distribution to the next; false where it is not
-// known, so that every class must be compared anew.
+// known or the sum no longer exact enough, so that every class must be compared
+// anew. The sum then begins anew.
 func (d *drift) move(from, to *privacy.Population) bool {
-	if !d.known || from == nil {
-		return false
-	}
-	known := true
+	known := d.known && from != nil && d.moves < mostMoves
 	for i, c := range d.constraints {
-		if way := c.Drift(from, to); math.IsInf(way, 1) {
-			known = false
-		} else {
-			d.moved[i] += way
+		if !known {
+			break
 		}
+		d.moved[i] += c.Drift(from, to)
+		known = d.moved[i] <= mostMoved
+	}
+	if d.moves++; !known {
+		clear(d.moved)
+		d.moves = 0
 	}
 	return known
 }

@@ -86,9 +86,14 @@ func (p *Partition) examineLater(index int32) {
 	if c := &p.classes.list[index]; !c.due {
 		c.due = true
 		p.due = append(p.due, c.id)
-		if p.alike.needed {
-			p.alike.unseen = append(p.alike.unseen, c.id)
-		}
+	}
+}
+
+// lookLater has Settle compare what readers see of a class with the others.
+func (p *Partition) lookLater(index int32) {
+	if c := &p.classes.list[index]; p.alike.needed && !c.unseen {
+		c.unseen = true
+		p.alike.unseen = append(p.alike.unseen, c.id)
 	}
 }
 
@@ -107,6 +112,7 @@ func (p *Partition) change(index int32) {
 	p.classes.list[index].altered = true
 	p.rewrite(index)
 	p.examineLater(index)
+	p.lookLater(index)
 }
 
 func (p *Partition) retire(c *class) {
@@ -115,9 +121,9 @@ func (p *Partition) retire(c *class) {
 	}
 }
 
-// found makes a new class of records without class.
-func (p *Partition) found(slots []int32) int32 {
-	index := p.classes.add(p.nextClass, 2*p.k)
+// found makes a new class of records without class, to be divided from some size on.
+func (p *Partition) found(slots []int32, splitAt int) int32 {
+	index := p.classes.add(p.nextClass, splitAt)
 	p.nextClass++
 	for _, slot := range slots {
 		p.join(slot, index)

@@ -153,7 +153,8 @@ func (m *model) truncate() {
 // settle settles and checks everything anew.
 func (m *model) settle() incremental.Changes {
 	m.t.Helper()
-	changes := m.partition.Settle()
+	changes, err := m.partition.SettleContext(&patience{Context: m.t.Context(), left: 100_000})
+	m.must(err)
 	for id, class := range changes.Moved {
 		if _, ok := m.rows[id]; !ok {
 			m.t.Fatalf("record %d moved and does not exist", id)

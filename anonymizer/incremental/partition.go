@@ -89,7 +89,7 @@ type Partition struct {
 	moved     []int32         // slots whose class may differ from that at the last Settle
 	retired   []ClassID       // classes of the last Settle that are gone
 	ctx       context.Context // of the Settle under way
-	scanned   int             // classes compared since all were made anew, or in this Settle
+	compared  int             // classes looked at in search of similar ones, since mending began
 	whole     bool            // classes are not split
 	scratch   []float64       // positions of a newcomer
 	sensitive []uint32        // value codes of one record
@@ -159,6 +159,7 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 			p.classes.list[index].known = true
 		}
 		p.examineLater(index)
+		p.lookLater(index)
 	}
 	for _, r := range records {
 		slot := p.admit(r)

@@ -69,6 +69,9 @@ func (p *Partition) follow() {
 	p.table.whole, p.table.drifted = privacy.NewPopulation(all), false
 	known := p.table.drift.move(before, p.table.whole)
 	for index := range p.classes.list {
+		if !known {
+			p.classes.list[index].until = nil // of the sum that has ended
+		}
 		if !known || p.table.drift.beyond(p.classes.list[index].until) {
 			p.examineLater(int32(index))
 		}

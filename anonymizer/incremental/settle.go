@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // defaultScanLimit is how many classes one Settle may compare with records or
@@ -30,35 +30,73 @@ func (p *Partition) SettleContext(ctx context.Context) (Changes, error) {
 	if p.Feasible() != nil {
 		return p.Withhold(), ctx.Err()
 	}
-	p.scanned = 0
 	p.examine()
-	p.placeWaiting()
-	p.repairDue()
-	p.separate()
-	if len(p.waiting) > 0 {
-		p.uniteAll()
-	}
+	p.restore()
 	return p.takeChanges(), ctx.Err()
 }
 
-// separate has no two classes look alike, where that matters. What it unites is
-// not split before the next Settle, so that it comes to an end.
-func (p *Partition) separate() {
-	if !p.alike.needed {
+// restore has all records in classes that satisfy the constraints and, where that
+// matters, do not look alike: by mending what stands; if that is too much work, by
+// mending what the table's method makes of all records anew, then what rounded
+// partition makes of them; at last by uniting neighbors.
+//
+// It comes to an end, and soon. Each of these is tried once. Mending stops when it
+// has compared more than its limit, and without a limit it would stop as well: each
+// waiting record is placed once; a repair makes one class that violates the
+// constraints, and one class altogether, less; a split makes only classes that
+// satisfy them, so that repairs are never more than there were such classes; and while
+// classes that look alike are united nothing is split, so that each step makes one
+// class less. Uniting neighbors takes a fixed number of rounds, each once through the
+// classes, and then makes one class of all, which satisfies the constraints.
+func (p *Partition) restore() {
+	if p.mend() {
 		return
 	}
-	p.whole = true
-	for p.ctx.Err() == nil && p.uniteAlike() {
-		p.repairDue()
+	for _, method := range p.methods() {
+		if p.ctx.Err() != nil {
+			return
+		}
+		p.withholdAll()
+		p.gather(method)
+		if p.mend() {
+			return
+		}
 	}
-	p.whole = false
+	if p.ctx.Err() == nil {
+		p.uniteNeighbors()
+	}
+}
+
+// mend places the waiting records, repairs the classes that are due and separates
+// those that look alike. It returns false where that is too much work one by one;
+// some records may then wait, and some classes violate the constraints.
+func (p *Partition) mend() bool {
+	p.compared = 0
+	return p.placeWaiting() && p.repairDue() && p.separate()
+}
+
+func (p *Partition) exhausted() bool { return p.compared > 2*p.scanLimit }
+
+// separate has no two classes look alike, where that matters, and returns false
+// where that is too much work.
+func (p *Partition) separate() bool {
+	if !p.alike.needed {
+		return true
+	}
+	p.whole = true
+	defer func() { p.whole = false }()
+	for p.ctx.Err() == nil && p.uniteAlike() {
+		if p.exhausted() || !p.repairDue() {
+			return false
+		}
+	}
+	return true
 }
 
 // Withhold takes the place of Settle where records must not be published for a
 // reason that lies outside of the partition: it withholds all of them.
 func (p *Partition) Withhold() Changes {
 	p.withholdAll()
-	p.due = p.due[:0]
 	return p.takeChanges()
 }
 
@@ -69,6 +107,7 @@ func (p *Partition) withholdAll() {
 	}
 	slices.Sort(ids)
 	p.withhold(ids)
+	p.due = p.due[:0]
 }
 
 func (p *Partition) withhold(ids []ClassID) {
@@ -77,16 +116,6 @@ func (p *Partition) withhold(ids []ClassID) {
 			p.wait(slot)
 		}
 	}
-}
-
-// uniteAll makes one class of all records: they satisfy the constraints together
-// whatever has become of a division.
-func (p *Partition) uniteAll() {
-	p.withholdAll()
-	slots := p.waiting
-	p.waiting = nil
-	p.found(slots)
-	p.due = p.due[:0]
 }
 
 // examine has every changed class cover exactly its members again and drops the
@@ -125,30 +154,30 @@ func (p *Partition) examine() {
 }
 
 // placeWaiting gives every waiting record its class. Where there are too many to
-// look for the most similar class of each, methods make classes of them, at last
-// in a way that leaves nobody out.
-func (p *Partition) placeWaiting() {
-	for _, attempt := range []struct {
-		make   func(anonymizer.Method)
-		method anonymizer.Method
-	}{{p.gather, p.method}, {p.gather, lastResort}, {p.renew, p.method}, {p.renew, lastResort}} {
-		tooMany := len(p.waiting)*len(p.classes.list) > p.scanLimit
-		if len(p.classes.list) > 0 && !tooMany {
-			break
+// look for the most similar class of each, methods make classes of them; false
+// where that does not help either.
+func (p *Partition) placeWaiting() bool {
+	for _, method := range p.methods() {
+		if p.tooManyWait() {
+			p.gather(method)
 		}
-		attempt.make(attempt.method)
 	}
-	if len(p.classes.list) == 0 {
-		return
+	if p.tooManyWait() {
+		return false
 	}
 	waiting := p.waiting
 	p.waiting = nil
 	for i, slot := range waiting {
 		if i%1000 == 0 && p.ctx.Err() != nil {
-			return
+			return false
 		}
 		p.place(slot)
 	}
+	return true
+}
+
+func (p *Partition) tooManyWait() bool {
+	return len(p.waiting) > 0 && (len(p.classes.list) == 0 || len(p.waiting)*len(p.classes.list) > p.scanLimit)
 }
 
 // place adds a record without class to the class most similar to it (algorithm
@@ -164,56 +193,56 @@ func (p *Partition) place(slot int32) {
 }
 
 // repairDue brings every class that is due, and those that become so meanwhile,
-// into order. A chain of repairs through a large part of the table is cut short
-// once by the method, and then by what leaves nothing to repair.
-func (p *Partition) repairDue() {
-	method := p.method
+// into order, and returns false where that is too much work.
+func (p *Partition) repairDue() bool {
 	for i := 0; i < len(p.due); i++ {
 		index := p.classes.index(p.due[i])
 		if index < 0 {
 			continue
 		}
 		if i%1000 == 0 && p.ctx.Err() != nil {
-			return
+			return false
 		}
 		p.classes.list[index].due = false
-		if index = p.repair(index); p.scanned > 2*p.scanLimit {
-			p.renew(method)
-			method = lastResort
-			p.placeWaiting()
-		} else if index >= 0 && p.classes.list[index].altered {
+		index, repaired := p.repair(index)
+		if !repaired {
+			return false
+		}
+		if p.classes.list[index].altered {
 			p.split(index)
 		}
 	}
 	p.due = p.due[:0]
+	return true
 }
 
 // repair merges a class that violates the constraints with the most similar
-// class until they are satisfied (algorithm DEL). It returns the index of the
-// class with the records, or -1 if they had to be withheld because no other
-// class was left. The larger class keeps its id.
-func (p *Partition) repair(index int32) int32 {
+// class until they are satisfied (algorithm DEL), and returns the index of the
+// class with the records. It returns false where that is too much work, or where no
+// other class is left beside waiting records.
+func (p *Partition) repair(index int32) (int32, bool) {
 	summary := p.summarize(p.classes.list[index].members)
 	for !p.passes(index, summary) {
 		other := p.neighbor(index)
-		if other < 0 {
-			for _, slot := range p.dissolve(index) {
-				p.wait(slot)
-			}
-			return -1
+		if other < 0 || p.exhausted() {
+			return index, false
 		}
-		added := p.summarize(p.classes.list[other].members)
-		if len(p.classes.list[index].members) <= len(p.classes.list[other].members) {
-			index, other = other, index
-			summary, added = added, summary
-		}
-		summary.Merge(added)
-		index = p.merge(index, other)
-		if p.scanned > 2*p.scanLimit {
-			return index
-		}
+		members := p.classes.list[other].members
+		p.compared += len(members)
+		index = p.unite(index, other, &summary, p.summarize(members))
 	}
-	return index
+	return index, true
+}
+
+// unite merges two classes, of which the larger one keeps its id, and returns the
+// index of the union. The summary is the first one's and becomes the union's.
+func (p *Partition) unite(index, other int32, summary *privacy.Summary, added privacy.Summary) int32 {
+	if len(p.classes.list[index].members) <= len(p.classes.list[other].members) {
+		index, other = other, index
+		*summary, added = added, *summary
+	}
+	summary.Merge(added)
+	return p.merge(index, other)
 }
 
 // merge moves all records of a class into another, whose index it returns.

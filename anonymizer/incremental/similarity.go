@@ -26,12 +26,16 @@ func classSimilarity(middle, low, high, delta float64) float64 {
 // smoothing is delta as a share of the domain's width.
 const smoothing = 1.0 / 4
 
+// leastDelta is the least number that has an inverse: below it a domain is as good
+// as one value.
+const leastDelta = 0x1p-1022
+
 func (p *Partition) delta(attribute int) float64 {
-	width := p.domain[attribute].high - p.domain[attribute].low
-	if !(width > 0) || math.IsInf(width, 1) {
+	delta := (p.domain[attribute].high - p.domain[attribute].low) * smoothing
+	if !(delta >= leastDelta) || math.IsInf(delta, 1) {
 		return 1
 	}
-	return width * smoothing
+	return delta
 }
 
 // scanBlock is how many classes are compared at a time. Classes that were made
@@ -83,11 +87,12 @@ func addHidden(sums, low []float64) {
 
 // nearest adds up the similarities of all attributes and returns the class with
 // the greatest sum except one; among equals the class that covers least, then
-// the oldest. No attribute adds more than 1 to a sum.
+// the oldest; -1 only where there is no other. No attribute adds more than 1 to a
+// sum; what is not comparable counts as not similar at all.
 func (p *Partition) nearest(except int32, add func(a int, sums []float64, low, high []float64)) int32 {
-	best, most := int32(-1), -1.0
+	best, most := int32(-1), math.Inf(-1)
 	n, d := len(p.classes.list), len(p.attributes)
-	p.scanned += n
+	p.compared += n
 	for from := 0; from < n; from += scanBlock {
 		to := min(from+scanBlock, n)
 		sums := p.sums[:to-from]
@@ -102,6 +107,9 @@ func (p *Partition) nearest(except int32, add func(a int, sums []float64, low, h
 		}
 		for i, sum := range sums {
 			index := int32(from + i)
+			if !(sum >= 0) {
+				sum = 0
+			}
 			if index == except || sum < most {
 				continue
 			}
@@ -115,7 +123,7 @@ func (p *Partition) nearest(except int32, add func(a int, sums []float64, low, h
 
 func anyAtLeast(sums []float64, least float64) bool {
 	for _, sum := range sums {
-		if sum >= least {
+		if !(sum < least) {
 			return true
 		}
 	}
