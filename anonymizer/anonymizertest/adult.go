@@ -10,72 +10,108 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
 // ErrNoAdult says that the Adult data set is not at hand.
 var ErrNoAdult = errors.New("the Adult census data is absent")
 
-// adultColumns are the quasi-identifiers of the rounded-partition paper, as
-// column numbers of adult.data.
-var adultColumns = []struct {
-	name   string
-	column int
-	kind   hierarchy.Kind
+// adultFields are the fields of the Adult census files, and whether they are
+// numbers, in their order.
+var adultFields = []struct {
+	name    string
+	numeric bool
 }{
-	{"age", 0, hierarchy.Numeric},
-	{"workclass", 1, hierarchy.Categorical},
-	{"education-num", 4, hierarchy.Numeric},
-	{"marital-status", 5, hierarchy.Categorical},
-	{"occupation", 6, hierarchy.Categorical},
-	{"race", 8, hierarchy.Categorical},
-	{"sex", 9, hierarchy.Categorical},
-	{"native-country", 13, hierarchy.Categorical},
+	{"age", true},
+	{"workclass", false},
+	{"fnlwgt", true},
+	{"education", false},
+	{"education-num", true},
+	{"marital-status", false},
+	{"occupation", false},
+	{"relationship", false},
+	{"race", false},
+	{"sex", false},
+	{"capital-gain", true},
+	{"capital-loss", true},
+	{"hours-per-week", true},
+	{"native-country", false},
+	{"salary-class", false},
 }
 
-const salaryColumn = 14
-
 // Adult reads the 30,162 complete records of adult.data below the folder, with
-// eight quasi-identifiers and the salary class as the only sensitive
-// attribute. Categories are flat. The error is ErrNoAdult where the file is
-// absent.
+// the eight quasi-identifiers of the rounded-partition paper and the salary class
+// as the only sensitive attribute. Categories are flat. The error is ErrNoAdult
+// where the file is absent.
 func Adult(folder string) (*anonymizer.Table, error) {
-	file, err := os.Open(filepath.Join(folder, "adult.data"))
+	return readAdult(
+		folder, []string{"adult.data"}, "salary-class",
+		"age", "workclass", "education-num", "marital-status", "occupation", "race", "sex", "native-country",
+	)
+}
+
+// AdultClustering reads the 45,222 complete records of adult.data and
+// adult.test below the folder, in this order, as the experiments of CBAD and of
+// (alpha,k) clustering use them: eight quasi-identifiers, of which the first four
+// are numbers, and the occupation, with 14 values, as the only sensitive
+// attribute. Categories are flat. The error is ErrNoAdult where a file is absent.
+func AdultClustering(folder string) (*anonymizer.Table, error) {
+	return readAdult(
+		folder, []string{"adult.data", "adult.test"}, "occupation",
+		"age", "education-num", "hours-per-week", "capital-gain", "race", "marital-status", "native-country", "workclass",
+	)
+}
+
+func readAdult(folder string, files []string, sensitive string, columns ...string) (*anonymizer.Table, error) {
+	place := map[string]int{}
+	for i, f := range adultFields {
+		place[f.name] = i
+	}
+	attributes := make([]anonymizer.Attribute, len(columns))
+	for a, name := range columns {
+		spec := hierarchy.Spec{Kind: hierarchy.Categorical, Domain: hierarchy.DomainText}
+		if adultFields[place[name]].numeric {
+			spec = hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger}
+		}
+		attributes[a] = workload.Attribute(name, spec)
+	}
+	cells := make([][]hierarchy.Cell, len(columns))
+	values, codes := privacy.NewDictionary(), []uint32{}
+	for _, file := range files {
+		err := adultRecords(filepath.Join(folder, file), func(fields []string) {
+			for a, name := range columns {
+				cells[a] = append(cells[a], attributes[a].Hierarchy.Encode(fields[place[name]]))
+			}
+			codes = append(codes, values.Code(strings.TrimSuffix(fields[place[sensitive]], ".")))
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return anonymizer.NewTable(attributes, cells, [][]uint32{codes})
+}
+
+// adultRecords gives the fields of each complete record of one file; lines that
+// are no records, like the remark at the beginning of adult.test, are passed over.
+func adultRecords(path string, record func(fields []string)) error {
+	file, err := os.Open(path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, ErrNoAdult
+		return ErrNoAdult
 	}
 	if err != nil {
-		return nil, fmt.Errorf("opening the Adult data: %w", err)
+		return fmt.Errorf("opening the Adult data: %w", err)
 	}
 	defer func() { _ = file.Close() }()
-
-	attributes := make([]anonymizer.Attribute, len(adultColumns))
-	for a, c := range adultColumns {
-		domain := hierarchy.DomainText
-		if c.kind == hierarchy.Numeric {
-			domain = hierarchy.DomainInteger
-		}
-		attributes[a] = workload.Attribute(c.name, hierarchy.Spec{Kind: c.kind, Domain: domain})
-	}
-	cells := make([][]hierarchy.Cell, len(attributes))
-	salary := []uint32{}
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
 		fields := strings.Split(lines.Text(), ", ")
-		if len(fields) <= salaryColumn || strings.Contains(lines.Text(), "?") {
-			continue
+		if len(fields) == len(adultFields) && !strings.Contains(lines.Text(), "?") {
+			record(fields)
 		}
-		for a, c := range adultColumns {
-			cells[a] = append(cells[a], attributes[a].Hierarchy.Encode(fields[c.column]))
-		}
-		code := uint32(0)
-		if fields[salaryColumn] == ">50K" {
-			code = 1
-		}
-		salary = append(salary, code)
 	}
 	if err := lines.Err(); err != nil {
-		return nil, fmt.Errorf("reading the Adult data: %w", err)
+		return fmt.Errorf("reading the Adult data: %w", err)
 	}
-	return anonymizer.NewTable(attributes, cells, [][]uint32{salary})
+	return nil
 }
