@@ -50,8 +50,8 @@ func TestSettleEnds(t *testing.T) {
 					shape := workload.Shape{Attributes: 1 + random.IntN(3), Distinct: []int{2, 6, 40, 200}[random.IntN(4)], Nulls: 0.06, Sensitive: 2 + random.IntN(3)}
 					method, _ := methods.Named(name)
 					m := newModelOf(t, uint64(i), shape, constraints, method, []int{4, 12, 40}[random.IntN(3)])
-					if err := method.Accepts(m.data.Attributes, constraints); err != nil {
-						t.Skipf("%s %v", name, err)
+					if method.Accepts(m.data.Attributes, constraints) != nil {
+						return // such a table is refused before it is published
 					}
 					incremental.SetScanLimit(m.partition, limit)
 					for range rounds {

@@ -133,8 +133,8 @@ func TestEveryModelOfEveryMethod(t *testing.T) {
 						shape.Distinct = 2 // so that classes look alike
 					}
 					m := newModelOf(t, uint64(seed), shape, constraints, method, persons)
-					if err := method.Accepts(m.data.Attributes, constraints); err != nil {
-						t.Skipf("%s %v", name, err)
+					if method.Accepts(m.data.Attributes, constraints) != nil {
+						return // such a table is refused before it is published
 					}
 					if len(what)%2 == 0 {
 						incremental.SetScanLimit(m.partition, 40)
