@@ -38,13 +38,17 @@ const contextStride = 1 << 16
 // gives is unfinished once the context has ended. The ranks go into numbers, which
 // is as long as cells.
 func rankColumn(ctx context.Context, cells []hierarchy.Cell, position func(hierarchy.Cell) float64, numbers []int32) rankedColumn {
-	different := newNumbering()
+	different, missing := newNumbering(), false
 	for i, c := range cells {
 		if i%contextStride == 0 && ctx.Err() != nil {
 			return rankedColumn{ranks: numbers}
 		}
+		if known := different.smallNumber(c); known >= 0 {
+			numbers[i] = known
+			continue
+		}
 		if hierarchy.IsOffScale(c) {
-			numbers[i] = offScaleNumber
+			numbers[i], missing = offScaleNumber, true
 			continue
 		}
 		numbers[i] = different.number(c)
@@ -55,16 +59,14 @@ func rankColumn(ctx context.Context, cells []hierarchy.Cell, position func(hiera
 	c := rankedColumn{ranks: numbers}
 	rankOf := c.rankValues(different.values, position)
 	offScale := int32(len(c.axis))
-	mixed := false
 	for i, number := range numbers {
 		if number != offScaleNumber {
 			numbers[i] = rankOf[number]
 		} else {
 			numbers[i] = offScale
 		}
-		mixed = mixed || numbers[i] == offScale
 	}
-	c.scale(mixed)
+	c.scale(missing || slices.Contains(rankOf, offScale))
 	return c
 }
 
@@ -131,6 +133,14 @@ type numbering struct {
 }
 
 func newNumbering() *numbering { return &numbering{slots: make([]int32, 1<<8), shift: 64 - 8} }
+
+// smallNumber is the number of a small whole number that was met before, else -1.
+func (t *numbering) smallNumber(value float64) int32 {
+	if whole := int(value); uint(whole) < uint(len(t.small)) && float64(whole) == value {
+		return t.small[whole] - 1
+	}
+	return -1
+}
 
 func (t *numbering) number(value float64) int32 {
 	if whole := int(value); uint(whole) < uint(len(t.small)) && float64(whole) == value {
