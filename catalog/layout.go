@@ -34,6 +34,24 @@ func IsOwn(schema string) bool {
 // RecordColumn is the column of the private store that numbers a table's records.
 const RecordColumn = "kproxy_record"
 
+// Columns that a guarded table has besides. ClassColumn(0) and WeightColumn are
+// published: classes never change, so that their numbers tell nothing that comparing
+// versions would not.
+const (
+	// RowColumn numbers the published rows; in the records, it is a record's row.
+	RowColumn = "kproxy_row"
+	// PersonColumn numbers the persons of each class in the release.
+	PersonColumn = "kproxy_person"
+	// WeightColumn is the share of a class's rows that stand for somebody, as far as
+	// it may be known.
+	WeightColumn = "kproxy_weight"
+	// SinceColumn is since when a record waits, or is published as it was; NULL where
+	// neither is so.
+	SinceColumn = "kproxy_since"
+	// ExpiredColumn says that a record waited in vain and is withheld for good.
+	ExpiredColumn = "kproxy_expired"
+)
+
 const classColumn = "kproxy_class"
 
 // ClassColumn is the column of the private store, in its records and in its
@@ -49,5 +67,9 @@ func ClassColumn(component int) string {
 
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
-	return name == RecordColumn || strings.HasPrefix(name, classColumn)
+	switch name {
+	case RecordColumn, RowColumn, PersonColumn, WeightColumn, SinceColumn, ExpiredColumn:
+		return true
+	}
+	return strings.HasPrefix(name, classColumn)
 }

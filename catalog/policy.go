@@ -34,6 +34,12 @@ type TablePolicy struct {
 	// in the class most similar to it: the first release is generalized less, and
 	// nobody is hidden.
 	Suppression float64
+	// Updates says when changes become visible.
+	Updates Updates
+	// Reanonymize is the share by which the maintained release may lose more than a
+	// fresh one, above 0, before all classes are made anew; 0 for never. Only for
+	// immediate updates.
+	Reanonymize float64
 	// Unpublishable says what happens to records that no equivalence class can take.
 	Unpublishable Unpublishable
 	// Columns named here are published by their role; all others are not published.

@@ -1,0 +1,52 @@
+package lineage
+
+import "time"
+
+// Freshness tells how far the publication is behind the records. It is for the
+// operator: that one more record waits would tell a reader of an arrival.
+type Freshness struct {
+	Waiting  int // records that were never published
+	Stale    int // records that are published as they were
+	Withheld int // records that waited in vain, and are not published for good
+	Ghosts   int // rows that stand for nobody any more
+	Rows     int // all published rows
+	Classes  int
+	// OldestWaiting and OldestStale are since when the first of them waits, or is
+	// stale; zero where there is none.
+	OldestWaiting, OldestStale time.Time
+}
+
+// Freshness counts.
+func (l *Lineage) Freshness() Freshness {
+	l.waiting.settle(l.waits)
+	l.stale.settle(l.lags)
+	return Freshness{
+		Waiting: l.waiting.count, Stale: l.stale.count, Withheld: l.withheld,
+		Ghosts: l.ghosts, Rows: l.rows, Classes: len(l.classes),
+		OldestWaiting: l.waiting.oldest(), OldestStale: l.stale.oldest(),
+	}
+}
+
+// Len is the number of records, published or not.
+func (l *Lineage) Len() int { return len(l.records) }
+
+// Unpublishable is why the waiting records cannot be published now however long they
+// have waited; nil where they can, or where none wait.
+func (l *Lineage) Unpublishable() error {
+	if l.waiting.count == 0 {
+		return nil
+	}
+	summary := l.newSummary()
+	for _, e := range l.waiting.entries {
+		if !l.waits(e) {
+			continue
+		}
+		r := l.records[e.id].record
+		if l.options.Subjects {
+			summary.AddOf(r.Subject, r.Sensitive)
+		} else {
+			summary.Add(r.Sensitive)
+		}
+	}
+	return l.constraints.Feasible(summary)
+}

@@ -1,0 +1,255 @@
+// Package lineage publishes the classes of a table so that a reader who compares
+// versions learns no more than one release at one moment would tell: guarded
+// publication, with immutable classes after Byun, Sohn, Bertino and Li (2006) and
+// Xiao and Tao (m-invariance, 2007). DESIGN.md has the argument.
+//
+// A record waits until it is published with a batch of others, as a row of a new
+// class. A class never gains a row. The row of a deleted record stays, as a ghost
+// that stands for nobody; the row of a changed one stays as it was, stale. A class
+// is cut only into parts, each of which satisfies the whole constraint set by
+// itself: its ghosts then vanish, or its stale rows are published anew as a class
+// of their own.
+//
+// A Lineage keeps no clock: whoever calls gives the time.
+package lineage
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// RowID names a published row for its whole life; ids are positive and not used
+// again while the row is published.
+type RowID int64
+
+// Record is what a lineage has to know of a record.
+type Record struct {
+	incremental.Record
+	// Copied stands for the values that are published as they are and that
+	// constraints do not count: it differs where these do.
+	Copied uint64
+}
+
+// Options of a lineage; the zero value publishes every batch as soon as it can.
+type Options struct {
+	// Seed is handed to the method. Same seed and operations, same classes.
+	Seed uint64
+	// FirstClass is the next class id to hand out; below 1 means 1. Loaded
+	// classes raise it beyond their own ids.
+	FirstClass incremental.ClassID
+	// Subjects has the constraints count the different subjects of the records
+	// instead of the records.
+	Subjects bool
+	// Crowd has classes made of at least Crowd*k subjects, as long as there are so
+	// many, so that they can be cut sooner; below 1 means 1.
+	Crowd int
+	// Batch is how many waiting records make a batch; below Crowd*k means Crowd*k.
+	Batch int
+	// Within is how long a record waits before a smaller batch is published, as soon
+	// as the constraints allow; 0 means not at all.
+	Within time.Duration
+	// Deadline is how long a record waits before it stays withheld for good; 0 means
+	// that it waits as long as it takes.
+	Deadline time.Duration
+	// Progress is told how many records of a batch have found a class.
+	Progress func(done, total int)
+}
+
+// ErrRelative refuses constraints that compare a class with the whole table: that
+// moves, and a class that cannot move with it would come to violate them.
+var ErrRelative = errors.New("constraints that compare classes with the whole table cannot be kept by classes that never change")
+
+// Lineage is the history of what has been published of a table, as far as it
+// matters for what may be published next. It is not safe for concurrent use.
+type Lineage struct {
+	attributes  []anonymizer.Attribute
+	constraints privacy.ConstraintSet
+	method      anonymizer.Method
+	options     Options
+	k           int
+	sensitive   int // number of sensitive attributes, -1 while unknown
+
+	records   map[incremental.RecordID]*held
+	classes   map[incremental.ClassID]*class
+	nextClass incremental.ClassID
+	nextRow   RowID
+
+	waiting  queue // records that were never published
+	stale    queue // records whose rows are not what they are now
+	withheld int   // records past their deadline
+	ghosts   int   // rows of nobody
+	rows     int
+
+	dirty   []*class // classes to look at
+	touched map[incremental.RecordID]struct{}
+	changes Changes
+	attempt attempt
+}
+
+// held is a record of the private store.
+type held struct {
+	record   Record
+	class    *class    // nil: never published
+	row      int       // its place among the class's rows
+	since    time.Time // since when it waits, or its row is stale; zero: the row is what it is now
+	withheld bool
+}
+
+// New returns a lineage of which nothing is published yet. The error is ErrRelative.
+func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) (*Lineage, error) {
+	if constraints.Relative() {
+		return nil, ErrRelative
+	}
+	o.Crowd = max(1, o.Crowd)
+	o.Batch = max(o.Batch, o.Crowd*constraints.K())
+	return &Lineage{
+		attributes: attributes, constraints: constraints, method: method, options: o,
+		k: constraints.K(), sensitive: -1,
+		records: map[incremental.RecordID]*held{}, classes: map[incremental.ClassID]*class{},
+		nextClass: max(1, o.FirstClass), nextRow: 1,
+		touched: map[incremental.RecordID]struct{}{}, changes: newChanges(),
+	}, nil
+}
+
+// Insert adds a new record, which waits from now on; the error is
+// incremental.ErrDuplicate if its ID is known, or says that its shape is not that of
+// the others.
+func (l *Lineage) Insert(r Record, now time.Time) error {
+	if _, known := l.records[r.ID]; known {
+		return fmt.Errorf("inserting record %d: %w", r.ID, incremental.ErrDuplicate)
+	}
+	if err := l.checkShape(r); err != nil {
+		return fmt.Errorf("inserting: %w", err)
+	}
+	l.records[r.ID] = &held{record: r, since: now}
+	l.waiting.add(r.ID, now)
+	l.touch(r.ID)
+	return nil
+}
+
+// Delete forgets a record at once and for good; if it was published, its row
+// becomes a ghost. The error is incremental.ErrUnknown.
+func (l *Lineage) Delete(id incremental.RecordID) error {
+	h, known := l.records[id]
+	if !known {
+		return fmt.Errorf("deleting record %d: %w", id, incremental.ErrUnknown)
+	}
+	switch {
+	case h.class != nil:
+		if !h.since.IsZero() {
+			h.class.stale--
+			l.stale.drop()
+		}
+		h.class.rows[h.row].record = nil
+		h.class.ghosts++
+		l.ghosts++
+		l.disturb(h.class)
+	case h.withheld:
+		l.withheld--
+	default:
+		l.waiting.drop()
+	}
+	delete(l.records, id)
+	delete(l.touched, id)
+	return nil
+}
+
+// Modify replaces a record's values; the error is incremental.ErrUnknown. The row
+// of a published record stays as it is until its class can be cut.
+func (l *Lineage) Modify(r Record, now time.Time) error {
+	h, known := l.records[r.ID]
+	if !known {
+		return fmt.Errorf("modifying record %d: %w", r.ID, incremental.ErrUnknown)
+	}
+	if err := l.checkShape(r); err != nil {
+		return fmt.Errorf("modifying: %w", err)
+	}
+	same := sameValues(h.record, r)
+	h.record = r
+	if same || h.class == nil || !h.since.IsZero() {
+		return nil
+	}
+	h.since = now
+	h.class.stale++
+	l.stale.add(r.ID, now)
+	l.touch(r.ID)
+	l.disturb(h.class)
+	return nil
+}
+
+func sameValues(a, b Record) bool {
+	same := func(x, y hierarchy.Cell) bool { return x == y || hierarchy.IsOffScale(x) && hierarchy.IsOffScale(y) }
+	return a.Copied == b.Copied && a.Subject == b.Subject && slices.Equal(a.Sensitive, b.Sensitive) &&
+		slices.EqualFunc(a.Cells, b.Cells, same)
+}
+
+// Truncate deletes every record.
+func (l *Lineage) Truncate() {
+	for _, c := range l.sortedClasses() {
+		for i := range c.rows {
+			c.rows[i].record = nil
+		}
+		l.ghosts += len(c.rows) - c.ghosts
+		c.ghosts, c.stale = len(c.rows), 0
+		l.disturb(c)
+	}
+	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
+	clear(l.records)
+	clear(l.touched)
+}
+
+// Record returns the record's values as they are now, and whether it exists.
+func (l *Lineage) Record(id incremental.RecordID) (Record, bool) {
+	h, known := l.records[id]
+	if !known {
+		return Record{}, false
+	}
+	return h.record, true
+}
+
+// NextClass is the id that the next new class will get; see Options.FirstClass.
+func (l *Lineage) NextClass() incremental.ClassID { return l.nextClass }
+
+func (l *Lineage) touch(id incremental.RecordID) { l.touched[id] = struct{}{} }
+
+func (l *Lineage) disturb(c *class) {
+	c.disturbed++
+	if !c.dirty {
+		c.dirty = true
+		l.dirty = append(l.dirty, c)
+	}
+}
+
+// checkShape compares a record with the attributes and, for the sensitive ones,
+// with the first record.
+func (l *Lineage) checkShape(r Record) error {
+	if len(r.Cells) != len(l.attributes) {
+		return fmt.Errorf("record %d has %d cells, %d expected", r.ID, len(r.Cells), len(l.attributes))
+	}
+	if l.sensitive < 0 {
+		l.sensitive = len(r.Sensitive)
+	}
+	if len(r.Sensitive) != l.sensitive {
+		return fmt.Errorf("record %d has %d sensitive values, %d expected", r.ID, len(r.Sensitive), l.sensitive)
+	}
+	return nil
+}
+
+func (l *Lineage) generalize(members []*held) []hierarchy.Generalization {
+	published := make([]hierarchy.Generalization, len(l.attributes))
+	cells := make([]hierarchy.Cell, len(members))
+	for a, attribute := range l.attributes {
+		for i, h := range members {
+			cells[i] = h.record.Cells[a]
+		}
+		published[a] = attribute.Hierarchy.Generalize(cells)
+	}
+	return published
+}

@@ -1,0 +1,68 @@
+package lineage
+
+import (
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// queue holds records in the order in which they began to wait. Those that no longer
+// do are passed over when they come to the front.
+type queue struct {
+	entries []entry
+	count   int // of those that still wait
+}
+
+type entry struct {
+	id    incremental.RecordID
+	since time.Time
+}
+
+func (q *queue) add(id incremental.RecordID, since time.Time) {
+	q.entries = append(q.entries, entry{id, since})
+	q.count++
+}
+
+// drop notes that one of the records no longer waits.
+func (q *queue) drop() { q.count-- }
+
+// settle forgets the entries that no longer wait, as far as it is time to.
+func (q *queue) settle(waits func(entry) bool) {
+	if len(q.entries) > 2*q.count+queueSlack {
+		kept := q.entries[:0]
+		for _, e := range q.entries {
+			if waits(e) {
+				kept = append(kept, e)
+			}
+		}
+		q.entries = kept
+		return
+	}
+	for len(q.entries) > 0 && !waits(q.entries[0]) {
+		q.entries = q.entries[1:]
+	}
+}
+
+// queueSlack is how many entries may stand in a queue for nothing.
+const queueSlack = 1024
+
+// oldest is since when the first of the records waits; zero where none does. The queue
+// is settled.
+func (q *queue) oldest() time.Time {
+	if len(q.entries) == 0 {
+		return time.Time{}
+	}
+	return q.entries[0].since
+}
+
+// waits reports whether an entry's record has not been published yet, and may be.
+func (l *Lineage) waits(e entry) bool {
+	h, known := l.records[e.id]
+	return known && h.class == nil && !h.withheld
+}
+
+// lags reports whether an entry's record is published as it was, since then.
+func (l *Lineage) lags(e entry) bool {
+	h, known := l.records[e.id]
+	return known && h.class != nil && h.since.Equal(e.since)
+}

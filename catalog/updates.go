@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"fmt"
+	"time"
+)
+
+// Updates says when changes of a protected table become visible.
+type Updates struct {
+	Mode UpdateMode
+	// The rest is for Guarded; see lineage.Options.
+
+	// Crowd times k is how many persons a new class has at least, as long as there
+	// are so many; at least 1. Larger classes show deletions and changes sooner and
+	// are generalized further.
+	Crowd int
+	// Batch is how many waiting records are published together; 0 for Crowd times k.
+	Batch int
+	// Within is how long a record waits before a smaller batch is published; 0 for as
+	// long as it takes.
+	Within time.Duration
+	// Deadline is how long a record waits before it stays withheld for good; 0 for
+	// never.
+	Deadline time.Duration
+}
+
+// UpdateMode is a way of making changes visible.
+type UpdateMode int
+
+const (
+	// Immediate shows every commit of the source at once (Song et al. 2010). A reader
+	// who compares versions sees which class a person joined or left.
+	Immediate UpdateMode = iota
+	// Guarded shows changes only as far as a reader who compares versions learns no
+	// more of anybody than from one release (anonymizer/lineage).
+	Guarded
+)
+
+var updateModeNames = []string{Immediate: "immediate", Guarded: "guarded"}
+
+// String is the mode's name in a policy.
+func (m UpdateMode) String() string {
+	if m < 0 || int(m) >= len(updateModeNames) {
+		return fmt.Sprintf("UpdateMode(%d)", int(m))
+	}
+	return updateModeNames[m]
+}
+
+// DefaultCrowd is Updates.Crowd where the policy does not say.
+const DefaultCrowd = 4
