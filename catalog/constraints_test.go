@@ -224,7 +224,7 @@ func taxonomy() *hierarchy.Spec {
 
 func TestColumnsOfTheStoreCannotBeTheSources(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"kproxy_record", "kproxy_class", "kproxy_class_2"} {
+	for _, name := range []string{"kproxy_record", "kproxy_class", "kproxy_class_2", "kproxy_row", "kproxy_person", "kproxy_weight", "kproxy_since", "kproxy_expired"} {
 		relation := visits
 		relation.Columns = append(slices.Clone(visits.Columns), column(name, "int8"))
 		if _, problems := catalog.Publish(visitPolicy(), relation); len(problems) != 1 || problems[0].Column != name {

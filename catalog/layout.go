@@ -45,6 +45,11 @@ const (
 	// WeightColumn is the share of a class's rows that stand for somebody, as far as
 	// it may be known.
 	WeightColumn = "kproxy_weight"
+	// SealedColumn says that a class is not cut any more (anonymizer/lineage).
+	SealedColumn = "kproxy_sealed"
+	// ChangedColumn says which values of a record are not those published, and
+	// SinceColumn since when; NULL where all are.
+	ChangedColumn = "kproxy_changed"
 	// SinceColumn is since when a record waits, or is published as it was; NULL where
 	// neither is so.
 	SinceColumn = "kproxy_since"
@@ -68,7 +73,7 @@ func ClassColumn(component int) string {
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
 	switch name {
-	case RecordColumn, RowColumn, PersonColumn, WeightColumn, SinceColumn, ExpiredColumn:
+	case RecordColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn:
 		return true
 	}
 	return strings.HasPrefix(name, classColumn)

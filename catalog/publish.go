@@ -31,7 +31,8 @@ type Publication struct {
 	// Sensitive are the columns that constraints speak of, each once, in the order
 	// in which the constraints do.
 	Sensitive []SensitiveColumn
-	// Columns are the published columns, in the source table's order.
+	// Columns are the published columns, in the source table's order; behind them,
+	// of a guarded table, the ClassNumber and the Weight.
 	Columns []PublishedColumn
 }
 
@@ -61,20 +62,30 @@ const (
 	Range
 	// Label is a hierarchy's label, as text.
 	Label
+	// ClassNumber is the number of the row's equivalence class, of guarded tables
+	// only; it comes from no source column. A class keeps its number for life and
+	// never gains a row.
+	ClassNumber
+	// Weight is the share of the rows of the class that stand for somebody, in
+	// (0, 1], as far as it may be known; of guarded tables only, from no source
+	// column. A sum of it estimates how many records there are.
+	Weight
 )
 
 // PublishedColumn is one column of the published relation.
 type PublishedColumn struct {
 	Name   string
 	Type   string // SQL type, for example int4range
-	Source string // the source column
+	Source string // the source column; empty for ClassNumber and Weight
 	Part   Part
-	// Attribute indexes Publication.Attributes; -1 for a Copy.
+	// Attribute indexes Publication.Attributes; -1 for what is not Generalized.
 	Attribute int
 }
 
-// Generalized says whether the column differs from its source.
-func (c PublishedColumn) Generalized() bool { return c.Part != Copy }
+// Generalized says whether the column shows a quasi-identifier of its class.
+func (c PublishedColumn) Generalized() bool {
+	return c.Part == Representative || c.Part == Range || c.Part == Label
+}
 
 // StoredColumns are the source columns that the private store keeps besides the
 // key: the quasi-identifiers, the columns published as they are and the subject,
@@ -92,9 +103,15 @@ func (p Publication) StoredColumns() []Column {
 
 // Publish derives the published shape of one table from its policy and its
 // definition in the database. All problems are reported at once.
+//
+// The publication's policy is the one given, but that of a guarded table says
+// its crowd, and has a k-anonymity constraint over all quasi-identifying columns,
+// with the greatest k of any: such a table is divided into classes as one part.
 func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
+	policy = withUpdates(policy)
 	b := builder{publication: Publication{Policy: policy, Relation: relation}}
 	b.checkRelation()
+	b.checkUpdates()
 	for _, c := range policy.Columns {
 		if _, exists := relation.Column(c.Name); !exists {
 			b.problem(c.Name, "the table has no such column", "remove it from the policy or correct its name")
@@ -113,6 +130,7 @@ func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 			b.publish(column, c, attributes)
 		}
 	}
+	b.publishMembership()
 	b.checkNames()
 	b.checkMethod()
 	return b.publication, b.problems

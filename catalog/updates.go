@@ -11,8 +11,8 @@ type Updates struct {
 	// The rest is for Guarded; see lineage.Options.
 
 	// Crowd times k is how many persons a new class has at least, as long as there
-	// are so many; at least 1. Larger classes show deletions and changes sooner and
-	// are generalized further.
+	// are so many; at least 1, or 0 for DefaultCrowd. Larger classes show deletions
+	// and changes sooner and are generalized further.
 	Crowd int
 	// Batch is how many waiting records are published together; 0 for Crowd times k.
 	Batch int
@@ -46,5 +46,11 @@ func (m UpdateMode) String() string {
 	return updateModeNames[m]
 }
 
-// DefaultCrowd is Updates.Crowd where the policy does not say.
-const DefaultCrowd = 4
+// What Updates are where the policy does not say.
+const (
+	DefaultCrowd = 4
+	// DefaultWithin bounds how old a table looks with few newcomers. The records of
+	// one batch have only each other to be alike to: the longer they wait, the more of
+	// them there are, and the less they are generalized.
+	DefaultWithin = time.Hour
+)

@@ -95,6 +95,31 @@ func TestExampleShowsWhatIsUnderstood(t *testing.T) {
 	}
 }
 
+// The settings of guarded updates that the example shows are their defaults.
+func TestExampleShowsGuardedUpdates(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "config.example.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := []string{"updates:"}
+	for _, setting := range regexp.MustCompile(`(?m)^    #   ((?:mode|crowd|batch|within|deadline): \w+)`).FindAllStringSubmatch(string(text), -1) {
+		shown = append(shown, "  "+setting[1])
+	}
+	const table = "tables:\n  t:\n    constraints: [{k: 5}]\n    columns: {sex: {role: quasi-identifying, hierarchy: suppression}}\n    "
+	in, err := ParsePolicy("policy.yaml", []byte(table+strings.Join(shown, "\n    ")))
+	if err != nil || len(shown) != 6 {
+		t.Fatalf("%v\n%s", err, strings.Join(shown, "\n"))
+	}
+	short, err := ParsePolicy("policy.yaml", []byte(table+"updates: guarded"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if in.Table.Updates != short.Table.Updates {
+		t.Errorf("the example shows %+v, by default it is %+v", in.Table.Updates, short.Table.Updates)
+	}
+}
+
 func example(t *testing.T) *Config {
 	t.Helper()
 	c, err := parseFile(t, filepath.Join("..", "config.example.yaml"))

@@ -2,8 +2,10 @@ package config
 
 import (
 	"fmt"
+	"math"
 	"regexp"
 	"strconv"
+	"strings"
 	"time"
 	"unicode"
 
@@ -148,23 +150,42 @@ func (r *reader) storeBool(to *bool, what string) func(*yaml.Node) {
 	}
 }
 
+// share reads a part of a whole: a plain decimal number, or percent.
+func (r *reader) share(n *yaml.Node, what string) (float64, bool) {
+	text, ok := r.setting(n, what)
+	if !ok {
+		return 0, false
+	}
+	n = r.follow(n)
+	number, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(number, 64)
+	if err != nil || n.Style != 0 || !decimal.MatchString(number) {
+		r.wrong(n, what+" must be a number", "write decimal digits without quotes, for example 0.25 or 25%")
+		return 0, false
+	}
+	if percent {
+		value /= 100
+	}
+	return value, true
+}
+
 // maxDuration keeps durations within what PostgreSQL's millisecond settings hold.
-const maxDuration = 24 * 24 * time.Hour
+const maxDuration = 24 * day
 
 // storeDuration reads a duration with its unit; zero only where it means no bound.
-func (r *reader) storeDuration(to *time.Duration, what string, zero bool) func(*yaml.Node) {
+func (r *reader) storeDuration(to *time.Duration, what string, zero bool, most time.Duration) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		text, ok := r.setting(n, what)
 		if !ok {
 			return
 		}
 		n = r.follow(n)
-		value, err := time.ParseDuration(text)
+		value, err := parseDuration(text)
 		switch {
 		case err != nil:
-			r.wrong(n, what+" is not a duration", "write a number with its unit, for example 500ms, 30s, 10m or 1h30m")
-		case value < 0 || value > maxDuration:
-			r.wrong(n, what+" is out of range", "write a duration between 0s and 576h")
+			r.wrong(n, what+" is not a duration", "write a number with its unit, for example 500ms, 30s, 10m, 1h30m or 7d")
+		case value < 0 || value > most:
+			r.wrong(n, what+" is out of range", fmt.Sprintf("write a duration between 0s and %dd", most/day))
 		case value == 0 && !zero:
 			r.wrong(n, what+" must not be zero", "write a duration, for example 30s")
 		case value > 0 && value < time.Millisecond:
@@ -173,6 +194,31 @@ func (r *reader) storeDuration(to *time.Duration, what string, zero bool) func(*
 			*to = value
 		}
 	}
+}
+
+const day = 24 * time.Hour
+
+var inDays = regexp.MustCompile(`^([0-9]{1,5})d([0-9].*)?$`)
+
+// parseDuration is time.ParseDuration, which may have whole days before all else:
+// 7d or 1d12h.
+func parseDuration(text string) (time.Duration, error) {
+	parts := inDays.FindStringSubmatch(text)
+	if parts == nil {
+		return time.ParseDuration(text)
+	}
+	days, err := time.ParseDuration(parts[1] + "h")
+	if err != nil {
+		return 0, err
+	}
+	rest := time.Duration(0)
+	if parts[2] != "" {
+		if rest, err = time.ParseDuration(parts[2]); err != nil {
+			return 0, err
+		}
+	}
+	days *= 24 // five digits of days are less than a Duration's 292 years
+	return days + min(rest, math.MaxInt64-days), nil
 }
 
 // storeName reads a name as PostgreSQL stores it.

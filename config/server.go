@@ -168,11 +168,11 @@ func (r *reader) timeouts(to *Timeouts) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "timeouts",
-			field{key: "login", read: r.storeDuration(&to.Login, "login", false)},
-			field{key: "connect", read: r.storeDuration(&to.Connect, "connect", false)},
-			field{key: "statement", read: r.storeDuration(&to.Statement, "statement", true)},
-			field{key: "idle", read: r.storeDuration(&to.Idle, "idle", true)},
-			field{key: "shutdown", read: r.storeDuration(&to.Shutdown, "shutdown", true)},
+			field{key: "login", read: r.storeDuration(&to.Login, "login", false, maxDuration)},
+			field{key: "connect", read: r.storeDuration(&to.Connect, "connect", false, maxDuration)},
+			field{key: "statement", read: r.storeDuration(&to.Statement, "statement", true, maxDuration)},
+			field{key: "idle", read: r.storeDuration(&to.Idle, "idle", true, maxDuration)},
+			field{key: "shutdown", read: r.storeDuration(&to.Shutdown, "shutdown", true, maxDuration)},
 		)
 	}
 }

@@ -48,6 +48,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 	var stated []statement
 	complete := false
 	var subject *yaml.Node
+	var updates updateNodes
 	columns := columnNodes{}
 	r.mapping(
 		n, what,
@@ -66,10 +67,13 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 			}
 		}},
 		field{key: "suppression", read: func(n *yaml.Node) {
-			if share, ok := r.number(n, "suppression"); ok && r.within(n, "suppression", share, 0, 1) {
+			updates.suppression = r.follow(n)
+			if share, ok := r.share(n, "suppression"); ok && r.within(n, "suppression", share, 0, 1) {
 				policy.Suppression = share
 			}
 		}},
+		field{key: "updates", read: r.updates(&policy.Updates)},
+		field{key: "reanonymize", read: r.reanonymize(&policy.Reanonymize, &updates)},
 		field{key: "unpublishable", read: func(n *yaml.Node) {
 			if choice, ok := choose(r, n, "unpublishable", catalog.Withhold, catalog.Refuse); ok {
 				policy.Unpublishable = choice
@@ -89,6 +93,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 		r.checkArranged(policy, stated, columns)
 	}
 	r.checkSubject(policy, subject)
+	r.checkUpdates(policy, updates, stated)
 	return policy
 }
 

@@ -40,6 +40,7 @@ type applier struct {
 	since         time.Time     // when the group began
 	moved         time.Time     // when the position was last moved
 	mixer         *mixer
+	due           *time.Timer // for tables that publish by the clock
 }
 
 // relation is one relation as the stream describes it.
@@ -49,10 +50,15 @@ type relation struct {
 }
 
 func (a *applier) run(ctx context.Context) error {
-	a.moved, a.mixer = time.Now(), newMixer()
+	a.moved, a.mixer, a.due = time.Now(), newMixer(), time.NewTimer(0)
 	defer a.mixer.timer.Stop()
+	defer a.due.Stop()
 	for {
 		select {
+		case <-a.due.C:
+			if err := a.publishDue(ctx); err != nil {
+				return err
+			}
 		case <-a.mixer.timer.C:
 			if err := a.mix(ctx); err != nil {
 				return err
@@ -258,7 +264,47 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		return err
 	}
 	a.mixer.changed(a.moved)
+	a.waitForDue()
 	return nil
+}
+
+// publishDue settles the tables whose time has come, at a commit boundary.
+func (a *applier) publishDue(ctx context.Context) error {
+	if a.inTransaction || a.rows > 0 {
+		a.due.Reset(mixIdle)
+		return nil
+	}
+	now, any := clock(), false
+	for _, t := range a.tables {
+		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
+			t.changed, any = true, true
+		}
+	}
+	if any {
+		if err := a.flush(ctx, a.position); err != nil {
+			return err
+		}
+	}
+	a.waitForDue()
+	return nil
+}
+
+// leastWait is between two looks at what is due.
+const leastWait = 100 * time.Millisecond
+
+// waitForDue sets the timer to when the first table has something to publish although
+// nothing changes.
+func (a *applier) waitForDue() {
+	a.due.Stop()
+	var first time.Time
+	for _, t := range a.tables {
+		if due := t.stage.due(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
+			first = due
+		}
+	}
+	if !first.IsZero() {
+		a.due.Reset(max(leastWait, time.Until(first)))
+	}
 }
 
 // keepalive moves the position over WAL that holds nothing for the tables.

@@ -11,13 +11,15 @@ import (
 
 // storeLayout is raised whenever the tables of the private store change shape,
 // so that an older store is published afresh.
-const storeLayout = 3
+const storeLayout = 4
 
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published
 // shape. A store with another digest does not fit and is published afresh;
 // columns of the source that are not stored may come and go.
 func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
+	// What is published does not depend on when, nor on when it is renewed.
+	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: p.Policy.Updates.Mode}, 0
 	text, err := json.Marshal(struct {
 		Layout     int
 		Source     catalog.OID

@@ -17,11 +17,12 @@ type generation struct {
 	digest     string
 	nextClass  incremental.ClassID
 	nextRecord incremental.RecordID
+	updates    string // the mode of updates it was made for
 }
 
 // generations reads what the store holds.
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
-	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record
+	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, '')
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -29,7 +30,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	found := make(map[catalog.Name]generation)
 	var name catalog.Name
 	var g generation
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates}, func() error {
 		found[name] = g
 		return nil
 	})
@@ -51,6 +52,21 @@ func (s *session) fits(found map[catalog.Name]generation) bool {
 		}
 	}
 	return true
+}
+
+// keepsLineages refuses to publish afresh, unasked, what a guarded table has published
+// before: new classes of the same people tell more together with the old ones.
+func keepsLineages(found map[catalog.Name]generation) error {
+	for name, g := range found {
+		if g.updates == catalog.Guarded.String() {
+			return &StopError{
+				What: fmt.Sprintf("the policy or a table has changed, and all tables would be published afresh; "+
+					"readers who compare the new classes of the guarded table %s with the old ones could single people out", name),
+				Fix: "take the change back, or run 'kproxy rebuild' to accept this and start a new lineage",
+			}
+		}
+	}
+	return nil
 }
 
 // swap points the published views at the new generation and drops the earlier

@@ -50,7 +50,7 @@ func (a *applier) mix(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range a.tables {
-		t.mix()
+		t.changed = t.stage.mix() || t.changed
 	}
 	a.mixer.until = time.Time{}
 	if err := a.flush(ctx, a.position); err != nil {
@@ -66,8 +66,8 @@ func (a *applier) mix(ctx context.Context) error {
 
 // mix has the recently written classes and as many others as mixRows allows
 // written again. A table with few classes is written whole.
-func (t *table) mix() {
-	recent := 0
+func (s *immediate) mix() bool {
+	t, recent := s.t, 0
 	for _, p := range t.parts {
 		recent += len(p.recent)
 		for _, class := range p.recent {
@@ -75,19 +75,19 @@ func (t *table) mix() {
 		}
 	}
 	if recent == 0 || t.parts[0].partition.Classes() == 0 {
-		return
+		return false
 	}
-	for range min(mixClasses, max(1, mixRows/t.rowsOfChange())) {
-		t.touchRandom()
+	for range min(mixClasses, max(1, mixRows/s.rowsOfChange())) {
+		s.touchRandom()
 	}
-	t.changed = true
+	return true
 }
 
 // rowsOfChange is about how many rows are written for the change of one record.
-func (t *table) rowsOfChange() int {
+func (s *immediate) rowsOfChange() int {
 	rows := 0
-	for _, p := range t.parts {
-		rows += t.countRecords() / max(1, p.partition.Classes())
+	for _, p := range s.t.parts {
+		rows += p.partition.Len() / max(1, p.partition.Classes())
 	}
 	return max(1, rows)
 }
@@ -96,13 +96,14 @@ func (t *table) rowsOfChange() int {
 // changed record alone lies in a written class of every part, and so would stand
 // out of all rows that are written: as many others as k demands stand there with
 // it, drawn at random, as far as mixRows allows.
-func (t *table) hide() {
+func (s *immediate) hide() {
+	t := s.t
 	if len(t.parts) == 1 {
 		return
 	}
 	others := t.constraints.K() - len(t.pending) - len(t.deleted)
-	for range min(others, max(1, mixRows/t.rowsOfChange())) {
-		t.touchRandom()
+	for range min(others, max(1, mixRows/s.rowsOfChange())) {
+		s.touchRandom()
 	}
 }
 

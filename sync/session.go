@@ -148,6 +148,11 @@ func (s *session) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if stored && !s.fits(found) {
+		if err := keepsLineages(found); err != nil {
+			return err
+		}
+	}
 	if !stored || !s.fits(found) {
 		return s.publishAfresh(ctx, slot)
 	}
@@ -159,7 +164,9 @@ func (s *session) prepare(ctx context.Context) error {
 	}
 	for _, t := range s.tables {
 		g := found[t.name()]
-		t.begin(g.number, g.nextRecord, g.nextClass, s.Seed)
+		if err := t.begin(g.number, g.nextRecord, g.nextClass, s.Seed); err != nil {
+			return err
+		}
 		err := t.load(ctx, s.control.PgConn(), func(done int) { s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done}) })
 		if err != nil {
 			return err

@@ -3,11 +3,11 @@ package sync
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
@@ -68,10 +68,11 @@ type publisher struct {
 	tx      pgx.Tx
 	session *session
 	total   int
+	now     time.Time // of the publication
 }
 
 func (p *publisher) publish(ctx context.Context, generation int64) error {
-	p.generation = generation
+	p.generation, p.now = generation, clock()
 	if err := p.copySource(ctx); err != nil {
 		return err
 	}
@@ -80,14 +81,13 @@ func (p *publisher) publish(ctx context.Context, generation int64) error {
 		return err
 	}
 	p.session.Failpoint(FailSnapshotCopied)
-	parts, err := p.anonymize(ctx, source)
-	if err != nil {
+	if err := p.begin(generation, incremental.RecordID(p.total+1), 1, p.session.Seed); err != nil {
 		return err
 	}
-	if err := p.fillPartitions(parts, source); err != nil {
-		return err
+	for i, key := range source.keys {
+		p.records[key] = incremental.RecordID(i + 1)
 	}
-	if _, err := p.settle(ctx); err != nil {
+	if err := p.stage.publish(ctx, p, source); err != nil {
 		return err
 	}
 	if err := p.copyClasses(ctx); err != nil {
@@ -119,6 +119,7 @@ type snapshot struct {
 	cells     [][]hierarchy.Cell // attribute, record
 	sensitive [][]uint32         // sensitive attribute, record
 	subjects  []uint32
+	copied    [][]uint64 // record, column
 	keys      []string
 }
 
@@ -142,6 +143,9 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 		}
 		if p.subject >= 0 {
 			s.subjects = append(s.subjects, p.person(row[p.subject]))
+		}
+		if p.copied != nil {
+			s.copied = append(s.copied, p.fingerprints(row, nil))
 		}
 		s.keys = append(s.keys, p.keyOf(row))
 		if len(s.keys)%10000 == 0 {
@@ -172,54 +176,8 @@ func (s *snapshot) row(i int32) coded {
 	if s.subjects != nil {
 		row.subject = s.subjects[i]
 	}
+	if s.copied != nil {
+		row.copied = s.copied[i]
+	}
 	return row
-}
-
-func (p *publisher) anonymize(ctx context.Context, source *snapshot) ([]anonymizer.Part, error) {
-	records, err := anonymizer.NewTable(p.attributes, source.cells, source.sensitive)
-	if err == nil && p.subject >= 0 {
-		records, err = records.WithSubjects(source.subjects)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("laying out the records: %w", err)
-	}
-	parts, err := anonymizer.Anonymize(ctx, p.method, records, p.constraints, anonymizer.Options{
-		Seed:        p.session.Seed,
-		Suppression: p.publication.Policy.Suppression,
-		Progress:    func(done, _ int) { p.progress("anonymizing", done) },
-	})
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.name()), Fix: "change its constraints or its method", Err: err}
-	}
-	return parts, nil
-}
-
-// fillPartitions hands the release of each part to its partition.
-func (p *publisher) fillPartitions(parts []anonymizer.Part, source *snapshot) error {
-	p.begin(p.generation, incremental.RecordID(p.total+1), 1, p.session.Seed)
-	for i, key := range source.keys {
-		p.records[key] = incremental.RecordID(i + 1)
-	}
-	for i, part := range p.parts {
-		load := func(class incremental.ClassID, members []int32) error {
-			records := make([]incremental.Record, len(members))
-			for j, m := range members {
-				records[j] = part.record(incremental.RecordID(m+1), source.row(m))
-			}
-			return part.partition.Load(class, records)
-		}
-		release := parts[i].Release
-		for j, class := range release.Classes {
-			if err := load(incremental.ClassID(j+1), class); err != nil {
-				return fmt.Errorf("loading class %d of part %d: %w", j+1, i+1, err)
-			}
-		}
-		if err := load(0, release.Withheld); err != nil {
-			return fmt.Errorf("loading the withheld records of part %d: %w", i+1, err)
-		}
-	}
-	return nil
 }

@@ -2,138 +2,83 @@ package sync
 
 import (
 	"context"
-	"fmt"
-	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
 )
 
-// classStage is the staging table with the generalizations of one part's classes.
-func (p *publisher) classStage(part int) string { return fmt.Sprintf("class%d", part) }
+// stage is how the changes of a table become visible: between what has been
+// committed at the source and what readers see. It holds in memory what it needs to
+// know of every record.
+type stage interface {
+	insert(id incremental.RecordID, row coded, now time.Time) error
+	modify(id incremental.RecordID, row coded, now time.Time) error
+	remove(id incremental.RecordID) error
+	truncate()
+	// row is what is known of a record.
+	row(id incremental.RecordID) coded
 
-// copyClasses sends the assignment of records to classes and the classes'
-// generalizations to the server.
-func (p *publisher) copyClasses(ctx context.Context) error {
-	classes := make([]string, len(p.parts))
-	for i, part := range p.parts {
-		classes[i] = part.column + " bigint"
-	}
-	create := []string{fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, strings.Join(classes, ", "))}
-	for i, part := range p.parts {
-		columns := append([]string{classes[i]}, p.generalizedNames(part, "", " text")...)
-		create = append(create, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.staging(p.classStage(i)), strings.Join(columns, ", ")))
-	}
-	if _, err := p.tx.Exec(ctx, strings.Join(create, "; ")); err != nil {
-		return fmt.Errorf("preparing the classes: %w", err)
-	}
-	columns := []string{recordColumn}
-	for _, part := range p.parts {
-		columns = append(columns, part.column)
-	}
-	if err := p.copyInto(ctx, "member", columns, p.assignments()); err != nil {
-		return fmt.Errorf("writing the assignment: %w", err)
-	}
-	for i, part := range p.parts {
-		columns := append([]string{part.column}, p.generalizedNames(part, "", "")...)
-		if err := p.copyInto(ctx, p.classStage(i), columns, p.generalizations(part)); err != nil {
-			return fmt.Errorf("writing the classes: %w", err)
-		}
-	}
-	return nil
+	// settle decides what readers may see from now on; what follows writes it.
+	settle(ctx context.Context, now time.Time) error
+	// places are the columns of the records with the place of each; place gives them
+	// for some records, an array for each column.
+	places() []storeColumn
+	place(ids []incremental.RecordID) []any
+	// moved are the records that stand elsewhere than at the last settling, without
+	// those that are gone; new ones may be among them.
+	moved() []incremental.RecordID
+	// writeRelease queues what brings the release to where it was settled.
+	writeRelease(batch *pgx.Batch)
+	// written forgets what the store has been told.
+	written()
+
+	// marks are the columns of the release beside those published from the source.
+	marks() []storeColumn
+	// publish makes the first release of the snapshot's records, and assignments yields
+	// it: for each record its number, places and marks.
+	publish(ctx context.Context, p *publisher, source *snapshot) error
+	assignments() func() ([]any, error)
+	// classes yields the classes of a part with what is published for them.
+	classes(of *part) func() ([]any, error)
+	// load takes over what the store holds.
+	load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error
+
+	// due is when settle has something to do although nothing has changed; zero for
+	// never.
+	due() time.Time
+	// mix has settle write classes anew so that their place tells nothing of when they
+	// changed; false where there is nothing to mix.
+	mix() bool
+	nextClass() incremental.ClassID
+	status() TableStatus
 }
 
-// copyInto fills a staging table. Rows are asked for on a goroutine of the driver's.
-func (p *publisher) copyInto(ctx context.Context, kind string, columns []string, rows func() ([]any, error)) error {
-	stage := storeTable(kind, p.generation)
-	guarded := func() (row []any, err error) {
-		err = guard(p.session.Logger, func() error {
-			row, err = rows()
-			return err
-		})
-		return row, err
+// storeColumn is a column of kproxy's own in the tables of the private store.
+type storeColumn struct{ name, sqlType string }
+
+// newStage is the stage that the table's policy asks for, empty.
+func (t *table) newStage(nextClass incremental.ClassID, seed uint64) (stage, error) {
+	if t.publication.Policy.Updates.Mode == catalog.Guarded {
+		return newGuarded(t, nextClass, seed)
 	}
-	_, err := p.tx.CopyFrom(ctx, pgx.Identifier{stage.Schema, stage.Relation}, columns, pgx.CopyFromFunc(guarded))
-	return err
+	return newImmediate(t, nextClass, seed), nil
 }
 
-// assignments yields each published record with its class in every part.
-func (p *publisher) assignments() func() ([]any, error) {
-	place, done := 0, 0
-	first := p.parts[0].partition
-	var members []incremental.RecordID
-	return func() ([]any, error) {
-		for len(members) == 0 {
-			if place == first.Classes() {
-				return nil, nil
-			}
-			members = first.Members(first.ClassAt(place))
-			place++
+// union lists columns of both, each once.
+func union(columns, more []storeColumn) []storeColumn {
+	all := append([]storeColumn(nil), columns...)
+	for _, c := range more {
+		known := false
+		for _, other := range columns {
+			known = known || other == c
 		}
-		id := members[0]
-		members = members[1:]
-		if done++; done%10000 == 0 {
-			p.progress("publishing", done)
+		if !known {
+			all = append(all, c)
 		}
-		row := []any{int64(id)}
-		for _, part := range p.parts {
-			row = append(row, int64(part.partition.ClassOf(id)))
-		}
-		return row, nil
 	}
-}
-
-// generalizations yields the classes of a part with what is published for them.
-func (p *publisher) generalizations(of *part) func() ([]any, error) {
-	place := 0
-	return func() ([]any, error) {
-		if place == of.partition.Classes() {
-			return nil, nil
-		}
-		class := of.partition.ClassAt(place)
-		place++
-		row := []any{int64(class)}
-		for _, text := range p.published(of, of.partition.Generalize(class)) {
-			row = append(row, text)
-		}
-		return row, nil
-	}
-}
-
-// finish joins the staging tables into store and release.
-func (p *publisher) finish(ctx context.Context) error {
-	var joins, stages strings.Builder
-	for i, part := range p.parts {
-		fmt.Fprintf(&joins, " JOIN %s c%d USING (%s)", p.staging(p.classStage(i)), i, part.column)
-		fmt.Fprintf(&stages, ", %s", p.staging(p.classStage(i)))
-	}
-	statements := []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT r.%s, %s, %s FROM %s r LEFT JOIN %s m USING (%s)",
-			p.recordsTable(), recordColumn, p.classColumns("m."), p.columnList("r."), p.staging("source"), p.staging("member"), recordColumn),
-		fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.recordsTable(), recordColumn),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s m%s JOIN %s r USING (%s) ORDER BY 1, random()",
-			p.releaseTable(), p.classColumns("m."), p.releaseList(), p.staging("member"), joins.String(), p.staging("source"), recordColumn),
-	}
-	for _, part := range p.parts {
-		statements = append(statements, fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseTable(), part.column))
-	}
-	statements = append(statements,
-		fmt.Sprintf("DROP TABLE %s, %s%s", p.staging("source"), p.staging("member"), stages.String()),
-		"ANALYZE "+p.recordsTable(),
-		"ANALYZE "+p.releaseTable(),
-	)
-	for i, sql := range statements {
-		if _, err := p.tx.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("making the release, step %d: %w", i+1, err)
-		}
-		p.progress("publishing", p.total*(i+1)/len(statements))
-	}
-	_, err := p.tx.Exec(ctx, `INSERT INTO kproxy_store.generation
-		(table_schema, table_name, generation, policy_digest, next_class, next_record, withheld) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		p.name().Schema, p.name().Relation, p.generation, p.digest, int64(p.nextClass()), int64(p.nextRecord), p.countWithheld())
-	if err != nil {
-		return fmt.Errorf("recording the generation: %w", err)
-	}
-	return nil
+	return all
 }

@@ -1,6 +1,8 @@
 package sync
 
 import (
+	"time"
+
 	"github.com/jackc/pglogrepl"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -43,9 +45,13 @@ type Status struct {
 
 // TableStatus describes one table's release.
 type TableStatus struct {
+	// Of a guarded table: see lineage.Freshness.
+	Waiting, Stale, Expired, Ghosts int
+	OldestWaiting, OldestStale      time.Time
+
 	Records  int // records in the private store
 	Classes  int // equivalence classes published, of all parts
-	Withheld int // records that are not published: all of them or none
+	Withheld int // records while nothing of the table is published, else 0
 	// Reason says why records are withheld, for the operator: it has figures of the
 	// table. Empty where all are published.
 	Reason string

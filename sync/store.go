@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -60,7 +62,7 @@ func (t *table) generalizedNames(p *part, prefix, suffix string) []string {
 	return names
 }
 
-// releaseList are the published columns as expressions over c0, c1, ..., the
+// releaseList are the columns of shownList as expressions over c0, c1, ..., the
 // classes of each part with their generalized columns as text, and r, a record of
 // the store.
 func (t *table) releaseList() string {
@@ -68,6 +70,9 @@ func (t *table) releaseList() string {
 	generalized := make([]int, len(t.parts))
 	for _, c := range t.publication.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
+		if c.Part == catalog.ClassNumber || c.Part == catalog.Weight {
+			continue
+		}
 		if !c.Generalized() {
 			list = append(list, fmt.Sprintf("r.%s AS %s", catalog.QuoteIdentifier(c.Source), name))
 			continue
@@ -79,6 +84,32 @@ func (t *table) releaseList() string {
 	return strings.Join(list, ", ")
 }
 
+// listed joins the names of columns, each behind prefix.
+func listed(columns []storeColumn, prefix string) string {
+	names := columnNames(columns)
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	return strings.Join(names, ", ")
+}
+
+func columnNames(columns []storeColumn) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	return names
+}
+
+// definitions joins names and types.
+func definitions(columns []storeColumn) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = c.name + " " + c.sqlType
+	}
+	return strings.Join(list, ", ")
+}
+
 // publishedList quotes and joins the published columns.
 func (t *table) publishedList() string {
 	names := make([]string, len(t.publication.Columns))
@@ -86,4 +117,24 @@ func (t *table) publishedList() string {
 		names[i] = catalog.QuoteIdentifier(c.Name)
 	}
 	return strings.Join(names, ", ")
+}
+
+// shownList quotes and joins the published columns that show something of the source.
+func (t *table) shownList() string {
+	var names []string
+	for _, c := range t.publication.Columns {
+		if c.Part != catalog.ClassNumber && c.Part != catalog.Weight {
+			names = append(names, catalog.QuoteIdentifier(c.Name))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// classRow is a class of a part with what is published for it, for a COPY.
+func (t *table) classRow(of *part, class incremental.ClassID, generalizations []hierarchy.Generalization) []any {
+	row := []any{int64(class)}
+	for _, text := range t.published(of, generalizations) {
+		row = append(row, text)
+	}
+	return row
 }

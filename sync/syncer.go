@@ -54,7 +54,7 @@ func (s *session) report() {
 	s.mu.Lock()
 	s.status.Position = s.position
 	for _, t := range s.tables {
-		before, now := s.status.Tables[t.name()], t.status()
+		before, now := s.status.Tables[t.name()], t.stage.status()
 		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" {
 			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
 		}

@@ -2,10 +2,12 @@ package sync
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -15,8 +17,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// table is one protected table: its maintained partition, and what has changed
-// since the store was last written.
+// table is one protected table: its records, the stage that decides what readers see
+// of them, and what has changed since the store was last written.
 type table struct {
 	publication catalog.Publication
 	digest      string
@@ -25,6 +27,7 @@ type table struct {
 	qi          []int            // indexes into columns, one for each attribute
 	sensitive   []int            // indexes into columns, one for each attribute that constraints speak of
 	subject     int              // index into columns, -1 where each record is another person's
+	copied      []int            // indexes into columns of what is published as it is and not counted; only for guarded publication
 
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
@@ -35,6 +38,7 @@ type table struct {
 	generation int64
 	nextRecord incremental.RecordID
 	parts      []*part
+	stage      stage
 	records    map[string]incremental.RecordID // by key
 
 	changed   bool // since the store was last written
@@ -94,6 +98,13 @@ func (t *table) layOut() {
 		t.sensitive = append(t.sensitive, t.column(s.Column))
 	}
 	t.subject = t.column(t.publication.Policy.Subject)
+	if t.publication.Policy.Updates.Mode == catalog.Guarded {
+		for _, c := range t.publication.Columns {
+			if i := t.column(c.Source); c.Part == catalog.Copy && !slices.Contains(t.sensitive, i) {
+				t.copied = append(t.copied, i)
+			}
+		}
+	}
 }
 
 func (t *table) column(name string) int {
@@ -104,19 +115,11 @@ func (t *table) name() catalog.Name { return t.publication.Policy.Table }
 
 // begin makes the table empty in memory: the state that load and the initial
 // publication fill.
-func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) {
+func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
 	t.generation, t.nextRecord = generation, nextRecord
-	for _, p := range t.parts {
-		attributes := make([]anonymizer.Attribute, len(p.attributes))
-		for i, a := range p.attributes {
-			attributes[i] = t.attributes[a]
-		}
-		p.partition = incremental.New(attributes, p.constraints, t.method, incremental.Options{
-			Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
-			Look: func(published []hierarchy.Generalization) string { return t.look(p, published) },
-		})
-	}
 	t.records = make(map[string]incremental.RecordID)
+	t.stage, err = t.newStage(nextClass, seed)
+	return err
 }
 
 // keyOf joins the key's values into a map key; lengths keep values apart.
@@ -180,18 +183,29 @@ func (t *table) encode(values []value, before *coded) coded {
 	default:
 		row.subject = t.person(values[t.subject])
 	}
+	row.copied = t.fingerprints(values, before)
 	return row
 }
 
-func (t *table) status() TableStatus {
-	status := TableStatus{Records: t.countRecords(), Withheld: t.countWithheld()}
-	for _, p := range t.parts {
-		status.Classes += p.partition.Classes()
+// fingerprints stand for the values that are published as they are.
+func (t *table) fingerprints(values []value, before *coded) []uint64 {
+	if t.copied == nil {
+		return nil
 	}
-	if err := t.infeasible(); err != nil {
-		status.Reason = err.Error()
+	prints := make([]uint64, len(t.copied))
+	for i, column := range t.copied {
+		switch v := values[column]; {
+		case v.kept && before != nil:
+			prints[i] = before.copied[i]
+		case v.null: // as no text, but for a freak of chance
+			prints[i] = 1
+		default:
+			h := fnv.New64a()
+			h.Write([]byte(v.text))
+			prints[i] = h.Sum64()
+		}
 	}
-	return status
+	return prints
 }
 
 // errOutOfStep means that the stream speaks of a row the store does not know,
@@ -208,8 +222,8 @@ func (t *table) insert(values []value) error {
 	}
 	id := t.nextRecord
 	row := t.encode(values, nil)
-	if err := t.each(func(p *part) error { return p.partition.Insert(p.record(id, row)) }); err != nil {
-		return internal(fmt.Errorf("inserting into the partition of %s: %w", t.name(), err))
+	if err := t.stage.insert(id, row, clock()); err != nil {
+		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
 	t.records[key] = id
@@ -238,17 +252,9 @@ func (t *table) update(old, values []value) error {
 		delete(t.records, oldKey)
 		t.records[key] = id
 	}
-	before := t.row(id)
-	after := t.encode(values, &before)
-	err := t.each(func(p *part) error {
-		if err := p.partition.Modify(p.record(id, after)); err != nil {
-			return err
-		}
-		// Columns that the partition does not know may have changed as well.
-		return p.partition.Touch(id)
-	})
-	if err != nil {
-		return internal(fmt.Errorf("modifying a record in the partition of %s: %w", t.name(), err))
+	before := t.stage.row(id)
+	if err := t.stage.modify(id, t.encode(values, &before), clock()); err != nil {
+		return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
 	}
 	t.remember(id, values)
 	return nil
@@ -274,8 +280,8 @@ func (t *table) delete(old []value) error {
 	if !known {
 		return t.errOutOfStep("an unknown row was deleted")
 	}
-	if err := t.each(func(p *part) error { return p.partition.Delete(id) }); err != nil {
-		return internal(fmt.Errorf("deleting from the partition of %s: %w", t.name(), err))
+	if err := t.stage.remove(id); err != nil {
+		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
 	}
 	delete(t.records, key)
 	row, pending := t.pending[id]
@@ -288,17 +294,19 @@ func (t *table) delete(old []value) error {
 
 func (t *table) truncate() {
 	t.changed = true
-	for _, p := range t.parts {
-		p.partition.Truncate()
-	}
+	t.stage.truncate()
 	clear(t.records)
 	clear(t.pending)
 	t.deleted = t.deleted[:0]
 	t.truncated = true
 }
 
+// clock is the time as the store can keep it.
+func clock() time.Time { return time.Now().Truncate(time.Microsecond) }
+
 // written forgets what the store has been told.
 func (t *table) written() {
+	t.stage.written()
 	clear(t.pending)
 	t.deleted = t.deleted[:0]
 	t.truncated, t.changed = false, false

@@ -20,25 +20,29 @@ const writeChunk = 5000
 // state of its partition. The batch runs in the transaction that also moves the
 // position.
 func (t *table) write(ctx context.Context, batch *pgx.Batch) error {
-	t.hide()
-	changes, err := t.settle(ctx)
-	if err != nil {
+	now := clock()
+	if err := t.stage.settle(ctx, now); err != nil {
 		return err
 	}
 	t.writeDeletes(batch)
 	t.writeInserts(batch)
 	t.writeUpdates(batch)
-	for i, p := range t.parts {
-		t.writeMoves(batch, p, changes[i].Moved)
-	}
-	t.writeRelease(batch, changes)
-	for i, p := range t.parts {
-		p.rememberWritten(changes[i].Rewrite)
-	}
-	batch.Queue(`UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5
-		WHERE table_schema = $1 AND table_name = $2`,
-		t.name().Schema, t.name().Relation, int64(t.nextClass()), int64(t.nextRecord), t.countWithheld())
+	t.writePlaces(batch)
+	t.stage.writeRelease(batch)
+	sql, arguments := t.statusUpdate()
+	batch.Queue(sql, arguments...)
 	return nil
+}
+
+// statusUpdate notes the table's figures, for kproxy status.
+func (t *table) statusUpdate() (sql string, arguments []any) {
+	s := t.stage.status()
+	return `UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5,
+		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11
+		WHERE table_schema = $1 AND table_name = $2`, []any{
+			t.name().Schema, t.name().Relation, int64(t.stage.nextClass()), int64(t.nextRecord), s.Withheld,
+			s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale),
+		}
 }
 
 func (t *table) writeDeletes(batch *pgx.Batch) {
@@ -65,19 +69,13 @@ func (t *table) writeInserts(batch *pgx.Batch) {
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
 		names[i] = fmt.Sprintf("c%d", i)
 	}
+	places := t.stage.places()
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s, %s) SELECT u.record, %s, %s FROM unnest($1::bigint[]%s%s) AS u(record, %s, %s)",
-		t.recordsTable(), recordColumn, t.classColumns(""), t.columnList(""),
-		t.classColumns("u."), strings.Join(casts, ", "),
-		numberArrays(2, len(t.parts)), textArrays(2+len(t.parts), len(t.columns)), t.classColumns(""), strings.Join(names, ", "))
+		t.recordsTable(), recordColumn, listed(places, ""), t.columnList(""),
+		listed(places, "u."), strings.Join(casts, ", "),
+		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), listed(places, ""), strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		arguments := []any{recordNumbers(chunk)}
-		for _, p := range t.parts {
-			classes := make([]*int64, len(chunk))
-			for i, id := range chunk {
-				classes[i] = classNumber(p.partition.ClassOf(id))
-			}
-			arguments = append(arguments, classes)
-		}
+		arguments := append([]any{recordNumbers(chunk)}, t.stage.place(chunk)...)
 		for i := range t.columns {
 			arguments = append(arguments, t.pendingColumn(chunk, i))
 		}
@@ -130,23 +128,23 @@ func (t *table) writeUpdates(batch *pgx.Batch) {
 	}
 }
 
-// writeMoves tells the store the class of records that were there before.
-func (t *table) writeMoves(batch *pgx.Batch, p *part, moved map[incremental.RecordID]incremental.ClassID) {
+// writePlaces tells the store where records stand that were there before.
+func (t *table) writePlaces(batch *pgx.Batch) {
 	var ids []incremental.RecordID
-	for id := range moved {
+	for _, id := range t.stage.moved() {
 		if row, pending := t.pending[id]; !pending || !row.inserted {
 			ids = append(ids, id)
 		}
 	}
-	slices.Sort(ids)
-	sql := fmt.Sprintf("UPDATE %s AS r SET %s = u.class FROM unnest($1::bigint[], $2::bigint[]) AS u(record, class) WHERE r.%s = u.record",
-		t.recordsTable(), p.column, recordColumn)
+	places := t.stage.places()
+	sets := make([]string, len(places))
+	for i, c := range places {
+		sets[i] = fmt.Sprintf("%[1]s = u.%[1]s", c.name)
+	}
+	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%s = u.record",
+		t.recordsTable(), strings.Join(sets, ", "), typedArrays(2, places), listed(places, ""), recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		classes := make([]*int64, len(chunk))
-		for i, id := range chunk {
-			classes[i] = classNumber(moved[id])
-		}
-		batch.Queue(sql, recordNumbers(chunk), classes)
+		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.stage.place(chunk)...)...)
 	}
 }
 
@@ -173,21 +171,32 @@ func arrays(of string, first, count int) string {
 	return b.String()
 }
 
-func recordNumbers(ids []incremental.RecordID) []int64 {
-	numbers := make([]int64, len(ids))
-	for i, id := range ids {
-		numbers[i] = int64(id)
+// typedArrays is ", $first::type[], ..." with the columns' types.
+func typedArrays(first int, columns []storeColumn) string {
+	var b strings.Builder
+	for i, c := range columns {
+		b.WriteString(arrays(c.sqlType, first+i, 1))
 	}
-	return numbers
+	return b.String()
 }
 
-// classNumber is a class in the store: NULL is withheld.
-func classNumber(class incremental.ClassID) *int64 {
-	if class == 0 {
+func recordNumbers(ids []incremental.RecordID) []int64 { return numbers(ids) }
+
+// numbers are ids as the store keeps them.
+func numbers[ID ~int64](ids []ID) []int64 {
+	list := make([]int64, len(ids))
+	for i, id := range ids {
+		list[i] = int64(id)
+	}
+	return list
+}
+
+// storedNumber is an id in the store: NULL is none.
+func storedNumber(id int64) *int64 {
+	if id == 0 {
 		return nil
 	}
-	number := int64(class)
-	return &number
+	return &id
 }
 
 // send runs a batch and tells the first failure without quoting values.

@@ -14,7 +14,12 @@ type attempt struct {
 	failed bool
 	at     time.Time
 	size   int
+	churn  int // waiting records that came, went or changed since
 }
+
+// anew reports whether enough has happened to try again before it is time to: a
+// quarter of the records, so that attempts stay cheap for each of them.
+func (a attempt) anew() bool { return !a.failed || a.churn >= max(1, a.size/4) }
 
 // Publish cuts the classes that can be cut, publishes a batch if one is due, and
 // returns all that has changed since the last time. It is to be called after changes
@@ -36,17 +41,16 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 }
 
 // batchDue reports whether enough records wait, one has waited long enough, or nothing
-// is published yet. After a batch that could not be published there must be a quarter
-// more, or some time must have passed, so that attempts stay cheap for each newcomer.
+// is published yet. After a batch that could not be published enough must have happened,
+// or some time must have passed.
 func (l *Lineage) batchDue(now time.Time) bool {
 	if l.waiting.count == 0 {
 		return false
 	}
-	grown := !l.attempt.failed || l.waiting.count >= l.attempt.size+max(1, l.attempt.size/4)
 	if l.options.Within > 0 && !now.Before(l.waiting.oldest().Add(l.options.Within)) {
-		return grown || !now.Before(l.attempt.at.Add(l.options.Within))
+		return l.attempt.anew() || !now.Before(l.attempt.at.Add(l.options.Within))
 	}
-	return grown && (l.waiting.count >= l.options.Batch || len(l.classes) == 0)
+	return l.attempt.anew() && (l.waiting.count >= l.options.Batch || len(l.classes) == 0)
 }
 
 // Due is when Publish should be called at the latest if nothing changes; zero for never.
@@ -59,7 +63,7 @@ func (l *Lineage) Due() time.Time {
 	var due time.Time
 	if l.options.Within > 0 {
 		due = oldest.Add(l.options.Within)
-		if again := l.attempt.at.Add(l.options.Within); l.attempt.failed && due.Before(again) {
+		if again := l.attempt.at.Add(l.options.Within); !l.attempt.anew() && due.Before(again) {
 			due = again
 		}
 	}
@@ -90,7 +94,7 @@ func (l *Lineage) publishBatch(ctx context.Context, now time.Time) error {
 			continue
 		}
 		for _, members := range classes {
-			l.found(members, l.generalize(members))
+			l.found(members, false)
 		}
 		l.waiting, l.attempt = queue{}, attempt{}
 		return nil
@@ -143,6 +147,7 @@ func (l *Lineage) expire(now time.Time) {
 		l.records[first.id].withheld = true
 		l.withheld++
 		l.waiting.drop()
+		l.attempt.churn++
 		l.touch(first.id)
 	}
 }

@@ -33,6 +33,8 @@ type NewRow struct {
 	Record incremental.RecordID
 	// Person numbers the persons of a class from 0; it means nothing outside of it.
 	Person uint32
+	// Sealed is for Load; it is the same in all rows of a class.
+	Sealed bool
 }
 
 // Place is where a record stands.
@@ -43,6 +45,8 @@ type Place struct {
 	// Since is when it began to wait, or when its values parted from those published;
 	// zero where neither is so.
 	Since time.Time
+	// Changed says which values parted, for Load.
+	Changed string
 	// Withheld says that it waited in vain, and for good.
 	Withheld bool
 }
@@ -73,8 +77,9 @@ func (l *Lineage) takeChanges() Changes {
 	return changes
 }
 
+// place is where the record stands.
 func (h *held) place() Place {
-	p := Place{Since: h.since, Withheld: h.withheld}
+	p := Place{Since: h.since, Changed: h.changed.String(), Withheld: h.withheld}
 	if h.class != nil {
 		p.Class, p.Row = h.class.id, h.class.rows[h.row].id
 	}

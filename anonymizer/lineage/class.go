@@ -3,10 +3,10 @@ package lineage
 import (
 	"cmp"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"time"
 
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -21,11 +21,14 @@ type class struct {
 	// tried; the next try waits for as many as patience says.
 	disturbed, patience int
 	dirty               bool
+	// sealed says that counted values of its records were others when they were
+	// published before: it is not cut, as a part might have had too few of those.
+	sealed bool
 	// told is how many ghosts the published weight knows of, and toldOf whose.
 	told, toldOf int
 }
 
-// row is a published row: what it shows, and whose it is.
+// row is a published row: what it shows of the sensitive attributes, and whose it is.
 type row struct {
 	id     RowID
 	record *held  // nil: a ghost
@@ -33,31 +36,16 @@ type row struct {
 	codes  []uint32
 }
 
-// state of a row.
-type state int
+func (r row) isStale() bool { return r.record != nil && !r.record.since.IsZero() }
 
-const (
-	current state = iota
-	stale
-	ghost
-)
+func isGhost(r row) bool { return r.record == nil }
+func isAny(row) bool     { return true }
 
-func (r row) state() state {
-	switch {
-	case r.record == nil:
-		return ghost
-	case !r.record.since.IsZero():
-		return stale
-	default:
-		return current
-	}
-}
-
-// summarize counts the rows, as they are published, in any of these states.
-func (l *Lineage) summarize(c *class, states ...state) privacy.Summary {
+// summarize counts rows of a class as they are published.
+func (l *Lineage) summarize(c *class, part func(row) bool) privacy.Summary {
 	s := l.newSummary()
 	for _, r := range c.rows {
-		if slices.Contains(states, r.state()) {
+		if part(r) {
 			l.addRow(&s, r)
 		}
 	}
@@ -94,57 +82,62 @@ func (l *Lineage) summarizeRecords(members []*held) privacy.Summary {
 
 func (l *Lineage) satisfied(s privacy.Summary) bool { return l.constraints.Satisfied(s, nil) }
 
-// found publishes records as a new class, each as a row of its own.
-func (l *Lineage) found(members []*held, published []hierarchy.Generalization) {
-	c := &class{id: l.nextClass, patience: 1}
+// found publishes records as a new class, each as a row of its own. Rows and persons are
+// numbered in random order, so that a number tells nothing of when its record came.
+func (l *Lineage) found(members []*held, sealed bool) {
+	c := &class{id: l.nextClass, patience: 1, sealed: sealed}
 	l.nextClass++
 	l.classes[c.id] = c
+	l.changes.Classes[c.id] = l.generalize(members)
+	random := rand.New(rand.NewPCG(l.options.Seed, uint64(c.id)))
+	random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	persons := make(map[uint32]uint32)
 	for _, h := range members {
-		person, known := persons[h.record.Subject]
-		if !known {
-			person = uint32(len(persons))
-			persons[h.record.Subject] = person
+		person := uint32(len(c.rows))
+		if l.options.Subjects {
+			known := false
+			if person, known = persons[h.record.Subject]; !known {
+				person = uint32(len(persons))
+				persons[h.record.Subject] = person
+			}
 		}
-		if !l.options.Subjects {
-			person = uint32(len(c.rows))
-		}
-		h.class, h.row, h.since = c, len(c.rows), time.Time{}
+		h.class, h.row, h.since, h.changed = c, len(c.rows), time.Time{}, ""
 		c.rows = append(c.rows, row{id: l.nextRow, record: h, person: person, codes: h.record.Sensitive})
-		l.changes.Rows = append(l.changes.Rows, NewRow{ID: l.nextRow, Class: c.id, Record: h.record.ID, Person: person})
+		l.changes.Rows = append(l.changes.Rows, NewRow{ID: l.nextRow, Class: c.id, Record: h.record.ID, Person: person, Sealed: sealed})
 		l.nextRow++
 		l.touch(h.record.ID)
 	}
 	l.rows += len(c.rows)
-	l.changes.Classes[c.id] = published
 }
 
-// remove takes the rows in a state away from a class and returns them.
-func (l *Lineage) remove(c *class, gone state) []row {
+// remove takes rows away from a class and returns them.
+func (l *Lineage) remove(c *class, part func(row) bool) []row {
 	var removed []row
 	kept := c.rows[:0]
 	for _, r := range c.rows {
-		if r.state() == gone {
-			l.changes.Gone = append(l.changes.Gone, r.id)
-			removed = append(removed, r)
+		if !part(r) {
+			if r.record != nil {
+				r.record.row = len(kept)
+			}
+			kept = append(kept, r)
 			continue
 		}
-		if r.record != nil {
-			r.record.row = len(kept)
+		l.changes.Gone = append(l.changes.Gone, r.id)
+		removed = append(removed, r)
+		if r.record == nil {
+			l.ghosts--
+			c.ghosts--
+		} else {
+			c.stale--
 		}
-		kept = append(kept, r)
 	}
 	l.rows -= len(removed)
 	clear(c.rows[len(kept):])
 	c.rows = kept
-	toldOfGhosts := c.told > 0
-	if gone == ghost {
-		l.ghosts -= c.ghosts
-		c.ghosts, c.told, c.toldOf = 0, 0, 0
-	} else {
-		c.stale = 0
-	}
-	if toldOfGhosts && len(kept) > 0 {
+	if c.told > 0 && len(kept) > 0 {
+		if c.ghosts == 0 {
+			c.told, c.toldOf = 0, 0
+		}
 		l.changes.Weights[c.id] = c.weight()
 	}
 	return removed

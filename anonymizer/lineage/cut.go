@@ -1,6 +1,10 @@
 package lineage
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // cutAll cuts the classes that rows have left since they were last looked at.
 func (l *Lineage) cutAll(ctx context.Context) error {
@@ -12,7 +16,7 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 		}
 		c.dirty = false
 		if c.ghosts == len(c.rows) {
-			l.remove(c, ghost)
+			l.remove(c, isGhost)
 			delete(l.classes, c.id)
 			continue
 		}
@@ -28,122 +32,135 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 	return nil
 }
 
-// cut has the ghosts of a class vanish, and its stale rows published anew as a class
-// of their own, as far as every part satisfies the constraints by itself. What is left
-// keeps the class's id and what is published for it.
+// cut has the ghosts of a class vanish, and stale rows published anew as a class of
+// their own, as far as the parts endure. What is left keeps the class's id and what is
+// published for it.
+//
+// Stale rows of which the same columns changed are a part of their own. A reader can
+// tell parts apart by the values that did not change: had a class both people who moved
+// and one whose diagnosis was corrected, then the one diagnosis that vanishes and the
+// one that appears would be this person's.
 func (l *Lineage) cut(ctx context.Context, c *class) error {
 	c.disturbed = 0
-	ghosts, changed, rest := l.severable(c, ghost), l.severable(c, stale), l.severable(c, current)
-	renew := changed && c.stale > 0 && l.renewable(c)
-	vanish := ghosts && c.ghosts > 0
-	switch {
-	case ghosts && changed && rest && (vanish || renew):
-		// Each part stands by itself; what cannot be shown anew stays with the rest.
-	case vanish && l.severable(c, stale, current):
-		renew = false
-	case renew && l.severable(c, ghost, current):
-		vanish = false
-	default:
-		// Counting costs the whole class: the next try waits until a quarter more has left.
-		c.patience = max(1, (c.ghosts+c.stale)/4)
-		return nil
+	severed := false
+	if c.ghosts > 0 && l.severable(c, isGhost) {
+		l.remove(c, isGhost)
+		severed = true
 	}
-	c.patience = 1
-	if vanish {
-		l.remove(c, ghost)
-	}
-	if renew {
-		if err := l.renew(ctx, l.remove(c, stale)); err != nil {
+	for _, changed := range c.changes() {
+		same := func(r row) bool { return r.isStale() && r.record.changed == changed }
+		if !l.severable(c, same) || !l.renewable(c, same) {
+			continue
+		}
+		if err := l.renew(ctx, c, same, c.sealed || changed.counted(l.sensitive)); err != nil {
 			return err
 		}
+		severed = true
 	}
 	if len(c.rows) == 0 {
 		delete(l.classes, c.id)
+		return nil
+	}
+	// Counting costs the whole class: the next try waits until a quarter more has left.
+	if c.patience = 1; !severed {
+		c.patience = max(1, (c.ghosts+c.stale)/4)
 	}
 	return nil
 }
 
-// renew publishes the records behind rows that were removed together as a class of
-// their own, or as several where each satisfies the constraints both as its records
-// were published and as they are now.
-func (l *Lineage) renew(ctx context.Context, removed []row) error {
-	before := make(map[*held]row, len(removed))
-	members := make([]*held, len(removed))
-	for i, r := range removed {
-		before[r.record], members[i] = r, r.record
-		l.stale.drop()
-	}
-	classes := [][]*held{members}
-	if crowd := l.options.Crowd * l.k; len(members) >= 2*crowd {
-		finer, err := l.divide(ctx, members, l.demands()[0])
-		if err != nil {
-			return err
-		}
-		if len(finer) > 0 && l.stoodTogether(finer, before) {
-			classes = finer
+// changes lists what has changed of the stale rows, each set of columns once.
+func (c *class) changes() []columns {
+	found := make(map[columns]struct{})
+	if c.stale > 0 {
+		for _, r := range c.rows {
+			if r.isStale() {
+				found[r.record.changed] = struct{}{}
+			}
 		}
 	}
-	for _, members := range classes {
-		l.found(members, l.generalize(members))
-	}
-	return nil
+	return slices.Sorted(maps.Keys(found))
 }
 
-// stoodTogether reports whether the rows that the records of each class had before
-// satisfy the constraints.
-func (l *Lineage) stoodTogether(classes [][]*held, before map[*held]row) bool {
-	for _, members := range classes {
-		s := l.newSummary()
-		for _, h := range members {
-			l.addRow(&s, before[h])
-		}
-		if !l.satisfied(s) {
-			return false
+// severable reports whether some rows may be told apart from the rest of their class:
+// whoever is among them, both endure. That depends on how many they are and on what is
+// published, and not on whose values these are; so neither a cut nor its absence tells
+// whose they are.
+func (l *Lineage) severable(c *class, part func(row) bool) bool {
+	gone, rest := l.newSummary(), l.newSummary()
+	for _, r := range c.rows {
+		if part(r) {
+			l.addRow(&gone, r)
+		} else {
+			l.addRow(&rest, r)
 		}
 	}
-	return true
+	return l.endures(c, gone) && (rest.Records == 0 || !c.sealed && l.endures(c, rest))
 }
 
-// severable reports whether a part of a class, the rows in any of these states, is
-// empty or satisfies the constraints by itself.
-func (l *Lineage) severable(c *class, states ...state) bool {
-	rows := 0
-	for _, s := range states {
-		switch s {
-		case ghost:
-			rows += c.ghosts
-		case stale:
-			rows += c.stale
-		case current:
-			rows += len(c.rows) - c.ghosts - c.stale
-		}
-	}
-	if rows == 0 {
-		return true
-	}
-	return rows >= l.k && l.satisfied(l.summarize(c, states...))
-}
-
-// renewable reports whether the records behind the stale rows of a class satisfy the
-// constraints with their new values as well.
-func (l *Lineage) renewable(c *class) bool {
+// renewable reports whether the records behind stale rows satisfy the constraints with
+// their new values as well.
+func (l *Lineage) renewable(c *class, part func(row) bool) bool {
 	var members []*held
 	for _, r := range c.rows {
-		if r.state() == stale {
+		if part(r) {
 			members = append(members, r.record)
 		}
 	}
 	return l.satisfied(l.summarizeRecords(members))
 }
 
+// renew publishes the records behind stale rows as a class of their own, or as several
+// if every one of them may be told apart by its size.
+func (l *Lineage) renew(ctx context.Context, c *class, part func(row) bool, sealed bool) error {
+	old := &class{rows: l.remove(c, part), sealed: c.sealed}
+	members := make([]*held, len(old.rows))
+	for i, r := range old.rows {
+		members[i] = r.record
+		l.stale.drop()
+	}
+	classes := [][]*held{members}
+	if crowd := l.options.Crowd * l.k; len(members) >= 2*crowd && !old.sealed {
+		finer, err := l.divide(ctx, members, l.demands()[0])
+		if err != nil {
+			return err
+		}
+		if len(finer) > 0 && l.stoodTogether(old, finer) {
+			classes = finer
+		}
+	}
+	for _, members := range classes {
+		l.found(members, sealed)
+	}
+	return nil
+}
+
+// stoodTogether reports whether each of some classes endures with the rows that its
+// records had before.
+func (l *Lineage) stoodTogether(old *class, classes [][]*held) bool {
+	before := make(map[*held]row, len(old.rows))
+	for _, r := range old.rows {
+		before[r.record] = r
+	}
+	for _, members := range classes {
+		s := l.newSummary()
+		for _, h := range members {
+			l.addRow(&s, before[h])
+		}
+		if !l.endures(old, s) {
+			return false
+		}
+	}
+	return true
+}
+
 // tell lets the published weight of a class know of its ghosts, if those that it does
-// not know of are k persons' or more, or all that are left.
+// not know of are k persons' or more.
 func (l *Lineage) tell(c *class) {
 	if c.ghosts == c.told {
 		return
 	}
-	persons := l.summarize(c, ghost).Records
-	if c.ghosts > 0 && persons-c.toldOf < l.k {
+	persons := l.summarize(c, isGhost).Records
+	if persons-c.toldOf < l.k {
 		return
 	}
 	c.told, c.toldOf = c.ghosts, persons

@@ -32,9 +32,10 @@ type RowID int64
 // Record is what a lineage has to know of a record.
 type Record struct {
 	incremental.Record
-	// Copied stands for the values that are published as they are and that
-	// constraints do not count: it differs where these do.
-	Copied uint64
+	// Copied stands for the values that are published as they are and that constraints
+	// do not count, one for each column: it differs where the value does. All records
+	// have as many.
+	Copied []uint64
 }
 
 // Options of a lineage; the zero value publishes every batch as soon as it can.
@@ -75,11 +76,13 @@ type Lineage struct {
 	options     Options
 	k           int
 	sensitive   int // number of sensitive attributes, -1 while unknown
+	copied      int // number of copied values, -1 while unknown
 
 	records   map[incremental.RecordID]*held
 	classes   map[incremental.ClassID]*class
 	nextClass incremental.ClassID
 	nextRow   RowID
+	lives     uint64 // records so far
 
 	waiting  queue // records that were never published
 	stale    queue // records whose rows are not what they are now
@@ -96,9 +99,11 @@ type Lineage struct {
 // held is a record of the private store.
 type held struct {
 	record   Record
+	life     uint64    // tells it from others that have or had its id
 	class    *class    // nil: never published
 	row      int       // its place among the class's rows
 	since    time.Time // since when it waits, or its row is stale; zero: the row is what it is now
+	changed  columns   // what has changed since it was published
 	withheld bool
 }
 
@@ -111,7 +116,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 	o.Batch = max(o.Batch, o.Crowd*constraints.K())
 	return &Lineage{
 		attributes: attributes, constraints: constraints, method: method, options: o,
-		k: constraints.K(), sensitive: -1,
+		k: constraints.K(), sensitive: -1, copied: -1,
 		records: map[incremental.RecordID]*held{}, classes: map[incremental.ClassID]*class{},
 		nextClass: max(1, o.FirstClass), nextRow: 1,
 		touched: map[incremental.RecordID]struct{}{}, changes: newChanges(),
@@ -128,8 +133,9 @@ func (l *Lineage) Insert(r Record, now time.Time) error {
 	if err := l.checkShape(r); err != nil {
 		return fmt.Errorf("inserting: %w", err)
 	}
-	l.records[r.ID] = &held{record: r, since: now}
-	l.waiting.add(r.ID, now)
+	h := l.hold(r, now)
+	l.waiting.add(h)
+	l.attempt.churn++
 	l.touch(r.ID)
 	return nil
 }
@@ -155,6 +161,7 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 		l.withheld--
 	default:
 		l.waiting.drop()
+		l.attempt.churn++
 	}
 	delete(l.records, id)
 	delete(l.touched, id)
@@ -171,22 +178,45 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 	if err := l.checkShape(r); err != nil {
 		return fmt.Errorf("modifying: %w", err)
 	}
-	same := sameValues(h.record, r)
-	h.record = r
-	if same || h.class == nil || !h.since.IsZero() {
+	if sameValues(h.record, r) {
 		return nil
 	}
-	h.since = now
-	h.class.stale++
-	l.stale.add(r.ID, now)
+	if h.class == nil {
+		h.record = r
+		l.attempt.churn++
+		return nil
+	}
+	l.part(h, r, now)
+	return nil
+}
+
+// part notes that the values of a published record are no longer those of its row.
+func (l *Lineage) part(h *held, r Record, now time.Time) {
+	before := h.changed
+	h.changed = before.with(h.record, r)
+	h.record = r
+	if h.since.IsZero() {
+		h.since = now
+		h.class.stale++
+		l.stale.add(h)
+	} else if h.changed == before {
+		return
+	}
 	l.touch(r.ID)
 	l.disturb(h.class)
-	return nil
+}
+
+// hold keeps a record that is not known yet.
+func (l *Lineage) hold(r Record, since time.Time) *held {
+	l.lives++
+	h := &held{record: r, life: l.lives, since: since}
+	l.records[r.ID] = h
+	return h
 }
 
 func sameValues(a, b Record) bool {
 	same := func(x, y hierarchy.Cell) bool { return x == y || hierarchy.IsOffScale(x) && hierarchy.IsOffScale(y) }
-	return a.Copied == b.Copied && a.Subject == b.Subject && slices.Equal(a.Sensitive, b.Sensitive) &&
+	return slices.Equal(a.Copied, b.Copied) && a.Subject == b.Subject && slices.Equal(a.Sensitive, b.Sensitive) &&
 		slices.EqualFunc(a.Cells, b.Cells, same)
 }
 
@@ -200,7 +230,7 @@ func (l *Lineage) Truncate() {
 		c.ghosts, c.stale = len(c.rows), 0
 		l.disturb(c)
 	}
-	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
+	l.waiting, l.stale, l.withheld, l.attempt = queue{}, queue{}, 0, attempt{}
 	clear(l.records)
 	clear(l.touched)
 }
@@ -236,8 +266,12 @@ func (l *Lineage) checkShape(r Record) error {
 	if l.sensitive < 0 {
 		l.sensitive = len(r.Sensitive)
 	}
-	if len(r.Sensitive) != l.sensitive {
-		return fmt.Errorf("record %d has %d sensitive values, %d expected", r.ID, len(r.Sensitive), l.sensitive)
+	if l.copied < 0 {
+		l.copied = len(r.Copied)
+	}
+	if len(r.Sensitive) != l.sensitive || len(r.Copied) != l.copied {
+		return fmt.Errorf("record %d has %d sensitive and %d copied values, %d and %d expected",
+			r.ID, len(r.Sensitive), len(r.Copied), l.sensitive, l.copied)
 	}
 	return nil
 }

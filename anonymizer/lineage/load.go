@@ -16,6 +16,7 @@ type StoredRow struct {
 	Class     incremental.ClassID
 	Person    uint32
 	Sensitive []uint32 // as published
+	Sealed    bool
 }
 
 // StoredRecord is a record as a store keeps it.
@@ -48,7 +49,7 @@ func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64
 		}
 		c, known := l.classes[r.Class]
 		if !known {
-			c = &class{id: r.Class, patience: 1}
+			c = &class{id: r.Class, patience: 1, sealed: r.Sealed}
 			l.classes[r.Class] = c
 		}
 		places[r.ID] = len(c.rows)
@@ -73,12 +74,11 @@ func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64
 // recount finds out what a loaded class has lost, and what of it is published.
 func (l *Lineage) recount(c *class, weights map[incremental.ClassID]float64) {
 	for _, r := range c.rows {
-		switch r.state() {
-		case ghost:
+		switch {
+		case isGhost(r):
 			c.ghosts++
-		case stale:
+		case r.isStale():
 			c.stale++
-		case current:
 		}
 	}
 	l.ghosts += c.ghosts
@@ -87,7 +87,7 @@ func (l *Lineage) recount(c *class, weights map[incremental.ClassID]float64) {
 	}
 	if weight, told := weights[c.id]; told {
 		c.told = min(c.ghosts, int(math.Round((1-weight)*float64(len(c.rows)))))
-		c.toldOf = min(c.told, l.summarize(c, ghost).Records)
+		c.toldOf = min(c.told, l.summarize(c, isGhost).Records)
 	}
 	l.disturb(c)
 }
@@ -99,8 +99,12 @@ func (l *Lineage) loadRecord(r StoredRecord, places map[RowID]int) error {
 	if err := l.checkShape(r.Record); err != nil {
 		return err
 	}
-	h := &held{record: r.Record, since: r.Place.Since, withheld: r.Place.Withheld}
-	l.records[r.ID] = h
+	changed, err := parseColumns(r.Place.Changed)
+	if err != nil {
+		return err
+	}
+	h := l.hold(r.Record, r.Place.Since)
+	h.withheld, h.changed = r.Place.Withheld, changed
 	switch {
 	case r.Place.Row != 0:
 		c, known := l.classes[r.Place.Class]
@@ -111,12 +115,12 @@ func (l *Lineage) loadRecord(r StoredRecord, places map[RowID]int) error {
 		h.class, h.row = c, place
 		c.rows[place].record = h
 		if !h.since.IsZero() {
-			l.stale.add(r.ID, h.since)
+			l.stale.add(h)
 		}
 	case r.Place.Withheld:
 		l.withheld++
 	default:
-		l.waiting.add(r.ID, h.since)
+		l.waiting.add(h)
 	}
 	return nil
 }

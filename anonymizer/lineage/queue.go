@@ -13,13 +13,16 @@ type queue struct {
 	count   int // of those that still wait
 }
 
+// entry names a record by its id and its life, for a record that was deleted can come
+// again while its entry still stands; it holds nothing of the record's values.
 type entry struct {
 	id    incremental.RecordID
+	life  uint64
 	since time.Time
 }
 
-func (q *queue) add(id incremental.RecordID, since time.Time) {
-	q.entries = append(q.entries, entry{id, since})
+func (q *queue) add(h *held) {
+	q.entries = append(q.entries, entry{h.record.ID, h.life, h.since})
 	q.count++
 }
 
@@ -58,11 +61,11 @@ func (q *queue) oldest() time.Time {
 // waits reports whether an entry's record has not been published yet, and may be.
 func (l *Lineage) waits(e entry) bool {
 	h, known := l.records[e.id]
-	return known && h.class == nil && !h.withheld
+	return known && h.life == e.life && h.class == nil && !h.withheld
 }
 
 // lags reports whether an entry's record is published as it was, since then.
 func (l *Lineage) lags(e entry) bool {
 	h, known := l.records[e.id]
-	return known && h.class != nil && h.since.Equal(e.since)
+	return known && h.life == e.life && h.class != nil && h.since.Equal(e.since)
 }

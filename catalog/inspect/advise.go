@@ -30,6 +30,7 @@ func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publicat
 			}
 			a.publication = p
 			a.adviseParts()
+			a.adviseGuarded(policy.Tables[written])
 			if err := a.adviseSize(); err != nil {
 				return err
 			}
@@ -58,21 +59,48 @@ func (a *adviser) warn(code, column, what, fix string) {
 
 // adviseParts tells of columns that no constraint holds together.
 func (a *adviser) adviseParts() {
-	components := a.publication.Components()
-	if len(components) < 2 {
-		return
+	if parts := a.parts(a.publication.Policy.Constraints); len(parts) > 1 {
+		a.warn("parts", "", fmt.Sprintf("has %d parts that are protected apart from each other: %s; "+
+			"nothing is promised against somebody who knows columns of two parts", len(parts), strings.Join(parts, " | ")),
+			"if somebody may, tie the parts by a constraint over columns of both, or one without over")
 	}
+}
+
+// parts names the columns of each part into which constraints divide the table.
+func (a *adviser) parts(constraints []privacy.Spec) []string {
+	attributes := a.publication.Attributes
+	names := make([]string, len(attributes))
+	for i, attribute := range attributes {
+		names[i] = attribute.Column
+	}
+	components, _ := privacy.Divide(constraints, names)
 	parts := make([]string, len(components))
 	for i, component := range components {
-		names := make([]string, len(component))
+		of := make([]string, len(component))
 		for j, attribute := range component {
-			names[j] = a.publication.Attributes[attribute].Column
+			of[j] = names[attribute]
 		}
-		parts[i] = strings.Join(names, ", ")
+		parts[i] = strings.Join(of, ", ")
 	}
-	a.warn("parts", "", fmt.Sprintf("has %d parts that are protected apart from each other: %s; "+
-		"nothing is promised against somebody who knows columns of two parts", len(parts), strings.Join(parts, " | ")),
-		"if somebody may, tie the parts by a constraint over columns of both, or one without over")
+	return parts
+}
+
+// adviseGuarded tells what guarded updates make of the constraints that the operator
+// wrote.
+func (a *adviser) adviseGuarded(written catalog.TablePolicy) {
+	policy := a.publication.Policy
+	if policy.Updates.Mode != catalog.Guarded {
+		return
+	}
+	if added := policy.Constraints[len(written.Constraints):]; len(added) > 0 {
+		what := "no k constraint is over all quasi-identifying columns"
+		if parts := a.parts(written.Constraints); len(parts) > 1 {
+			what = "its constraints make parts of it: " + strings.Join(parts, " | ")
+		}
+		a.warn("guarded-whole", "", fmt.Sprintf("has guarded updates, which publish whole rows at once, but %s; "+
+			"%v of all of them is kept besides, so that everything is generalized further", what, added[0]),
+			"write a k constraint without over, so that the policy says it; or choose updates: immediate")
+	}
 }
 
 // adviseSize tells of a table that has too few records, or persons, for a

@@ -134,10 +134,28 @@ func (c *checker) checkOwn() error {
 	if !complete {
 		return nil
 	}
-	if err := c.checkStandIns(); err != nil {
+	for _, step := range []func() error{c.checkStore, c.checkStandIns, c.checkPublished} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// storeColumns are columns of the private store that earlier versions did not make.
+var storeColumns = []string{"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale"}
+
+// checkStore wants the private store to be that of this version.
+func (c *checker) checkStore() error {
+	rows, err := collect[nameRow](c.ctx, c.conn, "store", catalog.StoreSchema, storeColumns)
+	if err != nil {
 		return err
 	}
-	return c.checkPublished()
+	if len(rows) > 0 {
+		c.report.add(Error, "store-old", none, fmt.Sprintf("the private store was made by an earlier version: its generations have no %s", rows[0].Name),
+			"run kproxy setup, which keeps what is there")
+	}
+	return nil
 }
 
 func (c *checker) checkStandIns() error {

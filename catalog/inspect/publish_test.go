@@ -247,6 +247,11 @@ func TestAdvice(t *testing.T) {
 	if report := advise(parts); len(report) != 1 || !contains(report, "parts", "2 parts that are protected apart from each other: age | text") {
 		t.Errorf("of two parts:\n%s", report)
 	}
+	parts.Updates = catalog.Updates{Mode: catalog.Guarded}
+	if report := advise(parts); len(report) != 1 || !contains(report, "guarded-whole", "make parts of it: age | text; 1-anonymity of all of them is kept besides") {
+		t.Errorf("of two parts, guarded:\n%s", report)
+	}
+	parts.Updates = catalog.Updates{}
 	parts.Constraints = append(parts.Constraints, privacy.Spec{K: 1})
 	if report := advise(parts); len(report) != 0 {
 		t.Errorf("of one part:\n%s", report)

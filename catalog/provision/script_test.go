@@ -159,6 +159,26 @@ func TestSetupMendsWhatDrifted(t *testing.T) {
 	}
 }
 
+// A store of an earlier version keeps its data and comes to look like a new one.
+func TestSetupBringsAnOldStoreInLine(t *testing.T) {
+	t.Parallel()
+	admin, in := database(t)
+	apply(t, admin, in)
+	want := schemaOf(t, admin, in)
+	execute(t, admin, `
+		ALTER TABLE kproxy_store.generation DROP updates, DROP waiting, DROP stale, DROP ghosts, DROP expired, DROP oldest_waiting, DROP oldest_stale;
+		INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, withheld)
+		VALUES ('public', 'patients', 7, 'digest', 1, 1, 3)`)
+	apply(t, admin, in)
+	if got := schemaOf(t, admin, in); got != want {
+		t.Errorf("not brought in line:\n%s", got)
+	}
+	const kept = "SELECT concat_ws(' ', generation, withheld, waiting, stale, ghosts, expired, oldest_waiting, oldest_stale, updates) FROM kproxy_store.generation"
+	if got := text(t, admin, kept); got != "7 3 0 0 0 0" {
+		t.Errorf("the generation is %s", got)
+	}
+}
+
 func TestPasswordsAreSetAsVerifiers(t *testing.T) {
 	t.Parallel()
 	admin, in := database(t)

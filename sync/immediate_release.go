@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
@@ -17,7 +18,8 @@ import (
 // seen. The rows deleted and the rows written are those of the same records but
 // for new and deleted ones: a record that has left a class is in another one that
 // is touched.
-func (t *table) writeRelease(batch *pgx.Batch, changes []incremental.Changes) {
+func (s *immediate) writeRelease(batch *pgx.Batch) {
+	t, changes := s.t, s.changes
 	for i, p := range t.parts {
 		gone := make([]int64, 0, len(changes[i].Rewrite)+len(changes[i].Retired))
 		for _, class := range slices.Concat(changes[i].Retired, changes[i].Rewrite) {
@@ -27,8 +29,8 @@ func (t *table) writeRelease(batch *pgx.Batch, changes []incremental.Changes) {
 			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), p.column), chunk)
 		}
 	}
-	for ids := range t.rowsOf(changes) {
-		t.writeRows(batch, ids)
+	for ids := range s.rowsOf() {
+		s.writeRows(batch, ids)
 	}
 }
 
@@ -36,7 +38,8 @@ func (t *table) writeRelease(batch *pgx.Batch, changes []incremental.Changes) {
 // time. Those of one part come by whole classes, as they lie in the release; those
 // of several parts are shuffled, as classes cross and ids tell the order of
 // insertion.
-func (t *table) rowsOf(changes []incremental.Changes) iter.Seq[[]incremental.RecordID] {
+func (s *immediate) rowsOf() iter.Seq[[]incremental.RecordID] {
+	t, changes := s.t, s.changes
 	if len(t.parts) == 1 {
 		return func(yield func([]incremental.RecordID) bool) {
 			for classes := range slices.Chunk(changes[0].Rewrite, writeChunk) {
@@ -63,7 +66,8 @@ func (t *table) rowsOf(changes []incremental.Changes) iter.Seq[[]incremental.Rec
 }
 
 // writeRows writes the rows of some records, which are in a class of every part.
-func (t *table) writeRows(batch *pgx.Batch, ids []incremental.RecordID) {
+func (s *immediate) writeRows(batch *pgx.Batch, ids []incremental.RecordID) {
+	t := s.t
 	arguments := []any{recordNumbers(ids)}
 	classes := make([][]int64, len(t.parts)) // of each part: of each record
 	for i, p := range t.parts {
@@ -76,7 +80,7 @@ func (t *table) writeRows(batch *pgx.Batch, ids []incremental.RecordID) {
 	var joins strings.Builder
 	for i, p := range t.parts {
 		numbers := slices.Compact(slices.Sorted(slices.Values(classes[i])))
-		columns := t.shown(p, numbers)
+		columns := t.shown(p, numbers, p.partition.Generalize)
 		first := len(arguments) + 1
 		fmt.Fprintf(&joins, " JOIN unnest($%d::bigint[]%s) AS c%d(%s) USING (%s)", first, textArrays(first+1, len(columns)), i,
 			strings.Join(append([]string{p.column}, t.generalizedNames(p, "", "")...), ", "), p.column)
@@ -87,16 +91,16 @@ func (t *table) writeRows(batch *pgx.Batch, ids []incremental.RecordID) {
 		FROM unnest($1::bigint[]%s) AS m(record, %s)%s
 		JOIN %s AS r ON r.%s = m.record
 		ORDER BY random()`,
-		t.releaseTable(), t.classColumns(""), t.publishedList(), t.classColumns("m."), t.releaseList(),
+		t.releaseTable(), t.classColumns(""), t.shownList(), t.classColumns("m."), t.releaseList(),
 		numberArrays(2, len(t.parts)), t.classColumns(""), joins.String(), t.recordsTable(), recordColumn), arguments...)
 }
 
 // shown gives what is published for some classes of a part, a column of texts for
 // each generalized column.
-func (t *table) shown(p *part, classes []int64) []any {
+func (t *table) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
 	columns := make([][]*string, len(t.generalizedColumns(p)))
 	for _, class := range classes {
-		for i, text := range t.published(p, p.partition.Generalize(incremental.ClassID(class))) {
+		for i, text := range t.published(p, generalize(incremental.ClassID(class))) {
 			columns[i] = append(columns[i], text)
 		}
 	}

@@ -1,0 +1,175 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// guarded shows changes only as far as a reader who compares versions learns no more
+// than from one release: package lineage decides. The table is one part.
+type guarded struct {
+	t       *table
+	part    *part
+	lineage *lineage.Lineage
+	changes lineage.Changes
+}
+
+func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded, error) {
+	if len(t.parts) != 1 {
+		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.name(), len(t.parts)))
+	}
+	u := t.publication.Policy.Updates
+	l, err := lineage.New(t.attributes, t.constraints, t.method, lineage.Options{
+		Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
+		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
+	})
+	if err != nil {
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.name(), err), Fix: "change its constraints, or say updates: immediate"}
+	}
+	return &guarded{t: t, part: t.parts[0], lineage: l}, nil
+}
+
+func (s *guarded) record(id incremental.RecordID, row coded) lineage.Record {
+	return lineage.Record{Record: s.part.record(id, row), Copied: row.copied}
+}
+
+func (s *guarded) insert(id incremental.RecordID, row coded, now time.Time) error {
+	return s.lineage.Insert(s.record(id, row), now)
+}
+
+func (s *guarded) modify(id incremental.RecordID, row coded, now time.Time) error {
+	return s.lineage.Modify(s.record(id, row), now)
+}
+
+func (s *guarded) remove(id incremental.RecordID) error { return s.lineage.Delete(id) }
+
+func (s *guarded) truncate() { s.lineage.Truncate() }
+
+func (s *guarded) row(id incremental.RecordID) coded {
+	r, _ := s.lineage.Record(id)
+	return coded{cells: r.Cells, sensitive: r.Sensitive, subject: r.Subject, copied: r.Copied}
+}
+
+func (s *guarded) settle(ctx context.Context, now time.Time) error {
+	var err error
+	if s.changes, err = s.lineage.Publish(ctx, now); err != nil {
+		return fmt.Errorf("publishing what %s has gathered: %w", s.t.name(), err)
+	}
+	return nil
+}
+
+func (s *guarded) places() []storeColumn {
+	return []storeColumn{
+		{s.part.column, "bigint"},
+		{catalog.RowColumn, "bigint"},
+		{catalog.ChangedColumn, "text"},
+		{catalog.SinceColumn, "timestamptz"},
+		{catalog.ExpiredColumn, "boolean"},
+	}
+}
+
+func (s *guarded) marks() []storeColumn {
+	return []storeColumn{
+		{s.part.column, "bigint"},
+		{catalog.RowColumn, "bigint"},
+		{catalog.PersonColumn, "bigint"},
+		{catalog.SealedColumn, "boolean"},
+		{catalog.WeightColumn, "real"},
+	}
+}
+
+func (s *guarded) place(ids []incremental.RecordID) []any {
+	classes, rows := make([]*int64, len(ids)), make([]*int64, len(ids))
+	changed, since, expired := make([]*string, len(ids)), make([]*time.Time, len(ids)), make([]bool, len(ids))
+	for i, id := range ids {
+		p := s.changes.Places[id]
+		classes[i], rows[i] = storedNumber(int64(p.Class)), storedNumber(int64(p.Row))
+		changed[i], since[i], expired[i] = storedChange(p), storedTime(p.Since), p.Withheld
+	}
+	return []any{classes, rows, changed, since, expired}
+}
+
+func (s *guarded) moved() []incremental.RecordID { return s.changes.PlacesOf() }
+
+func (s *guarded) written() { s.changes = lineage.Changes{} }
+
+func (s *guarded) due() time.Time { return s.lineage.Due() }
+
+// mix has nothing to do: new rows are written in random order, and rows never change.
+func (s *guarded) mix() bool { return false }
+
+func (s *guarded) nextClass() incremental.ClassID { return s.lineage.NextClass() }
+
+func (s *guarded) status() TableStatus {
+	f := s.lineage.Freshness()
+	status := TableStatus{
+		Records: s.lineage.Len(), Classes: f.Classes,
+		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts,
+		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale,
+	}
+	if f.Classes == 0 && status.Records > 0 {
+		status.Withheld = status.Records
+		status.Reason = "too few records wait to publish them yet"
+		if err := s.lineage.Unpublishable(); err != nil {
+			status.Reason = err.Error()
+		}
+	}
+	return status
+}
+
+// writeRelease deletes the rows that vanish, writes the new ones and corrects weights.
+// A chunk of new rows has whole classes but for its ends, and is in random order.
+func (s *guarded) writeRelease(batch *pgx.Batch) {
+	t := s.t
+	for chunk := range slices.Chunk(s.changes.Gone, writeChunk) {
+		batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), catalog.RowColumn), numbers(chunk))
+	}
+	for chunk := range slices.Chunk(s.changes.Rows, writeChunk) {
+		s.writeRows(batch, chunk)
+	}
+	s.writeWeights(batch)
+}
+
+func (s *guarded) writeRows(batch *pgx.Batch, rows []lineage.NewRow) {
+	t := s.t
+	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
+	ids, persons, sealed := make([]int64, len(rows)), make([]int64, len(rows)), make([]bool, len(rows))
+	for i, r := range rows {
+		records[i], classes[i], ids[i], persons[i], sealed[i] = int64(r.Record), int64(r.Class), int64(r.ID), int64(r.Person), r.Sealed
+	}
+	different := slices.Compact(slices.Sorted(slices.Values(classes)))
+	columns := t.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
+	arguments := append([]any{records, classes, ids, persons, sealed, different}, columns...)
+	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
+		SELECT m.class, m.id, m.person, m.sealed, 1, %s
+		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]) AS m(record, class, id, person, sealed)
+		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
+		JOIN %s AS r ON r.%s = m.record
+		ORDER BY random()`,
+		t.releaseTable(), listed(s.marks(), ""), t.shownList(), t.releaseList(),
+		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
+}
+
+func (s *guarded) writeWeights(batch *pgx.Batch) {
+	var classes []int64
+	var weights []float32
+	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {
+		classes, weights = append(classes, int64(id)), append(weights, float32(s.changes.Weights[id]))
+	}
+	if len(classes) == 0 {
+		return
+	}
+	batch.Queue(fmt.Sprintf("UPDATE %s AS l SET %s = u.weight FROM unnest($1::bigint[], $2::real[]) AS u(class, weight) WHERE l.%s = u.class",
+		s.t.releaseTable(), catalog.WeightColumn, s.part.column), classes, weights)
+}

@@ -1,0 +1,162 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// publish begins a lineage with all records of the snapshot as its first batch.
+func (s *guarded) publish(ctx context.Context, p *publisher, source *snapshot) error {
+	for i := range source.keys {
+		if err := s.insert(incremental.RecordID(i+1), source.row(int32(i)), p.now); err != nil {
+			return err
+		}
+	}
+	p.progress("anonymizing", 0)
+	return s.settle(ctx, p.now)
+}
+
+// assignments yields all records, published or not: those that are not wait.
+func (s *guarded) assignments() func() ([]any, error) {
+	rows := make(map[lineage.RowID]lineage.NewRow, len(s.changes.Rows))
+	for _, r := range s.changes.Rows {
+		rows[r.ID] = r
+	}
+	ids := s.moved()
+	return func() ([]any, error) {
+		if len(ids) == 0 {
+			return nil, nil
+		}
+		id := ids[0]
+		ids = ids[1:]
+		p := s.changes.Places[id]
+		row := []any{
+			int64(id), storedNumber(int64(p.Class)), storedNumber(int64(p.Row)), storedChange(p), storedTime(p.Since), p.Withheld,
+			nil, nil, nil,
+		}
+		if r, published := rows[p.Row]; published {
+			row[6], row[7], row[8] = int64(r.Person), r.Sealed, float32(1)
+		}
+		return row, nil
+	}
+}
+
+func (s *guarded) classes(of *part) func() ([]any, error) {
+	ids := slices.Sorted(maps.Keys(s.changes.Classes))
+	return func() ([]any, error) {
+		if len(ids) == 0 {
+			return nil, nil
+		}
+		id := ids[0]
+		ids = ids[1:]
+		return s.t.classRow(of, id, s.changes.Classes[id]), nil
+	}
+}
+
+// load takes over the published rows, with what they show of the sensitive attributes,
+// and then the records.
+func (s *guarded) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
+	rows, weights, err := s.storedRows(ctx, conn)
+	if err != nil {
+		return err
+	}
+	records, err := s.storedRecords(ctx, conn, progress)
+	if err != nil {
+		return err
+	}
+	if err := s.lineage.Load(rows, weights, records); err != nil {
+		return internal(err)
+	}
+	return nil
+}
+
+func (s *guarded) storedRows(ctx context.Context, conn *pgconn.PgConn) ([]lineage.StoredRow, map[incremental.ClassID]float64, error) {
+	t := s.t
+	columns := columnNames(s.marks())
+	for _, i := range t.sensitive {
+		columns = append(columns, catalog.QuoteIdentifier(t.columns[i].Name))
+	}
+	marks := len(s.marks())
+	var rows []lineage.StoredRow
+	weights := make(map[incremental.ClassID]float64)
+	err := copyOut(ctx, conn, len(columns), func(values []value) error {
+		var ids [3]int64
+		for i := range ids {
+			var err error
+			if ids[i], err = storedID(values[i]); err != nil {
+				return err
+			}
+		}
+		weight, err := strconv.ParseFloat(values[4].text, 64)
+		if err != nil {
+			return errCopyText
+		}
+		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t"}
+		for a := range t.sensitive {
+			r.Sensitive = append(r.Sensitive, t.code(a, values[marks+a]))
+		}
+		weights[r.Class] = weight
+		rows = append(rows, r)
+		return nil
+	}, fmt.Sprintf("SELECT %s FROM %s ORDER BY 1, 2", strings.Join(columns, ", "), t.releaseTable()))
+	return rows, weights, err
+}
+
+func (s *guarded) storedRecords(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) ([]lineage.StoredRecord, error) {
+	t := s.t
+	indexes := t.codedColumns()
+	var records []lineage.StoredRecord
+	const own = 6
+	err := copyOut(ctx, conn, own+len(indexes), func(values []value) error {
+		var ids [4]int64
+		for i := range ids {
+			var err error
+			if ids[i], err = storedID(values[i]); err != nil {
+				return err
+			}
+		}
+		row := t.spread(indexes, values[own:])
+		id := incremental.RecordID(ids[0])
+		t.records[t.keyOf(row)] = id
+		place := lineage.Place{
+			Class: incremental.ClassID(ids[1]), Row: lineage.RowID(ids[2]), Changed: values[4].text, Withheld: values[5].text == "t",
+		}
+		if !values[3].null {
+			place.Since = time.UnixMicro(ids[3])
+		}
+		records = append(records, lineage.StoredRecord{Record: s.record(id, t.encode(row, nil)), Place: place})
+		if len(records)%10000 == 0 {
+			progress(len(records))
+		}
+		return nil
+	}, fmt.Sprintf("SELECT %s, %s, %s, (extract(epoch FROM %s) * 1000000)::bigint, %s, %s, %s FROM %s ORDER BY 1",
+		recordColumn, s.part.column, catalog.RowColumn, catalog.SinceColumn, catalog.ChangedColumn, catalog.ExpiredColumn, t.codedList(), t.recordsTable()))
+	return records, err
+}
+
+// storedChange is what changed of a record that is published as it was.
+func storedChange(p lineage.Place) *string {
+	if p.Row == 0 || p.Since.IsZero() {
+		return nil
+	}
+	return &p.Changed
+}
+
+// storedTime is a time in the store: NULL is none.
+func storedTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &t
+}

@@ -1,0 +1,178 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// publish has the policy's method make classes of all records and hands them to the
+// partitions, which bring into order what a method leaves undone.
+func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot) error {
+	parts, err := s.anonymize(ctx, p, source)
+	if err != nil {
+		return err
+	}
+	for i, part := range s.t.parts {
+		load := func(class incremental.ClassID, members []int32) error {
+			records := make([]incremental.Record, len(members))
+			for j, m := range members {
+				records[j] = part.record(incremental.RecordID(m+1), source.row(m))
+			}
+			return part.partition.Load(class, records)
+		}
+		release := parts[i].Release
+		for j, class := range release.Classes {
+			if err := load(incremental.ClassID(j+1), class); err != nil {
+				return fmt.Errorf("loading class %d of part %d: %w", j+1, i+1, err)
+			}
+		}
+		if err := load(0, release.Withheld); err != nil {
+			return fmt.Errorf("loading the withheld records of part %d: %w", i+1, err)
+		}
+	}
+	if err := s.settle(ctx, p.now); err != nil {
+		return err
+	}
+	s.changes = nil // all is new
+	return nil
+}
+
+func (s *immediate) anonymize(ctx context.Context, p *publisher, source *snapshot) ([]anonymizer.Part, error) {
+	records, err := anonymizer.NewTable(p.attributes, source.cells, source.sensitive)
+	if err == nil && p.subject >= 0 {
+		records, err = records.WithSubjects(source.subjects)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("laying out the records: %w", err)
+	}
+	parts, err := anonymizer.Anonymize(ctx, p.method, records, p.constraints, anonymizer.Options{
+		Seed:        p.session.Seed,
+		Suppression: p.publication.Policy.Suppression,
+		Progress:    func(done, _ int) { p.progress("anonymizing", done) },
+	})
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.name()), Fix: "change its constraints or its method", Err: err}
+	}
+	return parts, nil
+}
+
+// assignments yields each published record with its class in every part.
+func (s *immediate) assignments() func() ([]any, error) {
+	place := 0
+	first := s.t.parts[0].partition
+	var members []incremental.RecordID
+	return func() ([]any, error) {
+		for len(members) == 0 {
+			if place == first.Classes() {
+				return nil, nil
+			}
+			members = first.Members(first.ClassAt(place))
+			place++
+		}
+		id := members[0]
+		members = members[1:]
+		row := []any{int64(id)}
+		for _, part := range s.t.parts {
+			row = append(row, int64(part.partition.ClassOf(id)))
+		}
+		return row, nil
+	}
+}
+
+func (s *immediate) classes(of *part) func() ([]any, error) {
+	place := 0
+	return func() ([]any, error) {
+		if place == of.partition.Classes() {
+			return nil, nil
+		}
+		class := of.partition.ClassAt(place)
+		place++
+		return s.t.classRow(of, class, of.partition.Generalize(class)), nil
+	}
+}
+
+// load fills the partitions from the store as it stands, one pass for each part.
+func (s *immediate) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
+	for i, p := range s.t.parts {
+		if err := s.loadPart(ctx, conn, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, progress func(done int)) error {
+	t := s.t
+	indexes := t.codedColumns()
+	var class incremental.ClassID
+	var members []incremental.Record
+	read := 0
+	finish := func() error {
+		if len(members) == 0 {
+			return nil
+		}
+		if err := p.partition.Load(class, members); err != nil {
+			return internal(err)
+		}
+		members = nil
+		return nil
+	}
+	err := copyOut(ctx, conn, 2+len(indexes), func(values []value) error {
+		record, err := storedID(values[0])
+		if err != nil {
+			return err
+		}
+		next, err := storedID(values[1])
+		if err != nil {
+			return err
+		}
+		if incremental.ClassID(next) != class {
+			if err := finish(); err != nil {
+				return err
+			}
+			class = incremental.ClassID(next)
+		}
+		id := incremental.RecordID(record)
+		row := t.spread(indexes, values[2:])
+		t.records[t.keyOf(row)] = id
+		members = append(members, p.record(id, t.encode(row, nil)))
+		if read++; read%10000 == 0 {
+			progress(read)
+		}
+		return nil
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.codedList(), t.recordsTable()))
+	if err != nil {
+		return err
+	}
+	return finish()
+}
+
+// copyOut reads the rows of a query in text form.
+func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]value) error, query string) error {
+	reader := &copyReader{columns: columns, row: row}
+	if _, err := conn.CopyTo(ctx, reader, "COPY ("+query+") TO STDOUT"); err != nil {
+		return err
+	}
+	return reader.Close()
+}
+
+// storedID is a number of the store, 0 for NULL.
+func storedID(v value) (int64, error) {
+	if v.null {
+		return 0, nil
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil {
+		return 0, errCopyText
+	}
+	return n, nil
+}
