@@ -29,14 +29,17 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 	if err := l.cutAll(ctx); err != nil {
 		return Changes{}, fmt.Errorf("cutting classes: %w", err)
 	}
-	l.waiting.settle(l.waits)
 	l.stale.settle(l.lags)
-	if l.batchDue(now) {
+	// Without the records that expire the others may be publishable: once more then.
+	for expired := true; expired; expired = l.expire(now) {
+		l.waiting.settle(l.waits)
+		if !l.batchDue(now) {
+			continue
+		}
 		if err := l.publishBatch(ctx, now); err != nil {
 			return Changes{}, fmt.Errorf("publishing a batch: %w", err)
 		}
 	}
-	l.expire(now)
 	return l.takeChanges(), nil
 }
 
@@ -133,21 +136,22 @@ func (l *Lineage) divide(ctx context.Context, batch []*held, constraints privacy
 	return classes, nil
 }
 
-// expire withholds for good the records whose deadline has passed.
-func (l *Lineage) expire(now time.Time) {
-	if l.options.Deadline <= 0 {
-		return
-	}
-	for l.waiting.count > 0 {
+// expire withholds for good the records whose deadline has passed, and reports whether
+// there are any.
+func (l *Lineage) expire(now time.Time) bool {
+	found := false
+	for l.options.Deadline > 0 && l.waiting.count > 0 {
 		l.waiting.settle(l.waits)
 		first := l.waiting.entries[0]
 		if now.Before(first.since.Add(l.options.Deadline)) {
-			return
+			break
 		}
+		found = true
 		l.records[first.id].withheld = true
 		l.withheld++
 		l.waiting.drop()
 		l.attempt.churn++
 		l.touch(first.id)
 	}
+	return found
 }
