@@ -26,6 +26,7 @@ With --once it runs a scripted tour that checks what it shows, and exits.`,
 	}
 	flags := c.Flags()
 	flags.BoolVar(&o.Once, "once", false, "run the scripted tour and exit: 0 when everything held, 1 otherwise")
+	flags.BoolVar(&o.Guarded, "guarded", false, "publish changes only as far as comparing versions tells nothing (updates: guarded)")
 	flags.StringVar(&o.CSV, "csv", "", "publish this CSV `FILE` instead of the hospital (needs --policy)")
 	flags.StringVar(&o.Policy, "policy", "", "policy `FILE` for --csv")
 	flags.IntVar(&o.Patients, "patients", demo.DefaultPatients, "`NUMBER` of patients to generate")

@@ -21,7 +21,11 @@ func (s *stage) banner(source source) {
 	for _, q := range analystQueries {
 		fmt.Fprintf(s.Out, "        %s\n", q)
 	}
-	s.say("\nChange the source in another window, as its owner, and see the release follow:\n\n    psql '%s'\n", s.server.DSN(s.config.Database))
+	then := "and see the release follow"
+	if s.Guarded {
+		then = fmt.Sprintf("and see changes in batches: newcomers after %v, deletions when nobody stands out", shortWait)
+	}
+	s.say("\nChange the source in another window, as its owner, %s:\n\n    psql '%s'\n", then, s.server.DSN(s.config.Database))
 	for _, q := range ownerQueries {
 		fmt.Fprintf(s.Out, "        %s\n", q)
 	}

@@ -5,9 +5,11 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/scram"
@@ -29,6 +31,9 @@ func (s *stage) build(ctx context.Context, source source) error {
 	}
 	s.config = c
 	source.configure(c)
+	if s.Guarded {
+		guard(c.Policy)
+	}
 	if err := s.access(ctx); err != nil {
 		return err
 	}
@@ -54,6 +59,17 @@ func (s *stage) build(ctx context.Context, source source) error {
 			Publication: c.Publication,
 		})
 	})
+}
+
+// shortWait is how long newcomers wait in a demonstration before a small batch.
+const shortWait = 10 * time.Second
+
+// guard has the updates of all tables guarded.
+func guard(policy catalog.Policy) {
+	for i := range policy.Tables {
+		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Within: shortWait}
+		policy.Tables[i].Suppression, policy.Tables[i].Reanonymize = 0, 0
+	}
 }
 
 // access sets addresses and fresh passwords.

@@ -30,6 +30,7 @@ type Options struct {
 	ProgressDone func() // leaves the progress line
 
 	Once     bool   // run the tour and return
+	Guarded  bool   // publish with guarded updates, whatever the policy says
 	CSV      string // path; empty means the hospital
 	Policy   string // path of the policy file for CSV
 	Patients int

@@ -92,13 +92,11 @@ func (g *guide) walk(ctx context.Context) {
 		return fmt.Sprintf("%d rows", n), err
 	})
 	g.hide(ctx, "every row hides among others")
-	g.step("a row deleted at the source leaves the release", func() (string, error) {
-		return g.follow(ctx, "CREATE TEMP TABLE kept AS WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRow(name)+" RETURNING *) SELECT * FROM gone")
-	})
-	g.step("a row inserted at the source joins it", func() (string, error) {
-		return g.follow(ctx, "INSERT INTO "+name+" SELECT * FROM kept")
-	})
-	g.step("a row updated at the source changes it", func() (string, error) { return g.update(ctx) })
+	if g.table.Updates.Mode == catalog.Guarded {
+		g.walkGuarded(ctx)
+	} else {
+		g.walkImmediate(ctx)
+	}
 	g.hide(ctx, "every row still hides among others")
 	for _, attack := range g.attacks() {
 		g.step("refused: "+attack, func() (string, error) { return g.refused(ctx, attack) })
@@ -106,13 +104,25 @@ func (g *guide) walk(ctx context.Context) {
 	g.step("the verifier agrees", func() (string, error) { return g.verify(ctx) })
 }
 
-func (g *guide) firstRow(name string) string {
+// walkImmediate changes the source and sees each change at once.
+func (g *guide) walkImmediate(ctx context.Context) {
+	name := g.table.Table.SQL()
+	g.step("a row deleted at the source leaves the release", func() (string, error) {
+		return g.follow(ctx, "CREATE TEMP TABLE kept AS WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRows(name, 1)+" RETURNING *) SELECT * FROM gone")
+	})
+	g.step("a row inserted at the source joins it", func() (string, error) {
+		return g.follow(ctx, "INSERT INTO "+name+" SELECT * FROM kept")
+	})
+	g.step("a row updated at the source changes it", func() (string, error) { return g.update(ctx) })
+}
+
+func (g *guide) firstRows(name string, count int) string {
 	keys := make([]string, len(g.shape.Relation.Key))
 	for i, k := range g.shape.Relation.Key {
 		keys[i] = catalog.QuoteIdentifier(k)
 	}
 	key := strings.Join(keys, ", ")
-	return fmt.Sprintf("(%s) IN (SELECT %s FROM %s ORDER BY %s LIMIT 1)", key, key, name, key)
+	return fmt.Sprintf("(%s) IN (SELECT %s FROM %s ORDER BY %s LIMIT %d)", key, key, name, key, count)
 }
 
 func (g *guide) count(ctx context.Context, conn *pgx.Conn, relation, where string) (n int, err error) {

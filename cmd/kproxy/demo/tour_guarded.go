@@ -1,0 +1,88 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// walkGuarded changes the source and sees that no change can be told from others: the
+// deleted stay as ghosts, and newcomers appear together.
+func (g *guide) walkGuarded(ctx context.Context) {
+	name := g.table.Table.SQL()
+	batch := g.batch()
+	g.step("a row deleted at the source cannot be missed", func() (string, error) {
+		before, err := g.count(ctx, g.client, name, "")
+		if err != nil {
+			return "", err
+		}
+		if _, err := g.owner.Exec(ctx, "CREATE TEMP TABLE kept AS WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRows(name, 1)+" RETURNING *) SELECT * FROM gone"); err != nil {
+			return "", err
+		}
+		if err := g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Ghosts == 1 }); err != nil {
+			return "", err
+		}
+		after, err := g.count(ctx, g.client, name, "")
+		if err == nil && after != before {
+			err = fmt.Errorf("%d rows became %d", before, after)
+		}
+		return fmt.Sprintf("%d rows before and after; the private store has forgotten it", after), err
+	})
+	g.step(fmt.Sprintf("%d newcomers appear together", batch), func() (string, error) {
+		var newest int64
+		if err := g.client.QueryRow(ctx, "SELECT coalesce(max("+catalog.ClassColumn(0)+"), 0) FROM "+name).Scan(&newest); err != nil {
+			return "", err
+		}
+		if _, err := g.owner.Exec(ctx, "WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRows(name, batch-1)+" RETURNING *) INSERT INTO kept SELECT * FROM gone"); err != nil {
+			return "", err
+		}
+		if _, err := g.owner.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM kept"); err != nil {
+			return "", err
+		}
+		if err := g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 0 }); err != nil {
+			return "", err
+		}
+		n, err := g.count(ctx, g.client, name, fmt.Sprintf("WHERE %s > %d", catalog.ClassColumn(0), newest))
+		if err == nil && n < batch {
+			err = fmt.Errorf("%d of %d are seen", n, batch)
+		}
+		return fmt.Sprintf("%d rows in classes of their own", n), err
+	})
+}
+
+// batch is how many newcomers are published at once.
+func (g *guide) batch() int {
+	k := 1
+	for _, c := range g.table.Constraints {
+		if c.Model == privacy.K {
+			k = max(k, c.K)
+		}
+	}
+	return max(g.table.Updates.Batch, g.table.Updates.Crowd*k)
+}
+
+// awaitStatus waits until all changes of the source are applied and the table stands so.
+func (g *guide) awaitStatus(ctx context.Context, done func(ksync.TableStatus) bool) error {
+	records, err := g.count(ctx, g.owner, g.table.Table.SQL(), "")
+	if err != nil {
+		return err
+	}
+	for started := time.Now(); ; {
+		if s := g.daemon.Status().Tables[g.table.Table]; s.Records == records && done(s) {
+			return nil
+		}
+		if time.Since(started) > patience {
+			return errors.New("the change was not applied")
+		}
+		select {
+		case <-time.After(5 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
