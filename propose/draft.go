@@ -85,6 +85,7 @@ func (d Draft) YAML() string {
 	if d.Subject != nil {
 		line(2, "# subject: %s   # %s", quote(d.Subject.Column), d.Subject.Why)
 	}
+	line(2, "# updates: guarded   # where readers may compare versions, and know when a person came or left")
 	line(2, "columns:")
 	shown := make(map[hierarchy.Kind]bool)
 	for _, c := range d.Choices {

@@ -148,7 +148,7 @@ func TestSubjectIsProposed(t *testing.T) {
 			continue
 		}
 		// With the comment's sign removed, the draft is a policy with that subject.
-		p, err := config.ParsePolicy("draft.yaml", []byte(strings.Replace(draft.YAML(), "# subject:", "subject:", 1)))
+		p, err := config.ParsePolicy("draft.yaml", []byte(strings.NewReplacer("# subject:", "subject:", "# updates:", "updates:").Replace(draft.YAML())))
 		if err != nil || p.Table.Subject != got {
 			t.Errorf("%s: %v\n%s", row.name, err, draft.YAML())
 			continue

@@ -43,13 +43,13 @@ func (t *table) source(c catalog.PublishedColumn) catalog.Column {
 }
 
 // members adds a check of a condition on g.shown, the published value, for every
-// record r of the class. A NULL among the records makes any claim false.
+// record r of the class that is published as it is. A NULL among the records makes any claim false.
 func (t *table) members(c catalog.PublishedColumn, check, condition string, arguments ...any) error {
 	class := t.partOf(c.Attribute).class
 	query := fmt.Sprintf("SELECT 'class ' || g.class || ': ' || count(*) || ' records'"+
 		" FROM (SELECT DISTINCT l.%s AS class, %s AS shown FROM %s l) g JOIN %s r ON r.%s = g.class"+
 		" WHERE %s AND CASE WHEN g.shown IS NULL THEN false WHEN %s IS NULL THEN true ELSE NOT coalesce(%s, false) END GROUP BY g.class",
-		class, quoted("l", c.Name), t.release, t.records, class, t.inClasses("r"), quoted("r", c.Source), condition)
+		class, quoted("l", c.Name), t.release, t.records, class, t.asPublished("r"), quoted("r", c.Source), condition)
 	return t.violations(check, query, arguments...)
 }
 

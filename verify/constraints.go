@@ -21,6 +21,10 @@ import (
 // in these columns have their classes' records in the private store, and the
 // different subjects of those are counted. Records without a subject are one
 // person.
+//
+// The classes of guarded tables are published by their numbers, so these are the
+// groups. Where the policy names a subject, the release numbers the persons of each
+// class: those of deleted and of changed records are in the private store no more.
 func (t *table) checkConstraints() error {
 	for _, constraint := range t.publication.Policy.Constraints {
 		if constraint.Model == privacy.K {
@@ -63,7 +67,7 @@ func (t *table) checkSize(constraint privacy.Spec) error {
 		}
 	}
 	return t.violations(constraint.String(), fmt.Sprintf("SELECT 'a group of ' || n || ' %s' FROM (SELECT %s AS n FROM (%s) b GROUP BY %s) g WHERE n < %d",
-		t.unit(), t.counted(), t.rows(t.partOf(over...), columns, ""), strings.Join(groupNames(columns), ", "), constraint.K))
+		t.unit(), t.counted(), t.rows(t.partOf(over...), columns, ""), strings.Join(t.groupNames(columns), ", "), constraint.K))
 }
 
 func (t *table) hasSubject() bool { return t.publication.Policy.Subject != "" }
@@ -88,7 +92,12 @@ func (t *table) counted() string {
 // they are grouped, as g0, g1 and so on, further expressions, and who, the
 // person, where there is a subject.
 func (t *table) rows(of part, columns []catalog.PublishedColumn, further string) string {
-	if !t.hasSubject() {
+	switch {
+	case t.isGuarded() && t.hasSubject():
+		return fmt.Sprintf("SELECT s.%s AS g0%s, s.kproxy_person AS who FROM %s s", of.class, further, t.release)
+	case t.isGuarded():
+		return fmt.Sprintf("SELECT s.%s AS g0%s FROM %s s", of.class, further, t.published)
+	case !t.hasSubject():
 		return fmt.Sprintf("SELECT %s%s FROM %s s", grouped(columns, "s"), further, t.published)
 	}
 	return fmt.Sprintf("SELECT c.*%s, %s AS who FROM (SELECT DISTINCT l.%s AS class, %s FROM %s l) c JOIN %s s ON s.%s = c.class WHERE %s",
@@ -103,8 +112,11 @@ func grouped(columns []catalog.PublishedColumn, alias string) string {
 	return strings.Join(names, ", ")
 }
 
-// groupNames are the columns by which rows are grouped.
-func groupNames(columns []catalog.PublishedColumn) []string {
+// groupNames are the columns of rows by which they are grouped.
+func (t *table) groupNames(columns []catalog.PublishedColumn) []string {
+	if t.isGuarded() {
+		return []string{"g0"}
+	}
 	names := make([]string, max(1, len(columns)))
 	for i := range names {
 		names[i] = fmt.Sprintf("g%d", i)

@@ -124,11 +124,15 @@ func (t *table) checkRepresentative(c catalog.PublishedColumn, spec hierarchy.Sp
 		}
 	}
 	shown, raw := quoted("l", c.Name)+cast, quoted("r", c.Source)+cast
+	known := "true"
+	if t.isGuarded() {
+		known = "e.n = g.n" // else it may stand among values that are gone
+	}
 	return t.violations(check, fmt.Sprintf("SELECT 'class ' || g.class || ' of ' || e.n || ' records'"+
-		" FROM (SELECT DISTINCT l.%[1]s AS class, %[2]s AS shown FROM %[3]s l) g"+
-		" JOIN (SELECT r.%[1]s AS class, min(%[4]s) AS least, max(%[4]s) AS greatest, count(*) AS n, count(%[4]s) AS known FROM %[5]s r GROUP BY 1) e"+
-		" ON e.class = g.class WHERE g.shown IS NOT NULL AND (e.known < e.n OR NOT (%[6]s))",
-		class, shown, t.release, raw, t.records, among))
+		" FROM (SELECT l.%[1]s AS class, %[2]s AS shown, count(*) AS n FROM %[3]s l GROUP BY 1, 2) g"+
+		" JOIN (SELECT r.%[1]s AS class, min(%[4]s) AS least, max(%[4]s) AS greatest, count(*) AS n, count(%[4]s) AS known FROM %[5]s r WHERE %[7]s GROUP BY 1) e"+
+		" ON e.class = g.class AND %[8]s WHERE g.shown IS NOT NULL AND (e.known < e.n OR NOT (%[6]s))",
+		class, shown, t.release, raw, t.records, among, t.asPublished("r"), known))
 }
 
 // sameStep says that g.shown, e.least and e.greatest lie in one interval of the

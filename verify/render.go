@@ -11,8 +11,12 @@ import (
 func (r Report) WriteText(w io.Writer) error {
 	var text strings.Builder
 	for _, t := range r {
-		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, DM %d, %d rows published\n",
+		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, DM %d, %d rows published",
 			t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Discernibility, t.Rows)
+		if t.Stale > 0 || t.Ghosts > 0 {
+			fmt.Fprintf(&text, ", %d of them as they were and %d for nobody", t.Stale, t.Ghosts)
+		}
+		text.WriteByte('\n')
 		for _, c := range t.Checks {
 			verdict := "ok  "
 			if !c.Passed {

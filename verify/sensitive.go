@@ -73,7 +73,7 @@ func (t *table) group() string { return "SELECT 'a group of ' || size || ' " + t
 
 func (t *table) tally(column catalog.Column, x string, p part) string {
 	further := fmt.Sprintf(", %s AS v, %s AS x", key(column, quoted("s", column.Name)), x)
-	return fmt.Sprintf(tallied, t.rows(p, p.columns, further), strings.Join(groupNames(p.columns), ", "), t.counted())
+	return fmt.Sprintf(tallied, t.rows(p, p.columns, further), strings.Join(t.groupNames(p.columns), ", "), t.counted())
 }
 
 // betaVerdict compares the gain with beta exactly, and with -ln of the value's

@@ -26,23 +26,23 @@ type column struct{ name, sqlType string }
 // the published relation's definition. It reports whether the data can be read
 // by the columns' names.
 func (t *table) checkShape() (complete bool, err error) {
-	var want []column
+	var want, shown []column // shown of the source
 	for _, c := range t.publication.Columns {
 		want = append(want, column{c.Name, c.Type})
+		if c.Source != "" {
+			shown = append(shown, column{c.Name, c.Type})
+		}
 	}
 	published, err := t.checkColumns("exactly the published columns", t.published, want)
 	if err != nil {
 		return false, err
 	}
-	var classes []column
-	for i := range t.parts {
-		classes = append(classes, column{catalog.ClassColumn(i), "bigint"})
-	}
-	release, err := t.checkColumns("exactly the release's columns", t.release, append(slices.Clone(classes), want...))
+	marks, places := t.marks()
+	release, err := t.checkColumns("exactly the release's columns", t.release, append(slices.Clone(marks), shown...))
 	if err != nil {
 		return false, err
 	}
-	stored, err := t.checkStored(classes)
+	stored, err := t.checkStored(places)
 	if err != nil {
 		return false, err
 	}
@@ -114,12 +114,12 @@ func compareColumns(columns, want []column, problems *[]string) (missing bool) {
 }
 
 // checkStored wants the store to hold what the release is compared with.
-func (t *table) checkStored(classes []column) (complete bool, err error) {
+func (t *table) checkStored(places []column) (complete bool, err error) {
 	columns, err := t.columns(t.records)
 	if err != nil {
 		return false, err
 	}
-	want := append([]column{{catalog.RecordColumn, "bigint"}}, classes...)
+	want := append([]column{{catalog.RecordColumn, "bigint"}}, places...)
 	for _, c := range t.publication.StoredColumns() {
 		want = append(want, column{c.Name, c.Type})
 	}

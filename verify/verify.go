@@ -3,8 +3,10 @@
 //
 // It shares no code with what makes the release: constraints are counted by
 // GROUP BY over the published relations as clients see them, and the release is
-// compared row by row with the private store. All checks are set-based and
-// linear in the number of records.
+// compared row by row with the private store. Of a guarded table, whose rows can
+// show what is no more, every class is counted as it is published, and records that
+// are published as they are are compared. All checks are set-based and linear in the
+// number of records.
 //
 // Entry point: [Run].
 package verify
@@ -28,14 +30,21 @@ type TableReport struct {
 	Table      string `json:"table"`
 	Generation int64  `json:"generation"`
 	// Records are those in the private store, Withheld those among them that
-	// belong to no equivalence class.
+	// belong to no equivalence class: of a guarded table, those that wait and those
+	// that waited in vain.
 	Records  int64 `json:"records"`
 	Withheld int64 `json:"withheld"`
+	// Stale are the records that are published as they were, and Ghosts the rows that
+	// stand for nobody; 0 unless the table is guarded.
+	Stale  int64 `json:"stale"`
+	Ghosts int64 `json:"ghosts"`
 	// Rows are those of the published relation.
 	Rows int64 `json:"rows"`
 	// Classes are those of all parts that are divided apart from each other.
-	Classes  int64 `json:"classes"`
-	Smallest int64 `json:"smallest"` // records in the smallest class; 0 without classes
+	Classes int64 `json:"classes"`
+	// Smallest is how many records the smallest class has, or rows if the table is
+	// guarded; 0 without classes.
+	Smallest int64 `json:"smallest"`
 	Largest  int64 `json:"largest"`
 	// Discernibility is the metric DM: the sum of the squared class sizes, plus
 	// Records for each withheld record. At least Records; lower is better. With
@@ -136,7 +145,11 @@ func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableRe
 		t.add("the data", 1, []string{"not looked at, because columns are missing or of another type"})
 		return t.report, nil
 	}
-	for _, step := range []func() error{t.count, t.checkConstraints, t.checkRelease, t.checkAttributes} {
+	steps := []func() error{t.count, t.checkConstraints, t.checkRelease, t.checkAttributes}
+	if t.isGuarded() {
+		steps = []func() error{t.countGuarded, t.checkConstraints, t.checkLineage, t.checkAttributes}
+	}
+	for _, step := range steps {
 		if err := step(); err != nil {
 			return t.report, err
 		}

@@ -1,0 +1,196 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+)
+
+// Stored is what the private store and the server tell, at one moment, of the
+// releases and of replication, whether kproxy runs or not. It is for the operator:
+// how many records wait would tell a reader of arrivals.
+type Stored struct {
+	// At is the server's time.
+	At          time.Time     `json:"at"`
+	Replication Replication   `json:"replication"`
+	Tables      []StoredTable `json:"tables"` // in the configuration's order
+}
+
+// Replication is how far the releases are behind the source.
+type Replication struct {
+	Slot string `json:"slot"`
+	// Position is the place in the source's write-ahead log that the releases show,
+	// Since when it does, and Behind how many bytes the server has logged since then,
+	// of all databases.
+	Position string    `json:"position"`
+	Since    time.Time `json:"since"`
+	Behind   int64     `json:"behind_bytes"`
+	// Exists says that the slot is there, Active that a kproxy reads it.
+	Exists bool `json:"slot_exists"`
+	Active bool `json:"slot_active"`
+	// Confirmed is the place up to which kproxy has let go of the log, and Retained how
+	// many bytes of it the server keeps for the slot.
+	Confirmed string `json:"confirmed"`
+	Retained  int64  `json:"retained_bytes"`
+}
+
+// StoredTable is one protected table's release.
+type StoredTable struct {
+	Table string `json:"table"`
+	// Updates is the mode that the release was made in.
+	Updates string `json:"updates"`
+	// Generation is 0, and so is all else, where nothing has been published yet.
+	Generation int64 `json:"generation"`
+	Records    int64 `json:"records"` // in the private store
+	Rows       int64 `json:"rows"`    // published
+	Classes    int64 `json:"classes"` // of all parts
+	// Withheld are the records that are not published: those that wait and those that
+	// have Expired, or in an immediate table all of them.
+	Withheld int64 `json:"withheld"`
+	// The rest is of guarded tables: records that wait to be published, those that are
+	// published as they were, rows that stand for nobody, and records that waited in
+	// vain; and since when the first of them does, null where none does.
+	Waiting       int64      `json:"waiting"`
+	OldestWaiting *time.Time `json:"oldest_waiting"`
+	Stale         int64      `json:"stale"`
+	OldestStale   *time.Time `json:"oldest_stale"`
+	Ghosts        int64      `json:"ghosts"`
+	Expired       int64      `json:"expired"`
+}
+
+// ReadStored connects as the owner and reads the private store. It counts the rows of
+// every table.
+func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return Stored{}, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return readStored(ctx, conn, c.Slot, c.Policy)
+}
+
+func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy) (Stored, error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return Stored{}, fmt.Errorf("reading the private store: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	s := Stored{Tables: []StoredTable{}}
+	if err := s.readReplication(ctx, tx, slot); err != nil {
+		return Stored{}, unprepared(err)
+	}
+	for _, t := range policy.Tables {
+		table, err := readTable(ctx, tx, t)
+		if err != nil {
+			return Stored{}, fmt.Errorf("table %s: %w", t.Table, err)
+		}
+		s.Tables = append(s.Tables, table)
+	}
+	return s, nil
+}
+
+// Codes of PostgreSQL's errors (appendix "PostgreSQL Error Codes").
+const (
+	undefinedSchema = "3F000"
+	undefinedTable  = "42P01"
+	undefinedColumn = "42703"
+)
+
+// unprepared tells of a store that setup has not made, or has made in an earlier
+// version.
+func unprepared(err error) error {
+	refused := (*pgconn.PgError)(nil)
+	if !errors.As(err, &refused) {
+		return err
+	}
+	switch refused.Code {
+	case undefinedSchema, undefinedTable:
+		return errors.New("the database has no private store: run 'kproxy setup', and then 'kproxy serve'")
+	case undefinedColumn:
+		return errors.New("the private store was made by an earlier version: run 'kproxy setup', which keeps what is there")
+	default:
+		return err
+	}
+}
+
+func (s *Stored) readReplication(ctx context.Context, tx pgx.Tx, slot string) error {
+	r := &s.Replication
+	const position = `SELECT now(), p.slot, p.lsn::text, p.updated_at,
+		pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, p.lsn)::bigint,
+		s.slot_name IS NOT NULL, coalesce(s.active, false), coalesce(s.confirmed_flush_lsn::text, ''),
+		coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0)
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot
+		ORDER BY p.slot <> $1, p.slot LIMIT 1`
+	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return errors.New("nothing has been published yet: start 'kproxy serve'")
+	case err != nil:
+		return fmt.Errorf("reading the position: %w", err)
+	case r.Slot != slot:
+		return fmt.Errorf("the private store is fed by replication slot %q, but the configuration names %q", r.Slot, slot)
+	}
+	return nil
+}
+
+func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (StoredTable, error) {
+	name := policy.Table
+	t := StoredTable{Table: name.String(), Updates: policy.Updates.Mode.String()}
+	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired
+		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
+	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
+		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return t, nil
+	}
+	if err != nil {
+		return t, fmt.Errorf("reading the generation: %w", unprepared(err))
+	}
+	stored := func(kind string) string {
+		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.Generation)}.SQL()
+	}
+	records, release := stored("records"), stored("release")
+	counts := fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s), (SELECT count(*) FROM %[1]s WHERE %[2]s IS NULL), (SELECT count(*) FROM %[3]s)",
+		records, catalog.ClassColumn(0), release)
+	if err := tx.QueryRow(ctx, counts).Scan(&t.Records, &t.Withheld, &t.Rows); err != nil {
+		// A snapshot does not keep tables from being dropped.
+		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == undefinedTable {
+			return t, errors.New("it is being published afresh; ask again in a moment")
+		}
+		return t, fmt.Errorf("counting records: %w", err)
+	}
+	t.Classes, err = countClasses(ctx, tx, release)
+	return t, err
+}
+
+// countClasses counts the classes of all parts, each of which has a column of the
+// release.
+func countClasses(ctx context.Context, tx pgx.Tx, release string) (int64, error) {
+	const parts = `SELECT attname::text FROM pg_catalog.pg_attribute
+		WHERE attrelid = $1::text::pg_catalog.regclass AND attname ~ '^kproxy_class(_[0-9]+)?$' AND NOT attisdropped`
+	rows, err := tx.Query(ctx, parts, release)
+	if err != nil {
+		return 0, fmt.Errorf("reading the release's columns: %w", err)
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, fmt.Errorf("reading the release's columns: %w", err)
+	}
+	counts := []string{"0"}
+	for _, column := range columns {
+		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT FROM %s GROUP BY %s) c)", release, catalog.QuoteIdentifier(column)))
+	}
+	var classes int64
+	if err := tx.QueryRow(ctx, "SELECT "+strings.Join(counts, " + ")).Scan(&classes); err != nil {
+		return 0, fmt.Errorf("counting classes: %w", err)
+	}
+	return classes, nil
+}

@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// WriteText writes the state for people: a line on replication and one for each table.
+func (s Stored) WriteText(w io.Writer) error {
+	var text strings.Builder
+	r := s.Replication
+	slot := "is not connected: does 'kproxy serve' run?"
+	switch {
+	case !r.Exists:
+		slot = "is gone: 'kproxy rebuild' publishes afresh"
+	case r.Active:
+		slot = "is connected"
+	}
+	fmt.Fprintf(&text, "replication slot %s %s\n", r.Slot, slot)
+	fmt.Fprintf(&text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, age(s.At.Sub(r.Since)), size(r.Behind))
+	if r.Exists {
+		fmt.Fprintf(&text, "confirmed is %s; the server keeps %s of its log for the slot\n", r.Confirmed, size(r.Retained))
+	}
+	text.WriteByte('\n')
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TABLE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tEXPIRED")
+	for _, t := range s.Tables {
+		if t.Generation == 0 {
+			fmt.Fprintf(table, "%s\t%s\tnot published yet\n", t.Table, t.Updates)
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\n", t.Table, t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Expired)
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
+}
+
+// WriteJSON writes the state for programs.
+func (s Stored) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(s); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
+}
+
+// counted is a number of records, and for how long the first has been among them.
+func (s Stored) counted(n int64, oldest *time.Time) string {
+	if n == 0 || oldest == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%d, for %s", n, age(s.At.Sub(*oldest)))
+}
+
+// age is a duration in its two greatest units.
+func age(d time.Duration) string {
+	d = max(0, d)
+	const day = 24 * time.Hour
+	whole := func(unit, below time.Duration) int { return int(d % below / unit) }
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%ds", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%dm%02ds", d/time.Minute, whole(time.Second, time.Minute))
+	case d < day:
+		return fmt.Sprintf("%dh%02dm", d/time.Hour, whole(time.Minute, time.Hour))
+	default:
+		return fmt.Sprintf("%dd%02dh", d/day, whole(time.Hour, day))
+	}
+}
+
+// size is a number of bytes in the greatest binary unit that it fills.
+func size(bytes int64) string {
+	value, unit := float64(max(0, bytes)), "B"
+	for _, larger := range []string{"KiB", "MiB", "GiB", "TiB"} {
+		if value < 1024 {
+			break
+		}
+		value, unit = value/1024, larger
+	}
+	if unit == "B" {
+		return fmt.Sprintf("%d B", int64(value))
+	}
+	return fmt.Sprintf("%.1f %s", value, unit)
+}

@@ -1,0 +1,198 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/pgserver/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }
+
+var storedPolicy = catalog.Policy{Tables: []catalog.TablePolicy{
+	{Table: catalog.Name{Schema: "public", Relation: "stays"}, Updates: catalog.Updates{Mode: catalog.Guarded}},
+	{Table: catalog.Name{Schema: "public", Relation: "trips"}},
+	{Table: catalog.Name{Schema: "public", Relation: "later"}, Updates: catalog.Updates{Mode: catalog.Guarded}},
+}}
+
+// storedStore is what two published tables leave in the private store: a guarded one,
+// and an immediate one with two parts.
+const storedStore = `
+INSERT INTO kproxy_store.position (slot, epoch, lsn, system_identifier, updated_at) VALUES ('status_test', 1, '0/1', '', now() - interval '90 seconds');
+INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, oldest_waiting, stale, oldest_stale, ghosts, expired) VALUES
+  ('public', 'stays', 7, '', 1, 1, 'guarded', 2, now() - interval '3 hours', 1, now() - interval '2 days', 3, 1),
+  ('public', 'trips', 8, '', 1, 1, NULL, 0, NULL, 0, NULL, 0, 0);
+CREATE TABLE kproxy_store.records_7 AS SELECT n AS kproxy_record, CASE WHEN n <= 10 THEN n / 6 + 1 END AS kproxy_class FROM generate_series(1, 13) n;
+CREATE TABLE kproxy_store.release_7 AS SELECT n / 7 + 1 AS kproxy_class, 'a'::text AS kproxy_class_note FROM generate_series(1, 13) n;
+CREATE TABLE kproxy_store.records_8 AS SELECT n AS kproxy_record, n AS kproxy_class, n / 2 AS kproxy_class_2 FROM generate_series(1, 9) n;
+CREATE TABLE kproxy_store.release_8 AS SELECT kproxy_class, kproxy_class_2 FROM kproxy_store.records_8`
+
+func TestStoredIsReadFromTheDatabase(t *testing.T) {
+	t.Parallel()
+	config, err := pgx.ParseConfig(pgtest.Database(t, pgtest.Shared(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	connect := func() *pgx.Conn {
+		t.Helper()
+		conn, err := pgx.ConnectConfig(t.Context(), config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close(context.Background()) })
+		return conn
+	}
+	conn := connect()
+	execute := func(sql string) {
+		t.Helper()
+		if _, err := conn.PgConn().Exec(t.Context(), sql).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
+	refused := func(slot, words string) {
+		t.Helper()
+		if _, err := readStored(t.Context(), conn, slot, storedPolicy); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("got %v, want an error with %q", err, words)
+		}
+	}
+	refused("status_test", "run 'kproxy setup', and then")
+	execute("CREATE TABLE stays (id int PRIMARY KEY); CREATE TABLE trips (id int PRIMARY KEY); CREATE TABLE later (id int PRIMARY KEY)")
+	owner := provision.Login{Name: config.Database + "_owner", Password: "owner"}
+	in := provision.Input{Policy: storedPolicy, Owner: owner, Reader: provision.Login{Name: config.Database + "_reader"}}
+	if err := provision.Apply(t.Context(), conn, in); err != nil {
+		t.Fatal(err)
+	}
+	config.User, config.Password = owner.Name, owner.Password
+	conn = connect() // which need not be a superuser for the rest
+	refused("status_test", "start 'kproxy serve'")
+	execute(storedStore)
+	refused("another", `fed by replication slot "status_test"`)
+
+	s, err := readStored(t.Context(), conn, "status_test", storedPolicy)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Replication; r.Exists || r.Active || r.Position != "0/1" || r.Behind < 1 || s.At.Sub(r.Since) < 90*time.Second {
+		t.Errorf("replication is %+v", r)
+	}
+	waits, stale := s.At.Add(-3*time.Hour), s.At.Add(-48*time.Hour)
+	want := []StoredTable{
+		{Table: "public.stays", Updates: "guarded", Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Expired: 1},
+		{Table: "public.trips", Updates: "immediate", Generation: 8, Records: 9, Rows: 9, Classes: 9 + 5},
+		{Table: "public.later", Updates: "guarded"},
+	}
+	for i, got := range s.Tables {
+		if i == 0 && (got.OldestWaiting.After(waits) || got.OldestStale.After(stale)) {
+			t.Errorf("the oldest wait since %v and %v", got.OldestWaiting, got.OldestStale)
+		}
+		got.OldestWaiting, got.OldestStale = nil, nil
+		if got != want[i] {
+			t.Errorf("got %+v, want %+v", got, want[i])
+		}
+	}
+
+	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
+	t.Cleanup(func() {
+		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
+	})
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
+		t.Errorf("replication is %+v", r)
+	}
+	execute("DROP TABLE kproxy_store.release_7")
+	refused("status_test", "public.stays: it is being published afresh")
+	execute("ALTER TABLE kproxy_store.generation DROP waiting")
+	refused("status_test", "made by an earlier version")
+}
+
+func storedExample() Stored {
+	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
+	waits, stale := at.Add(-12*time.Minute-5*time.Second), at.Add(-(3*24+2)*time.Hour)
+	return Stored{
+		At:          at,
+		Replication: Replication{Slot: "kproxy", Position: "0/1A2B3C", Since: at.Add(-time.Second), Behind: 1536, Exists: true, Active: true, Confirmed: "0/1A2B00", Retained: 3 << 20},
+		Tables: []StoredTable{
+			{
+				Table: "public.patients", Updates: "guarded", Generation: 3, Records: 1000, Rows: 995, Classes: 61, Withheld: 9,
+				Waiting: 7, OldestWaiting: &waits, Stale: 1, OldestStale: &stale, Ghosts: 4, Expired: 2,
+			},
+			{Table: "public.visits", Updates: "immediate", Generation: 3, Records: 20, Rows: 20, Classes: 4},
+			{Table: "public.later", Updates: "guarded"},
+		},
+	}
+}
+
+func TestStoredAsText(t *testing.T) {
+	t.Parallel()
+	const want = `replication slot kproxy is connected
+shown is the source at 0/1A2B3C, reached 1s ago, 1.5 KiB of write-ahead log behind the server
+confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot
+
+TABLE            UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  EXPIRED
+public.patients  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2
+public.visits    immediate  3           20       20    4        0         0              0             0       0
+public.later     guarded    not published yet
+`
+	var text bytes.Buffer
+	if err := storedExample().WriteText(&text); err != nil || text.String() != want {
+		t.Errorf("%v\n got:\n%s\nwant:\n%s", err, text.String(), want)
+	}
+	for _, r := range []struct {
+		exists bool
+		words  string
+	}{{true, "is not connected: does 'kproxy serve' run?"}, {false, "is gone: 'kproxy rebuild'"}} {
+		text.Reset()
+		s := storedExample()
+		s.Replication.Exists, s.Replication.Active = r.exists, false
+		if err := s.WriteText(&text); err != nil || !strings.Contains(text.String(), r.words) || strings.Contains(text.String(), "confirmed") != r.exists {
+			t.Errorf("%v\n%s", err, text.String())
+		}
+	}
+}
+
+func TestStoredAsJSON(t *testing.T) {
+	t.Parallel()
+	var text bytes.Buffer
+	if err := storedExample().WriteJSON(&text); err != nil {
+		t.Fatal(err)
+	}
+	var decoded struct {
+		Replication struct {
+			Behind int64 `json:"behind_bytes"`
+		}
+		Tables []map[string]any
+	}
+	if err := json.Unmarshal(text.Bytes(), &decoded); err != nil || decoded.Replication.Behind != 1536 || len(decoded.Tables) != 3 {
+		t.Fatalf("%v\n%s", err, text.String())
+	}
+	if first := decoded.Tables[0]; first["oldest_waiting"] != "2024-05-01T11:47:55Z" || first["ghosts"] != 4.0 || decoded.Tables[1]["oldest_stale"] != nil {
+		t.Errorf("%s", text.String())
+	}
+}
+
+func TestAgesAndSizes(t *testing.T) {
+	t.Parallel()
+	for d, want := range map[time.Duration]string{
+		-time.Hour: "0s", 999 * time.Millisecond: "0s", 59 * time.Second: "59s", time.Minute: "1m00s", time.Hour - time.Second: "59m59s",
+		time.Hour: "1h00m", 25*time.Hour - time.Second: "1d00h", 10*24*time.Hour + 5*time.Hour: "10d05h",
+	} {
+		if got := age(d); got != want {
+			t.Errorf("%v is %s, want %s", d, got, want)
+		}
+	}
+	for n, want := range map[int64]string{-5: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 1 << 20: "1.0 MiB", 5 << 40: "5.0 TiB", 1 << 60: "1048576.0 TiB"} {
+		if got := size(n); got != want {
+			t.Errorf("%d is %s, want %s", n, got, want)
+		}
+	}
+}
