@@ -4,6 +4,7 @@ GO       ?= go
 ARGS     ?=
 BENCH    ?= .
 FUZZTIME ?= 30s
+NIGHTLY  ?= nightly
 
 LINT_VERSION := v2.15.0
 # The version is in the name, so that a new one is installed when it changes.
@@ -14,7 +15,7 @@ LINT := $(CURDIR)/.bin/golangci-lint-$(LINT_VERSION)
 RACE := ./pgserver/... ./proxy/... ./sync/...
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test lint bench fuzz cover clean
+.PHONY: help build compiler demo postgres race test lint bench nightly fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -53,6 +54,14 @@ $(LINT):
 
 bench: compiler postgres ## run the benchmarks that match BENCH
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+# An hour and 4 GB of memory. Figures are appended, so that nights can be compared.
+nightly: compiler ## run the long benchmarks and draw the drift of 10^6 operations, into the folder NIGHTLY
+	mkdir -p $(NIGHTLY)
+	$(GO) run ./cmd/kproxy eval drift --seeds 1,2,3 --k 5,10 \
+		--methods rounded-partition,mondrian-strict,hilbert,datafly --out $(NIGHTLY)/drift >$(NIGHTLY)/drift.txt
+	$(GO) test -run '^$$' -bench 'Million|Renewal' -timeout 3h ./anonymizer/... >>$(NIGHTLY)/bench.txt || \
+		{ cat $(NIGHTLY)/bench.txt; exit 1; }
 
 fuzz: compiler ## run each fuzz target for FUZZTIME
 	@set -e; for package in $$($(GO) list ./...); do \

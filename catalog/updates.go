@@ -10,14 +10,15 @@ type Updates struct {
 	Mode UpdateMode
 	// The rest is for Guarded; see lineage.Options.
 
-	// Crowd times k is how many persons a new class has at least, as long as there
-	// are so many; at least 1, or 0 for DefaultCrowd. Larger classes show deletions
+	// Crowd times k is how many persons a new class has at least; at least 1, or 0 for
+	// DefaultCrowd. Larger classes show deletions
 	// and changes sooner and are generalized further.
 	Crowd int
-	// Batch is how many waiting records are published together; 0 for Crowd times k.
+	// Batch is how many waiting records are published together; 0 for as few as are ever
+	// tried (lineage.Options.Least).
 	Batch int
-	// Within is how long a record waits before a smaller batch is published; 0 for as
-	// long as it takes.
+	// Within is how long a record waits before a smaller batch is tried; 0 for as long
+	// as it takes.
 	Within time.Duration
 	// Deadline is how long a record waits before it stays withheld for good; 0 for
 	// never.
@@ -49,8 +50,10 @@ func (m UpdateMode) String() string {
 // What Updates are where the policy does not say.
 const (
 	DefaultCrowd = 4
-	// DefaultWithin bounds how old a table looks with few newcomers. The records of
-	// one batch have only each other to be alike to: the longer they wait, the more of
-	// them there are, and the less they are generalized.
-	DefaultWithin = time.Hour
+	// DefaultBatch and DefaultWithin publish a thousand newcomers together, or those of
+	// a day. The records of one batch have only each other to be alike to: the more of
+	// them there are, the less they are generalized, and the rarer they violate the
+	// constraints together.
+	DefaultBatch  = 1000
+	DefaultWithin = 24 * time.Hour
 )

@@ -25,7 +25,7 @@ func (r *reader) updates(to *catalog.Updates) func(*yaml.Node) {
 		readMode := func(n *yaml.Node) {
 			to.Mode, known = choose(r, n, "updates", catalog.Immediate, catalog.Guarded)
 		}
-		guarded := catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Within: catalog.DefaultWithin}
+		guarded := catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Batch: catalog.DefaultBatch, Within: catalog.DefaultWithin}
 		said := make(map[string]*yaml.Node)
 		if r.follow(n).Kind == yaml.ScalarNode {
 			readMode(n)

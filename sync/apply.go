@@ -41,6 +41,7 @@ type applier struct {
 	moved         time.Time     // when the position was last moved
 	mixer         *mixer
 	due           *time.Timer // for tables that publish by the clock
+	renewer       *renewer
 }
 
 // relation is one relation as the stream describes it.
@@ -53,6 +54,8 @@ func (a *applier) run(ctx context.Context) error {
 	a.moved, a.mixer, a.due = time.Now(), newMixer(), time.NewTimer(0)
 	defer a.mixer.timer.Stop()
 	defer a.due.Stop()
+	a.renewer = newRenewer(a)
+	defer a.renewer.close()
 	for {
 		select {
 		case <-a.due.C:
@@ -61,6 +64,17 @@ func (a *applier) run(ctx context.Context) error {
 			}
 		case <-a.mixer.timer.C:
 			if err := a.mix(ctx); err != nil {
+				return err
+			}
+		case <-a.renewer.look.C:
+			if err := a.renewer.lookForRequests(ctx); err != nil {
+				return err
+			}
+			if err := a.renewer.step(ctx); err != nil {
+				return err
+			}
+		case a.renewer.ready = <-a.renewer.ended:
+			if err := a.renewer.step(ctx); err != nil {
 				return err
 			}
 		case m, open := <-a.messages:
@@ -265,7 +279,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	}
 	a.mixer.changed(a.moved)
 	a.waitForDue()
-	return nil
+	return a.renewer.step(ctx)
 }
 
 // publishDue settles the tables whose time has come, at a commit boundary.
@@ -337,6 +351,7 @@ func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
 			return err
 		}
 	}
+	a.renewer.writeOutcomes(batch)
 	if batch.Len() > 0 {
 		if err := send(ctx, tx, batch); err != nil {
 			return err
@@ -351,6 +366,7 @@ func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
 	for _, t := range a.tables {
 		t.written()
 	}
+	a.renewer.outcomes = nil
 	a.stored.Store(uint64(to))
 	a.report()
 	return nil

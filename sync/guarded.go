@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -120,22 +121,26 @@ func (s *guarded) status() TableStatus {
 	}
 	if f.Classes == 0 && status.Records > 0 {
 		status.Withheld = status.Records
-		status.Reason = "too few records wait to publish them yet"
-		if err := s.lineage.Unpublishable(); err != nil {
-			status.Reason = err.Error()
+		status.Reason = fmt.Sprintf("%d records wait, and are published once there are %d", f.Waiting, s.lineage.Least())
+		if f.Withheld > 0 {
+			status.Reason = fmt.Sprintf("%d records violated the constraints together when they were first to be published, and are withheld for good; "+
+				"'kproxy rebuild' begins anew with all there are", f.Withheld)
 		}
 	}
 	return status
 }
 
 // writeRelease deletes the rows that vanish, writes the new ones and corrects weights.
-// A chunk of new rows has whole classes but for its ends, and is in random order.
+// All new rows are shuffled before they are cut into statements: with classes in their
+// order, a reader would know which of them a statement's last class was cut in.
 func (s *guarded) writeRelease(batch *pgx.Batch) {
 	t := s.t
 	for chunk := range slices.Chunk(s.changes.Gone, writeChunk) {
 		batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), catalog.RowColumn), numbers(chunk))
 	}
-	for chunk := range slices.Chunk(s.changes.Rows, writeChunk) {
+	rows := s.changes.Rows
+	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+	for chunk := range slices.Chunk(rows, writeChunk) {
 		s.writeRows(batch, chunk)
 	}
 	s.writeWeights(batch)

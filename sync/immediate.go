@@ -26,7 +26,8 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 		for i, a := range p.attributes {
 			attributes[i] = t.attributes[a]
 		}
-		p.recent = nil
+		p.recent, p.loss, p.drift = nil, 0, 0
+		p.threshold = incremental.RenewalThreshold{Share: t.publication.Policy.Reanonymize}
 		p.partition = incremental.New(attributes, p.constraints, t.method, incremental.Options{
 			Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
 			Look: func(published []hierarchy.Generalization) string { return t.look(p, published) },
@@ -97,6 +98,7 @@ func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 	withheld := s.infeasible() != nil
 	s.changes = make([]incremental.Changes, len(s.t.parts))
 	for i, p := range s.t.parts {
+		p.threshold.Changed(len(s.t.pending) + len(s.t.deleted))
 		if withheld {
 			s.changes[i] = p.partition.Withhold()
 			continue
@@ -165,6 +167,7 @@ func (s *immediate) status() TableStatus {
 	status := TableStatus{Records: first.Len(), Withheld: first.Withheld()}
 	for _, p := range s.t.parts {
 		status.Classes += p.partition.Classes()
+		status.Loss, status.Drift = max(status.Loss, p.loss), max(status.Drift, p.drift)
 	}
 	if err := s.infeasible(); err != nil {
 		status.Reason = err.Error()

@@ -40,6 +40,9 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	s.changes = nil // all is new
+	for _, part := range s.t.parts {
+		part.threshold.Fresh(part.partition.Loss())
+	}
 	return nil
 }
 

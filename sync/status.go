@@ -49,6 +49,11 @@ type TableStatus struct {
 	Waiting, Stale, Expired, Ghosts int
 	OldestWaiting, OldestStale      time.Time
 
+	// Of an immediate table, when it was last compared with a release made afresh: the
+	// information that it lost (incremental.Partition.Loss), and that by what the other
+	// one lost, 1 after it was re-anonymized. Of several parts the highest. 0 for never.
+	Loss, Drift float64
+
 	Records  int // records in the private store
 	Classes  int // equivalence classes published, of all parts
 	Withheld int // records while nothing of the table is published, else 0

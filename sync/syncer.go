@@ -58,6 +58,9 @@ func (s *session) report() {
 		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" {
 			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
 		}
+		if now.Expired > before.Expired {
+			s.Logger.Warn("records have waited in vain and are withheld for good", "table", t.name(), "records", now.Expired-before.Expired, "altogether", now.Expired)
+		}
 	}
 	s.mu.Unlock()
 	s.Changed(s.Status())

@@ -2,7 +2,7 @@ package sync
 
 import (
 	"fmt"
-	"hash/fnv"
+	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
@@ -27,7 +27,7 @@ type table struct {
 	qi          []int            // indexes into columns, one for each attribute
 	sensitive   []int            // indexes into columns, one for each attribute that constraints speak of
 	subject     int              // index into columns, -1 where each record is another person's
-	copied      []int            // indexes into columns of what is published as it is and not counted; only for guarded publication
+	copied      []int            // indexes into columns of what is published as it is; only for guarded publication
 
 	attributes  []anonymizer.Attribute
 	constraints privacy.ConstraintSet
@@ -100,8 +100,8 @@ func (t *table) layOut() {
 	t.subject = t.column(t.publication.Policy.Subject)
 	if t.publication.Policy.Updates.Mode == catalog.Guarded {
 		for _, c := range t.publication.Columns {
-			if i := t.column(c.Source); c.Part == catalog.Copy && !slices.Contains(t.sensitive, i) {
-				t.copied = append(t.copied, i)
+			if c.Part == catalog.Copy {
+				t.copied = append(t.copied, t.column(c.Source))
 			}
 		}
 	}
@@ -187,7 +187,12 @@ func (t *table) encode(values []value, before *coded) coded {
 	return row
 }
 
-// fingerprints stand for the values that are published as they are.
+// fingerprintSeed is unpredictable, so that no values can be chosen to have the same
+// fingerprint. Fingerprints are not stored.
+var fingerprintSeed = maphash.MakeSeed()
+
+// fingerprints stand for the texts that are published as they are. Values that SQL
+// calls equal can be told apart by these.
 func (t *table) fingerprints(values []value, before *coded) []uint64 {
 	if t.copied == nil {
 		return nil
@@ -200,9 +205,7 @@ func (t *table) fingerprints(values []value, before *coded) []uint64 {
 		case v.null: // as no text, but for a freak of chance
 			prints[i] = 1
 		default:
-			h := fnv.New64a()
-			h.Write([]byte(v.text))
-			prints[i] = h.Sum64()
+			prints[i] = maphash.String(fingerprintSeed, v.text)
 		}
 	}
 	return prints

@@ -16,15 +16,21 @@ type Changes struct {
 	Retired []ClassID
 }
 
+// move is a record that has moved since the last Settle, and its class then.
+type move struct {
+	slot int32
+	from ClassID
+}
+
 func (p *Partition) takeChanges() Changes {
-	changes := Changes{Moved: map[RecordID]ClassID{}, Retired: p.retired}
-	for _, slot := range p.moved {
-		if !p.records.live(slot) {
+	changes := Changes{Moved: make(map[RecordID]ClassID, len(p.moved)), Retired: p.retired}
+	for _, m := range p.moved {
+		p.records.moved.unset(m.slot)
+		if p.records.at[m.slot].class == vacant {
 			continue
 		}
-		if class := p.classOf(slot); class != p.records.settled[slot] {
-			p.records.settled[slot] = class
-			changes.Moved[p.records.ids[slot]] = class
+		if class := p.classOf(m.slot); class != m.from {
+			changes.Moved[p.records.ids[m.slot]] = class
 		}
 	}
 	for _, id := range p.changed {

@@ -2,29 +2,37 @@ package incremental
 
 import "math"
 
-// classes holds the classes in no order, and apart from them what they cover,
-// attribute by attribute, for the search of the most similar one.
+// classes holds the classes in no order, what they cover, and an index of that.
 type classes struct {
 	list    []class
-	indexes map[ClassID]int32
-	low     [][]float64 // attribute, class: least position
-	high    [][]float64 // attribute, class: greatest position
+	ids     []ClassID // of list
+	numbers directory[ClassID]
+	covers  slab[extent] // class, attribute
+	tree    tree
+	astray  []ClassID // classes of which the tree does not know what they cover
+	related bool      // classes have relations
 }
 
 // class is an equivalence class.
 type class struct {
 	id      ClassID
-	members []int32   // slots
-	splitAt int       // size at which the next split is tried
-	known   bool      // it existed at the last Settle
-	due     bool      // it is in the list of those to examine
-	noted   bool      // it is in the list of those changed
-	rewrite bool      // its published rows must be written anew
-	altered bool      // members or their values changed since the last Settle
-	unseen  bool      // look may not be that of the members
-	stale   bool      // a member left: it may cover less than is noted
-	look    string    // what readers see of it; kept only where classes must not look alike
-	until   []float64 // how far the whole table may move before it must be compared again
+	members []int32 // slots
+	*relations
+	splitAt int32 // size at which the next split is tried
+	known   bool  // it existed at the last Settle
+	due     bool  // it is in the list of those to examine
+	noted   bool  // it is in the list of those changed
+	rewrite bool  // its published rows must be written anew
+	altered bool  // members or their values changed since the last Settle
+	unseen  bool  // look may not be that of the members
+	stale   bool  // a member left: it may cover less than is noted
+	astray  bool  // it is in the list of those astray
+}
+
+// relations is what is known of a class next to others, where that matters.
+type relations struct {
+	look  string    // what readers see of it; kept only where classes must not look alike
+	until []float64 // how far the whole table may move before it must be compared again
 }
 
 // hiddenAt is where a class lies, low and high, on an attribute of which it
@@ -43,55 +51,55 @@ func (e extent) include(position float64) extent {
 	return extent{min(e.low, position), max(e.high, position)}
 }
 
-func newClasses(attributes int) classes {
-	return classes{
-		indexes: map[ClassID]int32{},
-		low:     make([][]float64, attributes),
-		high:    make([][]float64, attributes),
-	}
-}
+func newClasses(attributes int) classes { return classes{covers: slab[extent]{columns: attributes}} }
 
 // index finds a class, -1 if there is none.
-func (c *classes) index(id ClassID) int32 {
-	if index, ok := c.indexes[id]; ok {
-		return index
-	}
-	return -1
-}
+func (c *classes) index(id ClassID) int32 { return c.numbers.find(c.ids, id) }
 
 // add makes an empty class.
 func (c *classes) add(id ClassID, splitAt int) int32 {
 	index := int32(len(c.list))
-	c.list = append(c.list, class{id: id, splitAt: splitAt})
-	c.indexes[id] = index
-	for a := range c.low {
-		c.low[a] = append(c.low[a], math.Inf(1))
-		c.high[a] = append(c.high[a], math.Inf(-1))
+	c.list = append(c.list, class{id: id, splitAt: int32(splitAt)})
+	c.ids = append(c.ids, id)
+	if c.related {
+		c.list[index].relations = &relations{}
 	}
+	c.numbers.add(c.ids, index)
+	c.covers.grow()
+	covers := c.covers.row(index)
+	for a := range covers {
+		covers[a] = extent{math.Inf(1), math.Inf(-1)}
+	}
+	c.stray(index)
 	return index
 }
 
-func (c *classes) cover(index int32, attribute int) extent {
-	return extent{c.low[attribute][index], c.high[attribute][index]}
-}
+// row is what a class covers, by attribute. Whoever changes it says stray.
+func (c *classes) row(index int32) []extent { return c.covers.row(index) }
 
-func (c *classes) setCover(index int32, attribute int, e extent) {
-	c.low[attribute][index], c.high[attribute][index] = e.low, e.high
+func (c *classes) cover(index int32, attribute int) extent { return c.covers.row(index)[attribute] }
+
+// stray notes that the tree does not know what a class covers.
+func (c *classes) stray(index int32) {
+	if of := &c.list[index]; !of.astray {
+		of.astray = true
+		c.astray = append(c.astray, of.id)
+	}
 }
 
 // remove takes a class away and moves the last one to its index; the caller
 // tells the moved class's members.
 func (c *classes) remove(index int32) {
 	last := int32(len(c.list) - 1)
-	delete(c.indexes, c.list[index].id)
+	c.tree.drop(index)
+	c.numbers.remove(c.ids, c.ids[index])
 	if index != last {
-		c.list[index] = c.list[last]
-		c.indexes[c.list[index].id] = index
+		c.numbers.move(c.ids, c.ids[last], index)
+		c.list[index], c.ids[index] = c.list[last], c.ids[last]
+		copy(c.covers.row(index), c.covers.row(last))
+		c.tree.rename(last, index)
 	}
 	c.list[last] = class{}
-	c.list = c.list[:last]
-	for a := range c.low {
-		c.low[a][index], c.high[a][index] = c.low[a][last], c.high[a][last]
-		c.low[a], c.high[a] = c.low[a][:last], c.high[a][:last]
-	}
+	c.list, c.ids = c.list[:last], c.ids[:last]
+	c.covers.shrink()
 }

@@ -59,12 +59,12 @@ func (p *Partition) divide(method anonymizer.Method, slots []int32) (parts [][]i
 // quarter, so that attempts stay cheap for each newcomer.
 func (p *Partition) split(index int32) {
 	c := &p.classes.list[index]
-	if len(c.members) < c.splitAt || p.whole {
+	if len(c.members) < int(c.splitAt) || p.whole {
 		return
 	}
 	parts, complete := p.divide(p.method, c.members)
 	if !complete || len(parts) < 2 {
-		c.splitAt = len(c.members) + max(1, len(c.members)/4)
+		c.splitAt = int32(len(c.members) + max(1, len(c.members)/4))
 		return
 	}
 	whole := len(p.dissolve(index))
@@ -95,7 +95,7 @@ func (p *Partition) gather(method anonymizer.Method) {
 		p.found(part, p.nextSplit(len(part), len(slots)))
 	}
 	for _, slot := range slots {
-		if p.records.class[slot] < 0 {
+		if p.records.at[slot].class < 0 {
 			p.wait(slot)
 		}
 	}

@@ -34,12 +34,8 @@ func (p *Partition) widenDomain(cells []hierarchy.Cell) {
 	}
 }
 
-func (p *Partition) position(attribute int, slot int32) float64 {
-	return p.attributes[attribute].Hierarchy.Position(p.records.cells[attribute][slot])
-}
-
 func (p *Partition) classOf(slot int32) ClassID {
-	if index := p.records.class[slot]; index >= 0 {
+	if index := p.records.at[slot].class; index >= 0 {
 		return p.classes.list[index].id
 	}
 	return withheld
@@ -47,38 +43,56 @@ func (p *Partition) classOf(slot int32) ClassID {
 
 // wait puts a record without class among those waiting for one.
 func (p *Partition) wait(slot int32) {
-	p.records.class[slot] = -1
-	p.records.seat[slot] = int32(len(p.waiting))
+	p.records.at[slot] = seat{unplaced, int32(len(p.waiting))}
 	p.waiting = append(p.waiting, slot)
-	p.moved = append(p.moved, slot)
 }
 
 // join adds a record without class to a class and widens what that covers.
 func (p *Partition) join(slot, index int32) {
+	p.move(slot)
+	p.sit(slot, index)
+}
+
+// sit is join for a record of which it is known that it has been there.
+func (p *Partition) sit(slot, index int32) {
 	members := &p.classes.list[index].members
-	p.records.class[slot] = index
-	p.records.seat[slot] = int32(len(*members))
+	p.records.at[slot] = seat{index, int32(len(*members))}
 	*members = append(*members, slot)
-	p.moved = append(p.moved, slot)
-	for a := range p.attributes {
-		p.classes.setCover(index, a, p.classes.cover(index, a).include(p.position(a, slot)))
+	p.include(p.classes.row(index), slot)
+	p.classes.stray(index)
+}
+
+// include widens extents by a record.
+func (p *Partition) include(extents []extent, slot int32) {
+	for a, c := range p.records.cells.row(slot) {
+		extents[a] = extents[a].include(p.attributes[a].Hierarchy.Position(c))
+	}
+}
+
+// move notes where a record was at the last Settle, before it leaves for the first
+// time since.
+func (p *Partition) move(slot int32) { p.moveFrom(slot, p.classOf(slot)) }
+
+func (p *Partition) moveFrom(slot int32, class ClassID) {
+	if p.records.moved.set(slot) {
+		p.moved = append(p.moved, move{slot, class})
 	}
 }
 
 // leave takes a record out of its class or from those waiting.
 func (p *Partition) leave(slot int32) {
 	from := &p.waiting
-	if index := p.records.class[slot]; index >= 0 {
+	if index := p.records.at[slot].class; index >= 0 {
 		from = &p.classes.list[index].members
 		p.change(index)
 		p.classes.list[index].stale = true
 	}
-	seat, last := p.records.seat[slot], int32(len(*from)-1)
+	place, last := p.records.at[slot].place, int32(len(*from)-1)
 	other := (*from)[last]
-	(*from)[seat] = other
-	p.records.seat[other] = seat
+	(*from)[place] = other
+	p.records.at[other].place = place
 	*from = (*from)[:last]
-	p.records.class[slot] = -1
+	p.records.at[slot].class = unplaced
 }
 
 // examineLater has Settle look at a class.
@@ -124,6 +138,7 @@ func (p *Partition) retire(c *class) {
 // found makes a new class of records without class, to be divided from some size on.
 func (p *Partition) found(slots []int32, splitAt int) int32 {
 	index := p.classes.add(p.nextClass, splitAt)
+	p.classes.list[index].members = make([]int32, 0, max(len(slots), min(splitAt, 2*p.k)))
 	p.nextClass++
 	for _, slot := range slots {
 		p.join(slot, index)
@@ -134,16 +149,17 @@ func (p *Partition) found(slots []int32, splitAt int) int32 {
 
 // dissolve takes a class away and returns its members, now without class.
 func (p *Partition) dissolve(index int32) []int32 {
-	members := p.classes.list[index].members
+	members, id := p.classes.list[index].members, p.classes.list[index].id
 	p.retire(&p.classes.list[index])
 	p.classes.remove(index)
 	if int(index) < len(p.classes.list) {
 		for _, slot := range p.classes.list[index].members {
-			p.records.class[slot] = index
+			p.records.at[slot].class = index
 		}
 	}
 	for _, slot := range members {
-		p.records.class[slot] = -1
+		p.moveFrom(slot, id)
+		p.records.at[slot].class = unplaced
 	}
 	return members
 }
@@ -151,13 +167,14 @@ func (p *Partition) dissolve(index int32) []int32 {
 // tighten computes anew what a class covers.
 func (p *Partition) tighten(index int32) {
 	c := &p.classes.list[index]
-	for a := range p.attributes {
-		e := extent{math.Inf(1), math.Inf(-1)}
-		for _, slot := range c.members {
-			e = e.include(p.position(a, slot))
-		}
-		p.classes.setCover(index, a, e)
+	covers := p.classes.row(index)
+	for a := range covers {
+		covers[a] = extent{math.Inf(1), math.Inf(-1)}
 	}
+	for _, slot := range c.members {
+		p.include(covers, slot)
+	}
+	p.classes.stray(index)
 	c.stale = false
 }
 

@@ -162,44 +162,6 @@ func TestModifyWithinTheClass(t *testing.T) {
 	}
 }
 
-// TestNearestByBruteForce compares the search over blocks with definition 6.
-func TestNearestByBruteForce(t *testing.T) {
-	t.Parallel()
-	random := rand.New(rand.NewPCG(1, 1))
-	p := syntheticClasses(3000, 4, random)
-	for range 300 {
-		v := make([]float64, 4)
-		for a := range v {
-			if v[a] = random.Float64() * 120; random.IntN(12) == 0 {
-				v[a] = math.NaN()
-			}
-		}
-		most := -1.0
-		similarity := func(i int) (sum float64) {
-			for a := range v {
-				low, high := p.classes.low[a][i], p.classes.high[a][i]
-				switch {
-				case math.IsNaN(v[a]) && low == hiddenAt:
-					sum++
-				case math.IsNaN(v[a]):
-				case v[a] >= low && v[a] <= high:
-					sum++
-				default:
-					delta, half := p.delta(a), (high-low)/2
-					sum += (half + delta) / (math.Abs(v[a]-(low+high)/2) + delta)
-				}
-			}
-			return sum
-		}
-		for i := range p.classes.list {
-			most = max(most, similarity(i))
-		}
-		if got := similarity(int(p.nearestTo(v))); math.Abs(got-most) > 1e-9 {
-			t.Fatalf("a class of similarity %v was taken, there is one of %v", got, most)
-		}
-	}
-}
-
 // syntheticClasses makes a partition with many small classes and no records.
 func syntheticClasses(n, d int, random *rand.Rand) *Partition {
 	p := New(make([]anonymizer.Attribute, d), privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, partition.RoundedPartition{}, Options{})
@@ -211,7 +173,7 @@ func syntheticClasses(n, d int, random *rand.Rand) *Partition {
 			if random.IntN(30) == 0 {
 				e = extent{hiddenAt, hiddenAt}
 			}
-			p.classes.setCover(index, a, e)
+			p.classes.row(index)[a] = e
 			p.domain[a] = extent{0, 103}
 		}
 	}

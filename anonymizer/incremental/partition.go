@@ -75,6 +75,7 @@ type Partition struct {
 	method      anonymizer.Method
 	seed        uint64
 	subjects    bool
+	sizes       bool // the constraints look at nothing but numbers of records
 	nextClass   ClassID
 	scanLimit   int
 
@@ -86,14 +87,15 @@ type Partition struct {
 	waiting   []int32         // slots of records in no class
 	due       []ClassID       // classes that Settle must examine
 	changed   []ClassID       // classes of which the next Changes may tell
-	moved     []int32         // slots whose class may differ from that at the last Settle
+	moved     []move          // records whose class may differ from that at the last Settle
 	retired   []ClassID       // classes of the last Settle that are gone
 	ctx       context.Context // of the Settle under way
-	compared  int             // classes looked at in search of similar ones, since mending began
+	compared  int             // boxes of the index looked at, since mending began
 	whole     bool            // classes are not split
 	scratch   []float64       // positions of a newcomer
 	sensitive []uint32        // value codes of one record
-	sums      [scanBlock]float64
+	measure   measure
+	search    search
 }
 
 // New returns an empty partition whose classes will satisfy the constraints;
@@ -106,10 +108,12 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		method:      method,
 		seed:        o.Seed,
 		subjects:    o.Subjects,
+		sizes:       onlySizes(constraints, o.Subjects),
 		nextClass:   max(1, o.FirstClass),
 		scanLimit:   defaultScanLimit,
 		alike:       newAlike(o.Subjects, constraints, o.Look),
 		scratch:     make([]float64, len(attributes)),
+		ctx:         context.Background(),
 	}
 	p.clear()
 	return p
@@ -118,6 +122,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 func (p *Partition) clear() {
 	p.records = newRecords(len(p.attributes), p.records.sensitiveCount(), p.subjects)
 	p.classes = newClasses(len(p.attributes))
+	p.classes.related = p.alike.needed || p.constraints.Relative()
 	p.table = population{relative: p.constraints.Relative(), drift: newDrift(p.constraints, p.subjects)}
 	clear(p.alike.class)
 	p.domain = make([]extent, len(p.attributes))
@@ -140,7 +145,7 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	seen := make(map[RecordID]struct{}, len(records))
 	for _, r := range records {
 		_, twice := seen[r.ID]
-		if seen[r.ID] = struct{}{}; twice || p.records.has(r.ID) {
+		if seen[r.ID] = struct{}{}; twice || p.records.slot(r.ID) >= 0 {
 			return fmt.Errorf("loading class %d: record %d: %w", class, r.ID, ErrDuplicate)
 		}
 		if err := p.checkShape(r); err != nil {
@@ -163,11 +168,10 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	}
 	for _, r := range records {
 		slot := p.admit(r)
-		p.records.settled[slot] = class
 		if index < 0 {
 			p.wait(slot)
 		} else {
-			p.join(slot, index)
+			p.sit(slot, index)
 		}
 	}
 	return nil
@@ -176,20 +180,22 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 // Insert adds a new record; the error is ErrDuplicate if its ID is known, or
 // says that its shape is not that of the others.
 func (p *Partition) Insert(r Record) error {
-	if p.records.has(r.ID) {
+	if p.records.slot(r.ID) >= 0 {
 		return fmt.Errorf("inserting record %d: %w", r.ID, ErrDuplicate)
 	}
 	if err := p.checkShape(r); err != nil {
 		return fmt.Errorf("inserting: %w", err)
 	}
-	p.wait(p.admit(r))
+	slot := p.admit(r)
+	p.moveFrom(slot, unsettled)
+	p.wait(slot)
 	return nil
 }
 
 // Delete removes a record; the error is ErrUnknown.
 func (p *Partition) Delete(id RecordID) error {
-	slot, ok := p.records.slots[id]
-	if !ok {
+	slot := p.records.slot(id)
+	if slot < 0 {
 		return fmt.Errorf("deleting record %d: %w", id, ErrUnknown)
 	}
 	p.leave(slot)
@@ -203,16 +209,17 @@ func (p *Partition) Delete(id RecordID) error {
 // do when only sensitive values change, the record stays (algorithm MOD's
 // special case). Otherwise it leaves its class and is placed anew, in one step.
 func (p *Partition) Modify(r Record) error {
-	slot, ok := p.records.slots[r.ID]
-	if !ok {
+	slot := p.records.slot(r.ID)
+	if slot < 0 {
 		return fmt.Errorf("modifying record %d: %w", r.ID, ErrUnknown)
 	}
 	if err := p.checkShape(r); err != nil {
 		return fmt.Errorf("modifying: %w", err)
 	}
-	index := p.records.class[slot]
+	index := p.records.at[slot].class
 	stays := index >= 0 && (p.records.sameCells(slot, r.Cells) || p.covers(index, r.Cells))
 	if !stays && index >= 0 {
+		p.move(slot)
 		p.leave(slot)
 		p.wait(slot)
 	}
@@ -227,11 +234,11 @@ func (p *Partition) Modify(r Record) error {
 // Touch says that a value changed which the partition does not know: the
 // record's class, if any, is to be written anew. The error is ErrUnknown.
 func (p *Partition) Touch(id RecordID) error {
-	slot, ok := p.records.slots[id]
-	if !ok {
+	slot := p.records.slot(id)
+	if slot < 0 {
 		return fmt.Errorf("touching record %d: %w", id, ErrUnknown)
 	}
-	if index := p.records.class[slot]; index >= 0 {
+	if index := p.records.at[slot].class; index >= 0 {
 		p.change(index)
 	}
 	return nil
@@ -260,8 +267,8 @@ func (p *Partition) Truncate() {
 // Record returns a copy of the record, the class it is in, and whether it
 // exists. Until the next Settle a new record is withheld.
 func (p *Partition) Record(id RecordID) (Record, ClassID, bool) {
-	slot, ok := p.records.slots[id]
-	if !ok {
+	slot := p.records.slot(id)
+	if slot < 0 {
 		return Record{}, withheld, false
 	}
 	return p.records.get(slot), p.classOf(slot), true
@@ -270,15 +277,15 @@ func (p *Partition) Record(id RecordID) (Record, ClassID, bool) {
 // ClassOf is the class that the record is in, 0 for one that is withheld or
 // unknown.
 func (p *Partition) ClassOf(id RecordID) ClassID {
-	slot, ok := p.records.slots[id]
-	if !ok {
+	slot := p.records.slot(id)
+	if slot < 0 {
 		return withheld
 	}
 	return p.classOf(slot)
 }
 
 // Len is the number of records, withheld ones included.
-func (p *Partition) Len() int { return len(p.records.slots) }
+func (p *Partition) Len() int { return p.records.count() }
 
 // Withheld is the number of records in no class.
 func (p *Partition) Withheld() int { return len(p.waiting) }
@@ -325,7 +332,7 @@ func (p *Partition) generalize(members []int32) []hierarchy.Generalization {
 	cells := make([]hierarchy.Cell, len(members))
 	for a, attribute := range p.attributes {
 		for i, slot := range members {
-			cells[i] = p.records.cells[a][slot]
+			cells[i] = p.records.cells.row(slot)[a]
 		}
 		published[a] = attribute.Hierarchy.Generalize(cells)
 	}

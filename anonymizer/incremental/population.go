@@ -94,6 +94,16 @@ func (p *Partition) passes(index int32, s privacy.Summary) bool {
 	return true
 }
 
+// onlySizes reports whether constraints look at nothing but numbers of records.
+func onlySizes(constraints privacy.ConstraintSet, subjects bool) bool {
+	for _, c := range constraints {
+		if _, size := c.(privacy.KAnonymity); !size {
+			return false
+		}
+	}
+	return !subjects
+}
+
 func (p *Partition) newSummary() privacy.Summary {
 	sensitive := max(0, p.records.sensitiveCount())
 	if p.subjects {
@@ -118,7 +128,11 @@ func (p *Partition) addTo(s *privacy.Summary, slot int32) {
 	}
 }
 
+// summarize counts records for the constraints, and no more than they ask for.
 func (p *Partition) summarize(slots []int32) privacy.Summary {
+	if p.sizes {
+		return privacy.Summary{Records: len(slots)}
+	}
 	s := p.newSummary()
 	if p.subjects {
 		for _, slot := range slots {

@@ -7,25 +7,35 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// records holds the records column by column; a record's place is its slot,
-// which is used again after the record is gone.
+// records holds the records; a record's place is its slot, which is used again after
+// the record is gone. The cells of a record lie side by side: who looks at one of
+// them looks at all.
 type records struct {
-	slots     map[RecordID]int32
+	numbers   directory[RecordID]
 	ids       []RecordID
-	cells     [][]hierarchy.Cell // attribute, slot
-	sensitive [][]uint32         // sensitive attribute, slot; nil until the first record
-	subjects  []uint32           // slot; nil where each record counts for itself
-	class     []int32            // index of its class, -1 = waiting
-	seat      []int32            // index among the class's members or those waiting
-	settled   []ClassID          // class at the last Settle, unsettled for none
+	cells     slab[hierarchy.Cell] // slot, attribute
+	sensitive [][]uint32           // sensitive attribute, slot; nil until the first record
+	subjects  []uint32             // slot; nil where each record counts for itself
+	at        []seat               // slot
+	moved     marks                // slots whose class at the last Settle is noted
 	free      []int32
 }
+
+// seat is where a record sits: the index of its class, or without one, and the index
+// among the class's members or those waiting.
+type seat struct{ class, place int32 }
+
+// What takes the place of a class's index.
+const (
+	unplaced = -1 // the record waits, or is on its way
+	vacant   = -2 // there is no record
+)
 
 // unsettled stands for the class at the last Settle of a record that is newer.
 const unsettled ClassID = -1
 
 func newRecords(attributes, sensitive int, subjects bool) records {
-	r := records{slots: map[RecordID]int32{}, cells: make([][]hierarchy.Cell, attributes)}
+	r := records{cells: slab[hierarchy.Cell]{columns: attributes}}
 	if sensitive >= 0 {
 		r.sensitive = make([][]uint32, sensitive)
 	}
@@ -43,24 +53,26 @@ func (s *records) sensitiveCount() int {
 	return len(s.sensitive)
 }
 
-func (s *records) has(id RecordID) bool {
-	_, ok := s.slots[id]
-	return ok
-}
+// count is the number of records.
+func (s *records) count() int { return s.numbers.used }
+
+// slot finds a record, -1 for an unknown one.
+func (s *records) slot(id RecordID) int32 { return s.numbers.find(s.ids, id) }
 
 func (s *records) add(r Record) int32 {
 	if s.sensitive == nil {
 		s.sensitive = make([][]uint32, len(r.Sensitive))
 	}
-	slot := s.slot()
-	s.slots[r.ID] = slot
+	slot := s.take()
 	s.ids[slot] = r.ID
-	s.settled[slot] = unsettled
+	s.numbers.add(s.ids, slot)
+	s.at[slot].class = unplaced
 	s.set(slot, r)
 	return slot
 }
 
-func (s *records) slot() int32 {
+// take finds an empty slot.
+func (s *records) take() int32 {
 	if last := len(s.free) - 1; last >= 0 {
 		slot := s.free[last]
 		s.free = s.free[:last]
@@ -68,12 +80,8 @@ func (s *records) slot() int32 {
 	}
 	slot := int32(len(s.ids))
 	s.ids = append(s.ids, 0)
-	s.class = append(s.class, -1)
-	s.seat = append(s.seat, 0)
-	s.settled = append(s.settled, unsettled)
-	for a := range s.cells {
-		s.cells[a] = append(s.cells[a], 0)
-	}
+	s.at = append(s.at, seat{})
+	s.cells.grow()
 	for a := range s.sensitive {
 		s.sensitive[a] = append(s.sensitive[a], 0)
 	}
@@ -84,9 +92,7 @@ func (s *records) slot() int32 {
 }
 
 func (s *records) set(slot int32, r Record) {
-	for a, c := range r.Cells {
-		s.cells[a][slot] = c
-	}
+	copy(s.cells.row(slot), r.Cells)
 	for a, code := range r.Sensitive {
 		s.sensitive[a][slot] = code
 	}
@@ -96,10 +102,7 @@ func (s *records) set(slot int32, r Record) {
 }
 
 func (s *records) get(slot int32) Record {
-	r := Record{ID: s.ids[slot]}
-	for a := range s.cells {
-		r.Cells = append(r.Cells, s.cells[a][slot])
-	}
+	r := Record{ID: s.ids[slot], Cells: slices.Clone(s.cells.row(slot))}
 	for a := range s.sensitive {
 		r.Sensitive = append(r.Sensitive, s.sensitive[a][slot])
 	}
@@ -110,21 +113,15 @@ func (s *records) get(slot int32) Record {
 }
 
 func (s *records) remove(slot int32) {
-	delete(s.slots, s.ids[slot])
-	s.settled[slot] = unsettled
+	s.numbers.remove(s.ids, s.ids[slot])
+	s.at[slot].class = vacant
+	s.moved.unset(slot)
 	s.free = append(s.free, slot)
 }
 
-// live reports whether a slot holds a record.
-func (s *records) live(slot int32) bool {
-	current, ok := s.slots[s.ids[slot]]
-	return ok && current == slot
-}
-
 func (s *records) sameCells(slot int32, cells []hierarchy.Cell) bool {
-	for a, c := range cells {
-		old := s.cells[a][slot]
-		if old != c && !(hierarchy.IsOffScale(old) && hierarchy.IsOffScale(c)) {
+	for a, old := range s.cells.row(slot) {
+		if c := cells[a]; old != c && !(hierarchy.IsOffScale(old) && hierarchy.IsOffScale(c)) {
 			return false
 		}
 	}
@@ -144,9 +141,14 @@ func (s *records) sameCounted(slot int32, r Record) bool {
 
 // table copies the records of some slots.
 func (s *records) table(attributes []anonymizer.Attribute, slots []int32) (*anonymizer.Table, error) {
-	cells := make([][]hierarchy.Cell, len(s.cells))
-	for a := range s.cells {
-		cells[a] = pick(s.cells[a], slots)
+	cells, all := make([][]hierarchy.Cell, s.cells.columns), make([]hierarchy.Cell, s.cells.columns*len(slots))
+	for a := range cells {
+		cells[a] = all[a*len(slots) : (a+1)*len(slots)]
+	}
+	for i, slot := range slots {
+		for a, c := range s.cells.row(slot) {
+			cells[a][i] = c
+		}
 	}
 	sensitive := make([][]uint32, len(s.sensitive))
 	for a := range s.sensitive {

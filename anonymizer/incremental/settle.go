@@ -7,17 +7,21 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// defaultScanLimit is how many classes one Settle may compare with records or
-// other classes, one by one. What would take more is done by the method, in
-// O(n log n): 2^27 comparisons take about a second with eight attributes.
+// defaultScanLimit is how many boxes of the index one Settle may compare with records
+// or classes, one by one. What would take more is done by the method, in O(n log n):
+// 2^27 comparisons take about a second with eight attributes.
 const defaultScanLimit = 1 << 27
+
+// usualSearch is how many boxes of the index a search compares at the most, as long
+// as the classes do not all lie at a few places.
+const usualSearch = 1 << 8
 
 // Settle restores the constraint set and returns what has changed since the
 // last Settle, which it then forgets. Afterwards all records are in classes, or
 // none where the records are not Feasible. Records that a method or a store left
-// out are placed like newcomers. The time is that of the changed classes, and of
-// one look at each class; where a constraint compares classes with the whole table
-// and subjects are counted, all records are counted once more.
+// out are placed like newcomers. The time is that of the changed classes. Where a
+// constraint compares classes with the whole table, it is also that of one look at
+// each class, and where subjects are counted then, of counting all records once more.
 func (p *Partition) Settle() Changes {
 	changes, _ := p.SettleContext(context.Background())
 	return changes
@@ -144,52 +148,66 @@ func (p *Partition) examine() {
 		case !satisfied:
 			broken = append(broken, id)
 			p.examineLater(index)
-		case c.altered && len(c.members) >= c.splitAt:
+		case c.altered && len(c.members) >= int(c.splitAt):
 			p.examineLater(index)
 		}
 	}
-	if len(broken)*len(p.classes.list) > p.scanLimit {
+	if len(broken)*p.searchCost() > p.scanLimit {
 		p.withhold(broken)
 	}
 }
 
 // placeWaiting gives every waiting record its class. Where there are too many to
-// look for the most similar class of each, methods make classes of them; false
-// where that does not help either.
+// look for the most similar class of each, or that takes too long, methods make
+// classes of them; false where that does not help either.
 func (p *Partition) placeWaiting() bool {
+	if !p.tooManyWait() {
+		p.placeEach(p.scanLimit)
+	}
 	for _, method := range p.methods() {
-		if p.tooManyWait() {
+		if p.tooManyWait() || p.compared > p.scanLimit {
 			p.gather(method)
 		}
 	}
 	if p.tooManyWait() {
 		return false
 	}
+	p.placeEach(2 * p.scanLimit)
+	return len(p.waiting) == 0
+}
+
+// placeEach places waiting records one by one, until so many boxes have been compared.
+func (p *Partition) placeEach(limit int) {
 	waiting := p.waiting
 	p.waiting = nil
 	for i, slot := range waiting {
-		if i%1000 == 0 && p.ctx.Err() != nil {
-			return false
+		if p.compared > limit || i%1000 == 0 && p.ctx.Err() != nil || !p.place(slot) {
+			for _, slot := range waiting[i:] {
+				p.wait(slot)
+			}
+			return
 		}
-		p.place(slot)
 	}
-	return true
 }
 
 func (p *Partition) tooManyWait() bool {
-	return len(p.waiting) > 0 && (len(p.classes.list) == 0 || len(p.waiting)*len(p.classes.list) > p.scanLimit)
+	return len(p.waiting) > 0 && (len(p.classes.list) == 0 || len(p.waiting)*p.searchCost() > p.scanLimit)
 }
 
+// searchCost is about how many boxes the search for a class compares.
+func (p *Partition) searchCost() int { return min(len(p.classes.list), usualSearch) }
+
 // place adds a record without class to the class most similar to it (algorithm
-// INS).
-func (p *Partition) place(slot int32) {
-	for a := range p.attributes {
-		p.scratch[a] = p.position(a, slot)
+// INS), and returns false only where the context has ended.
+func (p *Partition) place(slot int32) bool {
+	index := p.nearestTo(p.positionsOf(slot))
+	if index < 0 {
+		return false
 	}
-	index := p.nearestTo(p.scratch)
 	p.join(slot, index)
 	p.change(index)
 	p.split(index)
+	return true
 }
 
 // repairDue brings every class that is due, and those that become so meanwhile,

@@ -1,7 +1,6 @@
 package incremental
 
 import (
-	"math"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -28,44 +27,6 @@ func insert(t *testing.T, p *Partition, id RecordID, position float64, value uin
 	t.Helper()
 	if err := p.Insert(Record{ID: id, Cells: []hierarchy.Cell{position}, Sensitive: []uint32{value}}); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestNearestIsAlwaysSome: whatever similarities come out, there is a nearest class
-// as long as there is another one.
-func TestNearestIsAlwaysSome(t *testing.T) {
-	t.Parallel()
-	var positions []float64
-	for i := range 2 * (scanBlock + 3) {
-		positions = append(positions, float64(i/2*100))
-	}
-	p := line(t, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, positions...)
-	p.Settle()
-	n := int32(p.Classes())
-	if n <= scanBlock {
-		t.Fatalf("%d classes", n)
-	}
-	for _, similarity := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 0, math.MaxFloat64} {
-		for _, except := range []int32{-1, 0, n - 1} {
-			found := p.nearest(except, func(_ int, sums []float64, _, _ []float64) {
-				for i := range sums {
-					sums[i] += similarity
-				}
-			})
-			if found < 0 || found == except {
-				t.Errorf("similarity %v: class %d is nearest to %d", similarity, found, except)
-			}
-		}
-	}
-	odd := p.nearest(-1, func(_ int, sums []float64, low, _ []float64) {
-		for i := range sums {
-			if sums[i] = math.NaN(); low[i] == 500 {
-				sums[i] = 0.5
-			}
-		}
-	})
-	if got := p.classes.cover(odd, 0).low; got != 500 {
-		t.Errorf("the class at %v is nearest, though another is similar", got)
 	}
 }
 

@@ -9,51 +9,47 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// attempt is the last batch that could not be published.
-type attempt struct {
-	failed bool
-	at     time.Time
-	size   int
-	churn  int // waiting records that came, went or changed since
-}
+// leastValued is the least number of records that are tried as a batch where constraints
+// count sensitive values. That a batch is refused tells of these values: that all of two
+// are alike, for certain. From about a dozen on no attacker gained by it (docs/attack.md).
+const leastValued = 20
 
-// anew reports whether enough has happened to try again before it is time to: a
-// quarter of the records, so that attempts stay cheap for each of them.
-func (a attempt) anew() bool { return !a.failed || a.churn >= max(1, a.size/4) }
+// valued reports whether a constraint counts sensitive values.
+func valued(constraints privacy.ConstraintSet) bool {
+	for _, c := range constraints {
+		if _, size := c.(privacy.KAnonymity); !size {
+			return true
+		}
+	}
+	return false
+}
 
 // Publish cuts the classes that can be cut, publishes a batch if one is due, and
 // returns all that has changed since the last time. It is to be called after changes
-// and when Due says so. After an error, which is the context's, the lineage must not be
-// used any more.
+// and when Due says so. After an error the lineage must not be used any more.
 func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 	if err := l.cutAll(ctx); err != nil {
 		return Changes{}, fmt.Errorf("cutting classes: %w", err)
 	}
 	l.stale.settle(l.lags)
-	// Without the records that expire the others may be publishable: once more then.
-	for expired := true; expired; expired = l.expire(now) {
-		l.waiting.settle(l.waits)
-		if !l.batchDue(now) {
-			continue
-		}
-		if err := l.publishBatch(ctx, now); err != nil {
+	l.waiting.settle(l.waits)
+	if l.batchDue(now) {
+		if err := l.publishBatch(ctx); err != nil {
 			return Changes{}, fmt.Errorf("publishing a batch: %w", err)
 		}
 	}
+	l.expire(now)
 	return l.takeChanges(), nil
 }
 
-// batchDue reports whether enough records wait, one has waited long enough, or nothing
-// is published yet. After a batch that could not be published enough must have happened,
-// or some time must have passed.
+// batchDue reports whether a batch waits, the least number of records and one of them
+// for long enough, or that number where nothing is published yet.
 func (l *Lineage) batchDue(now time.Time) bool {
-	if l.waiting.count == 0 {
+	if l.waiting.count < l.options.Least {
 		return false
 	}
-	if l.options.Within > 0 && !now.Before(l.waiting.oldest().Add(l.options.Within)) {
-		return l.attempt.anew() || !now.Before(l.attempt.at.Add(l.options.Within))
-	}
-	return l.attempt.anew() && (l.waiting.count >= l.options.Batch || len(l.classes) == 0)
+	overdue := l.options.Within > 0 && !now.Before(l.waiting.oldest().Add(l.options.Within))
+	return overdue || l.waiting.count >= l.options.Batch || len(l.classes) == 0
 }
 
 // Due is when Publish should be called at the latest if nothing changes; zero for never.
@@ -64,11 +60,8 @@ func (l *Lineage) Due() time.Time {
 		return oldest
 	}
 	var due time.Time
-	if l.options.Within > 0 {
+	if l.options.Within > 0 && l.waiting.count >= l.options.Least {
 		due = oldest.Add(l.options.Within)
-		if again := l.attempt.at.Add(l.options.Within); !l.attempt.anew() && due.Before(again) {
-			due = again
-		}
 	}
 	if l.options.Deadline > 0 {
 		if end := oldest.Add(l.options.Deadline); due.IsZero() || end.Before(due) {
@@ -78,47 +71,45 @@ func (l *Lineage) Due() time.Time {
 	return due
 }
 
-// publishBatch publishes all waiting records as new classes, or none of them: which of
-// them can be published would depend on their sensitive values, and so would tell of
-// these.
-func (l *Lineage) publishBatch(ctx context.Context, now time.Time) error {
+// publishBatch publishes all waiting records as new classes, or withholds all of them
+// for good. Which of them could be published depends on their sensitive values; and so
+// does it whether a batch can be that was refused before and has one person more or
+// less: then that person's value would be known.
+func (l *Lineage) publishBatch(ctx context.Context) error {
 	var batch []*held
 	for _, e := range l.waiting.entries {
 		if l.waits(e) {
 			batch = append(batch, l.records[e.id])
 		}
 	}
-	for _, constraints := range l.demands() {
-		classes, err := l.divide(ctx, batch, constraints)
-		if err != nil {
-			return err
-		}
-		if len(classes) == 0 {
-			continue
-		}
-		for _, members := range classes {
-			l.found(members, false)
-		}
-		l.waiting, l.attempt = queue{}, attempt{}
-		return nil
+	classes, err := l.divide(ctx, batch)
+	if err != nil {
+		return err
 	}
-	l.attempt = attempt{failed: true, at: now, size: len(batch)}
+	for _, members := range classes {
+		l.found(members, false)
+	}
+	if len(classes) == 0 {
+		for _, h := range batch {
+			l.withhold(h)
+		}
+	}
+	l.waiting = queue{}
 	return nil
 }
 
-// demands are the constraint sets that classes of a batch are made with: crowds first.
-func (l *Lineage) demands() []privacy.ConstraintSet {
-	if l.options.Crowd == 1 {
-		return []privacy.ConstraintSet{l.constraints}
-	}
-	crowds := append(privacy.ConstraintSet{privacy.KAnonymity{K: l.options.Crowd * l.k}}, l.constraints...)
-	return []privacy.ConstraintSet{crowds, l.constraints}
+// withhold keeps a waiting record from being published for good.
+func (l *Lineage) withhold(h *held) {
+	h.withheld = true
+	l.withheld++
+	l.touch(h.record.ID)
 }
 
-// divide has a partition make classes of a batch; none where all records together
-// violate the constraints.
-func (l *Lineage) divide(ctx context.Context, batch []*held, constraints privacy.ConstraintSet) ([][]*held, error) {
-	p := incremental.New(l.attributes, constraints, l.method, incremental.Options{Seed: l.options.Seed, Subjects: l.options.Subjects})
+// divide has a partition make classes of a batch, of crowds; none where all records
+// together are too few for one, or violate the constraints.
+func (l *Lineage) divide(ctx context.Context, batch []*held) ([][]*held, error) {
+	crowds := append(privacy.ConstraintSet{privacy.KAnonymity{K: l.options.Crowd * l.k}}, l.constraints...)
+	p := incremental.New(l.attributes, crowds, l.method, incremental.Options{Seed: l.options.Seed, Subjects: l.options.Subjects})
 	for _, h := range batch {
 		if err := p.Insert(h.record.Record); err != nil {
 			return nil, fmt.Errorf("laying out the records: %w", err)
@@ -136,22 +127,15 @@ func (l *Lineage) divide(ctx context.Context, batch []*held, constraints privacy
 	return classes, nil
 }
 
-// expire withholds for good the records whose deadline has passed, and reports whether
-// there are any.
-func (l *Lineage) expire(now time.Time) bool {
-	found := false
+// expire withholds the records whose deadline has passed.
+func (l *Lineage) expire(now time.Time) {
 	for l.options.Deadline > 0 && l.waiting.count > 0 {
 		l.waiting.settle(l.waits)
 		first := l.waiting.entries[0]
 		if now.Before(first.since.Add(l.options.Deadline)) {
-			break
+			return
 		}
-		found = true
-		l.records[first.id].withheld = true
-		l.withheld++
+		l.withhold(l.records[first.id])
 		l.waiting.drop()
-		l.attempt.churn++
-		l.touch(first.id)
 	}
-	return found
 }

@@ -6,43 +6,54 @@ import (
 )
 
 // columns is a set of columns that are published as they are: a bit for each sensitive
-// attribute, then for each copied value, at last for the subject. It is a string of
-// bytes without trailing zeros, so that equal sets are equal.
+// attribute, then for each copied value, then for the subject; and one that says that
+// publishing the change was tried in vain. It is a string of bytes without trailing
+// zeros, so that equal sets are equal.
 type columns string
 
 // with adds the columns in which two states of a record differ.
 func (c columns) with(before, after Record) columns {
-	bits := []byte(c)
-	add := func(i int) {
-		for len(bits) <= i/8 {
-			bits = append(bits, 0)
-		}
-		bits[i/8] |= 1 << (i % 8)
-	}
 	for a, code := range before.Sensitive {
 		if code != after.Sensitive[a] {
-			add(a)
+			c = c.plus(a)
 		}
 	}
+	copied := len(before.Sensitive)
 	for i, value := range before.Copied {
 		if value != after.Copied[i] {
-			add(len(before.Sensitive) + i)
+			c = c.plus(copied + i)
 		}
 	}
 	if before.Subject != after.Subject {
-		add(len(before.Sensitive) + len(before.Copied))
+		c = c.plus(copied + len(before.Copied))
 	}
-	return columns(bits)
+	return c
 }
 
-// counted reports whether one of the sensitive attributes is in the set.
-func (c columns) counted(sensitive int) bool {
-	for a := range min(sensitive, 8*len(c)) {
-		if c[a/8]&(1<<(a%8)) != 0 {
+// counted reports whether what constraints count is in the set: a sensitive attribute or
+// the subject.
+func (l *Lineage) counted(c columns) bool {
+	for a := range l.sensitive {
+		if c.has(a) {
 			return true
 		}
 	}
-	return false
+	return c.has(l.sensitive + l.copied)
+}
+
+// vain reports whether publishing the change was tried in vain, and inVain notes it.
+func (l *Lineage) vain(c columns) bool      { return c.has(l.sensitive + l.copied + 1) }
+func (l *Lineage) inVain(c columns) columns { return c.plus(l.sensitive + l.copied + 1) }
+
+func (c columns) has(i int) bool { return i/8 < len(c) && c[i/8]&(1<<(i%8)) != 0 }
+
+func (c columns) plus(i int) columns {
+	bits := []byte(c)
+	for len(bits) <= i/8 {
+		bits = append(bits, 0)
+	}
+	bits[i/8] |= 1 << (i % 8)
+	return columns(bits)
 }
 
 // String is the set as a store keeps it, in hexadecimal digits.

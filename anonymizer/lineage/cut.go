@@ -2,6 +2,7 @@ package lineage
 
 import (
 	"context"
+	"iter"
 	"maps"
 	"slices"
 )
@@ -43,16 +44,20 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 func (l *Lineage) cut(ctx context.Context, c *class) error {
 	c.disturbed = 0
 	severed := false
-	if c.ghosts > 0 && l.severable(c, isGhost) {
+	if l.severable(c, isGhost, c.ghosts) {
 		l.remove(c, isGhost)
 		severed = true
 	}
-	for _, changed := range c.changes() {
+	for changed, rows := range c.changes() {
 		same := func(r row) bool { return r.isStale() && r.record.changed == changed }
-		if !l.severable(c, same) || !l.renewable(c, same) {
+		if l.vain(changed) || !l.severable(c, same, rows) {
 			continue
 		}
-		if err := l.renew(ctx, c, same, c.sealed || changed.counted(l.sensitive)); err != nil {
+		if !l.renewable(c, same) {
+			l.giveUp(c, same)
+			continue
+		}
+		if err := l.renew(ctx, c, same, c.sealed || l.counted(changed)); err != nil {
 			return err
 		}
 		severed = true
@@ -68,24 +73,46 @@ func (l *Lineage) cut(ctx context.Context, c *class) error {
 	return nil
 }
 
-// changes lists what has changed of the stale rows, each set of columns once.
-func (c *class) changes() []columns {
-	found := make(map[columns]struct{})
+// giveUp has rows stay as they are for good, whose new values violate the constraints
+// together. Were they tried again with one person more, then that person's new value
+// would be what had been missing.
+func (l *Lineage) giveUp(c *class, part func(row) bool) {
+	for _, r := range c.rows {
+		if part(r) {
+			r.record.changed = l.inVain(r.record.changed)
+			l.touch(r.record.record.ID)
+		}
+	}
+}
+
+// changes yields what has changed of the stale rows, each set of columns once and in
+// order, and of how many.
+func (c *class) changes() iter.Seq2[columns, int] {
+	found := make(map[columns]int)
 	if c.stale > 0 {
 		for _, r := range c.rows {
 			if r.isStale() {
-				found[r.record.changed] = struct{}{}
+				found[r.record.changed]++
 			}
 		}
 	}
-	return slices.Sorted(maps.Keys(found))
+	return func(yield func(columns, int) bool) {
+		for _, changed := range slices.Sorted(maps.Keys(found)) {
+			if !yield(changed, found[changed]) {
+				return
+			}
+		}
+	}
 }
 
-// severable reports whether some rows may be told apart from the rest of their class:
-// whoever is among them, both endure. That depends on how many they are and on what is
-// published, and not on whose values these are; so neither a cut nor its absence tells
-// whose they are.
-func (l *Lineage) severable(c *class, part func(row) bool) bool {
+// severable reports whether some rows, the given number of them, may be told apart from
+// the rest of their class: whoever is among them, both endure. That depends on how many
+// they are and on what is published, and not on whose values these are; so neither a cut
+// nor its absence tells whose they are. A whole class is not told apart from anything.
+func (l *Lineage) severable(c *class, part func(row) bool, rows int) bool {
+	if rows < l.k {
+		return false
+	}
 	gone, rest := l.newSummary(), l.newSummary()
 	for _, r := range c.rows {
 		if part(r) {
@@ -94,7 +121,10 @@ func (l *Lineage) severable(c *class, part func(row) bool) bool {
 			l.addRow(&rest, r)
 		}
 	}
-	return l.endures(c, gone) && (rest.Records == 0 || !c.sealed && l.endures(c, rest))
+	if rest.Records == 0 {
+		return true
+	}
+	return !c.sealed && gone.Records >= l.k && rest.Records >= l.k && l.endures(c, gone) && l.endures(c, rest)
 }
 
 // renewable reports whether the records behind stale rows satisfy the constraints with
@@ -120,7 +150,7 @@ func (l *Lineage) renew(ctx context.Context, c *class, part func(row) bool, seal
 	}
 	classes := [][]*held{members}
 	if crowd := l.options.Crowd * l.k; len(members) >= 2*crowd && !old.sealed {
-		finer, err := l.divide(ctx, members, l.demands()[0])
+		finer, err := l.divide(ctx, members)
 		if err != nil {
 			return err
 		}
@@ -156,7 +186,7 @@ func (l *Lineage) stoodTogether(old *class, classes [][]*held) bool {
 // tell lets the published weight of a class know of its ghosts, if those that it does
 // not know of are k persons' or more.
 func (l *Lineage) tell(c *class) {
-	if c.ghosts == c.told {
+	if c.ghosts < c.toldOf+l.k {
 		return
 	}
 	persons := l.summarize(c, isGhost).Records

@@ -12,15 +12,19 @@ import (
 // different values, a lower entropy or a more frequent value, because this one's counts
 // majorize all others'.
 //
-// A person with two rows makes the counts of values add up to more than persons. That
-// only makes the worst choice worse where values are counted one by one; of the other
-// constraints it is not known, and such a class is not cut.
+// How many persons have a value is not published; how many rows is, and these are not
+// fewer. So rows are counted, and a person with two rows makes the counts add up to more
+// than persons. That only makes the worst choice worse where values are counted one by
+// one; of the other constraints it is not known, and such a class is not cut.
 func (l *Lineage) endures(c *class, part privacy.Summary) bool {
 	if part.Records < l.k || !l.satisfied(part) {
 		return false
 	}
-	whole := l.summarize(c, isAny)
-	onceEach := whole.Records == len(c.rows)
+	whole := privacy.NewSummary(max(0, l.sensitive))
+	for _, r := range c.rows {
+		whole.Add(r.codes)
+	}
+	onceEach := l.summarize(c, isAny).Records == whole.Records
 	for _, constraint := range l.constraints {
 		if !worstSatisfies(constraint, whole, part.Records, onceEach) {
 			return false

@@ -30,6 +30,9 @@ func (l *Lineage) Freshness() Freshness {
 // Len is the number of records, published or not.
 func (l *Lineage) Len() int { return len(l.records) }
 
+// Least is how many records have to wait before a batch is tried.
+func (l *Lineage) Least() int { return l.options.Least }
+
 // Unpublishable is why the waiting records cannot be published now however long they
 // have waited; nil where they can, or where none wait.
 func (l *Lineage) Unpublishable() error {

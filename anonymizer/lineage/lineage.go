@@ -48,19 +48,20 @@ type Options struct {
 	// Subjects has the constraints count the different subjects of the records
 	// instead of the records.
 	Subjects bool
-	// Crowd has classes made of at least Crowd*k subjects, as long as there are so
-	// many, so that they can be cut sooner; below 1 means 1.
+	// Crowd has classes made of at least Crowd*k subjects, so that they can be cut
+	// sooner; below 1 means 1.
 	Crowd int
-	// Batch is how many waiting records make a batch; below Crowd*k means Crowd*k.
+	// Least is the least number of waiting records that are tried as a batch. It is
+	// never below Crowd*k; 0 means 20 where constraints count sensitive values.
+	Least int
+	// Batch is how many waiting records are published at once; below Least means Least.
 	Batch int
-	// Within is how long a record waits before a smaller batch is published, as soon
-	// as the constraints allow; 0 means not at all.
+	// Within is how long a record waits before a smaller batch is tried; 0 means not at
+	// all.
 	Within time.Duration
 	// Deadline is how long a record waits before it stays withheld for good; 0 means
 	// that it waits as long as it takes.
 	Deadline time.Duration
-	// Progress is told how many records of a batch have found a class.
-	Progress func(done, total int)
 }
 
 // ErrRelative refuses constraints that compare a class with the whole table: that
@@ -93,7 +94,6 @@ type Lineage struct {
 	dirty   []*class // classes to look at
 	touched map[incremental.RecordID]struct{}
 	changes Changes
-	attempt attempt
 }
 
 // held is a record of the private store.
@@ -113,7 +113,11 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		return nil, ErrRelative
 	}
 	o.Crowd = max(1, o.Crowd)
-	o.Batch = max(o.Batch, o.Crowd*constraints.K())
+	if o.Least == 0 && valued(constraints) {
+		o.Least = leastValued
+	}
+	o.Least = max(o.Least, o.Crowd*constraints.K())
+	o.Batch = max(o.Batch, o.Least)
 	return &Lineage{
 		attributes: attributes, constraints: constraints, method: method, options: o,
 		k: constraints.K(), sensitive: -1, copied: -1,
@@ -135,7 +139,6 @@ func (l *Lineage) Insert(r Record, now time.Time) error {
 	}
 	h := l.hold(r, now)
 	l.waiting.add(h)
-	l.attempt.churn++
 	l.touch(r.ID)
 	return nil
 }
@@ -161,7 +164,6 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 		l.withheld--
 	default:
 		l.waiting.drop()
-		l.attempt.churn++
 	}
 	delete(l.records, id)
 	delete(l.touched, id)
@@ -183,7 +185,6 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 	}
 	if h.class == nil {
 		h.record = r
-		l.attempt.churn++
 		return nil
 	}
 	l.part(h, r, now)
@@ -230,7 +231,7 @@ func (l *Lineage) Truncate() {
 		c.ghosts, c.stale = len(c.rows), 0
 		l.disturb(c)
 	}
-	l.waiting, l.stale, l.withheld, l.attempt = queue{}, queue{}, 0, attempt{}
+	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
 	clear(l.records)
 	clear(l.touched)
 }

@@ -53,7 +53,8 @@ are run that can honor the constraints.
   kproxy init --data people.csv --out policy.yaml
   kproxy eval --data people.csv --policy policy.yaml --k 2,5,10,25,50 --out report
 
-'kproxy eval paper' re-runs the experiments of the papers.`,
+'kproxy eval paper' re-runs the experiments of the papers.
+'kproxy eval drift' follows a maintained release through many changes.`,
 		Args: noArguments,
 	}
 	flags := c.Flags()
@@ -80,7 +81,7 @@ are run that can honor the constraints.
 		}
 		return e.run(c)
 	}
-	c.AddCommand(newEvalPaper())
+	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack())
 	return c
 }
 

@@ -65,6 +65,7 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy check      verify configuration and privileges
   kproxy serve      publish and serve
   kproxy verify     prove that the published tables meet their constraints
+  kproxy status     show how fresh the published tables are
   kproxy init       draft a policy from the data
   kproxy eval       compare methods and parameters on your data
 
@@ -81,7 +82,7 @@ Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newRebuild(), newPassword(), newInit(), newEval())
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newRebuild(), newReanonymize(), newPassword(), newInit(), newEval())
 	return root
 }
 

@@ -27,6 +27,8 @@ func TestExitCodes(t *testing.T) {
 		{"negative patients", []string{"demo", "--patients", "-1"}, exitUsage},
 		{"missing configuration", []string{"serve", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
 		{"broken configuration", []string{"verify", "-c", broken}, exitFailure},
+		{"status without configuration", []string{"status", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
+		{"status of something", []string{"status", "patients"}, exitUsage},
 		{"missing policy", []string{"demo", "--csv", "x.csv", "--policy", "/nonexistent/policy.yaml"}, exitFailure},
 	}
 	for _, test := range tests {

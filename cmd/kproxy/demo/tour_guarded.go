@@ -55,6 +55,10 @@ func (g *guide) walkGuarded(ctx context.Context) {
 	})
 }
 
+// leastBatch is the least number of records that a lineage tries as a batch where
+// constraints count values.
+const leastBatch = 20
+
 // batch is how many newcomers are published at once.
 func (g *guide) batch() int {
 	k := 1
@@ -63,7 +67,7 @@ func (g *guide) batch() int {
 			k = max(k, c.K)
 		}
 	}
-	return max(g.table.Updates.Batch, g.table.Updates.Crowd*k)
+	return max(g.table.Updates.Batch, g.table.Updates.Crowd*k, leastBatch)
 }
 
 // awaitStatus waits until all changes of the source are applied and the table stands so.

@@ -1,0 +1,88 @@
+package incremental
+
+// directory finds the place of an id among the ids that its owner keeps: a hash
+// table by linear probing (Knuth, volume 3, 6.4) of nothing but places. Ids are
+// numbers that the program gives out, so nobody can choose them to collide.
+type directory[ID ~int64] struct {
+	slots []int32 // 1 + place, 0 = free; a power of two of them
+	shift int     // 64 - log2(len(slots))
+	used  int
+}
+
+// find gives the place of an id, -1 for an unknown one.
+func (d *directory[ID]) find(ids []ID, id ID) int32 {
+	if d.used == 0 {
+		return -1
+	}
+	for at := d.home(id); d.slots[at] != 0; at = d.next(at) {
+		if place := d.slots[at] - 1; ids[place] == id {
+			return place
+		}
+	}
+	return -1
+}
+
+// home is where the search for an id begins: multiplicative hashing, by the golden
+// ratio.
+func (d *directory[ID]) home(id ID) int { return int(uint64(id) * 0x9e3779b97f4a7c15 >> d.shift) }
+
+func (d *directory[ID]) next(at int) int { return (at + 1) & (len(d.slots) - 1) }
+
+// add enters an id that is not there; the owner has it at the place already.
+func (d *directory[ID]) add(ids []ID, place int32) {
+	if 4*(d.used+1) > 3*len(d.slots) {
+		d.enlarge(ids)
+	}
+	d.enter(ids, place)
+	d.used++
+}
+
+func (d *directory[ID]) enter(ids []ID, place int32) {
+	at := d.home(ids[place])
+	for d.slots[at] != 0 {
+		at = d.next(at)
+	}
+	d.slots[at] = place + 1
+}
+
+func (d *directory[ID]) enlarge(ids []ID) {
+	old := d.slots
+	if d.slots = make([]int32, max(16, 2*len(old))); len(old) == 0 {
+		d.shift = 64 - 4
+	} else {
+		d.shift--
+	}
+	for _, slot := range old {
+		if slot != 0 {
+			d.enter(ids, slot-1)
+		}
+	}
+}
+
+// slotOf is where an id that is there is entered.
+func (d *directory[ID]) slotOf(ids []ID, id ID) int {
+	at := d.home(id)
+	for ids[d.slots[at]-1] != id {
+		at = d.next(at)
+	}
+	return at
+}
+
+// move enters another place for an id that is there; the owner still has it at the
+// old one.
+func (d *directory[ID]) move(ids []ID, id ID, to int32) { d.slots[d.slotOf(ids, id)] = to + 1 }
+
+// remove forgets an id that is there and that the owner still has. Entries behind it
+// that it stood in the way of move up (Knuth's algorithm R).
+func (d *directory[ID]) remove(ids []ID, id ID) {
+	gap := d.slotOf(ids, id)
+	d.used--
+	for at := d.next(gap); d.slots[at] != 0; at = d.next(at) {
+		home := d.home(ids[d.slots[at]-1])
+		if (at-home)&(len(d.slots)-1) >= (at-gap)&(len(d.slots)-1) {
+			d.slots[gap] = d.slots[at]
+			gap = at
+		}
+	}
+	d.slots[gap] = 0
+}

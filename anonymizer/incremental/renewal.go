@@ -1,0 +1,302 @@
+package incremental
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// ErrNotRenewed says that a Renewal cannot be adopted: it is another partition's,
+// has not been run to its end, or was adopted before.
+var ErrNotRenewed = errors.New("the renewal is not ready to be adopted")
+
+// Renewal makes classes of a partition's records afresh, by the table's method, as
+// if all had come at once. A maintained release drifts away from that: classes
+// are widened by newcomers and merged where records leave, and are never laid out
+// anew.
+//
+// BeginRenewal copies the records, Run makes the classes, on any goroutine and for
+// as long as it takes while the partition goes on, and FinishRenewal has the
+// partition take them over. What that did to the release is known before it is
+// decided on: Before and Loss.
+type Renewal struct {
+	// Before is the partition's Loss when the renewal began.
+	Before float64
+	// Suppression is handed to the method (anonymizer.Options); set it before Run.
+	Suppression float64
+
+	of          *Partition
+	ids         []RecordID
+	table       *anonymizer.Table // of the records, in the order of ids; nil where there is nothing to do
+	sensitive   int               // number of sensitive attributes
+	constraints privacy.ConstraintSet
+	methods     []anonymizer.Method
+	seed        uint64
+	scale       scale
+
+	classes []freshClass
+	loss    float64
+	ready   bool
+}
+
+// freshClass is a class that a method made: indexes into the renewal's records, and
+// the size at which it is divided.
+type freshClass struct {
+	members []int32
+	splitAt int
+}
+
+// BeginRenewal copies the records for a Renewal. It belongs between a Settle and
+// the next change, and takes the time of the copy: nothing is anonymized. Where
+// the records are not Feasible, the renewal will change nothing.
+func (p *Partition) BeginRenewal() *Renewal {
+	r := &Renewal{
+		Before: p.Loss(), of: p, sensitive: max(0, p.records.sensitiveCount()),
+		constraints: p.constraints, methods: p.methods(), seed: p.seed,
+	}
+	attributes := make([]anonymizer.Attribute, len(p.attributes))
+	for a, attribute := range p.attributes {
+		attributes[a] = anonymizer.Attribute{Name: attribute.Name, Hierarchy: hierarchy.Frozen(attribute.Hierarchy)}
+	}
+	r.scale = newScale(attributes, p.domain)
+	slots := p.records.all()
+	r.ids = pick(p.records.ids, slots)
+	if p.Feasible() != nil {
+		return r
+	}
+	table, err := p.records.table(attributes, slots)
+	if err != nil || table.Len() != len(slots) {
+		return r // without columns all records are alike, and no class is better than another
+	}
+	if p.table.relative {
+		table = table.ComparedWith(p.table.whole)
+	}
+	r.table = table
+	return r
+}
+
+// all lists the slots in use, ascending.
+func (s *records) all() []int32 {
+	used := make([]bool, len(s.ids))
+	for i := range used {
+		used[i] = true
+	}
+	for _, slot := range s.free {
+		used[slot] = false
+	}
+	slots := make([]int32, 0, len(s.ids)-len(s.free))
+	for slot, is := range used {
+		if is {
+			slots = append(slots, int32(slot))
+		}
+	}
+	return slots
+}
+
+// Run makes the classes: those of the table's method and, of records that it
+// leaves out or puts into classes that violate the constraints, those of rounded
+// partition; then it divides large ones, as the partition would. Progress, if not
+// nil, is told how many of the records have found their class, as in
+// anonymizer.Options. The error is the context's or the method's; the renewal is
+// then of no use.
+func (r *Renewal) Run(ctx context.Context, progress func(done, total int)) error {
+	r.classes, r.ready = nil, false
+	rest := make([]int32, len(r.ids))
+	for i := range rest {
+		rest[i] = int32(i)
+	}
+	options := anonymizer.Options{Seed: r.seed, Progress: progress, Suppression: r.Suppression}
+	for _, method := range r.methods {
+		if r.table == nil || len(rest) == 0 {
+			break
+		}
+		parts, left, err := r.divide(ctx, method, rest, options)
+		if err != nil {
+			return err
+		}
+		for _, part := range parts {
+			r.classes = append(r.classes, freshClass{part, r.of.nextSplit(len(part), len(rest))})
+		}
+		rest, options.Progress = left, nil // what is left is little
+	}
+	if err := r.split(ctx); err != nil {
+		return err
+	}
+	r.measure(len(rest))
+	r.ready = true
+	return nil
+}
+
+// split divides large classes as Partition.split does.
+func (r *Renewal) split(ctx context.Context) error {
+	for i := 0; i < len(r.classes); i++ {
+		c := &r.classes[i]
+		whole := len(c.members)
+		if whole < c.splitAt {
+			continue
+		}
+		parts, rest, err := r.divide(ctx, r.methods[0], c.members, anonymizer.Options{Seed: r.seed})
+		if err != nil {
+			return err
+		}
+		if len(rest) > 0 || len(parts) < 2 {
+			c.splitAt = whole + max(1, whole/4)
+			continue
+		}
+		*c = freshClass{parts[0], r.of.nextSplit(len(parts[0]), whole)}
+		for _, part := range parts[1:] {
+			r.classes = append(r.classes, freshClass{part, r.of.nextSplit(len(part), whole)})
+		}
+		i-- // the first part may be large as well
+	}
+	return nil
+}
+
+// divide has a method make classes of some records. It returns those that satisfy
+// the constraints, and the records in none of them.
+func (r *Renewal) divide(ctx context.Context, method anonymizer.Method, of []int32, o anonymizer.Options) (parts [][]int32, rest []int32, err error) {
+	if !r.satisfied(of) {
+		return nil, of, ctx.Err() // a method cannot do better: a union satisfies what its parts do
+	}
+	piece, err := r.piece(of)
+	if err != nil {
+		return nil, nil, fmt.Errorf("copying records for %s: %w", method.Name(), err)
+	}
+	release, err := method.Anonymize(ctx, piece, r.constraints, o)
+	if err != nil {
+		return nil, nil, fmt.Errorf("making the classes anew by %s: %w", method.Name(), err)
+	}
+	rest = pick(of, release.Withheld)
+	for i, class := range release.Classes {
+		if i%1000 == 0 && ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		if members := pick(of, class); len(members) > 0 && r.satisfied(members) {
+			parts = append(parts, members)
+		} else {
+			rest = append(rest, members...)
+		}
+	}
+	return parts, rest, ctx.Err()
+}
+
+func (r *Renewal) satisfied(members []int32) bool {
+	return r.constraints.Satisfied(r.table.Summarize(members), r.table.Population())
+}
+
+// piece is the table of some of the records, compared with all of them.
+func (r *Renewal) piece(of []int32) (*anonymizer.Table, error) {
+	if len(of) == r.table.Len() {
+		return r.table, nil
+	}
+	cells := make([][]hierarchy.Cell, len(r.table.Attributes()))
+	for a := range cells {
+		cells[a] = pick(r.table.Cells(a), of)
+	}
+	sensitive := make([][]uint32, r.sensitive)
+	for a := range sensitive {
+		sensitive[a] = pick(r.table.Sensitive(a), of)
+	}
+	piece, err := anonymizer.NewTable(r.table.Attributes(), cells, sensitive)
+	if err == nil && r.table.Subjects() != nil {
+		piece, err = piece.WithSubjects(pick(r.table.Subjects(), of))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return piece.ComparedWith(r.table.Population()), nil
+}
+
+// measure finds the loss of the classes and of so many records outside of them.
+func (r *Renewal) measure(rest int) {
+	total := lossSum{}
+	for _, class := range r.classes {
+		loss := 0.0
+		for a, attribute := range r.table.Attributes() {
+			covered, cells := extent{math.Inf(1), math.Inf(-1)}, r.table.Cells(a)
+			for _, i := range class.members {
+				covered = covered.include(attribute.Hierarchy.Position(cells[i]))
+			}
+			loss += r.scale.of(a, covered)
+		}
+		total.add(len(class.members), loss)
+	}
+	total.add(rest, float64(len(r.scale)))
+	r.loss = total.mean(len(r.scale))
+}
+
+// Loss is the Loss of the classes made anew, over the same domain as Before; 0
+// until Run has ended.
+func (r *Renewal) Loss() float64 { return r.loss }
+
+// Drift is how far the maintained release has drifted: its loss by that of the one
+// made anew. 1 is none, 1.1 a tenth more; it is below 1 where maintenance did
+// better than the method, and infinite where only the new release loses nothing.
+func (r *Renewal) Drift() float64 {
+	if r.Before == r.loss {
+		return 1
+	}
+	return r.Before / r.loss
+}
+
+// FinishRenewal has the records take over the classes of the renewal. Those that
+// came meanwhile, and those whose quasi-identifying or counted values changed, wait
+// like newcomers; those that are gone are missing. It belongs before a Settle, which
+// checks all classes against the constraints as they are then, places who waits, and
+// tells of everything that moved. A renewal that has made no classes, as where the
+// records were not Feasible, changes nothing. The error is ErrNotRenewed.
+func (p *Partition) FinishRenewal(r *Renewal) error {
+	if r.of != p || !r.ready {
+		return ErrNotRenewed
+	}
+	r.ready = false
+	if len(r.classes) == 0 {
+		return nil
+	}
+	p.withholdAll()
+	slots := p.waiting
+	p.waiting = nil
+	members := []int32{}
+	record := Record{Cells: make([]hierarchy.Cell, len(p.attributes)), Sensitive: make([]uint32, r.sensitive)}
+	for _, class := range r.classes {
+		members = members[:0]
+		for _, i := range class.members {
+			if slot, same := p.unchanged(r, i, &record); same {
+				members = append(members, slot)
+			}
+		}
+		if len(members) > 0 {
+			p.found(members, class.splitAt)
+		}
+	}
+	for _, slot := range slots {
+		if p.records.at[slot].class < 0 {
+			p.wait(slot)
+		}
+	}
+	return nil
+}
+
+// unchanged finds a record of a renewal in the partition, if all that decides on
+// its class is as it was. The record is only room to work in.
+func (p *Partition) unchanged(r *Renewal, i int32, record *Record) (slot int32, same bool) {
+	slot = p.records.slot(r.ids[i])
+	if slot < 0 {
+		return 0, false
+	}
+	for a := range record.Cells {
+		record.Cells[a] = r.table.Cells(a)[i]
+	}
+	for a := range record.Sensitive {
+		record.Sensitive[a] = r.table.Sensitive(a)[i]
+	}
+	if subjects := r.table.Subjects(); subjects != nil {
+		record.Subject = subjects[i]
+	}
+	return slot, p.records.sameCells(slot, record.Cells) && p.records.sameCounted(slot, *record)
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/eval/attack"
+)
+
+func newEvalAttack() *cobra.Command {
+	setup := attack.Default()
+	c := &cobra.Command{
+		Use:   "attack",
+		Short: "Attack a live release: what a reader who polls guesses, and what guarding against it costs",
+		Long: `Attack makes up people whose records come, leave and change, publishes the same
+stream of changes immediately and guarded, and lets attackers guess diagnoses.
+
+The attackers fetch every version. They know everybody's quasi-identifying values at
+any time, and when each person came, left or changed. They look at one version, at the
+differences between versions, at what was there in all of them; they follow rows by a
+column that is unique; and some are told the members of every class and know kproxy's
+code. Beside them stands somebody who has one static release, since what this tells
+cannot be held back.
+
+  kproxy eval attack --out report
+  kproxy eval attack --k 5 --rates 0.01 --crowds 1,2,4,8 --alpha 0.4 --json`,
+		Args: noArguments,
+	}
+	attackFlags(c, &setup)
+	quick := c.Flags().Bool("quick", false, "fewer records, rates and k: for a look, not for the record")
+	out := c.Flags().String("out", "", "write a page, charts, JSON and Markdown into this `FOLDER`")
+	json := c.Flags().Bool("json", false, "print JSON instead of the table")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *quick {
+			setup = setup.Quick()
+		}
+		if err := setup.Validate(); err != nil {
+			return usageError{err}
+		}
+		bar := newProgress(os.Stderr)
+		defer bar.done()
+		setup.Report = func(format string, arguments ...any) { bar.say(fmt.Sprintf(format, arguments...)) }
+		outcome, err := attack.Run(c.Context(), setup)
+		if err != nil {
+			return err
+		}
+		bar.done()
+		write := outcome.WriteText
+		if *json {
+			write = outcome.WriteJSON
+		}
+		if err := write(c.OutOrStdout()); err != nil {
+			return err
+		}
+		if *out == "" {
+			return nil
+		}
+		if err := outcome.WriteFiles(*out); err != nil {
+			return err
+		}
+		_, err = fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(*out, attack.PageName))
+		return err
+	}
+	return c
+}
+
+// attackFlags has flags set an experiment.
+func attackFlags(c *cobra.Command, setup *attack.Setup) {
+	flags := c.Flags()
+	flags.Uint64Var(&setup.Seed, "seed", setup.Seed, "`SEED` of people, changes and methods")
+	flags.IntVar(&setup.Records, "records", setup.Records, "`NUMBER` of records at the beginning")
+	flags.IntVar(&setup.Steps, "steps", setup.Steps, "`NUMBER` of ticks of simulated time")
+	flags.Float64SliceVar(&setup.Rates, "rates", setup.Rates, "`SHARES` of the records that come, leave or change within a tick, separated by commas")
+	flags.Lookup("rates").DefValue = "0.001,0.005,0.02" // not with six decimals
+	flags.IntSliceVar(&setup.K, "k", setup.K, "`NUMBERS`, separated by commas")
+	flags.Float64Var(&setup.Alpha, "alpha", setup.Alpha, "greatest `SHARE` of a diagnosis in a class, 0 for no bound")
+	flags.IntVar(&setup.L, "l", setup.L, "least `NUMBER` of different diagnoses in a class")
+	flags.IntSliceVar(&setup.Crowds, "crowds", setup.Crowds, "`NUMBERS`: guarded publication makes classes of so many times k, separated by commas")
+	flags.IntVar(&setup.Least, "least", setup.Least, "`NUMBER`: the least records that are tried as a batch (default 20 where values count)")
+	flags.IntVar(&setup.Batch, "batch", setup.Batch, "`NUMBER`: so many times crowd times k waiting records are published together")
+	flags.IntVar(&setup.Within, "within", setup.Within, "`NUMBER` of ticks after which fewer are published together, 0 for never")
+	flags.Float64Var(&setup.Repeats, "repeats", setup.Repeats, "`SHARE` of new records about somebody who has one already; persons are counted then")
+	flags.Float64Var(&setup.Returns, "returns", setup.Returns, "`SHARE` of new records of people who left before, with the same values")
+	flags.Float64Var(&setup.Correlation, "correlation", setup.Correlation, "`SHARE` of the people whose diagnosis goes with their age")
+}

@@ -1,0 +1,149 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// epoch is when simulated time begins; a tick is an hour.
+var epoch = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func moment(tick int) time.Time { return epoch.Add(time.Duration(tick) * time.Hour) }
+
+// guarded publishes by a lineage, after each commit what it then may.
+type guarded struct {
+	w       *world
+	cs      privacy.ConstraintSet
+	options lineage.Options
+	lineage *lineage.Lineage
+	shown   *history
+	classes map[incremental.ClassID]*guardedClass
+	rows    map[lineage.RowID]incremental.ClassID
+	seen    backlog
+}
+
+type guardedClass struct {
+	bounds []extent
+	rows   []guardedRow
+	weight float64
+}
+
+type guardedRow struct {
+	id lineage.RowID
+	row
+	element
+}
+
+func newGuarded(w *world, cs privacy.ConstraintSet, s Setup, k, crowd int) (*guarded, error) {
+	p := &guarded{
+		w: w, cs: cs, shown: newHistory(w, true),
+		options: lineage.Options{
+			Seed: s.Seed, Subjects: w.subjects, Crowd: crowd, Least: s.Least, Batch: s.Batch * crowd * k, Within: time.Duration(s.Within) * time.Hour,
+		},
+		classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{},
+	}
+	var err error
+	p.lineage, err = p.another()
+	return p, err
+}
+
+// another is a lineage of the same settings of which nothing is published.
+func (p *guarded) another() (*lineage.Lineage, error) {
+	return lineage.New(p.w.attributes, p.cs, partition.RoundedPartition{}, p.options)
+}
+
+func (p *guarded) apply(c commit, number int) error {
+	return applyTo(p.lineage, c, p.w.record(c.record, number), moment(c.tick))
+}
+
+func applyTo(l *lineage.Lineage, c commit, r lineage.Record, now time.Time) error {
+	switch c.kind {
+	case arrival:
+		return l.Insert(r, now)
+	case departure:
+		return l.Delete(r.ID)
+	default:
+		return l.Modify(r, now)
+	}
+}
+
+func (p *guarded) publish(ctx context.Context, commit, tick int) error {
+	changes, err := p.lineage.Publish(ctx, moment(tick))
+	if err != nil {
+		return err
+	}
+	touched := map[incremental.ClassID]bool{}
+	for class, published := range changes.Classes {
+		p.classes[class] = &guardedClass{bounds: bounds(p.w.attributes, published), weight: 1}
+		touched[class] = true
+	}
+	for _, r := range changes.Rows {
+		id := int32(r.Record)
+		s := p.w.lives[id].at(commit)
+		p.rows[r.ID] = r.Class
+		p.classes[r.Class].rows = append(p.classes[r.Class].rows, guardedRow{r.ID, row{id, s.value}, element{id, s.epoch}})
+	}
+	for _, id := range changes.Gone {
+		class, known := p.rows[id]
+		if !known {
+			return fmt.Errorf("row %d vanishes that was not published", id)
+		}
+		c := p.classes[class]
+		c.rows = slices.DeleteFunc(c.rows, func(r guardedRow) bool { return r.id == id })
+		delete(p.rows, id)
+		touched[class] = true
+	}
+	for class, weight := range changes.Weights {
+		p.classes[class].weight = weight
+		touched[class] = true
+	}
+	p.show(touched, commit, tick)
+	return nil
+}
+
+// show notes a version, if anything is different.
+func (p *guarded) show(touched map[incremental.ClassID]bool, commit, tick int) {
+	if len(touched) == 0 {
+		return
+	}
+	var classes []incremental.ClassID
+	for class := range touched {
+		classes = append(classes, class)
+	}
+	slices.Sort(classes)
+	p.shown.begin(commit, tick)
+	for _, class := range classes {
+		c := p.classes[class]
+		if len(c.rows) == 0 {
+			p.shown.retire(int64(class))
+			delete(p.classes, class)
+			continue
+		}
+		var rows []row
+		var elements []element
+		for _, r := range c.rows {
+			rows, elements = append(rows, r.row), append(elements, r.element)
+		}
+		p.shown.show(int64(class), c.bounds, rows, elements, c.weight)
+	}
+}
+
+func (p *guarded) observe() {
+	f := p.lineage.Freshness()
+	p.seen.waiting += float64(f.Waiting)
+	p.seen.withheld += float64(f.Withheld)
+	p.seen.ghosts += float64(f.Ghosts)
+	p.seen.stale += float64(f.Stale)
+	p.seen.rows += float64(f.Rows)
+	p.seen.ticks++
+}
+
+func (p *guarded) history() *history { return p.shown }
+func (p *guarded) backlog() backlog  { return p.seen }

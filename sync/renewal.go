@@ -1,0 +1,217 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	gosync "sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// renewer re-anonymizes immediate tables while the stream is applied, one at a time:
+// where a release has drifted beyond the policy's threshold, and where an operator
+// asks for it. The classes are made on a goroutine from a copy of the records; the
+// applier adopts them at a commit boundary and writes them in one transaction, so
+// that readers see the old release until it commits. Whatever becomes of a renewal,
+// publication goes on.
+type renewer struct {
+	*applier
+	look     *time.Ticker
+	requests []request // waiting, oldest first
+	running  *renewal
+	ended    chan *renewal
+	ready    *renewal // ended, and to be adopted at the next commit boundary
+	outcomes []outcome
+	stop     context.CancelFunc
+	work     gosync.WaitGroup
+}
+
+// renewal makes the classes of one table anew.
+type renewal struct {
+	table   *table
+	request int64                  // 0 where the threshold asks
+	runs    []*incremental.Renewal // of each part; nil where none is due
+	done    atomic.Int64           // records of all parts that have found their class
+	told    int64                  // what the request says of that
+	err     error
+}
+
+func newRenewer(a *applier) *renewer {
+	return &renewer{applier: a, look: time.NewTicker(lookPace), ended: make(chan *renewal, 1), stop: func() {}}
+}
+
+// close ends what is under way and waits for it.
+func (r *renewer) close() {
+	r.look.Stop()
+	r.stop()
+	r.work.Wait()
+}
+
+// step does what is to be done at a commit boundary: it adopts a renewal that has
+// ended, or begins one that is due.
+func (r *renewer) step(ctx context.Context) error {
+	if r.inTransaction || r.rows > 0 {
+		return nil // after the next flush
+	}
+	if r.ready != nil {
+		ready := r.ready
+		r.ready, r.running = nil, nil
+		r.stop()
+		if err := r.finish(ctx, ready); err != nil {
+			return err
+		}
+	}
+	if r.running == nil {
+		r.beginNext(ctx)
+	}
+	if len(r.outcomes) > 0 {
+		return r.flush(ctx, r.position)
+	}
+	return nil
+}
+
+// beginNext begins the oldest request, or what a threshold asks for.
+func (r *renewer) beginNext(ctx context.Context) {
+	for len(r.requests) > 0 && r.running == nil {
+		asked := r.requests[0]
+		r.requests = r.requests[1:]
+		t, problem := r.renewable(asked.table)
+		if problem != nil {
+			r.outcomes = append(r.outcomes, outcome{request: asked.id, problem: problem.Error()})
+			continue
+		}
+		r.begin(ctx, t, asked.id, func(*part) bool { return true })
+	}
+	for _, t := range r.tables {
+		if _, immediate := t.stage.(*immediate); immediate && r.running == nil {
+			r.begin(ctx, t, 0, func(p *part) bool { return p.threshold.Due(p.partition) })
+		}
+	}
+}
+
+// renewable finds a table that can be made anew.
+func (r *renewer) renewable(name catalog.Name) (*table, error) {
+	for _, t := range r.tables {
+		if t.name() != name {
+			continue
+		}
+		if _, immediate := t.stage.(*immediate); !immediate {
+			return nil, errGuarded(name)
+		}
+		return t, nil
+	}
+	return nil, fmt.Errorf("%s is not a protected table", name)
+}
+
+// errGuarded says why a guarded table is not made anew.
+func errGuarded(name catalog.Name) error {
+	return fmt.Errorf("%s is guarded: readers who compare new classes with the old ones could single people out; "+
+		"'kproxy rebuild' starts a new lineage, at that price", name)
+}
+
+// begin copies the records of the parts that are due and has their classes made.
+func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*part) bool) {
+	renewal := &renewal{table: t, request: request, runs: make([]*incremental.Renewal, len(t.parts))}
+	any := false
+	for i, p := range t.parts {
+		if due(p) {
+			renewal.runs[i], any = p.partition.BeginRenewal(), true
+			renewal.runs[i].Suppression = t.publication.Policy.Suppression
+		}
+	}
+	if !any {
+		return
+	}
+	ctx, r.stop = context.WithCancel(ctx)
+	r.running = renewal
+	r.work.Go(func() {
+		renewal.run(ctx, r.Logger)
+		r.ended <- renewal
+	})
+}
+
+// run makes the classes. A panic is logged without its own words, which could be
+// values of rows.
+func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			logger.Error("an internal error ended a re-anonymization", "table", n.table.name(), "kind", fmt.Sprintf("%T", cause), "stack", callers())
+			n.err = errors.New("an internal error; the log says where it was")
+		}
+	}()
+	before := int64(0)
+	for _, run := range n.runs {
+		if run == nil {
+			continue
+		}
+		n.err = run.Run(ctx, func(done, _ int) { n.done.Store(before + int64(done)) })
+		if n.err != nil {
+			return
+		}
+		before = n.done.Load()
+	}
+}
+
+// finish adopts what a renewal has made, where it is worth it, and writes it.
+func (r *renewer) finish(ctx context.Context, n *renewal) error {
+	t := n.table
+	if n.err != nil {
+		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.name(), "error", n.err)
+		for i, p := range t.parts {
+			if n.runs[i] != nil {
+				p.threshold.Failed()
+			}
+		}
+		return r.tell(ctx, n, outcome{request: n.request, problem: n.err.Error()})
+	}
+	result, adopted := outcome{request: n.request}, 0
+	for i, p := range t.parts {
+		run := n.runs[i]
+		if run == nil {
+			continue
+		}
+		worth := p.threshold.Measured(run)
+		result.before, result.afresh = max(result.before, run.Before), max(result.afresh, run.Loss())
+		p.loss, p.drift = run.Before, run.Drift()
+		if n.request != 0 {
+			worth = run.Loss() < run.Before // whoever asks wants what can be had
+		}
+		if !worth {
+			r.Logger.Debug("the release has not drifted", "table", t.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
+			continue
+		}
+		if err := p.partition.FinishRenewal(run); err != nil {
+			return internal(fmt.Errorf("adopting the classes of %s: %w", t.name(), err))
+		}
+		p.loss, p.drift = run.Loss(), 1
+		t.changed = true
+		adopted++
+	}
+	result.adopted = adopted > 0
+	if err := r.tell(ctx, n, result); err != nil || adopted == 0 {
+		return err
+	}
+	r.Logger.Info("a table was re-anonymized", "table", t.name(), "parts", adopted,
+		"loss before", result.before, "loss afresh", result.afresh, "asked for", n.request != 0)
+	return nil
+}
+
+// tell writes the outcome with whatever else has to be written.
+func (r *renewer) tell(ctx context.Context, n *renewal, o outcome) error {
+	if n.request != 0 {
+		r.outcomes = append(r.outcomes, o)
+	}
+	if n.request == 0 && !n.table.changed {
+		return nil
+	}
+	if err := r.flush(ctx, r.position); err != nil {
+		return err
+	}
+	r.mixer.changed(r.moved)
+	return nil
+}

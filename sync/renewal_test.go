@@ -1,0 +1,319 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/pgserver/pgtest"
+)
+
+// drifted is a bench whose release has been maintained through many changes.
+func drifted(t *testing.T, rows int) (*bench, *Syncer, func() error) {
+	t.Helper()
+	b := newBench(t, pgtest.Shared(t), sourceTables)
+	b.fill(rows)
+	s, stop := b.run()
+	b.exec(`UPDATE people SET age = (age * 7 + id * 13) % 90, zip = (10000 + id * 31 % 700)::text WHERE id % 2 = 0`)
+	b.exec(`UPDATE people SET weight = (id * 17 % 100), job = 'job ' || id % 5 WHERE id % 3 = 0`)
+	b.exec(`DELETE FROM people WHERE id % 5 = 0`)
+	b.caughtUp(s)
+	return b, s, stop
+}
+
+// release is all that readers see of people, whatever the order.
+func (b *bench) release() (digest string) {
+	b.t.Helper()
+	sql := `SELECT md5(coalesce(string_agg(r::text, E'\n' ORDER BY r::text), '')) FROM ` + catalog.Published(b.config.Tables[0].Relation.Name).SQL() + ` AS r`
+	if err := b.source.QueryRow(b.t.Context(), sql).Scan(&digest); err != nil {
+		b.t.Fatal(err)
+	}
+	return digest
+}
+
+// TestReanonymize: on command the classes are made anew, and readers see the old or
+// the new release and nothing between.
+func TestReanonymize(t *testing.T) {
+	b, s, stop := drifted(t, 400)
+	people := b.config.Tables[0].Relation.Name
+	before := b.release()
+	type answer struct {
+		results []Renewed
+		err     error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		results, err := Reanonymize(t.Context(), b.config.Owner, []catalog.Name{people}, true, func([]Renewed) {})
+		answered <- answer{results, err}
+	}()
+	seen := map[string]bool{}
+	var got answer
+	for waiting := true; waiting; {
+		select {
+		case got = <-answered:
+			waiting = false
+		default:
+			seen[b.release()] = true
+		}
+	}
+	if got.err != nil || len(got.results) != 1 {
+		t.Fatalf("%+v, %v", got.results, got.err)
+	}
+	r := got.results[0]
+	if r.Table != people || !r.Ended || r.Problem != "" || !r.Adopted || !(r.Afresh > 0 && r.Afresh < r.Before && r.Before < 1) {
+		t.Errorf("the outcome is %+v", r)
+	}
+	after := b.release()
+	delete(seen, before)
+	delete(seen, after)
+	if after == before || len(seen) > 0 {
+		t.Errorf("readers saw %d releases that are neither the old nor the new one; it changed: %v", len(seen), after != before)
+	}
+	if status := s.Status().Tables[people]; status.Loss != r.Afresh || status.Drift != 1 {
+		t.Errorf("the status is %+v after %+v", status, r)
+	}
+	b.checkStore(s)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.ownerGone()
+	s, _ = b.run() // loads what was adopted
+	b.change(rand.New(rand.NewPCG(1, 1)), 400)
+	b.caughtUp(s)
+	b.checkStore(s)
+}
+
+// TestReanonymizeAtThreshold: the policy's threshold is enough, also after a restart,
+// when it is not known how the classes would be made afresh.
+func TestReanonymizeAtThreshold(t *testing.T) {
+	for name, restart := range map[string]bool{"running": false, "restarted": true} {
+		t.Run(name, func(t *testing.T) {
+			b, _, stop := drifted(t, 400)
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+			b.ownerGone()
+			b.config.Tables[0].Policy.Reanonymize = 0.01
+			if !restart {
+				if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s, _ := b.run()
+			people := b.config.Tables[0].Relation.Name
+			for i := 0; s.Status().Tables[people].Drift != 1; i++ {
+				if i > 300 {
+					t.Fatalf("nothing was re-anonymized: %+v", s.Status())
+				}
+				b.exec(`UPDATE people SET age = (age * 7 + id * 13) % 90 WHERE id % 10 = $1`, i%10)
+				b.caughtUp(s)
+			}
+			b.caughtUp(s)
+			b.checkStore(s)
+		})
+	}
+}
+
+// TestReanonymizeThroughEverything asks for new classes while tables change,
+// connections break and kproxy restarts: every request ends, and nothing is lost.
+func TestReanonymizeThroughEverything(t *testing.T) {
+	const rows, changes = 200, 150
+	b := newBench(t, pgtest.Shared(t), sourceTables)
+	b.config.Tables[0].Policy.Reanonymize = 0.02
+	b.fill(rows)
+	r := rand.New(rand.NewPCG(11, 0))
+	s, stop := b.run()
+	for i := range changes {
+		b.transaction(r, rows)
+		switch i % 50 {
+		case 5, 15, 35, 45:
+			b.exec(`INSERT INTO kproxy_store.renewal (table_schema, table_name) VALUES ('public', 'people'), ('public', 'Odd "Names')`)
+		case 16:
+			b.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", b.config.Owner.User)
+		case 46:
+			if err := stop(); err != nil {
+				t.Fatal(err)
+			}
+			b.ownerGone()
+			s, stop = b.run()
+		}
+	}
+	for start := time.Now(); ; time.Sleep(10 * time.Millisecond) {
+		var open, failed int
+		if err := b.source.QueryRow(t.Context(), "SELECT count(*) FILTER (WHERE ended_at IS NULL), count(problem) FROM kproxy_store.renewal").Scan(&open, &failed); err != nil {
+			t.Fatal(err)
+		}
+		if failed > 0 {
+			t.Fatalf("%d requests failed", failed)
+		}
+		if open == 0 {
+			break
+		}
+		if time.Since(start) > time.Minute {
+			t.Fatalf("%d requests are open after a minute", open)
+		}
+	}
+	b.caughtUp(s)
+	b.checkStore(s)
+}
+
+// TestEveryModelAndMethodReanonymized does it with each method, each model, several
+// parts and persons, while the tables change.
+func TestEveryModelAndMethodReanonymized(t *testing.T) {
+	b := newLiveBench(t, liveTables(), 130)
+	s, _ := b.run()
+	r := rand.New(rand.NewPCG(6, 0))
+	change := func() {
+		for _, p := range b.config.Tables {
+			b.revisit(r, p.Relation.Name.Relation, 1+r.IntN(4))
+		}
+	}
+	change()
+	b.caughtUp(s)
+	var tables []catalog.Name
+	for _, p := range b.config.Tables {
+		tables = append(tables, p.Relation.Name)
+	}
+	told := false
+	results, err := Reanonymize(t.Context(), b.config.Owner, tables, true, func([]Renewed) {
+		told = true
+		change()
+	})
+	if err != nil || len(results) != len(tables) || !told {
+		t.Fatalf("%d outcomes of %d, told: %v, %v", len(results), len(tables), told, err)
+	}
+	adopted := 0
+	for _, result := range results {
+		if result.Adopted {
+			adopted++
+		}
+		if result.Problem != "" || !(result.Afresh >= 0 && result.Afresh <= 1) {
+			t.Errorf("%+v", result)
+		}
+	}
+	if adopted == 0 {
+		t.Error("nothing was adopted")
+	}
+	change()
+	b.caughtUp(s)
+	b.checkStore(s)
+	b.checkParts()
+}
+
+// TestRequestsThatCannotBeFulfilled end with the reason.
+func TestRequestsThatCannotBeFulfilled(t *testing.T) {
+	b, s, stop := drifted(t, 50)
+	nowhere := catalog.Name{Schema: "public", Relation: "nowhere"}
+	results, err := Reanonymize(t.Context(), b.config.Owner, []catalog.Name{nowhere}, true, func([]Renewed) {})
+	if err != nil || len(results) != 1 || !strings.Contains(results[0].Problem, "not a protected table") {
+		t.Errorf("%+v, %v", results, err)
+	}
+	if _, err := Reanonymize(t.Context(), b.config.Owner, []catalog.Name{nowhere}, false, nil); err != nil {
+		t.Errorf("without waiting: %v", err)
+	}
+	b.checkStore(s)
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.ownerGone()
+	_, err = Reanonymize(t.Context(), b.config.Owner, []catalog.Name{nowhere}, true, func([]Renewed) {})
+	if stopped := (*StopError)(nil); !errors.As(err, &stopped) || !strings.Contains(stopped.Fix, "kproxy serve") {
+		t.Errorf("where nobody applies: %v", err)
+	}
+}
+
+// TestBrokenRequests: publication goes on without the table of requests.
+func TestBrokenRequests(t *testing.T) {
+	b, s, _ := drifted(t, 50)
+	b.exec("DROP TABLE kproxy_store.renewal")
+	time.Sleep(lookPace + lookPace/2)
+	b.exec("UPDATE people SET age = age + 1")
+	b.caughtUp(s)
+	b.checkStore(s)
+}
+
+// TestGuardedIsNotRenewed: a guarded table is refused, with the way out.
+func TestGuardedIsNotRenewed(t *testing.T) {
+	t.Parallel()
+	name := catalog.Name{Schema: "public", Relation: "t"}
+	for _, test := range []struct {
+		stage stage
+		want  string
+	}{{&guarded{}, "kproxy rebuild"}, {&immediate{}, ""}} {
+		r := &renewer{applier: &applier{session: &session{tables: []*table{
+			{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}, stage: test.stage},
+		}}}}
+		_, err := r.renewable(name)
+		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%T: %v", test.stage, err)
+		}
+	}
+}
+
+// failing is a method that cannot.
+type failing struct {
+	partition.RoundedPartition
+	do func() error
+}
+
+func (f failing) Anonymize(context.Context, *anonymizer.Table, privacy.ConstraintSet, anonymizer.Options) (*anonymizer.Release, error) {
+	return nil, f.do()
+}
+
+// TestFailedRenewal: an error or a panic of the method ends the renewal and nothing
+// else, and the log does not quote it.
+func TestFailedRenewal(t *testing.T) {
+	t.Parallel()
+	h, err := hierarchy.New(hierarchy.Spec{Kind: hierarchy.Numeric})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, do := range map[string]func() error{
+		"error": func() error { return errors.New("cannot") },
+		"panic": func() error { panic("secret") },
+	} {
+		p := &part{threshold: incremental.RenewalThreshold{Share: 0.1}}
+		p.partition = incremental.New([]anonymizer.Attribute{{Name: "n", Hierarchy: h}}, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, failing{do: func() error { return errors.New("") }}, incremental.Options{})
+		for id := range incremental.RecordID(9) {
+			if err := p.partition.Insert(incremental.Record{ID: id, Cells: []float64{float64(id)}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p.partition.Settle()
+		classes := p.partition.Classes()
+		other := incremental.New([]anonymizer.Attribute{{Name: "n", Hierarchy: h}}, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, failing{do: do}, incremental.Options{})
+		for id := range incremental.RecordID(2) {
+			if err := other.Insert(incremental.Record{ID: id, Cells: []float64{1}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var log strings.Builder
+		logger := slog.New(slog.NewTextHandler(&log, nil))
+		table := &table{parts: []*part{p}}
+		n := &renewal{table: table, runs: []*incremental.Renewal{other.BeginRenewal()}}
+		n.run(t.Context(), logger)
+		if n.err == nil {
+			t.Fatalf("%s: it ended well", name)
+		}
+		r := &renewer{applier: &applier{session: &session{Syncer: &Syncer{Config: Config{Logger: logger}}}}}
+		if err := r.finish(t.Context(), n); err != nil {
+			t.Errorf("%s: publication ends with %v", name, err)
+		}
+		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "its release stays as it is") {
+			t.Errorf("%s: the log says %q", name, text)
+		}
+		if p.threshold.Changed(8); p.threshold.Due(p.partition) || table.changed || p.partition.Classes() != classes {
+			t.Errorf("%s: it is tried again at once, or something changed", name)
+		}
+	}
+}
