@@ -45,11 +45,11 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 // batchDue reports whether a batch waits, the least number of records and one of them
 // for long enough, or that number where nothing is published yet.
 func (l *Lineage) batchDue(now time.Time) bool {
-	if l.waiting.count < l.options.Least {
+	if l.persons() < l.options.Least {
 		return false
 	}
 	overdue := l.options.Within > 0 && !now.Before(l.waiting.oldest().Add(l.options.Within))
-	return overdue || l.waiting.count >= l.options.Batch || len(l.classes) == 0
+	return overdue || l.persons() >= l.options.Batch || len(l.classes) == 0
 }
 
 // Due is when Publish should be called at the latest if nothing changes; zero for never.
@@ -60,7 +60,7 @@ func (l *Lineage) Due() time.Time {
 		return oldest
 	}
 	var due time.Time
-	if l.options.Within > 0 && l.waiting.count >= l.options.Least {
+	if l.options.Within > 0 && l.persons() >= l.options.Least {
 		due = oldest.Add(l.options.Within)
 	}
 	if l.options.Deadline > 0 {
@@ -95,6 +95,7 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 		}
 	}
 	l.waiting = queue{}
+	clear(l.gathered)
 	return nil
 }
 
@@ -135,7 +136,8 @@ func (l *Lineage) expire(now time.Time) {
 		if now.Before(first.since.Add(l.options.Deadline)) {
 			return
 		}
-		l.withhold(l.records[first.id])
-		l.waiting.drop()
+		h := l.records[first.id]
+		l.withhold(h)
+		l.depart(h)
 	}
 }

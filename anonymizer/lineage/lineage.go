@@ -51,10 +51,11 @@ type Options struct {
 	// Crowd has classes made of at least Crowd*k subjects, so that they can be cut
 	// sooner; below 1 means 1.
 	Crowd int
-	// Least is the least number of waiting records that are tried as a batch. It is
-	// never below Crowd*k; 0 means 20 where constraints count sensitive values.
+	// Least is the least number of waiting records, or subjects, that are tried as a
+	// batch. It is never below Crowd*k; 0 means 20 where constraints count sensitive values.
 	Least int
-	// Batch is how many waiting records are published at once; below Least means Least.
+	// Batch is how many waiting records, or subjects, are published at once; below Least
+	// means Least.
 	Batch int
 	// Within is how long a record waits before a smaller batch is tried; 0 means not at
 	// all.
@@ -85,10 +86,11 @@ type Lineage struct {
 	nextRow   RowID
 	lives     uint64 // records so far
 
-	waiting  queue // records that were never published
-	stale    queue // records whose rows are not what they are now
-	withheld int   // records past their deadline
-	ghosts   int   // rows of nobody
+	waiting  queue          // records that were never published
+	gathered map[uint32]int // how many of them each subject has; empty where each counts for itself
+	stale    queue          // records whose rows are not what they are now
+	withheld int            // records past their deadline
+	ghosts   int            // rows of nobody
 	rows     int
 
 	dirty   []*class // classes to look at
@@ -122,6 +124,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		attributes: attributes, constraints: constraints, method: method, options: o,
 		k: constraints.K(), sensitive: -1, copied: -1,
 		records: map[incremental.RecordID]*held{}, classes: map[incremental.ClassID]*class{},
+		gathered:  map[uint32]int{},
 		nextClass: max(1, o.FirstClass), nextRow: 1,
 		touched: map[incremental.RecordID]struct{}{}, changes: newChanges(),
 	}, nil
@@ -138,7 +141,7 @@ func (l *Lineage) Insert(r Record, now time.Time) error {
 		return fmt.Errorf("inserting: %w", err)
 	}
 	h := l.hold(r, now)
-	l.waiting.add(h)
+	l.await(h)
 	l.touch(r.ID)
 	return nil
 }
@@ -163,7 +166,7 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 	case h.withheld:
 		l.withheld--
 	default:
-		l.waiting.drop()
+		l.depart(h)
 	}
 	delete(l.records, id)
 	delete(l.touched, id)
@@ -184,6 +187,10 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 		return nil
 	}
 	if h.class == nil {
+		if !h.withheld {
+			l.gather(h.record.Subject, -1)
+			l.gather(r.Subject, 1)
+		}
 		h.record = r
 		return nil
 	}
@@ -232,6 +239,7 @@ func (l *Lineage) Truncate() {
 		l.disturb(c)
 	}
 	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
+	clear(l.gathered)
 	clear(l.records)
 	clear(l.touched)
 }

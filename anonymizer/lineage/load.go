@@ -120,7 +120,7 @@ func (l *Lineage) loadRecord(r StoredRecord, places map[RowID]int) error {
 	case r.Place.Withheld:
 		l.withheld++
 	default:
-		l.waiting.add(h)
+		l.await(h)
 	}
 	return nil
 }

@@ -69,3 +69,32 @@ func (l *Lineage) lags(e entry) bool {
 	h, known := l.records[e.id]
 	return known && h.life == e.life && h.class != nil && h.since.Equal(e.since)
 }
+
+// await has a record wait, and depart no longer.
+func (l *Lineage) await(h *held) {
+	l.waiting.add(h)
+	l.gather(h.record.Subject, 1)
+}
+
+func (l *Lineage) depart(h *held) {
+	l.waiting.drop()
+	l.gather(h.record.Subject, -1)
+}
+
+// gather counts the waiting records of a subject.
+func (l *Lineage) gather(subject uint32, records int) {
+	if !l.options.Subjects {
+		return
+	}
+	if l.gathered[subject] += records; l.gathered[subject] <= 0 {
+		delete(l.gathered, subject)
+	}
+}
+
+// persons is the number of different persons who wait.
+func (l *Lineage) persons() int {
+	if l.options.Subjects {
+		return len(l.gathered)
+	}
+	return l.waiting.count
+}
