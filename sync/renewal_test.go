@@ -24,8 +24,13 @@ func drifted(t *testing.T, rows int) (*bench, *Syncer, func() error) {
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(rows)
 	s, stop := b.run()
-	b.exec(`UPDATE people SET age = (age * 7 + id * 13) % 90, zip = (10000 + id * 31 % 700)::text WHERE id % 2 = 0`)
-	b.exec(`UPDATE people SET weight = (id * 17 % 100), job = 'job ' || id % 5 WHERE id % 3 = 0`)
+	// Each round is settled by itself, so that the classes do not depend on how fast
+	// the stream is read.
+	for round := range 16 {
+		b.exec(`UPDATE people SET age = (id * 7919 + $1 * 31) % 90, zip = (10000 + id * 104729 % 700)::text, weight = id * 17 % 100, job = 'job ' || id * 13 % 9,
+			born = date '1930-01-01' + (id * 7907 % 30000)::int WHERE id % 16 = $1`, round)
+		b.caughtUp(s)
+	}
 	b.exec(`DELETE FROM people WHERE id % 5 = 0`)
 	b.caughtUp(s)
 	return b, s, stop

@@ -159,9 +159,9 @@ func TestSimpleAttackersOnImmediate(t *testing.T) {
 	w.believes(newRowLinker(w.world, h), 0, 0, 1.0/3)
 }
 
-// A batch that was not published tells: of two people who waited in vain under alpha =
-// 0.5 both have the same value, and of those published with them only one value is two
-// people's. This is what guarding does not cover.
+// A batch that was refused is not tried again with others: two people who are alike wait
+// in vain under alpha = 0.5, and of the two who come next nobody learns more than that
+// the values of both are there.
 func TestReasoningOnRefusedBatch(t *testing.T) {
 	t.Parallel()
 	w := byHand(t, 0, 1, 2, 3)
@@ -169,9 +169,13 @@ func TestReasoningOnRefusedBatch(t *testing.T) {
 		w.arrives(1, value)
 	}
 	a := reasoningOn(t, w, 2, 1)
-	w.believes(a.allKnowing, 4, 5, 0.5)
-	w.believes(a, 4, 5, 1)
-	w.believes(a, 6, 5, 0)
+	for _, attacker := range []attacker{a.allKnowing, a} {
+		if d := attacker.guess(target{record: 4, kind: arrival}); d != nil {
+			t.Errorf("%s believes %v of somebody who is not published", attacker.name(), d)
+		}
+		w.believes(attacker, 6, 6, 0.5)
+		w.believes(attacker, 7, 6, 0.5)
+	}
 }
 
 // Rows that can be followed tie old values to new ones: of people whose diagnoses were
