@@ -49,7 +49,7 @@ func (m UpdateMode) String() string {
 
 // What Updates are where the policy does not say.
 const (
-	DefaultCrowd = 4
+	DefaultCrowd = 2
 	// DefaultBatch and DefaultWithin publish a thousand newcomers together, or those of
 	// a day. The records of one batch have only each other to be alike to: the more of
 	// them there are, the less they are generalized, and the rarer they violate the

@@ -140,7 +140,7 @@ func (a *reasoning) assumed(elements []element, values []uint32, known []element
 }
 
 // batch are the distributions of the values of all classes founded with a version, with
-// which they would not have been published before.
+// which they would not have been published before, and others refused as they were.
 func (a *reasoning) batch(version int) *guesses {
 	if g, known := a.batches[version]; known {
 		return g
@@ -157,8 +157,8 @@ func (a *reasoning) batch(version int) *guesses {
 		return g
 	}
 	s := a.waiting(version)
-	early := a.early(s, different)
-	g.told = early
+	observed := a.tries(s, a.w.valueOf)
+	g.told = !slices.Equal(observed, a.tries(s, different))
 	for i := range drawn {
 		random := rand.New(rand.NewPCG(a.seed+1, uint64(version)<<16+uint64(i)))
 		values := make([]uint32, len(g.elements))
@@ -168,7 +168,7 @@ func (a *reasoning) batch(version int) *guesses {
 				values[place] = a.w.valueOf(g.elements[places[shuffled[j]]])
 			}
 		}
-		if early && a.early(s, a.assumed(g.elements, values, nil, random)) {
+		if g.told && !slices.Equal(observed, a.tries(s, a.assumed(g.elements, values, nil, random))) {
 			continue
 		}
 		g.values = append(g.values, values)

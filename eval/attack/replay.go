@@ -1,8 +1,10 @@
 package attack
 
 import (
+	"errors"
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
 )
 
@@ -105,8 +107,8 @@ func (a *reasoning) playClass(s story, value func(element) uint32, seen func(gon
 			a.err = err
 			return
 		}
-		for _, published := range changes.Rows {
-			row[int32(published.Record)] = 0
+		for _, renewed := range changes.Rows {
+			row[int32(renewed.Record)] = 0
 		}
 		gone := slices.DeleteFunc(changes.Gone, func(id lineage.RowID) bool {
 			return id > lineage.RowID(len(s.members)) || s.watched != nil && !s.watched[s.members[id-1].record]
@@ -146,10 +148,12 @@ func (a *reasoning) waiting(batch int) wait {
 	return s
 }
 
-// early reports whether a batch would have been published before it was.
-func (a *reasoning) early(s wait, value func(element) uint32) bool {
+// tries are the batches that would have been tried while a batch waited: of each the
+// number of records that were refused, or published for one that was not. They end
+// with that, as nothing was published in truth.
+func (a *reasoning) tries(s wait, value func(element) uint32) (outcomes []int) {
 	if len(s.unpublished) == 0 {
-		return false
+		return nil
 	}
 	first := int32(-1)
 	for record := range s.unpublished {
@@ -158,35 +162,58 @@ func (a *reasoning) early(s wait, value func(element) uint32) bool {
 	l, err := a.begin([]element{{record: first}}, -1, value)
 	if err != nil {
 		a.err = err
-		return false
+		return nil
 	}
-	publish := func(tick int) bool {
+	publish := func(tick int) (ended bool) {
 		changes, err := l.Publish(a.ctx, moment(tick))
-		if err != nil {
+		switch {
+		case err != nil:
 			a.err = err
+			return true
+		case len(changes.Rows) > 0:
+			outcomes = append(outcomes, published)
+			return true
 		}
-		return err != nil || len(changes.Rows) > 0
+		refused := 0
+		for _, place := range changes.Places {
+			if place.Withheld {
+				refused++
+			}
+		}
+		if refused > 0 {
+			outcomes = append(outcomes, refused)
+		}
+		return false
 	}
 	next := s.after.commit
 	for tick := s.after.tick; tick <= s.until.tick; tick++ {
 		for ; next < len(a.w.commits) && a.w.commits[next].tick == tick; next++ {
-			c := a.w.commits[next]
-			if s.unpublished[c.record] {
-				if err := applyTo(l, c, a.record(element{record: c.record}, next+1, value), moment(tick)); err != nil {
-					a.err = err
-					return false
-				}
+			if a.follow(l, s, next, value); a.err != nil {
+				return nil
 			}
-			if next+1 == s.until.commit && tick == s.until.tick {
-				return false
-			}
-			if publish(tick) {
-				return a.err == nil
+			if next+1 == s.until.commit && tick == s.until.tick || publish(tick) {
+				return outcomes
 			}
 		}
 		if tick < s.until.tick && publish(tick) {
-			return a.err == nil
+			return outcomes
 		}
 	}
-	return false
+	return outcomes
+}
+
+// published is the outcome of a try that was not refused.
+const published = -1
+
+// follow applies a commit to the records that wait. Those that were refused before are
+// not there.
+func (a *reasoning) follow(l *lineage.Lineage, s wait, number int, value func(element) uint32) {
+	c := a.w.commits[number]
+	if !s.unpublished[c.record] {
+		return
+	}
+	err := applyTo(l, c, a.record(element{record: c.record}, number+1, value), moment(c.tick))
+	if err != nil && !errors.Is(err, incremental.ErrUnknown) {
+		a.err = err
+	}
 }
