@@ -24,6 +24,8 @@ type guarded struct {
 	part    *part
 	lineage *lineage.Lineage
 	changes lineage.Changes
+	// progress is told how far the first batch is.
+	progress func(done int)
 }
 
 func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded, error) {
@@ -31,14 +33,17 @@ func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded,
 		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.name(), len(t.parts)))
 	}
 	u := t.publication.Policy.Updates
+	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}}
 	l, err := lineage.New(t.attributes, t.constraints, t.method, lineage.Options{
 		Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
 		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
+		Progress: func(done, _ int) { s.progress(done) },
 	})
 	if err != nil {
 		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.name(), err), Fix: "change its constraints, or say updates: immediate"}
 	}
-	return &guarded{t: t, part: t.parts[0], lineage: l}, nil
+	s.lineage = l
+	return s, nil
 }
 
 func (s *guarded) record(id incremental.RecordID, row coded) lineage.Record {

@@ -23,7 +23,8 @@ func (s *guarded) publish(ctx context.Context, p *publisher, source *snapshot) e
 			return err
 		}
 	}
-	p.progress("anonymizing", 0)
+	s.progress = func(done int) { p.progress("anonymizing", done) }
+	defer func() { s.progress = func(int) {} }()
 	return s.settle(ctx, p.now)
 }
 

@@ -23,7 +23,7 @@ func (p *Partition) methods() []anonymizer.Method {
 
 // divide has a method make classes of some records. It returns those that satisfy
 // the constraints, by their slots, and whether they hold all the records.
-func (p *Partition) divide(method anonymizer.Method, slots []int32) (parts [][]int32, complete bool) {
+func (p *Partition) divide(method anonymizer.Method, slots []int32, progress func(done, total int)) (parts [][]int32, complete bool) {
 	if len(slots) == 0 || !p.satisfied(p.summarize(slots)) {
 		return nil, false // a method cannot do better: a union satisfies what its parts do
 	}
@@ -34,7 +34,7 @@ func (p *Partition) divide(method anonymizer.Method, slots []int32) (parts [][]i
 	if p.table.relative {
 		table = table.ComparedWith(p.table.whole)
 	}
-	release, err := method.Anonymize(p.ctx, table, p.constraints, anonymizer.Options{Seed: p.seed})
+	release, err := method.Anonymize(p.ctx, table, p.constraints, anonymizer.Options{Seed: p.seed, Progress: progress})
 	if err != nil {
 		return nil, false
 	}
@@ -62,7 +62,7 @@ func (p *Partition) split(index int32) {
 	if len(c.members) < int(c.splitAt) || p.whole {
 		return
 	}
-	parts, complete := p.divide(p.method, c.members)
+	parts, complete := p.divide(p.method, c.members, nil)
 	if !complete || len(parts) < 2 {
 		c.splitAt = int32(len(c.members) + max(1, len(c.members)/4))
 		return
@@ -86,7 +86,7 @@ func (p *Partition) nextSplit(size, of int) int {
 // leaves out, or puts into a class that violates the constraints, go on waiting.
 func (p *Partition) gather(method anonymizer.Method) {
 	slots := p.waiting
-	parts, _ := p.divide(method, slots)
+	parts, _ := p.divide(method, slots, p.progress)
 	if len(parts) == 0 {
 		return
 	}

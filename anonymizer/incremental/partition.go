@@ -64,6 +64,9 @@ type Options struct {
 	// Look gives what readers see of a class by what is published for it, where
 	// that is not all: classes with the same look are one to them. Nil means all.
 	Look func([]hierarchy.Generalization) string
+	// Progress is told how many of the records that Settle divides together have found
+	// a class.
+	Progress func(done, total int)
 }
 
 // Partition is the maintained division of the records into classes. It is not
@@ -75,6 +78,7 @@ type Partition struct {
 	method      anonymizer.Method
 	seed        uint64
 	subjects    bool
+	progress    func(done, total int)
 	sizes       bool // the constraints look at nothing but numbers of records
 	nextClass   ClassID
 	scanLimit   int
@@ -107,6 +111,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		k:           constraints.K(),
 		method:      method,
 		seed:        o.Seed,
+		progress:    o.Progress,
 		subjects:    o.Subjects,
 		sizes:       onlySizes(constraints, o.Subjects),
 		nextClass:   max(1, o.FirstClass),

@@ -32,24 +32,3 @@ func (l *Lineage) Len() int { return len(l.records) }
 
 // Least is how many records have to wait before a batch is tried.
 func (l *Lineage) Least() int { return l.options.Least }
-
-// Unpublishable is why the waiting records cannot be published now however long they
-// have waited; nil where they can, or where none wait.
-func (l *Lineage) Unpublishable() error {
-	if l.waiting.count == 0 {
-		return nil
-	}
-	summary := l.newSummary()
-	for _, e := range l.waiting.entries {
-		if !l.waits(e) {
-			continue
-		}
-		r := l.records[e.id].record
-		if l.options.Subjects {
-			summary.AddOf(r.Subject, r.Sensitive)
-		} else {
-			summary.Add(r.Sensitive)
-		}
-	}
-	return l.constraints.Feasible(summary)
-}

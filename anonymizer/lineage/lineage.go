@@ -63,6 +63,8 @@ type Options struct {
 	// Deadline is how long a record waits before it stays withheld for good; 0 means
 	// that it waits as long as it takes.
 	Deadline time.Duration
+	// Progress is told how many records of a batch have found a class.
+	Progress func(done, total int)
 }
 
 // ErrRelative refuses constraints that compare a class with the whole table: that
