@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"strings"
+	gosync "sync"
 	"testing"
 	"time"
 
@@ -19,9 +20,12 @@ import (
 )
 
 // drifted is a bench whose release has been maintained through many changes.
-func drifted(t *testing.T, rows int) (*bench, *Syncer, func() error) {
+func drifted(t *testing.T, rows int, configure ...func(*Config)) (*bench, *Syncer, func() error) {
 	t.Helper()
 	b := newBench(t, pgtest.Shared(t), sourceTables)
+	for _, c := range configure {
+		c(&b.config)
+	}
 	b.fill(rows)
 	s, stop := b.run()
 	// Each round is settled by itself, so that the classes do not depend on how fast
@@ -237,11 +241,33 @@ func TestRequestsThatCannotBeFulfilled(t *testing.T) {
 	}
 }
 
+// awaited is a log of which a message is waited for.
+type awaited struct {
+	slog.Handler
+	words string
+	found chan struct{}
+	once  gosync.Once
+}
+
+func (a *awaited) Handle(ctx context.Context, r slog.Record) error {
+	if strings.Contains(r.Message, a.words) {
+		a.once.Do(func() { close(a.found) })
+	}
+	return a.Handler.Handle(ctx, r)
+}
+
 // TestBrokenRequests: publication goes on without the table of requests.
 func TestBrokenRequests(t *testing.T) {
-	b, s, _ := drifted(t, 50)
+	warned := make(chan struct{})
+	b, s, _ := drifted(t, 50, func(c *Config) {
+		c.Logger = slog.New(&awaited{Handler: slog.NewTextHandler(t.Output(), nil), words: "no longer looked for", found: warned})
+	})
 	b.exec("DROP TABLE kproxy_store.renewal")
-	time.Sleep(lookPace + lookPace/2)
+	select {
+	case <-warned:
+	case <-time.After(30 * time.Second):
+		t.Fatal("nobody has looked for requests")
+	}
 	b.exec("UPDATE people SET age = age + 1")
 	b.caughtUp(s)
 	b.checkStore(s)

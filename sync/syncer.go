@@ -59,7 +59,8 @@ func (s *session) report() {
 			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
 		}
 		if now.Expired > before.Expired {
-			s.Logger.Warn("records have waited in vain and are withheld for good", "table", t.name(), "records", now.Expired-before.Expired, "altogether", now.Expired)
+			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.name(),
+				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints; 'kproxy rebuild' begins anew with all there are")
 		}
 	}
 	s.mu.Unlock()

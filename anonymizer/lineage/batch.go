@@ -9,10 +9,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// leastValued is the least number of records that are tried as a batch where constraints
+// LeastValued is the least number of records that are tried as a batch where constraints
 // count sensitive values. That a batch is refused tells of these values: that all of two
 // are alike, for certain. From about a dozen on no attacker gained by it (docs/attack.md).
-const leastValued = 20
+const LeastValued = 20
 
 // valued reports whether a constraint counts sensitive values.
 func valued(constraints privacy.ConstraintSet) bool {

@@ -52,7 +52,7 @@ type Options struct {
 	// sooner; below 1 means 1.
 	Crowd int
 	// Least is the least number of waiting records, or subjects, that are tried as a
-	// batch. It is never below Crowd*k; 0 means 20 where constraints count sensitive values.
+	// batch. It is never below Crowd*k; 0 means LeastValued where constraints count sensitive values.
 	Least int
 	// Batch is how many waiting records, or subjects, are published at once; below Least
 	// means Least.
@@ -118,7 +118,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 	}
 	o.Crowd = max(1, o.Crowd)
 	if o.Least == 0 && valued(constraints) {
-		o.Least = leastValued
+		o.Least = LeastValued
 	}
 	o.Least = max(o.Least, o.Crowd*constraints.K())
 	o.Batch = max(o.Batch, o.Least)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -100,6 +101,27 @@ func (a *adviser) adviseGuarded(written catalog.TablePolicy) {
 		a.warn("guarded-whole", "", fmt.Sprintf("has guarded updates, which publish whole rows at once, but %s; "+
 			"%v of all of them is kept besides, so that everything is generalized further", what, added[0]),
 			"write a k constraint without over, so that the policy says it; or choose updates: immediate")
+	}
+	a.adviseBatch(policy)
+}
+
+// adviseBatch tells of a batch that is published before its records can have waited.
+func (a *adviser) adviseBatch(policy catalog.TablePolicy) {
+	k, counted := 1, false
+	for _, c := range policy.Constraints {
+		if c.Model == privacy.K {
+			k = max(k, c.K)
+		} else {
+			counted = true
+		}
+	}
+	least := policy.Updates.Crowd * k
+	if counted {
+		least = max(least, lineage.LeastValued)
+	}
+	if u := policy.Updates; u.Within > 0 && u.Batch <= least {
+		a.warn("guarded-within", "", fmt.Sprintf("has batches of %d records, and no smaller ones are ever tried: within has no effect, and newcomers are generalized further than in larger batches", least),
+			"write a larger batch, or within: 0s")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -250,6 +251,14 @@ func TestAdvice(t *testing.T) {
 	parts.Updates = catalog.Updates{Mode: catalog.Guarded}
 	if report := advise(parts); len(report) != 1 || !contains(report, "guarded-whole", "make parts of it: age | text; 1-anonymity of all of them is kept besides") {
 		t.Errorf("of two parts, guarded:\n%s", report)
+	}
+	parts.Updates.Within, parts.Updates.Batch = time.Hour, 2
+	if report := advise(parts); !contains(report, "guarded-within", "batches of 2 records, and no smaller ones are ever tried") {
+		t.Errorf("of batches that are full at once:\n%s", report)
+	}
+	parts.Updates.Batch = 3
+	if report := advise(parts); contains(report, "guarded-within", "") {
+		t.Errorf("of batches that can be smaller:\n%s", report)
 	}
 	parts.Updates = catalog.Updates{}
 	parts.Constraints = append(parts.Constraints, privacy.Spec{K: 1})

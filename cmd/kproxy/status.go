@@ -17,7 +17,8 @@ and classes. Of tables with guarded updates it also shows
   WAITING  records that wait to be published, and for how long the first has
   STALE    records that are published as they were before a change, and since when
   GHOSTS   rows whose records are deleted, which vanish when enough others have left
-  EXPIRED  records that waited until the deadline and are withheld for good
+  EXPIRED  records that are withheld for good: they waited until the deadline, or
+           violated the constraints with all others of their batch
 
 WITHHELD are all records that are not published. The figures are for the operator:
 to readers they would tell who came and left.`,

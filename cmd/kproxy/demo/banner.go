@@ -3,6 +3,8 @@ package demo
 import (
 	"fmt"
 	"net/url"
+
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 )
 
 // proxyURL is where analysts connect.
@@ -16,14 +18,14 @@ func (s *stage) proxyURL() string {
 
 // banner says how to connect and what to try.
 func (s *stage) banner(source source) {
-	analystQueries, ownerQueries := source.queries()
+	analystQueries, ownerQueries := source.queries(s.Guarded)
 	s.say("\nRead the anonymized tables, as an analyst:\n\n    psql '%s'\n", s.proxyURL())
 	for _, q := range analystQueries {
 		fmt.Fprintf(s.Out, "        %s\n", q)
 	}
 	then := "and see the release follow"
 	if s.Guarded {
-		then = fmt.Sprintf("and see changes in batches: newcomers after %v, deletions when nobody stands out", shortWait)
+		then = fmt.Sprintf("and see that nobody stands out: newcomers appear together, %d or more after %v, and rows of the deleted stay for a while", lineage.LeastValued, shortWait)
 	}
 	s.say("\nChange the source in another window, as its owner, %s:\n\n    psql '%s'\n", then, s.server.DSN(s.config.Database))
 	for _, q := range ownerQueries {

@@ -67,7 +67,7 @@ const shortWait = 10 * time.Second
 // guard has the updates of all tables guarded.
 func guard(policy catalog.Policy) {
 	for i := range policy.Tables {
-		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Within: shortWait}
+		policy.Tables[i].Updates = catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Batch: catalog.DefaultBatch, Within: shortWait}
 		policy.Tables[i].Suppression, policy.Tables[i].Reanonymize = 0, 0
 	}
 }

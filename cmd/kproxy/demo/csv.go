@@ -78,7 +78,7 @@ func (s *csvSource) write(to io.Writer) error {
 	return w.Error()
 }
 
-func (s *csvSource) queries() (analyst, owner []string) {
+func (s *csvSource) queries(bool) (analyst, owner []string) {
 	table := s.policy.Table
 	relation := catalog.QuoteIdentifier(table.Table.Relation)
 	if table.Table.Schema != "public" {

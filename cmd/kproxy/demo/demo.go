@@ -153,8 +153,10 @@ func (s *stage) announce(ctx context.Context, took time.Duration) error {
 
 // withheld is the reason why nothing of a table is published; "" where it is.
 func (s *stage) withheld(table catalog.Name) string {
-	return strings.ReplaceAll(s.daemon.Status().Tables[table].Reason, "\n", "; ")
+	return oneLine(s.daemon.Status().Tables[table].Reason)
 }
+
+func oneLine(reason string) string { return strings.ReplaceAll(reason, "\n", "; ") }
 
 func constraints(t catalog.TablePolicy) []string {
 	texts := make([]string, len(t.Constraints))

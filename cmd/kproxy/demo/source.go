@@ -18,8 +18,8 @@ type source interface {
 	// load creates and fills the tables.
 	load(ctx context.Context, conn *pgx.Conn) error
 	// queries are statements worth trying, the first ones through kproxy, the
-	// others at the source.
-	queries() (analyst, owner []string)
+	// others at the source, by whether updates are guarded.
+	queries(guarded bool) (analyst, owner []string)
 }
 
 func (s *stage) source() (source, error) {
@@ -60,7 +60,7 @@ func (h hospitalSource) load(ctx context.Context, conn *pgx.Conn) error {
 	return hospital.Load(ctx, conn, h.patients, h.seed)
 }
 
-func (h hospitalSource) queries() (analyst, owner []string) {
+func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {
 	analyst = []string{
 		`\d patients`,
 		`SELECT sex, birth_date_range, postcode, marital_status, diagnosis FROM patients LIMIT 5;`,
@@ -74,6 +74,15 @@ func (h hospitalSource) queries() (analyst, owner []string) {
 		`SELECT count(*) FROM patients WHERE diagnosis = 'I10';`,
 		`UPDATE patients SET diagnosis = 'I10' WHERE patient_id <= 1000;   -- and count through kproxy again`,
 		`DELETE FROM patients WHERE patient_id % 10 = 0;`,
+	}
+	if guarded {
+		analyst = append(analyst, `SELECT count(*), round(sum(kproxy_weight)), max(kproxy_class) FROM patients;   -- as often as you like`)
+		owner = []string{
+			`DELETE FROM patients WHERE patient_id % 2 = 0;   -- rows vanish where k others do`,
+			`UPDATE patients SET cost = cost + 1;   -- seen in classes that nobody has left`,
+			`CREATE TABLE moved AS SELECT * FROM patients LIMIT 30; DELETE FROM patients WHERE patient_id IN (SELECT patient_id FROM moved);`,
+			`INSERT INTO patients SELECT * FROM moved;   -- new classes, together, soon after`,
+		}
 	}
 	return analyst, owner
 }

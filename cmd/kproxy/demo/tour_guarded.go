@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -15,7 +16,6 @@ import (
 // deleted stay as ghosts, and newcomers appear together.
 func (g *guide) walkGuarded(ctx context.Context) {
 	name := g.table.Table.SQL()
-	batch := g.batch()
 	g.step("a row deleted at the source cannot be missed", func() (string, error) {
 		before, err := g.count(ctx, g.client, name, "")
 		if err != nil {
@@ -33,33 +33,47 @@ func (g *guide) walkGuarded(ctx context.Context) {
 		}
 		return fmt.Sprintf("%d rows before and after; the private store has forgotten it", after), err
 	})
-	g.step(fmt.Sprintf("%d newcomers appear together", batch), func() (string, error) {
-		var newest int64
-		if err := g.client.QueryRow(ctx, "SELECT coalesce(max("+catalog.ClassColumn(0)+"), 0) FROM "+name).Scan(&newest); err != nil {
-			return "", err
-		}
-		if _, err := g.owner.Exec(ctx, "WITH gone AS (DELETE FROM "+name+" WHERE "+g.firstRows(name, batch-1)+" RETURNING *) INSERT INTO kept SELECT * FROM gone"); err != nil {
-			return "", err
-		}
-		if _, err := g.owner.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM kept"); err != nil {
-			return "", err
-		}
-		if err := g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 0 }); err != nil {
-			return "", err
-		}
-		n, err := g.count(ctx, g.client, name, fmt.Sprintf("WHERE %s > %d", catalog.ClassColumn(0), newest))
-		if err == nil && n < batch {
-			err = fmt.Errorf("%d of %d are seen", n, batch)
-		}
-		return fmt.Sprintf("%d rows in classes of their own", n), err
-	})
+	if !g.Guarded {
+		g.step("a row inserted at the source waits for others", func() (string, error) {
+			if _, err := g.owner.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM kept"); err != nil {
+				return "", err
+			}
+			return "", g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 1 })
+		})
+		return
+	}
+	batch := g.batch()
+	g.step(fmt.Sprintf("%d newcomers appear together", batch), func() (string, error) { return g.newcomers(ctx, batch) })
 }
 
-// leastBatch is the least number of records that a lineage tries as a batch where
-// constraints count values.
-const leastBatch = 20
+// newcomers deletes rows, inserts them again with the one that was kept, and waits until
+// they have classes of their own.
+func (g *guide) newcomers(ctx context.Context, batch int) (string, error) {
+	name := g.table.Table.SQL()
+	var newest int64
+	if err := g.client.QueryRow(ctx, "SELECT coalesce(max("+catalog.ClassColumn(0)+"), 0) FROM "+name).Scan(&newest); err != nil {
+		return "", err
+	}
+	for _, change := range []string{
+		"WITH gone AS (DELETE FROM " + name + " WHERE " + g.firstRows(name, batch-1) + " RETURNING *) INSERT INTO kept SELECT * FROM gone",
+		"INSERT INTO " + name + " SELECT * FROM kept",
+	} {
+		if _, err := g.owner.Exec(ctx, change); err != nil {
+			return "", err
+		}
+	}
+	started := time.Now()
+	if err := g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 0 }); err != nil {
+		return "", err
+	}
+	n, err := g.count(ctx, g.client, name, fmt.Sprintf("WHERE %s > %d", catalog.ClassColumn(0), newest))
+	if err == nil && n < batch {
+		err = fmt.Errorf("%d of %d are seen", n, batch)
+	}
+	return fmt.Sprintf("%d rows in classes of their own after %.0f s", n, time.Since(started).Seconds()), err
+}
 
-// batch is how many newcomers are published at once.
+// batch is the least number of newcomers that are published together.
 func (g *guide) batch() int {
 	k := 1
 	for _, c := range g.table.Constraints {
@@ -67,7 +81,7 @@ func (g *guide) batch() int {
 			k = max(k, c.K)
 		}
 	}
-	return max(g.table.Updates.Batch, g.table.Updates.Crowd*k, leastBatch)
+	return max(g.table.Updates.Crowd*k, lineage.LeastValued)
 }
 
 // awaitStatus waits until all changes of the source are applied and the table stands so.
