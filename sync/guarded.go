@@ -126,10 +126,10 @@ func (s *guarded) status() TableStatus {
 	}
 	if f.Classes == 0 && status.Records > 0 {
 		status.Withheld = status.Records
-		status.Reason = fmt.Sprintf("%d records wait, and are published once there are %d", f.Waiting, s.lineage.Least())
+		status.Reason = fmt.Sprintf("%d records wait, and are published together with others: at once from batch on, after within from %d on", f.Waiting, s.lineage.Least())
 		if f.Withheld > 0 {
-			status.Reason = fmt.Sprintf("%d records violated the constraints together when they were first to be published, and are withheld for good; "+
-				"'kproxy rebuild' begins anew with all there are", f.Withheld)
+			status.Reason = fmt.Sprintf("%d records violated the constraints together, and are withheld for good; looser constraints, with 'kproxy rebuild', publish them. "+
+				"A rebuild after few changes would tell readers of these", f.Withheld)
 		}
 	}
 	return status

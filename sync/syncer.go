@@ -60,7 +60,7 @@ func (s *session) report() {
 		}
 		if now.Expired > before.Expired {
 			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.name(),
-				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints; 'kproxy rebuild' begins anew with all there are")
+				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints")
 		}
 	}
 	s.mu.Unlock()

@@ -14,6 +14,9 @@ import (
 // are alike, for certain. From about a dozen on no attacker gained by it (docs/attack.md).
 const LeastValued = 20
 
+// leastValuedChange is the same for changed rows of a class. There are fewer to wait for.
+const leastValuedChange = 10
+
 // valued reports whether a constraint counts sensitive values.
 func valued(constraints privacy.ConstraintSet) bool {
 	for _, c := range constraints {
@@ -33,7 +36,9 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 	}
 	l.stale.settle(l.lags)
 	l.waiting.settle(l.waits)
-	if l.batchDue(now) {
+	due := l.batchDue(now)
+	l.begun = true
+	if due {
 		if err := l.publishBatch(ctx); err != nil {
 			return Changes{}, fmt.Errorf("publishing a batch: %w", err)
 		}
@@ -42,14 +47,14 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 	return l.takeChanges(), nil
 }
 
-// batchDue reports whether a batch waits, the least number of records and one of them
-// for long enough, or that number where nothing is published yet.
+// batchDue reports whether a batch waits: enough records, or the least number and one of
+// them for long enough, or that number at the first Publish of all.
 func (l *Lineage) batchDue(now time.Time) bool {
 	if l.persons() < l.options.Least {
 		return false
 	}
 	overdue := l.options.Within > 0 && !now.Before(l.waiting.oldest().Add(l.options.Within))
-	return overdue || l.persons() >= l.options.Batch || len(l.classes) == 0
+	return overdue || l.persons() >= l.options.Batch || !l.begun
 }
 
 // Due is when Publish should be called at the latest if nothing changes; zero for never.

@@ -79,7 +79,7 @@ func (l *Lineage) takeChanges() Changes {
 
 // place is where the record stands.
 func (h *held) place() Place {
-	p := Place{Since: h.since, Changed: h.changed.String(), Withheld: h.withheld}
+	p := Place{Since: h.since, Changed: h.change.String(), Withheld: h.withheld}
 	if h.class != nil {
 		p.Class, p.Row = h.class.id, h.class.rows[h.row].id
 	}

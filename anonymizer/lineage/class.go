@@ -101,7 +101,7 @@ func (l *Lineage) found(members []*held, sealed bool) {
 				persons[h.record.Subject] = person
 			}
 		}
-		h.class, h.row, h.since, h.changed = c, len(c.rows), time.Time{}, ""
+		h.class, h.row, h.since, h.change = c, len(c.rows), time.Time{}, change{}
 		c.rows = append(c.rows, row{id: l.nextRow, record: h, person: person, codes: h.record.Sensitive})
 		l.changes.Rows = append(l.changes.Rows, NewRow{ID: l.nextRow, Class: c.id, Record: h.record.ID, Person: person, Sealed: sealed})
 		l.nextRow++

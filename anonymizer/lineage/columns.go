@@ -6,9 +6,8 @@ import (
 )
 
 // columns is a set of columns that are published as they are: a bit for each sensitive
-// attribute, then for each copied value, then for the subject; and one that says that
-// publishing the change was tried in vain. It is a string of bytes without trailing
-// zeros, so that equal sets are equal.
+// attribute, then for each copied value, then for the subject. It is a string of bytes
+// without trailing zeros, so that equal sets are equal.
 type columns string
 
 // with adds the columns in which two states of a record differ.
@@ -30,20 +29,28 @@ func (c columns) with(before, after Record) columns {
 	return c
 }
 
-// counted reports whether what constraints count is in the set: a sensitive attribute or
-// the subject.
-func (l *Lineage) counted(c columns) bool {
+// counted lists what of the set constraints count: sensitive attributes and the subject.
+func (l *Lineage) counted(c columns) (counted columns) {
 	for a := range l.sensitive {
 		if c.has(a) {
-			return true
+			counted = counted.plus(a)
 		}
 	}
-	return c.has(l.sensitive + l.copied)
+	if subject := l.sensitive + l.copied; c.has(subject) {
+		counted = counted.plus(subject)
+	}
+	return counted
 }
 
-// vain reports whether publishing the change was tried in vain, and inVain notes it.
-func (l *Lineage) vain(c columns) bool      { return c.has(l.sensitive + l.copied + 1) }
-func (l *Lineage) inVain(c columns) columns { return c.plus(l.sensitive + l.copied + 1) }
+// within reports whether all columns are among others.
+func (c columns) within(others columns) bool {
+	for i := range 8 * len(c) {
+		if c.has(i) && !others.has(i) {
+			return false
+		}
+	}
+	return true
+}
 
 func (c columns) has(i int) bool { return i/8 < len(c) && c[i/8]&(1<<(i%8)) != 0 }
 

@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"maps"
@@ -16,19 +17,17 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 			return err
 		}
 		c.dirty = false
-		if c.ghosts == len(c.rows) {
-			l.remove(c, isGhost)
-			delete(l.classes, c.id)
-			continue
-		}
 		if c.disturbed >= c.patience {
 			if err := l.cut(ctx, c); err != nil {
 				return err
 			}
 		}
-		if len(c.rows) > 0 {
-			l.tell(c)
+		if c.ghosts == len(c.rows) { // also of a class that has been cut to nothing
+			l.remove(c, isGhost)
+			delete(l.classes, c.id)
+			continue
 		}
+		l.tell(c)
 	}
 	return nil
 }
@@ -43,28 +42,15 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 // one that appears would be this person's.
 func (l *Lineage) cut(ctx context.Context, c *class) error {
 	c.disturbed = 0
+	l.revive(c)
 	severed := false
-	if l.severable(c, isGhost, c.ghosts) {
-		l.remove(c, isGhost)
-		severed = true
-	}
-	for changed, rows := range c.changes() {
-		same := func(r row) bool { return r.isStale() && r.record.changed == changed }
-		if l.vain(changed) || !l.severable(c, same, rows) {
-			continue
-		}
-		if !l.renewable(c, same) {
-			l.giveUp(c, same)
-			continue
-		}
-		if err := l.renew(ctx, c, same, c.sealed || l.counted(changed)); err != nil {
+	for again := true; again; {
+		var err error
+		// What leaves can make it safe to tell what stays apart.
+		if again, err = l.sever(ctx, c); err != nil {
 			return err
 		}
-		severed = true
-	}
-	if len(c.rows) == 0 {
-		delete(l.classes, c.id)
-		return nil
+		severed = severed || again
 	}
 	// Counting costs the whole class: the next try waits until a quarter more has left.
 	if c.patience = 1; !severed {
@@ -73,31 +59,44 @@ func (l *Lineage) cut(ctx context.Context, c *class) error {
 	return nil
 }
 
-// giveUp has rows stay as they are for good, whose new values violate the constraints
-// together. Were they tried again with one person more, then that person's new value
-// would be what had been missing.
-func (l *Lineage) giveUp(c *class, part func(row) bool) {
-	for _, r := range c.rows {
-		if part(r) {
-			r.record.changed = l.inVain(r.record.changed)
-			l.touch(r.record.record.ID)
-		}
+// sever cuts the parts of a class that can be cut, and reports whether there were any.
+func (l *Lineage) sever(ctx context.Context, c *class) (severed bool, err error) {
+	if l.severable(c, isGhost, c.ghosts) {
+		l.remove(c, isGhost)
+		severed = true
 	}
+	for changed, rows := range c.changes() {
+		same := func(r row) bool { return r.isStale() && r.record.change == changed }
+		counted := l.counted(changed.columns)
+		if changed.vain || counted != "" && rows < l.leastChanged || !l.severable(c, same, rows) {
+			continue
+		}
+		if !l.renewable(c, same) {
+			l.giveUp(c, same)
+			continue
+		}
+		if err := l.renew(ctx, c, same, c.sealed || counted != ""); err != nil {
+			return false, err
+		}
+		severed = true
+	}
+	return severed, nil
 }
 
-// changes yields what has changed of the stale rows, each set of columns once and in
-// order, and of how many.
-func (c *class) changes() iter.Seq2[columns, int] {
-	found := make(map[columns]int)
+// changes yields what has changed of the stale rows, each change once and in order, and
+// of how many.
+func (c *class) changes() iter.Seq2[change, int] {
+	found := make(map[change]int)
 	if c.stale > 0 {
 		for _, r := range c.rows {
 			if r.isStale() {
-				found[r.record.changed]++
+				found[r.record.change]++
 			}
 		}
 	}
-	return func(yield func(columns, int) bool) {
-		for _, changed := range slices.Sorted(maps.Keys(found)) {
+	byText := func(a, b change) int { return cmp.Compare(a.String(), b.String()) }
+	return func(yield func(change, int) bool) {
+		for _, changed := range slices.SortedFunc(maps.Keys(found), byText) {
 			if !yield(changed, found[changed]) {
 				return
 			}

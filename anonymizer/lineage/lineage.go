@@ -52,7 +52,7 @@ type Options struct {
 	// sooner; below 1 means 1.
 	Crowd int
 	// Least is the least number of waiting records, or subjects, that are tried as a
-	// batch. It is never below Crowd*k; 0 means LeastValued where constraints count sensitive values.
+	// batch, and of rows with changes that constraints count. For batches it is never below Crowd*k; 0 means LeastValued where constraints count sensitive values.
 	Least int
 	// Batch is how many waiting records, or subjects, are published at once; below Least
 	// means Least.
@@ -81,6 +81,9 @@ type Lineage struct {
 	k           int
 	sensitive   int // number of sensitive attributes, -1 while unknown
 	copied      int // number of copied values, -1 while unknown
+	// leastChanged is the least number of rows that are tried together where what
+	// constraints count has changed.
+	leastChanged int
 
 	records   map[incremental.RecordID]*held
 	classes   map[incremental.ClassID]*class
@@ -88,6 +91,7 @@ type Lineage struct {
 	nextRow   RowID
 	lives     uint64 // records so far
 
+	begun    bool           // the first batch of all has been tried, or was empty
 	waiting  queue          // records that were never published
 	gathered map[uint32]int // how many of them each subject has; empty where each counts for itself
 	stale    queue          // records whose rows are not what they are now
@@ -107,7 +111,7 @@ type held struct {
 	class    *class    // nil: never published
 	row      int       // its place among the class's rows
 	since    time.Time // since when it waits, or its row is stale; zero: the row is what it is now
-	changed  columns   // what has changed since it was published
+	change   change    // what its row does not show
 	withheld bool
 }
 
@@ -117,14 +121,15 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		return nil, ErrRelative
 	}
 	o.Crowd = max(1, o.Crowd)
+	leastChanged := o.Least
 	if o.Least == 0 && valued(constraints) {
-		o.Least = LeastValued
+		o.Least, leastChanged = LeastValued, leastValuedChange
 	}
 	o.Least = max(o.Least, o.Crowd*constraints.K())
 	o.Batch = max(o.Batch, o.Least)
 	return &Lineage{
 		attributes: attributes, constraints: constraints, method: method, options: o,
-		k: constraints.K(), sensitive: -1, copied: -1,
+		k: constraints.K(), sensitive: -1, copied: -1, leastChanged: leastChanged,
 		records: map[incremental.RecordID]*held{}, classes: map[incremental.ClassID]*class{},
 		gathered:  map[uint32]int{},
 		nextClass: max(1, o.FirstClass), nextRow: 1,
@@ -202,14 +207,14 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 
 // part notes that the values of a published record are no longer those of its row.
 func (l *Lineage) part(h *held, r Record, now time.Time) {
-	before := h.changed
-	h.changed = before.with(h.record, r)
+	before := h.change
+	h.change = before.with(h.record, r)
 	h.record = r
 	if h.since.IsZero() {
 		h.since = now
 		h.class.stale++
 		l.stale.add(h)
-	} else if h.changed == before {
+	} else if h.change == before {
 		return
 	}
 	l.touch(r.ID)

@@ -33,6 +33,7 @@ func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64
 	if len(l.records) > 0 || len(l.classes) > 0 {
 		return errors.New("loading a lineage that is not empty")
 	}
+	l.begun = true
 	if len(rows) > 0 {
 		l.sensitive = len(rows[0].Sensitive)
 	}
@@ -99,12 +100,12 @@ func (l *Lineage) loadRecord(r StoredRecord, places map[RowID]int) error {
 	if err := l.checkShape(r.Record); err != nil {
 		return err
 	}
-	changed, err := parseColumns(r.Place.Changed)
+	changed, err := parseChange(r.Place.Changed)
 	if err != nil {
 		return err
 	}
 	h := l.hold(r.Record, r.Place.Since)
-	h.withheld, h.changed = r.Place.Withheld, changed
+	h.withheld, h.change = r.Place.Withheld, changed
 	switch {
 	case r.Place.Row != 0:
 		c, known := l.classes[r.Place.Class]

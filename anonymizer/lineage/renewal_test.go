@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
 	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // TestRenewedStoodTogether changes all records of a class so that two classes would be
@@ -40,8 +41,8 @@ func TestRenewedStoodTogether(t *testing.T) {
 	}
 }
 
-// TestRenewedOnce: changed rows whose new values cannot be published stay as they were for
-// good, after a restart too; those of others who change later do not.
+// TestRenewedOnce: changed rows whose new values cannot be published stay as they were, after
+// a restart too, as long as one of them has its value; those of others do not.
 func TestRenewedOnce(t *testing.T) {
 	t.Parallel()
 	m := newModel(t, rand.New(rand.NewPCG(2, 2)), setting{
@@ -62,7 +63,7 @@ func TestRenewedOnce(t *testing.T) {
 	}
 	m.publish()
 	change(0, 3, func(incremental.RecordID) uint32 { return 20 })
-	change(0, 3, func(id incremental.RecordID) uint32 { return 30 + uint32(id) })
+	change(0, 2, func(id incremental.RecordID) uint32 { return 30 + uint32(id) })
 	m.restart()
 	m.publish()
 	if f := m.lineage.Freshness(); f.Stale != 4 || f.Classes != 1 {
@@ -73,4 +74,69 @@ func TestRenewedOnce(t *testing.T) {
 		t.Errorf("after values that can be: %+v", f)
 	}
 	m.must(m.reader.checkHistory())
+}
+
+// TestOnlyGhostsAreNotLeft: once corrections and moves are out of a class, the deleted are
+// all that is left, and go with them.
+func TestOnlyGhostsAreNotLeft(t *testing.T) {
+	t.Parallel()
+	l := bare(t, lineage.Options{Crowd: 5, Least: 1}, privacy.KAnonymity{K: 2}, privacy.DistinctDiversity{L: 2})
+	sick := func(id incremental.RecordID, code uint32, copied uint64) lineage.Record {
+		r := ill(id, code)
+		r.Copied = []uint64{copied}
+		return r
+	}
+	for i, code := range []uint32{1, 1, 1, 1, 2, 3, 4, 5, 6, 7, 8} {
+		must(t, l.Insert(sick(incremental.RecordID(i), code, 0), began))
+	}
+	c, err := l.Publish(t.Context(), began)
+	if must(t, err); len(c.Classes) != 1 {
+		t.Fatalf("%d classes", len(c.Classes))
+	}
+	for id := range incremental.RecordID(11) {
+		switch {
+		case id < 5:
+			must(t, l.Modify(sick(id, 20+uint32(id), 0), began))
+		case id < 8:
+			must(t, l.Modify(sick(id, uint32(id)-2, 9), began))
+		default:
+			must(t, l.Delete(id))
+		}
+	}
+	c, err = l.Publish(t.Context(), began)
+	must(t, err)
+	if f := l.Freshness(); f.Ghosts != 0 || f.Stale != 0 || f.Rows != 8 || len(c.Weights) != 0 {
+		t.Errorf("%+v, weights %v", f, c.Weights)
+	}
+}
+
+// TestRevived: what was tried in vain is tried again when all of it has changed again.
+func TestRevived(t *testing.T) {
+	t.Parallel()
+	l := bare(t, lineage.Options{Crowd: 3, Least: 1}, privacy.KAnonymity{K: 2}, privacy.DistinctDiversity{L: 2})
+	publish := func() lineage.Freshness {
+		_, err := l.Publish(t.Context(), began)
+		must(t, err)
+		return l.Freshness()
+	}
+	for id := range incremental.RecordID(6) {
+		must(t, l.Insert(ill(id, uint32(id)), began))
+	}
+	publish()
+	for id := range incremental.RecordID(6) {
+		must(t, l.Modify(ill(id, 10), began))
+	}
+	if f := publish(); f.Stale != 6 {
+		t.Fatalf("%+v", f)
+	}
+	for id := range incremental.RecordID(5) {
+		must(t, l.Modify(ill(id, 20+uint32(id)), began))
+	}
+	if f := publish(); f.Stale != 6 {
+		t.Errorf("of one the refused value is there: %+v", f)
+	}
+	must(t, l.Modify(ill(5, 25), began))
+	if f := publish(); f.Stale != 0 {
+		t.Errorf("all values are others: %+v", f)
+	}
 }

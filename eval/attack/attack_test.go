@@ -225,6 +225,8 @@ func TestRunOfOddSetups(t *testing.T) {
 		"all change at once": func(s *Setup) { s.Rates, s.Steps = []float64{1}, 3 },
 		"k alone":            func(s *Setup) { s.Alpha = 0 },
 		"no batch by time":   func(s *Setup) { s.Within = 0 },
+		"refused batches":    func(s *Setup) { s.Records, s.Steps, s.K, s.Rates, s.Least = 200, 60, []int{2}, []float64{0.02}, 1 },
+		"a tight bound":      func(s *Setup) { s.Records, s.Steps, s.Alpha, s.Least = 200, 60, 0.35, 1 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
