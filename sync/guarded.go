@@ -125,14 +125,25 @@ func (s *guarded) status() TableStatus {
 		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale,
 	}
 	if f.Classes == 0 && status.Records > 0 {
-		status.Withheld = status.Records
-		status.Reason = fmt.Sprintf("%d records wait, and are published together with others: at once from batch on, after within from %d on", f.Waiting, s.lineage.Least())
-		if f.Withheld > 0 {
-			status.Reason = fmt.Sprintf("%d records violated the constraints together, and are withheld for good; looser constraints, with 'kproxy rebuild', publish them. "+
-				"A rebuild after few changes would tell readers of these", f.Withheld)
-		}
+		status.Withheld, status.Reason = status.Records, s.reason(f)
 	}
 	return status
+}
+
+// reason is why nothing is published.
+func (s *guarded) reason(f lineage.Freshness) string {
+	var reasons []string
+	if f.Withheld > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d records are withheld for good: they waited until the deadline, or violated the constraints together", f.Withheld))
+	}
+	if f.Waiting > 0 {
+		of := "records"
+		if s.t.subject >= 0 {
+			of = "persons"
+		}
+		reasons = append(reasons, fmt.Sprintf("%d records wait for others: batches are of %d %s at least", f.Waiting, s.lineage.Least(), of))
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // writeRelease deletes the rows that vanish, writes the new ones and corrects weights.

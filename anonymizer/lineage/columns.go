@@ -29,27 +29,15 @@ func (c columns) with(before, after Record) columns {
 	return c
 }
 
-// counted lists what of the set constraints count: sensitive attributes and the subject.
-func (l *Lineage) counted(c columns) (counted columns) {
+// counted reports whether what constraints count is in the set: a sensitive attribute or
+// the subject.
+func (l *Lineage) counted(c columns) bool {
 	for a := range l.sensitive {
 		if c.has(a) {
-			counted = counted.plus(a)
+			return true
 		}
 	}
-	if subject := l.sensitive + l.copied; c.has(subject) {
-		counted = counted.plus(subject)
-	}
-	return counted
-}
-
-// within reports whether all columns are among others.
-func (c columns) within(others columns) bool {
-	for i := range 8 * len(c) {
-		if c.has(i) && !others.has(i) {
-			return false
-		}
-	}
-	return true
+	return c.has(l.sensitive + l.copied)
 }
 
 func (c columns) has(i int) bool { return i/8 < len(c) && c[i/8]&(1<<(i%8)) != 0 }

@@ -3,7 +3,6 @@ package lineage
 import (
 	"cmp"
 	"context"
-	"iter"
 	"maps"
 	"slices"
 )
@@ -41,8 +40,7 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 // and one whose diagnosis was corrected, then the one diagnosis that vanishes and the
 // one that appears would be this person's.
 func (l *Lineage) cut(ctx context.Context, c *class) error {
-	c.disturbed = 0
-	l.revive(c)
+	c.disturbed, c.patience = 0, 1
 	severed := false
 	for again := true; again; {
 		var err error
@@ -52,30 +50,36 @@ func (l *Lineage) cut(ctx context.Context, c *class) error {
 		}
 		severed = severed || again
 	}
-	// Counting costs the whole class: the next try waits until a quarter more has left.
-	if c.patience = 1; !severed {
-		c.patience = max(1, (c.ghosts+c.stale)/4)
+	if left := c.ghosts + c.stale; !severed && len(c.rows) > largeClass && left < len(c.rows) {
+		c.patience = max(1, left/4)
 	}
 	return nil
 }
 
+// largeClass is the number of rows from which on a cut that could not be made is tried
+// again only after a quarter more has left, since counting costs the whole class.
+const largeClass = 1000
+
 // sever cuts the parts of a class that can be cut, and reports whether there were any.
 func (l *Lineage) sever(ctx context.Context, c *class) (severed bool, err error) {
-	if l.severable(c, isGhost, c.ghosts) {
+	if c.ghosts > 0 && l.severable(c, isGhost, l.k) {
 		l.remove(c, isGhost)
 		severed = true
 	}
-	for changed, rows := range c.changes() {
+	for _, changed := range c.changes() {
 		same := func(r row) bool { return r.isStale() && r.record.change == changed }
-		counted := l.counted(changed.columns)
-		if changed.vain || counted != "" && rows < l.leastChanged || !l.severable(c, same, rows) {
+		counted, least := l.counted(changed.columns), l.k
+		if counted {
+			least = max(least, l.leastChanged)
+		}
+		if changed.vain || !l.severable(c, same, least) {
 			continue
 		}
 		if !l.renewable(c, same) {
 			l.giveUp(c, same)
 			continue
 		}
-		if err := l.renew(ctx, c, same, c.sealed || counted != ""); err != nil {
+		if err := l.renew(ctx, c, same, c.sealed || counted); err != nil {
 			return false, err
 		}
 		severed = true
@@ -83,35 +87,25 @@ func (l *Lineage) sever(ctx context.Context, c *class) (severed bool, err error)
 	return severed, nil
 }
 
-// changes yields what has changed of the stale rows, each change once and in order, and
-// of how many.
-func (c *class) changes() iter.Seq2[change, int] {
-	found := make(map[change]int)
+// changes lists what has changed of the stale rows, each change once.
+func (c *class) changes() []change {
+	found := make(map[change]struct{})
 	if c.stale > 0 {
 		for _, r := range c.rows {
 			if r.isStale() {
-				found[r.record.change]++
+				found[r.record.change] = struct{}{}
 			}
 		}
 	}
 	byText := func(a, b change) int { return cmp.Compare(a.String(), b.String()) }
-	return func(yield func(change, int) bool) {
-		for _, changed := range slices.SortedFunc(maps.Keys(found), byText) {
-			if !yield(changed, found[changed]) {
-				return
-			}
-		}
-	}
+	return slices.SortedFunc(maps.Keys(found), byText)
 }
 
-// severable reports whether some rows, the given number of them, may be told apart from
+// severable reports whether some rows, of at least so many persons, may be told apart from
 // the rest of their class: whoever is among them, both endure. That depends on how many
 // they are and on what is published, and not on whose values these are; so neither a cut
 // nor its absence tells whose they are. A whole class is not told apart from anything.
-func (l *Lineage) severable(c *class, part func(row) bool, rows int) bool {
-	if rows < l.k {
-		return false
-	}
+func (l *Lineage) severable(c *class, part func(row) bool, least int) bool {
 	gone, rest := l.newSummary(), l.newSummary()
 	for _, r := range c.rows {
 		if part(r) {
@@ -120,10 +114,10 @@ func (l *Lineage) severable(c *class, part func(row) bool, rows int) bool {
 			l.addRow(&rest, r)
 		}
 	}
-	if rest.Records == 0 {
-		return true
+	if gone.Records < least {
+		return false
 	}
-	return !c.sealed && gone.Records >= l.k && rest.Records >= l.k && l.endures(c, gone) && l.endures(c, rest)
+	return rest.Records == 0 || !c.sealed && l.endures(c, gone) && l.endures(c, rest)
 }
 
 // renewable reports whether the records behind stale rows satisfy the constraints with

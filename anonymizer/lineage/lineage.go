@@ -52,7 +52,7 @@ type Options struct {
 	// sooner; below 1 means 1.
 	Crowd int
 	// Least is the least number of waiting records, or subjects, that are tried as a
-	// batch, and of rows with changes that constraints count. For batches it is never below Crowd*k; 0 means LeastValued where constraints count sensitive values.
+	// batch, and of those with changes that constraints count. For batches it is never below Crowd*k; 0 means LeastValued where constraints count sensitive values.
 	Least int
 	// Batch is how many waiting records, or subjects, are published at once; below Least
 	// means Least.
@@ -81,8 +81,8 @@ type Lineage struct {
 	k           int
 	sensitive   int // number of sensitive attributes, -1 while unknown
 	copied      int // number of copied values, -1 while unknown
-	// leastChanged is the least number of rows that are tried together where what
-	// constraints count has changed.
+	// leastChanged is the least number of records, or subjects, that are tried together
+	// where what constraints count has changed.
 	leastChanged int
 
 	records   map[incremental.RecordID]*held
@@ -208,7 +208,7 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 // part notes that the values of a published record are no longer those of its row.
 func (l *Lineage) part(h *held, r Record, now time.Time) {
 	before := h.change
-	h.change = before.with(h.record, r)
+	h.change.columns = before.columns.with(h.record, r)
 	h.record = r
 	if h.since.IsZero() {
 		h.since = now

@@ -110,11 +110,50 @@ func TestOnlyGhostsAreNotLeft(t *testing.T) {
 	}
 }
 
-// TestRevived: what was tried in vain is tried again when all of it has changed again.
-func TestRevived(t *testing.T) {
+// TestPatience: whole classes of people who change or leave one by one are told of, whatever
+// their size.
+func TestPatience(t *testing.T) {
+	t.Parallel()
+	for size := 5; size < 40; size++ {
+		l := bare(t, lineage.Options{Least: 1, Crowd: size / 5, Batch: size}, privacy.KAnonymity{K: 5})
+		for id := range incremental.RecordID(size) {
+			must(t, l.Insert(ill(id, uint32(id)), began))
+		}
+		publish := func() lineage.Freshness {
+			_, err := l.Publish(t.Context(), began)
+			must(t, err)
+			return l.Freshness()
+		}
+		if f := publish(); f.Classes != 1 {
+			t.Fatalf("%+v", f)
+		}
+		var last lineage.Freshness
+		for id := range incremental.RecordID(size) {
+			must(t, l.Modify(ill(id, 100+uint32(id)), began))
+			last = publish()
+		}
+		if last.Stale >= 5 {
+			t.Errorf("of %d, %d stay stale", size, last.Stale)
+		}
+		for id := range incremental.RecordID(size) {
+			must(t, l.Delete(id))
+			last = publish()
+		}
+		if last.Rows != 0 {
+			t.Errorf("of %d, %d rows stay of nobody", size, last.Rows)
+		}
+	}
+}
+
+// TestChangedBack: what was refused is not tried again with one other value, though all
+// have changed since.
+func TestChangedBack(t *testing.T) {
 	t.Parallel()
 	l := bare(t, lineage.Options{Crowd: 3, Least: 1}, privacy.KAnonymity{K: 2}, privacy.DistinctDiversity{L: 2})
-	publish := func() lineage.Freshness {
+	change := func(code func(incremental.RecordID) uint32) lineage.Freshness {
+		for id := range incremental.RecordID(6) {
+			must(t, l.Modify(ill(id, code(id)), began))
+		}
 		_, err := l.Publish(t.Context(), began)
 		must(t, err)
 		return l.Freshness()
@@ -122,21 +161,10 @@ func TestRevived(t *testing.T) {
 	for id := range incremental.RecordID(6) {
 		must(t, l.Insert(ill(id, uint32(id)), began))
 	}
-	publish()
-	for id := range incremental.RecordID(6) {
-		must(t, l.Modify(ill(id, 10), began))
-	}
-	if f := publish(); f.Stale != 6 {
-		t.Fatalf("%+v", f)
-	}
-	for id := range incremental.RecordID(5) {
-		must(t, l.Modify(ill(id, 20+uint32(id)), began))
-	}
-	if f := publish(); f.Stale != 6 {
-		t.Errorf("of one the refused value is there: %+v", f)
-	}
-	must(t, l.Modify(ill(5, 25), began))
-	if f := publish(); f.Stale != 0 {
-		t.Errorf("all values are others: %+v", f)
+	change(func(id incremental.RecordID) uint32 { return uint32(id) })
+	change(func(incremental.RecordID) uint32 { return 10 })
+	change(func(incremental.RecordID) uint32 { return 11 })
+	if f := change(func(id incremental.RecordID) uint32 { return 10 + uint32(id)/5 }); f.Stale != 6 {
+		t.Errorf("who has 11 is known: %+v", f)
 	}
 }

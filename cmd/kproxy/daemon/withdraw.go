@@ -64,7 +64,11 @@ func withdrawals(policy catalog.Policy, status ksync.Status) map[catalog.Name]st
 			continue
 		}
 		if table := status.Tables[t.Table]; t.Unpublishable == catalog.Refuse && table.Withheld > 0 {
-			withdrawn[t.Table] = fmt.Sprintf("its records cannot meet its constraints at the moment (%v)", t.Constraints)
+			why := "its records cannot meet its constraints at the moment (%v)"
+			if t.Updates.Mode == catalog.Guarded {
+				why = "its records wait, or cannot meet its constraints (%v)"
+			}
+			withdrawn[t.Table] = fmt.Sprintf(why, t.Constraints)
 		}
 	}
 	return withdrawn
