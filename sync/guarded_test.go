@@ -295,3 +295,33 @@ func TestGuardedTexts(t *testing.T) {
 	}
 	b.checkStore(s)
 }
+
+// TestGuardedReasons tells the operator why nothing is published: too few wait, or what
+// waited violates the constraints together.
+func TestGuardedReasons(t *testing.T) {
+	t.Parallel()
+	diverse := privacy.Spec{Model: privacy.DistinctL, Of: "illness", L: 2}
+	b := newLiveBench(t, map[string]catalog.TablePolicy{
+		"few":   guardedVisits("few", "rounded-partition", "", catalog.Updates{Crowd: 2}, ofSize, diverse),
+		"alike": guardedVisits("alike", "rounded-partition", "", catalog.Updates{Crowd: 2}, ofSize, diverse),
+	}, 12)
+	b.exec("INSERT INTO alike SELECT " + visit("i") + " FROM generate_series(100, 120) i")
+	b.exec("UPDATE alike SET illness = 'flu'")
+	s, stop := b.run()
+	for range 2 {
+		for table, want := range map[string]string{
+			"few":   "12 records wait for others: batches are of 20 records at least",
+			"alike": "33 records are withheld for good: they waited until the deadline, or violated the constraints together",
+		} {
+			got := s.Status().Tables[catalog.Name{Schema: "public", Relation: table}]
+			if got.Reason != want || got.Withheld != got.Records || len(b.shownRows(table)) > 0 {
+				t.Errorf("%s: %+v", table, got)
+			}
+		}
+		b.checkStore(s)
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		s, stop = b.run()
+	}
+}
