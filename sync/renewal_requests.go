@@ -18,20 +18,6 @@ import (
 // lookPace is how often the applier looks for requests.
 const lookPace = time.Second
 
-// requestTable is made where it is absent.
-const requestTable = `CREATE TABLE IF NOT EXISTS kproxy_store.renewal (
-	id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	table_schema text NOT NULL,
-	table_name   text NOT NULL,
-	asked_at     timestamptz NOT NULL DEFAULT now(),
-	done         bigint,           -- records that have found their class; NULL before it begins
-	ended_at     timestamptz,      -- NULL until then
-	loss_before  double precision, -- of the maintained release
-	loss_afresh  double precision, -- of the one made afresh
-	adopted      boolean,          -- false where no part of that loses less
-	problem      text              -- why nothing was made anew; NULL for success
-)`
-
 // request is an operator's wish to have a table made anew.
 type request struct {
 	id    int64
@@ -46,13 +32,6 @@ type outcome struct {
 	problem        string
 }
 
-func (s *session) prepareRequests(ctx context.Context) error {
-	if _, err := s.control.Exec(ctx, requestTable); err != nil {
-		return fmt.Errorf("preparing for requests to re-anonymize: %w", err)
-	}
-	return nil
-}
-
 // lookForRequests takes in new requests and tells how far the running one is. Where
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
@@ -62,7 +41,7 @@ func (r *renewer) lookForRequests(ctx context.Context) error {
 		return err
 	}
 	r.look.Stop()
-	r.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "drop the table kproxy_store.renewal and start again")
+	r.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "run 'kproxy setup' and start again")
 	return nil
 }
 

@@ -136,9 +136,6 @@ func (s *session) prepare(ctx context.Context) error {
 	if err := s.checkOwnership(ctx); err != nil {
 		return err
 	}
-	if err := s.prepareRequests(ctx); err != nil {
-		return err
-	}
 	stored, err := s.loadPosition(ctx)
 	if err != nil {
 		return err

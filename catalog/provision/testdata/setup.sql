@@ -145,6 +145,20 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS oldest_waiting timestamptz,
   ADD COLUMN IF NOT EXISTS oldest_stale   timestamptz;
 
+-- Requests to make the classes of a table anew, and what became of them.
+CREATE TABLE IF NOT EXISTS kproxy_store.renewal (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  table_schema text NOT NULL,
+  table_name   text NOT NULL,
+  asked_at     timestamptz NOT NULL DEFAULT now(),
+  done         bigint,           -- records that have found their class; NULL before it begins
+  ended_at     timestamptz,      -- NULL until then
+  loss_before  double precision, -- of the maintained release
+  loss_afresh  double precision, -- of the one made afresh
+  adopted      boolean,          -- false where no part of that loses less
+  problem      text              -- why nothing was made anew; NULL for success
+);
+
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
 
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
