@@ -9,13 +9,23 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// LeastValued is the least number of records that are tried as a batch where constraints
+// leastValued is the least number of records that are tried as a batch where constraints
 // count sensitive values. That a batch is refused tells of these values: that all of two
-// are alike, for certain. From about a dozen on no attacker gained by it (docs/attack.md).
-const LeastValued = 20
+// are alike, for certain; of twenty it rarely tells anything, as it is rarely refused.
+const leastValued = 20
 
 // leastValuedChange is the same for changed rows of a class. There are fewer to wait for.
 const leastValuedChange = 10
+
+// LeastBatch is the least number of records, or subjects, that are tried as a batch where
+// Options.Least does not say: crowd*k, and 20 where constraints count sensitive values.
+func LeastBatch(constraints privacy.ConstraintSet, crowd int) int {
+	least := max(1, crowd) * constraints.K()
+	if valued(constraints) {
+		least = max(least, leastValued)
+	}
+	return least
+}
 
 // valued reports whether a constraint counts sensitive values.
 func valued(constraints privacy.ConstraintSet) bool {

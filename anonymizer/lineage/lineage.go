@@ -52,7 +52,8 @@ type Options struct {
 	// sooner; below 1 means 1.
 	Crowd int
 	// Least is the least number of waiting records, or subjects, that are tried as a
-	// batch, and of those with changes that constraints count. For batches it is never below Crowd*k; 0 means LeastValued where constraints count sensitive values.
+	// batch, and of those with changes that constraints count. For batches it is never
+	// below Crowd*k; 0 means LeastBatch, and 10 changes where constraints count values.
 	Least int
 	// Batch is how many waiting records, or subjects, are published at once; below Least
 	// means Least.
@@ -122,8 +123,11 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 	}
 	o.Crowd = max(1, o.Crowd)
 	leastChanged := o.Least
-	if o.Least == 0 && valued(constraints) {
-		o.Least, leastChanged = LeastValued, leastValuedChange
+	if o.Least == 0 {
+		o.Least = LeastBatch(constraints, o.Crowd)
+		if valued(constraints) {
+			leastChanged = leastValuedChange
+		}
 	}
 	o.Least = max(o.Least, o.Crowd*constraints.K())
 	o.Batch = max(o.Batch, o.Least)

@@ -31,7 +31,9 @@ func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publicat
 			}
 			a.publication = p
 			a.adviseParts()
-			a.adviseGuarded(policy.Tables[written])
+			if err := a.adviseGuarded(policy.Tables[written]); err != nil {
+				return err
+			}
 			if err := a.adviseSize(); err != nil {
 				return err
 			}
@@ -88,10 +90,10 @@ func (a *adviser) parts(constraints []privacy.Spec) []string {
 
 // adviseGuarded tells what guarded updates make of the constraints that the operator
 // wrote.
-func (a *adviser) adviseGuarded(written catalog.TablePolicy) {
+func (a *adviser) adviseGuarded(written catalog.TablePolicy) error {
 	policy := a.publication.Policy
 	if policy.Updates.Mode != catalog.Guarded {
-		return
+		return nil
 	}
 	if added := policy.Constraints[len(written.Constraints):]; len(added) > 0 {
 		what := "no k constraint is over all quasi-identifying columns"
@@ -102,27 +104,24 @@ func (a *adviser) adviseGuarded(written catalog.TablePolicy) {
 			"%v of all of them is kept besides, so that everything is generalized further", what, added[0]),
 			"write a k constraint without over, so that the policy says it; or choose updates: immediate")
 	}
-	a.adviseBatch(policy)
+	return a.adviseBatch(policy.Updates)
 }
 
 // adviseBatch tells of a batch that is published before its records can have waited.
-func (a *adviser) adviseBatch(policy catalog.TablePolicy) {
-	k, counted := 1, false
-	for _, c := range policy.Constraints {
-		if c.Model == privacy.K {
-			k = max(k, c.K)
-		} else {
-			counted = true
-		}
+func (a *adviser) adviseBatch(u catalog.Updates) error {
+	schema, err := a.publication.NewSchema()
+	if err != nil {
+		return err
 	}
-	least := policy.Updates.Crowd * k
-	if counted {
-		least = max(least, lineage.LeastValued)
+	constraints, err := a.publication.ConstraintSet(schema)
+	if err != nil {
+		return err
 	}
-	if u := policy.Updates; u.Within > 0 && u.Batch <= least {
+	if least := lineage.LeastBatch(constraints, u.Crowd); u.Within > 0 && u.Batch <= least {
 		a.warn("guarded-within", "", fmt.Sprintf("has batches of %d records, and no smaller ones are ever tried: within has no effect, and newcomers are generalized further than in larger batches", least),
 			"write a larger batch, or within: 0s")
 	}
+	return nil
 }
 
 // adviseSize tells of a table that has too few records, or persons, for a

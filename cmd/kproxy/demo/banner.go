@@ -3,8 +3,6 @@ package demo
 import (
 	"fmt"
 	"net/url"
-
-	"github.com/kproxy/kproxy/anonymizer/lineage"
 )
 
 // proxyURL is where analysts connect.
@@ -25,7 +23,7 @@ func (s *stage) banner(source source) {
 	}
 	then := "and see the release follow"
 	if s.Guarded {
-		then = fmt.Sprintf("and see that nobody stands out: newcomers appear together, %d or more after %v, and rows of the deleted stay for a while", lineage.LeastValued, shortWait)
+		then = fmt.Sprintf("and see that nobody stands out: newcomers appear together, if they are enough, after %v, and rows of the deleted stay for a while", shortWait)
 	}
 	s.say("\nChange the source in another window, as its owner, %s:\n\n    psql '%s'\n", then, s.server.DSN(s.config.Database))
 	for _, q := range ownerQueries {

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/lineage"
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -42,13 +41,16 @@ func (g *guide) walkGuarded(ctx context.Context) {
 		})
 		return
 	}
-	batch := g.batch()
-	g.step(fmt.Sprintf("%d newcomers appear together", batch), func() (string, error) { return g.newcomers(ctx, batch) })
+	g.step("newcomers appear together", func() (string, error) { return g.newcomers(ctx) })
 }
 
 // newcomers deletes rows, inserts them again with the one that was kept, and waits until
 // they have classes of their own.
-func (g *guide) newcomers(ctx context.Context, batch int) (string, error) {
+func (g *guide) newcomers(ctx context.Context) (string, error) {
+	batch, err := g.batch()
+	if err != nil {
+		return "", err
+	}
 	name := g.table.Table.SQL()
 	var newest int64
 	if err := g.client.QueryRow(ctx, "SELECT coalesce(max("+catalog.ClassColumn(0)+"), 0) FROM "+name).Scan(&newest); err != nil {
@@ -74,14 +76,13 @@ func (g *guide) newcomers(ctx context.Context, batch int) (string, error) {
 }
 
 // batch is the least number of newcomers that are published together.
-func (g *guide) batch() int {
-	k := 1
-	for _, c := range g.table.Constraints {
-		if c.Model == privacy.K {
-			k = max(k, c.K)
-		}
+func (g *guide) batch() (int, error) {
+	schema, err := g.shape.NewSchema()
+	if err != nil {
+		return 0, err
 	}
-	return max(g.table.Updates.Crowd*k, lineage.LeastValued)
+	constraints, err := g.shape.ConstraintSet(schema)
+	return lineage.LeastBatch(constraints, g.table.Updates.Crowd), err
 }
 
 // awaitStatus waits until all changes of the source are applied and the table stands so.
