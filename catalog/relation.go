@@ -23,8 +23,10 @@ type Relation struct {
 	Columns []Column
 	// Key are the columns of the replica identity by which a changed row is found
 	// again, in index order; with REPLICA IDENTITY FULL, those of the primary key.
-	// Empty when a row cannot be identified.
-	Key []string
+	// Where there is none, all columns that are replicated, and KeyRepeats says that
+	// equal rows are possible. Empty when a row cannot be identified.
+	Key        []string
+	KeyRepeats bool
 	// ReplicaIdentity is pg_class.relreplident: d(efault), n(othing), f(ull), i(ndex).
 	ReplicaIdentity byte
 	// ReadableByReader says that the reader role may select from the relation, or
@@ -33,6 +35,15 @@ type Relation struct {
 	// HasParents and HasChildren tell of inheritance; a partition's table is its
 	// parent.
 	HasParents, HasChildren bool
+	// Leaves are where the rows of a partitioned table lie, ordered by OID: the tables
+	// that the replication stream names.
+	Leaves []Leaf
+}
+
+// Leaf is a partition that holds rows.
+type Leaf struct {
+	OID  OID
+	Name Name
 }
 
 // Column returns the named column.
