@@ -2,16 +2,10 @@ package sync
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 const (
@@ -19,6 +13,8 @@ const (
 	// transaction of the store while more are waiting.
 	groupRows = 2000
 	groupTime = 50 * time.Millisecond
+	// spillRows bounds the rows of one source transaction that are held in memory.
+	spillRows = 20000
 	// idleBytes and idleTime bound how far an idle stream may run ahead of the
 	// stored position, so that the slot does not hold WAL that concerns nobody.
 	idleBytes = 16 << 20
@@ -29,25 +25,50 @@ const (
 // them at commit boundaries of the source.
 type applier struct {
 	*session
-	messages  <-chan message
-	stored    *atomic.Uint64
+	stream    *stream
 	relations map[uint32]*relation
 
 	inTransaction bool
-	skip          bool          // the transaction is in the store already
+	final         pglogrepl.LSN // where the transaction's commit begins
 	end           pglogrepl.LSN // end of the last transaction in the group
+	spoke         bool          // the transaction has changes, be they of tables that are applied or not
+	passed        pglogrepl.LSN // end of the last transaction that had
 	rows          int           // changes in the group
 	since         time.Time     // when the group began
 	moved         time.Time     // when the position was last moved
-	mixer         *mixer
-	due           *time.Timer // for tables that publish by the clock
-	renewer       *renewer
+	tx            pgx.Tx        // open where rows were spilled; else nil
+
+	mixer    *mixer
+	due      *time.Timer // for tables that publish by the clock
+	renewer  *renewer
+	worker   *worker
+	working  bool      // the worker is at a job
+	newcomer *newcomer // waits for a commit boundary
+	watcher  *watcher
 }
 
-// relation is one relation as the stream describes it.
-type relation struct {
-	table *table
-	place []int // for each stored column, its place in the stream's tuple
+// apply applies the changes that follow the position, until an error.
+func (s *session) apply(ctx context.Context, w *watcher) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	first, err := s.startStream(ctx)
+	if err != nil {
+		return err
+	}
+	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), worker: newWorker(s), watcher: w}
+	worked := make(chan struct{})
+	go func() {
+		a.worker.run(ctx)
+		close(worked)
+	}()
+	applied := guard(s.Logger, func() error { return a.run(ctx) })
+	cancel()
+	<-worked
+	a.stream.stop()
+	if ended := <-a.stream.ended; applied == nil {
+		return ended // why there was nothing left to apply
+	}
+	return applied
 }
 
 func (a *applier) run(ctx context.Context) error {
@@ -56,41 +77,73 @@ func (a *applier) run(ctx context.Context) error {
 	defer a.due.Stop()
 	a.renewer = newRenewer(a)
 	defer a.renewer.close()
+	a.dispatch()
 	for {
+		var err error
 		select {
 		case <-a.due.C:
-			if err := a.publishDue(ctx); err != nil {
-				return err
-			}
+			err = a.publishDue(ctx)
 		case <-a.mixer.timer.C:
-			if err := a.mix(ctx); err != nil {
-				return err
-			}
+			err = a.mix(ctx)
 		case <-a.renewer.look.C:
-			if err := a.renewer.lookForRequests(ctx); err != nil {
-				return err
-			}
-			if err := a.renewer.step(ctx); err != nil {
-				return err
-			}
+			err = a.tick(ctx)
 		case a.renewer.ready = <-a.renewer.ended:
-			if err := a.renewer.step(ctx); err != nil {
-				return err
-			}
-		case m, open := <-a.messages:
+			err = a.renewer.step(ctx)
+		case a.newcomer = <-a.worker.ready:
+			err = a.welcome(ctx)
+		case err = <-a.watcher.found:
+		case m, open := <-a.stream.messages:
 			if !open {
 				return nil // the receiver says why
 			}
-			if err := a.handle(ctx, m); err != nil {
-				return err
-			}
-			if err := a.flushIfDue(ctx); err != nil {
-				return err
+			if err = a.handle(ctx, m); err == nil {
+				err = a.flushIfDue(ctx)
 			}
 		case <-ctx.Done():
-			return ctx.Err()
+			err = ctx.Err()
+		}
+		if err != nil {
+			return err
 		}
 	}
+}
+
+// tick does what has to be done now and then.
+func (a *applier) tick(ctx context.Context) error {
+	if err := a.renewer.lookForRequests(ctx); err != nil {
+		return err
+	}
+	if err := a.renewer.step(ctx); err != nil {
+		return err
+	}
+	// Changes that concern nobody move the position as well, if not each on its own.
+	if a.passed > a.position && a.atBoundary() {
+		return a.flush(ctx, a.end)
+	}
+	return nil
+}
+
+// atBoundary says that tables and store agree, between two transactions of the source.
+func (a *applier) atBoundary() bool { return !a.inTransaction && a.rows == 0 && a.tx == nil }
+
+// welcome lets the newcomer join, if this is a commit boundary; else the next flush does.
+func (a *applier) welcome(ctx context.Context) error {
+	if a.newcomer == nil || !a.atBoundary() {
+		return nil
+	}
+	return a.join(ctx, a.newcomer)
+}
+
+// rewind has the stream start at the position once more.
+func (a *applier) rewind(ctx context.Context) (err error) {
+	old := a.stream
+	if a.stream, err = a.restartStream(ctx, old); err != nil {
+		a.stream = old
+		return err
+	}
+	clear(a.relations) // the server describes them again
+	a.end, a.passed = 0, 0
+	return nil
 }
 
 func (a *applier) handle(ctx context.Context, m message) error {
@@ -103,63 +156,82 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	}
 	switch m := parsed.(type) {
 	case *pglogrepl.BeginMessage:
-		a.inTransaction = true
-		// A transaction's end lies beyond its final LSN: one that starts to commit
-		// before the stored position was stored whole.
-		a.skip = m.FinalLSN < a.position
+		a.inTransaction, a.final, a.spoke = true, m.FinalLSN, false
 		return nil
 	case *pglogrepl.CommitMessage:
-		if a.inTransaction = false; !a.skip {
-			a.end = m.TransactionEndLSN
+		a.inTransaction = false
+		if a.end = m.TransactionEndLSN; a.spoke {
+			a.passed = a.end
 		}
-		a.skip = false
 		return nil
 	case *pglogrepl.RelationMessage:
-		return a.describe(m)
+		return a.describe(ctx, m)
 	}
-	if a.skip {
-		return nil
-	}
-	return a.change(parsed)
+	a.spoke = true
+	return a.change(ctx, parsed)
 }
 
 // change applies one row change, or a truncation, to the tables in memory.
-func (a *applier) change(parsed pglogrepl.Message) error {
+func (a *applier) change(ctx context.Context, parsed pglogrepl.Message) error {
 	switch m := parsed.(type) {
 	case *pglogrepl.InsertMessage:
-		r, err := a.relation(m.RelationID)
-		if r == nil || err != nil {
-			return err
-		}
-		a.count()
-		return r.apply(m.Tuple, nil, func(_, values []value) error { return r.table.insert(values) })
+		return a.row(ctx, m.RelationID, m.Tuple, nil, func(t *table, _, values []value) error { return t.insert(values) })
 	case *pglogrepl.UpdateMessage:
-		r, err := a.relation(m.RelationID)
-		if r == nil || err != nil {
-			return err
-		}
-		a.count()
-		return r.apply(m.NewTuple, m.OldTuple, r.table.update)
+		return a.row(ctx, m.RelationID, m.NewTuple, m.OldTuple, (*table).update)
 	case *pglogrepl.DeleteMessage:
-		r, err := a.relation(m.RelationID)
-		if r == nil || err != nil {
-			return err
-		}
-		a.count()
-		return r.apply(nil, m.OldTuple, func(old, _ []value) error { return r.table.delete(old) })
+		return a.row(ctx, m.RelationID, nil, m.OldTuple, func(t *table, old, _ []value) error { return t.delete(old) })
 	case *pglogrepl.TruncateMessage:
 		for _, id := range m.RelationIDs {
 			r, err := a.relation(id)
 			if err != nil {
 				return err
 			}
-			if r != nil {
+			t, err := a.concerned(r)
+			if err != nil {
+				return err
+			}
+			if t != nil {
+				if r.leaf {
+					return t.errDifferent("a partition was truncated")
+				}
 				a.count()
-				r.table.truncate()
+				t.truncate()
 			}
 		}
 	}
 	return nil // types, origins and logical messages change no row
+}
+
+// concerned is the table that the relation's changes belong to: nil for one that is not
+// applied, or that has the transaction already, as it begins to commit before the
+// table's position.
+func (a *applier) concerned(r *relation) (*table, error) {
+	if r.table == nil || a.final < r.table.lsn {
+		return nil, nil
+	}
+	return r.table, r.err
+}
+
+// row applies the change of one row.
+func (a *applier) row(
+	ctx context.Context, id uint32, newTuple, oldTuple *pglogrepl.TupleData, do func(t *table, old, values []value) error,
+) error {
+	r, err := a.relation(id)
+	if err != nil {
+		return err
+	}
+	t, err := a.concerned(r)
+	if t == nil || err != nil {
+		return err
+	}
+	a.count()
+	if err := r.apply(newTuple, oldTuple, func(old, values []value) error { return do(t, old, values) }); err != nil {
+		return err
+	}
+	if t.rows >= spillRows && a.inTransaction {
+		return a.spill(ctx, t)
+	}
+	return nil
 }
 
 func (a *applier) count() {
@@ -169,126 +241,13 @@ func (a *applier) count() {
 	a.rows++
 }
 
-// describe takes note of a relation. A protected table must be the one that was
-// published, with the columns that the store keeps.
-func (a *applier) describe(m *pglogrepl.RelationMessage) error {
-	a.relations[m.RelationID] = nil // published, but not ours
-	named := catalog.Name{Schema: m.Namespace, Relation: m.RelationName}
-	for _, t := range a.tables {
-		ours := t.publication.Relation.OID == catalog.OID(m.RelationID)
-		switch {
-		case ours && t.name() != named:
-			return &StopError{
-				What: fmt.Sprintf("table %s was renamed to %s", t.name(), named),
-				Fix:  "name it so in the policy and start again",
-			}
-		case !ours && t.name() == named:
-			return &StopError{What: fmt.Sprintf("table %s was replaced by another of that name", t.name()), Fix: fixRestart}
-		case ours:
-			r, err := newRelation(t, m.Columns)
-			if err != nil {
-				return err
-			}
-			a.relations[m.RelationID] = r
-		}
-	}
-	return nil
-}
-
-// newRelation finds the stored columns among those of the stream.
-func newRelation(t *table, columns []*pglogrepl.RelationMessageColumn) (*relation, error) {
-	places := make(map[string]int, len(columns))
-	for i, c := range columns {
-		places[c.Name] = i
-	}
-	r := &relation{table: t}
-	for _, c := range t.columns {
-		place, ok := places[c.Name]
-		if !ok {
-			return nil, &StopError{
-				What: fmt.Sprintf("column %s of %s, which the policy needs, is gone or no longer replicated", c.Name, t.name()),
-				Fix:  "correct the policy and start again",
-			}
-		}
-		if now := columns[place]; catalog.OID(now.DataType) != c.TypeOID || now.TypeModifier != c.Modifier {
-			return nil, &StopError{What: fmt.Sprintf("column %s of %s changed its type", c.Name, t.name()), Fix: fixRestart}
-		}
-		r.place = append(r.place, place)
-	}
-	return r, nil
-}
-
-func (a *applier) relation(id uint32) (*relation, error) {
-	r, described := a.relations[id]
-	if !described {
-		return nil, internal(errors.New("the stream speaks of a relation it did not describe"))
-	}
-	return r, nil
-}
-
-// apply hands the old and the new row to a table. Where the stream sends no old
-// row, the key is unchanged and stands in the new one.
-func (r *relation) apply(newTuple, oldTuple *pglogrepl.TupleData, do func(old, values []value) error) error {
-	values, err := r.row(newTuple)
-	if err != nil {
-		return err
-	}
-	old := values
-	if oldTuple != nil {
-		if old, err = r.row(oldTuple); err != nil {
-			return err
-		}
-	}
-	return do(old, values)
-}
-
-func (r *relation) row(tuple *pglogrepl.TupleData) ([]value, error) {
-	if tuple == nil {
-		return nil, nil
-	}
-	values := make([]value, len(r.place))
-	for i, place := range r.place {
-		if place >= len(tuple.Columns) {
-			return nil, internal(errors.New("a row of the stream is shorter than its relation"))
-		}
-		switch c := tuple.Columns[place]; c.DataType {
-		case pglogrepl.TupleDataTypeNull:
-			values[i].null = true
-		case pglogrepl.TupleDataTypeToast:
-			values[i].kept = true
-		case pglogrepl.TupleDataTypeText:
-			values[i].text = string(c.Data)
-		default:
-			return nil, internal(fmt.Errorf("a row of the stream has a value of kind %q", c.DataType))
-		}
-	}
-	return values, nil
-}
-
-// flushIfDue writes the group at a commit boundary, unless the next transaction
-// is here already and the group is still small and young.
-func (a *applier) flushIfDue(ctx context.Context) error {
-	if a.inTransaction || a.rows == 0 {
-		return nil
-	}
-	if len(a.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime {
-		return nil
-	}
-	if err := a.flush(ctx, a.end); err != nil {
-		return err
-	}
-	a.mixer.changed(a.moved)
-	a.waitForDue()
-	return a.renewer.step(ctx)
-}
-
 // publishDue settles the tables whose time has come, at a commit boundary.
 func (a *applier) publishDue(ctx context.Context) error {
-	if a.inTransaction || a.rows > 0 {
+	if !a.atBoundary() {
 		a.due.Reset(mixIdle)
 		return nil
 	}
-	now, any := clock(), false
+	now, any := a.Now(), false
 	for _, t := range a.tables {
 		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
 			t.changed, any = true, true
@@ -317,61 +276,6 @@ func (a *applier) waitForDue() {
 		}
 	}
 	if !first.IsZero() {
-		a.due.Reset(max(leastWait, time.Until(first)))
+		a.due.Reset(max(leastWait, first.Sub(a.Now())))
 	}
-}
-
-// keepalive moves the position over WAL that holds nothing for the tables.
-func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
-	if a.inTransaction || a.rows > 0 {
-		return nil
-	}
-	if end <= a.position || (end-a.position < idleBytes && time.Since(a.moved) < idleTime) {
-		return nil
-	}
-	return a.flush(ctx, end)
-}
-
-// flush writes store, release and position up to a commit boundary.
-func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
-	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
-	if err != nil {
-		return fmt.Errorf("opening a transaction on the store: %w", err)
-	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := a.movePosition(ctx, tx, to); err != nil {
-		return err
-	}
-	batch := &pgx.Batch{}
-	for _, t := range a.tables {
-		if !t.changed {
-			continue
-		}
-		if err := t.write(ctx, batch); err != nil {
-			return err
-		}
-	}
-	a.renewer.writeOutcomes(batch)
-	if batch.Len() > 0 {
-		if err := send(ctx, tx, batch); err != nil {
-			return err
-		}
-	}
-	a.Failpoint(FailBeforeCommit)
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("committing the store: %w", err)
-	}
-	a.Failpoint(FailAfterCommit)
-	a.position, a.rows, a.moved = to, 0, time.Now()
-	for _, t := range a.tables {
-		t.written()
-	}
-	a.renewer.outcomes = nil
-	a.stored.Store(uint64(to))
-	a.report()
-	return nil
-}
-
-func quotePublication(name string) string {
-	return `'` + strings.ReplaceAll(catalog.QuoteIdentifier(name), `'`, `''`) + `'`
 }

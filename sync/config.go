@@ -3,14 +3,15 @@ package sync
 import (
 	"errors"
 	"log/slog"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Config is what a Syncer needs. All fields but Progress, Changed, Failpoint
-// and Logger are required.
+// Config is what a Syncer needs: Owner, Reader, Publication, Slot, Tables; the rest has
+// defaults.
 type Config struct {
 	// Owner connects as the role that owns the store and may replicate.
 	Owner *pgx.ConnConfig
@@ -27,17 +28,45 @@ type Config struct {
 	Progress func(Progress)
 	// Changed is called after every change of the Status; it must return quickly.
 	Changed func(Status)
+	// Recovery says what is done where changes may have been lost.
+	Recovery Recovery
+	// Now is the wall clock, by which guarded tables wait; nil means time.Now.
+	Now func() time.Time
+	// Heartbeat is how often an idle stream is given a message, so that its position
+	// moves on; 0 means DefaultHeartbeat.
+	Heartbeat time.Duration
 	// Failpoint is called at every named point at which tests inject a crash.
 	Failpoint func(name string)
 	Logger    *slog.Logger
 }
 
+// DefaultHeartbeat is how often an idle stream is given a message.
+const DefaultHeartbeat = 10 * time.Second
+
+// Recovery is what is done where changes may have been lost: the slot is gone,
+// invalidated or ahead of the store, or the server is another one than before.
+type Recovery int
+
+const (
+	// ResynchronizeOnLoss makes a new slot and applies the difference between each table and
+	// its store. A guarded table is halted where readers may have seen what this server
+	// does not know of.
+	ResynchronizeOnLoss Recovery = iota
+	// StopOnLoss stops until the operator asks for that.
+	StopOnLoss
+)
+
 // Names of the failpoints, in the order in which a fresh start passes them.
 const (
 	FailSlotCreated       = "slot-created"
+	FailPositionStored    = "position-stored"
+	FailSnapshotTaken     = "snapshot-taken"
 	FailSnapshotCopied    = "snapshot-copied"
 	FailBeforePublication = "before-publication"
 	FailAfterPublication  = "after-publication"
+	FailBeforeJoin        = "before-join"
+	FailAfterJoin         = "after-join"
+	FailSpilled           = "spilled"
 	FailBeforeCommit      = "before-commit"
 	FailAfterCommit       = "after-commit"
 	FailBeforeAcknowledge = "before-acknowledge"
@@ -63,6 +92,12 @@ func (c *Config) validate() error {
 	require(c.Publication != "", "Publication is not set")
 	require(c.Slot != "", "Slot is not set")
 	require(len(c.Tables) > 0, "there is no table to protect")
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Heartbeat == 0 {
+		c.Heartbeat = DefaultHeartbeat
+	}
 	if c.Progress == nil {
 		c.Progress = func(Progress) {}
 	}

@@ -2,9 +2,12 @@ package sync
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // StopError is a state that needs the operator: kproxy stops applying rather
@@ -26,10 +29,47 @@ func (e *StopError) Error() string {
 // Unwrap returns the cause, if there is one.
 func (e *StopError) Unwrap() error { return e.Err }
 
-// fixRestart suits what a fresh look at the database heals by itself.
-const fixRestart = "start kproxy again: it looks at the table afresh and publishes it anew"
+const (
+	// fixReload suits what a fresh look at the database heals by itself.
+	fixReload = "run 'kproxy reload': kproxy looks at the table afresh"
+	// fixPolicy suits a table that the policy no longer fits.
+	fixPolicy = "correct the policy and run 'kproxy reload'"
+	// fixResync suits a store that differs from its source.
+	fixResync = "run 'kproxy resync': the difference between the source and the private store is applied"
+	// fixLineage suits a guarded table that cannot go on as it was.
+	fixLineage = "take the change back; or run 'kproxy rebuild' for the table to accept this and start a new lineage"
+)
 
-const fixRebuild = "run 'kproxy rebuild' and start again: the tables are published afresh from the source"
+// TableError is a state in which one table needs the operator while others go on.
+type TableError struct {
+	Table catalog.Name
+	What  string
+	Fix   string
+	Err   error
+	// resync says that the difference between source and store heals the table.
+	resync bool
+	// consent says that only an explicit wish of the operator does.
+	consent bool
+}
+
+func (e *TableError) Error() string {
+	text := fmt.Sprintf("table %s: %s", e.Table, e.What)
+	if e.Err != nil {
+		text += ": " + e.Err.Error()
+	}
+	return text + " (" + e.Fix + ")"
+}
+
+// Unwrap returns the cause, if there is one.
+func (e *TableError) Unwrap() error { return e.Err }
+
+// problem is what is wrong, with the cause.
+func (e *TableError) problem() string {
+	if e.Err == nil {
+		return e.What
+	}
+	return e.What + ": " + e.Err.Error()
+}
 
 // transientStates are the SQLSTATEs, or their classes, after which trying again
 // can succeed: connection exceptions, a server that is read-only for a while,
@@ -40,12 +80,15 @@ var transientStates = []string{"08", "25006", "25P03", "40", "53", "55", "57", "
 // internal marks an error that no other attempt will mend: what was asked of the
 // partition, or said by the stream, makes no sense.
 func internal(err error) error {
-	return &StopError{What: "replication met what must not happen", Fix: fixRebuild, Err: err}
+	return &StopError{What: "replication met what must not happen", Fix: fixResync, Err: err}
 }
 
 // transient tells whether another attempt, on fresh connections, can succeed.
 func transient(err error) bool {
 	if stop := (*StopError)(nil); errors.As(err, &stop) {
+		return false
+	}
+	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false
 	}
 	server := (*pgconn.PgError)(nil)
@@ -58,6 +101,19 @@ func transient(err error) bool {
 		}
 	}
 	return false
+}
+
+// fixTransient is what the operator can do about an error that may pass by itself.
+func fixTransient(err error) string {
+	server := (*pgconn.PgError)(nil)
+	switch {
+	case !errors.As(err, &server):
+		return "kproxy goes on when the server is within reach; nothing is lost"
+	case server.Code == "53100":
+		return "the server's disk is full: make room; kproxy goes on then, and nothing is lost"
+	default:
+		return "kproxy tries again; nothing is lost"
+	}
 }
 
 // withoutValues strips everything but SQLSTATE and message class from a server

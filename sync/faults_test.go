@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -65,38 +66,91 @@ func (b *bench) ownerGone() {
 	}
 }
 
-func TestLostPositionStopsAndForgetHeals(t *testing.T) {
+// TestLossIsHealed loses the stream's place in every way while kproxy is down; the
+// difference to the source is applied all the same, unless the operator wants to be asked.
+func TestLossIsHealed(t *testing.T) {
 	for name, lose := range map[string]string{
 		"slot dropped":      "SELECT pg_drop_replication_slot($1)",
 		"slot ahead":        "SELECT pg_replication_slot_advance($1, pg_current_wal_lsn())",
 		"copy of the store": "UPDATE kproxy_store.position SET system_identifier = '1' WHERE slot = $1",
+		"promoted":          "UPDATE kproxy_store.position SET timeline = 17 WHERE slot = $1",
 	} {
-		t.Run(name, func(t *testing.T) {
-			b := released(t)
-			b.exec(`UPDATE people SET age = age + 1`)
-			b.exec(lose, b.config.Slot)
-			if why := b.mustStop(); !strings.Contains(why, "kproxy rebuild") {
-				t.Errorf("stopped without naming the way out: %s", why)
-			}
-			if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
-				t.Fatal(err)
-			}
-			if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
-				t.Fatalf("forgetting twice: %v", err)
-			}
-			s, _ := b.run()
-			b.caughtUp(s)
-			b.checkStore(s)
-		})
+		for _, recovery := range []Recovery{ResynchronizeOnLoss, StopOnLoss} {
+			t.Run(fmt.Sprintf("%s/%d", name, recovery), func(t *testing.T) {
+				b := released(t)
+				b.exec(`UPDATE people SET age = age + 1 WHERE id % 3 = 0`)
+				b.exec(`DELETE FROM people WHERE id % 10 = 1`)
+				b.exec(`INSERT INTO people (id, age, illness) SELECT i, i % 50, 'new' FROM generate_series(1000, 1020) i`)
+				b.exec(lose, b.config.Slot)
+				before := b.generationOf("people")
+				b.config.Recovery = recovery
+				if recovery == StopOnLoss && name != "promoted" {
+					if why := b.mustStop(); !strings.Contains(why, "kproxy resync") {
+						t.Errorf("stopped without naming the way out: %s", why)
+					}
+					if err := Resynchronize(t.Context(), b.config.Owner, b.config.Slot, nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				s, _ := b.run()
+				b.caughtUp(s)
+				b.checkStore(s)
+				if after := b.generationOf("people"); after != before {
+					t.Errorf("generation %d became %d: it was published afresh", before, after)
+				}
+			})
+		}
 	}
 }
 
-func TestForgetRefusesWhileApplying(t *testing.T) {
+// generationOf is the number of a table's generation.
+func (b *bench) generationOf(table string) (n int) {
+	b.t.Helper()
+	if err := b.source.QueryRow(b.t.Context(), "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table).Scan(&n); err != nil {
+		b.t.Fatal(err)
+	}
+	return n
+}
+
+// TestWishesAreFulfilled asks for what an operator can, while kproxy applies.
+func TestWishesAreFulfilled(t *testing.T) {
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(50)
-	b.run()
-	if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err == nil {
-		t.Error("the slot of a running kproxy was forgotten")
+	s, _ := b.run()
+	people, other := b.config.Tables[0].Policy.Table, b.generationOf(`Odd "Names`)
+	before := b.generationOf("people")
+	if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{people}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "people is published afresh", func() bool { return b.generationOf("people") > before && !s.Status().Tables[people].Preparing })
+	if b.generationOf(`Odd "Names`) != other {
+		t.Error("the other table was published afresh as well")
+	}
+	if err := Resynchronize(t.Context(), b.config.Owner, b.config.Slot, nil); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the difference is applied", func() bool {
+		var asked int
+		if err := b.source.QueryRow(t.Context(), "SELECT count(*) FROM kproxy_store.generation WHERE asked IS NOT NULL").Scan(&asked); err != nil {
+			t.Fatal(err)
+		}
+		return asked == 0
+	})
+	b.caughtUp(s)
+	b.checkStore(s)
+	unknown := catalog.Name{Schema: "public", Relation: "nothing"}
+	if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{people, unknown}); err == nil {
+		t.Error("a table that was never published was asked for without an error")
+	}
+}
+
+// await waits for something to become true.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for start := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Since(start) > 30*time.Second {
+			t.Fatalf("%s: not after half a minute", what)
+		}
 	}
 }
 
@@ -127,38 +181,50 @@ func TestChangedPolicyPublishesAfresh(t *testing.T) {
 	}
 }
 
-// TestChangedTableStops changes the table in ways that the stream of rows does
-// not tell of; a restart looks at it afresh.
-func TestChangedTableStops(t *testing.T) {
-	for name, change := range map[string]string{
-		"weight":  "ALTER TABLE people DROP weight",
-		"age":     "ALTER TABLE people ALTER age TYPE bigint",
-		"zip":     "ALTER TABLE people ALTER zip TYPE varchar(9)",
-		"renamed": "ALTER TABLE people RENAME TO persons; CREATE TABLE people (LIKE persons)",
-		"replaced": "DROP TABLE people; CREATE TABLE people (id bigint PRIMARY KEY, age int, illness text); " +
-			"ALTER PUBLICATION kproxy ADD TABLE people",
+// TestChangedTableIsHalted changes a table in ways that the policy does not fit any
+// more: it is halted, the other one goes on, and a reload after the change is taken back
+// heals it.
+func TestChangedTableIsHalted(t *testing.T) {
+	for name, change := range map[string][2]string{
+		"weight":  {"ALTER TABLE people DROP weight", "ALTER TABLE people ADD weight numeric"},
+		"age":     {"ALTER TABLE people ALTER age TYPE bigint", "ALTER TABLE people ALTER age TYPE int"},
+		"zip":     {"ALTER TABLE people ALTER zip TYPE varchar(9)", "ALTER TABLE people ALTER zip TYPE text"},
+		"renamed": {"ALTER TABLE people RENAME TO persons; CREATE TABLE people (LIKE persons)", "DROP TABLE people; ALTER TABLE persons RENAME TO people"},
+		"moved":   {"CREATE SCHEMA s; ALTER TABLE people SET SCHEMA s", "ALTER TABLE s.people SET SCHEMA public"},
+		"dropped": {"DROP TABLE people", sourcePeople + "; GRANT SELECT ON people TO PUBLIC; ALTER PUBLICATION kproxy ADD TABLE people"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, pgtest.Shared(t), sourceTables)
 			b.fill(50)
-			s, stop := b.run()
-			if _, err := b.source.Exec(t.Context(), change, pgx.QueryExecModeSimpleProtocol); err != nil {
-				t.Fatal(err)
+			s, _ := b.run()
+			people, other := b.config.Tables[0].Policy.Table, b.config.Tables[1].Policy.Table
+			b.script(change[0])
+			if name == "age" || name == "weight" {
+				b.exec("INSERT INTO people (id, age, illness) VALUES (1000000, 1, 'x')")
 			}
-			table := "people"
-			if name == "renamed" {
-				table = "persons"
+			await(t, "people is halted", func() bool { return s.Status().Tables[people].State == Halted })
+			if status := s.Status().Tables[people]; status.Problem == "" || status.Fix == "" {
+				t.Errorf("halted without reason or fix: %+v", status)
 			}
-			b.exec("INSERT INTO " + table + " (id, age, illness) VALUES (1000000, 1, 'x')")
-			for start := time.Now(); s.Status().State != Stopped; time.Sleep(5 * time.Millisecond) {
-				if time.Since(start) > time.Minute {
-					t.Fatal("the syncer goes on")
-				}
-			}
-			if err := stop(); err == nil || !strings.Contains(err.Error(), name) {
-				t.Errorf("stopped with %v, want %q in it", err, name)
-			}
+			b.exec(`INSERT INTO "Odd ""Names" SELECT i, 'k', i, 'x' FROM generate_series(100, 120) i`)
+			await(t, "the other table goes on", func() bool { return s.Status().Tables[other].Records >= 21 })
+			b.script(change[1])
+			b.config.Tables = b.publications(testPolicy(), b.config.Reader)
+			s.Reload(b.config.Tables)
+			await(t, "people is published", func() bool {
+				return s.Status().Tables[people].State == Published && !s.Status().Tables[people].Preparing
+			})
+			b.caughtUp(s)
+			b.checkStore(s)
 		})
+	}
+}
+
+// script runs several statements.
+func (b *bench) script(sql string) {
+	b.t.Helper()
+	if _, err := b.source.Exec(b.t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+		b.t.Fatalf("%s: %v", sql, err)
 	}
 }
 

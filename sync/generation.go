@@ -3,7 +3,9 @@ package sync
 import (
 	"context"
 	"fmt"
+	"slices"
 
+	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -18,11 +20,41 @@ type generation struct {
 	nextClass  incremental.ClassID
 	nextRecord incremental.RecordID
 	updates    string // the mode of updates it was made for
+	withheld   int
+	lsn        pglogrepl.LSN // changes whose commit lies before are in the store
+	shows      pglogrepl.LSN // from here on it is shown; 0 where it is
+	previous   int64         // what readers see until then; 0 for nothing
+	halted     string        // why it needs the operator
+	fix        string
+	consent    bool   // only an explicit wish of the operator ends that
+	asked      string // by the operator: askRebuild, askResync or nothing
+	definition string
 }
 
-// generations reads what the store holds.
+// What an operator can ask for.
+const (
+	askRebuild = "rebuild"
+	askResync  = "resync"
+)
+
+// status is what the store says of a table; fits tells whether it was made for the
+// policy as it is configured.
+func (g generation) status(fits bool) TableStatus {
+	status := TableStatus{Withheld: g.withheld, Preparing: g.asked != "" || (fits && g.shows != 0)}
+	switch {
+	case g.halted != "":
+		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
+	case fits && (g.shows == 0 || g.previous != 0):
+		status.State = Published
+	}
+	return status
+}
+
+// generations reads what the store holds, and the last number given.
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
-	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, '')
+	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
+		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, coalesce(asked, ''), definition
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -30,8 +62,12 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	found := make(map[catalog.Name]generation)
 	var name catalog.Name
 	var g generation
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{
+		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.asked, &g.definition,
+	}, func() error {
 		found[name] = g
+		s.generation = max(s.generation, g.number)
 		return nil
 	})
 	if err != nil {
@@ -40,49 +76,58 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	return found, nil
 }
 
-// fits tells whether the store holds exactly the tables of the policy, in the
-// shape the policy asks for.
-func (s *session) fits(found map[catalog.Name]generation) bool {
-	if len(found) != len(s.tables) {
-		return false
-	}
-	for _, t := range s.tables {
-		if g, ok := found[t.name()]; !ok || g.digest != t.digest {
-			return false
-		}
-	}
-	return true
-}
-
-// keepsLineages refuses to publish afresh, unasked, what a guarded table has published
-// before: new classes of the same people tell more together with the old ones.
-func keepsLineages(found map[catalog.Name]generation) error {
-	for name, g := range found {
-		if g.updates == catalog.Guarded.String() {
-			return &StopError{
-				What: fmt.Sprintf("the policy or a table has changed, and all tables would be published afresh; "+
-					"readers who compare the new classes of the guarded table %s with the old ones could single people out", name),
-				Fix: "take the change back, or run 'kproxy rebuild' to accept this and start a new lineage",
-			}
-		}
+// record notes a new generation of the table. Only what the stream still lacks decides
+// from which position on it is shown.
+func (t *table) record(ctx context.Context, tx pgx.Tx) error {
+	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.generation
+		(table_schema, table_name, generation, policy_digest, next_class, next_record, updates, lsn, shows, previous, definition)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::pg_lsn, $9::text::pg_lsn, $10, $11)
+		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, policy_digest = excluded.policy_digest,
+			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition,
+			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, created_at = now()`,
+		t.name().Schema, t.name().Relation, t.generation, t.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
+		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition)
+	if err != nil {
+		return fmt.Errorf("recording the generation of %s: %w", t.name(), err)
 	}
 	return nil
 }
 
-// swap points the published views at the new generation and drops the earlier
-// ones. It comes last, because from here on readers have to wait for the commit.
-func (s *session) swap(ctx context.Context, tx pgx.Tx) error {
-	if err := s.dropGenerations(ctx, tx); err != nil {
+// storedLSN is a position in the store: NULL is none.
+func storedLSN(lsn pglogrepl.LSN) *string {
+	if lsn == 0 {
+		return nil
+	}
+	text := lsn.String()
+	return &text
+}
+
+// show points the published view at the table's generation and drops the earlier ones.
+// It comes last, because from here on readers have to wait for the commit.
+func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
+	_, err := tx.Exec(ctx, "UPDATE kproxy_store.generation SET shows = NULL, previous = NULL WHERE table_schema = $1 AND table_name = $2",
+		t.name().Schema, t.name().Relation)
+	if err != nil {
+		return fmt.Errorf("recording that %s is shown: %w", t.name(), err)
+	}
+	if err := s.hide(ctx, tx, t.name()); err != nil {
 		return err
 	}
-	for _, t := range s.tables {
-		create := fmt.Sprintf("CREATE VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
-		if _, err := tx.Exec(ctx, create); err != nil {
-			return fmt.Errorf("creating the published view of %s: %w", t.name(), err)
-		}
-		if err := t.grant(ctx, tx, s.Reader); err != nil {
-			return err
-		}
+	create := fmt.Sprintf("CREATE VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
+	if _, err := tx.Exec(ctx, create); err != nil {
+		return fmt.Errorf("creating the published view of %s: %w", t.name(), err)
+	}
+	if err := t.grant(ctx, tx, s.Reader); err != nil {
+		return err
+	}
+	return s.dropOrphans(ctx, tx)
+}
+
+// hide takes a table's release away from readers.
+func (s *session) hide(ctx context.Context, on executor, name catalog.Name) error {
+	// Other views of the owner cannot stand on it: CASCADE takes none of a user's.
+	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
+		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
 	return nil
 }
@@ -101,27 +146,76 @@ func (t *table) grant(ctx context.Context, on executor, reader string) error {
 	return nil
 }
 
-// dropGenerations removes every generation but the new one, with the published
-// views on them. Other views of the owner cannot stand on them.
-func (s *session) dropGenerations(ctx context.Context, tx pgx.Tx) error {
-	keep := make([]string, 0, 2*len(s.tables))
-	for _, t := range s.tables {
-		keep = append(keep, storeTable("records", t.generation).Relation, storeTable("release", t.generation).Relation)
-	}
-	rows, err := tx.Query(ctx, `SELECT c.oid::pg_catalog.regclass::text FROM pg_catalog.pg_class c
+// dropOrphans removes the tables of generations that nothing speaks of: earlier ones,
+// and those that a process which died was making. What a job is making is kept.
+func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
+	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind = 'r'
-		AND c.relname ~ '^(records|release|source|member|class)_[0-9]+$' AND c.relname <> ALL ($1::text[])`, keep)
+		AND c.relname ~ '^(records|release|source|member|class[0-9]*)_[0-9]+$'
+		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
+			SELECT generation FROM kproxy_store.generation UNION ALL
+			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)
+		AND substring(c.relname::text from '[0-9]+$')::bigint <> ALL ($1::bigint[])`, s.making())
 	if err != nil {
 		return fmt.Errorf("listing earlier generations: %w", err)
 	}
-	tables, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	orphans, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("listing earlier generations: %w", err)
 	}
-	for _, name := range tables {
-		if _, err := tx.Exec(ctx, "DROP TABLE "+name+" CASCADE"); err != nil {
+	for _, name := range orphans {
+		// An earlier version's view of a generation goes with it.
+		if _, err := tx.Exec(ctx, "DROP TABLE "+catalog.Name{Schema: catalog.StoreSchema, Relation: name}.SQL()+" CASCADE"); err != nil {
 			return fmt.Errorf("dropping an earlier generation: %w", err)
 		}
+	}
+	return nil
+}
+
+// making are the numbers of the generations that jobs are making or have made.
+func (s *session) making() []int64 {
+	numbers := []int64{}
+	for _, j := range s.jobs {
+		numbers = append(numbers, j.generation)
+	}
+	return numbers
+}
+
+// dropUnlisted takes away the tables that are no longer in the configuration. A process
+// that takes over from another one leaves alone what it does not know: the other's
+// configuration may be newer.
+func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]generation) error {
+	tx, err := s.control.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("dropping what is no longer protected: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	for name, g := range found {
+		if slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name }) {
+			continue
+		}
+		if !s.mayDrop(name) {
+			if g.halted == "" {
+				halt := &TableError{Table: name, What: "it is not in the configuration of the kproxy that applies", Fix: "give all kproxy processes the same configuration"}
+				if err := s.recordHalt(ctx, tx, halt); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		if err := s.hide(ctx, tx, name); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
+			return fmt.Errorf("forgetting %s: %w", name, err)
+		}
+		s.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
+	}
+	if err := s.dropOrphans(ctx, tx); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("dropping what is no longer protected: %w", err)
 	}
 	return nil
 }

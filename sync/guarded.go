@@ -9,8 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
@@ -149,7 +147,7 @@ func (s *guarded) reason(f lineage.Freshness) string {
 // writeRelease deletes the rows that vanish, writes the new ones and corrects weights.
 // All new rows are shuffled before they are cut into statements: with classes in their
 // order, a reader would know which of them a statement's last class was cut in.
-func (s *guarded) writeRelease(batch *pgx.Batch) {
+func (s *guarded) writeRelease(batch *sink) {
 	t := s.t
 	for chunk := range slices.Chunk(s.changes.Gone, writeChunk) {
 		batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), catalog.RowColumn), numbers(chunk))
@@ -162,7 +160,7 @@ func (s *guarded) writeRelease(batch *pgx.Batch) {
 	s.writeWeights(batch)
 }
 
-func (s *guarded) writeRows(batch *pgx.Batch, rows []lineage.NewRow) {
+func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 	t := s.t
 	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
 	ids, persons, sealed := make([]int64, len(rows)), make([]int64, len(rows)), make([]bool, len(rows))
@@ -182,7 +180,7 @@ func (s *guarded) writeRows(batch *pgx.Batch, rows []lineage.NewRow) {
 		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
 }
 
-func (s *guarded) writeWeights(batch *pgx.Batch) {
+func (s *guarded) writeWeights(batch *sink) {
 	var classes []int64
 	var weights []float32
 	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {

@@ -19,13 +19,13 @@ import (
 // publish begins a lineage with all records of the snapshot as its first batch.
 func (s *guarded) publish(ctx context.Context, p *publisher, source *snapshot) error {
 	for i := range source.keys {
-		if err := s.insert(incremental.RecordID(i+1), source.row(int32(i)), p.now); err != nil {
+		if err := s.insert(incremental.RecordID(i+1), source.row(int32(i)), p.at); err != nil {
 			return err
 		}
 	}
 	s.progress = func(done int) { p.progress("anonymizing", done) }
 	defer func() { s.progress = func(int) {} }()
-	return s.settle(ctx, p.now)
+	return s.settle(ctx, p.at)
 }
 
 // assignments yields all records, published or not: those that are not wait.
@@ -129,7 +129,7 @@ func (s *guarded) storedRecords(ctx context.Context, conn *pgconn.PgConn, progre
 		}
 		row := t.spread(indexes, values[own:])
 		id := incremental.RecordID(ids[0])
-		t.records[t.keyOf(row)] = id
+		t.keys.add(t.keyOf(row), id)
 		place := lineage.Place{
 			Class: incremental.ClassID(ids[1]), Row: lineage.RowID(ids[2]), Changed: values[4].text, Withheld: values[5].text == "t",
 		}

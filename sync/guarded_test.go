@@ -1,7 +1,6 @@
 package sync
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -248,21 +247,37 @@ func TestGuardedLineageIsKept(t *testing.T) {
 	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
+	b.ownerGone()
 	kept := b.config.Tables[0].Policy
 	b.config.Tables[0].Policy.Updates = catalog.Updates{}
-	s, err := New(b.config)
-	if err != nil {
+	s, stop := b.run()
+	status := s.Status().Tables[kept.Table]
+	if status.State != Halted || !strings.Contains(status.Fix, "kproxy rebuild") {
+		t.Fatalf("publishing afresh was not refused: %+v", status)
+	}
+	if err := stop(); err != nil {
 		t.Fatal(err)
 	}
-	var refusal *StopError
-	if err := s.Run(t.Context()); !errors.As(err, &refusal) || !strings.Contains(refusal.Fix, "kproxy rebuild") {
-		t.Fatalf("publishing afresh was not refused: %v", err)
-	}
+	b.ownerGone()
+	// Taken back, the lineage goes on; else the operator accepts a new one.
 	b.config.Tables[0].Policy = kept
-	if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
+	generation := b.generationOf(kept.Table.Relation)
+	s, stop = b.run()
+	await(t, "the table is published", func() bool { return s.Status().Tables[kept.Table].State == Published })
+	b.checkStore(s)
+	if after := b.generationOf(kept.Table.Relation); after != generation {
+		t.Errorf("generation %d became %d", generation, after)
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.ownerGone()
+	b.config.Tables[0].Policy.Updates = catalog.Updates{}
+	if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{kept.Table}); err != nil {
 		t.Fatal(err)
 	}
 	s, _ = b.run()
+	await(t, "the table is published afresh", func() bool { return b.generationOf(kept.Table.Relation) > generation })
 	b.checkStore(s)
 }
 

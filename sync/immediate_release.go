@@ -7,8 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
@@ -18,7 +16,7 @@ import (
 // seen. The rows deleted and the rows written are those of the same records but
 // for new and deleted ones: a record that has left a class is in another one that
 // is touched.
-func (s *immediate) writeRelease(batch *pgx.Batch) {
+func (s *immediate) writeRelease(batch *sink) {
 	t, changes := s.t, s.changes
 	for i, p := range t.parts {
 		gone := make([]int64, 0, len(changes[i].Rewrite)+len(changes[i].Retired))
@@ -66,7 +64,7 @@ func (s *immediate) rowsOf() iter.Seq[[]incremental.RecordID] {
 }
 
 // writeRows writes the rows of some records, which are in a class of every part.
-func (s *immediate) writeRows(batch *pgx.Batch, ids []incremental.RecordID) {
+func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 	t := s.t
 	arguments := []any{recordNumbers(ids)}
 	classes := make([][]int64, len(t.parts)) // of each part: of each record

@@ -36,7 +36,7 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 			return fmt.Errorf("loading the withheld records of part %d: %w", i+1, err)
 		}
 	}
-	if err := s.settle(ctx, p.now); err != nil {
+	if err := s.settle(ctx, p.at); err != nil {
 		return err
 	}
 	s.changes = nil // all is new
@@ -146,7 +146,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 		}
 		id := incremental.RecordID(record)
 		row := t.spread(indexes, values[2:])
-		t.records[t.keyOf(row)] = id
+		t.keys.add(t.keyOf(row), id)
 		members = append(members, p.record(id, t.encode(row, nil)))
 		if read++; read%10000 == 0 {
 			progress(read)

@@ -55,8 +55,12 @@ func (t *table) spread(coded []int, values []value) []value {
 	return row
 }
 
-// load fills the table from the store as it stands.
-func (t *table) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
+// take fills the table from a generation of the store as it stands.
+func (t *table) take(ctx context.Context, conn *pgconn.PgConn, g generation, seed uint64, progress func(done int)) error {
+	t.lsn, t.shows, t.previous, t.definition = g.lsn, g.shows, g.previous, g.definition
+	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
+		return err
+	}
 	if err := t.stage.load(ctx, conn, progress); err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
 	}

@@ -45,7 +45,7 @@ func (m *mixer) changed(now time.Time) {
 
 // mix writes the classes that changed since the last mix once more, among others.
 func (a *applier) mix(ctx context.Context) error {
-	if a.inTransaction || a.rows > 0 {
+	if !a.atBoundary() {
 		a.mixer.timer.Reset(mixIdle) // only at a commit boundary
 		return nil
 	}

@@ -9,22 +9,26 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// loadPosition reads the position up to which the store shows the source. The
-// second result is false when nothing has been published yet.
-func (s *session) loadPosition(ctx context.Context) (bool, error) {
-	var system string
-	err := s.control.QueryRow(ctx, "SELECT epoch, lsn::text, system_identifier FROM kproxy_store.position WHERE slot = $1", s.Slot).
-		Scan(&s.epoch, &s.position, &system)
+// storedPosition is the row of kproxy_store.position that belongs to the slot.
+type storedPosition struct {
+	epoch    int64
+	lsn      pglogrepl.LSN
+	system   string
+	timeline int64
+}
+
+// storedPosition reads the position up to which the store shows the source. The
+// second result is false when nothing has been stored yet.
+func (s *session) storedPosition(ctx context.Context) (p storedPosition, stored bool, err error) {
+	err = s.control.QueryRow(ctx, "SELECT epoch, lsn::text, system_identifier, timeline FROM kproxy_store.position WHERE slot = $1", s.Slot).
+		Scan(&p.epoch, &p.lsn, &p.system, &p.timeline)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return false, nil
+		return p, false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("reading the stored position: %w", err)
+		return p, false, fmt.Errorf("reading the stored position: %w", err)
 	}
-	if system != s.system {
-		return false, &StopError{What: "the store was written on another server: this database is a copy or a restored backup", Fix: fixRebuild}
-	}
-	return true, nil
+	return p, true, nil
 }
 
 // checkOwnership refuses a store that another slot feeds: publishing into it
@@ -40,18 +44,58 @@ func (s *session) checkOwnership(ctx context.Context) error {
 	}
 	return &StopError{
 		What: fmt.Sprintf("the private store is fed by replication slot %q, but the configuration names %q", other, s.Slot),
-		Fix:  fmt.Sprintf("set slot: %s; or run 'kproxy rebuild' with that name first, which drops it", other),
+		Fix: fmt.Sprintf("set slot: %s; or stop every kproxy of that slot, drop it (SELECT pg_drop_replication_slot('%s')) "+
+			"and run: DELETE FROM kproxy_store.position", other, other),
 	}
 }
 
-// storePosition writes the first position of a publication, in a new epoch.
-func (s *session) storePosition(ctx context.Context, tx pgx.Tx, position pglogrepl.LSN) error {
-	err := tx.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier) VALUES ($1, 1, $2::text::pg_lsn, $3)
-		ON CONFLICT (slot) DO UPDATE SET epoch = p.epoch + 1, lsn = excluded.lsn, system_identifier = excluded.system_identifier, updated_at = now()
-		RETURNING epoch`, s.Slot, position.String(), s.system).Scan(&s.epoch)
+// findPosition makes slot and stored position agree, and takes the position over.
+func (s *session) findPosition(ctx context.Context) error {
+	// The slot first: a process that applies meanwhile moves the position ahead.
+	slot, err := s.slotState(ctx)
+	if err != nil {
+		return err
+	}
+	stored, known, err := s.storedPosition(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.checkForeign(slot); err != nil {
+		return err
+	}
+	loss := s.assess(slot, stored, known)
+	if loss != nil {
+		return s.recover(ctx, slot, stored, loss)
+	}
+	if !known {
+		if slot, err = s.ensureSlot(ctx, slot); err != nil {
+			return err
+		}
+		if err := s.storePosition(ctx, s.control, slot.confirmed); err != nil {
+			return err
+		}
+		s.Failpoint(FailPositionStored)
+		return nil
+	}
+	s.epoch, s.position = stored.epoch, stored.lsn
+	return s.takeOver(ctx)
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
+}
+
+// storePosition writes where the stream begins, in a new epoch.
+func (s *session) storePosition(ctx context.Context, on querier, position pglogrepl.LSN) error {
+	err := on.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier, timeline) VALUES ($1, 1, $2::text::pg_lsn, $3, $4)
+		ON CONFLICT (slot) DO UPDATE SET epoch = p.epoch + 1, lsn = excluded.lsn, system_identifier = excluded.system_identifier,
+		timeline = excluded.timeline, updated_at = now()
+		RETURNING epoch`, s.Slot, position.String(), s.system, s.timeline).Scan(&s.epoch)
 	if err != nil {
 		return fmt.Errorf("storing the position: %w", err)
 	}
+	s.position = position
 	return nil
 }
 

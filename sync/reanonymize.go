@@ -41,8 +41,8 @@ const (
 // tables anew; owner connects as the role that owns the store. With wait, it waits for
 // the outcome of all and tells of them meanwhile; else the requests are fulfilled
 // later. The error is a *StopError where nobody applies.
-func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, tables []catalog.Name, wait bool, tell func([]Renewed)) ([]Renewed, error) {
-	s := &session{Syncer: &Syncer{Config: Config{Owner: owner}}}
+func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, wait bool, tell func([]Renewed)) ([]Renewed, error) {
+	s := &session{Syncer: &Syncer{Config: Config{Owner: owner, Slot: slot}}}
 	defer s.close()
 	var err error
 	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
@@ -73,14 +73,16 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, tables []catalog.Na
 
 // checkApplied makes sure that another process holds the lock of who applies.
 func (s *session) checkApplied(ctx context.Context, fix string) error {
-	free, err := s.tryLock(ctx)
-	if err != nil || !free {
-		return err
+	var free bool
+	// Within one statement's transaction: the lock is given back at once.
+	err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKey(s.Slot)+")").Scan(&free)
+	if err != nil {
+		return fmt.Errorf("looking for who applies: %w", err)
 	}
-	if _, err := s.control.Exec(ctx, "SELECT pg_catalog.pg_advisory_unlock_all()"); err != nil {
-		return fmt.Errorf("unlocking the store: %w", err)
+	if free {
+		return &StopError{What: "no kproxy applies in this database", Fix: fix}
 	}
-	return &StopError{What: "no kproxy applies in this database", Fix: fix}
+	return nil
 }
 
 // keptRequests is how long outcomes are kept.

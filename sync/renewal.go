@@ -55,7 +55,7 @@ func (r *renewer) close() {
 // step does what is to be done at a commit boundary: it adopts a renewal that has
 // ended, or begins one that is due.
 func (r *renewer) step(ctx context.Context) error {
-	if r.inTransaction || r.rows > 0 {
+	if !r.atBoundary() {
 		return nil // after the next flush
 	}
 	if r.ready != nil {
@@ -160,6 +160,9 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	t := n.table
+	if r.table(t.name()) != t {
+		return nil // it was made anew altogether
+	}
 	if n.err != nil {
 		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.name(), "error", n.err)
 		for i, p := range t.parts {

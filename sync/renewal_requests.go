@@ -36,6 +36,9 @@ type outcome struct {
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
 func (r *renewer) lookForRequests(ctx context.Context) error {
+	if r.tx != nil {
+		return nil // it would become part of it
+	}
 	err := r.exchange(ctx)
 	if err == nil || transient(err) {
 		return err
@@ -75,7 +78,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 }
 
 // writeOutcomes queues the answers, in the transaction that shows what they tell of.
-func (r *renewer) writeOutcomes(batch *pgx.Batch) {
+func (r *renewer) writeOutcomes(batch *sink) {
 	for _, o := range r.outcomes {
 		if o.problem != "" {
 			batch.Queue("UPDATE kproxy_store.renewal SET ended_at = now(), problem = $2 WHERE id = $1", o.request, o.problem)

@@ -62,7 +62,7 @@ func TestReanonymize(t *testing.T) {
 	}
 	answered := make(chan answer, 1)
 	go func() {
-		results, err := Reanonymize(t.Context(), b.config.Owner, []catalog.Name{people}, true, func([]Renewed) {})
+		results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{people}, true, func([]Renewed) {})
 		answered <- answer{results, err}
 	}()
 	seen := map[string]bool{}
@@ -114,7 +114,7 @@ func TestReanonymizeAtThreshold(t *testing.T) {
 			b.ownerGone()
 			b.config.Tables[0].Policy.Reanonymize = 0.01
 			if !restart {
-				if err := Forget(t.Context(), b.config.Owner, b.config.Slot); err != nil {
+				if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -194,7 +194,7 @@ func TestEveryModelAndMethodReanonymized(t *testing.T) {
 		tables = append(tables, p.Relation.Name)
 	}
 	told := false
-	results, err := Reanonymize(t.Context(), b.config.Owner, tables, true, func([]Renewed) {
+	results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, tables, true, func([]Renewed) {
 		told = true
 		change()
 	})
@@ -223,11 +223,11 @@ func TestEveryModelAndMethodReanonymized(t *testing.T) {
 func TestRequestsThatCannotBeFulfilled(t *testing.T) {
 	b, s, stop := drifted(t, 50)
 	nowhere := catalog.Name{Schema: "public", Relation: "nowhere"}
-	results, err := Reanonymize(t.Context(), b.config.Owner, []catalog.Name{nowhere}, true, func([]Renewed) {})
+	results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
 	if err != nil || len(results) != 1 || !strings.Contains(results[0].Problem, "not a protected table") {
 		t.Errorf("%+v, %v", results, err)
 	}
-	if _, err := Reanonymize(t.Context(), b.config.Owner, []catalog.Name{nowhere}, false, nil); err != nil {
+	if _, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, false, nil); err != nil {
 		t.Errorf("without waiting: %v", err)
 	}
 	b.checkStore(s)
@@ -235,7 +235,7 @@ func TestRequestsThatCannotBeFulfilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.ownerGone()
-	_, err = Reanonymize(t.Context(), b.config.Owner, []catalog.Name{nowhere}, true, func([]Renewed) {})
+	_, err = Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
 	if stopped := (*StopError)(nil); !errors.As(err, &stopped) || !strings.Contains(stopped.Fix, "kproxy serve") {
 		t.Errorf("where nobody applies: %v", err)
 	}
@@ -330,20 +330,20 @@ func TestFailedRenewal(t *testing.T) {
 		}
 		var log strings.Builder
 		logger := slog.New(slog.NewTextHandler(&log, nil))
-		table := &table{parts: []*part{p}}
-		n := &renewal{table: table, runs: []*incremental.Renewal{other.BeginRenewal()}}
+		renewed := &table{parts: []*part{p}}
+		n := &renewal{table: renewed, runs: []*incremental.Renewal{other.BeginRenewal()}}
 		n.run(t.Context(), logger)
 		if n.err == nil {
 			t.Fatalf("%s: it ended well", name)
 		}
-		r := &renewer{applier: &applier{session: &session{Syncer: &Syncer{Config: Config{Logger: logger}}}}}
+		r := &renewer{applier: &applier{session: &session{tables: []*table{renewed}, Syncer: &Syncer{Config: Config{Logger: logger}}}}}
 		if err := r.finish(t.Context(), n); err != nil {
 			t.Errorf("%s: publication ends with %v", name, err)
 		}
 		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "its release stays as it is") {
 			t.Errorf("%s: the log says %q", name, text)
 		}
-		if p.threshold.Changed(8); p.threshold.Due(p.partition) || table.changed || p.partition.Classes() != classes {
+		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.changed || p.partition.Classes() != classes {
 			t.Errorf("%s: it is tried again at once, or something changed", name)
 		}
 	}

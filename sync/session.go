@@ -4,11 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // session is one attempt at applying: two connections, the tables in memory,
@@ -17,17 +21,23 @@ import (
 type session struct {
 	*Syncer
 	control     *pgx.Conn      // reads and writes the store
-	replication *pgconn.PgConn // makes the slot and carries the stream
+	replication *pgconn.PgConn // holds the lock and carries the stream
 	system      string         // the server's system identifier
-	tables      []*table
+	timeline    int64
+	policy      []*table       // as configured, empty; a job's or the applier's once it is given away
+	unfit       []catalog.Name // configured, but at odds with their tables
+	tables      []*table       // applied
+	jobs        []job          // to be done beside the stream
+	generation  int64          // the last number given
 	epoch       int64
-	position    pglogrepl.LSN // of the store, and so of the tables in memory
+	position    pglogrepl.LSN // of the store: every applied table has at least that
+	ack         acknowledgement
+	watching    atomic.Pointer[[]watchedTable]
 }
 
 // sessionSettings pin the text form of values, which keys, digests and
 // hierarchies depend on, and keep every name in kproxy's own SQL qualified.
 var sessionSettings = map[string]string{
-	"application_name":            "kproxy",
 	"search_path":                 "pg_catalog",
 	"datestyle":                   "ISO, YMD",
 	"intervalstyle":               "postgres",
@@ -43,6 +53,8 @@ var sessionSettings = map[string]string{
 	"idle_in_transaction_session_timeout": "0",
 	"synchronous_commit":                  "on",
 	"default_transaction_read_only":       "off",
+	// A stable scan order makes a release a function of the table and the seed.
+	"synchronize_seqscans": "off",
 }
 
 // newerSettings are pinned likewise where the server knows them (PostgreSQL 14
@@ -50,39 +62,69 @@ var sessionSettings = map[string]string{
 const newerSettings = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_catalog.pg_settings
 	WHERE name IN ('idle_session_timeout', 'transaction_timeout')`
 
-func (s *Syncer) connect(ctx context.Context) (*session, error) {
-	ses := &session{Syncer: s}
+// connection is how all connections of a Syncer are made. Their name tells a
+// successor which sessions are left over.
+func (s *Syncer) connection(name string) *pgx.ConnConfig {
 	config := s.Owner.Copy()
-	for name, setting := range sessionSettings {
-		config.RuntimeParams[name] = setting
-	}
-	var err error
-	if ses.control, err = pgx.ConnectConfig(ctx, config); err != nil {
+	maps.Copy(config.RuntimeParams, sessionSettings)
+	config.RuntimeParams["application_name"] = name
+	return config
+}
+
+// open connects for reading and writing the store.
+func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
+	conn, err := pgx.ConnectConfig(ctx, s.connection(name))
+	if err != nil {
 		return nil, fmt.Errorf("connecting as the owner: %w", err)
 	}
-	if _, err = ses.control.Exec(ctx, newerSettings); err != nil {
-		ses.close()
+	if _, err = conn.Exec(ctx, newerSettings); err != nil {
+		farewell(conn)
 		return nil, fmt.Errorf("pinning the session's settings: %w", err)
 	}
-	replication := config.Config.Copy()
-	replication.RuntimeParams["replication"] = "database"
-	if ses.replication, err = pgconn.ConnectConfig(ctx, replication); err != nil {
-		ses.close()
+	return conn, nil
+}
+
+// openReplication connects for commands of replication. The server ends the
+// connection of a process that has not answered for the time of the lease.
+func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgConn, error) {
+	config := s.connection(name).Config
+	config.RuntimeParams["replication"] = "database"
+	config.RuntimeParams["wal_sender_timeout"] = fmt.Sprint(lease.Milliseconds())
+	conn, err := pgconn.ConnectConfig(ctx, &config)
+	if err != nil {
 		return nil, fmt.Errorf("connecting for replication: %w", err)
+	}
+	return conn, nil
+}
+
+func (s *Syncer) connect(ctx context.Context) (*session, error) {
+	ses := &session{Syncer: s}
+	var err error
+	if ses.control, err = s.open(ctx, followerName); err != nil {
+		return nil, err
+	}
+	if ses.replication, err = s.openReplication(ctx, followerName); err != nil {
+		ses.close()
+		return nil, err
 	}
 	identity, err := pglogrepl.IdentifySystem(ctx, ses.replication)
 	if err != nil {
 		ses.close()
 		return nil, fmt.Errorf("identifying the server: %w", err)
 	}
-	ses.system = identity.SystemID
-	for _, p := range s.Tables {
+	ses.system, ses.timeline = identity.SystemID, int64(identity.Timeline)
+	for _, p := range s.configured() {
+		if p.Relation.OID == 0 {
+			ses.unfit = append(ses.unfit, p.Policy.Table)
+			continue
+		}
 		t, err := newTable(p)
 		if err != nil {
 			ses.close()
-			return nil, &StopError{What: err.Error(), Fix: "correct the policy"}
+			return nil, &StopError{What: err.Error(), Fix: fixPolicy}
 		}
-		ses.tables = append(ses.tables, t)
+		t.now = s.Now
+		ses.policy = append(ses.policy, t)
 	}
 	return ses, nil
 }
@@ -90,104 +132,59 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 // closeTimeout bounds the farewell on a connection that may be dead.
 const closeTimeout = 2 * time.Second
 
-func (s *session) close() {
+func farewell(conn interface{ Close(context.Context) error }) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+	_ = conn.Close(ctx)
+}
+
+func (s *session) close() {
 	if s.replication != nil {
-		_ = s.replication.Close(ctx)
+		farewell(s.replication)
 	}
 	if s.control != nil {
-		_ = s.control.Close(ctx)
+		farewell(s.control)
 	}
 }
 
-// lock makes this process the only one that applies in the database. The lock
-// goes with the connection, so a dead process never holds it for long.
-func (s *session) lock(ctx context.Context) error {
-	for waited := false; ; waited = true {
-		locked, err := s.tryLock(ctx)
-		if err != nil || locked {
-			return err
-		}
-		if !waited {
-			s.Logger.Info("another kproxy applies in this database; waiting for it to end")
-			s.setState(Starting, "another kproxy applies in this database")
-		}
-		if err := sleep(ctx, time.Second); err != nil {
-			return err
-		}
-	}
-}
-
-func (s *session) tryLock(ctx context.Context) (locked bool, err error) {
-	err = s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_lock(pg_catalog.hashtextextended('kproxy applies', 0))").Scan(&locked)
-	if err != nil {
-		return false, fmt.Errorf("locking the store: %w", err)
-	}
-	return locked, nil
-}
-
-// prepare brings tables and store to one position, publishing afresh where the
-// store is empty or does not fit the policy.
+// prepare brings tables and store to one position and says what has to be made
+// beside the stream.
 func (s *session) prepare(ctx context.Context) error {
-	if err := s.lock(ctx); err != nil {
-		return err
-	}
 	if err := s.checkOwnership(ctx); err != nil {
 		return err
 	}
-	stored, err := s.loadPosition(ctx)
-	if err != nil {
+	if err := s.findPosition(ctx); err != nil {
 		return err
 	}
 	found, err := s.generations(ctx)
 	if err != nil {
 		return err
 	}
-	slot, err := s.slotState(ctx)
-	if err != nil {
+	if err := s.dropUnlisted(ctx, found); err != nil {
 		return err
 	}
-	if stored && !s.fits(found) {
-		if err := keepsLineages(found); err != nil {
+	for _, name := range s.unfit {
+		if err := s.haltUnfit(ctx, name, found[name]); err != nil {
 			return err
 		}
 	}
-	if !stored || !s.fits(found) {
-		return s.publishAfresh(ctx, slot)
-	}
-	if err := s.checkSlot(slot); err != nil {
-		return err
-	}
-	if err := s.takeOver(ctx); err != nil {
-		return err
-	}
-	for _, t := range s.tables {
-		g := found[t.name()]
-		if err := t.begin(g.number, g.nextRecord, g.nextClass, s.Seed); err != nil {
-			return err
-		}
-		err := t.load(ctx, s.control.PgConn(), func(done int) { s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done}) })
-		if err != nil {
-			return err
-		}
-		if err := t.grant(ctx, s.control, s.Reader); err != nil {
+	for _, t := range s.policy {
+		g, known := found[t.name()]
+		if err := s.admit(ctx, t, g, known); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *session) publishAfresh(ctx context.Context, old slotState) error {
-	s.setState(Publishing, "")
-	if err := s.dropSlot(ctx, old); err != nil {
-		return err
+// table finds an applied table.
+func (s *session) table(name catalog.Name) *table {
+	for _, t := range s.tables {
+		if t.name() == name {
+			return t
+		}
 	}
-	slot, err := s.createSlot(ctx)
-	if err != nil {
-		return err
-	}
-	return s.publishAll(ctx, slot)
+	return nil
 }
 
 func objectInUse(err error) bool {

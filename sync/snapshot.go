@@ -5,62 +5,11 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
-	"github.com/kproxy/kproxy/catalog"
 )
-
-// publishAll makes the initial release of every table under the slot's
-// snapshot, in the one transaction that also writes the first position: a
-// crash leaves either nothing or everything.
-func (s *session) publishAll(ctx context.Context, slot pglogrepl.CreateReplicationSlotResult) error {
-	position, err := pglogrepl.ParseLSN(slot.ConsistentPoint)
-	if err != nil {
-		return fmt.Errorf("reading the slot's position: %w", err)
-	}
-	tx, err := s.control.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
-	if err != nil {
-		return fmt.Errorf("opening the publication's transaction: %w", err)
-	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if _, err := tx.Exec(ctx, "SET TRANSACTION SNAPSHOT "+catalog.QuoteLiteral(slot.SnapshotName)); err != nil {
-		return fmt.Errorf("adopting the slot's snapshot: %w", err)
-	}
-	// A stable scan order makes the release a function of the table and the seed.
-	if _, err := tx.Exec(ctx, "SET LOCAL synchronize_seqscans = off"); err != nil {
-		return fmt.Errorf("pinning the scan order: %w", err)
-	}
-	var generation int64
-	if err := tx.QueryRow(ctx, "SELECT coalesce(max(generation), 0) FROM kproxy_store.generation").Scan(&generation); err != nil {
-		return fmt.Errorf("reading the last generation: %w", err)
-	}
-	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation"); err != nil {
-		return fmt.Errorf("forgetting earlier generations: %w", err)
-	}
-	for _, t := range s.tables {
-		generation++
-		p := publisher{table: t, tx: tx, session: s}
-		if err := p.publish(ctx, generation); err != nil {
-			return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
-		}
-	}
-	if err := s.swap(ctx, tx); err != nil {
-		return err
-	}
-	if err := s.storePosition(ctx, tx, position); err != nil {
-		return err
-	}
-	s.Failpoint(FailBeforePublication)
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("committing the publication: %w", err)
-	}
-	s.position = position
-	s.Failpoint(FailAfterPublication)
-	return nil
-}
 
 // publisher makes the initial release of one table inside a transaction.
 type publisher struct {
@@ -68,11 +17,11 @@ type publisher struct {
 	tx      pgx.Tx
 	session *session
 	total   int
-	now     time.Time // of the publication
+	at      time.Time // of the publication
 }
 
 func (p *publisher) publish(ctx context.Context, generation int64) error {
-	p.generation, p.now = generation, clock()
+	p.generation, p.at = generation, p.clock()
 	if err := p.copySource(ctx); err != nil {
 		return err
 	}
@@ -85,7 +34,7 @@ func (p *publisher) publish(ctx context.Context, generation int64) error {
 		return err
 	}
 	for i, key := range source.keys {
-		p.records[key] = incremental.RecordID(i + 1)
+		p.keys.add(key, incremental.RecordID(i+1))
 	}
 	if err := p.stage.publish(ctx, p, source); err != nil {
 		return err
@@ -104,8 +53,8 @@ func (p *publisher) staging(kind string) string { return storeTable(kind, p.gene
 
 // copySource numbers the source's rows into an unlogged table, inside the server.
 func (p *publisher) copySource(ctx context.Context) error {
-	tag, err := p.tx.Exec(ctx, fmt.Sprintf("CREATE UNLOGGED TABLE %s AS SELECT row_number() OVER ()::bigint AS %s, %s FROM ONLY %s",
-		p.staging("source"), recordColumn, p.columnList(""), p.publication.Relation.Name.SQL()))
+	tag, err := p.tx.Exec(ctx, fmt.Sprintf("CREATE UNLOGGED TABLE %s AS SELECT row_number() OVER ()::bigint AS %s, %s FROM %s",
+		p.staging("source"), recordColumn, p.columnList(""), p.source()))
 	if err != nil {
 		return fmt.Errorf("copying the source: %w", err)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -32,7 +31,7 @@ type stage interface {
 	// those that are gone; new ones may be among them.
 	moved() []incremental.RecordID
 	// writeRelease queues what brings the release to where it was settled.
-	writeRelease(batch *pgx.Batch)
+	writeRelease(batch *sink)
 	// written forgets what the store has been told.
 	written()
 

@@ -84,17 +84,6 @@ func (p *publisher) finish(ctx context.Context) error {
 		}
 		p.progress("publishing", p.total*(i+1)/len(statements))
 	}
-	_, err := p.tx.Exec(ctx, `INSERT INTO kproxy_store.generation
-		(table_schema, table_name, generation, policy_digest, next_class, next_record, updates) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-		p.name().Schema, p.name().Relation, p.generation, p.digest, int64(p.stage.nextClass()), int64(p.nextRecord),
-		p.publication.Policy.Updates.Mode.String())
-	if err != nil {
-		return fmt.Errorf("recording the generation: %w", err)
-	}
-	sql, arguments := p.statusUpdate()
-	if _, err := p.tx.Exec(ctx, sql, arguments...); err != nil {
-		return fmt.Errorf("recording the table's figures: %w", err)
-	}
 	p.stage.written()
 	return nil
 }

@@ -14,18 +14,19 @@ type State int
 const (
 	// Starting means: connecting, or loading the store into memory.
 	Starting State = iota
-	// Publishing means: making the initial release under the slot's snapshot.
-	Publishing
+	// Following means: another process applies; what is told comes from the store.
+	Following
 	// Streaming means: applying source transactions as they commit.
 	Streaming
-	// Reconnecting means: the server is out of reach; the release stands at its last position.
+	// Reconnecting means: the server is out of reach, or refuses for a while; the
+	// releases stand at their last position.
 	Reconnecting
 	// Stopped means: something needs the operator; see Status.Reason.
 	Stopped
 )
 
 var stateNames = []string{
-	Starting: "starting", Publishing: "publishing", Streaming: "streaming",
+	Starting: "starting", Following: "following", Streaming: "streaming",
 	Reconnecting: "reconnecting", Stopped: "stopped",
 }
 
@@ -35,16 +36,54 @@ func (s State) String() string { return stateNames[s] }
 // Status is one moment of a Syncer's life.
 type Status struct {
 	State State
-	// Position is the source's commit position that the release shows.
+	// Position is the source's commit position that every published release shows.
 	Position pglogrepl.LSN
-	// Reason says why a Syncer is reconnecting or has stopped.
-	Reason string
+	// Reason says why a Syncer is reconnecting or has stopped, and Fix what the operator
+	// can do.
+	Reason, Fix string
+	// Slot is how the replication slot was found last.
+	Slot SlotStatus
 	// Tables tells each table's release.
 	Tables map[catalog.Name]TableStatus
 }
 
+// SlotStatus is how far a slot is behind.
+type SlotStatus struct {
+	// Retained is how many bytes of WAL the server keeps for the slot.
+	Retained int64
+	// Behind is for how long the oldest change that readers do not see yet has been
+	// committed, as far as a look every few seconds can tell.
+	Behind time.Duration
+	// WALStatus is pg_replication_slots.wal_status: reserved, extended, unreserved or
+	// lost; empty while unknown.
+	WALStatus string
+}
+
+// TableState is what readers may have of a table.
+type TableState int
+
+const (
+	// Unpublished means: there is no release yet that fits the policy.
+	Unpublished TableState = iota
+	// Published means: readers see a release, which follows the source.
+	Published
+	// Halted means: the table needs the operator; its release must not be read.
+	Halted
+)
+
+var tableStateNames = []string{Unpublished: "unpublished", Published: "published", Halted: "halted"}
+
+// String is the state's name in messages.
+func (s TableState) String() string { return tableStateNames[s] }
+
 // TableStatus describes one table's release.
 type TableStatus struct {
+	State TableState
+	// Preparing says that a new release, or the difference to the source, is being made.
+	Preparing bool
+	// Problem says why a table is halted, and Fix what the operator can do.
+	Problem, Fix string
+
 	// Of a guarded table: see lineage.Freshness.
 	Waiting, Stale, Expired, Ghosts int
 	OldestWaiting, OldestStale      time.Time

@@ -16,6 +16,9 @@ const (
 	// statusInterval is how often the server hears from kproxy; wal_sender_timeout
 	// is 60 s by default and may be as low as a few seconds.
 	statusInterval = time.Second
+	// silence is after how long a server that says nothing is taken for gone. It asks
+	// for an answer after half of wal_sender_timeout, which is the lease.
+	silence = 2 * lease
 	// queued bounds the messages that wait for the applier.
 	queued = 1024
 )
@@ -26,46 +29,87 @@ type message struct {
 	keepalive pglogrepl.LSN
 }
 
+// acknowledgement is what the server may be told that it need not keep any more.
+type acknowledgement struct {
+	stored atomic.Uint64 // the position of the store
+	held   atomic.Uint64 // where a snapshot that a table joins from was taken; 0 for none
+}
+
+func (a *acknowledgement) lsn() pglogrepl.LSN {
+	stored, held := a.stored.Load(), a.held.Load()
+	if held != 0 {
+		return pglogrepl.LSN(min(stored, held))
+	}
+	return pglogrepl.LSN(stored)
+}
+
+// stream is one run of the replication command, read by a goroutine.
+type stream struct {
+	messages <-chan message
+	end      context.CancelFunc
+	ended    chan error // why the receiver ended
+}
+
 // receiver reads the stream and answers the server, apart from applying, so
 // that a long transaction never runs into wal_sender_timeout.
 type receiver struct {
-	conn     *pgconn.PgConn
-	messages chan message
-	// stored is the position of the store: what may be acknowledged.
-	stored    *atomic.Uint64
+	conn      *pgconn.PgConn
+	messages  chan message
+	ack       *acknowledgement
 	failpoint func(string)
 	answered  time.Time
+	heard     time.Time // when the server said something
 }
 
-// stream applies the changes that follow the position, until an error.
-func (s *session) stream(ctx context.Context) error {
+// startStream has the server send the changes that follow the position.
+func (s *session) startStream(ctx context.Context) (*stream, error) {
 	err := pglogrepl.StartReplication(ctx, s.replication, s.Slot, s.position, pglogrepl.StartReplicationOptions{
 		Mode:       pglogrepl.LogicalReplication,
 		PluginArgs: []string{"proto_version '1'", "publication_names " + quotePublication(s.Publication)},
 	})
 	if err != nil {
-		return fmt.Errorf("starting replication: %w", err)
+		return nil, fmt.Errorf("starting replication: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	stored := new(atomic.Uint64)
-	stored.Store(uint64(s.position))
-	r := &receiver{
-		conn: s.replication, messages: make(chan message, queued), stored: stored,
-		failpoint: s.Failpoint,
-	}
-	received := make(chan error, 1)
+	r := &receiver{conn: s.replication, messages: make(chan message, queued), ack: &s.ack, failpoint: s.Failpoint, heard: time.Now()}
+	st := &stream{messages: r.messages, end: cancel, ended: make(chan error, 1)}
 	go func() {
-		received <- guard(s.Logger, func() error { return r.run(ctx) })
+		st.ended <- guard(s.Logger, func() error { return r.run(ctx) })
 		close(r.messages)
 	}()
-	a := &applier{session: s, messages: r.messages, stored: stored, relations: make(map[uint32]*relation)}
-	applied := guard(s.Logger, func() error { return a.run(ctx) })
-	cancel()
-	if ended := <-received; applied == nil {
-		return ended // why there was nothing left to apply
+	return st, nil
+}
+
+// stop ends the receiver and waits for it. The messages that it has queued are lost.
+func (st *stream) stop() {
+	st.end()
+	for range st.messages { //nolint:revive // until it is closed
 	}
-	return applied
+}
+
+// restartStream ends the stream in an orderly way, so that the connection and with it
+// the lock stay, and starts it at the session's position.
+func (s *session) restartStream(ctx context.Context, old *stream) (*stream, error) {
+	old.stop()
+	frontend := s.replication.Frontend()
+	frontend.Send(&pgproto3.CopyDone{})
+	if err := frontend.Flush(); err != nil {
+		return nil, fmt.Errorf("ending the stream: %w", err)
+	}
+	deadline, cancel := context.WithTimeout(ctx, lease)
+	defer cancel()
+	for {
+		m, err := s.replication.ReceiveMessage(deadline)
+		if err != nil {
+			return nil, fmt.Errorf("ending the stream: %w", err)
+		}
+		switch m := m.(type) {
+		case *pgproto3.ErrorResponse:
+			return nil, fmt.Errorf("ending the stream: %w", pgconn.ErrorResponseToPgError(m))
+		case *pgproto3.ReadyForQuery:
+			return s.startStream(ctx)
+		}
+	}
 }
 
 func (r *receiver) run(ctx context.Context) error {
@@ -91,16 +135,19 @@ func (r *receiver) receive(ctx context.Context) (pgproto3.BackendMessage, error)
 	deadline, cancel := context.WithDeadline(ctx, r.answered.Add(statusInterval))
 	defer cancel()
 	m, err := r.conn.ReceiveMessage(deadline)
-	if err != nil {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if pgconn.Timeout(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("receiving: %w", err)
+	if err == nil {
+		r.heard = time.Now()
+		return m, nil
 	}
-	return m, nil
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case !pgconn.Timeout(err):
+		return nil, fmt.Errorf("receiving: %w", err)
+	case time.Since(r.heard) > silence:
+		return nil, fmt.Errorf("receiving: the server has said nothing for %v", silence)
+	}
+	return nil, nil
 }
 
 func (r *receiver) handle(ctx context.Context, m pgproto3.BackendMessage) error {
@@ -111,6 +158,8 @@ func (r *receiver) handle(ctx context.Context, m pgproto3.BackendMessage) error 
 		return fmt.Errorf("the stream ended: %w", pgconn.ErrorResponseToPgError(m))
 	case *pgproto3.NoticeResponse, *pgproto3.ParameterStatus:
 		return nil
+	case *pgproto3.CopyDone, *pgproto3.CommandComplete:
+		return errors.New("the server ended the stream")
 	default:
 		return fmt.Errorf("unexpected %T in the stream", m)
 	}
@@ -144,6 +193,7 @@ func (r *receiver) copyData(ctx context.Context, data []byte) error {
 
 // queue hands a message to the applier and keeps answering while it is busy.
 func (r *receiver) queue(ctx context.Context, m message) error {
+	defer func() { r.heard = time.Now() }() // nobody listened meanwhile
 	for {
 		timer := time.NewTimer(statusInterval)
 		select {
@@ -168,7 +218,7 @@ func (r *receiver) answerIfDue(ctx context.Context, now bool) error {
 		return nil
 	}
 	r.failpoint(FailBeforeAcknowledge)
-	stored := pglogrepl.LSN(r.stored.Load())
+	stored := r.ack.lsn()
 	err := pglogrepl.SendStandbyStatusUpdate(ctx, r.conn, pglogrepl.StandbyStatusUpdate{
 		WALWritePosition: stored, WALFlushPosition: stored, WALApplyPosition: stored,
 	})

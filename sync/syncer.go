@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"slices"
 	gosync "sync"
 	"time"
 
@@ -20,6 +21,12 @@ type Syncer struct {
 	status    Status
 	published chan struct{}
 	announce  gosync.Once
+
+	tables   []catalog.Publication
+	removed  map[catalog.Name]bool // by Reload
+	followed bool                  // another process has applied since Run began
+	looked   bool                  // halted tables were looked at afresh since Run or Reload
+	again    context.CancelCauseFunc
 }
 
 // New checks the configuration; nothing is connected yet.
@@ -27,10 +34,13 @@ func New(c Config) (*Syncer, error) {
 	if err := c.validate(); err != nil {
 		return nil, err
 	}
-	return &Syncer{Config: c, published: make(chan struct{}), status: Status{Tables: map[catalog.Name]TableStatus{}}}, nil
+	return &Syncer{
+		Config: c, tables: c.Tables, removed: make(map[catalog.Name]bool),
+		published: make(chan struct{}), status: Status{Tables: map[catalog.Name]TableStatus{}},
+	}, nil
 }
 
-// Published is closed once every table has a release that readers may see.
+// Published is closed once every table has a release that readers may see, or is halted.
 func (s *Syncer) Published() <-chan struct{} { return s.published }
 
 // Status tells where the Syncer stands.
@@ -42,19 +52,85 @@ func (s *Syncer) Status() Status {
 	return status
 }
 
-func (s *Syncer) setState(state State, reason string) {
+// errReload ends an attempt because the configuration has changed.
+var errReload = errors.New("the configuration was reloaded")
+
+// Reload replaces the tables. Those that fit what is stored go on from there; new ones
+// and those whose policy has changed are published beside the stream; those that are
+// gone are dropped. Halted ones are looked at afresh.
+func (s *Syncer) Reload(tables []catalog.Publication) {
 	s.mu.Lock()
-	s.status.State, s.status.Reason = state, reason
-	s.mu.Unlock()
-	s.Changed(s.Status())
+	defer s.mu.Unlock()
+	for _, before := range s.tables {
+		s.removed[before.Policy.Table] = true
+		delete(s.status.Tables, before.Policy.Table)
+	}
+	for _, now := range tables {
+		delete(s.removed, now.Policy.Table)
+	}
+	s.tables, s.looked = slices.Clone(tables), false
+	if s.again != nil {
+		s.again(errReload)
+	}
 }
 
-// report publishes the tables' figures after the store has been written.
+func (s *Syncer) configured() []catalog.Publication {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.tables
+}
+
+// fresh says that halted tables are to be looked at afresh.
+func (s *Syncer) fresh() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !s.looked
+}
+
+// mayDrop says that a table which is not in the configuration was taken out of it, and
+// not only put into another process's.
+func (s *Syncer) mayDrop(name catalog.Name) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.removed[name] || !s.followed
+}
+
+func (s *Syncer) setState(state State, reason, fix string) {
+	s.mu.Lock()
+	s.status.State, s.status.Reason, s.status.Fix = state, reason, fix
+	s.mu.Unlock()
+	s.told()
+}
+
+func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
+	s.mu.Lock()
+	s.status.Tables[name] = status
+	s.mu.Unlock()
+}
+
+// told passes the status on, and announces when there is nothing more to wait for.
+func (s *Syncer) told() {
+	status := s.Status()
+	ready := status.State == Streaming || status.State == Following
+	for _, p := range s.configured() {
+		ready = ready && status.Tables[p.Policy.Table].State != Unpublished
+	}
+	if ready {
+		s.announce.Do(func() { close(s.published) })
+	}
+	s.Changed(status)
+}
+
+// report tells the tables' figures after the store has been written.
 func (s *session) report() {
 	s.mu.Lock()
 	s.status.Position = s.position
 	for _, t := range s.tables {
 		before, now := s.status.Tables[t.name()], t.stage.status()
+		if t.shows == 0 || t.previous != 0 {
+			now.State = Published
+		}
+		now.Preparing = t.shows != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.name() })
 		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" {
 			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
 		}
@@ -64,7 +140,7 @@ func (s *session) report() {
 		}
 	}
 	s.mu.Unlock()
-	s.Changed(s.Status())
+	s.told()
 }
 
 // Bounds of the pause before another attempt.
@@ -75,7 +151,8 @@ const (
 
 // Run applies until ctx ends, which returns nil, or until something needs the
 // operator, which returns a *StopError or the server's refusal. Broken
-// connections and restarts of the server are lived through.
+// connections and restarts of the server are lived through, and so are tables that need
+// the operator while others do not.
 func (s *Syncer) Run(ctx context.Context) error {
 	pause := leastPause
 	for {
@@ -84,15 +161,21 @@ func (s *Syncer) Run(ctx context.Context) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
+		case errors.Is(err, errReload) || errors.Is(err, errLookAfresh):
+			continue
 		case !transient(err):
-			s.setState(Stopped, err.Error())
+			reason, fix := err.Error(), ""
+			if stop := (*StopError)(nil); errors.As(err, &stop) {
+				fix = stop.Fix
+			}
+			s.setState(Stopped, reason, fix)
 			return err
 		}
 		if time.Since(started) > mostPause {
 			pause = leastPause
 		}
 		s.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
-		s.setState(Reconnecting, err.Error())
+		s.setState(Reconnecting, err.Error(), fixTransient(err))
 		jittered := pause/2 + rand.N(pause)
 		if sleep(ctx, jittered) != nil {
 			return nil
@@ -101,21 +184,74 @@ func (s *Syncer) Run(ctx context.Context) error {
 	}
 }
 
-func (s *Syncer) attempt(ctx context.Context) error {
+// attempt is one session. A table that needs the operator ends it, and the next one goes
+// on without the table.
+func (s *Syncer) attempt(parent context.Context) error {
+	ctx, cancel := context.WithCancelCause(parent)
+	defer cancel(nil)
+	s.mu.Lock()
+	s.again = cancel
+	s.mu.Unlock()
 	ses, err := s.connect(ctx)
-	if err != nil {
-		return err
-	}
-	defer ses.close()
-	if err := guard(s.Logger, func() error { return ses.prepare(ctx) }); err != nil {
-		return err
-	}
-	ses.report()
-	s.setState(Streaming, "")
-	s.announce.Do(func() { close(s.published) })
-	err = ses.stream(ctx)
 	if err == nil {
-		err = errors.New("the replication stream ended")
+		defer ses.close()
+		err = guard(s.Logger, func() error { return ses.run(ctx, cancel) })
 	}
-	return fmt.Errorf("applying changes: %w", err)
+	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
+		return cause
+	}
+	if halt := (*TableError)(nil); errors.As(err, &halt) {
+		if err := ses.haltAfterwards(parent, halt); err != nil {
+			return err
+		}
+		return errLookAfresh
+	}
+	return err
+}
+
+// run waits until this process is the one that applies, and applies.
+func (s *session) run(ctx context.Context, giveUp context.CancelCauseFunc) error {
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	w := newWatcher(s, giveUp)
+	watching, stop := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		w.run(watching)
+		close(ended)
+	}()
+	defer func() {
+		stop()
+		<-ended
+	}()
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.looked = true
+	clear(s.removed)
+	s.mu.Unlock()
+	s.watch()
+	s.ack.stored.Store(uint64(s.position))
+	s.setState(Streaming, "", "")
+	s.report()
+	if err := s.apply(ctx, w); err != nil {
+		return fmt.Errorf("applying changes: %w", err)
+	}
+	return errors.New("applying changes: the replication stream ended")
+}
+
+// haltAfterwards notes what ended the session, whose transaction is of no use any more.
+func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
+	if s.control.PgConn().TxStatus() != 'I' {
+		if _, err := s.control.Exec(ctx, "ROLLBACK"); err != nil {
+			return fmt.Errorf("ending a transaction: %w", err)
+		}
+	}
+	if halt.resync {
+		s.Logger.Info("a table is compared with its source", "table", halt.Table, "reason", halt.What)
+		return s.recordHalt(ctx, s.control, halt)
+	}
+	return s.halt(ctx, halt)
 }

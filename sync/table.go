@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pglogrepl"
+
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -36,12 +38,18 @@ type table struct {
 	persons     *privacy.Dictionary
 
 	generation int64
+	previous   int64         // the generation that readers see while this one catches up; 0 for none
+	lsn        pglogrepl.LSN // changes whose commit lies before are applied
+	shows      pglogrepl.LSN // from this position on readers see the generation; 0 where they do
+	definition string        // digest of what the source was at lsn
 	nextRecord incremental.RecordID
 	parts      []*part
 	stage      stage
-	records    map[string]incremental.RecordID // by key
+	keys       keys
+	now        func() time.Time
 
 	changed   bool // since the store was last written
+	rows      int  // in pending and deleted
 	pending   map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
@@ -54,7 +62,7 @@ type pendingRow struct {
 }
 
 func newTable(p catalog.Publication) (*table, error) {
-	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow), persons: privacy.NewDictionary()}
+	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow), persons: privacy.NewDictionary(), now: time.Now}
 	t.layOut()
 	var err error
 	if t.digest, err = digest(p, t.columns); err != nil {
@@ -117,7 +125,7 @@ func (t *table) name() catalog.Name { return t.publication.Policy.Table }
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
 	t.generation, t.nextRecord = generation, nextRecord
-	t.records = make(map[string]incremental.RecordID)
+	t.keys = newKeys(t.publication.Relation.KeyRepeats)
 	t.stage, err = t.newStage(nextClass, seed)
 	return err
 }
@@ -126,6 +134,10 @@ func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextCla
 func (t *table) keyOf(values []value) string {
 	var b strings.Builder
 	for _, i := range t.key {
+		if values[i].null {
+			b.WriteByte('-')
+			continue
+		}
 		b.WriteString(strconv.Itoa(len(values[i].text)))
 		b.WriteByte(':')
 		b.WriteString(values[i].text)
@@ -214,23 +226,24 @@ func (t *table) fingerprints(values []value, before *coded) []uint64 {
 // errOutOfStep means that the stream speaks of a row the store does not know,
 // or knows already: store and source have parted.
 func (t *table) errOutOfStep(what string) error {
-	return &StopError{What: fmt.Sprintf("the private store of %s is out of step with the source: %s", t.name(), what), Fix: fixRebuild}
+	return &TableError{Table: t.name(), What: "the private store is out of step with the source: " + what, Fix: fixResync}
 }
+
+// clock is the time as the store can keep it.
+func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 
 func (t *table) insert(values []value) error {
 	t.changed = true
-	key := t.keyOf(values)
-	if _, known := t.records[key]; known {
+	id := t.nextRecord
+	if !t.keys.add(t.keyOf(values), id) {
 		return t.errOutOfStep("a row was inserted twice")
 	}
-	id := t.nextRecord
-	row := t.encode(values, nil)
-	if err := t.stage.insert(id, row, clock()); err != nil {
+	if err := t.stage.insert(id, t.encode(values, nil), t.clock()); err != nil {
 		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
-	t.records[key] = id
 	t.pending[id] = &pendingRow{inserted: true, values: slices.Clone(values)}
+	t.rows++
 	return nil
 }
 
@@ -239,7 +252,7 @@ func (t *table) insert(values []value) error {
 func (t *table) update(old, values []value) error {
 	t.changed = true
 	oldKey := t.keyOf(old)
-	id, known := t.records[oldKey]
+	id, known := t.keys.find(oldKey)
 	if !known {
 		return t.errOutOfStep("an unknown row was updated")
 	}
@@ -249,14 +262,13 @@ func (t *table) update(old, values []value) error {
 		}
 	}
 	if key := t.keyOf(values); key != oldKey {
-		if _, taken := t.records[key]; taken {
+		if !t.keys.add(key, id) {
 			return t.errOutOfStep("a row's key was changed to one that exists")
 		}
-		delete(t.records, oldKey)
-		t.records[key] = id
+		t.keys.remove(oldKey, id)
 	}
 	before := t.stage.row(id)
-	if err := t.stage.modify(id, t.encode(values, &before), clock()); err != nil {
+	if err := t.stage.modify(id, t.encode(values, &before), t.clock()); err != nil {
 		return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
 	}
 	t.remember(id, values)
@@ -267,6 +279,7 @@ func (t *table) remember(id incremental.RecordID, values []value) {
 	row, pending := t.pending[id]
 	if !pending {
 		t.pending[id] = &pendingRow{values: slices.Clone(values)}
+		t.rows++
 		return
 	}
 	for i, v := range values {
@@ -277,20 +290,26 @@ func (t *table) remember(id incremental.RecordID, values []value) {
 }
 
 func (t *table) delete(old []value) error {
-	t.changed = true
 	key := t.keyOf(old)
-	id, known := t.records[key]
+	id, known := t.keys.find(key)
 	if !known {
 		return t.errOutOfStep("an unknown row was deleted")
 	}
+	return t.remove(key, id)
+}
+
+// remove deletes the record with that key.
+func (t *table) remove(key string, id incremental.RecordID) error {
+	t.changed = true
 	if err := t.stage.remove(id); err != nil {
 		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
 	}
-	delete(t.records, key)
+	t.keys.remove(key, id)
 	row, pending := t.pending[id]
 	delete(t.pending, id)
 	if !pending || !row.inserted {
 		t.deleted = append(t.deleted, id)
+		t.rows++
 	}
 	return nil
 }
@@ -298,19 +317,21 @@ func (t *table) delete(old []value) error {
 func (t *table) truncate() {
 	t.changed = true
 	t.stage.truncate()
-	clear(t.records)
-	clear(t.pending)
-	t.deleted = t.deleted[:0]
+	t.keys.clear()
+	t.forgetRows()
 	t.truncated = true
 }
 
-// clock is the time as the store can keep it.
-func clock() time.Time { return time.Now().Truncate(time.Microsecond) }
+// forgetRows forgets the rows that the store knows, or need not know any more.
+func (t *table) forgetRows() {
+	clear(t.pending)
+	t.deleted = t.deleted[:0]
+	t.truncated, t.rows = false, 0
+}
 
 // written forgets what the store has been told.
 func (t *table) written() {
 	t.stage.written()
-	clear(t.pending)
-	t.deleted = t.deleted[:0]
-	t.truncated, t.changed = false, false
+	t.forgetRows()
+	t.changed = false
 }

@@ -19,19 +19,41 @@ const writeChunk = 5000
 // write queues everything that brings the table's store and release to the
 // state of its partition. The batch runs in the transaction that also moves the
 // position.
-func (t *table) write(ctx context.Context, batch *pgx.Batch) error {
-	now := clock()
-	if err := t.stage.settle(ctx, now); err != nil {
+func (t *table) write(ctx context.Context, tx pgx.Tx) error {
+	if err := t.stage.settle(ctx, t.clock()); err != nil {
 		return err
 	}
-	t.writeDeletes(batch)
-	t.writeInserts(batch)
-	t.writeUpdates(batch)
-	t.writePlaces(batch)
-	t.stage.writeRelease(batch)
+	to := &sink{ctx: ctx, tx: tx}
+	t.writeRows(to, t.stage.place)
+	t.writePlaces(to)
+	t.stage.writeRelease(to)
 	sql, arguments := t.statusUpdate()
-	batch.Queue(sql, arguments...)
-	return nil
+	to.Queue(sql, arguments...)
+	return to.close()
+}
+
+// spill writes the rows that have gathered inside a source transaction which has not
+// ended, so that memory does not grow with it. Where new records stand is told when it
+// commits.
+func (t *table) spill(ctx context.Context, tx pgx.Tx) error {
+	to := &sink{ctx: ctx, tx: tx}
+	columns := len(t.stage.places())
+	t.writeRows(to, func(ids []incremental.RecordID) []any {
+		nowhere := make([]any, columns)
+		for i := range nowhere {
+			nowhere[i] = make([]*string, len(ids))
+		}
+		return nowhere
+	})
+	t.forgetRows()
+	return to.close()
+}
+
+// writeRows writes the rows of the private store; place tells where new ones stand.
+func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
+	t.writeDeletes(to)
+	t.writeInserts(to, place)
+	t.writeUpdates(to)
 }
 
 // statusUpdate notes the table's figures, for kproxy status.
@@ -46,7 +68,7 @@ func (t *table) statusUpdate() (sql string, arguments []any) {
 	}
 }
 
-func (t *table) writeDeletes(batch *pgx.Batch) {
+func (t *table) writeDeletes(batch *sink) {
 	if t.truncated {
 		// DELETE, not TRUNCATE: readers of the release are never locked out.
 		batch.Queue("DELETE FROM " + t.recordsTable())
@@ -57,7 +79,7 @@ func (t *table) writeDeletes(batch *pgx.Batch) {
 	}
 }
 
-func (t *table) writeInserts(batch *pgx.Batch) {
+func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []any) {
 	var ids []incremental.RecordID
 	for id, row := range t.pending {
 		if row.inserted {
@@ -76,7 +98,7 @@ func (t *table) writeInserts(batch *pgx.Batch) {
 		listed(places, "u."), strings.Join(casts, ", "),
 		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), listed(places, ""), strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		arguments := append([]any{recordNumbers(chunk)}, t.stage.place(chunk)...)
+		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
 		for i := range t.columns {
 			arguments = append(arguments, t.pendingColumn(chunk, i))
 		}
@@ -86,7 +108,7 @@ func (t *table) writeInserts(batch *pgx.Batch) {
 
 // writeUpdates writes changed rows, those that changed the same columns
 // together: the stream leaves unchanged TOAST values out.
-func (t *table) writeUpdates(batch *pgx.Batch) {
+func (t *table) writeUpdates(batch *sink) {
 	byColumns := make(map[string][]incremental.RecordID)
 	for id, row := range t.pending {
 		if row.inserted {
@@ -130,7 +152,7 @@ func (t *table) writeUpdates(batch *pgx.Batch) {
 }
 
 // writePlaces tells the store where records stand that were there before.
-func (t *table) writePlaces(batch *pgx.Batch) {
+func (t *table) writePlaces(batch *sink) {
 	var ids []incremental.RecordID
 	for _, id := range t.stage.moved() {
 		if row, pending := t.pending[id]; !pending || !row.inserted {
@@ -198,12 +220,4 @@ func storedNumber(id int64) *int64 {
 		return nil
 	}
 	return &id
-}
-
-// send runs a batch and tells the first failure without quoting values.
-func send(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
-		return fmt.Errorf("writing the private store: %w", withoutValues(err))
-	}
-	return nil
 }

@@ -3,16 +3,19 @@ package inspect
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
 )
 
 type tableRow struct {
-	Schema      string
-	Relation    string
-	Usable      bool
-	Selectable  bool
-	Permanent   bool
+	Schema     string
+	Relation   string
+	Usable     bool
+	Selectable bool
+	// Unlogged are the table or those of its partitions whose changes are not in the
+	// write-ahead log, quoted.
+	Unlogged    []string
 	RowSecurity bool
 }
 
@@ -72,8 +75,9 @@ func (c *checker) checkTable(relation catalog.Relation, t tableRow) {
 		c.report.add(Error, "owner-grant", name, fmt.Sprintf("role %s may not read it", c.in.Owner),
 			"GRANT SELECT ON TABLE "+name.SQL()+" TO "+owner)
 	}
-	if !t.Permanent {
-		c.report.add(Error, "table-unlogged", name, "its changes are not in the write-ahead log", "ALTER TABLE "+name.SQL()+" SET LOGGED")
+	if len(t.Unlogged) > 0 {
+		c.report.add(Error, "table-unlogged", name, "its changes are not in the write-ahead log: "+strings.Join(t.Unlogged, ", "),
+			"ALTER TABLE "+strings.Join(t.Unlogged, " SET LOGGED;\nALTER TABLE ")+" SET LOGGED")
 	}
 	if t.RowSecurity {
 		c.report.add(Error, "row-security", name, fmt.Sprintf("row security hides rows from role %s", c.in.Owner), "ALTER ROLE "+owner+" BYPASSRLS")
@@ -143,7 +147,10 @@ func (c *checker) checkOwn() error {
 }
 
 // storeColumns are columns of the private store that earlier versions did not make.
-var storeColumns = []string{"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale"}
+var storeColumns = []string{
+	"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale",
+	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "definition",
+}
 
 // checkStore wants the private store to be that of this version.
 func (c *checker) checkStore() error {

@@ -15,6 +15,7 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.position (
   system_identifier text NOT NULL,
   updated_at        timestamptz NOT NULL DEFAULT now()
 );
+ALTER TABLE {{.StoreSchema}}.position ADD COLUMN IF NOT EXISTS timeline bigint NOT NULL DEFAULT 0;
 
 -- Which tables records_<generation> and release_<generation> a protected table has.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.generation (
@@ -40,6 +41,21 @@ ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS expired        bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS oldest_waiting timestamptz,
   ADD COLUMN IF NOT EXISTS oldest_stale   timestamptz;
+
+-- Where each table stands: changes whose commit lies before lsn are in its store. A
+-- generation that still has to catch up is shown from the position shows on; readers see
+-- the generation previous until then. A halted table waits for the operator, and for an
+-- explicit wish where needs_consent. asked is such a wish: rebuild or resync.
+-- definition is a digest of what the table was when it was compared with its source.
+ALTER TABLE {{.StoreSchema}}.generation
+  ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
+  ADD COLUMN IF NOT EXISTS shows         pg_lsn,
+  ADD COLUMN IF NOT EXISTS previous      bigint,
+  ADD COLUMN IF NOT EXISTS halted        text,
+  ADD COLUMN IF NOT EXISTS halted_fix    text,
+  ADD COLUMN IF NOT EXISTS needs_consent boolean NOT NULL DEFAULT false,
+  ADD COLUMN IF NOT EXISTS asked         text,
+  ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '';
 
 -- Requests to make the classes of a table anew, and what became of them.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.renewal (

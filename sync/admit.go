@@ -1,0 +1,117 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// admit decides what becomes of a table of the policy: it is loaded and applied, or
+// made anew or compared with its source beside the stream, or it waits for the operator.
+func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
+	fits := known && g.digest == t.digest
+	switch {
+	case !known:
+		s.order(t, publishAfresh)
+	case g.asked == askRebuild:
+		s.order(t, publishAfresh)
+		if fits && g.halted == "" {
+			return s.load(ctx, t, g) // readers see it until then
+		}
+	case !fits && g.updates == catalog.Guarded.String():
+		return s.halt(ctx, &TableError{
+			Table: t.name(), Fix: fixLineage,
+			What: "the policy or the table has changed; readers who compare new classes of this guarded table with the old ones could single people out",
+		})
+	case !fits:
+		s.order(t, publishAfresh)
+	case g.asked == askResync:
+		s.order(t, resynchronize)
+	case g.halted != "" && (g.consent || !s.fresh()):
+		s.setTable(t.name(), g.status(true))
+		return nil
+	case g.halted != "":
+		s.order(t, resynchronize)
+	default:
+		return s.load(ctx, t, g)
+	}
+	status := g.status(fits)
+	status.Preparing = true
+	s.setTable(t.name(), status)
+	return nil
+}
+
+// order has something made beside the stream.
+func (s *session) order(t *table, kind jobKind) {
+	s.generation++
+	s.jobs = append(s.jobs, job{publication: t.publication, kind: kind, generation: s.generation})
+}
+
+// load takes over what the store holds and has it applied from there.
+func (s *session) load(ctx context.Context, t *table, g generation) error {
+	if err := t.take(ctx, s.control.PgConn(), g, s.Seed, func(done int) {
+		s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done})
+	}); err != nil {
+		return s.haltOr(ctx, t, err)
+	}
+	if g.shows == 0 {
+		if err := t.grant(ctx, s.control, s.Reader); err != nil {
+			return s.haltOr(ctx, t, err)
+		}
+	}
+	s.tables = append(s.tables, t)
+	status := t.stage.status()
+	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
+	s.setTable(t.name(), status)
+	return nil
+}
+
+// haltOr halts the table for an error that another attempt would meet again.
+func (s *session) haltOr(ctx context.Context, t *table, err error) error {
+	if transient(err) {
+		return err
+	}
+	return s.halt(ctx, t.halted(err))
+}
+
+// halted makes of an error one that concerns the table alone.
+func (t *table) halted(err error) *TableError {
+	return &TableError{Table: t.name(), What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
+}
+
+// halt notes that a table needs the operator, and goes on without it.
+func (s *session) halt(ctx context.Context, halt *TableError) error {
+	s.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
+	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.name() == halt.Table })
+	s.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
+	return s.recordHalt(ctx, s.control, halt)
+}
+
+// recordHalt notes in the store that a table is halted, or that its difference to the
+// source is wanted, unless another process has taken over. A table that was never
+// published has no place there.
+func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
+	set, arguments := "halted = $5, halted_fix = $6, needs_consent = needs_consent OR $7, asked = NULL", []any{halt.problem(), halt.Fix, halt.consent}
+	if halt.resync {
+		set, arguments = "asked = coalesce(asked, $5)", []any{askResync}
+	}
+	_, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,
+		append([]any{halt.Table.Schema, halt.Table.Relation, s.Slot, s.epoch}, arguments...)...)
+	if err != nil {
+		return fmt.Errorf("recording that %s is halted: %w", halt.Table, err)
+	}
+	return nil
+}
+
+// haltUnfit halts a table that its policy does not fit. What was published stays in the
+// store.
+func (s *session) haltUnfit(ctx context.Context, name catalog.Name, g generation) error {
+	if g.halted != "" {
+		s.setTable(name, g.status(false))
+		return nil
+	}
+	return s.halt(ctx, &TableError{Table: name, What: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"})
+}

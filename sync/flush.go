@@ -1,0 +1,162 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+)
+
+// flushIfDue writes the group at a commit boundary, unless the next transaction
+// is here already and the group is still small and young.
+func (a *applier) flushIfDue(ctx context.Context) error {
+	if a.inTransaction {
+		return nil
+	}
+	if a.rows == 0 {
+		return a.advance(ctx, a.end)
+	}
+	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime && a.newcomer == nil {
+		return nil
+	}
+	if err := a.flush(ctx, a.end); err != nil {
+		return err
+	}
+	a.mixer.changed(a.moved)
+	a.waitForDue()
+	if err := a.renewer.step(ctx); err != nil {
+		return err
+	}
+	return a.welcome(ctx)
+}
+
+// keepalive moves the position over WAL that holds nothing for the tables.
+func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
+	if !a.atBoundary() {
+		return nil
+	}
+	return a.advance(ctx, end)
+}
+
+// advance moves the position over WAL without changes, now and then, or where a table
+// waits for that to be shown.
+func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
+	if end <= a.position {
+		return nil
+	}
+	due := end-a.position >= idleBytes || time.Since(a.moved) >= idleTime
+	for _, t := range a.tables {
+		due = due || (t.shows != 0 && t.shows <= end)
+	}
+	if !due {
+		return nil
+	}
+	return a.flush(ctx, end)
+}
+
+// begin opens the transaction that the next flush will end.
+func (a *applier) begin(ctx context.Context) error {
+	if a.tx != nil {
+		return nil
+	}
+	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return fmt.Errorf("opening a transaction on the store: %w", err)
+	}
+	a.tx = tx
+	return nil
+}
+
+// spill writes rows of a source transaction that goes on. They become part of the store
+// when it commits; until then no reader and no other process sees them.
+func (a *applier) spill(ctx context.Context, t *table) error {
+	if err := a.begin(ctx); err != nil {
+		return err
+	}
+	if err := t.spill(ctx, a.tx); err != nil {
+		return a.blame(t, err)
+	}
+	a.Failpoint(FailSpilled)
+	return nil
+}
+
+// blame halts the table that an error concerns which another attempt would meet again.
+func (a *applier) blame(t *table, err error) error {
+	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
+		return err
+	}
+	return t.halted(err)
+}
+
+// flush writes store, release and position up to a commit boundary.
+func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
+	a.watcher.writing.Store(time.Now().UnixNano())
+	defer a.watcher.writing.Store(0)
+	if err := a.begin(ctx); err != nil {
+		return err
+	}
+	defer func() {
+		if a.tx != nil {
+			_ = a.tx.Rollback(context.WithoutCancel(ctx))
+			a.tx = nil
+		}
+	}()
+	if err := a.movePosition(ctx, a.tx, to); err != nil {
+		return err
+	}
+	for _, t := range a.tables {
+		if err := a.writeTable(ctx, t, to); err != nil {
+			return err
+		}
+	}
+	outcomes := &sink{ctx: ctx, tx: a.tx}
+	a.renewer.writeOutcomes(outcomes)
+	if err := outcomes.close(); err != nil {
+		return err
+	}
+	a.Failpoint(FailBeforeCommit)
+	if err := a.tx.Commit(ctx); err != nil {
+		return fmt.Errorf("committing the store: %w", err)
+	}
+	a.tx = nil
+	a.Failpoint(FailAfterCommit)
+	a.position, a.rows, a.moved = to, 0, time.Now()
+	for _, t := range a.tables {
+		t.flushed(to)
+	}
+	a.renewer.outcomes = nil
+	a.ack.stored.Store(uint64(to))
+	a.report()
+	return nil
+}
+
+// writeTable writes what has changed of a table, and shows a generation that has caught
+// up.
+func (a *applier) writeTable(ctx context.Context, t *table, to pglogrepl.LSN) error {
+	if t.changed {
+		if err := t.write(ctx, a.tx); err != nil {
+			return a.blame(t, err)
+		}
+		_, err := a.tx.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
+			t.name().Schema, t.name().Relation, max(to, t.lsn).String())
+		if err != nil {
+			return fmt.Errorf("moving the position of %s: %w", t.name(), err)
+		}
+	}
+	if t.shows != 0 && t.shows <= to {
+		return a.show(ctx, a.tx, t)
+	}
+	return nil
+}
+
+// flushed notes that the store has what the table has, up to a position.
+func (t *table) flushed(to pglogrepl.LSN) {
+	t.written()
+	t.lsn = max(t.lsn, to)
+	if t.shows <= to {
+		t.shows, t.previous = 0, 0
+	}
+}

@@ -1,0 +1,138 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+)
+
+// dispatch hands the next job to the worker, at a commit boundary. The table of a
+// resynchronization is no longer applied from here on.
+func (a *applier) dispatch() {
+	if a.working || len(a.jobs) == 0 {
+		return
+	}
+	a.working = true
+	a.ack.held.Store(uint64(a.position))
+	a.worker.orders <- a.jobs[0]
+}
+
+// join lets a newcomer into the stream at a commit boundary. What others have applied
+// since its snapshot is sent once more, and skipped by them.
+func (a *applier) join(ctx context.Context, n *newcomer) error {
+	name := n.job.publication.Policy.Table
+	a.working, a.newcomer = false, nil
+	if n.err != nil {
+		a.jobs = a.jobs[1:]
+		a.ack.held.Store(0)
+		if transient(n.err) {
+			return n.err // the session ends
+		}
+		if halt := (*TableError)(nil); errors.As(n.err, &halt) {
+			return a.halt(ctx, halt)
+		}
+		return a.halt(ctx, &TableError{Table: name, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
+	}
+	stood := a.stands()
+	if err := a.writeNewcomer(ctx, n); err != nil {
+		return err
+	}
+	a.jobs = a.jobs[1:]
+	a.ack.held.Store(0)
+	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.name() == name })
+	a.tables = append(a.tables, n.table)
+	a.watch()
+	a.Failpoint(FailAfterJoin)
+	a.report()
+	a.dispatch()
+	if n.at < stood {
+		return a.rewind(ctx)
+	}
+	return a.bindAgain(ctx)
+}
+
+// stands is up to where the stream was consumed: transactions that change none of the
+// applied tables do not move the position.
+func (a *applier) stands() pglogrepl.LSN { return max(a.position, a.end) }
+
+// writeNewcomer records that the table is part of the stream from now on, in the
+// transaction that moves the position back to where it joins.
+func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
+	t, to := n.table, min(a.position, n.at)
+	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return fmt.Errorf("opening a transaction on the store: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	if err := a.movePosition(ctx, tx, to); err != nil {
+		return err
+	}
+	if n.job.kind == publishAfresh {
+		err = a.recordNewcomer(ctx, tx, t)
+	} else {
+		err = a.recordCompared(ctx, tx, t)
+	}
+	if err != nil {
+		return err
+	}
+	a.Failpoint(FailBeforeJoin)
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("committing that %s joins: %w", t.name(), err)
+	}
+	t.written()
+	a.position = to
+	a.ack.stored.Store(uint64(to))
+	return nil
+}
+
+// recordNewcomer records a new generation, which is shown as soon as it has caught up
+// with the others. The previous one stays until then if it was made for the same policy.
+func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error {
+	found, err := a.generations(ctx)
+	if err != nil {
+		return err
+	}
+	g, known := found[t.name()]
+	if t.lsn < a.stands() {
+		t.shows = a.stands()
+		if known && g.digest == t.digest && g.halted == "" {
+			t.previous = g.number
+			if g.shows != 0 {
+				t.previous = g.previous
+			}
+		}
+	}
+	if err := t.record(ctx, tx); err != nil {
+		return err
+	}
+	sql, arguments := t.statusUpdate()
+	if _, err := tx.Exec(ctx, sql, arguments...); err != nil {
+		return fmt.Errorf("recording the figures of %s: %w", t.name(), err)
+	}
+	switch {
+	case t.shows == 0:
+		return a.show(ctx, tx, t)
+	case t.previous == 0:
+		return a.hide(ctx, tx, t.name())
+	}
+	return nil
+}
+
+// recordCompared writes the difference to the source.
+func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error {
+	t.changed = true
+	if err := t.write(ctx, tx); err != nil {
+		return err
+	}
+	_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn, definition = $4,
+		halted = NULL, halted_fix = NULL, needs_consent = false, asked = nullif(asked, 'resync') WHERE table_schema = $1 AND table_name = $2`,
+		t.name().Schema, t.name().Relation, t.lsn.String(), t.definition)
+	if err != nil {
+		return fmt.Errorf("recording that %s was compared with its source: %w", t.name(), err)
+	}
+	return nil
+}

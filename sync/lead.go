@@ -1,0 +1,130 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Any number of processes serve; one applies. It holds an advisory lock on the
+// connection that carries its stream, which ends with the process, and on which the
+// server waits for an answer no longer than the lease. Its successor ends what is left
+// of its sessions and raises the epoch, without which nothing can be written.
+const (
+	// lease is how long a process that does not answer stays the one that applies.
+	lease = 10 * time.Second
+	// followPace is how often one that follows looks whether it may apply.
+	followPace = 500 * time.Millisecond
+	// followerName is what sessions are called that do not apply.
+	followerName = "kproxy"
+)
+
+// applierName is what the sessions of the process that applies are called.
+// PostgreSQL cuts names at 63 bytes.
+func applierName(slot string) string {
+	name := "kproxy apply " + slot
+	return name[:min(len(name), 63)]
+}
+
+// lockKey is what stands for applying through a slot.
+func lockKey(slot string) string {
+	return "pg_catalog.hashtextextended(" + catalog.QuoteLiteral("kproxy applies "+slot) + ", 0)"
+}
+
+// tryLock makes this process the one that applies, unless another is.
+func (s *session) tryLock(ctx context.Context) (bool, error) {
+	results, err := s.replication.Exec(ctx, "SELECT pg_catalog.pg_try_advisory_lock("+lockKey(s.Slot)+")").ReadAll()
+	if err != nil {
+		return false, fmt.Errorf("locking the store: %w", err)
+	}
+	return len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == "t", nil
+}
+
+// await returns once this process is the one that applies. Until then it tells what
+// the store says.
+func (s *session) await(ctx context.Context) error {
+	for {
+		locked, err := s.tryLock(ctx)
+		if err != nil {
+			return err
+		}
+		if locked {
+			return s.lead(ctx)
+		}
+		if err := s.follow(ctx); err != nil {
+			return err
+		}
+		if err := sleep(ctx, followPace); err != nil {
+			return err
+		}
+	}
+}
+
+// lead takes the name of the one that applies, and ends the sessions of the one that
+// did: it may sleep inside a transaction.
+func (s *session) lead(ctx context.Context) error {
+	name := applierName(s.Slot)
+	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
+	for _, conn := range []*pgconn.PgConn{s.control.PgConn(), s.replication} {
+		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {
+			return fmt.Errorf("naming the session: %w", err)
+		}
+	}
+	const left = `SELECT count(pg_catalog.pg_terminate_backend(pid)) FROM pg_catalog.pg_stat_activity
+		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() AND pid NOT IN ($2, $3)`
+	for start := time.Now(); ; {
+		var sessions int
+		if err := s.control.QueryRow(ctx, left, name, s.control.PgConn().PID(), s.replication.PID()).Scan(&sessions); err != nil {
+			return fmt.Errorf("ending the sessions of a predecessor: %w", err)
+		}
+		if sessions == 0 {
+			return nil
+		}
+		if time.Since(start) > lease {
+			return &pgconn.PgError{Severity: "ERROR", Code: "55006", Message: "sessions of a kproxy that applied before do not end"}
+		}
+		if err := sleep(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// follow tells what the store says of the tables while another process applies.
+func (s *session) follow(ctx context.Context) error {
+	found, err := s.generations(ctx)
+	if err != nil {
+		return err
+	}
+	position, _, err := s.storedPosition(ctx)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	entered := s.status.State != Following
+	s.status.State, s.status.Reason, s.status.Fix = Following, "", ""
+	s.status.Position = position.lsn
+	s.followed = true
+	clear(s.status.Tables)
+	for _, t := range s.policy {
+		g, known := found[t.name()]
+		status := g.status(known && g.digest == t.digest)
+		if known && g.digest != t.digest && status.State == Unpublished {
+			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
+			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"
+		}
+		s.status.Tables[t.name()] = status
+	}
+	for _, name := range s.unfit {
+		s.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
+	}
+	s.mu.Unlock()
+	if entered {
+		s.Logger.Info("another kproxy applies in this database; following it")
+	}
+	s.told()
+	return nil
+}

@@ -1,0 +1,134 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pglogrepl"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// loss is why the stream cannot go on from the stored position.
+type loss struct {
+	what string
+	// moved says that the server is another one than before: readers may have seen
+	// releases that this one never had.
+	moved bool
+	// drop says that the slot is of no use.
+	drop bool
+	// continuous says that the slot goes on from the stored position all the same: it
+	// was carried over to the server that took over.
+	continuous bool
+}
+
+// assess tells whether changes may have been lost; nil for no.
+func (s *session) assess(slot slotState, stored storedPosition, known bool) *loss {
+	if !known {
+		if slot.lost {
+			return &loss{what: fmt.Sprintf("replication slot %q is invalidated", s.Slot), drop: true}
+		}
+		return nil
+	}
+	var l loss
+	switch {
+	case !slot.exists:
+		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.Slot, stored.lsn)
+	case slot.lost:
+		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.Slot), true
+	case slot.confirmed > stored.lsn:
+		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.Slot, slot.confirmed, stored.lsn)
+	default:
+		l.continuous = true
+	}
+	switch {
+	case stored.system != s.system:
+		l.moved, l.continuous, l.drop = true, false, l.drop || slot.exists
+		l.what = "the store was written on another server: this database is a copy or a restored backup"
+	case stored.timeline != 0 && stored.timeline != s.timeline:
+		l.moved = true
+		moved := fmt.Sprintf("this server took over on timeline %d, the store was written on %d: a standby was promoted or a backup restored", s.timeline, stored.timeline)
+		if l.what != "" {
+			moved += "; " + l.what
+		}
+		l.what = moved
+	}
+	if l.what == "" {
+		return nil
+	}
+	return &l
+}
+
+// recover makes the slot anew where it has to be, and has the tables compared with
+// their sources.
+func (s *session) recover(ctx context.Context, slot slotState, stored storedPosition, l *loss) error {
+	if s.Recovery == StopOnLoss && !l.continuous {
+		consent, err := s.allAsked(ctx)
+		if err != nil {
+			return err
+		}
+		if !consent {
+			return &StopError{What: l.what, Fix: fixResync}
+		}
+	}
+	s.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
+	if l.drop && slot.exists {
+		if err := s.dropSlot(ctx); err != nil {
+			return err
+		}
+		slot = slotState{}
+	}
+	slot, err := s.ensureSlot(ctx, slot)
+	if err != nil {
+		return err
+	}
+	position := slot.confirmed
+	if l.continuous {
+		position = stored.lsn
+	}
+	return s.recordLoss(ctx, l, position)
+}
+
+// recordLoss notes in one transaction where the stream goes on and what that means for
+// each table.
+func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LSN) error {
+	tx, err := s.control.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("recording a loss: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	guarded := catalog.Guarded.String()
+	if !l.continuous {
+		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET asked = CASE WHEN shows IS NULL THEN 'resync' ELSE 'rebuild' END
+			WHERE asked IS NULL AND NOT (coalesce(updates, '') = $1 AND $2)`, guarded, l.moved)
+		if err != nil {
+			return fmt.Errorf("recording a loss: %w", err)
+		}
+	}
+	if l.moved {
+		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET halted = $2, halted_fix = $3, needs_consent = true
+			WHERE updates = $1 AND asked IS NULL`, guarded,
+			l.what+"; readers may have seen versions of this guarded table that this server never had",
+			"run 'kproxy resync' for the table if nothing that was published is lost, or to accept that; or 'kproxy rebuild' to start a new lineage")
+		if err != nil {
+			return fmt.Errorf("recording a loss: %w", err)
+		}
+	}
+	if err := s.storePosition(ctx, tx, position); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("recording a loss: %w", err)
+	}
+	s.Failpoint(FailPositionStored)
+	return nil
+}
+
+// allAsked tells whether the operator has asked for every table.
+func (s *session) allAsked(ctx context.Context) (all bool, err error) {
+	err = s.control.QueryRow(ctx, "SELECT coalesce(bool_and(asked IS NOT NULL), true) FROM kproxy_store.generation").Scan(&all)
+	if err != nil {
+		return false, fmt.Errorf("looking for the operator's wish: %w", err)
+	}
+	return all, nil
+}

@@ -1,0 +1,162 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pglogrepl"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// relation is one relation as the stream describes it.
+type relation struct {
+	table *table // nil: none that is applied
+	leaf  bool   // it is a partition of the table
+	place []int  // for each stored column, its place in the stream's tuple
+	// err is why its rows cannot be applied. It counts once a row is to be: what is
+	// described may lie before the table's position.
+	err error
+	as  *pglogrepl.RelationMessage
+}
+
+// describe takes note of a relation.
+func (a *applier) describe(ctx context.Context, m *pglogrepl.RelationMessage) error {
+	r, err := a.bind(ctx, m)
+	a.relations[m.RelationID] = r
+	return err
+}
+
+// bindAgain finds the tables of all relations anew, after some have come or gone.
+func (a *applier) bindAgain(ctx context.Context) error {
+	for _, r := range a.relations {
+		if err := a.describe(ctx, r.as); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// bind finds the table that a relation is, or is a partition of. A protected table must
+// be the one that was published, with the columns that the store keeps.
+func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*relation, error) {
+	r := &relation{as: m}
+	oid, named, partitioned := catalog.OID(m.RelationID), catalog.Name{Schema: m.Namespace, Relation: m.RelationName}, false
+	for _, t := range a.tables {
+		partitioned = partitioned || t.publication.Relation.Kind == catalog.KindPartitionedTable
+		switch {
+		case t.publication.Relation.OID == oid:
+			if r.table = t; t.name() != named {
+				r.err = t.errRenamed(named)
+				return r, nil
+			}
+		case slices.ContainsFunc(t.publication.Relation.Leaves, func(l catalog.Leaf) bool { return l.OID == oid }):
+			r.table, r.leaf = t, true
+		case t.name() == named:
+			r.table, r.err = t, &TableError{Table: t.name(), What: "it was replaced by another of its name", Fix: fixReload}
+			return r, nil
+		}
+	}
+	if r.table == nil && partitioned {
+		var err error
+		if r.table, err = a.attached(ctx, oid); err != nil || r.table == nil {
+			return r, err
+		}
+		r.leaf, r.err = true, r.table.errDifferent("a partition was attached")
+		return r, nil
+	}
+	if r.table != nil {
+		r.place, r.err = r.table.places(m.Columns)
+	}
+	return r, nil
+}
+
+// attached finds the table that a partition belongs to which was attached after the
+// table had been looked at; nil for none.
+func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
+	var root uint32
+	err := a.control.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
+	}
+	for _, t := range a.tables {
+		if t.publication.Relation.OID == catalog.OID(root) {
+			return t, nil
+		}
+	}
+	return nil, nil
+}
+
+// places finds the stored columns among those of the stream.
+func (t *table) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
+	at := make(map[string]int, len(columns))
+	for i, c := range columns {
+		at[c.Name] = i
+	}
+	places := make([]int, len(t.columns))
+	for i, c := range t.columns {
+		place, ok := at[c.Name]
+		if !ok {
+			return nil, t.errColumnGone(c.Name)
+		}
+		if now := columns[place]; catalog.OID(now.DataType) != c.TypeOID || now.TypeModifier != c.Modifier {
+			return nil, t.errRetyped(c.Name)
+		}
+		places[i] = place
+	}
+	return places, nil
+}
+
+func (a *applier) relation(id uint32) (*relation, error) {
+	r, described := a.relations[id]
+	if !described {
+		return nil, internal(errors.New("the stream speaks of a relation it did not describe"))
+	}
+	return r, nil
+}
+
+// apply hands the old and the new row to a table. Where the stream sends no old
+// row, the key is unchanged and stands in the new one.
+func (r *relation) apply(newTuple, oldTuple *pglogrepl.TupleData, do func(old, values []value) error) error {
+	values, err := r.row(newTuple)
+	if err != nil {
+		return err
+	}
+	old := values
+	if oldTuple != nil {
+		if old, err = r.row(oldTuple); err != nil {
+			return err
+		}
+	}
+	return do(old, values)
+}
+
+func (r *relation) row(tuple *pglogrepl.TupleData) ([]value, error) {
+	if tuple == nil {
+		return nil, nil
+	}
+	values := make([]value, len(r.place))
+	for i, place := range r.place {
+		if place >= len(tuple.Columns) {
+			return nil, internal(errors.New("a row of the stream is shorter than its relation"))
+		}
+		switch c := tuple.Columns[place]; c.DataType {
+		case pglogrepl.TupleDataTypeNull:
+			values[i].null = true
+		case pglogrepl.TupleDataTypeToast:
+			values[i].kept = true
+		case pglogrepl.TupleDataTypeText:
+			values[i].text = string(c.Data)
+		default:
+			return nil, internal(fmt.Errorf("a row of the stream has a value of kind %q", c.DataType))
+		}
+	}
+	return values, nil
+}
+
+func quotePublication(name string) string {
+	return `'` + strings.ReplaceAll(catalog.QuoteIdentifier(name), `'`, `''`) + `'`
+}

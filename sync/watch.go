@@ -1,0 +1,238 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// watcher looks at the database beside the stream, on a connection of its own: for what
+// an operator asks, for what the stream does not tell of definitions, for a connection
+// that is open only here, and at how far the slot is behind. It gives an idle stream a
+// message now and then.
+type watcher struct {
+	*session
+	conn *pgx.Conn
+	// found ends the session: a *TableError, or another reason to look at all afresh.
+	found chan error
+	// writing is since when the store is being written, in nanoseconds; 0 for not.
+	writing atomic.Int64
+	// giveUp ends what the session waits for.
+	giveUp context.CancelCauseFunc
+
+	beat   time.Time // of the last heartbeat
+	slotAt time.Time // when the slot was last measured
+	seen   []mark    // oldest first; all but the first lie behind the position
+}
+
+// mark is where the WAL ended at a moment.
+type mark struct {
+	at  time.Time
+	lsn uint64
+}
+
+const (
+	watchPace = time.Second
+	// watchTimeout bounds a look; the next one is on another connection.
+	watchTimeout = 10 * time.Second
+	// slotPace is how often the slot is measured.
+	slotPace = 5 * time.Second
+	// deadWriting is after how long of writing the server is asked whether it is.
+	deadWriting = 20 * time.Second
+)
+
+// errLookAfresh ends a session because an operator asked for something.
+var errLookAfresh = errors.New("the operator asked for something")
+
+// errDead means that the server knows nothing of what kproxy waits for.
+var errDead = errors.New("the connection to the server is open only at this end")
+
+func newWatcher(s *session, giveUp context.CancelCauseFunc) *watcher {
+	return &watcher{session: s, found: make(chan error, 1), giveUp: giveUp, beat: time.Now()}
+}
+
+// run looks until ctx ends. A look that fails is no failure of the session.
+func (w *watcher) run(ctx context.Context) {
+	defer func() {
+		if w.conn != nil {
+			farewell(w.conn)
+		}
+	}()
+	for sleep(ctx, watchPace) == nil {
+		err := guard(w.Logger, func() error { return w.look(ctx) })
+		halt, stop := (*TableError)(nil), (*StopError)(nil)
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errLookAfresh):
+			select {
+			case w.found <- err:
+			default: // one is enough
+			}
+		default:
+			w.Logger.Debug("a look at the database failed", "error", err)
+			if w.conn != nil {
+				farewell(w.conn)
+				w.conn = nil
+			}
+		}
+	}
+}
+
+func (w *watcher) look(ctx context.Context) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	if w.conn == nil {
+		if w.conn, err = w.open(ctx, applierName(w.Slot)); err != nil {
+			return err
+		}
+	}
+	for _, look := range []func(context.Context) error{w.lookAtWriting, w.lookForWishes, w.lookAtDefinitions, w.lookAtSlot} {
+		if err := look(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lookAtWriting asks the server about a transaction that takes long. If it waits for
+// kproxy while kproxy waits for it, what was sent is lost.
+func (w *watcher) lookAtWriting(ctx context.Context) error {
+	since := w.writing.Load()
+	if since == 0 || time.Since(time.Unix(0, since)) < deadWriting {
+		return nil
+	}
+	var busy bool
+	err := w.conn.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)",
+		w.control.PgConn().PID()).Scan(&busy)
+	if err != nil {
+		return fmt.Errorf("asking for the session that writes: %w", err)
+	}
+	if !busy && w.writing.Load() == since {
+		w.giveUp(errDead)
+	}
+	return nil
+}
+
+// lookForWishes finds what an operator has asked for and is not being done.
+func (w *watcher) lookForWishes(ctx context.Context) error {
+	if w.watching.Load() == nil {
+		return nil
+	}
+	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
+	if err != nil {
+		return fmt.Errorf("looking for wishes: %w", err)
+	}
+	asked, err := pgx.CollectRows(rows, pgx.RowToStructByPos[catalog.Name])
+	if err != nil {
+		return fmt.Errorf("looking for wishes: %w", err)
+	}
+	tables := w.Status().Tables
+	for _, name := range asked {
+		if status, configured := tables[name]; configured && !status.Preparing {
+			return errLookAfresh
+		}
+	}
+	return nil
+}
+
+// watch says which tables are applied.
+func (s *session) watch() {
+	watched := make([]watchedTable, 0, len(s.tables))
+	for _, t := range s.tables {
+		watched = append(watched, watchedTable{t, t.definition})
+	}
+	s.watching.Store(&watched)
+}
+
+// watchedTable is a table whose definition is looked at. Of the table itself, only what
+// never changes is read.
+type watchedTable struct {
+	*table
+	definition string
+}
+
+// lookAtDefinitions compares the tables with what they were when their stores were.
+func (w *watcher) lookAtDefinitions(ctx context.Context) error {
+	watched := w.watching.Load()
+	if watched == nil {
+		return nil
+	}
+	for _, t := range *watched {
+		now, err := t.readDefinition(ctx, w.conn, w.Publication)
+		if err != nil {
+			return err
+		}
+		if now != t.definition {
+			return t.errDifferent("partitions, labels or values may have changed without a word in the stream")
+		}
+	}
+	return nil
+}
+
+// lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
+func (w *watcher) lookAtSlot(ctx context.Context) error {
+	if time.Since(w.slotAt) < slotPace {
+		return nil
+	}
+	w.slotAt = time.Now()
+	var status SlotStatus
+	var end, position uint64
+	err := w.conn.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
+		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint, pg_catalog.pg_wal_lsn_diff(p.lsn, '0/0')::bigint
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.Slot).
+		Scan(&status.Retained, &status.WALStatus, &end, &position)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("measuring the slot: %w", err)
+	}
+	status.Behind = w.behind(end, position)
+	w.mu.Lock()
+	w.status.Slot = status
+	w.mu.Unlock()
+	w.told()
+	return w.heartbeat(ctx, end > position)
+}
+
+// behind tells for how long the position has been behind the end of the WAL as it was
+// then. Marks are as many as looks since the oldest one that is not reached.
+func (w *watcher) behind(end, position uint64) time.Duration {
+	w.seen = append(w.seen, mark{at: time.Now(), lsn: end})
+	for len(w.seen) > 0 && w.seen[0].lsn <= position {
+		w.seen = w.seen[1:]
+	}
+	if len(w.seen) > maxMarks { // the oldest stays, others thin out
+		kept := w.seen[:1]
+		for i := 2; i < len(w.seen); i += 2 {
+			kept = append(kept, w.seen[i])
+		}
+		w.seen = kept
+	}
+	if len(w.seen) == 0 {
+		return 0
+	}
+	return time.Since(w.seen[0].at)
+}
+
+const maxMarks = 1024
+
+// heartbeat writes a message into the WAL where something was written since the last
+// one, so that the stream of an idle table moves on and lets go of what others wrote.
+// PostgreSQL 13 leaves messages out; there, keepalives do it.
+func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
+	if !behind || time.Since(w.beat) < w.Heartbeat {
+		return nil
+	}
+	w.beat = time.Now()
+	if _, err := w.conn.Exec(ctx, "SELECT pg_catalog.pg_logical_emit_message(true, 'kproxy', '')"); err != nil {
+		return fmt.Errorf("writing a heartbeat: %w", err)
+	}
+	return nil
+}

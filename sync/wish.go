@@ -1,0 +1,92 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Rebuild asks for some tables to be published afresh from the source, a guarded one
+// with a new lineage; no tables means all that were ever published. The process that
+// applies does it soon, or the next one to start. Until the new release is there,
+// readers see the old one. Owner connects as the role that owns the store.
+func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
+	return wish(ctx, owner, slot, tables, askRebuild)
+}
+
+// Resynchronize asks for the difference between some tables and their private stores to
+// be applied; no tables means all that were ever published. It is for rows that the
+// stream did not tell of, and accepts for a guarded table that it goes on from what this
+// server knows.
+func Resynchronize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
+	return wish(ctx, owner, slot, tables, askResync)
+}
+
+func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, what string) error {
+	conn, err := pgx.ConnectConfig(ctx, owner)
+	if err != nil {
+		return fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", err)
+	}
+	defer farewell(conn)
+	s := &session{Syncer: &Syncer{Config: Config{Slot: slot}}, control: conn}
+	if err := s.checkOwnership(ctx); err != nil {
+		return err
+	}
+	schemas, names := []string{}, []string{}
+	for _, t := range tables {
+		schemas, names = append(schemas, t.Schema), append(names, t.Relation)
+	}
+	var found int
+	err = conn.QueryRow(ctx, `WITH asked AS (UPDATE kproxy_store.generation SET asked = $1
+		WHERE cardinality($2::text[]) = 0 OR (table_schema, table_name) IN (SELECT * FROM unnest($2::text[], $3::text[])) RETURNING 1)
+		SELECT count(*) FROM asked`, what, schemas, names).Scan(&found)
+	if err != nil {
+		return fmt.Errorf("asking for tables to be made ready: %w", err)
+	}
+	if found < len(tables) {
+		return &StopError{
+			What: fmt.Sprintf("%d of the %d tables have never been published", len(tables)-found, len(tables)),
+			Fix:  "see 'kproxy status'; 'kproxy reload' publishes what is new in the configuration",
+		}
+	}
+	return nil
+}
+
+// Continues tells, without changing anything, whether Run could go on from where
+// the store stands: nil also when nothing has been published yet. The error is a
+// *StopError when the operator has to decide. The connection is the owner's;
+// system is the server's system identifier.
+func Continues(ctx context.Context, conn *pgx.Conn, slot, system string, recovery Recovery) error {
+	s := &session{
+		Syncer:  &Syncer{Config: Config{Slot: slot, Recovery: recovery, Owner: &pgx.ConnConfig{Config: pgconn.Config{Database: conn.Config().Database}}}},
+		control: conn, system: system,
+	}
+	if err := s.checkOwnership(ctx); err != nil {
+		return err
+	}
+	state, err := s.slotState(ctx)
+	if err != nil {
+		return err
+	}
+	if err := s.checkForeign(state); err != nil {
+		return err
+	}
+	stored, known, err := s.storedPosition(ctx)
+	if err != nil {
+		return err
+	}
+	stored.timeline = 0 // a promotion alone loses nothing that the slot has
+	loss := s.assess(state, stored, known)
+	if loss == nil || loss.continuous || recovery != StopOnLoss {
+		return nil
+	}
+	consent, err := s.allAsked(ctx)
+	if err != nil || consent {
+		return err
+	}
+	return &StopError{What: loss.what, Fix: fixResync}
+}

@@ -1,0 +1,200 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// jobKind is what is made beside the stream.
+type jobKind int
+
+const (
+	// publishAfresh makes a new generation from a snapshot of the source.
+	publishAfresh jobKind = iota
+	// resynchronize brings a generation, which nobody applies meanwhile, to a snapshot of
+	// the source.
+	resynchronize
+)
+
+// job is one table to be made ready to join the stream.
+type job struct {
+	publication catalog.Publication
+	kind        jobKind
+	generation  int64 // the number of the new generation
+}
+
+// newcomer is a table that stands at a position of the stream, and joins it there.
+type newcomer struct {
+	job   job
+	table *table
+	at    pglogrepl.LSN
+	err   error // why there is none
+}
+
+// worker makes newcomers beside the stream, one at a time, on connections of its own.
+// What it writes is invisible until the applier lets the table join.
+type worker struct {
+	*session
+	orders chan job
+	ready  chan *newcomer
+}
+
+func newWorker(s *session) *worker {
+	return &worker{session: s, orders: make(chan job, 1), ready: make(chan *newcomer, 1)}
+}
+
+// run works until ctx ends. A failure that may pass is tried again.
+func (w *worker) run(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case j := <-w.orders:
+			n := w.insist(ctx, j)
+			select {
+			case w.ready <- n:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+func (w *worker) insist(ctx context.Context, j job) *newcomer {
+	n := &newcomer{job: j}
+	for pause := leastPause; ; pause = min(2*pause, mostPause) {
+		n.err = guard(w.Logger, func() error { return w.make(ctx, n) })
+		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
+			return n
+		}
+		w.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
+		if sleep(ctx, pause) != nil {
+			return n
+		}
+	}
+}
+
+// make brings the table to a snapshot.
+func (w *worker) make(ctx context.Context, n *newcomer) error {
+	t, err := newTable(n.job.publication)
+	if err != nil {
+		return &StopError{What: err.Error(), Fix: fixPolicy}
+	}
+	t.now, n.table = w.Now, t
+	snapshot, err := w.takeSnapshot(ctx)
+	if err != nil {
+		return err
+	}
+	defer snapshot.close()
+	n.at, t.lsn = snapshot.at, snapshot.at
+	tx, err := snapshot.begin(ctx)
+	if err != nil {
+		return err
+	}
+	if err := t.lockSource(ctx, tx); err != nil {
+		return err
+	}
+	if t.definition, err = t.readDefinition(ctx, tx, w.Publication); err != nil {
+		return err
+	}
+	if n.job.kind == resynchronize {
+		return w.compare(ctx, tx, t)
+	}
+	p := publisher{table: t, tx: tx, session: w.session}
+	if err := p.publish(ctx, n.job.generation); err != nil {
+		return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
+	}
+	w.Failpoint(FailBeforePublication)
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("committing the publication of %s: %w", t.name(), err)
+	}
+	w.Failpoint(FailAfterPublication)
+	return nil
+}
+
+// sourceSnapshot is a moment of the source, at which the stream can be joined. It lasts
+// until it is closed.
+type sourceSnapshot struct {
+	at          pglogrepl.LSN
+	name        string
+	replication *pgconn.PgConn // holds the temporary slot, and so the snapshot
+	conn        *pgx.Conn
+}
+
+// takeSnapshot makes a temporary slot for the snapshot that comes with it: it sees all
+// that was committed before a position and nothing that was after. Making it waits for
+// the transactions that write at the moment. Until the table has joined, nothing beyond
+// that position is acknowledged.
+func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error) {
+	s := &sourceSnapshot{}
+	defer func() {
+		if err != nil {
+			s.close()
+		}
+	}()
+	if s.conn, err = w.open(ctx, applierName(w.Slot)); err != nil {
+		return nil, err
+	}
+	if s.replication, err = w.openReplication(ctx, applierName(w.Slot)); err != nil {
+		return nil, err
+	}
+	slow := time.AfterFunc(slowSlot, func() {
+		w.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
+	})
+	defer slow.Stop()
+	slot, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, fmt.Sprintf("kproxy_snapshot_%d", s.replication.PID()), outputPlugin,
+		pglogrepl.CreateReplicationSlotOptions{Temporary: true, SnapshotAction: "EXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
+	if err != nil {
+		return nil, fmt.Errorf("creating a temporary replication slot for a snapshot: %w", err)
+	}
+	if s.at, err = pglogrepl.ParseLSN(slot.ConsistentPoint); err != nil {
+		return nil, fmt.Errorf("reading the snapshot's position: %w", err)
+	}
+	s.name = slot.SnapshotName
+	w.ack.held.Store(uint64(s.at))
+	w.Failpoint(FailSnapshotTaken)
+	return s, nil
+}
+
+// slowSlot is after how long the log says what a snapshot waits for.
+const slowSlot = 5 * time.Second
+
+// begin opens the transaction that sees the snapshot. The temporary slot has done its
+// part then.
+func (s *sourceSnapshot) begin(ctx context.Context) (pgx.Tx, error) {
+	tx, err := s.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+	if err != nil {
+		return nil, fmt.Errorf("opening the snapshot's transaction: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "SET TRANSACTION SNAPSHOT "+catalog.QuoteLiteral(s.name)); err != nil {
+		return nil, fmt.Errorf("adopting the slot's snapshot: %w", err)
+	}
+	farewell(s.replication)
+	s.replication = nil
+	return tx, nil
+}
+
+func (s *sourceSnapshot) close() {
+	if s.replication != nil {
+		farewell(s.replication)
+	}
+	if s.conn != nil {
+		farewell(s.conn)
+	}
+}
+
+// fixOf is what the operator can do about an error.
+func fixOf(err error) string {
+	if stop := (*StopError)(nil); errors.As(err, &stop) {
+		return stop.Fix
+	}
+	return "see the log, correct what it says, and run 'kproxy reload'"
+}
