@@ -154,27 +154,19 @@ func (b *builder) checkRelation() {
 		b.problem("", fmt.Sprintf("the name of its release schema, %s, would be longer than %d bytes", release, maxNameBytes),
 			fmt.Sprintf("rename the schema: %d bytes are left for its name", maxNameBytes-len(releasePrefix)))
 	}
-	switch {
-	case r.Kind == KindPartitionedTable:
-		b.problem("", "is a partitioned table: this version does not follow partitions that are attached, detached or truncated, "+
-			"since logical replication does not tell of them", "protect a plain table that holds the rows")
-		return
-	case r.Kind != KindTable:
+	if r.Kind != KindTable && r.Kind != KindPartitionedTable {
 		b.problem("", "is not a table", "protect the table underneath")
 		return
 	}
-	if r.HasChildren {
+	if r.HasChildren && r.Kind == KindTable {
 		b.problem("", "other tables inherit from it; their rows would be missed",
 			"end the inheritance with ALTER TABLE ... NO INHERIT, or protect a plain table that holds the rows")
 	}
 	if r.HasParents {
 		b.problem("", "it inherits from another table or is a partition: what is done to it through that table is not followed in full",
-			"end the inheritance with ALTER TABLE ... NO INHERIT or DETACH PARTITION, or protect a plain table that holds the rows")
+			"protect the partitioned table that it is part of, or end the inheritance with ALTER TABLE ... NO INHERIT")
 	}
-	if r.ReplicaIdentity == 'n' || len(r.Key) == 0 {
-		b.problem("", "changed rows cannot be identified: it has neither a primary key nor a replica identity index",
-			fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (...), or ALTER TABLE ... REPLICA IDENTITY USING INDEX ...", r.Name.SQL()))
-	}
+	b.checkIdentity()
 }
 
 func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[string]int) {

@@ -74,7 +74,7 @@ func TestDiversityNeedsCountableValues(t *testing.T) {
 func TestRelationsThatCannotBeFollowedAreRefused(t *testing.T) {
 	t.Parallel()
 	for words, change := range map[string]func(*catalog.Relation){
-		"partitioned table":     func(r *catalog.Relation) { r.Kind, r.HasChildren = catalog.KindPartitionedTable, true },
+		"or is a partition":     func(r *catalog.Relation) { r.Kind, r.HasParents = catalog.KindPartitionedTable, true },
 		"is not a table":        func(r *catalog.Relation) { r.Kind = catalog.KindMaterializedView },
 		"rows would be missed":  func(r *catalog.Relation) { r.HasChildren = true },
 		"it inherits from":      func(r *catalog.Relation) { r.HasParents = true },

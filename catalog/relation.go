@@ -24,9 +24,14 @@ type Relation struct {
 	// Key are the columns of the replica identity by which a changed row is found
 	// again, in index order; with REPLICA IDENTITY FULL, those of the primary key.
 	// Where there is none, all columns that are replicated, and KeyRepeats says that
-	// equal rows are possible. Empty when a row cannot be identified.
+	// equal rows are possible. Empty when a row cannot be identified. That of a
+	// partitioned table holds for all of its leaves together.
 	Key        []string
 	KeyRepeats bool
+	// PrimaryKey are the columns of the primary key, in index order; empty where
+	// there is none, or where it is deferrable: rows may then share a key until
+	// their transaction ends, and PostgreSQL takes it for no replica identity.
+	PrimaryKey []string
 	// ReplicaIdentity is pg_class.relreplident: d(efault), n(othing), f(ull), i(ndex).
 	ReplicaIdentity byte
 	// ReadableByReader says that the reader role may select from the relation, or
@@ -44,6 +49,15 @@ type Relation struct {
 type Leaf struct {
 	OID  OID
 	Name Name
+	Kind Kind // KindTable or KindForeignTable
+	// Parent is what it is a partition of: the protected table or one of its
+	// partitions.
+	Parent Name
+	// Key, KeyRepeats and ReplicaIdentity are those of the leaf alone. Changes that
+	// the replication stream tells of it are told by them.
+	Key             []string
+	KeyRepeats      bool
+	ReplicaIdentity byte
 }
 
 // Column returns the named column.
@@ -54,6 +68,18 @@ func (r Relation) Column(name string) (Column, bool) {
 		}
 	}
 	return Column{}, false
+}
+
+// Replicated are the names of the columns that logical replication sends: all but
+// generated ones.
+func (r Relation) Replicated() []string {
+	var names []string
+	for _, c := range r.Columns {
+		if !c.Generated {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Column is one column of a relation.

@@ -124,6 +124,13 @@ func StandIns() []StandIn {
 		{Of: Name{"pg_catalog", "pg_settings"}, Filter: "c.name <> 'search_path'"},
 		schemas("tables"),
 		infoColumns,
+		{
+			// What psql asks of triggers on servers before PostgreSQL 15.
+			Of: Name{"pg_catalog", "pg_depend"},
+			Filter: "c.classid = 'pg_catalog.pg_trigger'::pg_catalog.regclass AND c.refclassid = c.classid" +
+				" AND EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.oid = c.objid AND " + CatalogSchema + ".visible(t.tgrelid))" +
+				" AND EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.oid = c.refobjid AND " + CatalogSchema + ".visible(t.tgrelid))",
+		},
 	}
 }
 

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -17,8 +18,10 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.order(t, publishAfresh)
 	case g.asked == askRebuild:
 		s.order(t, publishAfresh)
-		if fits && g.halted == "" {
-			return s.load(ctx, t, g) // readers see it until then
+		if fits && g.halted == "" { // readers see it until then
+			if t.definition, _ = t.readDefinition(ctx, s.control, s.Publication); t.definition.digest() == g.definition {
+				return s.load(ctx, t, g)
+			}
 		}
 	case !fits && g.updates == catalog.Guarded.String():
 		return s.halt(ctx, &TableError{
@@ -35,7 +38,16 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	case g.halted != "":
 		s.order(t, resynchronize)
 	default:
-		return s.load(ctx, t, g)
+		now, err := t.readDefinition(ctx, s.control, s.Publication)
+		if err != nil {
+			return s.haltOr(ctx, t, err)
+		}
+		if now.digest() == g.definition {
+			t.definition = now
+			return s.load(ctx, t, g)
+		}
+		s.Logger.Info("a table is compared with its source", "table", t.name(), "reason", "its definition has changed")
+		s.order(t, resynchronize)
 	}
 	status := g.status(fits)
 	status.Preparing = true
@@ -72,6 +84,9 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if transient(err) {
 		return err
+	}
+	if halt := (*TableError)(nil); errors.As(err, &halt) {
+		return s.halt(ctx, halt)
 	}
 	return s.halt(ctx, t.halted(err))
 }

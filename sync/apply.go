@@ -45,6 +45,7 @@ type applier struct {
 	working  bool      // the worker is at a job
 	newcomer *newcomer // waits for a commit boundary
 	watcher  *watcher
+	found    *finding // waits for a commit boundary
 }
 
 // apply applies the changes that follow the position, until an error.
@@ -91,7 +92,10 @@ func (a *applier) run(ctx context.Context) error {
 			err = a.renewer.step(ctx)
 		case a.newcomer = <-a.worker.ready:
 			err = a.welcome(ctx)
-		case err = <-a.watcher.found:
+		case f := <-a.watcher.found:
+			if a.found = &f; a.atBoundary() {
+				err = a.react(ctx)
+			}
 		case m, open := <-a.stream.messages:
 			if !open {
 				return nil // the receiver says why

@@ -2,6 +2,8 @@ package sync
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -17,8 +19,9 @@ import (
 // sees them; another digest means that the table has to be compared with its source.
 // What keeps the policy from fitting halts the table.
 
-// definitionQuery gives for a relation its present name, the digest of what its values
-// and their way into the stream depend on, whether it is published, and its columns. Partitions, at any depth, belong to it.
+// definitionQuery gives for a relation its present name, the relations that hold its rows
+// and their states, the digest of all else that values and their way into the stream
+// depend on, whether it is published, and its columns. Partitions, at any depth, belong to it.
 const definitionQuery = `
 WITH RECURSIVE tree(oid) AS (
 	SELECT $1::oid
@@ -31,9 +34,10 @@ WITH RECURSIVE tree(oid) AS (
 	SELECT u.oid FROM types y JOIN pg_catalog.pg_type t ON t.oid = y.oid CROSS JOIN LATERAL (VALUES (t.typbasetype), (t.typelem)) AS u(oid) WHERE u.oid <> 0
 )
 SELECT n.nspname::text, c.relname::text,
+	coalesce((SELECT pg_catalog.array_agg(l.oid ORDER BY l.oid) FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
+	coalesce((SELECT pg_catalog.array_agg(pg_catalog.concat_ws(' ', l.relfilenode, l.relreplident) ORDER BY l.oid)
+		FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
 	pg_catalog.md5(
-		coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', l.oid, l.relfilenode, l.relreplident), ',' ORDER BY l.oid)
-			FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '') || '/' ||
 		coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', e.oid, e.enumlabel), ',' ORDER BY e.oid)
 			FROM types y JOIN pg_catalog.pg_enum e ON e.enumtypid = y.oid), '') || '/' ||
 		coalesce((SELECT pg_catalog.concat_ws(' ', p.oid, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate, p.pubviaroot,
@@ -51,32 +55,70 @@ SELECT n.nspname::text, c.relname::text,
 		WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped), '{}')
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = $1`
 
-// readDefinition digests what the table is. The error is a *TableError where it is not
+// definition is what a table is, beside its rows.
+type definition struct {
+	leaves []uint32 // the relations that hold its rows, ascending: itself, or its partitions
+	states []string // of the leaves: their files and replica identities
+	rest   string   // digest of all else
+}
+
+// digest stands for all of it.
+func (d definition) digest() string {
+	text := d.rest
+	for i, leaf := range d.leaves {
+		text += fmt.Sprintf(" %d %s", leaf, d.states[i])
+	}
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:16])
+}
+
+// grown are the leaves that came to those of an earlier definition; false where
+// something else has changed.
+func (d definition) grown(before definition) ([]uint32, bool) {
+	if d.rest != before.rest {
+		return nil, false
+	}
+	var more []uint32
+	known := 0
+	for i, leaf := range d.leaves {
+		at := slices.Index(before.leaves, leaf)
+		switch {
+		case at < 0:
+			more = append(more, leaf)
+		case before.states[at] != d.states[i]:
+			return nil, false
+		default:
+			known++
+		}
+	}
+	return more, known == len(before.leaves)
+}
+
+// readDefinition reads what the table is. The error is a *TableError where it is not
 // what the policy was made for.
-func (t *table) readDefinition(ctx context.Context, on querier, publication string) (string, error) {
+func (t *table) readDefinition(ctx context.Context, on querier, publication string) (d definition, err error) {
 	stored := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		stored[i] = c.Name
 	}
 	var named catalog.Name
-	var digest string
 	var published bool
 	var names []string
 	var types []uint32
 	var modifiers []int32
-	err := on.QueryRow(ctx, definitionQuery, uint32(t.publication.Relation.OID), stored, publication).
-		Scan(&named.Schema, &named.Relation, &digest, &published, &names, &types, &modifiers)
+	err = on.QueryRow(ctx, definitionQuery, uint32(t.publication.Relation.OID), stored, publication).
+		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.rest, &published, &names, &types, &modifiers)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return "", &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload}
+		return d, &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload}
 	}
 	if err != nil {
-		return "", fmt.Errorf("reading the definition of %s: %w", t.name(), err)
+		return d, fmt.Errorf("reading the definition of %s: %w", t.name(), err)
 	}
 	if named != t.name() {
-		return "", t.errRenamed(named)
+		return d, t.errRenamed(named)
 	}
 	if !published {
-		return "", &TableError{
+		return d, &TableError{
 			Table: t.name(), What: fmt.Sprintf("publication %s does not hold it any more, or not all of it", publication),
 			Fix: "run 'kproxy setup', which adds it, and 'kproxy reload'",
 		}
@@ -85,12 +127,12 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 		i := slices.Index(names, c.Name)
 		switch {
 		case i < 0:
-			return "", t.errColumnGone(c.Name)
+			return d, t.errColumnGone(c.Name)
 		case catalog.OID(types[i]) != c.TypeOID || modifiers[i] != c.Modifier:
-			return "", t.errRetyped(c.Name)
+			return d, t.errRetyped(c.Name)
 		}
 	}
-	return digest, nil
+	return d, nil
 }
 
 func (t *table) errRenamed(to catalog.Name) error {

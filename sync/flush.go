@@ -19,7 +19,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	if a.rows == 0 {
 		return a.advance(ctx, a.end)
 	}
-	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime && a.newcomer == nil {
+	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime && a.newcomer == nil && a.found == nil {
 		return nil
 	}
 	if err := a.flush(ctx, a.end); err != nil {
@@ -28,6 +28,9 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	a.mixer.changed(a.moved)
 	a.waitForDue()
 	if err := a.renewer.step(ctx); err != nil {
+		return err
+	}
+	if err := a.react(ctx); err != nil {
 		return err
 	}
 	return a.welcome(ctx)

@@ -57,7 +57,7 @@ func (t *table) spread(coded []int, values []value) []value {
 
 // take fills the table from a generation of the store as it stands.
 func (t *table) take(ctx context.Context, conn *pgconn.PgConn, g generation, seed uint64, progress func(done int)) error {
-	t.lsn, t.shows, t.previous, t.definition = g.lsn, g.shows, g.previous, g.definition
+	t.lsn, t.shows, t.previous = g.lsn, g.shows, g.previous
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}

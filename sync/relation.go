@@ -53,7 +53,7 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 				r.err = t.errRenamed(named)
 				return r, nil
 			}
-		case slices.ContainsFunc(t.publication.Relation.Leaves, func(l catalog.Leaf) bool { return l.OID == oid }):
+		case slices.Contains(t.definition.leaves, uint32(oid)):
 			r.table, r.leaf = t, true
 		case t.name() == named:
 			r.table, r.err = t, &TableError{Table: t.name(), What: "it was replaced by another of its name", Fix: fixReload}

@@ -41,7 +41,7 @@ type table struct {
 	previous   int64         // the generation that readers see while this one catches up; 0 for none
 	lsn        pglogrepl.LSN // changes whose commit lies before are applied
 	shows      pglogrepl.LSN // from this position on readers see the generation; 0 where they do
-	definition string        // digest of what the source was at lsn
+	definition definition    // of the source when its rows were compared last
 	nextRecord incremental.RecordID
 	parts      []*part
 	stage      stage

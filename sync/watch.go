@@ -19,8 +19,8 @@ import (
 type watcher struct {
 	*session
 	conn *pgx.Conn
-	// found ends the session: a *TableError, or another reason to look at all afresh.
-	found chan error
+	// found is what the applier has to know of.
+	found chan finding
 	// writing is since when the store is being written, in nanoseconds; 0 for not.
 	writing atomic.Int64
 	// giveUp ends what the session waits for.
@@ -29,6 +29,16 @@ type watcher struct {
 	beat   time.Time // of the last heartbeat
 	slotAt time.Time // when the slot was last measured
 	seen   []mark    // oldest first; all but the first lie behind the position
+}
+
+// finding is something about a table, or of all of them.
+type finding struct {
+	// err is a *TableError, or another reason to look at everything afresh.
+	err error
+	// table has got partitions that hold no rows yet, and is now so defined; nil where
+	// err is set.
+	table      catalog.Name
+	definition definition
 }
 
 // mark is where the WAL ended at a moment.
@@ -54,7 +64,7 @@ var errLookAfresh = errors.New("the operator asked for something")
 var errDead = errors.New("the connection to the server is open only at this end")
 
 func newWatcher(s *session, giveUp context.CancelCauseFunc) *watcher {
-	return &watcher{session: s, found: make(chan error, 1), giveUp: giveUp, beat: time.Now()}
+	return &watcher{session: s, found: make(chan finding, 1), giveUp: giveUp, beat: time.Now()}
 }
 
 // run looks until ctx ends. A look that fails is no failure of the session.
@@ -70,10 +80,7 @@ func (w *watcher) run(ctx context.Context) {
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errLookAfresh):
-			select {
-			case w.found <- err:
-			default: // one is enough
-			}
+			w.tell(finding{err: err})
 		default:
 			w.Logger.Debug("a look at the database failed", "error", err)
 			if w.conn != nil {
@@ -81,6 +88,14 @@ func (w *watcher) run(ctx context.Context) {
 				w.conn = nil
 			}
 		}
+	}
+}
+
+// tell hands a finding to the applier, which gets one after the other.
+func (w *watcher) tell(f finding) {
+	select {
+	case w.found <- f:
+	default: // the next look finds it again
 	}
 }
 
@@ -141,6 +156,13 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	return nil
 }
 
+// watchedTable is a table whose definition is looked at. Of the table itself, only what
+// never changes is read.
+type watchedTable struct {
+	*table
+	definition definition
+}
+
 // watch says which tables are applied.
 func (s *session) watch() {
 	watched := make([]watchedTable, 0, len(s.tables))
@@ -150,14 +172,8 @@ func (s *session) watch() {
 	s.watching.Store(&watched)
 }
 
-// watchedTable is a table whose definition is looked at. Of the table itself, only what
-// never changes is read.
-type watchedTable struct {
-	*table
-	definition string
-}
-
-// lookAtDefinitions compares the tables with what they were when their stores were.
+// lookAtDefinitions compares the tables with what they were when their stores were
+// compared with their sources.
 func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 	watched := w.watching.Load()
 	if watched == nil {
@@ -168,11 +184,42 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if now != t.definition {
+		if now.digest() == t.definition.digest() {
+			continue
+		}
+		empty, err := w.onlyEmptier(ctx, t.definition, now)
+		if err != nil {
+			return err
+		}
+		if !empty {
 			return t.errDifferent("partitions, labels or values may have changed without a word in the stream")
 		}
+		w.tell(finding{table: t.name(), definition: now})
 	}
 	return nil
+}
+
+// onlyEmptier tells whether nothing has come but partitions without rows: rows that they
+// get from now on are in the stream.
+func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool, error) {
+	more, only := now.grown(before)
+	if !only {
+		return false, nil
+	}
+	for _, leaf := range more {
+		var name string
+		if err := w.conn.QueryRow(ctx, "SELECT $1::oid::regclass::text", leaf).Scan(&name); err != nil {
+			return false, fmt.Errorf("looking at a new partition: %w", err)
+		}
+		var rows bool
+		if err := w.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+name+")").Scan(&rows); err != nil {
+			return false, fmt.Errorf("looking at a new partition: %w", err)
+		}
+		if rows {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // lookAtSlot measures how far the slot is behind, and gives an idle stream a message.

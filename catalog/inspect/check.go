@@ -3,16 +3,11 @@ package inspect
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
 )
-
-// MinVersionNum is the oldest server that can be published from: the first with
-// publish_via_partition_root.
-const MinVersionNum = 130000
 
 // Check reports everything that stands in the way of publishing, all at once:
 // the server's settings, the owner's privileges, the publication, the tables
@@ -67,59 +62,12 @@ type checker struct {
 	ctx           context.Context
 	conn          *pgx.Conn
 	in            CheckInput
+	server        ServerFacts
 	owner, reader uint32
 	relations     []catalog.Relation
 	byName        map[catalog.Name]catalog.Relation
 	byOID         map[uint32]catalog.Relation
 	report        Report
-}
-
-type slotRow struct {
-	Plugin   string
-	Database string
-	Active   bool
-}
-
-func (c *checker) checkServer() error {
-	server, err := readServer(c.ctx, c.conn)
-	if err != nil {
-		return err
-	}
-	slots, err := collect[slotRow](c.ctx, c.conn, "slot", c.in.Slot)
-	if err != nil {
-		return err
-	}
-	c.report = append(c.report, judgeServer(server, c.in.Slot, slots)...)
-	return nil
-}
-
-func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
-	var report Report
-	if server.VersionNum < MinVersionNum {
-		report.add(Error, "server-version", none, "PostgreSQL "+server.Version+" is too old", "upgrade to PostgreSQL 13 or later")
-	}
-	if server.WalLevel != "logical" {
-		report.add(Error, "wal-level", none, fmt.Sprintf("wal_level is %s, not logical", server.WalLevel),
-			"ALTER SYSTEM SET wal_level = logical; -- and restart the server")
-	}
-	if server.ServerEncoding == "SQL_ASCII" {
-		report.add(Warning, "server-encoding", none, "the database's encoding is SQL_ASCII: texts that are not UTF-8 cannot be published",
-			"create the database with ENCODING 'UTF8'")
-	}
-	exists := len(slots) > 0
-	if exists && (slots[0].Plugin != "pgoutput" || slots[0].Database != server.Database) {
-		report.add(Error, "slot-foreign", none, fmt.Sprintf("replication slot %s exists and belongs to something else", slot),
-			"configure another slot name")
-	}
-	if !exists && server.SlotsInUse >= server.MaxReplicationSlots {
-		report.add(Error, "slots", none, fmt.Sprintf("all %d replication slots are taken", server.MaxReplicationSlots),
-			fmt.Sprintf("ALTER SYSTEM SET max_replication_slots = %d; -- and restart the server", server.MaxReplicationSlots+2))
-	}
-	if (!exists || !slots[0].Active) && server.SendersInUse >= server.MaxWalSenders {
-		report.add(Error, "wal-senders", none, fmt.Sprintf("all %d WAL senders are taken", server.MaxWalSenders),
-			fmt.Sprintf("ALTER SYSTEM SET max_wal_senders = %d; -- and restart the server", server.MaxWalSenders+2))
-	}
-	return report
 }
 
 type ownerRow struct {
@@ -162,69 +110,4 @@ func (c *checker) checkRoles() (complete bool, err error) {
 		}
 	}
 	return len(rows) > 0 && len(readers) > 0, nil
-}
-
-type publicationRow struct {
-	AllTables     bool
-	AllOperations bool
-	ViaRoot       bool
-	Relations     []uint32
-	Filtered      []uint32
-	BySchema      []string
-}
-
-// checkPublication wants exactly the protected tables, whole, with every operation.
-func (c *checker) checkPublication() error {
-	rows, err := collect[publicationRow](c.ctx, c.conn, "publication", c.in.Publication)
-	if err != nil {
-		return err
-	}
-	name := catalog.QuoteIdentifier(c.in.Publication)
-	tables := make([]string, len(c.in.Policy.Tables))
-	for i, t := range c.in.Policy.Tables {
-		tables[i] = "ONLY " + t.Table.SQL()
-	}
-	const options = " (publish = 'insert, update, delete, truncate', publish_via_partition_root = true)"
-	create := "CREATE PUBLICATION " + name + " FOR TABLE " + strings.Join(tables, ", ") + " WITH" + options
-	set := "ALTER PUBLICATION " + name + " SET TABLE " + strings.Join(tables, ", ")
-	found := func(table catalog.Name, what, fix string) {
-		c.report.add(Error, "publication", table, "publication "+c.in.Publication+" "+what, fix)
-	}
-	if len(rows) == 0 {
-		found(none, "does not exist", create)
-		return nil
-	}
-	p := rows[0]
-	if p.AllTables {
-		found(none, "is for all tables", "DROP PUBLICATION "+name+";\n"+create)
-		return nil
-	}
-	if !p.AllOperations {
-		found(none, "leaves out operations", "ALTER PUBLICATION "+name+" SET"+options)
-	}
-	if !p.ViaRoot {
-		found(none, "does not publish partitions as their table", "ALTER PUBLICATION "+name+" SET"+options)
-	}
-	if len(p.BySchema) > 0 {
-		found(none, "holds tables by their schema: "+strings.Join(p.BySchema, ", "), set)
-	}
-	published := map[uint32]bool{}
-	for _, oid := range p.Relations {
-		published[oid] = true
-	}
-	for _, t := range c.in.Policy.Tables {
-		if r, exists := c.byName[t.Table]; exists && !published[uint32(r.OID)] {
-			found(t.Table, "does not hold the table", set)
-		}
-		delete(published, uint32(c.byName[t.Table].OID))
-	}
-	for _, oid := range p.Relations {
-		if published[oid] {
-			found(c.byOID[oid].Name, "holds a table that is not protected", set)
-		}
-	}
-	for _, oid := range p.Filtered {
-		found(c.byOID[oid].Name, "has a row filter or a column list for the table", set)
-	}
-	return nil
 }

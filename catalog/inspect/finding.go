@@ -12,18 +12,24 @@ type Severity int
 
 // The severities.
 const (
+	// Hint is worth knowing; nothing is wrong.
+	Hint Severity = iota - 1
 	// Warning is worth mending, but breaks no promise by itself.
-	Warning Severity = iota
+	Warning
 	// Error keeps kproxy from serving.
 	Error
 )
 
 // String is the severity in lower case.
 func (s Severity) String() string {
-	if s == Error {
+	switch s {
+	case Error:
 		return "error"
+	case Hint:
+		return "hint"
+	default:
+		return "warning"
 	}
-	return "warning"
 }
 
 // MarshalText makes the severity a word in JSON.

@@ -47,7 +47,7 @@ func reading(ctx context.Context, conn *pgx.Conn, read func() error) (err error)
 	if conn.PgConn().TxStatus() == 'T' {
 		begin, end = "SAVEPOINT kproxy_inspect", "ROLLBACK TO SAVEPOINT kproxy_inspect; RELEASE SAVEPOINT kproxy_inspect"
 	}
-	if _, err := conn.PgConn().Exec(ctx, begin+"; SET LOCAL search_path = pg_catalog; SET LOCAL jit = off").ReadAll(); err != nil {
+	if _, err := conn.PgConn().Exec(ctx, begin+"; SET LOCAL search_path = pg_catalog; SET LOCAL client_encoding = 'UTF8'; SET LOCAL jit = off").ReadAll(); err != nil {
 		return fmt.Errorf("beginning to read the catalogs: %w", err)
 	}
 	defer func() {

@@ -55,6 +55,9 @@ func policy() catalog.Policy {
 			{Table: visits, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
 				{Name: "visited", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}},
 			}},
+			{Table: journeys, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
+				{Name: "begun", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}},
+			}},
 		},
 		Readable: []catalog.Name{wards},
 	}
@@ -69,10 +72,16 @@ type prepared struct {
 
 func prepare(t *testing.T) prepared {
 	t.Helper()
-	admin := connect(t, pgtest.Database(t, pgtest.Shared(t)))
+	return prepareIn(t, connect(t, pgtest.Database(t, pgtest.Shared(t))))
+}
+
+// prepareIn prepares the empty database of the connection.
+func prepareIn(t *testing.T, admin *pgx.Conn) prepared {
+	t.Helper()
 	name := admin.Config().Database
 	in := inspect.CheckInput{Policy: policy(), Owner: name + "_owner", Reader: name + "_reader", Publication: "kproxy", Slot: name + "_slot"}
 	execute(t, admin, source)
+	execute(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // everybody has it before PostgreSQL 15
 	err := provision.Apply(t.Context(), admin, provision.Input{
 		Policy: in.Policy, Publication: in.Publication,
 		Owner: provision.Login{Name: in.Owner, Password: "secret"}, Reader: provision.Login{Name: in.Reader},
@@ -94,6 +103,45 @@ func prepare(t *testing.T) prepared {
 // fill puts the names of roles and database in place of {reader}, {owner} and {database}.
 func (p prepared) fill(sql string) string {
 	return strings.NewReplacer("{reader}", p.in.Reader, "{owner}", p.in.Owner, "{database}", p.admin.Config().Database).Replace(sql)
+}
+
+// version is the server's, as server_version_num.
+func (p prepared) version() int {
+	p.t.Helper()
+	facts, err := inspect.Server(p.t.Context(), p.owner)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return facts.VersionNum
+}
+
+// relation is the relation of that name in schema public.
+func (p prepared) relation(name string) catalog.Relation {
+	p.t.Helper()
+	relations, err := inspect.Relations(p.t.Context(), p.owner, p.in.Reader)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for _, r := range relations {
+		if r.Name == (catalog.Name{Schema: "public", Relation: name}) {
+			return r
+		}
+	}
+	p.t.Fatalf("there is no relation %s", name)
+	return catalog.Relation{}
+}
+
+// since is the first server, as server_version_num, that knows what the SQL speaks of.
+func since(sql string) int {
+	for words, version := range map[string]int{
+		"security_invoker": 150000, "_all_data": 140000, "WHERE (id": 150000, "(id, age)": 150000,
+		"TABLES IN SCHEMA": 150000, "publish_generated_columns": 180000, "VIRTUAL": 180000, "FINALIZE": 140000,
+	} {
+		if strings.Contains(sql, words) {
+			return version
+		}
+	}
+	return 0
 }
 
 func (p prepared) audit() inspect.Report {

@@ -48,7 +48,10 @@ type relationRow struct {
 	Generated       []bool
 	HasParents      bool
 	HasChildren     bool
+	Parent          uint32 // of a partition; 0 for what is none
 	Key             []string
+	PrimaryKey      []string
+	Uniques         [][]string // of a partitioned table: the columns of its unique indexes
 	ReplicaIdentity string
 	Readable        bool
 }
@@ -58,25 +61,40 @@ func readRelations(ctx context.Context, conn *pgx.Conn, reader uint32) ([]catalo
 	if err != nil {
 		return nil, err
 	}
+	tree := newPartitions(rows)
 	relations := make([]catalog.Relation, 0, len(rows))
 	for _, row := range rows {
 		if catalog.IsOwn(row.Schema) {
 			continue
 		}
-		r := catalog.Relation{
-			OID:              catalog.OID(row.OID),
-			Name:             catalog.Name{Schema: row.Schema, Relation: row.Relation},
-			Kind:             catalog.Kind(row.Kind[0]),
-			Key:              row.Key,
-			ReplicaIdentity:  row.ReplicaIdentity[0],
-			ReadableByReader: row.Readable,
-			HasParents:       row.HasParents,
-			HasChildren:      row.HasChildren,
-			Columns:          row.columns(),
-		}
-		relations = append(relations, r)
+		relations = append(relations, tree.relation(row))
 	}
 	return relations, nil
+}
+
+func (row relationRow) name() catalog.Name {
+	return catalog.Name{Schema: row.Schema, Relation: row.Relation}
+}
+
+// relation describes the row's relation but for its leaves.
+func (row relationRow) relation() catalog.Relation {
+	r := catalog.Relation{
+		OID:              catalog.OID(row.OID),
+		Name:             row.name(),
+		Kind:             catalog.Kind(row.Kind[0]),
+		Key:              row.Key,
+		PrimaryKey:       row.PrimaryKey,
+		ReplicaIdentity:  row.ReplicaIdentity[0],
+		ReadableByReader: row.Readable,
+		HasParents:       row.HasParents,
+		HasChildren:      row.HasChildren,
+		Columns:          row.columns(),
+	}
+	if r.ReplicaIdentity == 'f' && len(r.Key) == 0 {
+		r.Key = r.Replicated()
+		r.KeyRepeats = len(r.Key) > 0
+	}
+	return r
 }
 
 func (row relationRow) columns() []catalog.Column {

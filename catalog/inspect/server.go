@@ -15,9 +15,15 @@ type ServerFacts struct {
 	// ServerEncoding is the database's encoding, for example UTF8.
 	ServerEncoding      string
 	MaxReplicationSlots int
-	SlotsInUse          int
-	MaxWalSenders       int
-	SendersInUse        int
+	// SlotsInUse are those that exist, but for temporary ones of the session's role.
+	SlotsInUse    int
+	MaxWalSenders int
+	// SendersInUse are those of other roles than the session's.
+	SendersInUse int
+	// MaxSlotWALKeepMB is max_slot_wal_keep_size in megabytes, -1 being no bound.
+	MaxSlotWALKeepMB int `db:"max_slot_wal_keep_mb"`
+	// Standbys says that there are physical replication slots, as standbys have them.
+	Standbys bool
 	// SystemIdentifier tells one cluster from another, also after a restore.
 	SystemIdentifier string
 	Database         string

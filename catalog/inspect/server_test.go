@@ -9,16 +9,21 @@ import (
 func TestServerIsJudged(t *testing.T) {
 	t.Parallel()
 	good := ServerFacts{
-		VersionNum: 150004, Version: "15.4", WalLevel: "logical", ServerEncoding: "UTF8",
-		MaxReplicationSlots: 2, SlotsInUse: 1, MaxWalSenders: 2, SendersInUse: 1, Database: "db",
+		VersionNum: 150004, Version: "15.4", WalLevel: "logical", ServerEncoding: "UTF8", MaxSlotWALKeepMB: 1000,
+		MaxReplicationSlots: 4, SlotsInUse: 2, MaxWalSenders: 4, SendersInUse: 2, Database: "db",
 	}
 	change := func(f func(*ServerFacts)) ServerFacts {
 		changed := good
 		f(&changed)
 		return changed
 	}
-	own := slotRow{Plugin: "pgoutput", Database: "db", Active: true}
-	full := change(func(f *ServerFacts) { f.SlotsInUse, f.SendersInUse = 2, 2 })
+	slot := func(change func(*slotRow)) []slotRow {
+		own := slotRow{Plugin: "pgoutput", Database: "db"}
+		change(&own)
+		return []slotRow{own}
+	}
+	own := slot(func(*slotRow) {})
+	standbys := change(func(f *ServerFacts) { f.VersionNum, f.Standbys = 170000, true })
 	for _, c := range []struct {
 		name  string
 		facts ServerFacts
@@ -26,21 +31,35 @@ func TestServerIsJudged(t *testing.T) {
 		want  string
 	}{
 		{"good", good, nil, ""},
-		{"too old", change(func(f *ServerFacts) { f.VersionNum = 120018 }), nil, "server-version"},
-		{"wal_level", change(func(f *ServerFacts) { f.WalLevel = "replica" }), nil, "wal-level"},
-		{"encoding", change(func(f *ServerFacts) { f.ServerEncoding = "SQL_ASCII" }), nil, "server-encoding"},
-		{"all taken", full, nil, "slots wal-senders"},
-		{"taken by ourselves", full, []slotRow{own}, ""},
-		{"slot idle, senders taken", full, []slotRow{{Plugin: "pgoutput", Database: "db"}}, "wal-senders"},
-		{"another plugin", good, []slotRow{{Plugin: "wal2json", Database: "db"}}, "slot-foreign"},
-		{"another database", good, []slotRow{{Plugin: "pgoutput", Database: "other"}}, "slot-foreign"},
-		{"a physical slot", good, []slotRow{{}}, "slot-foreign"},
+		{"too old", change(func(f *ServerFacts) { f.VersionNum = 120018 }), nil, "error server-version"},
+		{"wal_level", change(func(f *ServerFacts) { f.WalLevel = "replica" }), nil, "error wal-level"},
+		{"no encoding", change(func(f *ServerFacts) { f.ServerEncoding = "SQL_ASCII" }), nil, "error server-encoding"},
+		{"Emacs' encoding", change(func(f *ServerFacts) { f.ServerEncoding = "MULE_INTERNAL" }), nil, "error server-encoding"},
+		{"another encoding", change(func(f *ServerFacts) { f.ServerEncoding = "EUC_JP" }), nil, ""},
+		{"all taken", change(func(f *ServerFacts) { f.SlotsInUse, f.SendersInUse = 4, 4 }), nil, "error slots, error wal-senders"},
+		{"one left of each", change(func(f *ServerFacts) { f.SlotsInUse, f.SendersInUse = 3, 3 }), nil, "error slots, error wal-senders"},
+		{"one left besides ours", change(func(f *ServerFacts) { f.SlotsInUse = 3 }), own, ""},
+		{"none left besides ours", change(func(f *ServerFacts) { f.SlotsInUse = 4 }), own, "warning slots"},
+		{"one sender for the stream", change(func(f *ServerFacts) { f.SendersInUse = 3 }), own, "warning wal-senders"},
+		{"no sender at all", change(func(f *ServerFacts) { f.SendersInUse = 5 }), own, "error wal-senders"},
+		{"another plugin", good, slot(func(s *slotRow) { s.Plugin = "wal2json" }), "error slot-foreign"},
+		{"another database", good, slot(func(s *slotRow) { s.Database = "other" }), "error slot-foreign"},
+		{"a temporary slot", good, slot(func(s *slotRow) { s.Temporary = true }), "error slot-foreign"},
+		{"a physical slot", good, []slotRow{{}}, "error slot-foreign"},
+		{"no bound", change(func(f *ServerFacts) { f.MaxSlotWALKeepMB = -1 }), nil, "hint wal-kept"},
+		{"standbys without the slot", standbys, own, "hint slot-failover"},
+		{"standbys with the slot", standbys, slot(func(s *slotRow) { s.Failover = true }), ""},
+		{"standbys, no slot yet", standbys, nil, ""},
+		{"standbys that cannot have it", change(func(f *ServerFacts) { f.VersionNum, f.Standbys = 160000, true }), own, ""},
 	} {
 		var codes []string
 		for _, f := range judgeServer(c.facts, "kproxy", c.slots) {
-			codes = append(codes, f.Code)
+			codes = append(codes, f.Severity.String()+" "+f.Code)
+			if f.Fix == "" {
+				t.Errorf("%s: no fix for %s", c.name, f)
+			}
 		}
-		if got := strings.Join(codes, " "); got != c.want {
+		if got := strings.Join(codes, ", "); got != c.want {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 	}

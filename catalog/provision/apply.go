@@ -13,9 +13,10 @@ import (
 
 // limits bound what Apply may cost the database: it takes short locks on
 // protected tables (for the publication and the grants) and must not queue
-// their writers behind a long transaction.
+// their writers behind a long transaction. The script's own settings come too late
+// for its text, which the server reads as a whole.
 const limits = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '5min'; ` +
-	`SET LOCAL standard_conforming_strings = on`
+	`SET LOCAL client_encoding = 'UTF8'; SET LOCAL standard_conforming_strings = on`
 
 // Apply runs [Script] and sets the passwords given, all in one transaction of
 // its own on the administrator's connection. The server sees SCRAM-SHA-256

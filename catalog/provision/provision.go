@@ -27,6 +27,7 @@ const (
 	DefaultOwner       = "kproxy_owner"
 	DefaultReader      = "kproxy_reader"
 	DefaultPublication = "kproxy"
+	DefaultSlot        = "kproxy"
 )
 
 // Login is a role that kproxy connects as.
@@ -46,6 +47,8 @@ type Input struct {
 	// Reader is what clients' sessions run as.
 	Reader      Login
 	Publication string
+	// Slot is the replication slot, which the script only speaks of.
+	Slot string
 }
 
 func (in Input) withDefaults() Input {
@@ -53,6 +56,7 @@ func (in Input) withDefaults() Input {
 		&in.Owner.Name:  DefaultOwner,
 		&in.Reader.Name: DefaultReader,
 		&in.Publication: DefaultPublication,
+		&in.Slot:        DefaultSlot,
 	} {
 		if *name == "" {
 			*name = fallback
@@ -84,6 +88,7 @@ func (in Input) validate() error {
 	check("the owner role", in.Owner.Name)
 	check("the reader role", in.Reader.Name)
 	check("the publication", in.Publication)
+	check("the replication slot", in.Slot)
 	if in.Owner.Name == in.Reader.Name {
 		problems = append(problems, fmt.Errorf("owner and reader are both %q: sessions of clients need a role of their own", in.Owner.Name))
 	}

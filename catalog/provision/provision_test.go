@@ -106,6 +106,16 @@ func text(t *testing.T, conn *pgx.Conn, sql string) string {
 	return *value
 }
 
+// version is the server's, as server_version_num.
+func version(t *testing.T, conn *pgx.Conn) int {
+	t.Helper()
+	number, err := strconv.Atoi(text(t, conn, "SELECT current_setting('server_version_num')"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return number
+}
+
 // program runs one of the server's client programs and returns what it prints.
 func program(t *testing.T, conn *pgx.Conn, role provision.Login, name string, arguments ...string) string {
 	t.Helper()

@@ -17,7 +17,7 @@ var sqlFiles embed.FS
 // parts are the script's files in the order in which they run.
 var parts = []string{
 	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql",
-	"store.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql",
+	"store.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -27,12 +27,12 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 
 // scriptData is what the templates see.
 type scriptData struct {
-	Owner, Reader, Publication string
-	StoreSchema, CatalogSchema string
-	ReleasePrefix              string
-	Protected, Readable        []catalog.Name
-	ProtectedSchemas           []string
-	ReadableSchemas            []string
+	Owner, Reader, Publication, Slot string
+	StoreSchema, CatalogSchema       string
+	ReleasePrefix                    string
+	Protected, Readable              []catalog.Name
+	ProtectedSchemas                 []string
+	ReadableSchemas                  []string
 	// OwnSchemas are all of kproxy's; ReaderSchemas those the reader may look into.
 	OwnSchemas, ReaderSchemas []string
 	StandIns                  []standIn
@@ -70,7 +70,7 @@ func Script(in Input) (string, error) {
 
 func newScriptData(in Input) (scriptData, error) {
 	data := scriptData{
-		Owner: in.Owner.Name, Reader: in.Reader.Name, Publication: in.Publication,
+		Owner: in.Owner.Name, Reader: in.Reader.Name, Publication: in.Publication, Slot: in.Slot,
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
 		ReleasePrefix: catalog.ReleaseSchema(""),
 		Protected:     protectedTables(in.Policy), Readable: in.Policy.Readable,

@@ -22,11 +22,20 @@ func newSetup() *cobra.Command {
 		Long: `Setup creates, or brings in line, what kproxy needs in the database: the owner
 and reader roles, kproxy's schemas, the publication, the grants and the stand-ins
 for the system catalogs. It can be run again at any time and never touches data.
+A table is not published where that would make UPDATE and DELETE fail at the source:
+it needs a primary key or another replica identity.
 
 It connects as an administrator: a superuser, or a role with CREATEROLE that owns
 the protected tables. The passwords of the two roles are set to those that the
 configuration names. With --print it connects to nothing and prints the SQL for a
-database administrator to read and run; passwords are not part of it.`,
+database administrator to read and run, on PostgreSQL 13 to 18, with notes for the
+common managed services and on how to make the replication slot beforehand;
+passwords are not part of it.
+
+kproxy itself needs no more than this: an owner role with LOGIN, REPLICATION (on
+Amazon RDS: membership in rds_replication), SELECT on the protected tables and its
+own schemas, and a publication of the protected tables. 'kproxy serve' works with a
+publication and a slot that somebody else made; 'kproxy check' tells what they lack.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
@@ -46,6 +55,7 @@ database administrator to read and run; passwords are not part of it.`,
 			Owner:       login(cfg.Upstream.Owner),
 			Reader:      login(cfg.Upstream.Reader),
 			Publication: cfg.Publication,
+			Slot:        cfg.Slot,
 		}
 		if *show {
 			script, err := provision.Script(input)

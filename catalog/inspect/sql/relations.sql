@@ -26,18 +26,23 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   WHERE a.attnum > 0 AND NOT a.attisdropped
   GROUP BY a.attrelid
-), keys AS (
-  -- The index by which a changed row is found: that of the replica identity,
-  -- with default and full the primary key.
-  SELECT i.indrelid,
-         array_agg(a.attname::text ORDER BY k.position) AS names
+), indexes AS (
+  -- The indexes by which a changed row can be found. PostgreSQL takes no deferrable
+  -- one for it.
+  SELECT i.indrelid, i.indisprimary, i.indisreplident,
+         array_agg(a.attname::text ORDER BY k.position) AS names,
+         bool_or(a.attgenerated <> '') AS generated
   FROM pg_index i
-  JOIN pg_class c ON c.oid = i.indrelid
   CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
   JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
-  WHERE i.indisvalid AND k.position <= i.indnkeyatts
-    AND CASE c.relreplident WHEN 'i' THEN i.indisreplident WHEN 'n' THEN false ELSE i.indisprimary END
-  GROUP BY i.indrelid
+  WHERE i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL AND i.indexprs IS NULL
+    AND k.position <= i.indnkeyatts
+  GROUP BY i.indexrelid, i.indrelid, i.indisprimary, i.indisreplident
+), partitions AS (
+  -- What is being detached is not read through its table any more (PostgreSQL 14).
+  SELECT i.inhrelid, i.inhparent
+  FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+  WHERE c.relispartition AND NOT coalesce((to_jsonb(i) ->> 'inhdetachpending')::boolean, false)
 )
 SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
        coalesce(col.names, '{}') AS names, coalesce(col.numbers, '{}') AS numbers,
@@ -48,12 +53,20 @@ SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.r
        coalesce(col.not_nulls, '{}') AS not_nulls, coalesce(col.generated, '{}') AS generated,
        EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) AS has_parents,
        EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) AS has_children,
-       coalesce(k.names, '{}') AS key, c.relreplident::text AS replica_identity,
+       coalesce(p.inhparent, 0::oid) AS parent,
+       -- With full, a generated column of the primary key is not sent: the whole row
+       -- identifies itself.
+       coalesce(CASE WHEN c.relreplident = 'i' THEN ri.names
+                     WHEN c.relreplident = 'd' OR c.relreplident = 'f' AND NOT pk.generated THEN pk.names END, '{}') AS key,
+       coalesce(pk.names, '{}') AS primary_key,
+       CASE c.relkind WHEN 'p' THEN (SELECT jsonb_agg(u.names) FROM indexes u WHERE u.indrelid = c.oid) END AS uniques, c.relreplident::text AS replica_identity,
        has_any_column_privilege($1::oid, c.oid, 'SELECT') AS readable
 FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN columns col ON col.attrelid = c.oid
-LEFT JOIN keys k ON k.indrelid = c.oid
+LEFT JOIN indexes pk ON pk.indrelid = c.oid AND pk.indisprimary
+LEFT JOIN indexes ri ON ri.indrelid = c.oid AND ri.indisreplident
+LEFT JOIN partitions p ON p.inhrelid = c.oid
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
 ORDER BY n.nspname, c.relname

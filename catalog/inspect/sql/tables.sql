@@ -3,7 +3,10 @@
 SELECT p.schema, p.relation,
        has_schema_privilege($3::oid, n.oid, 'USAGE') AS usable,
        has_table_privilege($3::oid, c.oid, 'SELECT') AS selectable,
-       c.relpersistence = 'p' AS permanent,
+       ARRAY(SELECT u.oid::regclass::text
+             FROM (SELECT c.oid UNION SELECT relid::oid FROM pg_partition_tree(c.oid)) AS t(oid)
+             JOIN pg_class u ON u.oid = t.oid AND u.relpersistence <> 'p'
+             ORDER BY 1) AS unlogged,
        row_security_active(c.oid) AS row_security
 FROM unnest($1::text[], $2::text[]) AS p(schema, relation)
 JOIN pg_namespace n ON n.nspname = p.schema

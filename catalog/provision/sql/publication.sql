@@ -1,17 +1,54 @@
--- What the owner receives of the write-ahead log. Changes of partitions are
--- published as changes of the partitioned table.
+-- Once a table is published, PostgreSQL refuses to UPDATE and DELETE its rows where
+-- it could not say which row changed. So such tables are not published.
+DO $kproxy$
+DECLARE
+  refused text;
+BEGIN
+  SELECT pg_catalog.string_agg(pg_catalog.format('ALTER TABLE %I.%I REPLICA IDENTITY ...', n.nspname, c.relname), '; ' ORDER BY n.nspname, c.relname)
+    INTO refused
+    FROM (VALUES
+{{- range $i, $t := .Protected}}{{if $i}},{{end}}
+      ({{literal $t.SQL}}::pg_catalog.regclass){{end}}
+    ) AS p(protected)
+    CROSS JOIN LATERAL (
+      SELECT p.protected::pg_catalog.oid UNION
+      SELECT t.relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(p.protected) t) AS l(oid)
+    JOIN pg_catalog.pg_class c ON c.oid = l.oid AND c.relkind = 'r'
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    -- The index that identifies rows; PostgreSQL takes no deferrable one for it.
+    LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
+      AND CASE c.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident ELSE false END
+    WHERE c.relreplident <> 'f' AND i.indexrelid IS NULL
+       -- From PostgreSQL 18 on, neither by a generated column that is not published.
+       OR pg_catalog.current_setting('server_version_num')::integer >= 180000 AND EXISTS (
+            SELECT FROM pg_catalog.pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+              AND (c.relreplident = 'f' OR a.attnum = ANY (i.indkey::smallint[]))
+              AND NOT (a.attgenerated = 's' AND EXISTS (SELECT FROM pg_catalog.pg_publication b
+                WHERE b.pubname = {{literal .Publication}} AND pg_catalog.to_jsonb(b) ->> 'pubgencols' = 's')));
+  IF refused IS NOT NULL THEN
+    RAISE EXCEPTION 'publishing these tables would make UPDATE and DELETE of their rows fail: they have no usable replica identity'
+      USING HINT = 'Give each a primary key and REPLICA IDENTITY DEFAULT, or REPLICA IDENTITY USING INDEX or FULL: ' || refused;
+  END IF;
+END
+$kproxy$;
+
+-- What the owner receives of the write-ahead log. Partitions are published by their
+-- own names: else TRUNCATE of one would be left out, and nobody could tell in which
+-- of them a row lies, so that DETACH and DROP could not be followed. (ONLY leaves
+-- out tables that inherit; partitions come along all the same.)
 DO $kproxy$
 BEGIN
   IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}) THEN
     ALTER PUBLICATION {{identifier .Publication}} SET TABLE
 {{- range $i, $t := .Protected}}{{if $i}},{{end}}
       ONLY {{$t.SQL}}{{end}};
-    ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);
+    ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
   ELSE
     CREATE PUBLICATION {{identifier .Publication}} FOR TABLE
 {{- range $i, $t := .Protected}}{{if $i}},{{end}}
       ONLY {{$t.SQL}}{{end}}
-      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);
+      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
   END IF;
 END
 $kproxy$;

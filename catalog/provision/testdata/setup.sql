@@ -1,15 +1,38 @@
--- Prepares a database for kproxy. It can be run again at any time.
+-- Prepares a database for kproxy, on PostgreSQL 13 and later. It can be run again
+-- at any time.
 --
 --   psql -X -1 -v ON_ERROR_STOP=1 -f setup.sql DATABASE
 --
 -- Run it as a superuser, or as a role with CREATEROLE that owns the tables below
--- and may create schemas and publications in this database.
+-- and may create schemas and publications in this database. Nothing of kproxy is
+-- a superuser: its owner role gets LOGIN, the right to replicate, SELECT on the
+-- protected tables and schemas of its own.
 --
 -- Passwords are not part of it. Afterwards, in psql, once:
 --
 --   \password "kproxy_owner"
 --   \password "kproxy_reader"
+--
+-- The server needs wal_level = logical. On PostgreSQL 13 and 14, and in databases
+-- that come from them, everybody may create objects in schema public, which
+-- 'kproxy check' refuses: REVOKE CREATE ON SCHEMA public FROM PUBLIC.
+--
+-- On managed services:
+--   Amazon RDS, Aurora: set rds.logical_replication = 1 in the parameter group (of
+--     the cluster, with Aurora) and restart. The script grants rds_replication.
+--   Google Cloud SQL: set the flag cloudsql.logical_decoding = on, which restarts.
+--     Run the script as a member of cloudsqlsuperuser, which may make replicating roles.
+--   Azure Flexible Server: set the server parameter wal_level = logical and restart.
+--     The script's ALTER ROLE ... REPLICATION is for the server's administrator. With
+--     high availability, four of max_replication_slots are the service's own.
+--   Neon: enable logical replication for the project, and connect directly, not
+--     through its pooler. It removes slots that are inactive for about 40 hours, and
+--     all slots when a branch is restored; kproxy then resynchronizes the tables.
+--   Supabase: run it as postgres, and connect directly, not through the pooler.
+--   Crunchy Bridge: logical replication is on. Run it as postgres.
+--   Aiven: run it as avnadmin, which may replicate.
 
+SET client_encoding = 'UTF8';
 SET standard_conforming_strings = on;
 
 -- Roles: the owner replicates and maintains the release; clients' sessions run as
@@ -119,6 +142,7 @@ CREATE TABLE IF NOT EXISTS kproxy_store.position (
   system_identifier text NOT NULL,
   updated_at        timestamptz NOT NULL DEFAULT now()
 );
+ALTER TABLE kproxy_store.position ADD COLUMN IF NOT EXISTS timeline bigint NOT NULL DEFAULT 0;
 
 -- Which tables records_<generation> and release_<generation> a protected table has.
 CREATE TABLE IF NOT EXISTS kproxy_store.generation (
@@ -144,6 +168,21 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS expired        bigint NOT NULL DEFAULT 0,
   ADD COLUMN IF NOT EXISTS oldest_waiting timestamptz,
   ADD COLUMN IF NOT EXISTS oldest_stale   timestamptz;
+
+-- Where each table stands: changes whose commit lies before lsn are in its store. A
+-- generation that still has to catch up is shown from the position shows on; readers see
+-- the generation previous until then. A halted table waits for the operator, and for an
+-- explicit wish where needs_consent. asked is such a wish: rebuild or resync.
+-- definition is a digest of what the table was when it was compared with its source.
+ALTER TABLE kproxy_store.generation
+  ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
+  ADD COLUMN IF NOT EXISTS shows         pg_lsn,
+  ADD COLUMN IF NOT EXISTS previous      bigint,
+  ADD COLUMN IF NOT EXISTS halted        text,
+  ADD COLUMN IF NOT EXISTS halted_fix    text,
+  ADD COLUMN IF NOT EXISTS needs_consent boolean NOT NULL DEFAULT false,
+  ADD COLUMN IF NOT EXISTS asked         text,
+  ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '';
 
 -- Requests to make the classes of a table anew, and what became of them.
 CREATE TABLE IF NOT EXISTS kproxy_store.renewal (
@@ -343,7 +382,10 @@ BEGIN
        '{"table_schema":"regexp_replace(c.table_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier"}'),
       ('"information_schema"."columns"', '"kproxy_catalog"."information_schema_columns"',
        'c.table_schema <> ''kproxy_catalog''',
-       '{"table_schema":"regexp_replace(c.table_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier","udt_schema":"regexp_replace(c.udt_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier"}')
+       '{"table_schema":"regexp_replace(c.table_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier","udt_schema":"regexp_replace(c.udt_schema::text, ''^kproxy_release_'', '''')::information_schema.sql_identifier"}'),
+      ('"pg_catalog"."pg_depend"', '"kproxy_catalog"."pg_depend"',
+       'c.classid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND c.refclassid = c.classid AND EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.oid = c.objid AND kproxy_catalog.visible(t.tgrelid)) AND EXISTS (SELECT FROM pg_catalog.pg_trigger t WHERE t.oid = c.refobjid AND kproxy_catalog.visible(t.tgrelid))',
+       '{}')
     ) AS v(source, stand_in, filter, replacements)
   LOOP
     SELECT pg_catalog.string_agg(
@@ -364,20 +406,57 @@ $kproxy$;
 
 RESET ROLE;
 
--- What the owner receives of the write-ahead log. Changes of partitions are
--- published as changes of the partitioned table.
+-- Once a table is published, PostgreSQL refuses to UPDATE and DELETE its rows where
+-- it could not say which row changed. So such tables are not published.
+DO $kproxy$
+DECLARE
+  refused text;
+BEGIN
+  SELECT pg_catalog.string_agg(pg_catalog.format('ALTER TABLE %I.%I REPLICA IDENTITY ...', n.nspname, c.relname), '; ' ORDER BY n.nspname, c.relname)
+    INTO refused
+    FROM (VALUES
+      ('"public"."patients"'::pg_catalog.regclass),
+      ('"Ward ""B"""."Patients"'::pg_catalog.regclass)
+    ) AS p(protected)
+    CROSS JOIN LATERAL (
+      SELECT p.protected::pg_catalog.oid UNION
+      SELECT t.relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(p.protected) t) AS l(oid)
+    JOIN pg_catalog.pg_class c ON c.oid = l.oid AND c.relkind = 'r'
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    -- The index that identifies rows; PostgreSQL takes no deferrable one for it.
+    LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
+      AND CASE c.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident ELSE false END
+    WHERE c.relreplident <> 'f' AND i.indexrelid IS NULL
+       -- From PostgreSQL 18 on, neither by a generated column that is not published.
+       OR pg_catalog.current_setting('server_version_num')::integer >= 180000 AND EXISTS (
+            SELECT FROM pg_catalog.pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+              AND (c.relreplident = 'f' OR a.attnum = ANY (i.indkey::smallint[]))
+              AND NOT (a.attgenerated = 's' AND EXISTS (SELECT FROM pg_catalog.pg_publication b
+                WHERE b.pubname = 'kproxy' AND pg_catalog.to_jsonb(b) ->> 'pubgencols' = 's')));
+  IF refused IS NOT NULL THEN
+    RAISE EXCEPTION 'publishing these tables would make UPDATE and DELETE of their rows fail: they have no usable replica identity'
+      USING HINT = 'Give each a primary key and REPLICA IDENTITY DEFAULT, or REPLICA IDENTITY USING INDEX or FULL: ' || refused;
+  END IF;
+END
+$kproxy$;
+
+-- What the owner receives of the write-ahead log. Partitions are published by their
+-- own names: else TRUNCATE of one would be left out, and nobody could tell in which
+-- of them a row lies, so that DETACH and DROP could not be followed. (ONLY leaves
+-- out tables that inherit; partitions come along all the same.)
 DO $kproxy$
 BEGIN
   IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy') THEN
     ALTER PUBLICATION "kproxy" SET TABLE
       ONLY "public"."patients",
       ONLY "Ward ""B"""."Patients";
-    ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);
+    ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
   ELSE
     CREATE PUBLICATION "kproxy" FOR TABLE
       ONLY "public"."patients",
       ONLY "Ward ""B"""."Patients"
-      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = true);
+      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
   END IF;
 END
 $kproxy$;
@@ -391,3 +470,18 @@ BEGIN
   END IF;
 END
 $kproxy$;
+
+-- The replication slot is made by kproxy where it is missing. To make it yourself,
+-- run one of these after the script, outside of a transaction, and start kproxy
+-- soon: from then on the server keeps its write-ahead log for the slot, up to
+-- max_slot_wal_keep_size.
+--
+--   SELECT pg_catalog.pg_create_logical_replication_slot('kproxy', 'pgoutput');
+--
+-- On PostgreSQL 17 and later with standbys that have sync_replication_slots = on,
+-- so that the slot outlives a failover:
+--
+--   SELECT pg_catalog.pg_create_logical_replication_slot('kproxy', 'pgoutput', failover => true);
+--
+-- Besides it, kproxy needs one free replication slot while tables are published,
+-- and two WAL senders.

@@ -1,0 +1,108 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+)
+
+// MinVersionNum is the oldest server that can be published from: the first that
+// publishes the changes of partitions of a published table.
+const MinVersionNum = 130000
+
+// generatedVersion is the first server on which UPDATE and DELETE fail where the
+// replica identity holds a generated column that is not published.
+const generatedVersion = 180000
+
+// What kproxy takes of the server: a slot for the stream, another one, for a
+// while, when tables are published, and a WAL sender for each of them.
+const (
+	slotsNeeded   = 2
+	sendersNeeded = 2
+)
+
+type slotRow struct {
+	Plugin    string
+	Database  string
+	Temporary bool
+	// Failover says that standbys keep a copy of the slot (PostgreSQL 17).
+	Failover bool
+}
+
+func (c *checker) checkServer() (err error) {
+	if c.server, err = readServer(c.ctx, c.conn); err != nil {
+		return err
+	}
+	slots, err := collect[slotRow](c.ctx, c.conn, "slot", c.in.Slot)
+	if err != nil {
+		return err
+	}
+	c.report = append(c.report, judgeServer(c.server, c.in.Slot, slots)...)
+	return nil
+}
+
+// judgeServer says what the server lacks. slots holds the slot of that name, or
+// is empty.
+func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
+	var report Report
+	if server.VersionNum < MinVersionNum {
+		report.add(Error, "server-version", none, "PostgreSQL "+server.Version+" is too old", "upgrade to PostgreSQL 13 or later")
+	}
+	if server.WalLevel != "logical" {
+		report.add(Error, "wal-level", none, fmt.Sprintf("wal_level is %s, not logical", server.WalLevel),
+			"ALTER SYSTEM SET wal_level = logical; -- and restart the server")
+	}
+	if slices.Contains(unconvertible, server.ServerEncoding) {
+		report.add(Error, "server-encoding", none,
+			fmt.Sprintf("the database's encoding is %s, which the server cannot convert to UTF-8: what its texts say is not known", server.ServerEncoding),
+			"move the data to a database with ENCODING 'UTF8', converted by pg_dump with --encoding of the texts' real encoding")
+	}
+	exists := len(slots) > 0
+	if exists && (slots[0].Plugin != "pgoutput" || slots[0].Database != server.Database || slots[0].Temporary) {
+		report.add(Error, "slot-foreign", none, fmt.Sprintf("replication slot %s exists and belongs to something else", slot),
+			"configure another slot name")
+	}
+	judgeCapacity(&report, server, exists)
+	judgeRetention(&report, server, slot, slots)
+	return report
+}
+
+// unconvertible are the encodings from which PostgreSQL has no conversion to UTF8.
+var unconvertible = []string{"SQL_ASCII", "MULE_INTERNAL"}
+
+// judgeCapacity wants slots and WAL senders to be free. Where the slot exists,
+// tables that are published already can be served without.
+func judgeCapacity(report *Report, server ServerFacts, exists bool) {
+	free, needed, severity := server.MaxReplicationSlots-server.SlotsInUse, slotsNeeded, Error
+	if exists {
+		needed, severity = needed-1, Warning
+	}
+	if free < needed {
+		report.add(severity, "slots", none,
+			fmt.Sprintf("%d of %d replication slots are free, but %d are needed: one of them while tables are published", max(free, 0), server.MaxReplicationSlots, needed),
+			fmt.Sprintf("ALTER SYSTEM SET max_replication_slots = %d; -- and restart the server", server.SlotsInUse+needed))
+	}
+	if free := server.MaxWalSenders - server.SendersInUse; free < sendersNeeded {
+		if free > 0 && exists {
+			severity = Warning
+		} else {
+			severity = Error
+		}
+		report.add(severity, "wal-senders", none,
+			fmt.Sprintf("%d of %d WAL senders are left for kproxy, but %d are needed: one of them while tables are published", max(free, 0), server.MaxWalSenders, sendersNeeded),
+			fmt.Sprintf("ALTER SYSTEM SET max_wal_senders = %d; -- and restart the server", server.SendersInUse+sendersNeeded))
+	}
+}
+
+// judgeRetention hints at what happens to the slot while nobody looks.
+func judgeRetention(report *Report, server ServerFacts, slot string, slots []slotRow) {
+	if server.MaxSlotWALKeepMB < 0 {
+		report.add(Hint, "wal-kept", none,
+			"max_slot_wal_keep_size is -1: while kproxy is away, its slot keeps write-ahead log without bound, and can fill the disk",
+			"ALTER SYSTEM SET max_slot_wal_keep_size = '100GB'; -- what the disk can spare: beyond it the slot is lost and tables are resynchronized; then SELECT pg_reload_conf()")
+	}
+	if server.VersionNum >= 170000 && server.Standbys && len(slots) > 0 && !slots[0].Failover {
+		report.add(Hint, "slot-failover", none,
+			fmt.Sprintf("replication slot %s is not kept on standbys: after a failover, tables are resynchronized", slot),
+			fmt.Sprintf("stop kproxy and send over a replication connection: ALTER_REPLICATION_SLOT %s (FAILOVER true); -- standbys need sync_replication_slots = on", slot))
+	}
+}

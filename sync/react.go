@@ -1,0 +1,70 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// react does what the watcher's finding asks for, at a commit boundary: one table is
+// halted, or compared with its source, while the others go on in the same session.
+func (a *applier) react(ctx context.Context) error {
+	if a.found == nil {
+		return nil
+	}
+	f := *a.found
+	a.found = nil
+	if f.err == nil {
+		return a.adopt(ctx, f)
+	}
+	halt := (*TableError)(nil)
+	if !errors.As(f.err, &halt) {
+		return f.err
+	}
+	t := a.table(halt.Table)
+	if t == nil {
+		return nil // it is not applied any more
+	}
+	if !halt.resync {
+		if err := a.halt(ctx, halt); err != nil {
+			return err
+		}
+	} else if err := a.withdraw(ctx, t, halt); err != nil {
+		return err
+	}
+	a.watch()
+	return a.bindAgain(ctx)
+}
+
+// withdraw takes a table out of the stream and has it compared with its source.
+func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) error {
+	a.Logger.Info("a table is compared with its source", "table", t.name(), "reason", halt.What)
+	if err := a.recordHalt(ctx, a.control, halt); err != nil {
+		return err
+	}
+	a.tables = slices.DeleteFunc(a.tables, func(other *table) bool { return other == t })
+	a.order(t, resynchronize)
+	status := a.Status().Tables[t.name()]
+	status.Preparing = true
+	a.setTable(t.name(), status)
+	a.dispatch()
+	return nil
+}
+
+// adopt takes note of partitions that hold no rows yet.
+func (a *applier) adopt(ctx context.Context, f finding) error {
+	t := a.table(f.table)
+	if t == nil {
+		return nil
+	}
+	t.definition = f.definition
+	_, err := a.control.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $4 AND epoch = $5)`,
+		f.table.Schema, f.table.Relation, f.definition.digest(), a.Slot, a.epoch)
+	if err != nil {
+		return fmt.Errorf("noting the partitions of %s: %w", f.table, err)
+	}
+	a.watch()
+	return a.bindAgain(ctx)
+}
