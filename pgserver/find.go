@@ -14,16 +14,21 @@ import (
 	"time"
 )
 
-// BinDirVariable names the environment variable that says where the server
-// binaries are.
-const BinDirVariable = "KPROXY_PG_BIN"
+const (
+	// BinDirVariable names the environment variable that says where the server
+	// binaries are.
+	BinDirVariable = "KPROXY_PG_BIN"
+	// MajorVariable names the environment variable that says which major
+	// version they must have, such as 17; empty means any.
+	MajorVariable = "KPROXY_PG_VERSION"
+)
 
 // probeLimit bounds a question put to a binary that was found.
 const probeLimit = 10 * time.Second
 
 // ErrNotFound is wrapped by the error of Find when the machine has no usable
 // server binaries and the caller named none; Install is the remedy.
-var ErrNotFound = errors.New("no PostgreSQL server binaries of version 13 or later")
+var ErrNotFound = errors.New("no suitable PostgreSQL server binaries")
 
 // Binaries are the server programs of one PostgreSQL installation.
 type Binaries struct {
@@ -52,44 +57,76 @@ var distributions = []string{
 // explicit or, if that is empty, in the folder that KPROXY_PG_BIN names; these
 // two are believed or refused. Otherwise it takes the first of: the path,
 // `pg_config --bindir`, the distributions' folders (newest first), and what
-// Install fetched before. The error then wraps ErrNotFound.
+// Install fetched before (newest first). The error then wraps ErrNotFound.
+//
+// KPROXY_PG_VERSION restricts all but explicit to one major version.
 func Find(ctx context.Context, explicit string) (Binaries, error) {
-	return search{patterns: append(slices.Clone(distributions), fetchedPattern())}.find(ctx, explicit)
+	return search{distributed: distributions, fetched: fetchedPatterns()}.find(ctx, explicit)
 }
 
-// search is Find with the folders of its last step as an argument.
+// search is Find with the folders of its last two steps as arguments.
 type search struct {
-	patterns []string
+	distributed, fetched []string // patterns of filepath.Glob
 }
 
 func (s search) find(ctx context.Context, explicit string) (Binaries, error) {
-	for _, named := range []struct{ dir, by string }{
-		{explicit, "the folder given"},
-		{os.Getenv(BinDirVariable), BinDirVariable},
-	} {
-		if named.dir == "" {
-			continue
-		}
-		b, err := examine(ctx, named.dir)
+	if explicit != "" {
+		b, err := examine(ctx, explicit)
 		if err != nil {
-			return Binaries{}, fmt.Errorf("finding PostgreSQL by %s: %w", named.by, err)
+			return Binaries{}, fmt.Errorf("finding PostgreSQL by the folder given: %w", err)
 		}
 		return b, nil
 	}
+	major, err := wantedMajor()
+	if err != nil {
+		return Binaries{}, err
+	}
+	if dir := os.Getenv(BinDirVariable); dir != "" {
+		b, err := examine(ctx, dir)
+		if err == nil && major != 0 && b.Version.Major != major {
+			err = fmt.Errorf("the server in %s is PostgreSQL %s, and %s asks for %d", dir, b.Version, MajorVariable, major)
+		}
+		if err != nil {
+			return Binaries{}, fmt.Errorf("finding PostgreSQL by %s: %w", BinDirVariable, err)
+		}
+		return b, nil
+	}
+	return s.first(ctx, major)
+}
+
+// first is the first candidate of a major version, or of any if major is 0.
+func (s search) first(ctx context.Context, major int) (Binaries, error) {
 	var refused []string
 	for _, dir := range s.candidates(ctx) {
 		b, err := examine(ctx, dir)
-		if err == nil {
+		switch {
+		case err == nil && (major == 0 || b.Version.Major == major):
 			return b, nil
-		}
-		if !errors.Is(err, os.ErrNotExist) {
+		case err != nil && !errors.Is(err, os.ErrNotExist):
 			refused = append(refused, err.Error())
 		}
 	}
-	if len(refused) > 0 {
-		return Binaries{}, fmt.Errorf("%w (%s)", ErrNotFound, strings.Join(refused, "; "))
+	wanted := fmt.Sprintf("version %d or later is needed", oldest)
+	if major != 0 {
+		wanted = fmt.Sprintf("%s asks for version %d", MajorVariable, major)
 	}
-	return Binaries{}, ErrNotFound
+	if len(refused) > 0 {
+		return Binaries{}, fmt.Errorf("%w: %s (%s)", ErrNotFound, wanted, strings.Join(refused, "; "))
+	}
+	return Binaries{}, fmt.Errorf("%w: %s", ErrNotFound, wanted)
+}
+
+// wantedMajor is the major version that KPROXY_PG_VERSION asks for, or 0.
+func wantedMajor() (int, error) {
+	text := os.Getenv(MajorVariable)
+	if text == "" {
+		return 0, nil
+	}
+	major, err := strconv.Atoi(text)
+	if err != nil || major < oldest {
+		return 0, fmt.Errorf("%s is %q: it is a major version of PostgreSQL, %d or later", MajorVariable, text, oldest)
+	}
+	return major, nil
 }
 
 // candidates lists the folders to examine when none was named.
@@ -99,25 +136,30 @@ func (s search) candidates(ctx context.Context) []string {
 	if output, err := ask(ctx, "pg_config", "--bindir"); err == nil {
 		dirs = append(dirs, strings.TrimSpace(output))
 	}
-	var distributed []string
-	for _, pattern := range s.patterns {
-		matches, _ := filepath.Glob(pattern) // the patterns are well-formed
-		distributed = append(distributed, matches...)
+	for _, patterns := range [][]string{s.distributed, s.fetched} {
+		var found []string
+		for _, pattern := range patterns {
+			matches, _ := filepath.Glob(pattern) // the patterns are well-formed
+			found = append(found, matches...)
+		}
+		slices.SortStableFunc(found, func(a, b string) int { return majorInPath(b) - majorInPath(a) })
+		dirs = append(dirs, found...)
 	}
-	slices.SortStableFunc(distributed, func(a, b string) int { return majorInPath(b) - majorInPath(a) })
-	return append(dirs, distributed...)
+	return dirs
 }
 
-var digits = regexp.MustCompile(`[0-9]{1,4}`)
+// numbered matches a path from the first number of its last numbered element.
+var numbered = regexp.MustCompile(`([0-9]{1,4})[^/]*(?:/[^0-9]*)?$`)
 
-// majorInPath is the last number in a path, which is the major version in all
-// the distributions' folders, or 0.
+// majorInPath is the first number in the last element of a path that has one,
+// which is the major version in the distributions' folders and in those with
+// fetched binaries, or 0.
 func majorInPath(path string) int {
-	all := digits.FindAllString(path, -1)
-	if len(all) == 0 {
+	m := numbered.FindStringSubmatch(path)
+	if m == nil {
 		return 0
 	}
-	n, _ := strconv.Atoi(all[len(all)-1]) // at most four digits
+	n, _ := strconv.Atoi(m[1]) // at most four digits
 	return n
 }
 

@@ -141,6 +141,7 @@ func sweep(base string) {
 			continue
 		}
 		if flock(lock) == nil {
+			unmountLeftBehind(filepath.Join(root, "data"))
 			_ = os.RemoveAll(root)
 		}
 		_ = lock.Close()

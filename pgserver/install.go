@@ -43,7 +43,16 @@ apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends postgre
 // caller is root or sudo asks for no password, else by downloading a build of
 // PostgreSQL into the user's cache folder. It reports to progress what it runs.
 // The error says in one line what to install by hand.
+//
+// Where KPROXY_PG_VERSION asks for a major version, Install fetches the build
+// of it that the tests are pinned to, with npm, into the same folder.
 func Install(ctx context.Context, progress io.Writer) (Binaries, error) {
+	switch major, err := wantedMajor(); {
+	case err != nil:
+		return Binaries{}, err
+	case major != 0:
+		return installPinned(ctx, progress, major)
+	}
 	advice := "install the PostgreSQL server with your package manager"
 	if m, ok := findManager(managers); ok {
 		advice = m.advice

@@ -33,6 +33,7 @@ func TestManagerInstalls(t *testing.T) {
 	fake(t, tools, "sudo", `shift; exec "$@"`)
 	t.Setenv("PATH", strings.Join([]string{tools, bin, "/usr/bin", "/bin"}, ":"))
 	t.Setenv(BinDirVariable, "")
+	t.Setenv(MajorVariable, "")
 
 	var progress bytes.Buffer
 	m := managers[1]

@@ -14,7 +14,8 @@ import (
 )
 
 // asCommand is set in the environment of a copy of the test binary that plays
-// a program which starts a server and does not stop it.
+// a program which starts a server and does not stop it; "pause" has it pause
+// the server.
 const asCommand = "PGSERVER_TEST_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -50,6 +51,9 @@ func runConfined(m *testing.M) (code int, err error) {
 // startAndWait is the program that starts a server and does not stop it.
 func startAndWait() {
 	s, err := Start(context.Background(), Options{})
+	if err == nil && os.Getenv(asCommand) == "pause" {
+		err = s.Pause()
+	}
 	if err != nil {
 		_, _ = io.WriteString(os.Stderr, err.Error())
 		os.Exit(1)
@@ -69,7 +73,7 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	for name, credential := range credentials {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			pid, root := startElsewhere(t, credential)
+			pid, root := startElsewhere(t, credential, "wait")
 			eventually(t, "the server died with its parent", func() bool { return !alive(pid) })
 			if own := ownedBy(t, root); credential != nil && own != credential.Uid {
 				t.Errorf("the folder belongs to uid %d", own)
@@ -86,9 +90,22 @@ func TestServerDiesWithItsParent(t *testing.T) {
 	}
 }
 
-// startElsewhere has a copy of this binary start a server, kills the copy and
-// returns the postmaster's process id and the server's folder.
-func startElsewhere(t *testing.T, credential *syscall.Credential) (pid int, root string) {
+// TestPausedServerDiesWithItsParent counts on the kernel, which has the members
+// of an orphaned process group go on that are halted (setpgid(2)).
+func TestPausedServerDiesWithItsParent(t *testing.T) {
+	t.Parallel()
+	if !listsChildren {
+		t.Skip("no server can be paused on this system")
+	}
+	pid, root := startElsewhere(t, nil, "pause")
+	eventually(t, "the paused server died with its parent", func() bool { return !alive(pid) })
+	sweep(filepath.Dir(root))
+}
+
+// startElsewhere has a copy of this binary start a server and wait, or pause
+// the server before, kills the copy and returns the postmaster's process id and
+// the server's folder.
+func startElsewhere(t *testing.T, credential *syscall.Credential, command string) (pid int, root string) {
 	t.Helper()
 	self, err := os.ReadFile(os.Args[0])
 	if err != nil {
@@ -98,8 +115,12 @@ func startElsewhere(t *testing.T, credential *syscall.Credential) (pid int, root
 	if err := os.WriteFile(program, self, 0o755); err != nil {
 		t.Fatal(err)
 	}
+	binaries, err := Find(t.Context(), "") // another user has another cache folder
+	if err != nil {
+		t.Fatal(err)
+	}
 	cmd := exec.CommandContext(t.Context(), program)
-	cmd.Env = append(os.Environ(), asCommand+"=1")
+	cmd.Env = append(os.Environ(), asCommand+"="+command, BinDirVariable+"="+binaries.Dir)
 	cmd.Dir = filepath.Dir(program)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: credential}
 	cmd.Stderr = os.Stderr

@@ -1,7 +1,9 @@
 package pgserver
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/user"
 	"path/filepath"
@@ -49,6 +51,16 @@ func (o *owner) own(path string) error {
 		return nil
 	}
 	return os.Chown(path, int(o.uid), int(o.gid))
+}
+
+// ownAll hands a data folder with all that is in it over.
+func (o *owner) ownAll(dir string) error {
+	if o == nil {
+		return nil
+	}
+	return filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		return errors.Join(err, o.own(path))
+	})
 }
 
 // reaches reports whether the user may pass through a folder and all folders

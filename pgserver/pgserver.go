@@ -6,6 +6,10 @@
 // server on it. The server listens on 127.0.0.1 only, has no Unix socket,
 // demands SCRAM-SHA-256 of every connection, runs as an unprivileged user even
 // when the caller is root, and does not outlive the process that started it.
+//
+// Tests inject faults: Kill and Restart are a crash, Pause and Resume a machine
+// that hangs, Backup and Options.Backup a restored backup, Standby and Promote
+// a failover, Disk a disk that is full.
 package pgserver
 
 import (
@@ -55,6 +59,15 @@ type Options struct {
 	Superuser string
 	// Password is the superuser's password; empty means a random one.
 	Password string
+	// Backup is what the cluster begins as, in place of a new one; DataDir
+	// must then be empty. Binaries, Settings and Durable are the original's
+	// where they are not given, Superuser and Password always. The system
+	// identifier is the original's. Replication slots are gone and recovery
+	// ends on a new timeline, as when a backup is restored from an archive.
+	Backup *Backup
+	// SameTimeline has a server that begins as a backup keep the timeline and
+	// the replication slots, as when the snapshot of a disk is put back.
+	SameTimeline bool
 }
 
 // Server is a private PostgreSQL server. Its methods may be called
@@ -66,6 +79,7 @@ type Server struct {
 	folder   *folder
 	log      *logTail
 	port     int
+	primary  *Server // of a standby
 
 	mu      sync.Mutex
 	running *process // nil after Kill and Stop
@@ -76,6 +90,22 @@ type Server struct {
 // when a client can connect. The context bounds the start, not the server's
 // life: call Stop.
 func Start(ctx context.Context, opts Options) (*Server, error) {
+	if opts.Backup != nil {
+		opts = opts.inherit(opts.Backup.opts)
+	}
+	s, err := prepare(ctx, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.start(ctx); err != nil {
+		return nil, errors.Join(err, s.folder.release())
+	}
+	return s, nil
+}
+
+// prepare finds what a server needs. The caller starts it or releases its
+// folder.
+func prepare(ctx context.Context, opts Options) (*Server, error) {
 	if opts.Superuser == "" {
 		opts.Superuser = "postgres"
 	}
@@ -91,25 +121,13 @@ func Start(ctx context.Context, opts Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{opts: opts, binaries: binaries, owner: own, folder: folder, log: newLogTail(opts.Log)}
-	if err := s.start(ctx); err != nil {
-		return nil, errors.Join(err, folder.release())
-	}
-	return s, nil
+	return &Server{opts: opts, binaries: binaries, owner: own, folder: folder, log: newLogTail(opts.Log)}, nil
 }
 
-// start initializes the cluster if need be and launches the first postmaster.
+// start fills the data folder if need be and launches the first postmaster.
 func (s *Server) start(ctx context.Context) error {
-	switch initialized := s.folder.initialized(); {
-	case initialized && s.opts.Password == "":
-		return fmt.Errorf("reusing the cluster in %s: the superuser's password is needed", s.folder.data)
-	case !initialized:
-		if s.opts.Password == "" {
-			s.opts.Password = rand.Text()
-		}
-		if err := s.initdb(ctx); err != nil {
-			return err
-		}
+	if err := s.fill(ctx); err != nil {
+		return err
 	}
 	if err := s.configure(); err != nil {
 		return err
@@ -128,6 +146,24 @@ func (s *Server) start(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// fill makes the cluster where there is none.
+func (s *Server) fill(ctx context.Context) error {
+	switch initialized := s.folder.initialized(); {
+	case s.primary != nil:
+		return s.follow(ctx)
+	case s.opts.Backup != nil:
+		return s.restore(ctx)
+	case initialized && s.opts.Password == "":
+		return fmt.Errorf("reusing the cluster in %s: the superuser's password is needed", s.folder.data)
+	case initialized:
+		return nil
+	}
+	if s.opts.Password == "" {
+		s.opts.Password = rand.Text()
+	}
+	return s.initdb(ctx)
 }
 
 // DSN returns a connection URL for the superuser on a database.
@@ -190,6 +226,30 @@ func (s *Server) Kill() error {
 	err := s.running.kill()
 	s.running = nil
 	return err
+}
+
+// Pause halts the postmaster and all its children with SIGSTOP, as a machine
+// that hangs would, and returns when they stand still: connections stay open,
+// new ones are neither accepted nor refused. Kill, Stop and Restart work on a
+// paused server as on any. Only Linux can; elsewhere the error wraps
+// errors.ErrUnsupported. Pausing a paused server does nothing.
+func (s *Server) Pause() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return errors.New("pausing PostgreSQL: the server is not running")
+	}
+	return s.running.pause()
+}
+
+// Resume has a paused server go on. It does nothing to one that was not paused.
+func (s *Server) Resume() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return errors.New("resuming PostgreSQL: the server is not running")
+	}
+	return s.running.resume()
 }
 
 // Restart stops the server if it runs, starts it again on the same port and

@@ -23,6 +23,10 @@ const (
 	immediateLimit = 10 * time.Second
 	// killLimit bounds the wait for killed processes to be gone.
 	killLimit = 30 * time.Second
+	// haltLimit bounds the wait for a process to be halted, haltPoll is the
+	// pause between two looks.
+	haltLimit = 10 * time.Second
+	haltPoll  = time.Millisecond
 )
 
 // process is a postmaster with its children.
@@ -31,6 +35,8 @@ type process struct {
 	// done is closed when the postmaster has been waited for and the pipe
 	// that all its children inherit as stderr has no writer left.
 	done chan struct{}
+	// paused says that all are halted; the server's lock guards it.
+	paused bool
 }
 
 // launch starts a command that dies with this process.
@@ -61,7 +67,8 @@ func (p *process) pid() int { return p.cmd.Process.Pid }
 
 // stop asks for a fast shutdown and grows impatient in steps.
 func (p *process) stop() error {
-	if p.end(syscall.SIGINT, fastLimit) || p.end(syscall.SIGQUIT, immediateLimit) {
+	if p.resume() == nil &&
+		(p.end(syscall.SIGINT, fastLimit) || p.end(syscall.SIGQUIT, immediateLimit)) {
 		return nil
 	}
 	return p.kill()
@@ -92,6 +99,7 @@ func (p *process) gone(patience time.Duration) bool {
 func (p *process) kill() error {
 	var children []int
 	if p.cmd.Process.Signal(syscall.SIGSTOP) == nil {
+		_ = awaitHalt(p.pid()) // it is killed in any case
 		children = childrenOf(p.pid())
 	}
 	for _, child := range children {
@@ -101,6 +109,61 @@ func (p *process) kill() error {
 		return fmt.Errorf("killing PostgreSQL: processes of postmaster %d are left after %v", p.pid(), killLimit)
 	}
 	return nil
+}
+
+// pause halts all processes, the postmaster first for the reason that kill has,
+// and returns when none of them runs any more.
+func (p *process) pause() error {
+	switch {
+	case p.paused:
+		return nil
+	case !listsChildren:
+		return fmt.Errorf("pausing PostgreSQL: finding the server's processes: %w", errors.ErrUnsupported)
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+		return fmt.Errorf("pausing PostgreSQL: %w", err)
+	}
+	p.paused = true
+	err := awaitHalt(p.pid())
+	children := childrenOf(p.pid())
+	for _, child := range children {
+		_ = syscall.Kill(child, syscall.SIGSTOP) // it may have ended by itself
+	}
+	for _, child := range children {
+		err = errors.Join(err, awaitHalt(child))
+	}
+	if err != nil {
+		return errors.Join(fmt.Errorf("pausing PostgreSQL: %w", err), p.resume())
+	}
+	return nil
+}
+
+// resume has all processes go on, the postmaster last: until then no id of a
+// child can pass to a stranger.
+func (p *process) resume() error {
+	if !p.paused {
+		return nil
+	}
+	p.paused = false
+	for _, child := range childrenOf(p.pid()) {
+		_ = syscall.Kill(child, syscall.SIGCONT) // it may have been killed
+	}
+	if err := p.cmd.Process.Signal(syscall.SIGCONT); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("resuming PostgreSQL: %w", err)
+	}
+	return nil
+}
+
+// awaitHalt returns when a process that was sent SIGSTOP is halted or dead. A
+// process in the middle of a system call finishes that first.
+func awaitHalt(pid int) error {
+	for range int(haltLimit / haltPoll) {
+		if halted(pid) {
+			return nil
+		}
+		time.Sleep(haltPoll)
+	}
+	return fmt.Errorf("process %d was not halted after %v", pid, haltLimit)
 }
 
 // command prepares one of the server's programs to run as the unprivileged

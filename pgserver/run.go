@@ -81,15 +81,31 @@ func (s *Server) awaitReady(ctx context.Context, p *process) error {
 	}
 }
 
-// ping connects and disconnects.
+// ping connects and disconnects. A server that began as a backup serves readers
+// before its recovery is over, which is too early.
 func (s *Server) ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, connectLimit)
 	defer cancel()
+	return s.session(ctx, func(conn *pgx.Conn) error {
+		if s.opts.Backup == nil {
+			return nil
+		}
+		var recovering bool
+		err := conn.QueryRow(ctx, "SELECT pg_is_in_recovery()").Scan(&recovering)
+		if err == nil && recovering {
+			err = errors.New("it recovers")
+		}
+		return err
+	})
+}
+
+// session runs a function on a connection of the superuser's.
+func (s *Server) session(ctx context.Context, use func(*pgx.Conn) error) error {
 	conn, err := pgx.Connect(ctx, s.DSN("postgres"))
 	if err != nil {
 		return err
 	}
-	return conn.Close(ctx)
+	return errors.Join(use(conn), conn.Close(ctx))
 }
 
 // exited is the error of a postmaster that ended before it was ready. The

@@ -18,7 +18,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.order(t, publishAfresh)
 	case g.asked == askRebuild:
 		s.order(t, publishAfresh)
-		if fits && g.halted == "" { // readers see it until then
+		if fits && g.halted == "" && g.lsn != 0 { // it goes on until then
 			if t.definition, _ = t.readDefinition(ctx, s.control, s.Publication); t.definition.digest() == g.definition {
 				return s.load(ctx, t, g)
 			}
@@ -30,7 +30,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		})
 	case !fits:
 		s.order(t, publishAfresh)
-	case g.asked == askResync:
+	case g.asked == askResync || g.lsn == 0 && g.halted == "":
 		s.order(t, resynchronize)
 	case g.halted != "" && (g.consent || !s.fresh()):
 		s.setTable(t.name(), g.status(true))

@@ -17,7 +17,10 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		return nil
 	}
 	if a.rows == 0 {
-		return a.advance(ctx, a.end)
+		if err := a.advance(ctx, a.end); err != nil {
+			return err
+		}
+		return a.pause(ctx)
 	}
 	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime && a.newcomer == nil && a.found == nil {
 		return nil
@@ -30,6 +33,11 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	if err := a.renewer.step(ctx); err != nil {
 		return err
 	}
+	return a.pause(ctx)
+}
+
+// pause does what waits for a commit boundary.
+func (a *applier) pause(ctx context.Context) error {
 	if err := a.react(ctx); err != nil {
 		return err
 	}
@@ -41,7 +49,10 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
 	}
-	return a.advance(ctx, end)
+	if err := a.advance(ctx, end); err != nil {
+		return err
+	}
+	return a.pause(ctx)
 }
 
 // advance moves the position over WAL without changes, now and then, or where a table

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -30,18 +31,56 @@ func applierName(slot string) string {
 	return name[:min(len(name), 63)]
 }
 
-// lockKey is what stands for applying through a slot.
-func lockKey(slot string) string {
-	return "pg_catalog.hashtextextended(" + catalog.QuoteLiteral("kproxy applies "+slot) + ", 0)"
+// Two keys stand for applying through a slot. A process holds both; while it moves from
+// one connection to another, each holds one of them, so that nobody else can.
+func lockKeys(slot string) [2]string {
+	var keys [2]string
+	for i := range keys {
+		keys[i] = fmt.Sprintf("pg_catalog.hashtextextended(%s, %d)", catalog.QuoteLiteral("kproxy applies "+slot), i)
+	}
+	return keys
 }
 
 // tryLock makes this process the one that applies, unless another is.
 func (s *session) tryLock(ctx context.Context) (bool, error) {
-	results, err := s.replication.Exec(ctx, "SELECT pg_catalog.pg_try_advisory_lock("+lockKey(s.Slot)+")").ReadAll()
+	keys := lockKeys(s.Slot)
+	locked, err := s.ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
+		THEN pg_catalog.pg_try_advisory_lock(%[2]s) OR (pg_catalog.pg_advisory_unlock(%[1]s) AND false) ELSE false END`, keys[0], keys[1]))
 	if err != nil {
 		return false, fmt.Errorf("locking the store: %w", err)
 	}
-	return len(results) == 1 && len(results[0].Rows) == 1 && string(results[0].Rows[0][0]) == "t", nil
+	return locked == "t", nil
+}
+
+// ask reads one value on a connection for replication.
+func (s *session) ask(ctx context.Context, conn *pgconn.PgConn, sql string) (string, error) {
+	results, err := conn.Exec(ctx, sql).ReadAll()
+	if err != nil {
+		return "", err
+	}
+	if len(results) != 1 || len(results[0].Rows) != 1 {
+		return "", errors.New("one row was expected")
+	}
+	return string(results[0].Rows[0][0]), nil
+}
+
+// moveLock takes the lock from the connection to a new one, and closes the old one.
+func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
+	ctx, cancel := context.WithTimeout(ctx, lease)
+	defer cancel()
+	keys := lockKeys(s.Slot)
+	if _, err := s.ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
+		return fmt.Errorf("moving the lock: %w", err)
+	}
+	if _, err := s.ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[1]+")"); err != nil {
+		return fmt.Errorf("moving the lock: %w", err)
+	}
+	farewell(s.replication)
+	s.replication = to
+	if _, err := s.ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
+		return fmt.Errorf("moving the lock: %w", err)
+	}
+	return nil
 }
 
 // await returns once this process is the one that applies. Until then it tells what

@@ -99,6 +99,10 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
 	guarded := catalog.Guarded.String()
 	if !l.continuous {
+		// None of them may be applied as it is: its position becomes none.
+		if _, err := tx.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = '0/0'"); err != nil {
+			return fmt.Errorf("recording a loss: %w", err)
+		}
 		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET asked = CASE WHEN shows IS NULL THEN 'resync' ELSE 'rebuild' END
 			WHERE asked IS NULL AND NOT (coalesce(updates, '') = $1 AND $2)`, guarded, l.moved)
 		if err != nil {

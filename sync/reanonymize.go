@@ -51,7 +51,7 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables
 	if err := s.checkApplied(ctx, "start 'kproxy serve' first"); err != nil {
 		return nil, err
 	}
-	ids, err := s.ask(ctx, tables)
+	ids, err := s.askFor(ctx, tables)
 	if err != nil || !wait {
 		return nil, err
 	}
@@ -75,7 +75,7 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables
 func (s *session) checkApplied(ctx context.Context, fix string) error {
 	var free bool
 	// Within one statement's transaction: the lock is given back at once.
-	err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKey(s.Slot)+")").Scan(&free)
+	err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.Slot)[0]+")").Scan(&free)
 	if err != nil {
 		return fmt.Errorf("looking for who applies: %w", err)
 	}
@@ -88,8 +88,8 @@ func (s *session) checkApplied(ctx context.Context, fix string) error {
 // keptRequests is how long outcomes are kept.
 const keptRequests = "30 days"
 
-// ask leaves a request for each table and returns their ids.
-func (s *session) ask(ctx context.Context, tables []catalog.Name) ([]int64, error) {
+// askFor leaves a request for each table and returns their ids.
+func (s *session) askFor(ctx context.Context, tables []catalog.Name) ([]int64, error) {
 	if _, err := s.control.Exec(ctx, "DELETE FROM kproxy_store.renewal WHERE ended_at < now() - $1::text::interval", keptRequests); err != nil {
 		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == "42P01" {
 			return nil, &StopError{What: "the kproxy that applies in this database is only starting, or an earlier version", Fix: "ask again when it serves; restart an earlier version"}

@@ -87,27 +87,44 @@ func (st *stream) stop() {
 	}
 }
 
-// restartStream ends the stream in an orderly way, so that the connection and with it
-// the lock stay, and starts it at the session's position.
+// restartStream ends the stream in an orderly way and starts it at the session's
+// position. A connection can do that only once (walsender.c forgets to reset what it
+// knows of the end), so another one takes its place, and the lock.
 func (s *session) restartStream(ctx context.Context, old *stream) (*stream, error) {
 	old.stop()
+	if err := s.endStream(ctx); err != nil {
+		return nil, fmt.Errorf("ending the stream: %w", err)
+	}
+	next, err := s.openReplication(ctx, applierName(s.Slot))
+	if err != nil {
+		return nil, err
+	}
+	if err := s.moveLock(ctx, next); err != nil {
+		farewell(next)
+		return nil, err
+	}
+	return s.startStream(ctx)
+}
+
+// endStream asks the server for the end of the stream and waits for it.
+func (s *session) endStream(ctx context.Context) error {
 	frontend := s.replication.Frontend()
 	frontend.Send(&pgproto3.CopyDone{})
 	if err := frontend.Flush(); err != nil {
-		return nil, fmt.Errorf("ending the stream: %w", err)
+		return err
 	}
 	deadline, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
 	for {
 		m, err := s.replication.ReceiveMessage(deadline)
 		if err != nil {
-			return nil, fmt.Errorf("ending the stream: %w", err)
+			return err
 		}
 		switch m := m.(type) {
 		case *pgproto3.ErrorResponse:
-			return nil, fmt.Errorf("ending the stream: %w", pgconn.ErrorResponseToPgError(m))
+			return pgconn.ErrorResponseToPgError(m)
 		case *pgproto3.ReadyForQuery:
-			return s.startStream(ctx)
+			return nil
 		}
 	}
 }

@@ -71,9 +71,9 @@ func months(spec hierarchy.Spec) string {
 }
 
 // monthNumber counts the months of a timestamp from the year 0, which PostgreSQL
-// calls 1 BC.
+// calls 1 BC. Before PostgreSQL 14, extract gives a double, which mod refuses.
 func monthNumber(at string) string {
-	return fmt.Sprintf("((extract(year FROM %[1]s) + (extract(year FROM %[1]s) < 0)::int) * 12 + extract(month FROM %[1]s) - 1)", at)
+	return fmt.Sprintf("((extract(year FROM %[1]s) + (extract(year FROM %[1]s) < 0)::int) * 12 + extract(month FROM %[1]s) - 1)::int", at)
 }
 
 // onCalendar compares a range with the calendar, in UTC. It ends before the next

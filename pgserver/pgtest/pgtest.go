@@ -66,12 +66,15 @@ func Shared(t testing.TB) *pgserver.Server {
 
 // Database makes an empty database on a server and returns its connection URL
 // for the superuser. The database is dropped when the test ends, with the
-// sessions and replication slots that are left on it; roles, which belong to
-// the server, are not.
+// sessions and replication slots that are left on it; roles, which
+// belong to the server, are not.
+//
+// As PostgreSQL 15 and later have it, not everybody may make objects in the
+// schema public.
 func Database(t testing.TB, s *pgserver.Server) string {
 	t.Helper()
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	if err := execute(s, "CREATE DATABASE "+name); err != nil {
+	if err := execute(s, "postgres", "CREATE DATABASE "+name); err != nil {
 		t.Fatalf("making a database for the test: %v", err)
 	}
 	t.Cleanup(func() {
@@ -79,6 +82,9 @@ func Database(t testing.TB, s *pgserver.Server) string {
 			t.Errorf("dropping the test's database: %v", err)
 		}
 	})
+	if err := execute(s, name, "REVOKE CREATE ON SCHEMA public FROM PUBLIC"); err != nil {
+		t.Fatalf("making a database for the test: %v", err)
+	}
 	return s.DSN(name)
 }
 
@@ -95,8 +101,8 @@ func drop(s *pgserver.Server, name string) error {
 	const attempts, pause = 100, 50 * time.Millisecond
 	var err error
 	for range attempts {
-		if err = execute(s, dropSlots, name); err == nil {
-			err = execute(s, "DROP DATABASE "+name+" WITH (FORCE)")
+		if err = execute(s, "postgres", dropSlots, name); err == nil {
+			err = execute(s, "postgres", "DROP DATABASE "+name+" WITH (FORCE)")
 		}
 		if err == nil {
 			return nil
@@ -106,11 +112,11 @@ func drop(s *pgserver.Server, name string) error {
 	return err
 }
 
-// execute runs one statement as the superuser.
-func execute(s *pgserver.Server, sql string, args ...any) error {
+// execute runs one statement on a database as the superuser.
+func execute(s *pgserver.Server, database, sql string, args ...any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	conn, err := pgx.Connect(ctx, s.DSN("postgres"))
+	conn, err := pgx.Connect(ctx, s.DSN(database))
 	if err != nil {
 		return err
 	}

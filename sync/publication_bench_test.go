@@ -1,0 +1,186 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/pgserver/pgtest"
+)
+
+// The yardstick of the initial publication is COPY out and COPY in of the same table,
+// with its primary key, by psql's way: text through the client.
+//
+//	go test ./sync -run xxx -bench InitialPublication/rows=1000000 -benchtime 1x -count 3
+
+const publicationTable = `CREATE TABLE people (id bigint PRIMARY KEY, born date, admitted date, sex text, zip text, marital text, job text,
+	ward text, diagnosis text, cost numeric(10,2))`
+
+const publicationRows = `INSERT INTO people SELECT i, date '1940-01-01' + abs(hashint8(i) %% 25000), date '2024-01-01' + abs(hashint8(i + 1) %% 700),
+	(ARRAY['F', 'M'])[1 + abs(hashint8(i + 2) %% 2)], (10000 + abs(hashint8(i + 3) %% 900))::text,
+	'status ' || abs(hashint8(i + 4) %% 5), 'job ' || abs(hashint8(i + 5) %% 40),
+	'ward ' || i %% 13, 'I' || i %% 61, (i %% 9973)::numeric(10,2) FROM generate_series(1, %d) i`
+
+func BenchmarkInitialPublication(b *testing.B) {
+	for _, rows := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			server, err := pgserver.Start(b.Context(), pgserver.Options{
+				Settings: map[string]string{"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min"},
+			})
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.Cleanup(func() { _ = server.Stop() })
+			source, config := publicationSource(b, server, rows)
+			b.ResetTimer()
+			var yardstick, publication time.Duration
+			for b.Loop() {
+				yardstick += copyOutAndIn(b, source)
+				publication += publishOnce(b, config)
+			}
+			seconds := func(d time.Duration) float64 { return d.Seconds() / float64(b.N) }
+			b.ReportMetric(seconds(yardstick), "copy-s")
+			b.ReportMetric(seconds(publication), "publication-s")
+			b.ReportMetric(seconds(publication)/seconds(yardstick), "ratio")
+			b.ReportMetric(float64(peakMemory(b))/float64(rows), "peak-B/row")
+		})
+	}
+}
+
+// publicationSource is a database with one protected table.
+func publicationSource(b *testing.B, server *pgserver.Server, rows int) (*pgx.Conn, Config) {
+	b.Helper()
+	source, err := pgx.Connect(b.Context(), pgtest.Database(b, server))
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = source.Close(context.Background()) })
+	for _, sql := range []string{publicationTable, fmt.Sprintf(publicationRows, rows), "VACUUM ANALYZE people"} {
+		if _, err := source.Exec(b.Context(), sql); err != nil {
+			b.Fatal(err)
+		}
+	}
+	policy := catalog.TablePolicy{
+		Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition",
+		Constraints: []privacy.Spec{{Model: privacy.K, K: 10}},
+	}
+	for name, kind := range map[string]hierarchy.Kind{
+		"born": hierarchy.Date, "admitted": hierarchy.Date, "sex": hierarchy.Categorical,
+		"zip": hierarchy.Prefix, "marital": hierarchy.Categorical, "job": hierarchy.Categorical,
+	} {
+		policy.Columns = append(policy.Columns, catalog.ColumnPolicy{Name: name, Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: kind}})
+	}
+	for _, name := range []string{"ward", "diagnosis", "cost"} {
+		policy.Columns = append(policy.Columns, catalog.ColumnPolicy{Name: name, Role: catalog.Insensitive})
+	}
+	err = provision.Apply(b.Context(), source, provision.Input{
+		Policy: catalog.Policy{Tables: []catalog.TablePolicy{policy}}, Publication: "kproxy",
+		Owner: provision.Login{Name: "bench_owner", Password: "owner"}, Reader: provision.Login{Name: "bench_reader", Password: "reader"},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	relations, err := inspect.Relations(b.Context(), source, "bench_reader")
+	if err != nil {
+		b.Fatal(err)
+	}
+	owner := source.Config().Copy()
+	owner.User, owner.Password = "bench_owner", "owner"
+	config := Config{Owner: owner, Reader: "bench_reader", Publication: "kproxy", Slot: "bench", Seed: 1, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	for _, r := range relations {
+		if r.Name == policy.Table {
+			p, problems := catalog.Publish(policy, r)
+			if len(problems) > 0 {
+				b.Fatal(problems)
+			}
+			config.Tables = append(config.Tables, p)
+		}
+	}
+	return source, config
+}
+
+// copyOutAndIn copies the table through the client.
+func copyOutAndIn(b *testing.B, source *pgx.Conn) time.Duration {
+	b.Helper()
+	if _, err := source.Exec(b.Context(), "CHECKPOINT; CREATE TABLE copied (LIKE people INCLUDING ALL)"); err != nil {
+		b.Fatal(err)
+	}
+	began := time.Now()
+	var text strings.Builder
+	if _, err := source.PgConn().CopyTo(b.Context(), &text, "COPY people TO STDOUT"); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := source.PgConn().CopyFrom(b.Context(), strings.NewReader(text.String()), "COPY copied FROM STDIN"); err != nil {
+		b.Fatal(err)
+	}
+	took := time.Since(began)
+	if _, err := source.Exec(b.Context(), "DROP TABLE copied; CHECKPOINT"); err != nil {
+		b.Fatal(err)
+	}
+	return took
+}
+
+// publishOnce runs a Syncer until the table is shown, and has everything forgotten.
+func publishOnce(b *testing.B, config Config) time.Duration {
+	b.Helper()
+	runtime.GC()
+	stage, last := "", time.Now()
+	config.Progress = func(p Progress) {
+		if p.Stage != stage || p.Done >= p.Total {
+			fmt.Fprintln(os.Stderr, "PROGRESS", time.Since(last), p)
+			stage = p.Stage
+		}
+	}
+	s, err := New(config)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	began, done := time.Now(), make(chan error, 1)
+	go func() { done <- s.Run(ctx) }()
+	for s.Status().Tables[config.Tables[0].Policy.Table].State != Published {
+		select {
+		case err := <-done:
+			b.Fatalf("the syncer ended: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	took := time.Since(began)
+	cancel()
+	if err := <-done; err != nil {
+		b.Fatal(err)
+	}
+	if err := Rebuild(b.Context(), config.Owner, config.Slot, nil); err != nil {
+		b.Fatal(err)
+	}
+	return took
+}
+
+// peakMemory is the most that the process has held, in bytes.
+func peakMemory(b *testing.B) int {
+	b.Helper()
+	status, err := os.Open("/proc/self/status")
+	if err != nil {
+		return 0
+	}
+	defer status.Close()
+	text, _ := io.ReadAll(status)
+	_, peak, _ := strings.Cut(string(text), "VmHWM:")
+	kilobytes, _ := strconv.Atoi(strings.Fields(peak)[0])
+	return kilobytes << 10
+}
