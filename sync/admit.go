@@ -13,16 +13,20 @@ import (
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := known && g.digest == t.digest
+	if known {
+		if applied, err := s.goOn(ctx, t, g, fits); applied || err != nil {
+			return err
+		}
+		// Not applied, it lacks what the stream brings from here on, whatever happens.
+		if err := s.leave(ctx, t.name()); err != nil {
+			return err
+		}
+	}
 	switch {
 	case !known:
 		s.order(t, publishAfresh)
 	case g.asked == askRebuild:
 		s.order(t, publishAfresh)
-		if fits && g.halted == "" && g.lsn != 0 { // it goes on until then
-			if t.definition, _ = t.readDefinition(ctx, s.control, s.Publication); t.definition.digest() == g.definition {
-				return s.load(ctx, t, g)
-			}
-		}
 	case !fits && g.updates == catalog.Guarded.String():
 		return s.halt(ctx, &TableError{
 			Table: t.name(), Fix: fixLineage,
@@ -30,28 +34,44 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		})
 	case !fits:
 		s.order(t, publishAfresh)
-	case g.asked == askResync || g.lsn == 0 && g.halted == "":
-		s.order(t, resynchronize)
-	case g.halted != "" && (g.consent || !s.fresh()):
+	case g.halted != "" && g.asked == "" && (g.consent || !s.fresh()):
 		s.setTable(t.name(), g.status(true))
 		return nil
-	case g.halted != "":
-		s.order(t, resynchronize)
 	default:
-		now, err := t.readDefinition(ctx, s.control, s.Publication)
-		if err != nil {
-			return s.haltOr(ctx, t, err)
-		}
-		if now.digest() == g.definition {
-			t.definition = now
-			return s.load(ctx, t, g)
-		}
-		s.Logger.Info("a table is compared with its source", "table", t.name(), "reason", "its definition has changed")
 		s.order(t, resynchronize)
 	}
 	status := g.status(fits)
 	status.Preparing = true
 	s.setTable(t.name(), status)
+	return nil
+}
+
+// goOn has a table applied from where its store stands, if it can be.
+func (s *session) goOn(ctx context.Context, t *table, g generation, fits bool) (applied bool, err error) {
+	if !fits || g.halted != "" || g.asked == askResync || g.lsn == 0 {
+		return false, nil
+	}
+	now, err := t.readDefinition(ctx, s.control, s.Publication)
+	if err != nil {
+		return true, s.haltOr(ctx, t, err)
+	}
+	if now.digest() != g.definition {
+		s.Logger.Info("a table is compared with its source", "table", t.name(), "reason", "its definition has changed")
+		return false, nil
+	}
+	if t.definition = now; g.asked == askRebuild {
+		s.order(t, publishAfresh)
+	}
+	return true, s.load(ctx, t, g)
+}
+
+// leave notes that a generation is not applied any more.
+func (s *session) leave(ctx context.Context, name catalog.Name) error {
+	_, err := s.control.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.Slot, s.epoch)
+	if err != nil {
+		return fmt.Errorf("recording that %s is not applied: %w", name, err)
+	}
 	return nil
 }
 
@@ -101,6 +121,9 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 	s.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
 	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.name() == halt.Table })
 	s.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
+	if err := s.leave(ctx, halt.Table); err != nil {
+		return err
+	}
 	return s.recordHalt(ctx, s.control, halt)
 }
 

@@ -13,13 +13,15 @@ const (
 	// transaction of the store while more are waiting.
 	groupRows = 2000
 	groupTime = 50 * time.Millisecond
-	// spillRows bounds the rows of one source transaction that are held in memory.
-	spillRows = 20000
 	// idleBytes and idleTime bound how far an idle stream may run ahead of the
 	// stored position, so that the slot does not hold WAL that concerns nobody.
 	idleBytes = 16 << 20
 	idleTime  = 30 * time.Second
 )
+
+// spillRows bounds the rows of one source transaction that are held in memory for a
+// table. Tests lower it.
+var spillRows = 20000
 
 // applier turns the stream's messages into changes of the tables and writes
 // them at commit boundaries of the source.
@@ -29,6 +31,7 @@ type applier struct {
 	relations map[uint32]*relation
 
 	inTransaction bool
+	transaction   uint32        // its number
 	final         pglogrepl.LSN // where the transaction's commit begins
 	end           pglogrepl.LSN // end of the last transaction in the group
 	spoke         bool          // the transaction has changes, be they of tables that are applied or not
@@ -160,7 +163,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	}
 	switch m := parsed.(type) {
 	case *pglogrepl.BeginMessage:
-		a.inTransaction, a.final, a.spoke = true, m.FinalLSN, false
+		a.inTransaction, a.transaction, a.final, a.spoke = true, m.Xid, m.FinalLSN, false
 		return nil
 	case *pglogrepl.CommitMessage:
 		a.inTransaction = false
@@ -200,6 +203,7 @@ func (a *applier) change(ctx context.Context, parsed pglogrepl.Message) error {
 				}
 				a.count()
 				t.truncate()
+				t.truncatedBy = a.transaction
 			}
 		}
 	}

@@ -61,7 +61,9 @@ const (
 	FailSlotCreated       = "slot-created"
 	FailPositionStored    = "position-stored"
 	FailSnapshotTaken     = "snapshot-taken"
+	FailSnapshotReading   = "snapshot-reading" // half of it is read
 	FailSnapshotCopied    = "snapshot-copied"
+	FailRecordsFilled     = "records-filled"
 	FailBeforePublication = "before-publication"
 	FailAfterPublication  = "after-publication"
 	FailBeforeJoin        = "before-join"
@@ -75,7 +77,7 @@ const (
 // Progress tells how far the publication of one table is.
 type Progress struct {
 	Table catalog.Name
-	Stage string // reading, anonymizing or publishing
+	Stage string // reading, anonymizing, publishing, loading or comparing
 	Done  int    // records
 	Total int    // records; 0 while unknown
 }

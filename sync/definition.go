@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -37,6 +38,14 @@ SELECT n.nspname::text, c.relname::text,
 	coalesce((SELECT pg_catalog.array_agg(l.oid ORDER BY l.oid) FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
 	coalesce((SELECT pg_catalog.array_agg(pg_catalog.concat_ws(' ', l.relfilenode, l.relreplident) ORDER BY l.oid)
 		FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
+	coalesce((SELECT pg_catalog.array_agg(l.xmin::text::bigint ORDER BY l.oid) FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
+	coalesce((SELECT pg_catalog.array_agg(CASE l.relreplident WHEN 'f' THEN '"*"' ELSE coalesce((
+			SELECT pg_catalog.to_jsonb(pg_catalog.array_agg(a.attname::text))::text
+			FROM pg_catalog.pg_index i CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
+			JOIN pg_catalog.pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.attnum
+			WHERE i.indrelid = l.oid AND i.indisvalid AND k.position <= i.indnkeyatts
+			AND CASE l.relreplident WHEN 'i' THEN i.indisreplident WHEN 'd' THEN i.indisprimary AND i.indimmediate ELSE false END), '[]') END ORDER BY l.oid)
+		FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
 	pg_catalog.md5(
 		coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', e.oid, e.enumlabel), ',' ORDER BY e.oid)
 			FROM types y JOIN pg_catalog.pg_enum e ON e.enumtypid = y.oid), '') || '/' ||
@@ -59,6 +68,7 @@ FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamesp
 type definition struct {
 	leaves []uint32 // the relations that hold its rows, ascending: itself, or its partitions
 	states []string // of the leaves: their files and replica identities
+	by     []int64  // the transactions that gave them these; not part of the digest
 	rest   string   // digest of all else
 }
 
@@ -94,6 +104,12 @@ func (d definition) grown(before definition) ([]uint32, bool) {
 	return more, known == len(before.leaves)
 }
 
+// truncatedBy tells whether the only difference to an earlier definition is what a
+// transaction did that truncated the table itself. The stream has told of that.
+func (d definition) truncatedBy(transaction uint32, before definition) bool {
+	return transaction != 0 && d.rest == before.rest && len(d.leaves) == 1 && slices.Equal(d.leaves, before.leaves) && d.by[0] == int64(transaction)
+}
+
 // readDefinition reads what the table is. The error is a *TableError where it is not
 // what the policy was made for.
 func (t *table) readDefinition(ctx context.Context, on querier, publication string) (d definition, err error) {
@@ -103,11 +119,12 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 	}
 	var named catalog.Name
 	var published bool
+	var identities []string
 	var names []string
 	var types []uint32
 	var modifiers []int32
 	err = on.QueryRow(ctx, definitionQuery, uint32(t.publication.Relation.OID), stored, publication).
-		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.rest, &published, &names, &types, &modifiers)
+		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.rest, &published, &names, &types, &modifiers)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload}
 	}
@@ -132,7 +149,27 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 			return d, t.errRetyped(c.Name)
 		}
 	}
+	for _, identity := range identities {
+		if !t.identifiedBy(identity) {
+			return d, &TableError{Table: t.name(), What: "its rows are identified by other columns than before (REPLICA IDENTITY)", Fix: fixReload}
+		}
+	}
 	return d, nil
+}
+
+// identifiedBy tells whether a leaf's replica identity, a JSON array of columns or "*"
+// for whole rows, still finds the records of changed rows.
+func (t *table) identifiedBy(identity string) bool {
+	if identity == `"*"` {
+		return true
+	}
+	var columns []string
+	if json.Unmarshal([]byte(identity), &columns) != nil || t.publication.Relation.KeyRepeats {
+		return false
+	}
+	key := slices.Sorted(slices.Values(t.publication.Relation.Key))
+	slices.Sort(columns)
+	return slices.Equal(key, columns)
 }
 
 func (t *table) errRenamed(to catalog.Name) error {

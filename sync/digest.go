@@ -36,3 +36,16 @@ func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
 }
+
+// samePublication tells whether two publications have the same store and release.
+func samePublication(a, b catalog.Publication) bool {
+	if a.Relation.OID == 0 || b.Relation.OID == 0 {
+		return a.Relation.OID == b.Relation.OID
+	}
+	one, err := newTable(a)
+	if err != nil {
+		return false
+	}
+	other, err := newTable(b)
+	return err == nil && one.digest == other.digest
+}

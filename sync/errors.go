@@ -111,6 +111,10 @@ func fixTransient(err error) string {
 		return "kproxy goes on when the server is within reach; nothing is lost"
 	case server.Code == "53100":
 		return "the server's disk is full: make room; kproxy goes on then, and nothing is lost"
+	case server.Code == "53400":
+		return "raise max_replication_slots, or drop a slot that nobody needs; kproxy goes on then"
+	case server.Code == "53300":
+		return "raise max_connections and max_wal_senders, or end sessions that nobody needs; kproxy goes on then"
 	default:
 		return "kproxy tries again; nothing is lost"
 	}

@@ -24,9 +24,9 @@ const (
 	followerName = "kproxy"
 )
 
-// applierName is what the sessions of the process that applies are called.
+// ApplierName is what the sessions of the process that applies are called.
 // PostgreSQL cuts names at 63 bytes.
-func applierName(slot string) string {
+func ApplierName(slot string) string {
 	name := "kproxy apply " + slot
 	return name[:min(len(name), 63)]
 }
@@ -106,7 +106,7 @@ func (s *session) await(ctx context.Context) error {
 // lead takes the name of the one that applies, and ends the sessions of the one that
 // did: it may sleep inside a transaction.
 func (s *session) lead(ctx context.Context) error {
-	name := applierName(s.Slot)
+	name := ApplierName(s.Slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
 	for _, conn := range []*pgconn.PgConn{s.control.PgConn(), s.replication} {
 		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {

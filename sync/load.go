@@ -36,11 +36,13 @@ func (t *table) subjectColumn() []int {
 	return []int{t.subject}
 }
 
-// codedList are the coded columns as text, for a COPY.
-func (t *table) codedList() string {
-	coded := t.codedColumns()
-	names := make([]string, len(coded))
-	for i, c := range coded {
+// codedList are the coded columns, for a COPY.
+func (t *table) codedList() string { return t.listOf(t.codedColumns()) }
+
+// listOf quotes and joins some columns.
+func (t *table) listOf(columns []int) string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
 		names[i] = catalog.QuoteIdentifier(t.columns[c].Name)
 	}
 	return strings.Join(names, ", ")

@@ -26,6 +26,9 @@ func (a *applier) react(ctx context.Context) error {
 	if t == nil {
 		return nil // it is not applied any more
 	}
+	if f.table == t.name() && f.definition.truncatedBy(t.truncatedBy, t.definition) {
+		return a.adopt(ctx, f)
+	}
 	if !halt.resync {
 		if err := a.halt(ctx, halt); err != nil {
 			return err
@@ -40,6 +43,9 @@ func (a *applier) react(ctx context.Context) error {
 // withdraw takes a table out of the stream and has it compared with its source.
 func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) error {
 	a.Logger.Info("a table is compared with its source", "table", t.name(), "reason", halt.What)
+	if err := a.leave(ctx, t.name()); err != nil {
+		return err
+	}
 	if err := a.recordHalt(ctx, a.control, halt); err != nil {
 		return err
 	}
@@ -52,7 +58,7 @@ func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) erro
 	return nil
 }
 
-// adopt takes note of partitions that hold no rows yet.
+// adopt takes note of a definition that changes nothing in the rows that are known.
 func (a *applier) adopt(ctx context.Context, f finding) error {
 	t := a.table(f.table)
 	if t == nil {

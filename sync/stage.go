@@ -38,7 +38,8 @@ type stage interface {
 	// marks are the columns of the release beside those published from the source.
 	marks() []storeColumn
 	// publish makes the first release of the snapshot's records, and assignments yields
-	// it: for each record its number, places and marks.
+	// what cannot be told of it by place: the number of each published record and those of
+	// its marks that are no places.
 	publish(ctx context.Context, p *publisher, source *snapshot) error
 	assignments() func() ([]any, error)
 	// classes yields the classes of a part with what is published for them.

@@ -95,7 +95,7 @@ func (s *session) restartStream(ctx context.Context, old *stream) (*stream, erro
 	if err := s.endStream(ctx); err != nil {
 		return nil, fmt.Errorf("ending the stream: %w", err)
 	}
-	next, err := s.openReplication(ctx, applierName(s.Slot))
+	next, err := s.openReplication(ctx, ApplierName(s.Slot))
 	if err != nil {
 		return nil, err
 	}

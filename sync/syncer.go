@@ -62,8 +62,14 @@ func (s *Syncer) Reload(tables []catalog.Publication) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, before := range s.tables {
-		s.removed[before.Policy.Table] = true
-		delete(s.status.Tables, before.Policy.Table)
+		name := before.Policy.Table
+		i := slices.IndexFunc(tables, func(p catalog.Publication) bool { return p.Policy.Table == name })
+		if i < 0 {
+			s.removed[name] = true
+		}
+		if i < 0 || !samePublication(before, tables[i]) {
+			delete(s.status.Tables, name) // what readers see is not what is wanted
+		}
 	}
 	for _, now := range tables {
 		delete(s.removed, now.Policy.Table)
@@ -121,10 +127,23 @@ func (s *Syncer) told() {
 	s.Changed(status)
 }
 
+// lagging says that readers see a release that is not applied at the moment, as it is
+// being compared with its source.
+func (s *session) lagging() bool {
+	for name, status := range s.status.Tables {
+		if status.State == Published && s.table(name) == nil {
+			return true
+		}
+	}
+	return false
+}
+
 // report tells the tables' figures after the store has been written.
 func (s *session) report() {
 	s.mu.Lock()
-	s.status.Position = s.position
+	if !s.lagging() {
+		s.status.Position = s.position
+	}
 	for _, t := range s.tables {
 		before, now := s.status.Tables[t.name()], t.stage.status()
 		if t.shows == 0 || t.previous != 0 {
@@ -247,6 +266,15 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 	if s.control.PgConn().TxStatus() != 'I' {
 		if _, err := s.control.Exec(ctx, "ROLLBACK"); err != nil {
 			return fmt.Errorf("ending a transaction: %w", err)
+		}
+	}
+	for _, t := range s.policy {
+		if t.name() != halt.Table {
+			continue
+		}
+		// What the catalogs say is a better reason than what followed from it.
+		if _, err := t.readDefinition(ctx, s.control, s.Publication); errors.As(err, &halt) {
+			break
 		}
 	}
 	if halt.resync {

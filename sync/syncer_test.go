@@ -190,6 +190,14 @@ func (b *bench) run() (s *Syncer, stop func() error) {
 	case <-time.After(time.Minute):
 		b.t.Fatal("nothing was published in a minute")
 	}
+	await(b.t, "every table is ready", func() bool {
+		for _, table := range s.Status().Tables {
+			if table.Preparing && table.State != Halted {
+				return false
+			}
+		}
+		return true
+	})
 	return s, stop
 }
 

@@ -53,6 +53,9 @@ type table struct {
 	pending   map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
+	// truncatedBy is the source's transaction that truncated the table last; 0 for none
+	// since it was taken from the store.
+	truncatedBy uint32
 }
 
 // pendingRow is what the store does not know yet of one record.

@@ -33,10 +33,10 @@ type watcher struct {
 
 // finding is something about a table, or of all of them.
 type finding struct {
-	// err is a *TableError, or another reason to look at everything afresh.
+	// err is a *TableError, or another reason to look at everything afresh; nil where the
+	// table has got partitions that hold no rows yet.
 	err error
-	// table has got partitions that hold no rows yet, and is now so defined; nil where
-	// err is set.
+	// table is now so defined.
 	table      catalog.Name
 	definition definition
 }
@@ -103,7 +103,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if w.conn == nil {
-		if w.conn, err = w.open(ctx, applierName(w.Slot)); err != nil {
+		if w.conn, err = w.open(ctx, ApplierName(w.Slot)); err != nil {
 			return err
 		}
 	}
@@ -191,10 +191,11 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		f := finding{table: t.name(), definition: now}
 		if !empty {
-			return t.errDifferent("partitions, labels or values may have changed without a word in the stream")
+			f.err = t.errDifferent("partitions, labels or values may have changed without a word in the stream")
 		}
-		w.tell(finding{table: t.name(), definition: now})
+		w.tell(f)
 	}
 	return nil
 }
