@@ -13,10 +13,9 @@ const (
 	// transaction of the store while more are waiting.
 	groupRows = 2000
 	groupTime = 50 * time.Millisecond
-	// idleBytes and idleTime bound how far an idle stream may run ahead of the
-	// stored position, so that the slot does not hold WAL that concerns nobody.
+	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
+	// of the stored position, so that the slot does not hold WAL that concerns nobody.
 	idleBytes = 16 << 20
-	idleTime  = 30 * time.Second
 )
 
 // spillRows bounds the rows of one source transaction that are held in memory for a
@@ -52,13 +51,9 @@ type applier struct {
 }
 
 // apply applies the changes that follow the position, until an error.
-func (s *session) apply(ctx context.Context, w *watcher) error {
+func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	first, err := s.startStream(ctx)
-	if err != nil {
-		return err
-	}
 	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), worker: newWorker(s), watcher: w}
 	worked := make(chan struct{})
 	go func() {
@@ -167,6 +162,9 @@ func (a *applier) handle(ctx context.Context, m message) error {
 		return nil
 	case *pglogrepl.CommitMessage:
 		a.inTransaction = false
+		if a.rows == 0 {
+			a.consumed.Store(uint64(m.TransactionEndLSN))
+		}
 		if a.end = m.TransactionEndLSN; a.spoke {
 			a.passed = a.end
 		}

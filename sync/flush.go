@@ -49,6 +49,7 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
 	}
+	a.consumed.Store(uint64(end))
 	if err := a.advance(ctx, end); err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	if end <= a.position {
 		return nil
 	}
-	due := end-a.position >= idleBytes || time.Since(a.moved) >= idleTime
+	due := end-a.position >= idleBytes || time.Since(a.moved) >= a.Heartbeat
 	for _, t := range a.tables {
 		due = due || (t.shows != 0 && t.shows <= end)
 	}
@@ -107,8 +108,6 @@ func (a *applier) blame(t *table, err error) error {
 
 // flush writes store, release and position up to a commit boundary.
 func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
-	a.watcher.writing.Store(time.Now().UnixNano())
-	defer a.watcher.writing.Store(0)
 	if err := a.begin(ctx); err != nil {
 		return err
 	}

@@ -97,6 +97,9 @@ func (s *session) await(ctx context.Context) error {
 		if err := s.follow(ctx); err != nil {
 			return err
 		}
+		if err := s.depose(ctx); err != nil {
+			return err
+		}
 		if err := sleep(ctx, followPace); err != nil {
 			return err
 		}
@@ -130,6 +133,20 @@ func (s *session) lead(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// depose ends the sessions of a process that holds the lock and has done nothing for
+// longer than the lease: it sleeps, before its stream has begun. While that runs the
+// server itself watches.
+func (s *session) depose(ctx context.Context) error {
+	_, err := s.control.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
+		WHERE a.application_name = $1 AND a.usename = current_user AND a.datname = pg_catalog.current_database()
+		AND a.backend_type = 'walsender' AND a.state LIKE 'idle%' AND a.state_change < pg_catalog.clock_timestamp() - $2::text::interval`,
+		ApplierName(s.Slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
+	if err != nil {
+		return fmt.Errorf("ending the sessions of a process that sleeps: %w", err)
+	}
+	return nil
 }
 
 // follow tells what the store says of the tables while another process applies.

@@ -32,6 +32,7 @@ type session struct {
 	epoch       int64
 	position    pglogrepl.LSN // of the store: every applied table has at least that
 	ack         acknowledgement
+	consumed    atomic.Uint64 // up to where the stream was consumed while nothing had to be written
 	watching    atomic.Pointer[[]watchedTable]
 }
 
@@ -73,10 +74,15 @@ func (s *Syncer) connection(name string) *pgx.ConnConfig {
 
 // open connects for reading and writing the store.
 func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
-	conn, err := pgx.ConnectConfig(ctx, s.connection(name))
+	ctx, cancel := context.WithTimeout(ctx, deadAfter)
+	defer cancel()
+	config := s.connection(name)
+	s.lines.through(&config.Config)
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting as the owner: %w", err)
 	}
+	s.lines.identify(conn.PgConn())
 	if _, err = conn.Exec(ctx, newerSettings); err != nil {
 		farewell(conn)
 		return nil, fmt.Errorf("pinning the session's settings: %w", err)
@@ -87,13 +93,17 @@ func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
 // openReplication connects for commands of replication. The server ends the
 // connection of a process that has not answered for the time of the lease.
 func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgConn, error) {
+	ctx, cancel := context.WithTimeout(ctx, deadAfter)
+	defer cancel()
 	config := s.connection(name).Config
+	s.lines.through(&config)
 	config.RuntimeParams["replication"] = "database"
 	config.RuntimeParams["wal_sender_timeout"] = fmt.Sprint(lease.Milliseconds())
 	conn, err := pgconn.ConnectConfig(ctx, &config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting for replication: %w", err)
 	}
+	s.lines.identify(conn)
 	return conn, nil
 }
 
@@ -150,12 +160,6 @@ func (s *session) close() {
 // prepare brings tables and store to one position and says what has to be made
 // beside the stream.
 func (s *session) prepare(ctx context.Context) error {
-	if err := s.checkOwnership(ctx); err != nil {
-		return err
-	}
-	if err := s.findPosition(ctx); err != nil {
-		return err
-	}
 	found, err := s.generations(ctx)
 	if err != nil {
 		return err

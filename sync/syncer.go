@@ -27,6 +27,7 @@ type Syncer struct {
 	followed bool                  // another process has applied since Run began
 	looked   bool                  // halted tables were looked at afresh since Run or Reload
 	again    context.CancelCauseFunc
+	lines    lines
 }
 
 // New checks the configuration; nothing is connected yet.
@@ -214,7 +215,7 @@ func (s *Syncer) attempt(parent context.Context) error {
 	ses, err := s.connect(ctx)
 	if err == nil {
 		defer ses.close()
-		err = guard(s.Logger, func() error { return ses.run(ctx, cancel) })
+		err = guard(s.Logger, func() error { return ses.run(ctx) })
 	}
 	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
 		return cause
@@ -229,11 +230,8 @@ func (s *Syncer) attempt(parent context.Context) error {
 }
 
 // run waits until this process is the one that applies, and applies.
-func (s *session) run(ctx context.Context, giveUp context.CancelCauseFunc) error {
-	if err := s.await(ctx); err != nil {
-		return err
-	}
-	w := newWatcher(s, giveUp)
+func (s *session) run(ctx context.Context) error {
+	w := newWatcher(s)
 	watching, stop := context.WithCancel(ctx)
 	ended := make(chan struct{})
 	go func() {
@@ -244,7 +242,23 @@ func (s *session) run(ctx context.Context, giveUp context.CancelCauseFunc) error
 		stop()
 		<-ended
 	}()
+	if err := s.await(ctx); err != nil {
+		return err
+	}
+	if err := s.checkOwnership(ctx); err != nil {
+		return err
+	}
+	if err := s.findPosition(ctx); err != nil {
+		return err
+	}
+	// From here on the server sees whether this process is alive, also while it loads.
+	s.ack.stored.Store(uint64(s.position))
+	first, err := s.startStream(ctx)
+	if err != nil {
+		return err
+	}
 	if err := s.prepare(ctx); err != nil {
+		first.stop()
 		return err
 	}
 	s.mu.Lock()
@@ -252,10 +266,9 @@ func (s *session) run(ctx context.Context, giveUp context.CancelCauseFunc) error
 	clear(s.removed)
 	s.mu.Unlock()
 	s.watch()
-	s.ack.stored.Store(uint64(s.position))
 	s.setState(Streaming, "", "")
 	s.report()
-	if err := s.apply(ctx, w); err != nil {
+	if err := s.apply(ctx, w, first); err != nil {
 		return fmt.Errorf("applying changes: %w", err)
 	}
 	return errors.New("applying changes: the replication stream ended")

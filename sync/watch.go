@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -20,12 +19,7 @@ type watcher struct {
 	*session
 	conn *pgx.Conn
 	// found is what the applier has to know of.
-	found chan finding
-	// writing is since when the store is being written, in nanoseconds; 0 for not.
-	writing atomic.Int64
-	// giveUp ends what the session waits for.
-	giveUp context.CancelCauseFunc
-
+	found  chan finding
 	beat   time.Time // of the last heartbeat
 	slotAt time.Time // when the slot was last measured
 	seen   []mark    // oldest first; all but the first lie behind the position
@@ -53,18 +47,16 @@ const (
 	watchTimeout = 10 * time.Second
 	// slotPace is how often the slot is measured.
 	slotPace = 5 * time.Second
-	// deadWriting is after how long of writing the server is asked whether it is.
-	deadWriting = 20 * time.Second
+	// deadAfter is for how long an answer is awaited before the server is asked whether
+	// there will be one.
+	deadAfter = 15 * time.Second
 )
 
 // errLookAfresh ends a session because an operator asked for something.
 var errLookAfresh = errors.New("the operator asked for something")
 
-// errDead means that the server knows nothing of what kproxy waits for.
-var errDead = errors.New("the connection to the server is open only at this end")
-
-func newWatcher(s *session, giveUp context.CancelCauseFunc) *watcher {
-	return &watcher{session: s, found: make(chan finding, 1), giveUp: giveUp, beat: time.Now()}
+func newWatcher(s *session) *watcher {
+	return &watcher{session: s, found: make(chan finding, 1), beat: time.Now()}
 }
 
 // run looks until ctx ends. A look that fails is no failure of the session.
@@ -103,33 +95,14 @@ func (w *watcher) look(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if w.conn == nil {
-		if w.conn, err = w.open(ctx, ApplierName(w.Slot)); err != nil {
+		if w.conn, err = w.open(ctx, followerName); err != nil {
 			return err
 		}
 	}
-	for _, look := range []func(context.Context) error{w.lookAtWriting, w.lookForWishes, w.lookAtDefinitions, w.lookAtSlot} {
+	for _, look := range []func(context.Context) error{w.lookAtLines, w.lookForWishes, w.lookAtDefinitions, w.lookAtSlot} {
 		if err := look(ctx); err != nil {
 			return err
 		}
-	}
-	return nil
-}
-
-// lookAtWriting asks the server about a transaction that takes long. If it waits for
-// kproxy while kproxy waits for it, what was sent is lost.
-func (w *watcher) lookAtWriting(ctx context.Context) error {
-	since := w.writing.Load()
-	if since == 0 || time.Since(time.Unix(0, since)) < deadWriting {
-		return nil
-	}
-	var busy bool
-	err := w.conn.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)",
-		w.control.PgConn().PID()).Scan(&busy)
-	if err != nil {
-		return fmt.Errorf("asking for the session that writes: %w", err)
-	}
-	if !busy && w.writing.Load() == since {
-		w.giveUp(errDead)
 	}
 	return nil
 }
@@ -225,7 +198,7 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 
 // lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
 func (w *watcher) lookAtSlot(ctx context.Context) error {
-	if time.Since(w.slotAt) < slotPace {
+	if w.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
 		return nil
 	}
 	w.slotAt = time.Now()
@@ -241,7 +214,7 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
 	}
-	status.Behind = w.behind(end, position)
+	status.Behind = w.behind(end, max(position, w.consumed.Load()))
 	w.mu.Lock()
 	w.status.Slot = status
 	w.mu.Unlock()

@@ -1,0 +1,112 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"net"
+	gosync "sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// A connection can be open at one end only: a firewall forgets it, a host disappears, and
+// whoever waits for an answer waits for ever. Long statements look the same from here, so
+// no deadline fits; but the server knows whether it is busy for a session. Connections
+// therefore note since when an answer is awaited, and the watcher asks the server.
+
+// line is a connection that notes since when it is read from.
+type line struct {
+	net.Conn
+	reading atomic.Int64 // in nanoseconds; 0 for not
+	pid     uint32
+	of      *lines
+}
+
+// Read notes that something is awaited.
+func (l *line) Read(b []byte) (int, error) {
+	l.reading.Store(time.Now().UnixNano())
+	defer l.reading.Store(0)
+	return l.Conn.Read(b)
+}
+
+// Close takes the line off the list.
+func (l *line) Close() error {
+	l.of.mu.Lock()
+	delete(l.of.open, l)
+	l.of.mu.Unlock()
+	return l.Conn.Close()
+}
+
+// lines are the open connections of a Syncer.
+type lines struct {
+	mu   gosync.Mutex
+	open map[*line]bool
+}
+
+// through has the connections of a configuration noted, and kept alive: a host that is
+// gone is noticed by TCP itself.
+func (ls *lines) through(config *pgconn.Config) {
+	dial := config.DialFunc
+	if dial == nil {
+		dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: lease, Interval: lease / 4, Count: 3}}
+		dial = dialer.DialContext
+	}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		l := &line{Conn: conn, of: ls}
+		ls.mu.Lock()
+		defer ls.mu.Unlock()
+		if ls.open == nil {
+			ls.open = make(map[*line]bool)
+		}
+		ls.open[l] = true
+		return l, nil
+	}
+}
+
+// identify notes which session of the server a connection is.
+func (ls *lines) identify(conn *pgconn.PgConn) {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	for l := range ls.open {
+		if l.Conn != nil && l.LocalAddr().String() == conn.Conn().LocalAddr().String() {
+			l.pid = conn.PID()
+		}
+	}
+}
+
+// awaited are the lines on which an answer has been awaited for longer than a while.
+func (ls *lines) awaited(since time.Duration) []*line {
+	ls.mu.Lock()
+	defer ls.mu.Unlock()
+	var found []*line
+	for l := range ls.open {
+		if reading := l.reading.Load(); l.pid != 0 && reading != 0 && time.Since(time.Unix(0, reading)) > since {
+			found = append(found, l)
+		}
+	}
+	return found
+}
+
+// lookAtLines asks the server for the sessions from which an answer is awaited. One that
+// waits for kproxy, or is not there, will never give it.
+func (w *watcher) lookAtLines(ctx context.Context) error {
+	for _, l := range w.lines.awaited(deadAfter) {
+		reading := l.reading.Load()
+		var busy bool
+		err := w.conn.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)", l.pid).Scan(&busy)
+		if err != nil {
+			return fmt.Errorf("asking for a session: %w", err)
+		}
+		if !busy && l.reading.Load() == reading {
+			w.Logger.Warn("a connection to the server is open only at this end", "session", l.pid)
+			_ = l.Close()
+		}
+	}
+	return nil
+}
