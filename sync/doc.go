@@ -1,18 +1,20 @@
 // Package sync keeps the published release of every protected table in step
 // with its source through PostgreSQL's logical replication.
 //
-// [Syncer.Run] makes a slot with an exported snapshot, publishes the tables as
-// they stand in it, then applies each source transaction. Three things commit
-// together in one transaction of the same database: the private store (keys,
-// raw values, classes), the published relation, and the position. What is
-// acknowledged to the server never runs ahead of that position, so a crash at
-// any point loses nothing and applies nothing twice.
+// [Syncer.Run] waits until this process is the one that applies, then applies each
+// source transaction. Three things commit together in one transaction of the same
+// database: the private store (keys, raw values, classes), the published relation, and
+// the position. What is acknowledged to the server never runs ahead of that position, so
+// a crash at any point loses nothing and applies nothing twice.
 //
 // Data flows one way:
 //
-//	receiver (stream.go) -> applier (apply.go) -> table (table.go), which holds
-//	a maintained partition for each part (part.go) -> writer of the store
-//	(write.go) and of the release (rewrite.go) -> PostgreSQL
+//	receiver (stream.go) -> applier (apply.go) -> table (table.go), whose stage (stage.go)
+//	decides what readers see -> writer (write.go, flush.go) -> PostgreSQL
+//
+// Beside the stream, a worker (worker.go) makes tables ready, which join it at a position
+// (join.go), and a watcher (watch.go) looks for what the stream does not tell. DESIGN.md
+// has the reasons.
 //
 // Sources: PostgreSQL, chapters "Logical Decoding", "Streaming Replication
 // Protocol" and "Logical Replication Message Formats".

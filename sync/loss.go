@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pglogrepl"
@@ -32,6 +33,8 @@ func (s *session) assess(slot slotState, stored storedPosition, known bool) *los
 	}
 	var l loss
 	switch {
+	case s.unreadable():
+		l.what, l.drop = fmt.Sprintf("publication %s was made anew, and replication slot %q cannot be read from before that", s.Publication, s.Slot), true
 	case !slot.exists:
 		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.Slot, stored.lsn)
 	case slot.lost:
@@ -43,7 +46,7 @@ func (s *session) assess(slot slotState, stored storedPosition, known bool) *los
 	}
 	switch {
 	case stored.system != s.system:
-		l.moved, l.continuous, l.drop = true, false, l.drop || slot.exists
+		l.moved, l.continuous = true, false
 		l.what = "the store was written on another server: this database is a copy or a restored backup"
 	case stored.timeline != 0 && stored.timeline != s.timeline:
 		l.moved = true
@@ -73,6 +76,9 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 	}
 	s.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
 	if l.drop && slot.exists {
+		if err := s.checkPublication(ctx); err != nil {
+			return err
+		}
 		if err := s.dropSlot(ctx); err != nil {
 			return err
 		}
@@ -86,7 +92,11 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 	if l.continuous {
 		position = stored.lsn
 	}
-	return s.recordLoss(ctx, l, position)
+	if err := s.recordLoss(ctx, l, position); err != nil {
+		return err
+	}
+	s.setUnreadable(false)
+	return nil
 }
 
 // recordLoss notes in one transaction where the stream goes on and what that means for
@@ -135,4 +145,21 @@ func (s *session) allAsked(ctx context.Context) (all bool, err error) {
 		return false, fmt.Errorf("looking for the operator's wish: %w", err)
 	}
 	return all, nil
+}
+
+// errUnreadable means that the server cannot decode what the slot holds: the publication
+// is not there, or was not there when it was written.
+var errUnreadable = errors.New("the publication is missing in what the slot holds")
+
+// checkPublication makes sure that a new slot can be read.
+func (s *session) checkPublication(ctx context.Context) error {
+	var exists bool
+	err := s.control.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.Publication).Scan(&exists)
+	if err != nil {
+		return fmt.Errorf("looking for the publication: %w", err)
+	}
+	if !exists {
+		return &StopError{What: fmt.Sprintf("there is no publication %s", s.Publication), Fix: "run 'kproxy setup', which makes it, and 'kproxy reload'"}
+	}
+	return nil
 }

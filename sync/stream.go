@@ -23,6 +23,9 @@ const (
 	queued = 1024
 )
 
+// undefinedObject is the SQLSTATE for a publication that does not exist.
+const undefinedObject = "42704"
+
 // message is one message of the stream: WAL data, or the position of a keepalive.
 type message struct {
 	data      []byte // a logical replication message; nil for a keepalive
@@ -172,6 +175,9 @@ func (r *receiver) handle(ctx context.Context, m pgproto3.BackendMessage) error 
 	case *pgproto3.CopyData:
 		return r.copyData(ctx, m.Data)
 	case *pgproto3.ErrorResponse:
+		if m.Code == undefinedObject {
+			return fmt.Errorf("the stream ended: %w: %s", errUnreadable, m.Message)
+		}
 		return fmt.Errorf("the stream ended: %w", pgconn.ErrorResponseToPgError(m))
 	case *pgproto3.NoticeResponse, *pgproto3.ParameterStatus:
 		return nil

@@ -27,6 +27,7 @@ type Syncer struct {
 	followed bool                  // another process has applied since Run began
 	looked   bool                  // halted tables were looked at afresh since Run or Reload
 	again    context.CancelCauseFunc
+	blind    bool // the slot cannot be read
 	lines    lines
 }
 
@@ -100,6 +101,19 @@ func (s *Syncer) mayDrop(name catalog.Name) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.removed[name] || !s.followed
+}
+
+// unreadable says that the server could not decode what the slot holds.
+func (s *Syncer) unreadable() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.blind
+}
+
+func (s *Syncer) setUnreadable(is bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.blind = is
 }
 
 func (s *Syncer) setState(state State, reason, fix string) {
@@ -219,6 +233,9 @@ func (s *Syncer) attempt(parent context.Context) error {
 	}
 	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
 		return cause
+	}
+	if errors.Is(err, errUnreadable) {
+		s.setUnreadable(true)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		if err := ses.haltAfterwards(parent, halt); err != nil {
