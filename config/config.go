@@ -22,6 +22,7 @@ type Config struct {
 	// replication. Default kproxy.
 	Publication string
 	Slot        string
+	Replication Replication
 	Policy      catalog.Policy
 	Limits      Limits
 	Timeouts    Timeouts
@@ -122,6 +123,10 @@ func defaults() Config {
 		TLS:         TLS{Mode: TLSOff},
 		Publication: "kproxy",
 		Slot:        "kproxy",
+		Replication: Replication{
+			Recovery: Resynchronize, Heartbeat: 10 * time.Second,
+			Alarm: Alarm{Retained: 10 << 30, Behind: 5 * time.Minute},
+		},
 		Limits: Limits{
 			MaxSessions:         100,
 			MaxStatementBytes:   1 << 20,

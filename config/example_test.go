@@ -41,6 +41,9 @@ func TestExampleShowsDefaults(t *testing.T) {
 	if c.Listen != want.Listen || c.TLS != want.TLS || c.Publication != want.Publication || c.Slot != want.Slot {
 		t.Errorf("got %q %+v %q %q", c.Listen, c.TLS, c.Publication, c.Slot)
 	}
+	if c.Replication != want.Replication {
+		t.Errorf("replication is %+v, by default %+v", c.Replication, want.Replication)
+	}
 	if c.Limits != want.Limits {
 		t.Errorf("limits are %+v, by default %+v", c.Limits, want.Limits)
 	}

@@ -60,6 +60,7 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		field{key: "upstream", need: "upstream: with an owner and a reader", read: r.upstream(&c.Upstream)},
 		field{key: "publication", read: r.storeName(&c.Publication, "publication")},
 		field{key: "slot", read: r.slot(&c.Slot)},
+		field{key: "replication", read: r.replication(&c.Replication)},
 		field{key: "tables", need: "tables: with one table or more to protect", read: r.tables(&c.Policy.Tables)},
 		field{key: "readable", read: r.readable(&c.Policy.Readable)},
 		field{key: "limits", read: r.limits(&c.Limits)},

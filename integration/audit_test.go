@@ -12,6 +12,7 @@ func TestAudit(t *testing.T) {
 	s := canarySite(t)
 	conn := connect(t, s.admin)
 	second := s.edit(t, "second.yaml", s.address, freeAddress(t))
+	role := "pg_read_server_files" // pg_read_all_data came with PostgreSQL 14
 	for name, c := range map[string]struct{ grant, revoke, fix, says string }{
 		"to the reader":       {"GRANT SELECT ON people TO " + s.reader, "REVOKE SELECT ON people FROM " + s.reader, `REVOKE`, `"people" FROM "` + s.reader + `"`},
 		"to PUBLIC":           {"GRANT SELECT ON people TO PUBLIC", "REVOKE SELECT ON people FROM PUBLIC", `REVOKE`, `"people" FROM PUBLIC`},
@@ -21,7 +22,7 @@ func TestAudit(t *testing.T) {
 		"of a function":       {"GRANT EXECUTE ON FUNCTION people_names() TO PUBLIC", "REVOKE EXECUTE ON FUNCTION people_names() FROM PUBLIC", "REVOKE", "people_names"},
 		"of the store":        {"GRANT USAGE ON SCHEMA kproxy_store TO " + s.reader, "REVOKE USAGE ON SCHEMA kproxy_store FROM " + s.reader, "REVOKE", "kproxy_store"},
 		"of the store's rows": {"GRANT SELECT ON kproxy_store.records_1 TO " + s.reader, "REVOKE SELECT ON kproxy_store.records_1 FROM " + s.reader, "REVOKE", "records_1"},
-		"of a role":           {"GRANT pg_read_all_data TO " + s.reader, "REVOKE pg_read_all_data FROM " + s.reader, "REVOKE", "pg_read_all_data"},
+		"of a role":           {"GRANT " + role + " TO " + s.reader, "REVOKE " + role + " FROM " + s.reader, "REVOKE", role},
 		"of the owner":        {"GRANT " + s.owner + " TO " + s.reader, "REVOKE " + s.owner + " FROM " + s.reader, "REVOKE", s.owner},
 		"of a large object":   {"GRANT SELECT ON LARGE OBJECT 424242 TO PUBLIC", "REVOKE SELECT ON LARGE OBJECT 424242 FROM PUBLIC", "REVOKE", "large object"},
 	} {

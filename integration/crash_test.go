@@ -71,27 +71,33 @@ func failpoints(t *testing.T) []string {
 	return names
 }
 
-// testPublicationCrashes crashes the first publication at each of its steps,
-// then lets it succeed and does the same to a later one.
+// testPublicationCrashes crashes the first publication at each of its steps, then lets
+// it succeed and does the same to a later one, which has slot and position already.
 func testPublicationCrashes(t *testing.T, s *site) (serving *process) {
 	t.Helper()
-	for _, round := range []string{"first publication", "publication after a rebuild"} {
-		for _, name := range failpoints(t) {
-			if !regexp.MustCompile("^(slot-created|snapshot-copied|before-publication|after-publication)$").MatchString(name) {
-				continue
-			}
-			p := s.launch(t, "KPROXY_FAILPOINT="+name)
-			if code := p.wait(t); code != -int(syscall.SIGKILL) {
-				t.Fatalf("%s, failpoint %s: the process ended with %d\n%s", round, name, code, p.log)
-			}
-		}
-		serving = s.serve(t)
-		s.agrees(t, "folk", folkStored)
-		if round == "first publication" {
-			serving.end(t, syscall.SIGTERM)
-			s.kproxy(t, "rebuild").must(t)
+	beginning := regexp.MustCompile("^(slot|position)-")
+	later := regexp.MustCompile("^snapshot-|-publication$|-join$")
+	crash := func(round, name string) {
+		p := s.launch(t, "KPROXY_FAILPOINT="+name)
+		if code := p.wait(t); code != -int(syscall.SIGKILL) {
+			t.Fatalf("%s, failpoint %s: the process ended with %d\n%s", round, name, code, p.log)
 		}
 	}
+	for _, name := range failpoints(t) {
+		if beginning.MatchString(name) || later.MatchString(name) {
+			crash("first publication", name)
+		}
+	}
+	s.serve(t).end(t, syscall.SIGTERM)
+	s.agrees(t, "folk", folkStored)
+	for _, name := range failpoints(t) {
+		if later.MatchString(name) {
+			s.kproxy(t, "rebuild", "--no-wait").must(t)
+			crash("publication after a rebuild", name)
+		}
+	}
+	serving = s.serve(t)
+	s.agrees(t, "folk", folkStored)
 	return serving
 }
 

@@ -24,16 +24,29 @@ var describing = []string{
 // tests that run beside this one.
 func testListing(t *testing.T, s *site) {
 	for _, command := range []string{`\l`, `\du`, `\conninfo`} {
+		if command == `\l` && s.server.Version().Major > psqlMajor(t) {
+			t.Logf("%s of psql %d asks for columns that PostgreSQL %s does not have", command, psqlMajor(t), s.server.Version())
+			continue
+		}
 		if o := run(t, "", nil, "psql", "-X", "-c", command, s.url()); o.code != 0 || o.stderr != "" || strings.Contains(o.stdout, "kproxy_") {
 			t.Errorf("%s: exit code %d\n%s%s", command, o.code, o.stdout, o.stderr)
 		}
 	}
 }
 
+// psqlMajor is the major version of the psql on the path.
+func psqlMajor(t *testing.T) int {
+	t.Helper()
+	var major int
+	if _, err := fmt.Sscanf(run(t, "", nil, "psql", "--version").stdout, "psql (PostgreSQL) %d", &major); err != nil {
+		t.Fatalf("asking psql for its version: %v", err)
+	}
+	return major
+}
+
 // testDescribe compares what psql shows with what an analyst should see.
 func testDescribe(t *testing.T, s *site) {
-	compare := s.server.Version().Major == goldenMajor &&
-		strings.Contains(run(t, "", nil, "psql", "--version").stdout, fmt.Sprintf(" %d.", goldenMajor))
+	compare := s.server.Version().Major == goldenMajor && psqlMajor(t) == goldenMajor
 	if !compare {
 		t.Logf("the golden file is of psql and PostgreSQL %d: not compared", goldenMajor)
 	}

@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
-	"syscall"
 	"testing"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // speaks fails the test unless a program ended with the code and with one
@@ -168,79 +165,5 @@ func TestTakenPort(t *testing.T) {
 	s.serveFails(t, s.config).speaks(t, 1, 1, s.address, "address already in use")
 	if n := scalar[int](t, connect(t, s.admin), "SELECT count(*) FROM kproxy_store.generation"); n != 0 {
 		t.Error("a release was made")
-	}
-}
-
-// TestLostSlot drops the slot behind kproxy's back: changes are lost, which is
-// said, and `kproxy rebuild` heals it.
-func TestLostSlot(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, hospitalSite())
-	s.kproxy(t, "setup").must(t)
-	p := s.serve(t)
-	s.kproxy(t, "rebuild").speaks(t, 1, 2, "another kproxy applies", "stop kproxy first")
-	if code := p.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("the exit code is %d", code)
-	}
-	conn := connect(t, s.admin)
-	execute(t, conn, "SELECT pg_drop_replication_slot($1)", s.slot)
-	execute(t, conn, "DELETE FROM patients WHERE patient_id <= 100")
-	s.serveFails(t, s.config).speaks(t, 1, 6, s.slot, "is gone", "kproxy rebuild")
-	s.kproxy(t, "rebuild").must(t)
-	p = s.serve(t)
-	client := connect(t, s.url())
-	if n := scalar[int](t, client, "SELECT count(*) FROM patients"); n != patients-100 {
-		t.Errorf("after the rebuild %d patients are published", n)
-	}
-	// Under a running kproxy: nothing is published any more, and it says so; the
-	// session ends, with what it had prepared.
-	execute(t, client, "PREPARE counted AS SELECT count(*) FROM patients")
-	eventually(t, "the slot is dropped", func() bool {
-		execute(t, conn, "SELECT pg_terminate_backend(active_pid) FROM pg_replication_slots WHERE slot_name = $1 AND active", s.slot)
-		_, err := conn.Exec(t.Context(), "SELECT pg_drop_replication_slot($1)", s.slot)
-		return err == nil
-	})
-	eventually(t, "the session is ended", func() bool {
-		_, err := client.Exec(t.Context(), "EXECUTE counted", pgx.QueryExecModeSimpleProtocol)
-		return err != nil
-	})
-	client = connect(t, s.url())
-	if _, err := client.Exec(t.Context(), "SELECT count(*) FROM patients"); err == nil || !strings.Contains(err.Error(), "not published now") {
-		t.Errorf("a withdrawn table is answered with %v", err)
-	}
-	if n := scalar[int](t, client, "SELECT count(*) FROM icd10"); n == 0 {
-		t.Error("other tables cannot be read")
-	}
-	if code := p.end(t, syscall.SIGTERM); code != 1 {
-		t.Errorf("after replication has stopped the exit code is %d", code)
-	}
-	s.kproxy(t, "rebuild").must(t)
-	s.serve(t)
-}
-
-// TestSecondProcess waits until the first one has ended.
-func TestSecondProcess(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, hospitalSite())
-	s.kproxy(t, "setup").must(t)
-	first := s.serve(t)
-	second := *s
-	second.address = freeAddress(t)
-	second.config = s.edit(t, "second.yaml", s.address, second.address)
-	p := second.launch(t)
-	if !p.awaitLog(t, "another kproxy applies in this database") {
-		t.Fatalf("the second process ended:\n%s", p.log)
-	}
-	if strings.Contains(p.log.String(), "msg=serving") {
-		t.Error("two processes serve")
-	}
-	if code := first.end(t, syscall.SIGKILL); code != -int(syscall.SIGKILL) {
-		t.Errorf("the first process ended with %d", code)
-	}
-	if !p.awaitLog(t, "msg=serving") {
-		t.Fatalf("the second process ended:\n%s", p.log)
-	}
-	if n := scalar[int](t, connect(t, second.url()), "SELECT count(*) FROM patients"); n != patients {
-		t.Errorf("%d patients", n)
 	}
 }

@@ -22,7 +22,7 @@ const (
 
 // authenticate runs the SCRAM exchange for user. Users who do not exist run it
 // whole, and fail as a wrong password does.
-func (s *Server) authenticate(conn net.Conn, user string) error {
+func (s *settings) authenticate(conn net.Conn, user string) error {
 	mechanisms := []string{mechanism}
 	var binding xscram.ChannelBinding
 	if isEncrypted(conn) && s.binding.IsSupported() {

@@ -50,6 +50,17 @@ func (k *cancelKeys) add(s *session) cancelKey {
 	}
 }
 
+// sessions are all that hold a key.
+func (k *cancelKeys) sessions() []*session {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	all := make([]*session, 0, len(k.holds))
+	for _, holder := range k.holds {
+		all = append(all, holder.session)
+	}
+	return all
+}
+
 // remove forgets a key.
 func (k *cancelKeys) remove(key cancelKey) {
 	k.mu.Lock()

@@ -53,14 +53,18 @@ const (
 	privateName = "kproxy_release_public.patients"
 )
 
-func (testGate) Rewrite(sql string) (string, error) {
+func (testGate) Rewrite(sql string) (string, []string, error) {
 	if before, _, found := strings.Cut(sql, "forbidden"); found {
-		return "", refusedText{position: len([]rune(before)) + 1}
+		return "", nil, refusedText{position: len([]rune(before)) + 1}
 	}
 	if strings.Contains(sql, "explode") {
 		panic("the gate explodes on " + sql)
 	}
-	return strings.ReplaceAll(sql, publicName, privateName), nil
+	var reads []string
+	if strings.Contains(sql, publicName) {
+		reads = []string{publicName}
+	}
+	return strings.ReplaceAll(sql, publicName, privateName), reads, nil
 }
 
 func (testGate) ScrubMessage(text string) string {

@@ -162,23 +162,6 @@ func TestSessionsAreCapped(t *testing.T) {
 	})
 }
 
-// TestEndSessions ends what a session has prepared and opened: it does not pass
-// the gate again.
-func TestEndSessions(t *testing.T) {
-	t.Parallel()
-	p := startProxy(t, nil)
-	idle, busy := p.loginWire(t), p.loginWire(t)
-	busy.send(&oldproto.Query{String: "SELECT pg_sleep(600)"})
-	p.EndSessions()
-	idle.expectFatal(stateAdminShutdown)
-	busy.expectFatal(stateAdminShutdown)
-	again := p.loginWire(t)
-	again.send(&oldproto.Query{String: "SELECT 1"})
-	if got := again.script(1); got != "T D(1) C(SELECT 1) ZI" {
-		t.Errorf("a later session: %s", got)
-	}
-}
-
 func TestUnavailable(t *testing.T) {
 	t.Parallel()
 	var down atomic.Bool

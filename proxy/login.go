@@ -11,18 +11,19 @@ import (
 )
 
 // handle serves one connection from its first byte to its last.
-func (s *Server) handle(ctx context.Context, conn net.Conn) {
-	log := s.config.Logger.With("remote", conn.RemoteAddr())
+func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn) {
+	log := began.Logger.With("remote", conn.RemoteAddr())
 	if tcp, ok := conn.(*net.TCPConn); ok {
 		_ = tcp.SetKeepAliveConfig(keepAlive) // without it a dead client is found later
 	}
-	a := &attempt{server: s, log: log, raw: conn, conn: conn}
+	a := &attempt{settings: began, server: s, log: log, raw: conn, conn: conn}
 	err := guard(func() error { return a.serve(ctx) })
 	a.end(ctx, err)
 }
 
 // attempt is a connection on its way to a session.
 type attempt struct {
+	*settings
 	server *Server
 	log    *slog.Logger
 	raw    net.Conn
@@ -33,14 +34,13 @@ type attempt struct {
 // serve runs the connection's phases: encryption, startup, authentication,
 // connecting upstream, session.
 func (a *attempt) serve(ctx context.Context) error {
-	s := a.server
-	if err := a.raw.SetDeadline(time.Now().Add(s.config.AuthTimeout)); err != nil {
+	if err := a.raw.SetDeadline(time.Now().Add(a.AuthTimeout)); err != nil {
 		return err
 	}
 	interrupt := context.AfterFunc(ctx, func() { _ = a.raw.SetDeadline(time.Unix(1, 0)) })
 	defer interrupt()
 
-	conn, packet, err := s.negotiate(a.raw)
+	conn, packet, err := a.negotiate(a.raw)
 	a.conn = conn
 	if err != nil {
 		return err
@@ -53,7 +53,7 @@ func (a *attempt) serve(ctx context.Context) error {
 		return err
 	}
 	a.log = a.log.With("user", st.user, "tls", isEncrypted(conn))
-	if s.config.TLSRequired && !isEncrypted(conn) {
+	if a.TLSRequired && !isEncrypted(conn) {
 		return newFatal(stateInvalidAuthorization, "this server accepts encrypted connections only").
 			withHint("Connect with sslmode=require or stronger.")
 	}
@@ -62,21 +62,19 @@ func (a *attempt) serve(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.authenticate(conn, st.user); err != nil {
+	if err := a.authenticate(conn, st.user); err != nil {
 		return err
 	}
 	// Counted only now, so that strangers cannot take the places of users.
-	select {
-	case s.sessions <- struct{}{}:
-		defer func() { <-s.sessions }()
-	default:
+	defer a.server.sessions.Add(-1)
+	if a.server.sessions.Add(1) > int64(a.MaxSessions) {
 		return newFatal(stateTooManyConnections, "sorry, too many clients already")
 	}
-	if st.database != s.config.Database {
+	if st.database != a.Database {
 		return newFatal(stateInvalidCatalogName, "database \""+cleanText(st.database)+"\" does not exist").
 			withHint("This server publishes one database only.")
 	}
-	if err := s.config.Available(); err != nil {
+	if err := a.Available(); err != nil {
 		refused := newRefusal(err, stateCannotConnectNow).report
 		refused.severity, refused.position = "FATAL", 0
 		return (*fatal)(&refused)
@@ -87,7 +85,7 @@ func (a *attempt) serve(ctx context.Context) error {
 // session connects upstream and relays.
 func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
 	s := a.server
-	up, err := s.connect(ctx, st.parameters)
+	up, err := a.connect(ctx, st.parameters)
 	if err != nil {
 		if ctx.Err() != nil {
 			return errShutdown
@@ -103,10 +101,13 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		up.close()
 		return err
 	}
-	session := newSession(&s.config, st.user, a.conn, up)
-	session.revoked = *s.revocation.Load()
+	session := newSession(&a.Config, st.user, a.conn, up)
 	key := s.keys.add(session)
 	defer s.keys.remove(key)
+	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it
+		up.close()
+		return errNoUser
+	}
 	if err := session.greet(key); err != nil {
 		up.close()
 		return err

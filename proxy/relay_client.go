@@ -136,7 +136,7 @@ func (s *session) query(f frame) error {
 	if err != nil {
 		return err
 	}
-	rewritten, refused := s.config.decide(text)
+	rewritten, refused := s.decide(text)
 	if refused != nil {
 		return s.refuseQuery(refused)
 	}
@@ -159,7 +159,7 @@ func (s *session) parse(f frame) error {
 	if err != nil {
 		return err
 	}
-	rewritten, refused := s.config.decide(message.sql)
+	rewritten, refused := s.decide(message.sql)
 	if refused == nil {
 		refused = message.checkTypes()
 	}

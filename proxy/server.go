@@ -18,52 +18,58 @@ import (
 // Server accepts clients and relays them to PostgreSQL. It is made by [New] and
 // safe for concurrent use.
 type Server struct {
-	config    Config
+	current     atomic.Pointer[settings]
+	keys        cancelKeys
+	sessions    atomic.Int64
+	connections atomic.Int64 // whatever their state
+}
+
+// settings are a configuration and what follows from it. A connection keeps those that
+// it began under.
+type settings struct {
+	Config
 	verifiers map[string]scram.Verifier
 	binding   xscram.ChannelBinding
 
 	mockSecret     []byte
 	mockIterations int
-
-	revocation atomic.Pointer[chan struct{}] // closed to end the sessions that hold it
-
-	keys        cancelKeys
-	sessions    chan struct{} // one element for each session
-	connections chan struct{} // one element for each connection, whatever its state
 }
 
 // New returns a server for the configuration, or all its mistakes joined.
 func New(c Config) (*Server, error) {
+	secret := make([]byte, 32)
+	if _, err := rand.Read(secret); err != nil {
+		return nil, fmt.Errorf("proxy: drawing a secret: %w", err)
+	}
+	first, err := c.settings(secret)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{}
+	s.current.Store(first)
+	return s, nil
+}
+
+// settings checks a configuration. The secret is what salts for users who do not exist
+// are made of.
+func (c Config) settings(secret []byte) (*settings, error) {
 	c = c.withDefaults()
 	verifiers, err := c.verifiers()
 	if err != nil {
 		return nil, err
 	}
-	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		return nil, fmt.Errorf("proxy: drawing a secret: %w", err)
-	}
-	s := &Server{
-		config:         c,
+	return &settings{
+		Config:         c,
 		verifiers:      verifiers,
 		binding:        endpointBinding(c.TLS),
 		mockSecret:     secret,
 		mockIterations: commonIterations(verifiers),
-		sessions:       make(chan struct{}, c.MaxSessions),
-		// As PostgreSQL does, leave room for cancel requests and for telling
-		// clients that there are too many of them.
-		connections: make(chan struct{}, 2*c.MaxSessions+16),
-	}
-	s.revocation.Store(new(make(chan struct{})))
-	return s, nil
+	}, nil
 }
 
-// EndSessions ends every session at once with FATAL 57P01. It is for the moment
-// when the Gate begins to refuse what it allowed before: statements that a
-// session has prepared, and cursors it has opened, do not pass the Gate again.
-func (s *Server) EndSessions() {
-	close(*s.revocation.Swap(new(make(chan struct{}))))
-}
+// maxConnections leaves room, as PostgreSQL does, for cancel requests and for telling
+// clients that there are too many of them.
+func (s *settings) maxConnections() int64 { return 2*int64(s.MaxSessions) + 16 }
 
 // commonIterations returns the iterations of all verifiers if they agree, else
 // PostgreSQL's default: a user who does not exist should look like one who does.
@@ -114,7 +120,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			}
 			// Out of file descriptors, most likely: wait for some to be freed.
 			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.config.Logger.Warn("accepting a client failed", "error", err, "pause", pause)
+			s.current.Load().Logger.Warn("accepting a client failed", "error", err, "pause", pause)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -122,15 +128,15 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 			continue
 		}
 		pause = 0
-		select {
-		case s.connections <- struct{}{}:
-		default:
+		began := s.current.Load()
+		if s.connections.Add(1) > began.maxConnections() {
+			s.connections.Add(-1)
 			_ = conn.Close()
 			continue
 		}
 		clients.Go(func() {
-			defer func() { <-s.connections }()
-			s.handle(ctx, conn)
+			defer s.connections.Add(-1)
+			s.handle(ctx, began, conn)
 		})
 	}
 }

@@ -30,6 +30,7 @@ var (
 	errClientGone   = errors.New("the client is gone")
 	errUpstreamGone = newFatal(stateConnectionFailure, "the connection to the database server was lost")
 	errRevoked      = newFatal(stateAdminShutdown, "terminating connection because a published table was withdrawn").withHint("Connect again; the other tables can be read.")
+	errNoUser       = newFatal(stateAdminShutdown, "terminating connection because its user was removed or has a new password")
 	errShutdown     = newFatal(stateAdminShutdown, "terminating connection due to administrator command")
 )
 
@@ -37,12 +38,16 @@ var (
 type session struct {
 	config    *Config
 	user      string
+	verifier  string // under which the user logged in
 	client    net.Conn
 	clientIn  *bufio.Reader
 	clientOut *bufio.Writer
 	up        *upstream
 	pipeline  *pipeline
-	revoked   <-chan struct{} // closed by Server.EndSessions
+	revoked   chan error // why the session is to end, from outside
+
+	reading sync.Mutex // held while the Gate decides
+	reads   []string   // under reading: relations that its statements have read
 
 	turn  sync.Mutex // held while a step is pushed or a cancel request delivered
 	ended bool       // under turn: the upstream connection is no longer ours
@@ -57,7 +62,7 @@ type session struct {
 
 // newSession joins two connections; neither has anything buffered elsewhere.
 func newSession(config *Config, user string, client net.Conn, up *upstream) *session {
-	s := &session{config: config, user: user, client: client, up: up, pipeline: newPipeline()}
+	s := &session{config: config, user: user, verifier: config.Users[user], client: client, up: up, pipeline: newPipeline(), revoked: make(chan error, 1)}
 	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
 	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
 	up.in.to = s.clientOut
@@ -140,8 +145,8 @@ func (s *session) wait(ctx context.Context, ends <-chan error) (int, error) {
 			timer := time.NewTimer(s.config.DrainTimeout)
 			defer timer.Stop()
 			deadline = timer.C
-		case <-s.revoked:
-			return 2, errRevoked
+		case reason := <-s.revoked:
+			return 2, reason
 		case <-s.pipeline.idle:
 		case <-deadline:
 			return 2, errShutdown

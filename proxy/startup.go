@@ -62,7 +62,7 @@ func readStartupPacket(r io.Reader) (startupPacket, error) {
 
 // negotiate answers requests for encryption, at most one of each kind, and
 // returns the connection as it then is with the packet that follows.
-func (s *Server) negotiate(conn net.Conn) (net.Conn, startupPacket, error) {
+func (s *settings) negotiate(conn net.Conn) (net.Conn, startupPacket, error) {
 	askedTLS, askedGSS := false, false
 	for {
 		p, err := readStartupPacket(conn)

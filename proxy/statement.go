@@ -58,24 +58,24 @@ func appendParse(dst []byte, m parseMessage, sql string) []byte {
 	return appendFrame(dst, 'P', body)
 }
 
-// decide returns the text to send for a client's text, or its refusal.
-func (c *Config) decide(sql string) (string, *refusal) {
+// decide returns the text to send for a client's text and what it reads, or its refusal.
+func (c *Config) decide(sql string) (string, []string, *refusal) {
 	if err := c.Available(); err != nil {
-		return "", newRefusal(err, stateCannotConnectNow)
+		return "", nil, newRefusal(err, stateCannotConnectNow)
 	}
 	if !utf8.ValidString(sql) {
-		return "", newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding)
+		return "", nil, newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding)
 	}
 	if strings.Trim(sql, " \t\n\r\f\v;") == "" {
-		return sql, nil
+		return sql, nil, nil
 	}
-	rewritten, err := c.Gate.Rewrite(sql)
+	rewritten, reads, err := c.Gate.Rewrite(sql)
 	if err != nil {
-		return "", newRefusal(err, stateFeatureNotSupported)
+		return "", nil, newRefusal(err, stateFeatureNotSupported)
 	}
 	if strings.ContainsRune(rewritten, 0) {
 		// It would end the message early and desynchronize the connection.
-		return "", newRefusal(errors.New("the rewritten statement is not valid"), stateInternalError)
+		return "", nil, newRefusal(errors.New("the rewritten statement is not valid"), stateInternalError)
 	}
-	return rewritten, nil
+	return rewritten, reads, nil
 }

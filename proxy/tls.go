@@ -12,15 +12,15 @@ import (
 // answerTLS answers a request for TLS and returns the connection to go on with.
 // Nothing has been read beyond the request: bytes sent ahead in the clear reach
 // the handshake, which fails on them (CVE-2021-23214).
-func (s *Server) answerTLS(conn net.Conn) (net.Conn, error) {
-	if s.config.TLS == nil {
+func (s *settings) answerTLS(conn net.Conn) (net.Conn, error) {
+	if s.TLS == nil {
 		_, err := conn.Write([]byte{'N'})
 		return conn, err
 	}
 	if _, err := conn.Write([]byte{'S'}); err != nil {
 		return nil, err
 	}
-	encrypted := tls.Server(conn, s.config.TLS)
+	encrypted := tls.Server(conn, s.TLS)
 	if err := encrypted.Handshake(); err != nil {
 		// Not wrapped: there is no layer left in which an answer could be read.
 		return nil, errors.New("TLS handshake failed: " + err.Error())

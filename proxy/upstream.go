@@ -30,8 +30,8 @@ func newUpstream(conn net.Conn, in *flushingReader, r *bufio.Reader) *upstream {
 
 // connect opens the upstream connection of a session. Parameters are the
 // client's; those pinned by the configuration win.
-func (s *Server) connect(ctx context.Context, parameters map[string]string) (*upstream, error) {
-	config := s.config.Upstream.Copy()
+func (s *settings) connect(ctx context.Context, parameters map[string]string) (*upstream, error) {
+	config := s.Upstream.Copy()
 	config.RuntimeParams = merge(parameters, config.RuntimeParams)
 	var in *flushingReader
 	var r *bufio.Reader
@@ -40,7 +40,7 @@ func (s *Server) connect(ctx context.Context, parameters map[string]string) (*up
 		r = bufio.NewReaderSize(in, relayBufferBytes)
 		return pgproto3.NewFrontend(&frameLimitedReader{r: r}, to)
 	}
-	ctx, cancel := context.WithTimeout(ctx, s.config.ConnectTimeout)
+	ctx, cancel := context.WithTimeout(ctx, s.ConnectTimeout)
 	defer cancel()
 	pg, err := pgconn.ConnectConfig(ctx, config)
 	if err != nil {

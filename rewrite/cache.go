@@ -5,17 +5,23 @@ import (
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // entryOverhead is what an entry costs beside its texts: map slot, list node
 // and headers, in bytes, rounded up.
 const entryOverhead = 256
 
+// nameOverhead is what a name costs beside its texts, in bytes.
+const nameOverhead = 32
+
 // largestShare is the part of the cache one entry may take: 1/largestShare.
 const largestShare = 16
 
 type outcome struct {
 	sql     string
+	reads   []catalog.Name
 	refusal *Refusal
 }
 
@@ -38,6 +44,9 @@ func newCache(limit int) *cache {
 
 func entryBytes(text string, o outcome) int {
 	size := entryOverhead + len(text) + len(o.sql)
+	for _, name := range o.reads {
+		size += nameOverhead + len(name.Schema) + len(name.Relation)
+	}
 	if o.refusal != nil {
 		size += len(o.refusal.message) + len(o.refusal.hint)
 	}

@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v5"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -35,7 +37,12 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 	}
 	r := w.snapshot.Resolve(schema, relation)
 	switch r.Disposition {
-	case catalog.Protected, catalog.Readable, catalog.SystemCatalog:
+	case catalog.Protected, catalog.Readable:
+		if !slices.Contains(w.reads, r.Source) {
+			w.reads = append(w.reads, r.Source)
+		}
+		return r.Target, nil
+	case catalog.SystemCatalog:
 		return r.Target, nil
 	case catalog.Withdrawn:
 		return catalog.Name{}, refuse(stateNotPublished, r.Reason, "table %q is not published now", name)

@@ -87,6 +87,14 @@ func (r *Rewriter) SetSnapshot(s *catalog.Snapshot) {
 // Rewrite returns the text to run in place of the client's, which may hold
 // several statements or none. The error is a *Refusal.
 func (r *Rewriter) Rewrite(sql string) (string, error) {
+	text, _, err := r.RewriteReading(sql)
+	return text, err
+}
+
+// RewriteReading does as Rewrite and returns also the protected and readable tables
+// that the text reads, each once, in the clients' names with their schemas. The slice
+// is shared: it must not be changed.
+func (r *Rewriter) RewriteReading(sql string) (text string, reads []catalog.Name, err error) {
 	v := r.current.Load()
 	o, hit := v.cache.get(sql)
 	if !hit {
@@ -95,15 +103,15 @@ func (r *Rewriter) Rewrite(sql string) (string, error) {
 		v.cache.put(strings.Clone(sql), o)
 	}
 	if o.refusal != nil {
-		return "", o.refusal
+		return "", nil, o.refusal
 	}
-	return o.sql, nil
+	return o.sql, o.reads, nil
 }
 
 func (r *Rewriter) outcome(sql string, snapshot *catalog.Snapshot) outcome {
-	text, err := r.rewrite(sql, snapshot)
+	text, reads, err := r.rewrite(sql, snapshot)
 	if err == nil {
-		return outcome{sql: text}
+		return outcome{sql: text, reads: reads}
 	}
 	var refusal *Refusal
 	if !errors.As(err, &refusal) {
@@ -112,24 +120,25 @@ func (r *Rewriter) outcome(sql string, snapshot *catalog.Snapshot) outcome {
 	return outcome{refusal: refusal.locate(sql)}
 }
 
-func (r *Rewriter) rewrite(sql string, snapshot *catalog.Snapshot) (string, error) {
+func (r *Rewriter) rewrite(sql string, snapshot *catalog.Snapshot) (string, []catalog.Name, error) {
 	if err := guardText(sql, r.options); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
 	if err := guardTokens(sql, r.options); err != nil {
-		return "", err
+		return "", nil, err
 	}
 	tree, err := parse(sql)
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	w := &walker{snapshot: snapshot, database: r.options.Database, operator: r.operator}
 	for _, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
-			return "", err
+			return "", nil, err
 		}
 	}
-	return deparse(tree)
+	text, err := deparse(tree)
+	return text, w.reads, err
 }

@@ -85,6 +85,30 @@ func TestSnapshotReplacesOutcomes(t *testing.T) {
 	}
 }
 
+// TestReads names the tables that a text reads, also from the cache.
+func TestReads(t *testing.T) {
+	t.Parallel()
+	r := clinicRewriter()
+	for sql, want := range map[string]string{
+		"SELECT 1":               "[]",
+		"SELECT * FROM patients": "[public.patients]",
+		"SELECT * FROM patients a JOIN public.patients b USING (age), wards": "[public.patients public.wards]",
+		"WITH patients AS (SELECT 1) SELECT * FROM patients":                 "[]",
+		"PREPARE p AS SELECT (SELECT count(*) FROM hospital.visits)":         "[hospital.visits]",
+		"SELECT 1; SELECT age FROM patients":                                 "[public.patients]",
+		"SELECT relname FROM pg_class":                                       "[]",
+	} {
+		for range 2 {
+			if _, reads, err := r.RewriteReading(sql); err != nil || fmt.Sprint(reads) != want {
+				t.Errorf("%s: reads %v, %v; want %s", sql, reads, err, want)
+			}
+		}
+	}
+	if _, reads, err := r.RewriteReading("SELECT * FROM patients, secrets"); err == nil || reads != nil {
+		t.Errorf("a refused text reads %v, %v", reads, err)
+	}
+}
+
 func TestConcurrentUse(t *testing.T) {
 	t.Parallel()
 	r := clinicRewriter()
@@ -155,7 +179,7 @@ func BenchmarkMiss2KB(b *testing.B) {
 	r, sql := clinicRewriter(), query2K()
 	snapshot := clinic()
 	for b.Loop() {
-		if _, err := r.rewrite(sql, snapshot); err != nil {
+		if _, _, err := r.rewrite(sql, snapshot); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -13,6 +13,8 @@ import (
 type walker struct {
 	snapshot *catalog.Snapshot
 	database string
+	// reads are the protected and readable tables met so far, each once.
+	reads []catalog.Name
 	// replaced counts the calls that were replaced by something else.
 	replaced int
 	// named says whether the value that is visited ends up before the client's

@@ -18,7 +18,7 @@ import (
 
 // publish begins a lineage with all records of the snapshot as its first batch.
 func (s *guarded) publish(ctx context.Context, p *publisher, source *snapshot) error {
-	for i := range source.keys {
+	for i := range source.records {
 		if err := s.insert(incremental.RecordID(i+1), source.row(int32(i)), p.at); err != nil {
 			return err
 		}
@@ -28,28 +28,16 @@ func (s *guarded) publish(ctx context.Context, p *publisher, source *snapshot) e
 	return s.settle(ctx, p.at)
 }
 
-// assignments yields all records, published or not: those that are not wait.
+// assignments yields the records that are published; others wait.
 func (s *guarded) assignments() func() ([]any, error) {
-	rows := make(map[lineage.RowID]lineage.NewRow, len(s.changes.Rows))
-	for _, r := range s.changes.Rows {
-		rows[r.ID] = r
-	}
-	ids := s.moved()
+	rows := s.changes.Rows
 	return func() ([]any, error) {
-		if len(ids) == 0 {
+		if len(rows) == 0 {
 			return nil, nil
 		}
-		id := ids[0]
-		ids = ids[1:]
-		p := s.changes.Places[id]
-		row := []any{
-			int64(id), storedNumber(int64(p.Class)), storedNumber(int64(p.Row)), storedChange(p), storedTime(p.Since), p.Withheld,
-			nil, nil, nil,
-		}
-		if r, published := rows[p.Row]; published {
-			row[6], row[7], row[8] = int64(r.Person), r.Sealed, float32(1)
-		}
-		return row, nil
+		r := rows[0]
+		rows = rows[1:]
+		return []any{int64(r.Record), int64(r.Person), r.Sealed, float32(1)}, nil
 	}
 }
 

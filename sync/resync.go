@@ -2,7 +2,9 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -14,7 +16,21 @@ import (
 // Resynchronization compares a table with its private store, both as one snapshot shows
 // them, and applies the difference as one transaction of the source would be. What the
 // stream did not tell, for whatever reason, is made good, and the lineage of a guarded
-// table goes on. Values are compared as texts, which is what everything is made from.
+// table goes on. The server joins both by their keys, in one pass, and sends what
+// differs.
+
+const (
+	// mostDifferences is the share of an immediate table, as one of so many records, from
+	// which on it is rather published afresh: nearly all of its classes would be written
+	// anew, and the difference is held in memory.
+	mostDifferences = 2
+	// fewDifferences are applied in any case.
+	fewDifferences = 10_000
+)
+
+// errMostDiffers means that publishing the table afresh takes less than applying what
+// differs.
+var errMostDiffers = errors.New("more than half of the table differs from its private store")
 
 // compare loads the table's generation and applies what differs.
 func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
@@ -28,50 +44,22 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 		return err
 	}
 	t.lsn = at
-	done, tell := 0, w.telling(t, "comparing")
-	count := func() {
-		if done++; done%10000 == 0 {
-			tell(done)
-		}
+	if _, err := tx.Exec(ctx, fillingSettings); err != nil {
+		return fmt.Errorf("comparing %s with its source: %w", t.name(), err)
 	}
-	// Deletions first: a key may have come to another row.
-	if err := t.removeSurplus(ctx, tx, count); err != nil {
+	differences, err := t.takeDifference(ctx, tx, w.telling(t, "comparing"))
+	if errors.Is(err, errMostDiffers) {
+		return errMostDiffers
+	}
+	if err != nil {
 		return fmt.Errorf("comparing %s with its source: %w", t.name(), withoutValues(err))
 	}
-	if err := t.takeMissing(ctx, tx, count); err != nil {
-		return fmt.Errorf("comparing %s with its source: %w", t.name(), withoutValues(err))
-	}
-	w.Logger.Info("a table was compared with its source", "table", t.name(), "differences", done)
+	w.Logger.Info("a table was compared with its source", "table", t.name(), "differences", differences)
 	return nil
 }
 
 func (w *worker) telling(t *table, stage string) func(done int) {
 	return func(done int) { w.Progress(Progress{Table: t.name(), Stage: stage, Done: done}) }
-}
-
-// pairing is the condition under which a row of the source, s, and a record, r, are the
-// same: their keys' texts are, or where equal rows are possible all texts and the
-// number among equal ones.
-func (t *table) pairing() (source, records, condition string) {
-	texts := func(from string, columns []int) string {
-		list := make([]string, len(columns))
-		for i, c := range columns {
-			list[i] = from + catalog.QuoteIdentifier(t.columns[c].Name) + "::text"
-		}
-		return strings.Join(list, ", ")
-	}
-	all := make([]int, len(t.columns))
-	for i := range all {
-		all[i] = i
-	}
-	number := "0"
-	if t.publication.Relation.KeyRepeats {
-		number = "row_number() OVER (PARTITION BY ROW(" + texts("", t.key) + ")::text)"
-	}
-	const form = "(SELECT *, ROW(%s)::text AS kproxy_key, ROW(%s)::text AS kproxy_all, %s AS kproxy_number FROM %s)"
-	source = fmt.Sprintf(form, texts("", t.key), texts("", all), number, t.source())
-	records = fmt.Sprintf(form, texts("", t.key), texts("", all), number, t.recordsTable())
-	return source, records, "s.kproxy_key = r.kproxy_key AND s.kproxy_number = r.kproxy_number"
 }
 
 // source is what the table's rows are selected from.
@@ -82,31 +70,75 @@ func (t *table) source() string {
 	return "ONLY " + t.name().SQL()
 }
 
-// removeSurplus deletes the records whose rows the source does not have.
-func (t *table) removeSurplus(ctx context.Context, tx pgx.Tx, count func()) error {
-	source, records, condition := t.pairing()
-	sql := fmt.Sprintf("SELECT r.%s, %s FROM %s r WHERE NOT EXISTS (SELECT FROM %s s WHERE %s)", recordColumn, t.columnList("r."), records, source, condition)
-	return copyOut(ctx, tx.Conn().PgConn(), 1+len(t.columns), func(values []value) error {
-		id, err := storedID(values[0])
-		if err != nil {
-			return err
+// plainKeys are the types whose values are equal exactly where their texts are.
+var plainKeys = []string{"int2", "int4", "int8", "oid", "uuid", "date"}
+
+// pairing is the condition under which a row of the source, s, and a record, r, are the
+// same, and the further columns that both need for it. The key map knows keys by their
+// texts, and so does the pairing: numeric 1 and 1.0 are two keys. Where equal rows are
+// possible, all texts and the number among equal ones are the key; digests of them are
+// of bounded size, and no two rows can be made to have the same one.
+func (t *table) pairing() (further, condition string) {
+	texts := "ROW(" + t.listOf(t.key) + ")::text"
+	plain := func(i int) bool { return slices.Contains(plainKeys, t.columns[i].BaseType) }
+	switch {
+	case t.publication.Relation.KeyRepeats:
+		hash := "pg_catalog.sha256(pg_catalog.convert_to(" + texts + ", pg_catalog.getdatabaseencoding()))"
+		return fmt.Sprintf(", %[1]s AS kproxy_key, row_number() OVER (PARTITION BY %[1]s) AS kproxy_number", hash),
+			"s.kproxy_key = r.kproxy_key AND s.kproxy_number = r.kproxy_number"
+	case !slices.ContainsFunc(t.key, func(i int) bool { return !plain(i) }):
+		equal := make([]string, len(t.key))
+		for i, c := range t.key {
+			equal[i] = fmt.Sprintf("s.%[1]s = r.%[1]s", catalog.QuoteIdentifier(t.columns[c].Name))
 		}
-		count()
-		return t.remove(t.keyOf(values[1:]), incremental.RecordID(id))
-	}, sql)
+		return "", strings.Join(equal, " AND ")
+	default:
+		return ", " + texts + " AS kproxy_key", "s.kproxy_key = r.kproxy_key"
+	}
 }
 
-// takeMissing inserts the rows that no record is of, and modifies the records whose rows
-// differ.
-func (t *table) takeMissing(ctx context.Context, tx pgx.Tx, count func()) error {
-	source, records, condition := t.pairing()
-	sql := fmt.Sprintf("SELECT r.%s, %s FROM %s s LEFT JOIN %s r ON %s WHERE r.%[1]s IS NULL OR r.kproxy_all <> s.kproxy_all",
-		recordColumn, t.columnList("s."), source, records, condition)
-	return copyOut(ctx, tx.Conn().PgConn(), 1+len(t.columns), func(values []value) error {
-		count()
-		if row := values[1:]; !values[0].null {
-			return t.update(row, row)
+// difference selects records whose rows the source does not have, rows that no record is
+// of, and pairs that differ: the record's number, whether the source has the row, and
+// the row. Images of values are compared, which takes no equality of their types and
+// tells apart whatever texts do.
+func (t *table) difference() string {
+	further, condition := t.pairing()
+	values := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		values[i] = fmt.Sprintf("CASE WHEN s.kproxy_there THEN s.%[1]s ELSE r.%[1]s END", catalog.QuoteIdentifier(c.Name))
+	}
+	return fmt.Sprintf(`SELECT r.%[1]s, s.kproxy_there, %[2]s
+		FROM (SELECT true AS kproxy_there, %[3]s%[4]s FROM %[5]s) s
+		FULL JOIN (SELECT %[1]s, %[3]s%[4]s FROM %[6]s) r ON %[7]s
+		WHERE r.%[1]s IS NULL OR s.kproxy_there IS NULL OR ROW(%[8]s) OPERATOR(pg_catalog.*<>) ROW(%[9]s)`,
+		recordColumn, strings.Join(values, ", "), t.columnList(""), further, t.source(), t.recordsTable(), condition,
+		t.columnList("s."), t.columnList("r."))
+}
+
+// takeDifference applies the difference to the table in memory, and counts it. Pairs have
+// the same key, so no row comes to a key that another one has to leave first.
+func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
+	most := max(fewDifferences, t.stage.status().Records/mostDifferences)
+	guarded := t.publication.Policy.Updates.Mode == catalog.Guarded
+	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.columns), func(values []value) error {
+		if done++; done%progressRows == 0 {
+			tell(done)
 		}
-		return t.insert(values[1:])
-	}, sql)
+		if done > most && !guarded {
+			return errMostDiffers
+		}
+		row := values[2:]
+		if values[0].null {
+			return t.insert(row)
+		}
+		if values[1].null {
+			id, err := storedID(values[0])
+			if err != nil {
+				return err
+			}
+			return t.remove(t.keyOf(row), incremental.RecordID(id))
+		}
+		return t.update(row, row)
+	}, t.difference())
+	return done, err
 }

@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
+	gosync "sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -11,105 +12,126 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// publisher makes the initial release of one table inside a transaction.
+// publisher makes the initial release of one table. It reads the source twice under one
+// snapshot, so that no row is written more often than once into the private store and
+// once into the release: first what the method needs, into memory, and then, when each
+// record's class is known, all that is stored, inside the server. What it writes commits
+// in several transactions and is nobody's until the table joins the stream.
 type publisher struct {
 	*table
-	tx      pgx.Tx
 	session *session
-	total   int
-	at      time.Time // of the publication
+	readers []pgx.Tx  // all see the snapshot, and hold the source as it is
+	conn    *pgx.Conn // makes the tables; outside of the snapshot
+	extent  extent
+	total   int // records; at first as the server estimates
+	at      time.Time
+	watch   stopwatch
+
+	progressing gosync.Mutex // progress is told by one goroutine at a time
 }
 
-func (p *publisher) publish(ctx context.Context, generation int64) error {
-	p.generation, p.at = generation, p.clock()
-	if err := p.copySource(ctx); err != nil {
+func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
+	p.at = p.clock()
+	if err := p.begin(generation, 1, 1, p.session.Seed); err != nil {
 		return err
 	}
+	p.total = p.extent.rows
+	p.watch.lap()
 	source, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
+	p.watch.reading = p.watch.lap()
 	p.session.Failpoint(FailSnapshotCopied)
-	if err := p.begin(generation, incremental.RecordID(p.total+1), 1, p.session.Seed); err != nil {
-		return err
-	}
-	for i, key := range source.keys {
-		p.keys.add(key, incremental.RecordID(i+1))
-	}
 	if err := p.stage.publish(ctx, p, source); err != nil {
 		return err
 	}
-	if err := p.copyClasses(ctx); err != nil {
-		return err
-	}
-	return p.finish(ctx)
+	p.watch.anonymizing = p.watch.lap()
+	return p.write(ctx)
+}
+
+// stopwatch measures the steps of a publication.
+type stopwatch struct {
+	last                                            time.Time
+	reading, anonymizing, records, release, indexes time.Duration
+}
+
+// lap is the time since the last one.
+func (w *stopwatch) lap() time.Duration {
+	before := w.last
+	w.last = time.Now()
+	return w.last.Sub(before)
 }
 
 func (p *publisher) progress(stage string, done int) {
-	p.session.Progress(Progress{Table: p.name(), Stage: stage, Done: done, Total: p.total})
+	p.session.Progress(Progress{Table: p.name(), Stage: stage, Done: done, Total: max(done, p.total)})
 }
 
 func (p *publisher) staging(kind string) string { return storeTable(kind, p.generation).SQL() }
 
-// copySource numbers the source's rows into an unlogged table, inside the server.
-func (p *publisher) copySource(ctx context.Context) error {
-	tag, err := p.tx.Exec(ctx, fmt.Sprintf("CREATE UNLOGGED TABLE %s AS SELECT row_number() OVER ()::bigint AS %s, %s FROM %s",
-		p.staging("source"), recordColumn, p.columnList(""), p.source()))
-	if err != nil {
-		return fmt.Errorf("copying the source: %w", err)
-	}
-	p.total = int(tag.RowsAffected())
-	return nil
-}
-
 // snapshot is the source as partitions know it, in the order of the records'
 // numbers from 1.
 type snapshot struct {
+	records   int
 	cells     [][]hierarchy.Cell // attribute, record
 	sensitive [][]uint32         // sensitive attribute, record
 	subjects  []uint32
 	copied    [][]uint64 // record, column
-	keys      []string
 }
 
-// read codes what partitions and the key map need of all records.
+// add takes a further record of the table.
+func (s *snapshot) add(t *table, row []value) {
+	s.records++
+	for a, column := range t.qi {
+		s.cells[a] = append(s.cells[a], t.cell(a, row[column]))
+	}
+	for a, column := range t.sensitive {
+		s.sensitive[a] = append(s.sensitive[a], t.code(a, row[column]))
+	}
+	if t.subject >= 0 {
+		s.subjects = append(s.subjects, t.person(row[t.subject]))
+	}
+	if t.copied != nil {
+		s.copied = append(s.copied, t.fingerprints(row, nil))
+	}
+}
+
+// progressRows is after how many rows progress is told, and an end looked for.
+const progressRows = 10_000
+
+// read codes what partitions and the key map need of all records, which get their
+// numbers by it. Values are coded one after the other: their codes depend on which came
+// first.
 func (p *publisher) read(ctx context.Context) (*snapshot, error) {
-	indexes := p.codedColumns()
-	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive)), keys: make([]string, 0, p.total)}
-	for a := range s.cells {
-		s.cells[a] = make([]hierarchy.Cell, 0, p.total)
-	}
-	for a := range s.sensitive {
-		s.sensitive[a] = make([]uint32, 0, p.total)
-	}
-	reader := &copyReader{columns: len(indexes), row: func(values []value) error {
-		row := p.spread(indexes, values)
-		for a, column := range p.qi {
-			s.cells[a] = append(s.cells[a], p.cell(a, row[column]))
+	indexes, row := p.codedColumns(), make([]value, len(p.columns))
+	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive))}
+	take := func(values []value) error {
+		for i, column := range indexes {
+			row[column] = values[i]
 		}
-		for a, column := range p.sensitive {
-			s.sensitive[a] = append(s.sensitive[a], p.code(a, row[column]))
+		s.add(p.table, row)
+		if !p.keys.add(p.keyOf(row), incremental.RecordID(s.records)) {
+			return &TableError{Table: p.name(), What: "two of its rows have the same key", Fix: fixPolicy}
 		}
-		if p.subject >= 0 {
-			s.subjects = append(s.subjects, p.person(row[p.subject]))
-		}
-		if p.copied != nil {
-			s.copied = append(s.copied, p.fingerprints(row, nil))
-		}
-		s.keys = append(s.keys, p.keyOf(row))
-		if len(s.keys)%10000 == 0 {
-			p.progress("reading", len(s.keys))
+		if s.records%progressRows == 0 {
+			p.progress("reading", s.records)
 		}
 		return nil
-	}}
-	sql := fmt.Sprintf("COPY (SELECT %s FROM %s ORDER BY %s) TO STDOUT", p.codedList(), p.staging("source"), recordColumn)
-	if _, err := p.tx.Conn().PgConn().CopyTo(ctx, reader, sql); err != nil {
+	}
+	before := 0
+	ended := func(at int) {
+		r := &p.extent.ranges[at]
+		r.first, r.rows = before+1, s.records-before
+		before = s.records
+		if at == len(p.extent.ranges)/2 {
+			p.session.Failpoint(FailSnapshotReading)
+		}
+	}
+	if err := p.readRanges(ctx, indexes, take, ended); err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
 	}
-	if err := reader.Close(); err != nil {
-		return nil, err
-	}
-	p.progress("reading", len(s.keys))
+	p.total, p.nextRecord = s.records, incremental.RecordID(s.records+1)
+	p.progress("reading", s.records)
 	return s, nil
 }
 

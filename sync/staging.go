@@ -8,82 +8,117 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// What the server has to know of the classes, in order to join it with the rows, lies in
+// staging tables for the time of a publication: class<i>, the generalizations of a part's
+// classes, and member, what the release shows of a record beside its places.
+
 // classStage is the staging table with the generalizations of one part's classes.
 func (p *publisher) classStage(part int) string { return fmt.Sprintf("class%d", part) }
 
-// copyClasses sends the assignment of records to classes and the classes'
-// generalizations to the server.
-func (p *publisher) copyClasses(ctx context.Context) error {
-	members := union(p.stage.places(), p.stage.marks())
-	create := []string{fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(members))}
+// apart are the marks of the release that are no places of the records.
+func (p *publisher) apart() []storeColumn {
+	return union(p.stage.places(), p.stage.marks())[len(p.stage.places()):]
+}
+
+// createTables makes records, release and the staging tables, empty. What an earlier
+// attempt of this process has left of them goes.
+func (p *publisher) createTables(ctx context.Context) error {
+	statements := []string{p.dropAll()}
+	nulls := make([]string, len(p.stage.places()))
+	for i, c := range p.stage.places() {
+		nulls[i] = fmt.Sprintf("NULL::%s AS %s", c.sqlType, c.name)
+	}
+	statements = append(statements,
+		fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s, %s FROM %s WITH NO DATA",
+			p.recordsTable(), recordColumn, strings.Join(nulls, ", "), p.columnList(""), p.source()),
+		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn))
 	for i, part := range p.parts {
 		columns := append([]string{part.column + " bigint"}, p.generalizedNames(part, "", " text")...)
-		create = append(create, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.staging(p.classStage(i)), strings.Join(columns, ", ")))
+		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.staging(p.classStage(i)), strings.Join(columns, ", ")))
 	}
-	if _, err := p.tx.Exec(ctx, strings.Join(create, "; ")); err != nil {
-		return fmt.Errorf("preparing the classes: %w", err)
+	if apart := p.apart(); len(apart) > 0 {
+		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
 	}
-	assignments, done := p.stage.assignments(), 0
-	counted := func() ([]any, error) {
-		if done++; done%10000 == 0 {
-			p.progress("publishing", done)
+	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("")))
+	return p.fenced(ctx, statements, "preparing the tables")
+}
+
+// dropAll drops whatever the publication has made.
+func (p *publisher) dropAll() string {
+	tables := []string{p.recordsTable(), p.releaseTable()}
+	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stages()...), ", ")
+}
+
+func (p *publisher) stages() []string {
+	tables := []string{p.staging("member")}
+	for i := range p.parts {
+		tables = append(tables, p.staging(p.classStage(i)))
+	}
+	return tables
+}
+
+// fenced executes statements in a transaction that only the process which applies can
+// commit: its tables' numbers are given anew by the next one.
+func (p *publisher) fenced(ctx context.Context, statements []string, doing string) error {
+	tx, err := p.conn.BeginTx(ctx, pgx.TxOptions{})
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	tag, err := tx.Exec(ctx, "SELECT FROM kproxy_store.position WHERE slot = $1 AND epoch = $2 FOR SHARE", p.session.Slot, p.session.epoch)
+	if err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	if tag.RowsAffected() != 1 {
+		return errFenced
+	}
+	for _, sql := range statements {
+		if _, err := tx.Exec(ctx, sql); err != nil {
+			return fmt.Errorf("%s: %w", doing, err)
 		}
-		return assignments()
 	}
-	if err := p.copyInto(ctx, "member", append([]string{recordColumn}, columnNames(members)...), counted); err != nil {
-		return fmt.Errorf("writing the assignment: %w", err)
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
 	}
+	return nil
+}
+
+// stageClasses sends the classes' generalizations to the server, and what the release
+// shows of records beside.
+func (p *publisher) stageClasses(ctx context.Context) error {
 	for i, part := range p.parts {
-		columns := append([]string{part.column}, p.generalizedNames(part, "", "")...)
-		if err := p.copyInto(ctx, p.classStage(i), columns, p.stage.classes(part)); err != nil {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging(p.classStage(i)), p.stage.classes(part)); err != nil {
 			return fmt.Errorf("writing the classes: %w", err)
 		}
 	}
-	return nil
-}
-
-// copyInto fills a staging table. Rows are asked for on a goroutine of the driver's.
-func (p *publisher) copyInto(ctx context.Context, kind string, columns []string, rows func() ([]any, error)) error {
-	stage := storeTable(kind, p.generation)
-	guarded := func() (row []any, err error) {
-		err = guard(p.session.Logger, func() error {
-			row, err = rows()
-			return err
-		})
-		return row, err
-	}
-	_, err := p.tx.CopyFrom(ctx, pgx.Identifier{stage.Schema, stage.Relation}, columns, pgx.CopyFromFunc(guarded))
-	return err
-}
-
-// finish joins the staging tables into store and release.
-func (p *publisher) finish(ctx context.Context) error {
-	var joins, stages strings.Builder
-	for i, part := range p.parts {
-		fmt.Fprintf(&joins, " JOIN %s c%d USING (%s)", p.staging(p.classStage(i)), i, part.column)
-		fmt.Fprintf(&stages, ", %s", p.staging(p.classStage(i)))
-	}
-	statements := []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT r.%s, %s, %s FROM %s r LEFT JOIN %s m USING (%s)",
-			p.recordsTable(), recordColumn, listed(p.stage.places(), "m."), p.columnList("r."), p.staging("source"), p.staging("member"), recordColumn),
-		fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.recordsTable(), recordColumn),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s, %s FROM %s m%s JOIN %s r USING (%s) ORDER BY 1, random()",
-			p.releaseTable(), listed(p.stage.marks(), "m."), p.releaseList(), p.staging("member"), joins.String(), p.staging("source"), recordColumn),
-	}
-	for _, part := range p.parts {
-		statements = append(statements, fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseTable(), part.column))
-	}
-	statements = append(statements,
-		fmt.Sprintf("DROP TABLE %s, %s%s", p.staging("source"), p.staging("member"), stages.String()),
-		"ANALYZE "+p.recordsTable(),
-		"ANALYZE "+p.releaseTable(),
-	)
-	for i, sql := range statements {
-		if _, err := p.tx.Exec(ctx, sql); err != nil {
-			return fmt.Errorf("making the release, step %d: %w", i+1, err)
+	if len(p.apart()) > 0 {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging("member"), p.stage.assignments()); err != nil {
+			return fmt.Errorf("writing the assignment: %w", err)
 		}
-		p.progress("publishing", p.total*(i+1)/len(statements))
 	}
-	p.stage.written()
 	return nil
+}
+
+// releaseQuery joins records and classes into rows of the release, of those classes of
+// the first part that the condition selects. The texts of a class are read as values
+// once.
+func (p *publisher) releaseQuery(condition string) string {
+	var classes []string
+	var joins strings.Builder
+	for i, part := range p.parts {
+		list := []string{part.column}
+		for j, c := range p.generalizedColumns(part) {
+			list = append(list, fmt.Sprintf("g%[1]d::%s AS g%[1]d", j, c.Type))
+		}
+		query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), p.staging(p.classStage(i)))
+		if i == 0 && condition != "" {
+			query += " WHERE " + condition
+		}
+		classes = append(classes, fmt.Sprintf("c%d AS MATERIALIZED (%s)", i, query))
+		fmt.Fprintf(&joins, " JOIN c%d USING (%s)", i, part.column)
+	}
+	if len(p.apart()) > 0 {
+		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.staging("member"), recordColumn)
+	}
+	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s", strings.Join(classes, ", "), listed(p.stage.marks(), ""), p.releaseList(), p.recordsTable(), joins.String())
 }

@@ -75,11 +75,26 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
 			return n
 		}
+		if errors.Is(n.err, errMostDiffers) {
+			w.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
+			n.job.kind = publishAfresh
+			continue
+		}
+		w.tellObstacle(n)
 		w.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
 		}
 	}
+}
+
+// tellObstacle has the status say why a table is not ready yet.
+func (w *worker) tellObstacle(n *newcomer) {
+	name := n.job.publication.Policy.Table
+	status := w.Status().Tables[name]
+	status.Problem, status.Fix = n.err.Error(), fixTransient(n.err)
+	w.setTable(name, status)
+	w.told()
 }
 
 // make brings the table to a snapshot.
@@ -95,7 +110,7 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	}
 	defer snapshot.close()
 	n.at, t.lsn = snapshot.at, snapshot.at
-	tx, err := snapshot.begin(ctx)
+	tx, err := snapshot.adopt(ctx, w.session)
 	if err != nil {
 		return err
 	}
@@ -106,15 +121,20 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 		return err
 	}
 	if n.job.kind == resynchronize {
+		snapshot.letGo()
 		return w.compare(ctx, tx, t)
 	}
-	p := publisher{table: t, tx: tx, session: w.session}
+	p := &publisher{table: t, session: w.session, readers: []pgx.Tx{tx}}
+	if p.conn, err = snapshot.open(ctx, w.session); err != nil {
+		return err
+	}
+	if p.extent, err = t.measure(ctx, tx); err != nil {
+		return err
+	}
+	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, p.extent.degree()-1)...)
+	snapshot.letGo()
 	if err := p.publish(ctx, n.job.generation); err != nil {
 		return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
-	}
-	w.Failpoint(FailBeforePublication)
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("committing the publication of %s: %w", t.name(), err)
 	}
 	w.Failpoint(FailAfterPublication)
 	return nil
@@ -126,7 +146,7 @@ type sourceSnapshot struct {
 	at          pglogrepl.LSN
 	name        string
 	replication *pgconn.PgConn // holds the temporary slot, and so the snapshot
-	conn        *pgx.Conn
+	conns       []*pgx.Conn
 }
 
 // takeSnapshot makes a temporary slot for the snapshot that comes with it: it sees all
@@ -140,9 +160,6 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 			s.close()
 		}
 	}()
-	if s.conn, err = w.open(ctx, ApplierName(w.Slot)); err != nil {
-		return nil, err
-	}
 	if s.replication, err = w.openReplication(ctx, ApplierName(w.Slot)); err != nil {
 		return nil, err
 	}
@@ -167,27 +184,67 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 // slowSlot is after how long the log says what a snapshot waits for.
 const slowSlot = 5 * time.Second
 
-// begin opens the transaction that sees the snapshot. The temporary slot has done its
-// part then.
-func (s *sourceSnapshot) begin(ctx context.Context) (pgx.Tx, error) {
-	tx, err := s.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+// open makes a further connection, which is closed with the snapshot.
+func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, error) {
+	conn, err := ses.open(ctx, ApplierName(ses.Slot))
+	if err != nil {
+		return nil, err
+	}
+	s.conns = append(s.conns, conn)
+	return conn, nil
+}
+
+// adopt opens a transaction that sees the snapshot, on a connection of its own.
+func (s *sourceSnapshot) adopt(ctx context.Context, ses *session) (pgx.Tx, error) {
+	conn, err := s.open(ctx, ses)
+	if err != nil {
+		return nil, err
+	}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
 	if err != nil {
 		return nil, fmt.Errorf("opening the snapshot's transaction: %w", err)
 	}
 	if _, err := tx.Exec(ctx, "SET TRANSACTION SNAPSHOT "+catalog.QuoteLiteral(s.name)); err != nil {
-		return nil, fmt.Errorf("adopting the slot's snapshot: %w", err)
+		// The server says that the name is wrong where the slot's connection has ended.
+		return nil, fmt.Errorf("%w: %v", errSnapshotGone, err) //nolint:errorlint // as another attempt takes another snapshot
 	}
+	return tx, nil
+}
+
+// further opens transactions beside the first one, as many as can be had: without them it
+// only takes longer. Each holds the source as the first one does. It does not wait for
+// that behind somebody who waits for the first one, since neither would ever end.
+func (s *sourceSnapshot) further(ctx context.Context, ses *session, t *table, wanted int) []pgx.Tx {
+	var more []pgx.Tx
+	for range wanted {
+		tx, err := s.adopt(ctx, ses)
+		if err == nil {
+			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
+		}
+		if err != nil {
+			ses.Logger.Info("the source is read by fewer connections than planned", "table", t.name(), "connections", 1+len(more), "error", err)
+			break
+		}
+		more = append(more, tx)
+	}
+	return more
+}
+
+// errSnapshotGone means that the connection of the temporary slot has ended.
+var errSnapshotGone = errors.New("adopting the slot's snapshot failed")
+
+// letGo ends the temporary slot: transactions that have adopted the snapshot keep it.
+func (s *sourceSnapshot) letGo() {
 	farewell(s.replication)
 	s.replication = nil
-	return tx, nil
 }
 
 func (s *sourceSnapshot) close() {
 	if s.replication != nil {
 		farewell(s.replication)
 	}
-	if s.conn != nil {
-		farewell(s.conn)
+	for _, conn := range s.conns {
+		farewell(conn)
 	}
 }
 

@@ -43,8 +43,8 @@ func parseConfig(path string) (*config.Config, error) {
 	return c, nil
 }
 
-func newLogger(l config.Log) *slog.Logger {
-	options := &slog.HandlerOptions{Level: l.Level}
+func newLogger(l config.Log, level slog.Leveler) *slog.Logger {
+	options := &slog.HandlerOptions{Level: level}
 	if l.Format == config.LogJSON {
 		return slog.New(slog.NewJSONHandler(os.Stderr, options))
 	}

@@ -19,6 +19,7 @@ const (
 	exitOK      = 0
 	exitFailure = 1 // what was asked for could not be done, or did not hold
 	exitUsage   = 2 // the command line is wrong
+	exitNeeded  = 3 // what was asked for was shown, and needs the operator
 )
 
 func main() {
@@ -31,6 +32,9 @@ func main() {
 // usageError marks mistakes on the command line.
 type usageError struct{ error }
 
+// errNeeded is the end of a command that has shown what needs the operator.
+var errNeeded = errors.New("something needs the operator")
+
 func run(ctx context.Context, arguments []string) int {
 	root := newRoot()
 	root.SetArgs(arguments)
@@ -38,6 +42,8 @@ func run(ctx context.Context, arguments []string) int {
 	switch usage := (usageError{}); {
 	case err == nil:
 		return exitOK
+	case errors.Is(err, errNeeded):
+		return exitNeeded
 	case errors.As(err, &usage):
 		fmt.Fprintf(os.Stderr, "kproxy: %v\nRun '%s --help' for what it takes.\n", err, command.CommandPath())
 		return exitUsage
@@ -65,11 +71,14 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy check      verify configuration and privileges
   kproxy serve      publish and serve
   kproxy verify     prove that the published tables meet their constraints
-  kproxy status     show how fresh the published tables are
+  kproxy status     show how fresh the published tables are, and what needs you
+  kproxy reload     have running processes read their configuration again
+  kproxy resync     compare tables with their source and apply the difference
   kproxy init       draft a policy from the data
   kproxy eval       compare methods and parameters on your data
 
-Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line.`,
+Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line, 3 (of status) something
+needs the operator.`,
 		Version:       version(),
 		SilenceUsage:  true,
 		SilenceErrors: true,
@@ -82,7 +91,7 @@ Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newRebuild(), newReanonymize(), newPassword(), newInit(), newEval())
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval())
 	return root
 }
 

@@ -29,6 +29,11 @@ func TestExitCodes(t *testing.T) {
 		{"broken configuration", []string{"verify", "-c", broken}, exitFailure},
 		{"status without configuration", []string{"status", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
 		{"status of something", []string{"status", "patients"}, exitUsage},
+		{"reload of something", []string{"reload", "patients"}, exitUsage},
+		{"reload without patience", []string{"reload", "--timeout", "0s"}, exitUsage},
+		{"reload without configuration", []string{"reload", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
+		{"rebuild that waits and does not", []string{"rebuild", "--no-wait", "--timeout", "1m"}, exitUsage},
+		{"resync without configuration", []string{"resync", "-c", "/nonexistent/kproxy.yaml"}, exitFailure},
 		{"missing policy", []string{"demo", "--csv", "x.csv", "--policy", "/nonexistent/policy.yaml"}, exitFailure},
 	}
 	for _, test := range tests {

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // progress shows how far long work is: on a terminal one line that is drawn over,
@@ -16,10 +14,12 @@ import (
 type progress struct {
 	out      io.Writer
 	terminal bool
+	now      func() time.Time
 
 	mu    sync.Mutex
 	last  time.Time
 	shown bool
+	work  works
 }
 
 const (
@@ -29,34 +29,35 @@ const (
 
 func newProgress(out *os.File) *progress {
 	info, err := out.Stat()
-	return &progress{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, last: time.Now()}
-}
-
-// show tells of an initial publication.
-func (p *progress) show(at ksync.Progress) {
-	text := fmt.Sprintf("%s: %s %d records", at.Table, at.Stage, at.Done)
-	if at.Total > 0 {
-		text = fmt.Sprintf("%s: %s %d of %d records (%d%%)", at.Table, at.Stage, at.Done, at.Total, 100*at.Done/at.Total)
-	}
-	p.say(text)
+	return &progress{out: out, terminal: err == nil && info.Mode()&os.ModeCharDevice != 0, now: time.Now, last: time.Now()}
 }
 
 // say draws the text, unless the last one was drawn a moment ago.
 func (p *progress) say(text string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.due() {
+		p.draw(text)
+	}
+}
+
+// due tells whether the last drawing is old enough for another one.
+func (p *progress) due() bool {
 	pace := logPace
 	if p.terminal {
 		pace = terminalPace
 	}
-	if time.Since(p.last) < pace {
+	return p.now().Sub(p.last) >= pace
+}
+
+func (p *progress) draw(lines ...string) {
+	p.last, p.shown = p.now(), true
+	if p.terminal {
+		fmt.Fprintf(p.out, "\r\x1b[K%s", strings.Join(lines, "; "))
 		return
 	}
-	p.last, p.shown = time.Now(), true
-	if p.terminal {
-		fmt.Fprintf(p.out, "\r\x1b[K%s", text)
-	} else {
-		fmt.Fprintln(p.out, text)
+	for _, line := range lines {
+		fmt.Fprintln(p.out, line)
 	}
 }
 

@@ -9,10 +9,17 @@ import (
 func newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Show how fresh the published tables are, and how far replication is behind",
+		Short: "Show the state of the published tables and of replication, and what needs you",
 		Long: `Status reads the private store as the owner, whether 'kproxy serve' runs or not:
-how far the published tables are behind their source, and of each its records, rows
-and classes. Of tables with guarded updates it also shows
+which kproxy applies, how far the published tables are behind their source, how much of
+its write-ahead log the server keeps for that, and of each table its state, records, rows
+and classes. The states are
+
+  unpublished  being made; readers are told to try again
+  published    served, and in step with its source
+  halted       not served, as it can no longer be kept in step: it needs you
+
+The others go on. Of tables with guarded updates status also shows
 
   WAITING  records that wait to be published, and for how long the first has
   STALE    records that are published as they were before a change, and since when
@@ -21,7 +28,12 @@ and classes. Of tables with guarded updates it also shows
            violated the constraints with all others of their batch
 
 WITHHELD are all records that are not published. The figures are for the operator:
-to readers they would tell who came and left.`,
+to readers they would tell who came and left.
+
+Exit codes: 0 all is well; 1 the status could not be read; 2 wrong command line;
+3 something needs you, and the last lines say what and how it is mended: a table is
+halted, the slot is gone, lost or about to be, it keeps more log than replication.alarm
+allows, or no kproxy applies.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
@@ -35,10 +47,17 @@ to readers they would tell who came and left.`,
 		if err != nil {
 			return err
 		}
+		write := status.WriteText
 		if *asJSON {
-			return status.WriteJSON(c.OutOrStdout())
+			write = status.WriteJSON
 		}
-		return status.WriteText(c.OutOrStdout())
+		if err := write(c.OutOrStdout()); err != nil {
+			return err
+		}
+		if len(status.Needs) > 0 {
+			return errNeeded
+		}
+		return nil
 	}
 	return c
 }

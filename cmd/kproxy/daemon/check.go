@@ -58,6 +58,9 @@ const (
 	codeSlotPosition = "slot-position"
 )
 
+// codePublication is a finding about the publication, or about a table in it.
+const codePublication = "publication"
+
 // Check connects as the owner and reports every finding about the database;
 // the publications are complete only if no finding is an error.
 func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Publication, []catalog.Relation, error) {
@@ -70,6 +73,7 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("checking the database: %w", err)
 	}
+	tolerateSurplus(c.Policy, report)
 	server, err := inspect.Server(ctx, conn)
 	if err != nil {
 		return nil, nil, nil, fmt.Errorf("checking the server: %w", err)
@@ -96,6 +100,17 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	return report, publications, relations, nil
 }
 
+// tolerateSurplus makes warnings of tables that the publication holds and the policy
+// does not: while tables come and go, publication and configuration cannot change at
+// one moment, and changes that nobody wants are only received for nothing.
+func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
+	for i, f := range report {
+		if f.Code == codePublication && f.Table != (catalog.Name{}) && !protects(policy, f.Table) {
+			report[i].Severity = inspect.Warning
+		}
+	}
+}
+
 // checkReader logs in as clients' sessions will.
 func checkReader(ctx context.Context, c *config.Config) inspect.Report {
 	reader, err := readerConfig(c)
@@ -116,7 +131,7 @@ func checkReader(ctx context.Context, c *config.Config) inspect.Report {
 
 // checkPosition tells whether replication can go on from where it stood.
 func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system string) inspect.Report {
-	err := ksync.Continues(ctx, conn, c.Slot, system)
+	err := ksync.Continues(ctx, conn, c.Slot, system, recoveries[c.Replication.Recovery])
 	if err == nil {
 		return nil
 	}
@@ -137,26 +152,6 @@ func Advise(ctx context.Context, c *config.Config, publications []catalog.Public
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	return inspect.Advise(ctx, conn, c.Policy, publications)
-}
-
-func (d *Daemon) check(ctx context.Context) error {
-	report, publications, relations, err := Check(ctx, d.config)
-	if err != nil {
-		return err
-	}
-	for _, f := range report {
-		if f.Severity == inspect.Warning {
-			d.Logger.Warn(f.What, "fix", f.Fix)
-		}
-	}
-	if errs := report.Errors(); len(errs) > 0 {
-		return &CheckError{Config: d.config, Report: errs}
-	}
-	if len(publications) != len(d.config.Policy.Tables) {
-		return errors.New("a table changed while it was being checked; start again")
-	}
-	d.relations, d.publications = relations, publications
-	return nil
 }
 
 func checkInput(c *config.Config) inspect.CheckInput {
@@ -189,13 +184,4 @@ func connectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
 		return nil, &connectError{role: c.Upstream.Owner.User, address: net.JoinHostPort(c.Upstream.Owner.Host, fmt.Sprint(c.Upstream.Owner.Port)), err: err}
 	}
 	return conn, nil
-}
-
-// Forget makes the next Run publish every table afresh.
-func Forget(ctx context.Context, c *config.Config) error {
-	owner, err := ownerConfig(c)
-	if err != nil {
-		return err
-	}
-	return ksync.Forget(ctx, owner, c.Slot)
 }

@@ -21,7 +21,7 @@ func Reanonymize(ctx context.Context, c *config.Config, named []catalog.Name, wa
 	if err != nil {
 		return nil, err
 	}
-	return ksync.Reanonymize(ctx, owner, tables, wait, tell)
+	return ksync.Reanonymize(ctx, owner, c.Slot, tables, wait, tell)
 }
 
 // renewable are the named tables of the policy, or all that can be made anew.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // Stored is what the private store and the server tell, at one moment, of the
@@ -22,6 +24,8 @@ type Stored struct {
 	At          time.Time     `json:"at"`
 	Replication Replication   `json:"replication"`
 	Tables      []StoredTable `json:"tables"` // in the configuration's order
+	// Needs is what waits for the operator; empty where all is well.
+	Needs []Need `json:"needs"`
 }
 
 // Replication is how far the releases are behind the source.
@@ -40,11 +44,37 @@ type Replication struct {
 	// many bytes of it the server keeps for the slot.
 	Confirmed string `json:"confirmed"`
 	Retained  int64  `json:"retained_bytes"`
+	// WALStatus is pg_replication_slots.wal_status, and Safe how many bytes can be
+	// logged until the slot is in danger of being lost, null where nothing bounds that.
+	WALStatus string `json:"wal_status"`
+	Safe      *int64 `json:"safe_wal_bytes"`
+	// Applier is the kproxy that applies, null where none does; Processes is how many
+	// serve.
+	Applier   *Applier `json:"applier"`
+	Processes int      `json:"processes"`
+}
+
+// Applier is the session by which a kproxy applies.
+type Applier struct {
+	PID     int32  `json:"pid"`     // of the server's process
+	Address string `json:"address"` // of the kproxy, empty for the server's own machine
+	// Since is when it connected; it may have followed another one at first.
+	Since time.Time `json:"since"`
 }
 
 // StoredTable is one protected table's release.
 type StoredTable struct {
 	Table string `json:"table"`
+	// State is unpublished, published or halted. A halted table is not served until the
+	// operator has done something: Problem and Fix say why and what.
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+	// Asked is what the operator has asked for and waits for: rebuild, resync or nothing.
+	Asked string `json:"asked,omitempty"`
+	// Position is the place in the source's log up to which the private store has its
+	// changes.
+	Position string `json:"position,omitempty"`
 	// Updates is the mode that the release was made in.
 	Updates string `json:"updates"`
 	// Generation is 0, and so is all else, where nothing has been published yet.
@@ -74,7 +104,12 @@ func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 		return Stored{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return readStored(ctx, conn, c.Slot, c.Policy)
+	s, err := readStored(ctx, conn, c.Slot, c.Policy)
+	if err != nil {
+		return Stored{}, err
+	}
+	s.Needs = s.needs(c.Replication)
+	return s, nil
 }
 
 func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy) (Stored, error) {
@@ -102,7 +137,15 @@ const (
 	undefinedSchema = "3F000"
 	undefinedTable  = "42P01"
 	undefinedColumn = "42703"
+
+	insufficientPrivilege = "42501"
 )
+
+// missingStore tells whether there is no private store that the owner may read.
+func missingStore(err error) bool {
+	refused := (*pgconn.PgError)(nil)
+	return errors.As(err, &refused) && slices.Contains([]string{undefinedSchema, undefinedTable, insufficientPrivilege}, refused.Code)
+}
 
 // unprepared tells of a store that setup has not made, or has made in an earlier
 // version.
@@ -126,10 +169,11 @@ func (s *Stored) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	const position = `SELECT now(), p.slot, p.lsn::text, p.updated_at,
 		pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, p.lsn)::bigint,
 		s.slot_name IS NOT NULL, coalesce(s.active, false), coalesce(s.confirmed_flush_lsn::text, ''),
-		coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0)
+		coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0),
+		coalesce(s.wal_status, ''), s.safe_wal_size
 		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot
 		ORDER BY p.slot <> $1, p.slot LIMIT 1`
-	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained)
+	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
 		return errors.New("nothing has been published yet: start 'kproxy serve'")
@@ -138,16 +182,46 @@ func (s *Stored) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	case r.Slot != slot:
 		return fmt.Errorf("the private store is fed by replication slot %q, but the configuration names %q", r.Slot, slot)
 	}
-	return nil
+	if r.Applier, err = readApplier(ctx, tx, slot); err != nil {
+		return err
+	}
+	pids, err := serving(ctx, tx, slot)
+	r.Processes = len(pids)
+	return err
+}
+
+// querier is a connection or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error)
+	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
+}
+
+// readApplier looks for the session by which a kproxy applies, nil for none. It may be
+// gone a moment later.
+func readApplier(ctx context.Context, on querier, slot string) (*Applier, error) {
+	var a Applier
+	err := on.QueryRow(ctx, `SELECT pid, coalesce(host(client_addr), ''), backend_start FROM pg_catalog.pg_stat_activity
+		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database()
+		ORDER BY backend_type <> 'walsender', pid LIMIT 1`, applierName(slot)).Scan(&a.PID, &a.Address, &a.Since)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("looking for the kproxy that applies: %w", err)
+	}
+	return &a, nil
 }
 
 func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (StoredTable, error) {
 	name := policy.Table
-	t := StoredTable{Table: name.String(), Updates: policy.Updates.Mode.String()}
-	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired
+	t := StoredTable{Table: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String()}
+	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
+		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, '')
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
-		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired)
+		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired,
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}

@@ -10,40 +10,72 @@ import (
 	"time"
 )
 
-// WriteText writes the state for people: a line on replication and one for each table.
+// WriteText writes the state for people: some lines on replication, one for each table,
+// and what needs the operator.
 func (s Stored) WriteText(w io.Writer) error {
 	var text strings.Builder
-	r := s.Replication
-	slot := "is not connected: does 'kproxy serve' run?"
-	switch {
-	case !r.Exists:
-		slot = "is gone: 'kproxy rebuild' publishes afresh"
-	case r.Active:
-		slot = "is connected"
-	}
-	fmt.Fprintf(&text, "replication slot %s %s\n", r.Slot, slot)
-	fmt.Fprintf(&text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, age(s.At.Sub(r.Since)), size(r.Behind))
-	if r.Exists {
-		fmt.Fprintf(&text, "confirmed is %s; the server keeps %s of its log for the slot\n", r.Confirmed, size(r.Retained))
-	}
+	s.writeReplication(&text)
 	text.WriteByte('\n')
 	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "TABLE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tEXPIRED")
+	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tEXPIRED")
 	for _, t := range s.Tables {
 		if t.Generation == 0 {
-			fmt.Fprintf(table, "%s\t%s\tnot published yet\n", t.Table, t.Updates)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Table, t.State, t.Updates)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\n", t.Table, t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\n", t.Table, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
 			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Expired)
 	}
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	for i, n := range s.Needs {
+		if i == 0 {
+			text.WriteByte('\n')
+		}
+		fmt.Fprintf(&text, "needs you: %s\n    fix: %s\n", n.What, n.Fix)
+	}
 	if _, err := io.WriteString(w, text.String()); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	return nil
+}
+
+func (s Stored) writeReplication(text *strings.Builder) {
+	r := s.Replication
+	switch {
+	case !r.Exists:
+		fmt.Fprintf(text, "replication slot %s is gone\n", r.Slot)
+	case r.Applier != nil:
+		from := r.Applier.Address
+		if from == "" {
+			from = "the server's machine"
+		}
+		fmt.Fprintf(text, "replication slot %s is read by a kproxy at %s, connected for %s\n", r.Slot, from, age(s.At.Sub(r.Applier.Since)))
+	default:
+		fmt.Fprintf(text, "replication slot %s is not read by any kproxy\n", r.Slot)
+	}
+	fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, age(s.At.Sub(r.Since)), size(r.Behind))
+	if r.Exists {
+		fmt.Fprintf(text, "confirmed is %s; the server keeps %s of its log for the slot", r.Confirmed, size(r.Retained))
+		if r.WALStatus != "" {
+			fmt.Fprintf(text, " (%s", r.WALStatus)
+			if r.Safe != nil {
+				fmt.Fprintf(text, ", %s until it is in danger", size(*r.Safe))
+			}
+			text.WriteByte(')')
+		}
+		text.WriteByte('\n')
+	}
+	fmt.Fprintf(text, "kproxy serves in %d processes\n", r.Processes)
+}
+
+// stateText is the table's state, and what is under way.
+func (t StoredTable) stateText() string {
+	if t.Asked != "" {
+		return t.State + ", " + t.Asked
+	}
+	return t.State
 }
 
 // WriteJSON writes the state for programs.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
@@ -27,9 +28,9 @@ var storedPolicy = catalog.Policy{Tables: []catalog.TablePolicy{
 // and an immediate one with two parts.
 const storedStore = `
 INSERT INTO kproxy_store.position (slot, epoch, lsn, system_identifier, updated_at) VALUES ('status_test', 1, '0/1', '', now() - interval '90 seconds');
-INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, oldest_waiting, stale, oldest_stale, ghosts, expired) VALUES
-  ('public', 'stays', 7, '', 1, 1, 'guarded', 2, now() - interval '3 hours', 1, now() - interval '2 days', 3, 1),
-  ('public', 'trips', 8, '', 1, 1, NULL, 0, NULL, 0, NULL, 0, 0);
+INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, oldest_waiting, stale, oldest_stale, ghosts, expired, lsn, halted, halted_fix, asked) VALUES
+  ('public', 'stays', 7, '', 1, 1, 'guarded', 2, now() - interval '3 hours', 1, now() - interval '2 days', 3, 1, '0/1', NULL, NULL, 'resync'),
+  ('public', 'trips', 8, '', 1, 1, NULL, 0, NULL, 0, NULL, 0, 0, '0/2', 'a column is gone', 'bring it back', NULL);
 CREATE TABLE kproxy_store.records_7 AS SELECT n AS kproxy_record, CASE WHEN n <= 10 THEN n / 6 + 1 END AS kproxy_class FROM generate_series(1, 13) n;
 CREATE TABLE kproxy_store.release_7 AS SELECT n / 7 + 1 AS kproxy_class, 'a'::text AS kproxy_class_note FROM generate_series(1, 13) n;
 CREATE TABLE kproxy_store.records_8 AS SELECT n AS kproxy_record, n AS kproxy_class, n / 2 AS kproxy_class_2 FROM generate_series(1, 9) n;
@@ -37,13 +38,13 @@ CREATE TABLE kproxy_store.release_8 AS SELECT kproxy_class, kproxy_class_2 FROM 
 
 func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	t.Parallel()
-	config, err := pgx.ParseConfig(pgtest.Database(t, pgtest.Shared(t)))
+	settings, err := pgx.ParseConfig(pgtest.Database(t, pgtest.Shared(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	connect := func() *pgx.Conn {
 		t.Helper()
-		conn, err := pgx.ConnectConfig(t.Context(), config)
+		conn, err := pgx.ConnectConfig(t.Context(), settings)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,12 +66,12 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	}
 	refused("status_test", "run 'kproxy setup', and then")
 	execute("CREATE TABLE stays (id int PRIMARY KEY); CREATE TABLE trips (id int PRIMARY KEY); CREATE TABLE later (id int PRIMARY KEY)")
-	owner := provision.Login{Name: config.Database + "_owner", Password: "owner"}
-	in := provision.Input{Policy: storedPolicy, Owner: owner, Reader: provision.Login{Name: config.Database + "_reader"}}
+	owner := provision.Login{Name: settings.Database + "_owner", Password: "owner"}
+	in := provision.Input{Policy: storedPolicy, Owner: owner, Reader: provision.Login{Name: settings.Database + "_reader"}}
 	if err := provision.Apply(t.Context(), conn, in); err != nil {
 		t.Fatal(err)
 	}
-	config.User, config.Password = owner.Name, owner.Password
+	settings.User, settings.Password = owner.Name, owner.Password
 	conn = connect() // which need not be a superuser for the rest
 	refused("status_test", "start 'kproxy serve'")
 	execute(storedStore)
@@ -80,14 +81,17 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r := s.Replication; r.Exists || r.Active || r.Position != "0/1" || r.Behind < 1 || s.At.Sub(r.Since) < 90*time.Second {
+	if r := s.Replication; r.Exists || r.Active || r.Applier != nil || r.Processes != 0 || r.Position != "0/1" || r.Behind < 1 || s.At.Sub(r.Since) < 90*time.Second {
 		t.Errorf("replication is %+v", r)
 	}
 	waits, stale := s.At.Add(-3*time.Hour), s.At.Add(-48*time.Hour)
 	want := []StoredTable{
-		{Table: "public.stays", Updates: "guarded", Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Expired: 1},
-		{Table: "public.trips", Updates: "immediate", Generation: 8, Records: 9, Rows: 9, Classes: 9 + 5},
-		{Table: "public.later", Updates: "guarded"},
+		{Table: "public.stays", State: "published", Asked: "resync", Position: "0/1", Updates: "guarded", Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Expired: 1},
+		{
+			Table: "public.trips", State: "halted", Problem: "a column is gone", Fix: "bring it back", Position: "0/2",
+			Updates: "immediate", Generation: 8, Records: 9, Rows: 9, Classes: 9 + 5,
+		},
+		{Table: "public.later", State: "unpublished", Updates: "guarded"},
 	}
 	for i, got := range s.Tables {
 		if i == 0 && (got.OldestWaiting.After(waits) || got.OldestStale.After(stale)) {
@@ -118,45 +122,78 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 func storedExample() Stored {
 	at := time.Date(2024, 5, 1, 12, 0, 0, 0, time.UTC)
 	waits, stale := at.Add(-12*time.Minute-5*time.Second), at.Add(-(3*24+2)*time.Hour)
+	safe := int64(1 << 30)
 	return Stored{
-		At:          at,
-		Replication: Replication{Slot: "kproxy", Position: "0/1A2B3C", Since: at.Add(-time.Second), Behind: 1536, Exists: true, Active: true, Confirmed: "0/1A2B00", Retained: 3 << 20},
+		At: at,
+		Replication: Replication{
+			Slot: "kproxy", Position: "0/1A2B3C", Since: at.Add(-time.Second), Behind: 1536, Exists: true, Active: true, Confirmed: "0/1A2B00", Retained: 3 << 20,
+			WALStatus: "reserved", Safe: &safe, Applier: &Applier{PID: 7, Address: "10.0.0.7", Since: at.Add(-time.Hour)}, Processes: 2,
+		},
 		Tables: []StoredTable{
 			{
-				Table: "public.patients", Updates: "guarded", Generation: 3, Records: 1000, Rows: 995, Classes: 61, Withheld: 9,
+				Table: "public.patients", State: "published", Asked: "rebuild", Updates: "guarded", Generation: 3, Records: 1000, Rows: 995, Classes: 61, Withheld: 9,
 				Waiting: 7, OldestWaiting: &waits, Stale: 1, OldestStale: &stale, Ghosts: 4, Expired: 2,
 			},
-			{Table: "public.visits", Updates: "immediate", Generation: 3, Records: 20, Rows: 20, Classes: 4},
-			{Table: "public.later", Updates: "guarded"},
+			{Table: "public.visits", State: "halted", Problem: "a column is gone", Fix: "bring it back", Updates: "immediate", Generation: 3, Records: 20, Rows: 20, Classes: 4},
+			{Table: "public.later", State: "unpublished", Updates: "guarded"},
 		},
+		Needs: []Need{},
 	}
 }
 
 func TestStoredAsText(t *testing.T) {
 	t.Parallel()
-	const want = `replication slot kproxy is connected
+	s := storedExample()
+	s.Needs = s.needs(config.Replication{Alarm: config.Alarm{Retained: 2 << 20}})
+	const want = `replication slot kproxy is read by a kproxy at 10.0.0.7, connected for 1h00m
 shown is the source at 0/1A2B3C, reached 1s ago, 1.5 KiB of write-ahead log behind the server
-confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot
+confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot (reserved, 1.0 GiB until it is in danger)
+kproxy serves in 2 processes
 
-TABLE            UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  EXPIRED
-public.patients  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2
-public.visits    immediate  3           20       20    4        0         0              0             0       0
-public.later     guarded    not published yet
+TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  EXPIRED
+public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2
+public.visits    halted              immediate  3           20       20    4        0         0              0             0       0
+public.later     unpublished         guarded
+
+needs you: the server keeps 3.0 MiB of its log for replication slot kproxy
+    fix: ` + fixBehind + `
+needs you: table public.visits is withdrawn: a column is gone
+    fix: bring it back
 `
 	var text bytes.Buffer
-	if err := storedExample().WriteText(&text); err != nil || text.String() != want {
+	if err := s.WriteText(&text); err != nil || text.String() != want {
 		t.Errorf("%v\n got:\n%s\nwant:\n%s", err, text.String(), want)
 	}
-	for _, r := range []struct {
-		exists bool
-		words  string
-	}{{true, "is not connected: does 'kproxy serve' run?"}, {false, "is gone: 'kproxy rebuild'"}} {
-		text.Reset()
-		s := storedExample()
-		s.Replication.Exists, s.Replication.Active = r.exists, false
-		if err := s.WriteText(&text); err != nil || !strings.Contains(text.String(), r.words) || strings.Contains(text.String(), "confirmed") != r.exists {
-			t.Errorf("%v\n%s", err, text.String())
+}
+
+// TestNeeds names what waits for the operator, and what does not.
+func TestNeeds(t *testing.T) {
+	t.Parallel()
+	well := storedExample()
+	well.Tables = nil
+	for name, c := range map[string]struct {
+		change func(*Replication)
+		want   string
+	}{
+		"nothing":        {func(*Replication) {}, ""},
+		"slot gone":      {func(r *Replication) { r.Exists = false }, "is gone"},
+		"slot lost":      {func(r *Replication) { r.WALStatus = "lost" }, "has lost the log"},
+		"slot in danger": {func(r *Replication) { r.WALStatus = "unreserved" }, "may lose the log"},
+		"log kept":       {func(r *Replication) { r.Retained = 5 << 20 }, "keeps 5.0 MiB"},
+		"nobody applies": {func(r *Replication) { r.Applier = nil }, "no kproxy applies"},
+	} {
+		s := well
+		c.change(&s.Replication)
+		needs := s.needs(config.Replication{Alarm: config.Alarm{Retained: 4 << 20}})
+		if c.want == "" && len(needs) == 0 {
+			continue
 		}
+		if len(needs) != 1 || !strings.Contains(needs[0].What, c.want) || needs[0].Fix == "" {
+			t.Errorf("%s: %v", name, needs)
+		}
+	}
+	if needs := well.needs(config.Replication{}); len(needs) != 0 {
+		t.Errorf("without an alarm: %v", needs)
 	}
 }
 

@@ -19,18 +19,27 @@ const auditInterval = 30 * time.Second
 // failedAuditInterval is how soon a failed audit is tried again.
 const failedAuditInterval = 5 * time.Second
 
+// alarmInterval is how often replication is held against the bounds of the alarm.
+const alarmInterval = 3 * time.Second
+
 // startingOnly are the findings that keep kproxy from starting but take nothing
 // away from what is published. Replication itself watches its slot.
 var startingOnly = []string{"slots", "wal-senders", codeSlotPosition}
 
-// watch keeps names, withdrawals and the audit up to date until ctx ends.
+// watch keeps names, withdrawals, the audit and the alarms up to date until ctx ends,
+// and does what it is given.
 func (d *Daemon) watch(ctx context.Context) {
-	audit := time.NewTicker(auditInterval)
+	audit, alarm := time.NewTicker(auditInterval), time.NewTicker(alarmInterval)
 	defer audit.Stop()
+	defer alarm.Stop()
 	for {
 		select {
 		case <-d.refresh:
 			d.resolve(nil)
+		case task := <-d.tasks:
+			task(ctx)
+		case <-alarm.C:
+			d.alarms.look(d.Logger, d.config.Replication.Alarm, d.syncer.Status())
 		case <-audit.C:
 			d.audit(ctx)
 			if d.unavailable.Load() != nil {
@@ -44,14 +53,34 @@ func (d *Daemon) watch(ctx context.Context) {
 	}
 }
 
-// audit proves again what serving rests on. While it cannot, nothing is served.
+// do has watch do something and waits for it, or for the end of ctx.
+func (d *Daemon) do(ctx context.Context, task func(context.Context)) {
+	done := make(chan struct{})
+	select {
+	case d.tasks <- func(ctx context.Context) { defer close(done); task(ctx) }:
+		select {
+		case <-done:
+		case <-ctx.Done():
+		}
+	case <-ctx.Done():
+	}
+}
+
+// audit proves again what serving rests on. While it cannot, nothing is served; what
+// concerns one table alone withdraws that one.
 func (d *Daemon) audit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
 	report, publications, relations, err := Check(ctx, d.config)
-	findings := slices.DeleteFunc(report.Errors(), func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
+	findings, broken := parted(d.config.Policy, report.Errors())
+	findings = slices.DeleteFunc(findings, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
 	if err == nil {
-		findings = append(findings, d.changed(publications)...)
+		for _, f := range d.changed(publications) {
+			if _, known := broken[f.Table]; !known {
+				broken[f.Table] = inspect.Report{f}
+			}
+		}
+		d.broken = broken
 		d.resolve(relations)
 	}
 	switch {
@@ -72,18 +101,21 @@ func (d *Daemon) audit(ctx context.Context) {
 func (d *Daemon) changed(now []catalog.Publication) inspect.Report {
 	var report inspect.Report
 	for _, applied := range d.publications {
-		same := slices.ContainsFunc(now, func(p catalog.Publication) bool {
-			return p.Policy.Table == applied.Policy.Table && p.Relation.OID == applied.Relation.OID &&
-				slices.Equal(p.Relation.Key, applied.Relation.Key) && slices.Equal(p.StoredColumns(), applied.StoredColumns())
-		})
-		if !same {
+		if !slices.ContainsFunc(now, func(p catalog.Publication) bool { return samePublication(p, applied) }) {
 			report = append(report, inspect.Finding{
-				Severity: inspect.Error, Code: "table-changed", Table: applied.Policy.Table,
-				What: "the table is not as it was when it was published", Fix: "restart kproxy: it publishes the table afresh",
+				Severity: inspect.Error, Code: codeTableChanged, Table: applied.Policy.Table,
+				What: "the table is not as it was when it was published", Fix: "run 'kproxy reload': kproxy looks at the table afresh",
 			})
 		}
 	}
 	return report
+}
+
+// samePublication tells whether the table is the same, as far as its release depends
+// on it.
+func samePublication(a, b catalog.Publication) bool {
+	return a.Policy.Table == b.Policy.Table && a.Relation.OID == b.Relation.OID &&
+		slices.Equal(a.Relation.Key, b.Relation.Key) && slices.Equal(a.StoredColumns(), b.StoredColumns())
 }
 
 // unreachable tells a database that no connection reaches from one that answers

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -34,42 +35,117 @@ func (d *Daemon) available() error {
 
 // resolve gives the rewriter a fresh snapshot when something in it changed;
 // relations are nil when they were not looked at again. A table that is withdrawn
-// ends the sessions, which may have prepared statements and opened cursors on it.
+// after it was served ends the sessions that have read it: they may have prepared
+// statements and opened cursors.
 func (d *Daemon) resolve(relations []catalog.Relation) {
-	withdrawn := withdrawals(d.config.Policy, d.syncer.Status())
-	first, withdraws := d.withdrawn == nil, !maps.Equal(withdrawn, d.withdrawn)
+	status := d.latest()
+	d.tell(status)
+	withdrawn := withdrawals(d.config.Policy, status, d.broken)
+	first := d.withdrawn == nil
 	moved := relations != nil && !slices.EqualFunc(relations, d.relations, sameRelation)
-	if !first && !withdraws && !moved {
+	if !first && !moved && maps.Equal(withdrawn, d.withdrawn) {
 		return
 	}
 	if relations != nil {
 		d.relations = relations
 	}
 	d.withdrawn = withdrawn
-	d.rewriter.SetSnapshot(catalog.NewSnapshot(d.config.Policy, d.relations, withdrawn))
-	if withdraws && len(withdrawn) > 0 {
-		d.proxy.EndSessions()
+	d.renew()
+}
+
+// latest is what replication tells. Of a table of which it has no word for a moment, as
+// after a reload, what it told last stands.
+func (d *Daemon) latest() ksync.Status {
+	status := d.syncer.Status()
+	for _, t := range d.config.Policy.Tables {
+		if _, said := status.Tables[t.Table]; said {
+			continue
+		}
+		if last, known := d.last[t.Table]; known {
+			status.Tables[t.Table] = last
+		}
 	}
+	d.last = status.Tables
+	return status
+}
+
+// renew has the rewriter know what is served now, and ends the sessions that have read
+// what no longer is.
+func (d *Daemon) renew() {
+	d.gate.rewriter.Load().SetSnapshot(d.snapshot())
+	before := d.served
+	d.served = slices.Clone(d.config.Policy.Readable)
+	for _, t := range d.config.Policy.Tables {
+		if _, gone := d.withdrawn[t.Table]; !gone {
+			d.served = append(d.served, t.Table)
+		}
+	}
+	if gone := slices.DeleteFunc(before, func(n catalog.Name) bool { return slices.Contains(d.served, n) }); len(gone) > 0 {
+		d.proxy.EndReaders(names(gone)...)
+	}
+}
+
+func (d *Daemon) snapshot() *catalog.Snapshot {
+	return catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn)
 }
 
 func sameRelation(a, b catalog.Relation) bool { return a.Name == b.Name && a.OID == b.OID }
 
-// withdrawals names the tables whose guarantees cannot be given, with reasons
-// in words that tell nothing about the data.
-func withdrawals(policy catalog.Policy, status ksync.Status) map[catalog.Name]string {
+// What readers are told of a table that they cannot read, in words that tell nothing
+// about the data.
+const (
+	beingPublished = "It is being published; try again later."
+	notInStep      = "Its release can no longer be kept in step with its source; the operator has been told why."
+)
+
+// withdrawals names the tables whose guarantees cannot be given, with reasons for
+// readers.
+func withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]string {
 	withdrawn := make(map[catalog.Name]string)
 	for _, t := range policy.Tables {
-		if status.State == ksync.Stopped {
-			withdrawn[t.Table] = "its release can no longer be kept in step with its source; the operator has been told why"
-			continue
-		}
-		if table := status.Tables[t.Table]; t.Unpublishable == catalog.Refuse && table.Withheld > 0 {
-			why := "its records cannot meet its constraints at the moment (%v)"
+		table := status.Tables[t.Table]
+		switch {
+		case status.State == ksync.Stopped, len(broken[t.Table]) > 0, table.State == ksync.Halted:
+			withdrawn[t.Table] = notInStep
+		case table.State == ksync.Unpublished:
+			withdrawn[t.Table] = beingPublished
+		case t.Unpublishable == catalog.Refuse && table.Withheld > 0:
+			why := "Its records cannot meet its constraints at the moment (%v)."
 			if t.Updates.Mode == catalog.Guarded {
-				why = "its records wait, or cannot meet its constraints (%v)"
+				why = "Its records wait, or cannot meet its constraints (%v)."
 			}
 			withdrawn[t.Table] = fmt.Sprintf(why, t.Constraints)
 		}
 	}
 	return withdrawn
+}
+
+// tell puts into the log, once, that this process begins to apply, what is wrong with
+// single tables and how it is mended, and that nothing is any more.
+func (d *Daemon) tell(status ksync.Status) {
+	if applies := status.State == ksync.Streaming; applies != d.applies && (applies || status.State == ksync.Following) {
+		if d.applies = applies; applies {
+			d.Logger.Info("this process applies the changes now", "position", status.Position.String())
+		}
+	}
+	problems := make(map[catalog.Name]string)
+	for _, t := range d.config.Policy.Tables {
+		table := status.Tables[t.Table]
+		what, fix := table.Problem, table.Fix
+		if report := d.broken[t.Table]; len(report) > 0 {
+			what, fix = problem(report)
+		} else if table.State != ksync.Halted {
+			continue
+		}
+		problems[t.Table] = what
+		if d.told[t.Table] != what {
+			d.Logger.Error("a table is withdrawn; the others are served", "table", t.Table, "problem", what, "fix", fix)
+		}
+	}
+	for _, t := range d.config.Policy.Tables {
+		if _, still := problems[t.Table]; !still && d.told[t.Table] != "" {
+			d.Logger.Info("a table is well again", "table", t.Table)
+		}
+	}
+	d.told = problems
 }

@@ -1,11 +1,13 @@
 package daemon
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -20,28 +22,60 @@ func TestWithdrawals(t *testing.T) {
 		{Table: guarded, Unpublishable: catalog.Refuse, Constraints: []privacy.Spec{{K: 5}}, Updates: catalog.Updates{Mode: catalog.Guarded}},
 	}}
 	few := map[catalog.Name]ksync.TableStatus{
-		waits: {Records: 3, Withheld: 3}, refuses: {Records: 3, Withheld: 3},
-		guarded: {Records: 30, Waiting: 3, Expired: 2}, // others are published
+		waits:   {State: ksync.Published, Records: 3, Withheld: 3},
+		refuses: {State: ksync.Published, Records: 3},
+		guarded: {State: ksync.Published, Records: 30, Waiting: 3, Expired: 2}, // others are published
 	}
+	check := func(name string, status ksync.Status, broken map[catalog.Name]inspect.Report, want map[catalog.Name]string) {
+		t.Helper()
+		got := withdrawals(policy, status, broken)
+		if len(got) != len(want) {
+			t.Errorf("%s: withdrawn are %v, want %v", name, got, want)
+		}
+		for table, words := range want {
+			if !strings.Contains(got[table], words) {
+				t.Errorf("%s: %s is withdrawn for %q, want %q", name, table, got[table], words)
+			}
+		}
+		if text := fmt.Sprint(got); strings.Contains(text, "secret") {
+			t.Errorf("%s: readers are told %s", name, text)
+		}
+	}
+	check("all published", ksync.Status{State: ksync.Streaming, Tables: few}, nil, nil)
+	// A server out of reach, or another process that applies, leaves the release safe to read.
+	check("reconnecting", ksync.Status{State: ksync.Reconnecting, Tables: few}, nil, nil)
+	check("following", ksync.Status{State: ksync.Following, Tables: few}, nil, nil)
+	check("nothing yet", ksync.Status{}, nil, map[catalog.Name]string{waits: "being published", refuses: "being published", guarded: "being published"})
+	broken := map[catalog.Name]inspect.Report{waits: {{What: "secret"}}}
+	check("one table broken", ksync.Status{State: ksync.Streaming, Tables: few}, broken, map[catalog.Name]string{waits: "in step"})
+	check("stopped", ksync.Status{State: ksync.Stopped, Reason: "secret", Tables: few}, nil,
+		map[catalog.Name]string{waits: "in step", refuses: "in step", guarded: "in step"})
 
-	if w := withdrawals(policy, ksync.Status{State: ksync.Streaming}); len(w) != 0 {
-		t.Errorf("withdrawn without a reason: %v", w)
+	few[refuses] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3}
+	check("withheld", ksync.Status{State: ksync.Streaming, Tables: few}, nil, map[catalog.Name]string{refuses: "5-anonymity"})
+	few[guarded] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3, Waiting: 3}
+	few[waits] = ksync.TableStatus{State: ksync.Halted, Problem: "secret"}
+	check("halted", ksync.Status{State: ksync.Streaming, Tables: few}, nil,
+		map[catalog.Name]string{waits: "in step", refuses: "5-anonymity", guarded: "Its records wait"})
+}
+
+// TestFindingsOfSingleTables stop those alone; what concerns the reader stops all.
+func TestFindingsOfSingleTables(t *testing.T) {
+	t.Parallel()
+	a, other := catalog.Name{Schema: "public", Relation: "a"}, catalog.Name{Schema: "public", Relation: "other"}
+	policy := catalog.Policy{Tables: []catalog.TablePolicy{{Table: a}}}
+	report := inspect.Report{
+		{Code: "policy", Table: a, Column: "age", What: "is gone", Fix: "mend it"},
+		{Code: "raw-grant", Table: a, What: "can be read"},
+		{Code: "policy", Table: other, What: "is no table of ours"},
+		{Code: codePublication, What: "does not exist"},
+		{Code: codePublication, Table: a, What: "does not hold the table", Fix: "mend it"},
 	}
-	w := withdrawals(policy, ksync.Status{State: ksync.Streaming, Tables: few})
-	if len(w) != 1 || !strings.Contains(w[refuses], "5-anonymity") {
-		t.Errorf("withheld records withdraw %v, want the table that refuses, with its constraint", w)
+	all, broken := parted(policy, report)
+	if len(all) != 3 || len(broken) != 1 || len(broken[a]) != 2 {
+		t.Fatalf("all: %v, broken: %v", all, broken)
 	}
-	few[guarded] = ksync.TableStatus{Records: 3, Withheld: 3, Waiting: 3}
-	if w := withdrawals(policy, ksync.Status{State: ksync.Streaming, Tables: few}); len(w) != 2 || !strings.Contains(w[guarded], "its records wait") {
-		t.Errorf("a guarded table of which nothing is published withdraws %v", w)
-	}
-	// A server out of reach leaves the release as it was: still safe to read.
-	if w := withdrawals(policy, ksync.Status{State: ksync.Reconnecting}); len(w) != 0 {
-		t.Errorf("reconnecting withdraws %v", w)
-	}
-	stopped := ksync.Status{State: ksync.Stopped, Reason: "secret reason"}
-	w = withdrawals(policy, stopped)
-	if len(w) != 3 || strings.Contains(w[waits]+w[refuses]+w[guarded], "secret") {
-		t.Errorf("a stopped replication withdraws %v, want all tables, the reason left to the operator", w)
+	if what, fix := problem(broken[a]); what != "column age: is gone; does not hold the table" || fix != "mend it" {
+		t.Errorf("%q, %q", what, fix)
 	}
 }

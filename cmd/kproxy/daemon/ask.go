@@ -1,0 +1,84 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/config"
+)
+
+// askPace is how often processes are looked for that have ended without an answer.
+const askPace = time.Second
+
+// AskReload has every process that serves through the configuration's slot read its own
+// configuration file again, or with try say what that would change. It returns their
+// answers in the order in which they came, and how many that were there have ended
+// without one. The error is also of ctx when it ends before all have answered.
+func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answer, silent int, err error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, "LISTEN "+answerChannel); err != nil {
+		return nil, 0, fmt.Errorf("listening for answers: %w", err)
+	}
+	waiting, err := serving(ctx, conn, c.Slot)
+	if err != nil || len(waiting) == 0 {
+		return nil, 0, err
+	}
+	all := len(waiting)
+	q := question{ID: rand.Text(), Slot: c.Slot, Try: try}
+	text, err := json.Marshal(q)
+	if err != nil {
+		return nil, 0, fmt.Errorf("asking: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", askChannel, string(text)); err != nil {
+		return nil, 0, fmt.Errorf("asking: %w", err)
+	}
+	for len(waiting) > 0 {
+		n, err := heard(ctx, conn, askPace)
+		if err != nil {
+			return answers, all - len(answers), err
+		}
+		if n == nil {
+			there, err := serving(ctx, conn, c.Slot)
+			if err != nil {
+				return answers, all - len(answers), err
+			}
+			waiting = slices.DeleteFunc(waiting, func(pid uint32) bool { return !slices.Contains(there, pid) })
+			continue
+		}
+		var a Answer
+		if json.Unmarshal([]byte(n.Payload), &a) != nil || a.ID != q.ID || a.PID != n.PID || !slices.Contains(waiting, a.PID) {
+			continue
+		}
+		answers = append(answers, a)
+		waiting = slices.DeleteFunc(waiting, func(pid uint32) bool { return pid == a.PID })
+	}
+	return answers, all - len(answers), nil
+}
+
+// serving are the server processes of the connections by which kproxy processes listen.
+func serving(ctx context.Context, on querier, slot string) ([]uint32, error) {
+	rows, err := on.Query(ctx, `SELECT pid FROM pg_catalog.pg_stat_activity
+		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() ORDER BY pid`, serverName(slot))
+	if err != nil {
+		return nil, fmt.Errorf("looking for processes that serve: %w", err)
+	}
+	pids, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (uint32, error) {
+		var pid int32
+		err := row.Scan(&pid)
+		return uint32(pid), err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking for processes that serve: %w", err)
+	}
+	return pids, nil
+}

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+)
+
+// Changes are what a new configuration says otherwise than the running one.
+type Changes struct {
+	// Added, Changed and Removed are protected tables, in the configuration's order. A
+	// table whose policy says nothing but when changes become visible is Changed, too.
+	Added   []string `json:"added"`
+	Changed []string `json:"changed"`
+	Removed []string `json:"removed"`
+	// Settings are the keys of all else that takes effect at once, or for sessions that
+	// begin afterwards; Restart those that wait for the next start.
+	Settings []string `json:"settings"`
+	Restart  []string `json:"restart"`
+}
+
+// compare tells what next says otherwise than running.
+func compare(running, next *config.Config) Changes {
+	var c Changes
+	before := make(map[catalog.Name]catalog.TablePolicy)
+	for _, t := range running.Policy.Tables {
+		before[t.Table] = t
+	}
+	for _, t := range next.Policy.Tables {
+		earlier, known := before[t.Table]
+		switch delete(before, t.Table); {
+		case !known:
+			c.Added = append(c.Added, t.Table.String())
+		case !reflect.DeepEqual(earlier, t):
+			c.Changed = append(c.Changed, t.Table.String())
+		}
+	}
+	for _, t := range running.Policy.Tables {
+		if _, gone := before[t.Table]; gone {
+			c.Removed = append(c.Removed, t.Table.String())
+		}
+	}
+	for _, s := range settings {
+		if reflect.DeepEqual(s.of(running), s.of(next)) {
+			continue
+		}
+		if s.restart {
+			c.Restart = append(c.Restart, s.key)
+		} else {
+			c.Settings = append(c.Settings, s.key)
+		}
+	}
+	return c
+}
+
+// setting is a part of a configuration beside its tables.
+type setting struct {
+	key     string
+	restart bool // takes effect at the next start only
+	of      func(*config.Config) any
+}
+
+// settings are all parts but the tables.
+var settings = []setting{
+	{"listen", true, func(c *config.Config) any { return &c.Listen }},
+	{"tls", false, func(c *config.Config) any { return &c.TLS }},
+	{"database", true, func(c *config.Config) any { return &c.Database }},
+	{"users", false, func(c *config.Config) any { return &c.Users }},
+	{"upstream", true, func(c *config.Config) any { return &c.Upstream }},
+	{"publication", true, func(c *config.Config) any { return &c.Publication }},
+	{"slot", true, func(c *config.Config) any { return &c.Slot }},
+	{"replication.recovery", true, func(c *config.Config) any { return &c.Replication.Recovery }},
+	{"replication.heartbeat", true, func(c *config.Config) any { return &c.Replication.Heartbeat }},
+	{"replication.alarm", false, func(c *config.Config) any { return &c.Replication.Alarm }},
+	{"readable", false, func(c *config.Config) any { return &c.Policy.Readable }},
+	{"limits", false, func(c *config.Config) any { return &c.Limits }},
+	{"timeouts", false, func(c *config.Config) any { return &c.Timeouts }},
+	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},
+	{"log.format", true, func(c *config.Config) any { return &c.Log.Format }},
+}
+
+// takeover is next as far as it can take effect in a process that runs under running.
+func takeover(running, next *config.Config) *config.Config {
+	effective := *next
+	for _, s := range settings {
+		if s.restart {
+			reflect.ValueOf(s.of(&effective)).Elem().Set(reflect.ValueOf(s.of(running)).Elem())
+		}
+	}
+	return &effective
+}
+
+// Empty tells that nothing is said otherwise.
+func (c Changes) Empty() bool { return c.tables() == 0 && len(c.Settings)+len(c.Restart) == 0 }
+
+// tables is how many tables are concerned.
+func (c Changes) tables() int { return len(c.Added) + len(c.Changed) + len(c.Removed) }
+
+// String is a line for each kind of change.
+func (c Changes) String() string {
+	var lines []string
+	for _, part := range []struct {
+		what  string
+		names []string
+	}{
+		{"added", c.Added},
+		{"changed", c.Changed},
+		{"removed", c.Removed},
+		{"settings", c.Settings},
+		{"at the next start only", c.Restart},
+	} {
+		if len(part.names) > 0 {
+			lines = append(lines, fmt.Sprintf("%s: %s", part.what, strings.Join(part.names, ", ")))
+		}
+	}
+	if len(lines) == 0 {
+		return "nothing changed"
+	}
+	return strings.Join(lines, "\n")
+}
+
+// protects tells whether the policy has the table.
+func protects(policy catalog.Policy, table catalog.Name) bool {
+	return slices.ContainsFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == table })
+}

@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+)
+
+// examined is a database that is fit to be served under a configuration.
+type examined struct {
+	report    inspect.Report // with its warnings
+	relations []catalog.Relation
+	// publications has one for each table. That of a broken table has a policy and
+	// nothing else, unless the table can be published and something beside it is wrong.
+	publications []catalog.Publication
+	broken       map[catalog.Name]inspect.Report
+}
+
+// examine checks the database. Errors about single tables are put up with where may
+// says so; all others are a *CheckError.
+func examine(ctx context.Context, c *config.Config, may func(catalog.TablePolicy) bool) (examined, error) {
+	report, publications, relations, err := Check(ctx, c)
+	if err != nil {
+		return examined{}, err
+	}
+	refused, broken := parted(c.Policy, report.Errors())
+	found := examined{report: report, relations: relations, broken: broken}
+	for _, t := range c.Policy.Tables {
+		i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table })
+		switch errs := broken[t.Table]; {
+		case len(errs) > 0 && !may(t):
+			refused = append(refused, errs...)
+		case i >= 0:
+			found.publications = append(found.publications, publications[i])
+		case len(errs) > 0:
+			found.publications = append(found.publications, catalog.Publication{Policy: t})
+		default:
+			return examined{}, errors.New("a table changed while it was being checked; try again")
+		}
+	}
+	if len(refused) > 0 {
+		return examined{}, &CheckError{Config: c, Report: refused}
+	}
+	return found, nil
+}
+
+// check examines the database at the start. A table that was published before and
+// that its policy no longer fits is withdrawn; one that never was is a mistake.
+func (d *Daemon) check(ctx context.Context) error {
+	before, err := publishedBefore(ctx, d.config)
+	if err != nil {
+		return err
+	}
+	found, err := examine(ctx, d.config, func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) })
+	if err != nil {
+		return err
+	}
+	for _, f := range found.report {
+		if f.Severity == inspect.Warning {
+			d.Logger.Warn(f.What, "fix", f.Fix)
+		}
+	}
+	d.adopt(found)
+	return nil
+}
+
+func (d *Daemon) adopt(found examined) {
+	d.relations, d.publications, d.broken = found.relations, found.publications, found.broken
+}
+
+// publishedBefore are the tables that the private store knows, none where there is no
+// store yet.
+func publishedBefore(ctx context.Context, c *config.Config) ([]catalog.Name, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	rows, err := conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation")
+	if err != nil {
+		return nil, fmt.Errorf("reading the private store: %w", err)
+	}
+	names, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (n catalog.Name, err error) {
+		return n, row.Scan(&n.Schema, &n.Relation)
+	})
+	if missingStore(err) {
+		return nil, nil // the check says so
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the private store: %w", err)
+	}
+	return names, nil
+}

@@ -1,0 +1,160 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/config"
+)
+
+// Processes are asked to reload, and answer, by notifications of the database that
+// they all are connected to: whoever runs, on whichever machine, hears it, and there is
+// no file or table that could be out of date.
+const (
+	askChannel    = "kproxy_reload"
+	answerChannel = "kproxy_reloaded"
+)
+
+// question is what is asked.
+type question struct {
+	ID   string `json:"id"`
+	Slot string `json:"slot"`
+	// Try asks only for what would change.
+	Try bool `json:"try"`
+}
+
+// Answer is what one process says.
+type Answer struct {
+	ID string `json:"id"`
+	// PID is the server process of the connection that the answer came by.
+	PID uint32 `json:"pid"`
+	// Process names the kproxy: its machine and its process there.
+	Process string `json:"process"`
+	Outcome
+}
+
+// maxReason bounds the reason of a refusal, in bytes: a notification has less than
+// 8000 (PostgreSQL, chapter NOTIFY).
+const maxReason = 4000
+
+// serverName is what the connection is called by which a process hears, and applierName
+// what replication calls its sessions while it applies. PostgreSQL cuts names at 63
+// bytes.
+func serverName(slot string) string  { return cut("kproxy serve " + slot) }
+func applierName(slot string) string { return cut("kproxy apply " + slot) }
+
+func cut(name string) string { return name[:min(len(name), 63)] }
+
+// Pauses of a connection that only listens.
+const (
+	hearPing  = 30 * time.Second // how soon a dead connection is found
+	hearPause = 2 * time.Second  // before another attempt
+)
+
+// hear answers questions until ctx ends.
+func (d *Daemon) hear(ctx context.Context, c config.Config) {
+	for ctx.Err() == nil {
+		err := d.hearOnce(ctx, c)
+		d.Logger.Debug("the connection that listens for 'kproxy reload' is lost", "error", err)
+		select {
+		case <-time.After(hearPause):
+		case <-ctx.Done():
+		}
+	}
+}
+
+func (d *Daemon) hearOnce(ctx context.Context, c config.Config) error {
+	conn, err := connectOwner(ctx, &c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if _, err := conn.Exec(ctx, "LISTEN "+askChannel); err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	// Named only now: who asks waits for an answer from every session of that name.
+	if _, err := conn.Exec(ctx, "SELECT pg_catalog.set_config('application_name', $1, false)", serverName(c.Slot)); err != nil {
+		return fmt.Errorf("listening: %w", err)
+	}
+	for {
+		n, err := heard(ctx, conn, hearPing)
+		if err != nil {
+			return err
+		}
+		if n == nil {
+			if err := conn.Ping(ctx); err != nil {
+				return fmt.Errorf("listening: %w", err)
+			}
+			continue
+		}
+		var q question
+		if json.Unmarshal([]byte(n.Payload), &q) != nil || q.Slot != c.Slot {
+			continue
+		}
+		if trusted, err := fromOwner(ctx, conn, n.PID); err != nil || !trusted {
+			continue
+		}
+		if err := d.answer(ctx, conn, q); err != nil {
+			return err
+		}
+	}
+}
+
+// heard waits for a notification, nil where there is none for so long.
+func heard(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn.Notification, error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	n, err := conn.WaitForNotification(waiting)
+	switch {
+	case err == nil:
+		return n, nil
+	case ctx.Err() == nil && waiting.Err() != nil && !conn.IsClosed():
+		return nil, nil
+	default:
+		return nil, fmt.Errorf("listening: %w", err)
+	}
+}
+
+// fromOwner tells whether a session is of the owner: whoever may connect to a database
+// may notify.
+func fromOwner(ctx context.Context, conn *pgx.Conn, pid uint32) (owner bool, err error) {
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_activity WHERE pid = $1::bigint AND usename = current_user)`, int64(pid)).Scan(&owner)
+	if err != nil {
+		return false, fmt.Errorf("looking for who asks: %w", err)
+	}
+	return owner, nil
+}
+
+// answer does what is asked and says what it came to.
+func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, q question) error {
+	a := Answer{ID: q.ID, PID: conn.PgConn().PID(), Process: processName()}
+	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q.Try) })
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if len(a.Refused) > maxReason {
+		a.Refused = a.Refused[:maxReason] + " ... (the log has all of it)"
+	}
+	text, err := json.Marshal(a)
+	if err != nil {
+		return fmt.Errorf("answering: %w", err)
+	}
+	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", answerChannel, string(text)); err != nil {
+		return fmt.Errorf("answering: %w", err)
+	}
+	return nil
+}
+
+func processName() string {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "unknown"
+	}
+	return fmt.Sprintf("%s, process %d", machine, os.Getpid())
+}

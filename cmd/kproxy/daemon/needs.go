@@ -1,0 +1,40 @@
+package daemon
+
+import (
+	"fmt"
+
+	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Need is something that waits for the operator.
+type Need struct {
+	What string `json:"what"`
+	Fix  string `json:"fix"`
+}
+
+// needs are what waits for the operator, the gravest first.
+func (s Stored) needs(c config.Replication) []Need {
+	r, needs := s.Replication, []Need{}
+	need := func(what, fix string) { needs = append(needs, Need{what, fix}) }
+	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
+	switch {
+	case !r.Exists:
+		need(fmt.Sprintf("replication slot %s is gone, and changes with it", r.Slot), recover)
+	case r.WALStatus == walLost:
+		need(fmt.Sprintf("replication slot %s has lost the log it needs", r.Slot), recover)
+	case r.WALStatus == walUnreserved:
+		need(fmt.Sprintf("replication slot %s may lose the log it needs at any moment", r.Slot), "raise max_slot_wal_keep_size; "+fixBehind)
+	case c.Alarm.Retained > 0 && r.Retained >= c.Alarm.Retained:
+		need(fmt.Sprintf("the server keeps %s of its log for replication slot %s", size(r.Retained), r.Slot), fixBehind)
+	}
+	if r.Applier == nil {
+		need("no kproxy applies changes", "start 'kproxy serve'; where it runs, its log says why")
+	}
+	for _, t := range s.Tables {
+		if t.State == ksync.Halted.String() {
+			need(fmt.Sprintf("table %s is withdrawn: %s", t.Table, t.Problem), t.Fix)
+		}
+	}
+	return needs
+}

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Outcome is what a wish to reload came to.
+type Outcome struct {
+	Changes
+	// Refused says why the running configuration goes on as a whole; empty where the
+	// new one was taken over.
+	Refused string `json:"refused,omitempty"`
+}
+
+// Reload reads the configuration again and takes it over, or goes on with the running
+// one as a whole; the log tells which. It returns when that is done or ctx has ended.
+func (d *Daemon) Reload(ctx context.Context) {
+	d.do(ctx, func(ctx context.Context) { d.reload(ctx, false) })
+}
+
+// reload takes a new configuration over; with try it says only what that would change.
+func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
+	ctx, cancel := context.WithTimeout(ctx, auditInterval)
+	defer cancel()
+	next, err := d.load()
+	if err != nil {
+		return d.refuse(Changes{}, err, try)
+	}
+	changes := compare(d.config, next)
+	next = takeover(d.config, next)
+	running := d.config.Policy.Tables
+	found, err := examine(ctx, next, func(t catalog.TablePolicy) bool {
+		return slices.ContainsFunc(running, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
+	})
+	if err != nil {
+		return d.refuse(changes, err, try)
+	}
+	if try {
+		return Outcome{Changes: changes}
+	}
+	toServe, err := d.proxyConfig(next)
+	if err == nil {
+		err = d.proxy.Reconfigure(toServe)
+	}
+	if err != nil {
+		return d.refuse(changes, err, try)
+	}
+	// Readers first: what is no longer theirs is refused before anything is taken down.
+	afresh := d.looksAfresh(changes, found)
+	d.config = next
+	d.adopt(found)
+	d.Level.Set(next.Log.Level)
+	d.resolve(nil)
+	d.gate.limit(next, d.snapshot())
+	d.renew()
+	if afresh {
+		d.syncer.Reload(found.publications)
+	}
+	select {
+	case d.again <- struct{}{}:
+	default: // one is waiting
+	}
+	d.Logger.Info("the configuration was reloaded", "changes", strings.ReplaceAll(changes.String(), "\n", "; "))
+	if len(changes.Restart) > 0 {
+		d.Logger.Warn("settings were changed that take effect when kproxy is started again", "settings", strings.Join(changes.Restart, ", "))
+	}
+	return Outcome{Changes: changes}
+}
+
+func (d *Daemon) load() (*config.Config, error) {
+	if d.Load == nil {
+		return nil, errors.New("this process was not started from a configuration file")
+	}
+	return d.Load()
+}
+
+func (d *Daemon) refuse(changes Changes, err error, try bool) Outcome {
+	if !try {
+		d.Logger.Error("the new configuration is refused; the old one goes on", "error", err)
+	}
+	return Outcome{Changes: changes, Refused: err.Error()}
+}
+
+// looksAfresh tells whether replication has to look at the tables again: where they or
+// what is said of them changed, and where one waits for that.
+func (d *Daemon) looksAfresh(changes Changes, found examined) bool {
+	if changes.tables() > 0 || !slices.EqualFunc(d.publications, found.publications, samePublication) {
+		return true
+	}
+	for _, table := range d.syncer.Status().Tables {
+		if table.State == ksync.Halted {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,69 @@
+package proxy
+
+import "slices"
+
+// Reconfigure has connections that are accepted from now on served under another
+// configuration; sessions go on under the one that they began with. Those of users who
+// are gone, or whose verifier is another one, end at once with FATAL 57P01. The Gate
+// should be the same: each session asks its own. The error lists all mistakes; nothing
+// is changed then.
+func (s *Server) Reconfigure(c Config) error {
+	next, err := c.settings(s.current.Load().mockSecret)
+	if err != nil {
+		return err
+	}
+	s.current.Store(next)
+	for _, session := range s.keys.sessions() {
+		if !next.admits(session) {
+			session.revoke(errNoUser)
+		}
+	}
+	return nil
+}
+
+// admits tells whether who has logged in under earlier settings could do so still.
+func (s *settings) admits(session *session) bool {
+	verifier, known := s.Users[session.user]
+	return known && verifier == session.verifier
+}
+
+// EndReaders ends the sessions that have read any of the relations, in the Gate's names
+// for them, at once with FATAL 57P01. It is for the moment when the Gate begins to
+// refuse what it allowed before, which it must do already: statements that a session
+// has prepared, and cursors it has opened, do not pass the Gate again.
+func (s *Server) EndReaders(relations ...string) {
+	for _, session := range s.keys.sessions() {
+		if session.hasRead(relations) {
+			session.revoke(errRevoked)
+		}
+	}
+}
+
+// revoke ends the session for a reason; the first one counts.
+func (s *session) revoke(reason error) {
+	select {
+	case s.revoked <- reason:
+	default: // it is ending already
+	}
+}
+
+// decide asks the Gate and notes what the statement reads. Both happen under one lock,
+// so that a relation that the Gate begins to refuse is either refused here or noted
+// when EndReaders looks.
+func (s *session) decide(sql string) (string, *refusal) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	rewritten, reads, refused := s.config.decide(sql)
+	for _, relation := range reads {
+		if !slices.Contains(s.reads, relation) {
+			s.reads = append(s.reads, relation)
+		}
+	}
+	return rewritten, refused
+}
+
+func (s *session) hasRead(relations []string) bool {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	return slices.ContainsFunc(relations, func(r string) bool { return slices.Contains(s.reads, r) })
+}

@@ -1,0 +1,93 @@
+package proxy
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	oldproto "github.com/jackc/pgproto3/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/scram"
+)
+
+// TestEndReaders ends the sessions that have read a relation, whatever they do, and no
+// others: what they have prepared and opened does not pass the gate again.
+func TestEndReaders(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	reader, busy, other := p.loginWire(t), p.loginWire(t), p.loginWire(t)
+	busy.send(&oldproto.Query{String: "SELECT '" + publicName + "'"})
+	if got := busy.script(1); got != "T D("+privateName+") C(SELECT 1) ZI" {
+		t.Fatal(got)
+	}
+	busy.send(&oldproto.Query{String: "SELECT pg_sleep(600)"})
+	reader.send(&oldproto.Parse{Query: "SELECT '" + publicName + "'"}, &oldproto.Sync{})
+	if got := reader.script(1); got != "1 ZI" {
+		t.Fatal(got)
+	}
+	p.EndReaders("public.another")
+	p.EndReaders(publicName)
+	reader.expectFatal(stateAdminShutdown)
+	busy.expectFatal(stateAdminShutdown)
+	other.send(&oldproto.Query{String: "SELECT 1"})
+	if got := other.script(1); got != "T D(1) C(SELECT 1) ZI" {
+		t.Errorf("the session that has not read it: %s", got)
+	}
+}
+
+// TestReconfigure changes users and limits under sessions that stay.
+func TestReconfigure(t *testing.T) {
+	t.Parallel()
+	var c Config
+	p := startProxy(t, func(first *Config) {
+		first.Users["bob"], first.Users["cem"] = testVerifier(), testVerifier()
+		c = *first
+	})
+	as := func(user string) (*pgconn.PgConn, error) {
+		return pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+user+":", 1))
+	}
+	logged := map[string]*pgconn.PgConn{}
+	for user := range c.Users {
+		conn, err := as(user)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		logged[user] = conn
+	}
+
+	c.Users = map[string]string{}
+	if err := p.Reconfigure(c); err == nil {
+		t.Error("a configuration without users is taken")
+	}
+	another, err := scram.Derive("another", []byte("0123456789abcdef"), 4096)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Users = map[string]string{testUser: testVerifier(), "cem": another.String()}
+	c.MaxSessions = 1
+	if err := p.Reconfigure(c); err != nil {
+		t.Fatal(err)
+	}
+	for user, ends := range map[string]bool{testUser: false, "bob": true, "cem": true} {
+		eventually(t, user+" is served or not", func() bool {
+			return (logged[user].Exec(deadline(t), "SELECT 1").Close() != nil) == ends
+		})
+	}
+	if _, err := as("bob"); err == nil || !strings.Contains(err.Error(), stateInvalidPassword) {
+		t.Errorf("a removed user: %v", err)
+	}
+	if _, err := as(testUser); err == nil || !strings.Contains(err.Error(), stateTooManyConnections) {
+		t.Errorf("a session too many: %v", err)
+	}
+	c.MaxSessions = 2
+	if err := p.Reconfigure(c); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := as(testUser)
+	if err != nil {
+		t.Fatalf("a session within the limit: %v", err)
+	}
+	_ = conn.Close(context.Background())
+}

@@ -1,0 +1,251 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	gosync "sync"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// write fills records from the source, range by range, and the release from the records,
+// both on all connections at once; indexes come last, when all rows are there.
+func (p *publisher) write(ctx context.Context) error {
+	if err := p.createTables(ctx); err != nil {
+		return err
+	}
+	if err := p.stageClasses(ctx); err != nil {
+		return err
+	}
+	filled, err := p.identify(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.fillRecords(ctx, filled); err != nil {
+		return err
+	}
+	p.watch.records = p.watch.lap()
+	p.session.Failpoint(FailRecordsFilled)
+	if err := p.fillRelease(ctx, filled); err != nil {
+		return err
+	}
+	p.watch.release = p.watch.lap()
+	if err := p.index(ctx); err != nil {
+		return err
+	}
+	p.watch.indexes = p.watch.lap()
+	p.stage.written()
+	p.session.Logger.Info("a table was published", "table", p.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
+		"anonymizing", p.watch.anonymizing, "records", p.watch.records, "release", p.watch.release, "indexes", p.watch.indexes)
+	return nil
+}
+
+// fillingSettings keep every statement on a path whose cost grows with the rows alone: a
+// hash table for each join, whatever the server believes of tables that were never
+// analyzed, and rows in the order in which they lie.
+const fillingSettings = `SET LOCAL enable_nestloop = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
+	SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '64MB'`
+
+// filled are the tables that are filled, by their OIDs.
+type filled struct{ records, release uint32 }
+
+func (p *publisher) identify(ctx context.Context) (f filled, err error) {
+	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.recordsTable(), p.releaseTable()).Scan(&f.records, &f.release)
+	if err != nil {
+		return f, fmt.Errorf("preparing the tables: %w", err)
+	}
+	return f, nil
+}
+
+// claim makes sure, until the transaction ends, that the table is the one which was
+// made: after another process has taken over, it can be that one's.
+func claim(ctx context.Context, tx pgx.Tx, table string, made uint32) error {
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+table+" IN ROW EXCLUSIVE MODE"); err != nil {
+		return fmt.Errorf("claiming a table: %w", err)
+	}
+	var found uint32
+	if err := tx.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid", table).Scan(&found); err != nil {
+		return fmt.Errorf("claiming a table: %w", err)
+	}
+	if found != made {
+		return errFenced
+	}
+	return nil
+}
+
+// together does something with each transaction at the same time, and commits them.
+func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx context.Context, i int, tx pgx.Tx) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	failures := make([]error, len(on))
+	var running gosync.WaitGroup
+	for i, tx := range on {
+		running.Go(func() {
+			failures[i] = guard(p.session.Logger, func() error {
+				if err := do(ctx, i, tx); err != nil {
+					return err
+				}
+				return tx.Commit(ctx)
+			})
+			if failures[i] != nil {
+				cancel() // the others are in vain
+			}
+		})
+	}
+	running.Wait()
+	return firstCause(failures)
+}
+
+// firstCause is the failure that is not only another one's consequence.
+func firstCause(failures []error) error {
+	var consequence error
+	for _, err := range failures {
+		if err != nil && !errors.Is(err, context.Canceled) {
+			return err
+		}
+		if consequence == nil {
+			consequence = err
+		}
+	}
+	return consequence
+}
+
+// fillRecords inserts the source's rows with their records' numbers and places. The
+// transactions that see the snapshot end with it.
+func (p *publisher) fillRecords(ctx context.Context, made filled) error {
+	var done atomic.Int64
+	err := p.together(ctx, p.readers, func(ctx context.Context, i int, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
+			return err
+		}
+		if err := claim(ctx, tx, p.recordsTable(), made.records); err != nil {
+			return err
+		}
+		for at := i; at < len(p.extent.ranges); at += len(p.readers) {
+			if err := p.fillRange(ctx, tx, p.extent.ranges[at]); err != nil {
+				return err
+			}
+			p.told(int(done.Add(int64(p.extent.ranges[at].rows))), 0)
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("storing the records: %w", err)
+	}
+	return nil
+}
+
+// told tells how much is written: each record once into each of the two tables.
+func (p *publisher) told(records, released int) {
+	p.progressing.Lock()
+	defer p.progressing.Unlock()
+	p.progress("publishing", (records+released)/2)
+}
+
+// fillRange inserts one range. Its rows come in the order in which they were read.
+func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) error {
+	places := p.stage.places()
+	sql := fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
+		FROM (SELECT row_number() OVER () AS %[2]s, %[4]s FROM ONLY %[5]s WHERE %[6]s) s
+		JOIN ROWS FROM (%[7]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
+		p.recordsTable(), recordColumn, listed(places, ""), p.columnList(""), from.leaf, from.condition(), unnests(2, places))
+	ids := make([]incremental.RecordID, from.rows)
+	for i := range ids {
+		ids[i] = incremental.RecordID(from.first + i)
+	}
+	arguments := append([]any{pgx.QueryExecModeDescribeExec, int64(from.first)}, p.stage.place(ids)...)
+	tag, err := tx.Exec(ctx, sql, arguments...)
+	if err != nil {
+		return err
+	}
+	if tag.RowsAffected() != int64(from.rows) {
+		return internal(fmt.Errorf("%d rows were read, and %d afterwards", from.rows, tag.RowsAffected()))
+	}
+	return nil
+}
+
+// unnests is "unnest($first::type[]), ..." with the columns' types.
+func unnests(first int, columns []storeColumn) string {
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = fmt.Sprintf("unnest($%d::%s[])", first+i, c.sqlType)
+	}
+	return strings.Join(list, ", ")
+}
+
+// fillRelease joins the classes with the records, each connection another share of the
+// classes: members of a class lie together, in random order. Meanwhile the records get
+// their key.
+func (p *publisher) fillRelease(ctx context.Context, made filled) error {
+	var on []pgx.Tx
+	for _, reader := range p.readers {
+		tx, err := reader.Conn().Begin(ctx)
+		if err != nil {
+			return fmt.Errorf("making the release: %w", err)
+		}
+		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+		on = append(on, tx)
+	}
+	var done atomic.Int64
+	classes, shares := int64(p.stage.nextClass()), int64(len(on))
+	err := p.together(ctx, on, func(ctx context.Context, i int, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
+			return err
+		}
+		if err := claim(ctx, tx, p.releaseTable(), made.release); err != nil {
+			return err
+		}
+		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.parts[0].column, classes*int64(i)/shares, classes*int64(i+1)/shares)
+		query := p.releaseQuery(condition) + " WHERE " + condition
+		tag, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s %s ORDER BY 1, random()", p.releaseTable(), query))
+		if err != nil {
+			return err
+		}
+		p.told(p.total, int(done.Add(tag.RowsAffected())))
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("making the release: %w", err)
+	}
+	return nil
+}
+
+// index makes the indexes and gathers statistics, of both tables at once where there is
+// more than one connection.
+func (p *publisher) index(ctx context.Context) error {
+	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.recordsTable(), recordColumn)
+	work := [][]string{{primary, "ANALYZE " + p.recordsTable()}, nil}
+	for _, part := range p.parts {
+		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseTable(), part.column))
+	}
+	work[1] = append(work[1], "ANALYZE "+p.releaseTable())
+	var on []pgx.Tx
+	for _, reader := range p.readers[:min(len(work), len(p.readers))] {
+		tx, err := reader.Conn().Begin(ctx)
+		if err != nil {
+			return fmt.Errorf("indexing: %w", err)
+		}
+		defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+		on = append(on, tx)
+	}
+	err := p.together(ctx, on, func(ctx context.Context, i int, tx pgx.Tx) error {
+		for at := i; at < len(work); at += len(on) {
+			for _, sql := range work[at] {
+				if _, err := tx.Exec(ctx, sql); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("indexing: %w", err)
+	}
+	p.session.Failpoint(FailBeforePublication)
+	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}, "dropping the stages")
+}

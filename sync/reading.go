@@ -1,0 +1,182 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	gosync "sync"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// A table is read in ranges of its blocks, by several connections that see one snapshot.
+// What they read is consumed in the order of the ranges, and a range is read in the
+// order of its rows, so that a record's number depends on where its row lies alone.
+
+const (
+	// rangeBlocks is how much of a table one COPY reads, in blocks (of 8 kB, as a rule).
+	rangeBlocks = 2048
+	// pieceBytes is how much of a COPY is handed over at a time, and piecesAhead how many
+	// such pieces a reader may be ahead of what is consumed.
+	pieceBytes  = 64 << 10
+	piecesAhead = 128
+)
+
+// sourceRange is a range of the source's blocks and the records that its rows become.
+type sourceRange struct {
+	leaf  string // the table or partition, quoted
+	from  int64  // its first block
+	to    int64  // the block behind its last one; 0 for all that follow
+	first int    // the number of its first record
+	rows  int
+}
+
+// condition selects the range's rows.
+func (r sourceRange) condition() string {
+	condition := fmt.Sprintf("ctid >= '(%d,0)'", r.from)
+	if r.to != 0 {
+		condition += fmt.Sprintf(" AND ctid < '(%d,0)'", r.to)
+	}
+	return condition
+}
+
+// extent is where a table's rows lie.
+type extent struct {
+	ranges []sourceRange
+	blocks int64
+	rows   int // as the server estimates; 0 for unknown
+}
+
+// mostReaders bounds the connections that read a table.
+const mostReaders = 4
+
+// degree is how many connections read the table.
+func (e extent) degree() int { return max(1, min(mostReaders, runtime.GOMAXPROCS(0), len(e.ranges))) }
+
+// measure finds the table's leaves and cuts them into ranges. Before PostgreSQL 14 a
+// range would be looked for in the whole table, so there leaves stay whole.
+func (t *table) measure(ctx context.Context, on pgx.Tx) (e extent, err error) {
+	leaves := t.definition.leaves
+	if t.publication.Relation.Kind != catalog.KindPartitionedTable {
+		leaves = []uint32{uint32(t.publication.Relation.OID)}
+	}
+	rows, err := on.Query(ctx, `SELECT c.oid::pg_catalog.regclass::text, pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::bigint,
+		greatest(c.reltuples, 0)::bigint, pg_catalog.current_setting('server_version_num')::int >= 140000
+		FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[]) ORDER BY c.oid`, leaves)
+	if err != nil {
+		return e, fmt.Errorf("measuring %s: %w", t.name(), err)
+	}
+	var leaf string
+	var blocks int64
+	var estimate int
+	var cut bool
+	_, err = pgx.ForEachRow(rows, []any{&leaf, &blocks, &estimate, &cut}, func() error {
+		e.blocks += blocks
+		e.rows += estimate
+		from := int64(0)
+		for ; cut && from+rangeBlocks < blocks; from += rangeBlocks {
+			e.ranges = append(e.ranges, sourceRange{leaf: leaf, from: from, to: from + rangeBlocks})
+		}
+		e.ranges = append(e.ranges, sourceRange{leaf: leaf, from: from})
+		return nil
+	})
+	if err != nil {
+		return e, fmt.Errorf("measuring %s: %w", t.name(), err)
+	}
+	return e, nil
+}
+
+// rangeReader reads every so-and-so-manieth range of the source.
+type rangeReader struct {
+	tx     pgx.Tx
+	pieces chan []byte // of a range after another; an empty one ends each
+	piece  []byte
+	err    error // why pieces was closed early
+	ctx    context.Context
+}
+
+// Write takes what COPY sends.
+func (r *rangeReader) Write(row []byte) (int, error) {
+	r.piece = append(r.piece, row...)
+	if len(r.piece) < pieceBytes {
+		return len(row), nil
+	}
+	return len(row), r.handOver()
+}
+
+func (r *rangeReader) handOver() error {
+	piece := r.piece
+	r.piece = make([]byte, 0, pieceBytes+pieceBytes/8)
+	select {
+	case r.pieces <- piece:
+		return nil
+	case <-r.ctx.Done():
+		return r.ctx.Err()
+	}
+}
+
+// read copies one range out.
+func (r *rangeReader) read(ctx context.Context, columns string, from sourceRange) error {
+	sql := fmt.Sprintf("COPY (SELECT %s FROM ONLY %s WHERE %s) TO STDOUT", columns, from.leaf, from.condition())
+	if _, err := r.tx.Conn().PgConn().CopyTo(ctx, r, sql); err != nil {
+		return err
+	}
+	if len(r.piece) > 0 {
+		if err := r.handOver(); err != nil {
+			return err
+		}
+	}
+	r.piece = nil
+	return r.handOver()
+}
+
+var errReadingEnded = errors.New("a reader ended early")
+
+// readRanges reads columns of all rows and hands these to row, in the order of the
+// ranges. ended is told of each range that has been read.
+func (p *publisher) readRanges(ctx context.Context, columns []int, row func([]value) error, ended func(at int)) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running gosync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	readers := make([]*rangeReader, len(p.readers))
+	for i, tx := range p.readers {
+		r := &rangeReader{tx: tx, pieces: make(chan []byte, piecesAhead), ctx: ctx}
+		readers[i] = r
+		running.Go(func() {
+			defer close(r.pieces)
+			r.err = guard(p.session.Logger, func() error {
+				for at := i; at < len(p.extent.ranges); at += len(readers) {
+					if err := r.read(ctx, p.listOf(columns), p.extent.ranges[at]); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		})
+	}
+	for at := range p.extent.ranges {
+		from := readers[at%len(readers)]
+		rows := &copyReader{columns: len(columns), row: row}
+		for {
+			piece, more := <-from.pieces
+			if !more {
+				return errors.Join(from.err, errReadingEnded)
+			}
+			if len(piece) == 0 {
+				break
+			}
+			if _, err := rows.Write(piece); err != nil {
+				return err
+			}
+		}
+		if err := rows.Close(); err != nil {
+			return err
+		}
+		ended(at)
+	}
+	return nil
+}

@@ -1,0 +1,127 @@
+package torture
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/pprof"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// jobVariable holds the job of a test binary that runs as a child.
+const jobVariable = "KPROXY_TORTURE_JOB"
+
+// job is what a child is to do.
+type job struct {
+	DSN         string // the owner's, by way of a relay
+	Reader      string
+	Publication string
+	Slot        string
+	Seed        uint64
+	Shapes      []string
+	// The child kills itself when it passes Failpoint for the Pass-th time.
+	Failpoint string
+	Pass      int
+	// Jumps has its wall clock jump.
+	Jumps bool
+}
+
+// child runs a Syncer until SIGTERM, and returns the process's exit code.
+func child(text string) int {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		fmt.Fprintln(os.Stderr, "reading the job:", err)
+		return 2
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	go tellOnQuit()
+	owner, err := pgx.ParseConfig(j.DSN)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "reading the job:", err)
+		return 2
+	}
+	owner.ConnectTimeout = 5 * time.Second
+	tables, err := inspected(ctx, owner, j)
+	for ctx.Err() == nil && err != nil && survivable(err) { // the server is away, or the relay
+		time.Sleep(100 * time.Millisecond)
+		tables, err = inspected(ctx, owner, j)
+	}
+	if err == nil {
+		var s *ksync.Syncer
+		if s, err = ksync.New(newConfig(j, owner, tables)); err == nil {
+			err = s.Run(ctx)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintln(os.Stderr, "the child ends:", err)
+		return 1
+	}
+	return 0
+}
+
+// tellOnQuit ends the process at SIGQUIT with what its goroutines are at.
+func tellOnQuit() {
+	quit := make(chan os.Signal, 1)
+	signal.Notify(quit, syscall.SIGQUIT)
+	<-quit
+	_ = pprof.Lookup("goroutine").WriteTo(os.Stderr, 1) // the process ends whatever comes of it
+	os.Exit(3)
+}
+
+// inspected makes the publications of the job's tables as they are now.
+func inspected(ctx context.Context, owner *pgx.ConnConfig, j job) ([]catalog.Publication, error) {
+	conn, err := pgx.ConnectConfig(ctx, owner.Copy())
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	return publications(ctx, conn, j.Reader, named(j.Shapes))
+}
+
+// named are the shapes with the names, in their order.
+func named(names []string) []*shape {
+	var list []*shape
+	for _, name := range names {
+		for _, s := range shapes() {
+			if s.name == name {
+				list = append(list, s)
+			}
+		}
+	}
+	return list
+}
+
+// publications derive what is published of the shapes.
+func publications(ctx context.Context, conn *pgx.Conn, reader string, list []*shape) ([]catalog.Publication, error) {
+	relations, err := inspect.Relations(ctx, conn, reader)
+	if err != nil {
+		return nil, err
+	}
+	var tables []catalog.Publication
+	for _, s := range list {
+		for _, r := range relations {
+			if r.Name != s.table() {
+				continue
+			}
+			p, problems := catalog.Publish(s.policy, r)
+			if len(problems) > 0 {
+				return nil, &mistake{fmt.Sprint(problems)}
+			}
+			tables = append(tables, p)
+		}
+	}
+	if len(tables) != len(list) {
+		return nil, &mistake{fmt.Sprintf("%d of %d tables were found", len(tables), len(list))}
+	}
+	return tables, nil
+}

@@ -1,0 +1,6 @@
+package torture
+
+import "syscall"
+
+// dieWithTests has the kernel kill a child when the thread that started it ends.
+func dieWithTests(a *syscall.SysProcAttr) { a.Pdeathsig = syscall.SIGKILL }
