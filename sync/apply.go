@@ -28,6 +28,7 @@ type applier struct {
 	*session
 	stream    *stream
 	relations map[uint32]*relation
+	heard     map[uint32]pglogrepl.LSN // of each relation: where the last commit begins that changed it
 
 	inTransaction bool
 	transaction   uint32        // its number
@@ -54,7 +55,7 @@ type applier struct {
 func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), worker: newWorker(s), watcher: w}
+	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), heard: make(map[uint32]pglogrepl.LSN), worker: newWorker(s), watcher: w}
 	worked := make(chan struct{})
 	go func() {
 		a.worker.run(ctx)
@@ -212,6 +213,7 @@ func (a *applier) change(ctx context.Context, parsed pglogrepl.Message) error {
 // applied, or that has the transaction already, as it begins to commit before the
 // table's position.
 func (a *applier) concerned(r *relation) (*table, error) {
+	a.heard[r.as.RelationID] = a.final
 	if r.table == nil || a.final < r.table.lsn {
 		return nil, nil
 	}

@@ -38,6 +38,9 @@ type Config struct {
 	// Failpoint is called at every named point at which tests inject a crash.
 	Failpoint func(name string)
 	Logger    *slog.Logger
+
+	// ranges is how tables are read for their publication; zero means by their size.
+	ranges readingPlan
 }
 
 // DefaultHeartbeat is how often an idle stream is given a message.
@@ -96,6 +99,9 @@ func (c *Config) validate() error {
 	require(len(c.Tables) > 0, "there is no table to protect")
 	if c.Now == nil {
 		c.Now = time.Now
+	}
+	if c.ranges.blocks == 0 {
+		c.ranges.blocks = rangeBlocks
 	}
 	if c.Heartbeat == 0 {
 		c.Heartbeat = DefaultHeartbeat

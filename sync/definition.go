@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -135,6 +136,11 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 		return d, t.errRenamed(named)
 	}
 	if !published {
+		if published, err = t.stillPublished(ctx, on, publication); err != nil {
+			return d, err
+		}
+	}
+	if !published {
 		return d, &TableError{
 			Table: t.name(), What: fmt.Sprintf("publication %s does not hold it any more, or not all of it", publication),
 			Fix: "run 'kproxy setup', which adds it, and 'kproxy reload'",
@@ -155,6 +161,29 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 		}
 	}
 	return d, nil
+}
+
+// stillPublished looks again for what a publication holds: its view knows of partitions
+// that come and go before the transaction's snapshot does.
+func (t *table) stillPublished(ctx context.Context, on querier, publication string) (published bool, err error) {
+	const present = `SELECT NOT EXISTS (
+		SELECT FROM (SELECT $1::oid::regclass AS relid UNION SELECT p.relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) p) AS tree
+		JOIN pg_catalog.pg_class l ON l.oid = tree.relid JOIN pg_catalog.pg_namespace s ON s.oid = l.relnamespace
+		WHERE l.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_tables p WHERE p.pubname = $2
+			AND (p.schemaname, p.tablename) IN ((s.nspname, l.relname), ($3, $4))))`
+	for range 3 {
+		err = on.QueryRow(ctx, present, uint32(t.publication.Relation.OID), publication, t.name().Schema, t.name().Relation).Scan(&published)
+		if err != nil {
+			return false, fmt.Errorf("looking for %s in the publication: %w", t.name(), err)
+		}
+		if published {
+			return true, nil
+		}
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // identifiedBy tells whether a leaf's replica identity, a JSON array of columns or "*"

@@ -21,8 +21,8 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 	for i, part := range s.t.parts {
 		load := func(class incremental.ClassID, members []int32) error {
 			records := make([]incremental.Record, len(members))
-			for j, m := range members {
-				records[j] = part.record(incremental.RecordID(m+1), source.row(m))
+			for j, row := range source.rows(members) {
+				records[j] = part.record(incremental.RecordID(members[j]+1), row)
 			}
 			return part.partition.Load(class, records)
 		}

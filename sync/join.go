@@ -8,6 +8,8 @@ import (
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // dispatch hands the next job to the worker, at a commit boundary. The table of a
@@ -37,7 +39,10 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 		}
 		return a.halt(ctx, &TableError{Table: name, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
 	}
-	stood := a.stands()
+	rewinds := n.at < a.stands() && a.missed(n)
+	if !rewinds {
+		n.table.lsn = max(n.at, a.stands())
+	}
 	if err := a.writeNewcomer(ctx, n); err != nil {
 		return err
 	}
@@ -49,7 +54,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	a.Failpoint(FailAfterJoin)
 	a.report()
 	a.dispatch()
-	if n.at < stood {
+	if rewinds {
 		return a.rewind(ctx)
 	}
 	return a.bindAgain(ctx)
@@ -59,10 +64,27 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 // applied tables do not move the position.
 func (a *applier) stands() pglogrepl.LSN { return max(a.position, a.end) }
 
+// missed tells whether the stream has brought something for the newcomer since its
+// snapshot. Of what a partitioned table consists is not known for certain meanwhile.
+func (a *applier) missed(n *newcomer) bool {
+	relation := n.job.publication.Relation
+	for oid, last := range a.heard {
+		if last < n.at {
+			continue
+		}
+		of := a.relations[oid]
+		another := of != nil && of.table != nil && of.table.name() != n.job.publication.Policy.Table
+		if catalog.OID(oid) == relation.OID || relation.Kind == catalog.KindPartitionedTable && !another {
+			return true
+		}
+	}
+	return false
+}
+
 // writeNewcomer records that the table is part of the stream from now on, in the
 // transaction that moves the position back to where it joins.
 func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
-	t, to := n.table, min(a.position, n.at)
+	t, to := n.table, min(a.position, n.table.lsn)
 	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)

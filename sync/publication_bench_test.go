@@ -39,19 +39,12 @@ const publicationRows = `INSERT INTO people SELECT i, date '1940-01-01' + abs(ha
 func BenchmarkInitialPublication(b *testing.B) {
 	for _, rows := range []int{100_000, 1_000_000} {
 		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
-			server, err := pgserver.Start(b.Context(), pgserver.Options{
-				Settings: map[string]string{"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min"},
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-			b.Cleanup(func() { _ = server.Stop() })
-			source, config := publicationSource(b, server, rows)
+			source, config := publicationSource(b, publicationServer(b), rows)
 			b.ResetTimer()
 			var yardstick, publication time.Duration
 			for b.Loop() {
 				yardstick += copyOutAndIn(b, source)
-				publication += publishOnce(b, config)
+				publication += publishOnce(b, source, config)
 			}
 			seconds := func(d time.Duration) float64 { return d.Seconds() / float64(b.N) }
 			b.ReportMetric(seconds(yardstick), "copy-s")
@@ -60,6 +53,19 @@ func BenchmarkInitialPublication(b *testing.B) {
 			b.ReportMetric(float64(peakMemory(b))/float64(rows), "peak-B/row")
 		})
 	}
+}
+
+// publicationServer is a server with some memory.
+func publicationServer(b *testing.B) *pgserver.Server {
+	b.Helper()
+	server, err := pgserver.Start(b.Context(), pgserver.Options{
+		Settings: map[string]string{"shared_buffers": "1GB", "max_wal_size": "8GB", "checkpoint_timeout": "30min"},
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = server.Stop() })
+	return server
 }
 
 // publicationSource is a database with one protected table.
@@ -135,40 +141,82 @@ func copyOutAndIn(b *testing.B, source *pgx.Conn) time.Duration {
 	return took
 }
 
-// publishOnce runs a Syncer until the table is shown, and has everything forgotten.
-func publishOnce(b *testing.B, config Config) time.Duration {
+// publishOnce runs a Syncer until the table is shown, and has the next one begin anew.
+func publishOnce(b *testing.B, source *pgx.Conn, config Config) time.Duration {
 	b.Helper()
 	runtime.GC()
-	stage, last := "", time.Now()
-	config.Progress = func(p Progress) {
-		if p.Stage != stage || p.Done >= p.Total {
-			fmt.Fprintln(os.Stderr, "PROGRESS", time.Since(last), p)
-			stage = p.Stage
-		}
+	began := time.Now()
+	_, stop := publishing(b, config)
+	took := time.Since(began)
+	stop()
+	if _, err := source.Exec(b.Context(), "DELETE FROM kproxy_store.generation; CHECKPOINT"); err != nil {
+		b.Fatal(err)
 	}
+	return took
+}
+
+// publishing runs a Syncer, until the table is shown and until stop.
+func publishing(b *testing.B, config Config) (s *Syncer, stop func()) {
+	b.Helper()
 	s, err := New(config)
 	if err != nil {
 		b.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(b.Context())
-	began, done := time.Now(), make(chan error, 1)
+	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()
-	for s.Status().Tables[config.Tables[0].Policy.Table].State != Published {
+	table := config.Tables[0].Policy.Table
+	for status := s.Status().Tables[table]; status.State != Published || status.Preparing; status = s.Status().Tables[table] {
 		select {
 		case err := <-done:
 			b.Fatalf("the syncer ended: %v", err)
 		case <-time.After(5 * time.Millisecond):
 		}
 	}
-	took := time.Since(began)
-	cancel()
-	if err := <-done; err != nil {
-		b.Fatal(err)
+	return s, func() {
+		cancel()
+		if err := <-done; err != nil {
+			b.Error(err)
+		}
 	}
-	if err := Rebuild(b.Context(), config.Owner, config.Slot, nil); err != nil {
-		b.Fatal(err)
+}
+
+// BenchmarkResynchronization compares a table with its store, of which 100 rows differ.
+//
+//	go test ./sync -run xxx -bench Resynchronization/rows=1000000 -benchtime 1x
+func BenchmarkResynchronization(b *testing.B) {
+	for _, rows := range []int{100_000, 1_000_000} {
+		b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) {
+			source, config := publicationSource(b, publicationServer(b), rows)
+			s, stop := publishing(b, config)
+			defer stop()
+			for b.Loop() {
+				b.StopTimer()
+				if _, err := source.Exec(b.Context(), "ALTER PUBLICATION kproxy SET (publish = 'insert')"); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := source.Exec(b.Context(), fmt.Sprintf("UPDATE people SET cost = cost + 1 WHERE id %% %d = 0", rows/100)); err != nil {
+					b.Fatal(err)
+				}
+				if _, err := source.Exec(b.Context(), "ALTER PUBLICATION kproxy SET (publish = 'insert, update, delete, truncate')"); err != nil {
+					b.Fatal(err)
+				}
+				b.StartTimer()
+				if err := Resynchronize(b.Context(), config.Owner, config.Slot, nil); err != nil {
+					b.Fatal(err)
+				}
+				for asked := true; asked; time.Sleep(5 * time.Millisecond) {
+					if err := source.QueryRow(b.Context(), "SELECT bool_or(asked IS NOT NULL) FROM kproxy_store.generation").Scan(&asked); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+			b.StopTimer()
+			if s.Status().Tables[config.Tables[0].Policy.Table].State != Published {
+				b.Errorf("%+v", s.Status())
+			}
+		})
 	}
-	return took
 }
 
 // peakMemory is the most that the process has held, in bytes.

@@ -14,11 +14,15 @@ import (
 
 // A table is read in ranges of its blocks, by several connections that see one snapshot.
 // What they read is consumed in the order of the ranges, and a range is read in the
-// order of its rows, so that a record's number depends on where its row lies alone.
+// order of its rows, so that a record's number depends on where its row lies alone. A
+// range of a partitioned table has the same blocks of each partition: only the table
+// itself need be readable.
 
 const (
-	// rangeBlocks is how much of a table one COPY reads, in blocks (of 8 kB, as a rule).
+	// rangeBlocks is how much of a table one COPY reads, in blocks (of 8 kB, as a rule), and
+	// leastBlocks how much of each partition at least.
 	rangeBlocks = 2048
+	leastBlocks = 64
 	// pieceBytes is how much of a COPY is handed over at a time, and piecesAhead how many
 	// such pieces a reader may be ahead of what is consumed.
 	pieceBytes  = 64 << 10
@@ -27,12 +31,14 @@ const (
 
 // sourceRange is a range of the source's blocks and the records that its rows become.
 type sourceRange struct {
-	leaf  string // the table or partition, quoted
-	from  int64  // its first block
-	to    int64  // the block behind its last one; 0 for all that follow
-	first int    // the number of its first record
+	from  int64 // its first block
+	to    int64 // the block behind its last one; 0 for all that follow
+	first int   // the number of its first record
 	rows  int
 }
+
+// rowOrder is the order of rows within a range.
+const rowOrder = "ORDER BY tableoid, ctid"
 
 // condition selects the range's rows.
 func (r sourceRange) condition() string {
@@ -46,46 +52,48 @@ func (r sourceRange) condition() string {
 // extent is where a table's rows lie.
 type extent struct {
 	ranges []sourceRange
-	blocks int64
 	rows   int // as the server estimates; 0 for unknown
 }
 
 // mostReaders bounds the connections that read a table.
 const mostReaders = 4
 
-// degree is how many connections read the table.
-func (e extent) degree() int { return max(1, min(mostReaders, runtime.GOMAXPROCS(0), len(e.ranges))) }
+// readingPlan is how a table is read.
+type readingPlan struct {
+	blocks      int64 // of a range
+	connections int   // 0 for as many as there are processors, up to mostReaders
+}
 
-// measure finds the table's leaves and cuts them into ranges. Before PostgreSQL 14 a
-// range would be looked for in the whole table, so there leaves stay whole.
-func (t *table) measure(ctx context.Context, on pgx.Tx) (e extent, err error) {
+// degree is how many connections read the table.
+func (p readingPlan) degree(e extent) int {
+	wanted := p.connections
+	if wanted == 0 {
+		wanted = min(mostReaders, runtime.GOMAXPROCS(0))
+	}
+	return max(1, min(wanted, len(e.ranges)))
+}
+
+// measure cuts the table into ranges. Before PostgreSQL 14 each one would be looked for in
+// the whole table, so there it is one.
+func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e extent, err error) {
 	leaves := t.definition.leaves
 	if t.publication.Relation.Kind != catalog.KindPartitionedTable {
 		leaves = []uint32{uint32(t.publication.Relation.OID)}
 	}
-	rows, err := on.Query(ctx, `SELECT c.oid::pg_catalog.regclass::text, pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::bigint,
-		greatest(c.reltuples, 0)::bigint, pg_catalog.current_setting('server_version_num')::int >= 140000
-		FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[]) ORDER BY c.oid`, leaves)
-	if err != nil {
-		return e, fmt.Errorf("measuring %s: %w", t.name(), err)
-	}
-	var leaf string
-	var blocks int64
-	var estimate int
+	var blocks, most int64
 	var cut bool
-	_, err = pgx.ForEachRow(rows, []any{&leaf, &blocks, &estimate, &cut}, func() error {
-		e.blocks += blocks
-		e.rows += estimate
-		from := int64(0)
-		for ; cut && from+rangeBlocks < blocks; from += rangeBlocks {
-			e.ranges = append(e.ranges, sourceRange{leaf: leaf, from: from, to: from + rangeBlocks})
-		}
-		e.ranges = append(e.ranges, sourceRange{leaf: leaf, from: from})
-		return nil
-	})
+	err = on.QueryRow(ctx, `SELECT coalesce(max(pg_catalog.pg_relation_size(c.oid)) / pg_catalog.current_setting('block_size')::bigint, 0),
+		coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint, pg_catalog.current_setting('server_version_num')::int >= 140000
+		FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])`, leaves).Scan(&most, &e.rows, &cut)
 	if err != nil {
 		return e, fmt.Errorf("measuring %s: %w", t.name(), err)
 	}
+	blocks = max(plan.blocks/int64(max(1, len(leaves))), min(plan.blocks, leastBlocks))
+	from := int64(0)
+	for ; cut && from+blocks < most; from += blocks {
+		e.ranges = append(e.ranges, sourceRange{from: from, to: from + blocks})
+	}
+	e.ranges = append(e.ranges, sourceRange{from: from})
 	return e, nil
 }
 
@@ -119,8 +127,8 @@ func (r *rangeReader) handOver() error {
 }
 
 // read copies one range out.
-func (r *rangeReader) read(ctx context.Context, columns string, from sourceRange) error {
-	sql := fmt.Sprintf("COPY (SELECT %s FROM ONLY %s WHERE %s) TO STDOUT", columns, from.leaf, from.condition())
+func (r *rangeReader) read(ctx context.Context, selection string, from sourceRange) error {
+	sql := fmt.Sprintf("COPY (SELECT %s WHERE %s %s) TO STDOUT", selection, from.condition(), rowOrder)
 	if _, err := r.tx.Conn().PgConn().CopyTo(ctx, r, sql); err != nil {
 		return err
 	}
@@ -149,8 +157,11 @@ func (p *publisher) readRanges(ctx context.Context, columns []int, row func([]va
 		running.Go(func() {
 			defer close(r.pieces)
 			r.err = guard(p.session.Logger, func() error {
+				if _, err := tx.Exec(ctx, fillingSettings); err != nil {
+					return err
+				}
 				for at := i; at < len(p.extent.ranges); at += len(readers) {
-					if err := r.read(ctx, p.listOf(columns), p.extent.ranges[at]); err != nil {
+					if err := r.read(ctx, p.listOf(columns)+" FROM "+p.source(), p.extent.ranges[at]); err != nil {
 						return err
 					}
 				}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -39,14 +40,14 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err != nil {
 		return err
 	}
-	at := t.lsn
-	if err := t.take(ctx, tx.Conn().PgConn(), found[t.name()], w.Seed, w.telling(t, "loading")); err != nil {
-		return err
-	}
-	t.lsn = at
 	if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 		return fmt.Errorf("comparing %s with its source: %w", t.name(), err)
 	}
+	at, watch := t.lsn, stopwatch{last: time.Now()}
+	if err := t.take(ctx, tx.Conn().PgConn(), found[t.name()], w.Seed, w.telling(t, "loading")); err != nil {
+		return err
+	}
+	t.lsn, watch.reading = at, watch.lap()
 	differences, err := t.takeDifference(ctx, tx, w.telling(t, "comparing"))
 	if errors.Is(err, errMostDiffers) {
 		return errMostDiffers
@@ -54,7 +55,7 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err != nil {
 		return fmt.Errorf("comparing %s with its source: %w", t.name(), withoutValues(err))
 	}
-	w.Logger.Info("a table was compared with its source", "table", t.name(), "differences", differences)
+	w.Logger.Info("a table was compared with its source", "table", t.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
 	return nil
 }
 
@@ -110,7 +111,7 @@ func (t *table) difference() string {
 	return fmt.Sprintf(`SELECT r.%[1]s, s.kproxy_there, %[2]s
 		FROM (SELECT true AS kproxy_there, %[3]s%[4]s FROM %[5]s) s
 		FULL JOIN (SELECT %[1]s, %[3]s%[4]s FROM %[6]s) r ON %[7]s
-		WHERE r.%[1]s IS NULL OR s.kproxy_there IS NULL OR ROW(%[8]s) OPERATOR(pg_catalog.*<>) ROW(%[9]s)`,
+		WHERE r.%[1]s IS NULL OR s.kproxy_there IS NULL OR ROW(%[8]s)::record OPERATOR(pg_catalog.*<>) ROW(%[9]s)::record`,
 		recordColumn, strings.Join(values, ", "), t.columnList(""), further, t.source(), t.recordsTable(), condition,
 		t.columnList("s."), t.columnList("r."))
 }

@@ -135,20 +135,31 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// row is one record of the snapshot.
-func (s *snapshot) row(i int32) coded {
-	row := coded{cells: make([]hierarchy.Cell, len(s.cells)), sensitive: make([]uint32, len(s.sensitive))}
-	for a := range s.cells {
-		row.cells[a] = s.cells[a][i]
+// rows are some records of the snapshot. They share what they are kept in, which is
+// worth it for classes of few records.
+func (s *snapshot) rows(members []int32) []coded {
+	rows := make([]coded, len(members))
+	cells := make([]hierarchy.Cell, len(members)*len(s.cells))
+	sensitive := make([]uint32, len(members)*len(s.sensitive))
+	for i, m := range members {
+		row := &rows[i]
+		row.cells, cells = cells[:len(s.cells):len(s.cells)], cells[len(s.cells):]
+		row.sensitive, sensitive = sensitive[:len(s.sensitive):len(s.sensitive)], sensitive[len(s.sensitive):]
+		for a := range s.cells {
+			row.cells[a] = s.cells[a][m]
+		}
+		for a := range s.sensitive {
+			row.sensitive[a] = s.sensitive[a][m]
+		}
+		if s.subjects != nil {
+			row.subject = s.subjects[m]
+		}
+		if s.copied != nil {
+			row.copied = s.copied[m]
+		}
 	}
-	for a := range s.sensitive {
-		row.sensitive[a] = s.sensitive[a][i]
-	}
-	if s.subjects != nil {
-		row.subject = s.subjects[i]
-	}
-	if s.copied != nil {
-		row.copied = s.copied[i]
-	}
-	return row
+	return rows
 }
+
+// row is one record of the snapshot.
+func (s *snapshot) row(i int32) coded { return s.rows([]int32{i})[0] }

@@ -128,10 +128,10 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	if p.conn, err = snapshot.open(ctx, w.session); err != nil {
 		return err
 	}
-	if p.extent, err = t.measure(ctx, tx); err != nil {
+	if p.extent, err = t.measure(ctx, tx, w.ranges); err != nil {
 		return err
 	}
-	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, p.extent.degree()-1)...)
+	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, w.ranges.degree(p.extent)-1)...)
 	snapshot.letGo()
 	if err := p.publish(ctx, n.job.generation); err != nil {
 		return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
