@@ -12,9 +12,11 @@ import (
 // admit decides what becomes of a table of the policy: it is loaded and applied, or
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
-	fits := known && g.digest == t.digest
+	fits, kind := known && g.digest == t.digest, resynchronize
 	if known {
-		if applied, err := s.goOn(ctx, t, g, fits); applied || err != nil {
+		var err error
+		var applied bool
+		if applied, kind, err = s.goOn(ctx, t, g, fits); applied || err != nil {
 			return err
 		}
 		// Not applied, it lacks what the stream brings from here on, whatever happens.
@@ -27,6 +29,9 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.order(t, publishAfresh)
 	case g.asked == askRebuild:
 		s.order(t, publishAfresh)
+	case !fits && g.halted != "" && g.consent:
+		s.setTable(t.name(), g.status(true))
+		return nil
 	case !fits && g.updates == catalog.Guarded.String():
 		return s.halt(ctx, &TableError{
 			Table: t.name(), Fix: fixLineage,
@@ -38,7 +43,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.setTable(t.name(), g.status(true))
 		return nil
 	default:
-		s.order(t, resynchronize)
+		s.order(t, kind)
 	}
 	status := g.status(fits)
 	status.Preparing = true
@@ -46,23 +51,28 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	return nil
 }
 
-// goOn has a table applied from where its store stands, if it can be.
-func (s *session) goOn(ctx context.Context, t *table, g generation, fits bool) (applied bool, err error) {
+// goOn has a table applied from where its store stands, if it can be; else kind is what
+// makes good what has happened meanwhile.
+func (s *session) goOn(ctx context.Context, t *table, g generation, fits bool) (applied bool, kind jobKind, err error) {
 	if !fits || g.halted != "" || g.asked == askResync || g.lsn == 0 {
-		return false, nil
+		return false, resynchronize, nil
 	}
 	now, err := t.readDefinition(ctx, s.control, s.Publication)
 	if err != nil {
-		return true, s.haltOr(ctx, t, err)
+		return true, 0, s.haltOr(ctx, t, err)
 	}
-	if now.digest() != g.definition {
-		s.Logger.Info("a table is compared with its source", "table", t.name(), "reason", "its definition has changed")
-		return false, nil
+	if now.text() != g.definition {
+		e := t.differs(now, g.definition)
+		if !e.resync {
+			return true, 0, s.halt(ctx, e)
+		}
+		s.Logger.Info("a table is looked at afresh", "table", t.name(), "reason", e.What)
+		return false, e.kind(), nil
 	}
 	if t.definition = now; g.asked == askRebuild {
 		s.order(t, publishAfresh)
 	}
-	return true, s.load(ctx, t, g)
+	return true, 0, s.load(ctx, t, g)
 }
 
 // leave notes that a generation is not applied any more.
@@ -133,7 +143,7 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
 	set, arguments := "halted = $5, halted_fix = $6, needs_consent = needs_consent OR $7, asked = NULL", []any{halt.problem(), halt.Fix, halt.consent}
 	if halt.resync {
-		set, arguments = "asked = coalesce(asked, $5)", []any{askResync}
+		set, arguments = "asked = coalesce(asked, $5)", []any{halt.kind().wish()}
 	}
 	_, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,

@@ -270,8 +270,12 @@ func (a *applier) publishDue(ctx context.Context) error {
 	return nil
 }
 
-// leastWait is between two looks at what is due.
-const leastWait = 100 * time.Millisecond
+// leastWait and mostWait bound the time between two looks at what is due: the clock may
+// be put right meanwhile.
+const (
+	leastWait = 100 * time.Millisecond
+	mostWait  = 5 * time.Second
+)
 
 // waitForDue sets the timer to when the first table has something to publish although
 // nothing changes.
@@ -284,6 +288,6 @@ func (a *applier) waitForDue() {
 		}
 	}
 	if !first.IsZero() {
-		a.due.Reset(max(leastWait, first.Sub(a.Now())))
+		a.due.Reset(min(mostWait, max(leastWait, first.Sub(a.Now()))))
 	}
 }

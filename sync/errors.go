@@ -48,6 +48,8 @@ type TableError struct {
 	Err   error
 	// resync says that the difference between source and store heals the table.
 	resync bool
+	// afresh says that it takes a new release.
+	afresh bool
 	// consent says that only an explicit wish of the operator does.
 	consent bool
 }
@@ -103,6 +105,19 @@ func transient(err error) bool {
 	return false
 }
 
+// fixOf is what the operator can do about an error that does not pass.
+func fixOf(err error) string {
+	stop, server := (*StopError)(nil), (*pgconn.PgError)(nil)
+	switch {
+	case errors.As(err, &stop):
+		return stop.Fix
+	case errors.As(err, &server) && server.Code == "42501":
+		return "run 'kproxy setup', which grants what is missing (REPLICATION, SELECT on protected tables, kproxy's own schemas), and 'kproxy reload'"
+	default:
+		return "see the log, correct what it says, and run 'kproxy reload'"
+	}
+}
+
 // fixTransient is what the operator can do about an error that may pass by itself.
 func fixTransient(err error) string {
 	server := (*pgconn.PgError)(nil)
@@ -120,12 +135,21 @@ func fixTransient(err error) string {
 	}
 }
 
+// valueFree are the classes of SQLSTATE whose messages speak of objects, rights and
+// resources, and never quote a value of a row.
+var valueFree = []string{"08", "28", "3D", "3F", "42501", "42704", "42P01", "42703", "53", "55", "57", "58"}
+
 // withoutValues strips everything but SQLSTATE and message class from a server
 // error whose text could quote a stored value.
 func withoutValues(err error) error {
 	server := (*pgconn.PgError)(nil)
 	if !errors.As(err, &server) {
 		return err
+	}
+	for _, state := range valueFree {
+		if strings.HasPrefix(server.Code, state) {
+			return err
+		}
 	}
 	return &valueFreeError{code: server.Code, err: err}
 }

@@ -86,7 +86,7 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition,
 			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, created_at = now()`,
 		t.name().Schema, t.name().Relation, t.generation, t.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
-		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.digest())
+		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.text())
 	if err != nil {
 		return fmt.Errorf("recording the generation of %s: %w", t.name(), err)
 	}

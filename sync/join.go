@@ -152,7 +152,7 @@ func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error
 	}
 	_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn, definition = $4,
 		halted = NULL, halted_fix = NULL, needs_consent = false, asked = nullif(asked, 'resync') WHERE table_schema = $1 AND table_name = $2`,
-		t.name().Schema, t.name().Relation, t.lsn.String(), t.definition.digest())
+		t.name().Schema, t.name().Relation, t.lsn.String(), t.definition.text())
 	if err != nil {
 		return fmt.Errorf("recording that %s was compared with its source: %w", t.name(), err)
 	}

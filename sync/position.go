@@ -34,8 +34,20 @@ func (s *session) storedPosition(ctx context.Context) (p storedPosition, stored 
 // checkOwnership refuses a store that another slot feeds: publishing into it
 // would take the other's release away, and leave its slot behind to hold WAL.
 func (s *session) checkOwnership(ctx context.Context) error {
+	var own bool
+	err := s.control.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables WHERE pubname = $1 AND schemaname = 'kproxy_store')",
+		s.Publication).Scan(&own)
+	if err != nil {
+		return fmt.Errorf("looking at the publication: %w", err)
+	}
+	if own {
+		return &StopError{
+			What: fmt.Sprintf("publication %s holds kproxy's own tables: what is written there would come back", s.Publication),
+			Fix:  "make it FOR TABLE with the protected tables alone; 'kproxy setup --print' shows how",
+		}
+	}
 	var other string
-	err := s.control.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.Slot).Scan(&other)
+	err = s.control.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.Slot).Scan(&other)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}

@@ -1,11 +1,13 @@
 package sync
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strconv"
 	"strings"
@@ -126,12 +128,19 @@ func copyOutAndIn(b *testing.B, source *pgx.Conn) time.Duration {
 	if _, err := source.Exec(b.Context(), "CHECKPOINT; CREATE TABLE copied (LIKE people INCLUDING ALL)"); err != nil {
 		b.Fatal(err)
 	}
-	began := time.Now()
-	var text strings.Builder
-	if _, err := source.PgConn().CopyTo(b.Context(), &text, "COPY people TO STDOUT"); err != nil {
+	text, err := os.Create(filepath.Join(b.TempDir(), "people"))
+	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := source.PgConn().CopyFrom(b.Context(), strings.NewReader(text.String()), "COPY copied FROM STDIN"); err != nil {
+	defer text.Close()
+	began := time.Now()
+	if _, err := source.PgConn().CopyTo(b.Context(), text, "COPY people TO STDOUT"); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := text.Seek(0, io.SeekStart); err != nil {
+		b.Fatal(err)
+	}
+	if _, err := source.PgConn().CopyFrom(b.Context(), bufio.NewReader(text), "COPY copied FROM STDIN"); err != nil {
 		b.Fatal(err)
 	}
 	took := time.Since(began)

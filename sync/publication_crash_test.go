@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"strings"
@@ -108,6 +109,12 @@ func TestPublicationIsAbandoned(t *testing.T) {
 				})
 				stopPolling()
 				await(t, "nothing is left behind", func() bool { return len(b.leftBehind()) == 0 })
+				b.checkStore(s)
+				r := rand.New(rand.NewPCG(1, 0))
+				for range 40 { // which hits the wrong records where their numbers are not the rows'
+					b.change(r, 600)
+				}
+				b.caughtUp(s)
 				b.checkStore(s)
 			})
 		}

@@ -50,7 +50,7 @@ func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) erro
 		return err
 	}
 	a.tables = slices.DeleteFunc(a.tables, func(other *table) bool { return other == t })
-	a.order(t, resynchronize)
+	a.order(t, halt.kind())
 	status := a.Status().Tables[t.name()]
 	status.Preparing = true
 	a.setTable(t.name(), status)
@@ -67,7 +67,7 @@ func (a *applier) adopt(ctx context.Context, f finding) error {
 	t.definition = f.definition
 	_, err := a.control.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $4 AND epoch = $5)`,
-		f.table.Schema, f.table.Relation, f.definition.digest(), a.Slot, a.epoch)
+		f.table.Schema, f.table.Relation, f.definition.text(), a.Slot, a.epoch)
 	if err != nil {
 		return fmt.Errorf("noting the partitions of %s: %w", f.table, err)
 	}

@@ -198,11 +198,7 @@ func (s *Syncer) Run(ctx context.Context) error {
 		case errors.Is(err, errReload) || errors.Is(err, errLookAfresh):
 			continue
 		case !transient(err):
-			reason, fix := err.Error(), ""
-			if stop := (*StopError)(nil); errors.As(err, &stop) {
-				fix = stop.Fix
-			}
-			s.setState(Stopped, reason, fix)
+			s.setState(Stopped, err.Error(), fixOf(err))
 			return err
 		}
 		if time.Since(started) > mostPause {
@@ -298,18 +294,38 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 			return fmt.Errorf("ending a transaction: %w", err)
 		}
 	}
+	halt, err := s.betterReason(ctx, halt)
+	if err != nil {
+		return err
+	}
+	if halt.resync {
+		s.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
+		return s.recordHalt(ctx, s.control, halt)
+	}
+	return s.halt(ctx, halt)
+}
+
+// betterReason looks whether the catalogs tell why a table cannot be applied, instead of
+// what followed from it.
+func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableError, error) {
+	found, err := s.generations(ctx)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range s.policy {
 		if t.name() != halt.Table {
 			continue
 		}
-		// What the catalogs say is a better reason than what followed from it.
-		if _, err := t.readDefinition(ctx, s.control, s.Publication); errors.As(err, &halt) {
-			break
+		now, err := t.readDefinition(ctx, s.control, s.Publication)
+		better := (*TableError)(nil)
+		switch {
+		case errors.As(err, &better):
+			return better, nil
+		case err != nil:
+			return nil, err
+		case now.text() != found[t.name()].definition:
+			return t.differs(now, found[t.name()].definition), nil
 		}
 	}
-	if halt.resync {
-		s.Logger.Info("a table is compared with its source", "table", halt.Table, "reason", halt.What)
-		return s.recordHalt(ctx, s.control, halt)
-	}
-	return s.halt(ctx, halt)
+	return halt, nil
 }

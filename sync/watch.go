@@ -157,7 +157,7 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if now.digest() == t.definition.digest() {
+		if now.text() == t.definition.text() {
 			continue
 		}
 		empty, err := w.onlyEmptier(ctx, t.definition, now)
@@ -165,8 +165,8 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 			return err
 		}
 		f := finding{table: t.name(), definition: now}
-		if !empty {
-			f.err = t.errDifferent("partitions, labels or values may have changed without a word in the stream")
+		if e := t.differs(now, t.definition.text()); e.afresh || !empty {
+			f.err = e
 		}
 		w.tell(f)
 	}

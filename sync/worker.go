@@ -24,6 +24,22 @@ const (
 	resynchronize
 )
 
+// wish is what an operator would ask for.
+func (k jobKind) wish() string {
+	if k == publishAfresh {
+		return askRebuild
+	}
+	return askResync
+}
+
+// kind is what heals a table whose definition differs.
+func (e *TableError) kind() jobKind {
+	if e.afresh {
+		return publishAfresh
+	}
+	return resynchronize
+}
+
 // job is one table to be made ready to join the stream.
 type job struct {
 	publication catalog.Publication
@@ -246,12 +262,4 @@ func (s *sourceSnapshot) close() {
 	for _, conn := range s.conns {
 		farewell(conn)
 	}
-}
-
-// fixOf is what the operator can do about an error.
-func fixOf(err error) string {
-	if stop := (*StopError)(nil); errors.As(err, &stop) {
-		return stop.Fix
-	}
-	return "see the log, correct what it says, and run 'kproxy reload'"
 }

@@ -1,0 +1,159 @@
+package sync
+
+import (
+	"context"
+	_ "embed" // the query
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+//go:embed definition.sql
+var definitionQuery string
+
+// readDefinition reads what the table is. The error is a *TableError where it is not
+// what the policy was made for.
+func (t *table) readDefinition(ctx context.Context, on querier, publication string) (d definition, err error) {
+	stored := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		stored[i] = c.Name
+	}
+	var named catalog.Name
+	generalized := make([]string, len(t.qi))
+	for i, column := range t.qi {
+		generalized[i] = t.columns[column].Name
+	}
+	var whole, published bool
+	var identities []string
+	var names []string
+	var types []uint32
+	var modifiers []int32
+	err = on.QueryRow(ctx, definitionQuery, uint32(t.publication.Relation.OID), stored, publication, generalized).
+		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.labels, &d.rest, &whole, &published, &names, &types, &modifiers)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return d, &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload}
+	}
+	if err != nil {
+		return d, fmt.Errorf("reading the definition of %s: %w", t.name(), err)
+	}
+	if named != t.name() {
+		return d, t.errRenamed(named)
+	}
+	if !whole {
+		return d, &TableError{
+			Table: t.name(), What: fmt.Sprintf("publication %s does not exist, or leaves out operations, rows or columns", publication),
+			Fix: "run 'kproxy setup', which mends it, and 'kproxy reload'",
+		}
+	}
+	if !published {
+		if published, err = t.stillPublished(ctx, on, publication); err != nil {
+			return d, err
+		}
+	}
+	if !published {
+		return d, &TableError{
+			Table: t.name(), What: fmt.Sprintf("publication %s does not hold it any more, or not all of it", publication),
+			Fix: "run 'kproxy setup', which adds it, and 'kproxy reload'",
+		}
+	}
+	for _, c := range t.columns {
+		i := slices.Index(names, c.Name)
+		switch {
+		case i < 0:
+			return d, t.errColumnGone(c.Name)
+		case catalog.OID(types[i]) != c.TypeOID || modifiers[i] != c.Modifier:
+			return d, t.errRetyped(c.Name)
+		}
+	}
+	for _, identity := range identities {
+		if !t.identifiedBy(identity) {
+			return d, &TableError{Table: t.name(), What: "its rows are identified by other columns than before (REPLICA IDENTITY)", Fix: fixReload}
+		}
+	}
+	return d, nil
+}
+
+// stillPublished looks again for what a publication holds: its view knows of partitions
+// that come and go before the transaction's snapshot does.
+func (t *table) stillPublished(ctx context.Context, on querier, publication string) (published bool, err error) {
+	const present = `SELECT NOT EXISTS (
+		SELECT FROM (SELECT $1::oid::regclass AS relid UNION SELECT p.relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) p) AS tree
+		JOIN pg_catalog.pg_class l ON l.oid = tree.relid JOIN pg_catalog.pg_namespace s ON s.oid = l.relnamespace
+		WHERE l.relkind = 'r' AND NOT EXISTS (SELECT FROM pg_catalog.pg_publication_tables p WHERE p.pubname = $2
+			AND (p.schemaname, p.tablename) IN ((s.nspname, l.relname), ($3, $4))))`
+	for range 3 {
+		err = on.QueryRow(ctx, present, uint32(t.publication.Relation.OID), publication, t.name().Schema, t.name().Relation).Scan(&published)
+		if err != nil {
+			return false, fmt.Errorf("looking for %s in the publication: %w", t.name(), err)
+		}
+		if published {
+			return true, nil
+		}
+		if err := sleep(ctx, 100*time.Millisecond); err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// identifiedBy tells whether a leaf's replica identity, a JSON array of columns or "*"
+// for whole rows, still finds the records of changed rows.
+func (t *table) identifiedBy(identity string) bool {
+	if identity == `"*"` {
+		return true
+	}
+	var columns []string
+	if json.Unmarshal([]byte(identity), &columns) != nil || t.publication.Relation.KeyRepeats {
+		return false
+	}
+	key := slices.Sorted(slices.Values(t.publication.Relation.Key))
+	slices.Sort(columns)
+	return slices.Equal(key, columns)
+}
+
+func (t *table) errRenamed(to catalog.Name) error {
+	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: "name it so in the policy and run 'kproxy reload'"}
+}
+
+func (t *table) errColumnGone(column string) error {
+	return &TableError{Table: t.name(), What: fmt.Sprintf("column %s, which the policy needs, is gone or no longer replicated", column), Fix: fixPolicy}
+}
+
+func (t *table) errRetyped(column string) error {
+	return &TableError{Table: t.name(), What: fmt.Sprintf("column %s changed its type", column), Fix: fixReload}
+}
+
+// errDifferent means that the stream does not tell all that happened to the table.
+func (t *table) errDifferent(what string) error {
+	return &TableError{Table: t.name(), What: what, Fix: fixResync, resync: true}
+}
+
+// errRewritten means that the snapshot does not show what the table held then.
+var errRewritten = errors.New("the table was truncated or rewritten since the snapshot was taken")
+
+// lockSource keeps the table as it is for the transaction, and makes sure that the
+// snapshot shows its rows: TRUNCATE and rewrites do not wait for snapshots, and an older
+// one finds the table empty (PostgreSQL, "Caveats" of concurrency control).
+func (t *table) lockSource(ctx context.Context, tx pgx.Tx) error {
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE"); err != nil {
+		return fmt.Errorf("locking %s against changes of its definition: %w", t.name(), err)
+	}
+	var rewritten bool
+	err := tx.QueryRow(ctx, `WITH RECURSIVE tree(oid) AS (
+			SELECT $1::oid UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid)
+		SELECT coalesce(bool_or(c.relfilenode IS DISTINCT FROM pg_catalog.pg_relation_filenode(c.oid::regclass)), false)
+		FROM tree t JOIN pg_catalog.pg_class c ON c.oid = t.oid WHERE c.relkind = 'r'`, uint32(t.publication.Relation.OID)).Scan(&rewritten)
+	if err != nil {
+		return fmt.Errorf("looking whether %s was rewritten: %w", t.name(), err)
+	}
+	if rewritten {
+		return errRewritten
+	}
+	return nil
+}
