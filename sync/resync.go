@@ -26,7 +26,7 @@ const (
 	// anew, and the difference is held in memory.
 	mostDifferences = 2
 	// fewDifferences are applied in any case.
-	fewDifferences = 10_000
+	fewDifferences = 1000
 )
 
 // errMostDiffers means that publishing the table afresh takes less than applying what

@@ -31,6 +31,11 @@ type publisher struct {
 }
 
 func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
+	defer func() {
+		if err != nil {
+			p.abandon()
+		}
+	}()
 	p.at = p.clock()
 	if err := p.begin(generation, 1, 1, p.session.Seed); err != nil {
 		return err
@@ -48,6 +53,19 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 	}
 	p.watch.anonymizing = p.watch.lap()
 	return p.write(ctx)
+}
+
+// abandon drops what was made in vain, if it can be: the disk may be full. What stays is
+// dropped when the next table joins.
+func (p *publisher) abandon() {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	for _, reader := range p.readers {
+		farewell(reader.Conn()) // it may hold what is to be dropped
+	}
+	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
+		p.session.Logger.Debug("an unfinished publication stays for the time being", "table", p.name(), "error", withoutValues(err))
+	}
 }
 
 // stopwatch measures the steps of a publication.
