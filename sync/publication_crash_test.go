@@ -43,7 +43,7 @@ func (b *bench) poll(table, digest string) (stop func()) {
 			select {
 			case <-end:
 				return
-			default:
+			case <-time.After(3 * time.Millisecond):
 			}
 			if seen, err := b.shownDigest(ctx, conn, table); err != nil || seen != digest {
 				b.t.Errorf("a reader sees %q (%v), want %q", seen, err, digest)
@@ -86,6 +86,7 @@ func TestPublicationIsAbandoned(t *testing.T) {
 	} {
 		for _, point := range publicationPoints[name] {
 			t.Run(name+"/"+point, func(t *testing.T) {
+				t.Parallel()
 				b := newBench(t, pgtest.Shared(t), sourceTables)
 				b.fill(600)
 				b.inRanges()

@@ -98,6 +98,9 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	config := s.connection(name).Config
 	s.lines.through(&config)
 	config.RuntimeParams["replication"] = "database"
+	// What others write, kproxy's own releases among it, is decoded as well before it is
+	// left out: not by way of the disk.
+	config.RuntimeParams["logical_decoding_work_mem"] = "256MB"
 	config.RuntimeParams["wal_sender_timeout"] = fmt.Sprint(lease.Milliseconds())
 	conn, err := pgconn.ConnectConfig(ctx, &config)
 	if err != nil {

@@ -86,7 +86,8 @@ func (s *session) startStream(ctx context.Context) (*stream, error) {
 // stop ends the receiver and waits for it. The messages that it has queued are lost.
 func (st *stream) stop() {
 	st.end()
-	for range st.messages { //nolint:revive // until it is closed
+	for range st.messages {
+		continue // until it is closed
 	}
 }
 
