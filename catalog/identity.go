@@ -62,6 +62,13 @@ var unstableTexts = []string{
 	"regcollation", "regconfig", "regdictionary", "regdatabase", "aclitem", "money",
 }
 
+// namesObject says whether the column's texts are names of objects or roles: they cannot
+// be read again once that is dropped, or out of the search path.
+func namesObject(c Column) bool {
+	base := strings.TrimPrefix(c.BaseType, "_")
+	return base != "money" && slices.Contains(unstableTexts, base)
+}
+
 // checkIdentity wants changed rows to be found again.
 func (b *builder) checkIdentity() {
 	r := b.publication.Relation

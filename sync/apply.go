@@ -92,7 +92,10 @@ func (a *applier) run(ctx context.Context) error {
 		case a.newcomer = <-a.worker.ready:
 			err = a.welcome(ctx)
 		case f := <-a.watcher.found:
-			if a.found = &f; a.atBoundary() {
+			if a.found == nil {
+				a.found = &f
+			}
+			if a.atBoundary() {
 				err = a.react(ctx)
 			}
 		case m, open := <-a.stream.messages:

@@ -44,7 +44,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 		n.table.lsn = max(n.at, a.stands())
 	}
 	if err := a.writeNewcomer(ctx, n); err != nil {
-		return err
+		return a.blame(n.table, err)
 	}
 	a.jobs = a.jobs[1:]
 	a.ack.held.Store(0)

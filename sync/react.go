@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/jackc/pglogrepl"
 )
 
 // react does what the watcher's finding asks for, at a commit boundary: one table is
@@ -13,13 +15,15 @@ func (a *applier) react(ctx context.Context) error {
 	if a.found == nil {
 		return nil
 	}
-	f := *a.found
+	f, halt := *a.found, (*TableError)(nil)
+	if errors.As(f.err, &halt) && halt.resync && max(a.stands(), pglogrepl.LSN(a.consumed.Load())) < f.at {
+		return nil // the stream may tell of it yet
+	}
 	a.found = nil
 	if f.err == nil {
 		return a.adopt(ctx, f)
 	}
-	halt := (*TableError)(nil)
-	if !errors.As(f.err, &halt) {
+	if halt == nil {
 		return f.err
 	}
 	t := a.table(halt.Table)

@@ -54,6 +54,8 @@ var sessionSettings = map[string]string{
 	"idle_in_transaction_session_timeout": "0",
 	"synchronous_commit":                  "on",
 	"default_transaction_read_only":       "off",
+	// Rows that are hidden from the owner are refused, not left out.
+	"row_security": "off",
 	// A stable scan order makes a release a function of the table and the seed.
 	"synchronize_seqscans": "off",
 }

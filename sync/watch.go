@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -30,9 +31,10 @@ type finding struct {
 	// err is a *TableError, or another reason to look at everything afresh; nil where the
 	// table has got partitions that hold no rows yet.
 	err error
-	// table is now so defined.
+	// table is now so defined, since before the place at in the WAL.
 	table      catalog.Name
 	definition definition
+	at         pglogrepl.LSN
 }
 
 // mark is where the WAL ended at a moment.
@@ -165,6 +167,9 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 			return err
 		}
 		f := finding{table: t.name(), definition: now}
+		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
+			return fmt.Errorf("reading the end of the log: %w", err)
+		}
 		if e := t.differs(now, t.definition.text()); e.afresh || !empty {
 			f.err = e
 		}
