@@ -34,6 +34,9 @@ func IsOwn(schema string) bool {
 // RecordColumn is the column of the private store that numbers a table's records.
 const RecordColumn = "kproxy_record"
 
+// MembersColumn is the column of a packed release that holds some records of a class.
+const MembersColumn = "kproxy_members"
+
 // Columns that a guarded table has besides. ClassColumn(0) and WeightColumn are
 // published: classes never change, so that their numbers tell nothing that comparing
 // versions would not.
@@ -73,7 +76,7 @@ func ClassColumn(component int) string {
 // isOwnColumn says whether a column of the private store bears the name.
 func isOwnColumn(name string) bool {
 	switch name {
-	case RecordColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn:
+	case RecordColumn, MembersColumn, RowColumn, PersonColumn, WeightColumn, SealedColumn, ChangedColumn, SinceColumn, ExpiredColumn:
 		return true
 	}
 	return strings.HasPrefix(name, classColumn)

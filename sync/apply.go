@@ -10,17 +10,20 @@ import (
 
 const (
 	// groupRows and groupTime bound how many source transactions go into one
-	// transaction of the store while more are waiting.
-	groupRows = 2000
+	// transaction of the store while more are waiting: up to groupRows changes, for
+	// groupTime or for as long as writing the last group took, up to groupMost. A class
+	// that several changes of a group touch is written once.
+	groupRows = 20000
 	groupTime = 50 * time.Millisecond
+	groupMost = 500 * time.Millisecond
 	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
 	// of the stored position, so that the slot does not hold WAL that concerns nobody.
 	idleBytes = 16 << 20
 )
 
 // spillRows bounds the rows of one source transaction that are held in memory for a
-// table. Tests lower it.
-var spillRows = 20000
+// table, beyond what a group holds anyway. Tests lower it.
+var spillRows = 2 * groupRows
 
 // applier turns the stream's messages into changes of the tables and writes
 // them at commit boundaries of the source.
@@ -38,6 +41,7 @@ type applier struct {
 	passed        pglogrepl.LSN // end of the last transaction that had
 	rows          int           // changes in the group
 	since         time.Time     // when the group began
+	wrote         time.Duration // how long the last group was written, up to groupMost
 	moved         time.Time     // when the position was last moved
 	tx            pgx.Tx        // open where rows were spilled; else nil
 

@@ -11,7 +11,7 @@ import (
 
 // storeLayout is raised whenever the tables of the private store change shape,
 // so that an older store is published afresh.
-const storeLayout = 4
+const storeLayout = 5
 
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published

@@ -54,7 +54,7 @@ const fillingSettings = `SET LOCAL jit = off; SET LOCAL enable_mergejoin = off; 
 type filled struct{ records, release uint32 }
 
 func (p *publisher) identify(ctx context.Context) (f filled, err error) {
-	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.recordsTable(), p.releaseTable()).Scan(&f.records, &f.release)
+	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.recordsTable(), p.releaseRows()).Scan(&f.records, &f.release)
 	if err != nil {
 		return f, fmt.Errorf("preparing the tables: %w", err)
 	}
@@ -213,16 +213,15 @@ func (p *publisher) fillRelease(ctx context.Context, made filled) error {
 		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 			return err
 		}
-		if err := claim(ctx, tx, p.releaseTable(), made.release); err != nil {
+		if err := claim(ctx, tx, p.releaseRows(), made.release); err != nil {
 			return err
 		}
 		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.parts[0].column, classes*int64(i)/shares, classes*int64(i+1)/shares)
-		query := p.releaseQuery(condition) + " WHERE " + condition
-		tag, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s %s ORDER BY 1, random()", p.releaseTable(), query))
+		_, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s %s ORDER BY 1, random()", p.releaseRows(), p.releaseQuery(condition)))
 		if err != nil {
 			return err
 		}
-		p.told(p.total, int(done.Add(tag.RowsAffected())))
+		p.told(p.total, int(done.Add(1))*p.total/len(on))
 		return nil
 	})
 	if err != nil {
@@ -237,9 +236,9 @@ func (p *publisher) index(ctx context.Context) error {
 	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.recordsTable(), recordColumn)
 	work := [][]string{{primary, "ANALYZE " + p.recordsTable()}, nil}
 	for _, part := range p.parts {
-		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseTable(), part.column))
+		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseRows(), part.column))
 	}
-	work[1] = append(work[1], "ANALYZE "+p.releaseTable())
+	work[1] = append(work[1], "ANALYZE "+p.releaseRows())
 	var on []pgx.Tx
 	for _, reader := range p.readers[:min(len(work), len(p.readers))] {
 		tx, err := reader.Conn().Begin(ctx)

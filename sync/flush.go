@@ -22,7 +22,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		}
 		return a.pause(ctx)
 	}
-	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < groupTime && a.newcomer == nil && a.found == nil {
+	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < max(groupTime, a.wrote) && a.newcomer == nil && a.found == nil {
 		return nil
 	}
 	if err := a.flush(ctx, a.end); err != nil {
@@ -108,6 +108,8 @@ func (a *applier) blame(t *table, err error) error {
 
 // flush writes store, release and position up to a commit boundary.
 func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
+	began := time.Now()
+	defer func() { a.wrote = min(time.Since(began), groupMost) }()
 	if err := a.begin(ctx); err != nil {
 		return err
 	}

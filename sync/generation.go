@@ -151,7 +151,7 @@ func (t *table) grant(ctx context.Context, on executor, reader string) error {
 func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind = 'r'
-		AND c.relname ~ '^(records|release|source|member|class[0-9]*)_[0-9]+$'
+		AND c.relname ~ '^(records|release|packed|copied|source|member|class[0-9]*)_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)
@@ -164,7 +164,7 @@ func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
 		return fmt.Errorf("listing earlier generations: %w", err)
 	}
 	for _, name := range orphans {
-		// An earlier version's view of a generation goes with it.
+		// The views on it go with it: a release that unpacks it, and those of earlier versions.
 		if _, err := tx.Exec(ctx, "DROP TABLE "+catalog.Name{Schema: catalog.StoreSchema, Relation: name}.SQL()+" CASCADE"); err != nil {
 			return fmt.Errorf("dropping an earlier generation: %w", err)
 		}

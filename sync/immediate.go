@@ -18,6 +18,7 @@ import (
 type immediate struct {
 	t       *table
 	changes []incremental.Changes // of each part, at the last settling
+	hidden  bool                  // the stored release is empty, as all records are withheld
 }
 
 func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
@@ -148,6 +149,7 @@ func (s *immediate) written() {
 		s.t.parts[i].rememberWritten(changes.Rewrite)
 	}
 	s.changes = nil
+	s.hidden = s.t.parts[0].partition.Classes() == 0
 }
 
 func (s *immediate) due() time.Time { return time.Time{} }

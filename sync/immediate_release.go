@@ -18,6 +18,10 @@ import (
 // is touched.
 func (s *immediate) writeRelease(batch *sink) {
 	t, changes := s.t, s.changes
+	if t.isPacked() {
+		s.writePacked(batch)
+		return
+	}
 	for i, p := range t.parts {
 		gone := make([]int64, 0, len(changes[i].Rewrite)+len(changes[i].Retired))
 		for _, class := range slices.Concat(changes[i].Retired, changes[i].Rewrite) {
@@ -75,22 +79,26 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		}
 		arguments = append(arguments, classes[i])
 	}
-	var joins strings.Builder
+	var shown, joins []string
 	for i, p := range t.parts {
 		numbers := slices.Compact(slices.Sorted(slices.Values(classes[i])))
 		columns := t.shown(p, numbers, p.partition.Generalize)
 		first := len(arguments) + 1
-		fmt.Fprintf(&joins, " JOIN unnest($%d::bigint[]%s) AS c%d(%s) USING (%s)", first, textArrays(first+1, len(columns)), i,
-			strings.Join(append([]string{p.column}, t.generalizedNames(p, "", "")...), ", "), p.column)
+		// Values are cast once for each class.
+		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, t.castList(p), first, textArrays(first+1, len(columns)),
+			strings.Join(append([]string{p.column}, t.generalizedNames(p, "", "")...), ", ")))
+		joins = append(joins, fmt.Sprintf(" JOIN c%d USING (%s)", i, p.column))
 		arguments = append(append(arguments, numbers), columns...)
 	}
-	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
+	batch.Queue(fmt.Sprintf(`WITH %s
+		INSERT INTO %s (%s, %s)
 		SELECT %s, %s
 		FROM unnest($1::bigint[]%s) AS m(record, %s)%s
 		JOIN %s AS r ON r.%s = m.record
 		ORDER BY random()`,
+		strings.Join(shown, ", "),
 		t.releaseTable(), t.classColumns(""), t.shownList(), t.classColumns("m."), t.releaseList(),
-		numberArrays(2, len(t.parts)), t.classColumns(""), joins.String(), t.recordsTable(), recordColumn), arguments...)
+		numberArrays(2, len(t.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
 }
 
 // shown gives what is published for some classes of a part, a column of texts for
@@ -107,4 +115,13 @@ func (t *table) shown(p *part, classes []int64, generalize func(incremental.Clas
 		texts[i] = column
 	}
 	return texts
+}
+
+// castList are a part's class and its generalized columns g0, g1, ... of their types.
+func (t *table) castList(p *part) string {
+	list := []string{p.column}
+	for i, c := range t.generalizedColumns(p) {
+		list = append(list, fmt.Sprintf("g%[1]d::%[2]s AS g%[1]d", i, c.Type))
+	}
+	return strings.Join(list, ", ")
 }

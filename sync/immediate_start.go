@@ -40,6 +40,7 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	s.changes = nil // all is new
+	s.hidden = s.t.parts[0].partition.Classes() == 0
 	for _, part := range s.t.parts {
 		part.threshold.Fresh(part.partition.Loss())
 	}
@@ -93,6 +94,7 @@ func (s *immediate) load(ctx context.Context, conn *pgconn.PgConn, progress func
 			return err
 		}
 	}
+	s.hidden = s.t.parts[0].partition.Classes() == 0
 	return nil
 }
 

@@ -56,6 +56,8 @@ var sessionSettings = map[string]string{
 	"default_transaction_read_only":       "off",
 	// Rows that are hidden from the owner are refused, not left out.
 	"row_security": "off",
+	// What one group writes is sorted and joined in memory.
+	"work_mem": "64MB",
 	// A stable scan order makes a release a function of the table and the seed.
 	"synchronize_seqscans": "off",
 }

@@ -21,17 +21,20 @@ type sink struct {
 	err   error
 }
 
-// Queue adds a statement. The first argument's length tells how many rows it is about.
+// Queue adds a statement. The longest list of numbers among its arguments tells how many
+// rows it is about.
 func (s *sink) Queue(sql string, arguments ...any) {
 	if s.err != nil {
 		return
 	}
 	s.batch.Queue(sql, arguments...)
-	if len(arguments) > 0 {
-		if ids, many := arguments[0].([]int64); many {
-			s.rows += len(ids)
+	rows := 0
+	for _, argument := range arguments {
+		if ids, many := argument.([]int64); many {
+			rows = max(rows, len(ids))
 		}
 	}
+	s.rows += rows
 	if s.rows >= sinkRows {
 		s.send()
 	}

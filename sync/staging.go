@@ -39,14 +39,25 @@ func (p *publisher) createTables(ctx context.Context) error {
 	if apart := p.apart(); len(apart) > 0 {
 		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
 	}
-	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("")))
-	return p.fenced(ctx, statements, "preparing the tables")
+	return p.fenced(ctx, append(statements, p.createRelease()...), "preparing the tables")
+}
+
+// createRelease makes the release, empty.
+func (p *publisher) createRelease() []string {
+	if p.isPacked() {
+		return p.createPacked()
+	}
+	return []string{fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("true"))}
 }
 
 // dropAll drops whatever the publication has made.
 func (p *publisher) dropAll() string {
-	tables := []string{p.recordsTable(), p.releaseTable()}
-	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stages()...), ", ")
+	tables := []string{p.recordsTable(), p.releaseRows()}
+	if p.isPacked() {
+		tables = append(tables, p.copiedTable())
+	}
+	// The view that unpacks a release goes with it.
+	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stages()...), ", ") + " CASCADE"
 }
 
 func (p *publisher) stages() []string {
@@ -99,19 +110,18 @@ func (p *publisher) stageClasses(ctx context.Context) error {
 	return nil
 }
 
-// releaseQuery joins records and classes into rows of the release, of those classes of
-// the first part that the condition selects. The texts of a class are read as values
-// once.
+// releaseQuery joins records and classes into what is stored of the release, of those
+// classes of the first part that the condition selects. The texts of a class are read as
+// values once.
 func (p *publisher) releaseQuery(condition string) string {
+	if p.isPacked() {
+		return p.packedQuery(condition)
+	}
 	var classes []string
 	var joins strings.Builder
 	for i, part := range p.parts {
-		list := []string{part.column}
-		for j, c := range p.generalizedColumns(part) {
-			list = append(list, fmt.Sprintf("g%[1]d::%s AS g%[1]d", j, c.Type))
-		}
-		query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(list, ", "), p.staging(p.classStage(i)))
-		if i == 0 && condition != "" {
+		query := fmt.Sprintf("SELECT %s FROM %s", p.castList(part), p.staging(p.classStage(i)))
+		if i == 0 {
 			query += " WHERE " + condition
 		}
 		classes = append(classes, fmt.Sprintf("c%d AS MATERIALIZED (%s)", i, query))
@@ -120,5 +130,6 @@ func (p *publisher) releaseQuery(condition string) string {
 	if len(p.apart()) > 0 {
 		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.staging("member"), recordColumn)
 	}
-	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s", strings.Join(classes, ", "), listed(p.stage.marks(), ""), p.releaseList(), p.recordsTable(), joins.String())
+	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s WHERE %s",
+		strings.Join(classes, ", "), listed(p.stage.marks(), ""), p.releaseList(), p.recordsTable(), joins.String(), condition)
 }

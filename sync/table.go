@@ -53,6 +53,9 @@ type table struct {
 	pending   map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
+	// spilled means that rows were written since the last settling, so that it is not known
+	// which records have changed.
+	spilled bool
 	// truncatedBy is the source's transaction that truncated the table last; 0 for none
 	// since it was taken from the store.
 	truncatedBy uint32
@@ -336,5 +339,5 @@ func (t *table) forgetRows() {
 func (t *table) written() {
 	t.stage.written()
 	t.forgetRows()
-	t.changed = false
+	t.changed, t.spilled = false, false
 }

@@ -46,6 +46,7 @@ func (t *table) spill(ctx context.Context, tx pgx.Tx) error {
 		return nowhere
 	})
 	t.forgetRows()
+	t.spilled = true
 	return to.close()
 }
 

@@ -12,13 +12,16 @@ import (
 const columnsOf = `SELECT attname::text, format_type(atttypid, atttypmod) FROM pg_attribute
 WHERE attrelid = $1::text::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
-// readsOf are the relations and functions that a view's definition names. What
-// belongs to PostgreSQL itself is not recorded as a dependency.
+// readsOf are the relations and functions that the published view $1 names beside the
+// release $2, and a packed release beside $3, its rows, and $4, the type of their members.
+// What belongs to PostgreSQL itself is not recorded as a dependency.
 const readsOf = `SELECT DISTINCT pg_describe_object(d.refclassid, d.refobjid, 0)
 FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-WHERE r.ev_class = $1::text::regclass
+WHERE r.ev_class IN ($1::text::regclass, $2::text::regclass)
   AND d.refclassid IN ('pg_class'::regclass, 'pg_proc'::regclass, 'pg_operator'::regclass)
-  AND NOT (d.refclassid = 'pg_class'::regclass AND d.refobjid IN ($1::text::regclass, $2::text::regclass))`
+  AND NOT (d.refclassid = 'pg_class'::regclass AND (d.refobjid = r.ev_class
+    OR CASE WHEN r.ev_class = $1::text::regclass THEN d.refobjid = $2::text::regclass
+            ELSE d.refobjid IN (to_regclass($3::text), to_regclass($4::text)) END))`
 
 type column struct{ name, sqlType string }
 
@@ -47,7 +50,7 @@ func (t *table) checkShape() (complete bool, err error) {
 		return false, err
 	}
 	const reads = "the published relation reads its release alone"
-	return published && release && stored, t.violations(reads, readsOf, t.published, t.release)
+	return published && release && stored, t.violations(reads, readsOf, t.published, t.release, t.packed, t.copied)
 }
 
 func (t *table) columns(relation string) ([]column, error) {

@@ -128,7 +128,11 @@ type table struct {
 	parts       []part
 	// published, records and release are the three relations, quoted.
 	published, records, release string
-	report                      TableReport
+	// packed holds the rows of a packed release, which then is a view that unpacks them, and
+	// copied is the type of their members. Other releases are tables without these.
+	packed, copied string
+	isPacked       bool
+	report         TableReport
 }
 
 func verifyTable(ctx context.Context, tx pgx.Tx, p catalog.Publication) (TableReport, error) {
@@ -194,6 +198,10 @@ func (t *table) locate() (found bool, err error) {
 		}
 	}
 	t.add("is published", int64(len(missing)), missing)
+	t.packed, t.copied = stored("packed").SQL(), stored("copied").SQL()
+	if err := t.tx.QueryRow(t.ctx, "SELECT to_regclass($1) IS NOT NULL", t.packed).Scan(&t.isPacked); err != nil {
+		return false, fmt.Errorf("looking for %s: %w", t.packed, err)
+	}
 	return len(missing) == 0, nil
 }
 

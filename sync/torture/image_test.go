@@ -35,16 +35,20 @@ func readImage(ctx context.Context, admin, reader *pgx.Conn, p catalog.Publicati
 		}
 	}
 	records, release := fmt.Sprintf("kproxy_store.records_%d", generation), fmt.Sprintf("kproxy_store.release_%d", generation)
+	order := "" // packed rows have none
+	if guarded(p) {
+		order = " ORDER BY ctid" // in which marks stand beside the rows
+	}
 	queries := []struct {
 		into *[][]datum
 		conn *pgx.Conn
 		sql  string
 		skip bool
 	}{
-		{&i.release, admin, fmt.Sprintf("SELECT %s, %s FROM %s ORDER BY ctid", classColumns(p), quoted(names, ""), release), false},
+		{&i.release, admin, fmt.Sprintf("SELECT %s, %s FROM %s%s", classColumns(p), quoted(names, ""), release, order), false},
 		{&i.all, admin, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), release), false},
 		{&i.published, reader, fmt.Sprintf("SELECT %s FROM %s", quoted(published, ""), catalog.Published(p.Policy.Table).SQL()), false},
-		{&i.marks, admin, fmt.Sprintf("SELECT kproxy_row, kproxy_person FROM %s ORDER BY ctid", release), !guarded(p)},
+		{&i.marks, admin, fmt.Sprintf("SELECT kproxy_row, kproxy_person FROM %s%s", release, order), !guarded(p)},
 		{&i.rows, admin, fmt.Sprintf("SELECT kproxy_row, kproxy_since IS NOT NULL, %s FROM %s", quoted(stored(p), ""), records), !guarded(p)},
 	}
 	for _, q := range queries {

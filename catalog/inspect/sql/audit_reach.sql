@@ -70,14 +70,28 @@ WITH RECURSIVE protected AS (
     WHERE c.relnamespace NOT IN ('pg_catalog'::regnamespace, 'information_schema'::regnamespace)
       AND r.ev_action::text ~ (SELECT ':relid (' || string_agg(oid::text, '|') || ') ' FROM secret)
   ) r JOIN secret s ON r.tree ~ (':relid ' || s.oid || ' ')
+), unpacking AS (
+  -- Packed releases: views that read the rows and the type of their members which bear
+  -- their number, and nothing else.
+  SELECT v.oid
+  FROM pg_class v JOIN pg_namespace n ON n.oid = v.relnamespace AND n.nspname = $7
+  WHERE v.relkind = 'v'
+    AND NOT EXISTS (
+      SELECT FROM reads JOIN pg_class s ON s.oid = reads.source
+      WHERE reads.target = v.oid AND NOT (s.relnamespace = v.relnamespace AND s.relkind = 'r'
+        AND s.relname = ANY (ARRAY[replace(v.relname, 'release_', 'packed_'), replace(v.relname, 'release_', 'copied_')])))
+    AND NOT EXISTS (
+      SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+      WHERE r.ev_class = v.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass))
 ), published AS (
-  -- Published relations that read their own release table and nothing else.
+  -- Published relations that read their own release and nothing else.
   SELECT v.oid
   FROM unnest($4::text[], $5::text[], $6::bigint[]) AS g(table_schema, table_name, generation)
   JOIN pg_namespace vn ON vn.nspname = $8 || g.table_schema
   JOIN pg_class v ON v.relnamespace = vn.oid AND v.relname = g.table_name AND v.relkind = 'v'
   JOIN pg_namespace sn ON sn.nspname = $7
   JOIN pg_class release ON release.relnamespace = sn.oid AND release.relname = 'release_' || g.generation
+    AND (release.relkind = 'r' OR release.oid IN (SELECT oid FROM unpacking))
   WHERE ARRAY[release.oid] = ARRAY(SELECT reads.source FROM reads WHERE reads.target = v.oid)
     AND NOT EXISTS (
       SELECT FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid

@@ -1,0 +1,190 @@
+package sync
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// The release of an immediate table with one part is packed: a row of packed_<n> holds
+// some records of one class, with what the class shows once and what the records show in
+// an array of rows of copied_<n>. A touched class is then one row to write instead of its
+// members'. release_<n>, on which the published relation stands, is a view that unpacks
+// it; of other tables it is a table.
+//
+// A row of a table with several parts shows a class of each, and those of guarded tables
+// are written one by one: they stay as they are.
+
+const (
+	// packedMembers bounds the records of a packed row, and packedWidth the bytes of each:
+	// a wider record has a row of its own. So packed rows lie in the heap itself, as what
+	// lies elsewhere costs readers several times as much.
+	packedMembers = 16
+	packedWidth   = 450
+	// packedTarget is the size in bytes from which on the server compresses a row or stores
+	// it elsewhere ("Storage Parameters"); the greatest that it allows.
+	packedTarget = 8160
+)
+
+// isPacked says which of the two layouts the table's release has.
+func (t *table) isPacked() bool {
+	return t.publication.Policy.Updates.Mode != catalog.Guarded && len(t.parts) == 1
+}
+
+func (t *table) packedTable() string { return storeTable("packed", t.generation).SQL() }
+func (t *table) copiedTable() string { return storeTable("copied", t.generation).SQL() }
+
+// copiedList are a record's number and its columns that are published as they are.
+func (t *table) copiedList(prefix string) string {
+	names := []string{prefix + recordColumn}
+	for _, c := range t.publication.Columns {
+		if c.Part == catalog.Copy {
+			names = append(names, prefix+catalog.QuoteIdentifier(c.Source))
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// packedList are the columns of a packed row: their names, and as expressions over c0, the
+// class with its generalized columns of their types, and packed, its members.
+func (t *table) packedList() (names, expressions string) {
+	part := t.parts[0]
+	quoted, values := []string{part.column}, []string{"c0." + part.column}
+	for i, c := range t.generalizedColumns(part) {
+		quoted = append(quoted, catalog.QuoteIdentifier(c.Name))
+		values = append(values, fmt.Sprintf("c0.g%d::%s AS %s", i, c.Type, catalog.QuoteIdentifier(c.Name)))
+	}
+	return strings.Join(append(quoted, catalog.MembersColumn), ", "), strings.Join(append(values, "packed."+catalog.MembersColumn), ", ")
+}
+
+// unpackedList are the columns of shownList as expressions over p, a packed row, and m,
+// one of its members.
+func (t *table) unpackedList() string {
+	var list []string
+	for _, c := range t.publication.Columns {
+		name := catalog.QuoteIdentifier(c.Name)
+		switch {
+		case c.Generalized():
+			list = append(list, "p."+name)
+		case c.Part == catalog.Copy:
+			list = append(list, fmt.Sprintf("m.%s AS %s", catalog.QuoteIdentifier(c.Source), name))
+		}
+	}
+	return strings.Join(list, ", ")
+}
+
+// releaseRows is the table with the rows of the release as they are stored.
+func (t *table) releaseRows() string {
+	if t.isPacked() {
+		return t.packedTable()
+	}
+	return t.releaseTable()
+}
+
+// packing is a query that packs members in an order, those with the same keys into one
+// row.
+func packing(keys, order, members string) string {
+	return fmt.Sprintf(`SELECT %[1]s, array_agg(member%[2]s) AS %[3]s FROM (%[4]s) AS s
+		GROUP BY %[1]s, CASE WHEN pg_column_size(member) > %[5]d THEN record END`, keys, order, catalog.MembersColumn, members, packedWidth)
+}
+
+// createPacked makes a packed release, empty.
+func (p *publisher) createPacked() []string {
+	return []string{
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.copiedTable(), p.copiedList("r."), p.recordsTable()),
+		fmt.Sprintf("CREATE TABLE %s WITH (toast_tuple_target = %d) AS %s WITH NO DATA", p.packedTable(), packedTarget, p.packedQuery("true")),
+		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
+			p.releaseTable(), p.parts[0].column, p.unpackedList(), p.packedTable(), catalog.MembersColumn),
+	}
+}
+
+// packedQuery packs the stored records of those classes that the condition selects, with
+// the classes' generalizations. Members come in random order.
+func (p *publisher) packedQuery(condition string) string {
+	class := p.parts[0].column
+	_, expressions := p.packedList()
+	members := fmt.Sprintf(`SELECT %[1]s, (row_number() OVER (PARTITION BY %[1]s ORDER BY random()) - 1) / %[2]d AS pack,
+			%[3]s AS record, ROW(%[4]s)::%[5]s AS member FROM %[6]s AS r WHERE %[1]s IS NOT NULL AND %[7]s`,
+		class, packedMembers, recordColumn, p.copiedList("r."), p.copiedTable(), p.recordsTable(), condition)
+	return fmt.Sprintf("SELECT %s FROM (%s) AS packed JOIN %s AS c0 USING (%s)",
+		expressions, packing(class+", pack", "", members), p.staging(p.classStage(0)), class)
+}
+
+// packedAtOnce bounds the classes that are written by one statement, which then takes the
+// records that have not changed from the rows it deletes. Where there are more, where
+// nothing was published or it is not known which have changed, all are taken from the
+// store, some thousands at a time.
+const packedAtOnce = 4 * writeChunk
+
+// writePacked replaces the rows of the classes that are gone or touched.
+func (s *immediate) writePacked(to *sink) {
+	gone, touched := numbers(slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)), s.changes[0].Rewrite
+	if len(gone) <= packedAtOnce && !s.hidden && !s.t.spilled {
+		s.replacePacked(to, gone, touched, func(id incremental.RecordID) bool {
+			_, changed := s.t.pending[id]
+			return changed
+		})
+		return
+	}
+	for chunk := range slices.Chunk(gone, writeChunk) {
+		s.replacePacked(to, chunk, nil, nil)
+	}
+	for chunk := range slices.Chunk(touched, writeChunk) {
+		s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
+	}
+}
+
+// placement tells which record lies in which new row.
+type placement struct{ records, packs []int64 }
+
+// replacePacked deletes the rows of some classes and writes those of others, in random
+// order. Records that are not fresh are among what is deleted.
+func (s *immediate) replacePacked(to *sink, gone []int64, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
+	t, part := s.t, s.t.parts[0]
+	if len(gone)+len(classes) == 0 {
+		return
+	}
+	var kept, read placement
+	var packs, classOf []int64 // of each new row
+	for _, class := range classes {
+		members := slices.Clone(part.partition.Members(class))
+		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		for pack := range slices.Chunk(members, packedMembers) {
+			number := int64(len(packs))
+			packs, classOf = append(packs, number), append(classOf, int64(class))
+			for _, id := range pack {
+				from := &kept
+				if fresh(id) {
+					from = &read
+				}
+				from.records, from.packs = append(from.records, int64(id)), append(from.packs, number)
+			}
+		}
+	}
+	columns := t.shown(part, classOf, part.partition.Generalize)
+	arguments := append([]any{gone, kept.records, kept.packs, read.records, read.packs, packs, classOf}, columns...)
+	to.Queue(t.packedReplacement(len(columns)), arguments...)
+}
+
+// packedReplacement deletes the classes $1 and writes rows: which of the deleted members,
+// $2, and of the stored records, $4, lie in which of them, $3 and $5, and the rows' numbers,
+// $6, classes, $7, and as many generalized columns as there are.
+func (t *table) packedReplacement(columns int) string {
+	class := t.parts[0].column
+	names, expressions := t.packedList()
+	members := fmt.Sprintf(`SELECT k.pack, k.record, (m.*)::%[1]s AS member
+			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($2::bigint[], $3::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
+			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
+			FROM unnest($4::bigint[], $5::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record`,
+		t.copiedTable(), catalog.MembersColumn, recordColumn, t.copiedList("r."), t.recordsTable())
+	return fmt.Sprintf(`WITH gone AS MATERIALIZED (DELETE FROM %[1]s WHERE %[2]s = ANY($1) RETURNING %[3]s),
+		packed AS MATERIALIZED (%[4]s)
+		INSERT INTO %[1]s (%[5]s) SELECT %[6]s
+		FROM packed JOIN unnest($6::bigint[], $7::bigint[]%[7]s) AS c0(pack, %[2]s%[8]s) USING (pack) ORDER BY random()`,
+		t.packedTable(), class, catalog.MembersColumn, packing("pack", " ORDER BY random()", members), names, expressions,
+		textArrays(8, columns), strings.Join(t.generalizedNames(t.parts[0], ", ", ""), ""))
+}
