@@ -33,8 +33,8 @@ SELECT n.nspname::text, c.relname::text,
 	pg_catalog.md5(
 		coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', e.oid, e.enumlabel), ',' ORDER BY e.oid)
 			FROM types y JOIN pg_catalog.pg_enum e ON e.enumtypid = y.oid WHERE NOT y.generalized), '') || '/' ||
-		coalesce((SELECT pg_catalog.concat_ws(' ', p.oid, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate, p.pubviaroot,
-				(SELECT pg_catalog.string_agg(pg_catalog.to_jsonb(r)::text, ',' ORDER BY r.oid) FROM pg_catalog.pg_publication_rel r
+		coalesce((SELECT pg_catalog.concat_ws(' ', p.oid, p.xmin, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate, p.pubviaroot,
+				(SELECT pg_catalog.string_agg(r.xmin || ' ' || pg_catalog.to_jsonb(r)::text, ',' ORDER BY r.oid) FROM pg_catalog.pg_publication_rel r
 					WHERE r.prpubid = p.oid AND r.prrelid IN (SELECT oid FROM tree)))
 			FROM pg_catalog.pg_publication p WHERE p.pubname = $3), '')),
 	-- Whether all is published, and whole.

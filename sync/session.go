@@ -129,6 +129,11 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		ses.close()
 		return nil, fmt.Errorf("identifying the server: %w", err)
 	}
+	var standby bool
+	if err := ses.control.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
+		ses.close()
+		return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
+	}
 	ses.system, ses.timeline = identity.SystemID, int64(identity.Timeline)
 	for _, p := range s.configured() {
 		if p.Relation.OID == 0 {

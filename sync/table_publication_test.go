@@ -1,0 +1,128 @@
+package sync
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestPublicationAltered changes what the server sends.
+func TestPublicationAltered(t *testing.T) {
+	names := []string{"removed", "filtered", "narrowed", "whole"}
+	var cases []tableCase
+	for _, name := range names {
+		cases = append(cases, person(name))
+	}
+	b := tablesBench(t, cases...)
+	b.fillPersons(20, names...)
+	s, _ := b.run()
+	b.settled(s)
+	setUp := "ALTER PUBLICATION kproxy SET TABLE ONLY beat, ONLY removed, ONLY filtered, ONLY narrowed, ONLY whole"
+	change := func(b *bench, table string) {
+		b.script(onTable("UPDATE %T SET age = age + 1 WHERE id % 2 = 0; DELETE FROM %T WHERE id % 7 = 3; INSERT INTO %T (id, age, illness) SELECT 1 + max(id), 3, 'more' FROM %T", table))
+	}
+	t.Run("removed and added again", func(t *testing.T) {
+		b := b.within(t)
+		b.script("ALTER PUBLICATION kproxy DROP TABLE removed")
+		change(b, "removed")
+		b.script("ALTER PUBLICATION kproxy ADD TABLE removed")
+		change(b, "removed")
+		b.healsWithFix(s, "removed")
+	})
+	t.Run("removed", func(t *testing.T) {
+		b := b.within(t)
+		b.script("ALTER PUBLICATION kproxy DROP TABLE removed")
+		change(b, "removed")
+		if status := b.halts(s, "removed"); !strings.Contains(status.Fix, "kproxy setup") {
+			t.Errorf("the fix is: %s", status.Fix)
+		}
+		b.script(setUp)
+		b.reload(s)
+		b.heals(s)
+	})
+	for _, c := range []struct{ name, table, sql string }{
+		{"rows filtered", "filtered", "ALTER PUBLICATION kproxy SET TABLE beat, removed, filtered WHERE (id > 10), narrowed, whole"},
+		{"columns left out", "narrowed", "ALTER PUBLICATION kproxy SET TABLE beat, removed, filtered, narrowed (id, age), whole"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := b.within(t)
+			if _, err := b.source.Exec(t.Context(), c.sql); err != nil {
+				t.Skipf("before PostgreSQL 15: %v", err)
+			}
+			change(b, c.table)
+			b.halts(s, c.table)
+			b.script(setUp)
+			b.reload(s)
+			b.heals(s)
+		})
+	}
+	t.Run("operations left out", func(t *testing.T) {
+		b := b.within(t)
+		b.script("ALTER PUBLICATION kproxy SET (publish = 'insert')")
+		change(b, "whole")
+		await(t, "the table is halted", func() bool {
+			return s.Status().State == Stopped || s.Status().Tables[publicTable("whole")].State == Halted
+		})
+		b.script("ALTER PUBLICATION kproxy SET (publish = 'insert, update, delete, truncate')")
+		b.reload(s)
+		b.heals(s)
+	})
+	t.Run("made again", func(t *testing.T) {
+		b := b.within(t)
+		b.script("DROP PUBLICATION kproxy")
+		for _, name := range names {
+			change(b, name)
+		}
+		b.script("CREATE PUBLICATION kproxy FOR TABLE beat, removed, filtered, narrowed, whole")
+		for _, name := range names {
+			change(b, name)
+		}
+		for _, name := range names {
+			b.healsWithFix(s, name)
+		}
+	})
+}
+
+// TestRightsAreLost takes rights from kproxy's roles and gives them back.
+func TestRightsAreLost(t *testing.T) {
+	b := tablesBench(t, person("people"), person("others"))
+	b.fillPersons(20, "people", "others")
+	s, stop := b.run()
+	b.settled(s)
+	owner := `"` + b.config.Owner.User + `"`
+	b.script("REVOKE SELECT ON people FROM " + owner)
+	b.script("ALTER TABLE people ALTER age TYPE int USING age + 1") // has to be compared
+	b.script("UPDATE others SET age = age + 1")
+	b.halts(s, "people")
+	b.script("GRANT SELECT ON people TO " + owner)
+	b.reload(s)
+	b.heals(s)
+
+	// Row security must not make rows vanish.
+	b.script("ALTER TABLE people ENABLE ROW LEVEL SECURITY; ALTER TABLE people ALTER age TYPE int USING age + 1")
+	for _, name := range []string{"people"} {
+		if b.healsOrHalts(s, name) != "" {
+			status := s.Status().Tables[publicTable(name)]
+			t.Logf("halted: %s (%s)", status.Problem, status.Fix)
+			b.script("ALTER TABLE people DISABLE ROW LEVEL SECURITY")
+			b.reload(s)
+			b.heals(s)
+		}
+	}
+
+	readable := func() (can bool) {
+		b.scan([]any{&can}, "SELECT has_table_privilege($1, $2, 'SELECT')", b.config.Reader, viewOf("people"))
+		return can
+	}
+	b.script("REVOKE SELECT ON " + viewOf("people") + ` FROM "` + b.config.Reader + `"`)
+	if readable() {
+		t.Fatal("nothing was revoked")
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = b.run()
+	b.settled(s)
+	if !readable() {
+		t.Error("the reader may not read the published relation")
+	}
+}
