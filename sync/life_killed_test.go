@@ -122,7 +122,7 @@ func (b *bench) versions() map[int64]shown {
 func (b *bench) disturb(d dying, point string, until <-chan struct{}) {
 	b.t.Helper()
 	if d.spill && point == FailSpilled {
-		b.script("UPDATE ward SET age = (age + 1) % 80; INSERT INTO ward SELECT " + visit("i") + " FROM generate_series(100000, 121000) i; DELETE FROM ward WHERE id > 120000")
+		b.script("UPDATE ward SET age = (age + 1) % 80; INSERT INTO ward SELECT " + visit("i") + " FROM generate_series(100000, 102500) i; DELETE FROM ward WHERE id > 102000")
 	}
 	for start := time.Now(); ; {
 		select {

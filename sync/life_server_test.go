@@ -23,7 +23,7 @@ var phases = []struct {
 	{FailBeforeCommit, (*bench).alter},
 	{FailAfterCommit, (*bench).alter},
 	{FailSpilled, func(b *bench) {
-		b.script("UPDATE ward SET age = (age + 1) % 80; INSERT INTO ward SELECT " + visit("i") + " FROM generate_series(1000, 22000) i")
+		b.script("UPDATE ward SET age = (age + 1) % 80; INSERT INTO ward SELECT " + visit("i") + " FROM generate_series(1000, 3500) i")
 	}},
 }
 

@@ -6,4 +6,8 @@ import (
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
+// TestMain has transactions spill early, so that tests need not be large.
+func TestMain(m *testing.M) {
+	spillRows = 2000
+	pgtest.Main(m)
+}

@@ -141,7 +141,7 @@ func TestPackedIsHidden(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing depends on it
+	defer conn.Close(t.Context())
 	var found int
 	for _, sql := range []string{
 		"SELECT count(*) FROM kproxy_store." + strings.Replace(b.releaseOf("wares"), "release", "packed", 1),

@@ -308,6 +308,9 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 // betterReason looks whether the catalogs tell why a table cannot be applied, instead of
 // what followed from it.
 func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableError, error) {
+	if halt.Err != nil {
+		return halt, nil // the server refuses something, and would again
+	}
 	found, err := s.generations(ctx)
 	if err != nil {
 		return nil, err

@@ -173,6 +173,17 @@ func TestHonestReleasePasses(t *testing.T) {
 	}
 }
 
+// packed makes the release a view that unpacks rows.
+const packed = `DROP VIEW kproxy_release_public.patients;
+CREATE TABLE kproxy_store.copied_12 (kproxy_record bigint, diagnosis varchar(5), notes text);
+CREATE TABLE kproxy_store.packed_12 AS SELECT kproxy_class, age, age_range, weight, born, seen, seen_range, ward, postcode, member,
+	array_agg(ROW((notes::json->>'n')::bigint, diagnosis, notes)::kproxy_store.copied_12) AS kproxy_members
+	FROM kproxy_store.release_12 GROUP BY 1, 2, 3, 4, 5, 6, 7, 8, 9, 10;
+DROP TABLE kproxy_store.release_12;
+CREATE VIEW kproxy_store.release_12 AS SELECT kproxy_class, age, age_range, weight, born, seen, seen_range, ward, postcode, p.member, m.diagnosis, m.notes
+	FROM kproxy_store.packed_12 p, unnest(kproxy_members) m;
+CREATE VIEW kproxy_release_public.patients AS SELECT age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, notes FROM kproxy_store.release_12;`
+
 // A violation planted by SQL, and the checks that must fail, and no others.
 var plants = []struct {
 	name, sql string
@@ -265,6 +276,16 @@ var plants = []struct {
 		"a view that calls a function", "CREATE FUNCTION public.f() RETURNS boolean LANGUAGE sql AS 'SELECT true'; CREATE OR REPLACE VIEW kproxy_release_public.patients AS SELECT age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, notes FROM kproxy_store.release_12 WHERE public.f()",
 		[]string{"the published relation reads its release alone"},
 	},
+	{"a packed release", packed, nil},
+	{
+		"a record among the members of another class", packed + "UPDATE kproxy_store.packed_12 SET kproxy_members[1].kproxy_record = 60 WHERE kproxy_class = 1",
+		[]string{"every record lies once among the members of its class"},
+	},
+	{
+		"a release that reads the source", packed + `CREATE OR REPLACE VIEW kproxy_store.release_12 AS SELECT kproxy_class, age, age_range, weight, born, seen, seen_range, ward, postcode, p.member, m.diagnosis, m.notes
+			FROM kproxy_store.packed_12 p, unnest(kproxy_members) m WHERE NOT EXISTS (SELECT FROM patients)`,
+		[]string{"the published relation reads its release alone"},
+	},
 	{"an incomplete store", "ALTER TABLE kproxy_store.records_12 DROP ward", []string{"the private store is complete", "the data"}},
 	{"no published relation", "DROP VIEW kproxy_release_public.patients", []string{"is published"}},
 	{"no generation", "DELETE FROM kproxy_store.generation", []string{"is published"}},
@@ -274,7 +295,7 @@ func TestEveryViolationIsFound(t *testing.T) {
 	t.Parallel()
 	conn, publications := release(t)
 	const undo = "DROP SCHEMA IF EXISTS kproxy_release_public CASCADE; CREATE SCHEMA kproxy_release_public; DROP FUNCTION IF EXISTS public.f();" +
-		"DROP TABLE IF EXISTS kproxy_store.records_12, kproxy_store.release_12 CASCADE; DELETE FROM kproxy_store.generation;"
+		"DROP TABLE IF EXISTS kproxy_store.packed_12, kproxy_store.copied_12 CASCADE; DROP TABLE IF EXISTS kproxy_store.records_12, kproxy_store.release_12 CASCADE; DELETE FROM kproxy_store.generation;"
 	for _, plant := range plants {
 		execute(t, conn, undo+store+plant.sql)
 		report := run(t, conn, publications)

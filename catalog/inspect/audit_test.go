@@ -1,6 +1,7 @@
 package inspect_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -246,6 +247,25 @@ func TestPublishedRelationMustReadItsReleaseAlone(t *testing.T) {
 			p.fill("; GRANT SELECT ON kproxy_release_public.patients TO {reader}"))
 		if report := p.audit(); !contains(report, "raw-grant", "kproxy_release_public.patients") {
 			t.Errorf("%s: not found:\n%s", name, report)
+		}
+	}
+}
+
+// packedRelease replaces the release by a view over its packed rows.
+const packedRelease = `DROP TABLE kproxy_store.release_7 CASCADE; CREATE TABLE kproxy_store.copied_7 (kproxy_record bigint, diagnosis text);
+	CREATE TABLE kproxy_store.packed_7 (kproxy_class bigint, age int, age_range int4range, kproxy_members kproxy_store.copied_7[]);
+	CREATE VIEW kproxy_store.release_7 AS SELECT p.kproxy_class, p.age, p.age_range, m.diagnosis
+		FROM kproxy_store.packed_7 p, %s unnest(p.kproxy_members) m;
+	CREATE VIEW kproxy_release_public.patients AS SELECT age, age_range, diagnosis FROM kproxy_store.release_7;
+	GRANT SELECT ON kproxy_release_public.patients TO {reader}`
+
+func TestPackedReleaseMustReadItsRowsAlone(t *testing.T) {
+	t.Parallel()
+	for others, refused := range map[string]bool{"": false, "patients,": true, "kproxy_store.records_7,": true} {
+		p := prepare(t)
+		execute(t, p.admin, p.fill(fmt.Sprintf(packedRelease, others)))
+		if report := p.audit(); contains(report, "raw-grant", "kproxy_release_public.patients") != refused {
+			t.Errorf("a release that reads %q besides:\n%s", others, report)
 		}
 	}
 }
