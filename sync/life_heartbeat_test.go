@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -51,11 +52,16 @@ func TestAcknowledgedIsStored(t *testing.T) {
 	t.Parallel()
 	b := newWard(t, pgtest.Shared(t))
 	all := b.config.Tables
+	looking, stopLooking := context.WithCancel(t.Context())
 	ended := make(chan struct{})
+	defer func() { // before the connection is closed
+		stopLooking()
+		<-ended
+	}()
 	looks := 0
 	go func(conn *pgx.Conn) {
 		defer close(ended)
-		for t.Context().Err() == nil {
+		for looking.Err() == nil {
 			// The slot first: the position may move on meanwhile, and it never moves back behind
 			// what was acknowledged.
 			var confirmed *string
@@ -105,11 +111,9 @@ func TestAcknowledgedIsStored(t *testing.T) {
 	}
 	l.stop()
 	time.Sleep(statusInterval) // what is on its way
-	select {
-	case <-ended:
-	default:
-		if looks < 100 {
-			t.Errorf("only %d looks", looks)
-		}
+	stopLooking()
+	<-ended
+	if looks < 100 && !t.Failed() {
+		t.Errorf("only %d looks", looks)
 	}
 }
