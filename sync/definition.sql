@@ -15,7 +15,9 @@ WITH RECURSIVE tree(oid) AS (
 )
 SELECT n.nspname::text, c.relname::text,
 	coalesce((SELECT pg_catalog.array_agg(l.oid ORDER BY l.oid) FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
+	-- A partition that was detached and attached again has another row in pg_inherits.
 	coalesce((SELECT pg_catalog.array_agg(pg_catalog.concat_ws(' ', l.relfilenode, l.relreplident,
+			(SELECT pg_catalog.string_agg(i.xmin::text, ',' ORDER BY i.inhparent) FROM pg_catalog.pg_inherits i WHERE i.inhrelid = l.oid),
 			(SELECT pg_catalog.string_agg(a.attnum || ':' || a.attname, ',' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a
 				WHERE a.attrelid = l.oid AND a.attname::text = ANY ($2::text[]) AND NOT a.attisdropped)) ORDER BY l.oid)
 		FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid WHERE l.relkind = 'r'), '{}'),
@@ -31,6 +33,8 @@ SELECT n.nspname::text, c.relname::text,
 	coalesce((SELECT pg_catalog.array_agg(pg_catalog.concat_ws(' ', e.oid, e.enumlabel) ORDER BY e.oid)
 		FROM types y JOIN pg_catalog.pg_enum e ON e.enumtypid = y.oid WHERE y.generalized), '{}'),
 	pg_catalog.md5(
+		coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', l.oid, i.xmin), ',' ORDER BY l.oid)
+			FROM tree t JOIN pg_catalog.pg_class l ON l.oid = t.oid AND l.relkind = 'p' JOIN pg_catalog.pg_inherits i ON i.inhrelid = l.oid), '') || '/' ||
 		coalesce((SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', e.oid, e.enumlabel), ',' ORDER BY e.oid)
 			FROM types y JOIN pg_catalog.pg_enum e ON e.enumtypid = y.oid WHERE NOT y.generalized), '') || '/' ||
 		coalesce((SELECT pg_catalog.concat_ws(' ', p.oid, p.xmin, p.pubinsert, p.pubupdate, p.pubdelete, p.pubtruncate, p.pubviaroot,

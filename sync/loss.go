@@ -34,7 +34,7 @@ func (s *session) assess(slot slotState, stored storedPosition, known bool) *los
 	var l loss
 	switch {
 	case s.unreadable():
-		l.what, l.drop = fmt.Sprintf("publication %s was made anew, and replication slot %q cannot be read from before that", s.Publication, s.Slot), true
+		l.what, l.drop = fmt.Sprintf("the server cannot decode what replication slot %q holds; publication %s may have been made anew", s.Slot, s.Publication), true
 	case !slot.exists:
 		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.Slot, stored.lsn)
 	case slot.lost:
@@ -148,8 +148,8 @@ func (s *session) allAsked(ctx context.Context) (all bool, err error) {
 }
 
 // errUnreadable means that the server cannot decode what the slot holds: the publication
-// is not there, or was not there when it was written.
-var errUnreadable = errors.New("the publication is missing in what the slot holds")
+// is not there, or was not there when it was written, or the log makes no sense.
+var errUnreadable = errors.New("the server cannot decode what the slot holds")
 
 // checkPublication makes sure that a new slot can be read.
 func (s *session) checkPublication(ctx context.Context) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +24,13 @@ const (
 	queued = 1024
 )
 
-// undefinedObject is the SQLSTATE for a publication that does not exist.
-const undefinedObject = "42704"
+const (
+	// undefinedObject is the SQLSTATE for a publication that does not exist.
+	undefinedObject = "42704"
+	// internalErrors is the class of SQLSTATE of what the decoder meets in WAL that it
+	// cannot make sense of, such as a file that no catalog knows of.
+	internalErrors = "XX"
+)
 
 // message is one message of the stream: WAL data, or the position of a keepalive.
 type message struct {
@@ -176,7 +182,7 @@ func (r *receiver) handle(ctx context.Context, m pgproto3.BackendMessage) error 
 	case *pgproto3.CopyData:
 		return r.copyData(ctx, m.Data)
 	case *pgproto3.ErrorResponse:
-		if m.Code == undefinedObject {
+		if m.Code == undefinedObject || strings.HasPrefix(m.Code, internalErrors) {
 			return fmt.Errorf("the stream ended: %w: %s", errUnreadable, m.Message)
 		}
 		return fmt.Errorf("the stream ended: %w", pgconn.ErrorResponseToPgError(m))

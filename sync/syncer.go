@@ -183,15 +183,30 @@ const (
 	mostPause  = 15 * time.Second
 )
 
+// A server that could not decode so often, each time sooner than this, will not the next
+// time.
+const (
+	mostUndecoded   = 5
+	undecodedWithin = 10 * time.Minute
+)
+
 // Run applies until ctx ends, which returns nil, or until something needs the
 // operator, which returns a *StopError or the server's refusal. Broken
 // connections and restarts of the server are lived through, and so are tables that need
 // the operator while others do not.
 func (s *Syncer) Run(ctx context.Context) error {
-	pause := leastPause
+	pause, undecoded := leastPause, 0
 	for {
 		started := time.Now()
 		err := s.attempt(ctx)
+		if time.Since(started) > undecodedWithin {
+			undecoded = 0
+		}
+		if errors.Is(err, errUnreadable) {
+			if undecoded++; undecoded > mostUndecoded {
+				err = &StopError{What: "the server cannot decode its log, time and again", Fix: "see the server's log; then " + fixResync, Err: err}
+			}
+		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
