@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pglogrepl"
@@ -20,10 +21,11 @@ type watcher struct {
 	*session
 	conn *pgx.Conn
 	// found is what the applier has to know of.
-	found  chan finding
-	beat   time.Time // of the last heartbeat
-	slotAt time.Time // when the slot was last measured
-	seen   []mark    // oldest first; all but the first lie behind the position
+	found    chan finding
+	beat     time.Time // of the last heartbeat
+	slotAt   time.Time // when the slot was last measured
+	failures int       // looks that failed, one after the other
+	seen     []mark    // oldest first; all but the first lie behind the position
 }
 
 // finding is something about a table, or of all of them.
@@ -70,13 +72,16 @@ func (w *watcher) run(ctx context.Context) {
 	}()
 	for sleep(ctx, watchPace) == nil {
 		err := guard(w.Logger, func() error { return w.look(ctx) })
+		if err == nil {
+			w.failures = 0
+		}
 		halt, stop := (*TableError)(nil), (*StopError)(nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
 		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errLookAfresh):
 			w.tell(finding{err: err})
 		default:
-			w.Logger.Debug("a look at the database failed", "error", err)
+			w.failed(err)
 			if w.conn != nil {
 				farewell(w.conn)
 				w.conn = nil
@@ -84,6 +89,19 @@ func (w *watcher) run(ctx context.Context) {
 		}
 	}
 }
+
+// failed logs a look that failed, as a warning where that goes on: what the stream does not
+// tell is not seen meanwhile.
+func (w *watcher) failed(err error) {
+	level := slog.LevelDebug
+	if w.failures++; w.failures == warnAfter {
+		level = slog.LevelWarn
+	}
+	w.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
+}
+
+// warnAfter is after how many failed looks the log warns.
+const warnAfter = 5
 
 // tell hands a finding to the applier, which gets one after the other.
 func (w *watcher) tell(f finding) {
@@ -186,15 +204,12 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 		return false, nil
 	}
 	for _, leaf := range more {
-		var name string
-		if err := w.conn.QueryRow(ctx, "SELECT $1::oid::regclass::text", leaf).Scan(&name); err != nil {
+		// By its size, since the owner need not be allowed to read a partition by itself.
+		var size int64
+		if err := w.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_relation_size($1::oid::regclass), 0)", leaf).Scan(&size); err != nil {
 			return false, fmt.Errorf("looking at a new partition: %w", err)
 		}
-		var rows bool
-		if err := w.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+name+")").Scan(&rows); err != nil {
-			return false, fmt.Errorf("looking at a new partition: %w", err)
-		}
-		if rows {
+		if size > 0 {
 			return false, nil
 		}
 	}
