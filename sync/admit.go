@@ -12,67 +12,65 @@ import (
 // admit decides what becomes of a table of the policy: it is loaded and applied, or
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
-	fits, kind := known && g.digest == t.digest, resynchronize
-	if known {
-		var err error
-		var applied bool
-		if applied, kind, err = s.goOn(ctx, t, g, fits); applied || err != nil {
-			return err
-		}
-		// Not applied, it lacks what the stream brings from here on, whatever happens.
-		if err := s.leave(ctx, t.name()); err != nil {
-			return err
-		}
-	}
-	switch {
-	case !known:
-		s.order(t, publishAfresh)
-	case g.asked == askRebuild:
-		s.order(t, publishAfresh)
-	case !fits && g.halted != "" && g.consent:
+	fits := known && g.digest == t.digest
+	if g.halted != "" && g.asked == "" && (g.consent || fits && !s.fresh()) {
 		s.setTable(t.name(), g.status(true))
 		return nil
-	case !fits && g.updates == catalog.Guarded.String():
+	}
+	kind := publishAfresh
+	switch {
+	case fits:
+		applied, wanted, err := s.goOn(ctx, t, g)
+		if applied || err != nil {
+			return err
+		}
+		kind = wanted
+	case known && g.updates == catalog.Guarded.String() && g.asked != askRebuild:
 		return s.halt(ctx, &TableError{
 			Table: t.name(), Fix: fixLineage,
 			What: "the policy or the table has changed; readers who compare new classes of this guarded table with the old ones could single people out",
 		})
-	case !fits:
-		s.order(t, publishAfresh)
-	case g.halted != "" && g.asked == "" && (g.consent || !s.fresh()):
-		s.setTable(t.name(), g.status(true))
-		return nil
-	default:
-		s.order(t, kind)
 	}
+	if known { // it lacks what the stream brings from here on, whatever happens
+		if err := s.leave(ctx, t.name()); err != nil {
+			return err
+		}
+	}
+	s.order(t, kind)
 	status := g.status(fits)
 	status.Preparing = true
 	s.setTable(t.name(), status)
 	return nil
 }
 
-// goOn has a table applied from where its store stands, if it can be; else kind is what
-// makes good what has happened meanwhile.
-func (s *session) goOn(ctx context.Context, t *table, g generation, fits bool) (applied bool, kind jobKind, err error) {
-	if !fits || g.halted != "" || g.asked == askResync || g.lsn == 0 {
-		return false, resynchronize, nil
-	}
+// goOn has a table applied from where its store stands, if it can be; else wanted is what
+// makes good what has happened meanwhile. The error has been seen to where it concerns
+// the table alone, which then counts as applied.
+func (s *session) goOn(ctx context.Context, t *table, g generation) (applied bool, wanted jobKind, err error) {
 	now, err := t.readDefinition(ctx, s.control, s.Publication)
 	if err != nil {
 		return true, 0, s.haltOr(ctx, t, err)
 	}
+	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
+	different := (*TableError)(nil)
 	if now.text() != g.definition {
-		e := t.differs(now, g.definition)
-		if !e.resync {
-			return true, 0, s.halt(ctx, e)
+		different = t.differs(now, g.definition)
+	}
+	switch {
+	case inStep && different == nil:
+		if t.definition = now; g.asked == askRebuild {
+			s.order(t, publishAfresh)
 		}
-		s.Logger.Info("a table is looked at afresh", "table", t.name(), "reason", e.What)
-		return false, e.kind(), nil
+		return true, 0, s.load(ctx, t, g)
+	case g.asked == askRebuild || g.noted == askRebuild:
+		return false, publishAfresh, nil
+	case different != nil && !different.resync:
+		return true, 0, s.halt(ctx, different)
+	case different != nil:
+		s.Logger.Info("a table is looked at afresh", "table", t.name(), "reason", different.What)
+		return false, different.kind(), nil
 	}
-	if t.definition = now; g.asked == askRebuild {
-		s.order(t, publishAfresh)
-	}
-	return true, 0, s.load(ctx, t, g)
+	return false, resynchronize, nil
 }
 
 // leave notes that a generation is not applied any more.
@@ -141,9 +139,9 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 // source is wanted, unless another process has taken over. A table that was never
 // published has no place there.
 func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
-	set, arguments := "halted = $5, halted_fix = $6, needs_consent = needs_consent OR $7, asked = NULL", []any{halt.problem(), halt.Fix, halt.consent}
+	set, arguments := "halted = $5, halted_fix = $6, needs_consent = needs_consent OR $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.consent}
 	if halt.resync {
-		set, arguments = "asked = coalesce(asked, $5)", []any{halt.kind().wish()}
+		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
 	}
 	_, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,

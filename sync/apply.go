@@ -25,6 +25,9 @@ const (
 // table, beyond what a group holds anyway. Tests lower it.
 var spillRows = 2 * groupRows
 
+// spillBytes bounds the bytes of their values likewise.
+const spillBytes = 64 << 20
+
 // applier turns the stream's messages into changes of the tables and writes
 // them at commit boundaries of the source.
 type applier struct {
@@ -243,7 +246,7 @@ func (a *applier) row(
 	if err := r.apply(newTuple, oldTuple, func(old, values []value) error { return do(t, old, values) }); err != nil {
 		return err
 	}
-	if t.rows >= spillRows && a.inTransaction {
+	if (t.rows >= spillRows || t.bytes >= spillBytes) && a.inTransaction {
 		return a.spill(ctx, t)
 	}
 	return nil

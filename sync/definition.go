@@ -55,7 +55,7 @@ func (d definition) relabeled(stored string) bool {
 func (t *table) differs(now definition, stored string) *TableError {
 	e := &TableError{
 		Table: t.name(), Fix: fixResync, resync: true,
-		What: "partitions, labels or values may have changed without a word in the stream",
+		What: "its definition or its place in the publication has changed, about which the stream says nothing",
 	}
 	if now.relabeled(stored) {
 		e.What, e.afresh = "labels of an enumeration were renamed", true

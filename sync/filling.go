@@ -38,7 +38,7 @@ func (p *publisher) write(ctx context.Context) error {
 	p.watch.indexes = p.watch.lap()
 	p.stage.written()
 	p.session.Logger.Info("a table was published", "table", p.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
-		"anonymizing", p.watch.anonymizing, "records", p.watch.records, "release", p.watch.release, "indexes", p.watch.indexes)
+		"anonymizing", p.watch.anonymizing, "storing", p.watch.records, "releasing", p.watch.release, "indexes", p.watch.indexes)
 	return nil
 }
 
@@ -168,7 +168,7 @@ func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) 
 	places := p.stage.places()
 	sql := fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
 		FROM (SELECT row_number() OVER (%[8]s) AS %[2]s, %[4]s FROM %[5]s WHERE %[6]s) s
-		JOIN ROWS FROM (%[7]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
+		LEFT JOIN ROWS FROM (%[7]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
 		p.recordsTable(), recordColumn, listed(places, ""), p.columnList(""), p.source(), from.condition(), unnests(2, places), rowOrder)
 	ids := make([]incremental.RecordID, from.rows)
 	for i := range ids {
@@ -180,7 +180,7 @@ func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) 
 		return err
 	}
 	if tag.RowsAffected() != int64(from.rows) {
-		return internal(fmt.Errorf("%d rows were read, and %d afterwards", from.rows, tag.RowsAffected()))
+		return fmt.Errorf("%w: %d rows were read, and %d afterwards", errRewritten, from.rows, tag.RowsAffected())
 	}
 	return nil
 }

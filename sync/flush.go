@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // flushIfDue writes the group at a commit boundary, unless the next transaction
@@ -64,7 +65,7 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	}
 	due := end-a.position >= idleBytes || time.Since(a.moved) >= a.Heartbeat
 	for _, t := range a.tables {
-		due = due || (t.shows != 0 && t.shows <= end)
+		due = due || (t.shows != 0 && t.shows <= end && time.Since(t.postponed) >= postponement)
 	}
 	if !due {
 		return nil
@@ -161,17 +162,65 @@ func (a *applier) writeTable(ctx context.Context, t *table, to pglogrepl.LSN) er
 			return fmt.Errorf("moving the position of %s: %w", t.name(), err)
 		}
 	}
-	if t.shows != 0 && t.shows <= to {
-		return a.show(ctx, a.tx, t)
+	if t.shows == 0 || t.shows > to || time.Since(t.postponed) < postponement {
+		return nil
 	}
+	shown, err := a.tryShow(ctx, t)
+	if err != nil {
+		return err
+	}
+	t.appears = shown
 	return nil
+}
+
+const (
+	// postponement is how long a generation is not shown after readers had to be waited for.
+	postponement = 5 * time.Second
+	// readersWait is how long they are waited for, by all tables.
+	readersWait = "500ms"
+	// lockNotAvailable is the SQLSTATE of what was waited for in vain.
+	lockNotAvailable = "55P03"
+)
+
+// tryShow shows a generation that has caught up, unless a reader's open transaction keeps
+// the earlier one for longer than the other tables can wait.
+func (a *applier) tryShow(ctx context.Context, t *table) (shown bool, err error) {
+	shown, err = briefly(ctx, a.tx, func(tx pgx.Tx) error { return a.show(ctx, tx, t) })
+	if err == nil && !shown {
+		t.postponed = time.Now()
+		a.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.name())
+	}
+	return shown, err
+}
+
+// briefly does a part of a transaction that takes locks of readers, or leaves it out where
+// they would have to be waited for.
+func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, err error) {
+	part, err := tx.Begin(ctx)
+	if err != nil {
+		return false, fmt.Errorf("beginning a part of a transaction: %w", err)
+	}
+	if _, err = part.Exec(ctx, "SET LOCAL lock_timeout = '"+readersWait+"'"); err == nil {
+		err = do(part)
+	}
+	server := (*pgconn.PgError)(nil)
+	if errors.As(err, &server) && server.Code == lockNotAvailable {
+		return false, part.Rollback(ctx)
+	}
+	if err != nil {
+		return false, err
+	}
+	if _, err := part.Exec(ctx, "SET LOCAL lock_timeout = 0"); err != nil {
+		return false, err
+	}
+	return true, part.Commit(ctx)
 }
 
 // flushed notes that the store has what the table has, up to a position.
 func (t *table) flushed(to pglogrepl.LSN) {
 	t.written()
 	t.lsn = max(t.lsn, to)
-	if t.shows <= to {
-		t.shows, t.previous = 0, 0
+	if t.appears {
+		t.shows, t.previous, t.appears = 0, 0, false
 	}
 }

@@ -28,6 +28,7 @@ type generation struct {
 	fix        string
 	consent    bool   // only an explicit wish of the operator ends that
 	asked      string // by the operator: askRebuild, askResync or nothing
+	noted      string // by kproxy itself, likewise
 	definition string
 }
 
@@ -40,7 +41,7 @@ const (
 // status is what the store says of a table; fits tells whether it was made for the
 // policy as it is configured.
 func (g generation) status(fits bool) TableStatus {
-	status := TableStatus{Withheld: g.withheld, Preparing: g.asked != "" || (fits && g.shows != 0)}
+	status := TableStatus{Withheld: g.withheld, Preparing: g.asked+g.noted != "" || (fits && g.shows != 0)}
 	switch {
 	case g.halted != "":
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
@@ -54,7 +55,7 @@ func (g generation) status(fits bool) TableStatus {
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, coalesce(asked, ''), definition
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, coalesce(asked, ''), coalesce(noted, ''), definition
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -64,7 +65,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.asked, &g.definition,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.asked, &g.noted, &g.definition,
 	}, func() error {
 		found[name] = g
 		s.generation = max(s.generation, g.number)
@@ -84,7 +85,7 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::pg_lsn, $9::text::pg_lsn, $10, $11)
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, policy_digest = excluded.policy_digest,
 			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition,
-			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, created_at = now()`,
+			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, noted = NULL, created_at = now()`,
 		t.name().Schema, t.name().Relation, t.generation, t.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
 		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.text())
 	if err != nil {
@@ -203,15 +204,20 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 			}
 			continue
 		}
-		if err := s.hide(ctx, tx, name); err != nil {
+		hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.hide(ctx, tx, name) })
+		if err != nil {
 			return err
+		}
+		if !hidden {
+			s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
+			continue
 		}
 		if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
 			return fmt.Errorf("forgetting %s: %w", name, err)
 		}
 		s.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
 	}
-	if err := s.dropOrphans(ctx, tx); err != nil {
+	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.dropOrphans(ctx, tx) }); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {

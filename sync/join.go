@@ -119,8 +119,8 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 		return err
 	}
 	g, known := found[t.name()]
-	if t.lsn < a.stands() {
-		t.shows = a.stands()
+	if t.lsn < a.stands() || known {
+		t.shows = a.stands() // readers of an earlier one may have to be waited for
 		if known && g.digest == t.digest && g.halted == "" {
 			t.previous = g.number
 			if g.shows != 0 {
@@ -139,9 +139,9 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 	case t.shows == 0:
 		return a.show(ctx, tx, t)
 	case t.previous == 0:
-		return a.hide(ctx, tx, t.name())
+		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.hide(ctx, tx, t.name()) })
 	}
-	return nil
+	return err
 }
 
 // recordCompared writes the difference to the source.
@@ -151,7 +151,7 @@ func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn, definition = $4,
-		halted = NULL, halted_fix = NULL, needs_consent = false, asked = nullif(asked, 'resync') WHERE table_schema = $1 AND table_name = $2`,
+		halted = NULL, halted_fix = NULL, needs_consent = false, asked = nullif(asked, 'resync'), noted = NULL WHERE table_schema = $1 AND table_name = $2`,
 		t.name().Schema, t.name().Relation, t.lsn.String(), t.definition.text())
 	if err != nil {
 		return fmt.Errorf("recording that %s was compared with its source: %w", t.name(), err)

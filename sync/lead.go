@@ -155,6 +155,7 @@ func (s *session) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.setUnreadable(false) // another process sees to that
 	position, _, err := s.storedPosition(ctx)
 	if err != nil {
 		return err

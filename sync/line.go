@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	gosync "sync"
@@ -71,12 +72,14 @@ func (ls *lines) through(config *pgconn.Config) {
 
 // identify notes which session of the server a connection is.
 func (ls *lines) identify(conn *pgconn.PgConn) {
-	ls.mu.Lock()
-	defer ls.mu.Unlock()
-	for l := range ls.open {
-		if l.Conn != nil && l.LocalAddr().String() == conn.Conn().LocalAddr().String() {
-			l.pid = conn.PID()
-		}
+	under := conn.Conn()
+	if encrypted, is := under.(*tls.Conn); is {
+		under = encrypted.NetConn()
+	}
+	if l, is := under.(*line); is {
+		ls.mu.Lock()
+		l.pid = conn.PID()
+		ls.mu.Unlock()
 	}
 }
 

@@ -113,8 +113,8 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 		if _, err := tx.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = '0/0'"); err != nil {
 			return fmt.Errorf("recording a loss: %w", err)
 		}
-		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET asked = CASE WHEN shows IS NULL THEN 'resync' ELSE 'rebuild' END
-			WHERE asked IS NULL AND NOT (coalesce(updates, '') = $1 AND $2)`, guarded, l.moved)
+		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET noted = CASE WHEN shows IS NULL THEN 'resync' ELSE 'rebuild' END
+			WHERE NOT needs_consent AND NOT (coalesce(updates, '') = $1 AND $2)`, guarded, l.moved)
 		if err != nil {
 			return fmt.Errorf("recording a loss: %w", err)
 		}

@@ -83,6 +83,10 @@ func (s *session) findPosition(ctx context.Context) error {
 		if slot, err = s.ensureSlot(ctx, slot); err != nil {
 			return err
 		}
+		// Whatever the store holds, it was not followed from there.
+		if _, err := s.control.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = '0/0'"); err != nil {
+			return fmt.Errorf("recording that nothing is applied: %w", err)
+		}
 		if err := s.storePosition(ctx, s.control, slot.confirmed); err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"strings"
 	gosync "sync"
 
 	"github.com/jackc/pgx/v5"
@@ -31,10 +32,11 @@ const (
 
 // sourceRange is a range of the source's blocks and the records that its rows become.
 type sourceRange struct {
-	from  int64 // its first block
-	to    int64 // the block behind its last one; 0 for all that follow
-	first int   // the number of its first record
-	rows  int
+	within string // further condition
+	from   int64  // its first block
+	to     int64  // the block behind its last one; 0 for all that follow
+	first  int    // the number of its first record
+	rows   int
 }
 
 // rowOrder is the order of rows within a range.
@@ -42,7 +44,7 @@ const rowOrder = "ORDER BY tableoid, ctid"
 
 // condition selects the range's rows.
 func (r sourceRange) condition() string {
-	condition := fmt.Sprintf("ctid >= '(%d,0)'", r.from)
+	condition := fmt.Sprintf("ctid >= '(%d,0)'", r.from) + r.within
 	if r.to != 0 {
 		condition += fmt.Sprintf(" AND ctid < '(%d,0)'", r.to)
 	}
@@ -94,6 +96,13 @@ func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e ext
 		e.ranges = append(e.ranges, sourceRange{from: from, to: from + blocks})
 	}
 	e.ranges = append(e.ranges, sourceRange{from: from})
+	if t.publication.Relation.Kind == catalog.KindPartitionedTable {
+		// A partition that is attached meanwhile is in sight, snapshot or not.
+		within := fmt.Sprintf(" AND tableoid = ANY ('{%s}'::oid[])", strings.Trim(strings.ReplaceAll(fmt.Sprint(leaves), " ", ","), "[]"))
+		for i := range e.ranges {
+			e.ranges[i].within = within
+		}
+	}
 	return e, nil
 }
 

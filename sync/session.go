@@ -54,6 +54,7 @@ var sessionSettings = map[string]string{
 	"idle_in_transaction_session_timeout": "0",
 	"synchronous_commit":                  "on",
 	"default_transaction_read_only":       "off",
+	"default_transaction_isolation":       "read committed",
 	// Rows that are hidden from the owner are refused, not left out.
 	"row_security": "off",
 	// What one group writes is sorted and joined in memory.

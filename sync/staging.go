@@ -76,6 +76,11 @@ func (p *publisher) fenced(ctx context.Context, statements []string, doing strin
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	// Somebody who alters the source waits for the transactions that read it; this one must
+	// not wait for him in turn.
+	if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '2s'"); err != nil {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
 	tag, err := tx.Exec(ctx, "SELECT FROM kproxy_store.position WHERE slot = $1 AND epoch = $2 FOR SHARE", p.session.Slot, p.session.epoch)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)

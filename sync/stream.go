@@ -21,7 +21,7 @@ const (
 	// for an answer after half of wal_sender_timeout, which is the lease.
 	silence = 2 * lease
 	// queued bounds the messages that wait for the applier.
-	queued = 1024
+	queued = 256
 )
 
 const (

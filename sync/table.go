@@ -40,6 +40,8 @@ type table struct {
 	generation int64
 	previous   int64         // the generation that readers see while this one catches up; 0 for none
 	lsn        pglogrepl.LSN // changes whose commit lies before are applied
+	appears    bool          // by the transaction that is being written
+	postponed  time.Time     // when readers kept it from being shown
 	shows      pglogrepl.LSN // from this position on readers see the generation; 0 where they do
 	definition definition    // of the source when its rows were compared last
 	nextRecord incremental.RecordID
@@ -50,6 +52,7 @@ type table struct {
 
 	changed   bool // since the store was last written
 	rows      int  // in pending and deleted
+	bytes     int  // of the values in pending
 	pending   map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
@@ -250,6 +253,7 @@ func (t *table) insert(values []value) error {
 	t.nextRecord++
 	t.pending[id] = &pendingRow{inserted: true, values: slices.Clone(values)}
 	t.rows++
+	t.weigh(values)
 	return nil
 }
 
@@ -281,7 +285,15 @@ func (t *table) update(old, values []value) error {
 	return nil
 }
 
+// weigh counts what values take in memory.
+func (t *table) weigh(values []value) {
+	for _, v := range values {
+		t.bytes += len(v.text)
+	}
+}
+
 func (t *table) remember(id incremental.RecordID, values []value) {
+	t.weigh(values)
 	row, pending := t.pending[id]
 	if !pending {
 		t.pending[id] = &pendingRow{values: slices.Clone(values)}
@@ -332,7 +344,7 @@ func (t *table) truncate() {
 func (t *table) forgetRows() {
 	clear(t.pending)
 	t.deleted = t.deleted[:0]
-	t.truncated, t.rows = false, 0
+	t.truncated, t.rows, t.bytes = false, 0, 0
 }
 
 // written forgets what the store has been told.

@@ -96,6 +96,7 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 			n.job.kind = publishAfresh
 			continue
 		}
+		w.ack.held.Store(0)
 		w.tellObstacle(n)
 		w.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
@@ -171,6 +172,8 @@ type sourceSnapshot struct {
 // that position is acknowledged.
 func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error) {
 	s := &sourceSnapshot{}
+	// What is acknowledged from here on lies before the snapshot, wherever that will be.
+	w.ack.held.Store(w.ack.stored.Load())
 	defer func() {
 		if err != nil {
 			s.close()

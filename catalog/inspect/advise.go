@@ -134,10 +134,10 @@ func (a *adviser) adviseSize() error {
 			k, what = constraint.K, constraint.String()
 		}
 	}
-	counted := "SELECT FROM ONLY " + a.source()
+	counted := "SELECT FROM " + a.source()
 	if policy.Subject != "" {
 		unit = "persons"
-		counted = "SELECT DISTINCT " + catalog.QuoteIdentifier(policy.Subject) + " FROM ONLY " + a.source()
+		counted = "SELECT DISTINCT " + catalog.QuoteIdentifier(policy.Subject) + " FROM " + a.source()
 	}
 	var n int
 	if err := a.conn.QueryRow(a.ctx, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d) s", counted, k)).Scan(&n); err != nil {
@@ -184,7 +184,7 @@ func (a *adviser) present(constraint privacy.Spec) ([]int64, error) {
 	if !column.Enum {
 		equal = fmt.Sprintf("s.%s = w.v::%s", catalog.QuoteIdentifier(column.Name), unmodified(column))
 	}
-	rows, err := a.conn.Query(a.ctx, fmt.Sprintf("SELECT DISTINCT w.n FROM ONLY %s s JOIN unnest($1::text[]) WITH ORDINALITY AS w(v, n) ON %s", a.source(), equal),
+	rows, err := a.conn.Query(a.ctx, fmt.Sprintf("SELECT DISTINCT w.n FROM %s s JOIN unnest($1::text[]) WITH ORDINALITY AS w(v, n) ON %s", a.source(), equal),
 		constraint.Values)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the values of %v in %s: %w", constraint, a.source(), err)

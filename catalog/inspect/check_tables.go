@@ -149,7 +149,7 @@ func (c *checker) checkOwn() error {
 // storeColumns are columns of the private store that earlier versions did not make.
 var storeColumns = []string{
 	"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale",
-	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "definition",
+	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition",
 }
 
 // checkStore wants the private store to be that of this version.

@@ -172,7 +172,8 @@ ALTER TABLE kproxy_store.generation
 -- Where each table stands: changes whose commit lies before lsn are in its store. A
 -- generation that still has to catch up is shown from the position shows on; readers see
 -- the generation previous until then. A halted table waits for the operator, and for an
--- explicit wish where needs_consent. asked is such a wish: rebuild or resync.
+-- explicit wish where needs_consent. asked is such a wish: rebuild or resync; noted is
+-- kproxy's own.
 -- definition is a digest of what the table was when it was compared with its source.
 ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
@@ -182,6 +183,7 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS halted_fix    text,
   ADD COLUMN IF NOT EXISTS needs_consent boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS asked         text,
+  ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '';
 
 -- Requests to make the classes of a table anew, and what became of them.

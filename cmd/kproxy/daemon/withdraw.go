@@ -38,7 +38,7 @@ func (d *Daemon) available() error {
 // after it was served ends the sessions that have read it: they may have prepared
 // statements and opened cursors.
 func (d *Daemon) resolve(relations []catalog.Relation) {
-	status := d.latest()
+	status := d.syncer.Status()
 	d.tell(status)
 	withdrawn := withdrawals(d.config.Policy, status, d.broken)
 	first := d.withdrawn == nil
@@ -51,22 +51,6 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 	}
 	d.withdrawn = withdrawn
 	d.renew()
-}
-
-// latest is what replication tells. Of a table of which it has no word for a moment, as
-// after a reload, what it told last stands.
-func (d *Daemon) latest() ksync.Status {
-	status := d.syncer.Status()
-	for _, t := range d.config.Policy.Tables {
-		if _, said := status.Tables[t.Table]; said {
-			continue
-		}
-		if last, known := d.last[t.Table]; known {
-			status.Tables[t.Table] = last
-		}
-	}
-	d.last = status.Tables
-	return status
 }
 
 // renew has the rewriter know what is served now, and ends the sessions that have read
