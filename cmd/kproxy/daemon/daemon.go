@@ -55,7 +55,6 @@ type Daemon struct {
 	publications []catalog.Publication           // what replication was given
 	broken       map[catalog.Name]inspect.Report // tables about which a check found errors
 	relations    []catalog.Relation              // what the rewriter knows
-	last         map[catalog.Name]ksync.TableStatus
 	withdrawn    map[catalog.Name]string
 	served       []catalog.Name          // what readers may have read
 	told         map[catalog.Name]string // problems of tables that are in the log
