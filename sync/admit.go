@@ -139,7 +139,7 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 // source is wanted, unless another process has taken over. A table that was never
 // published has no place there.
 func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
-	set, arguments := "halted = $5, halted_fix = $6, needs_consent = needs_consent OR $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.consent}
+	set, arguments := "halted = $5, halted_fix = $6, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix}
 	if halt.resync {
 		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
 	}

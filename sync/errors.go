@@ -50,8 +50,6 @@ type TableError struct {
 	resync bool
 	// afresh says that it takes a new release.
 	afresh bool
-	// consent says that only an explicit wish of the operator does.
-	consent bool
 }
 
 func (e *TableError) Error() string {
