@@ -5,8 +5,6 @@ import (
 	"sync"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // entryOverhead is what an entry costs beside its texts: map slot, list node
@@ -20,10 +18,12 @@ const nameOverhead = 32
 const largestShare = 16
 
 type outcome struct {
-	sql     string
-	reads   []catalog.Name
-	refusal *Refusal
+	statement *Statement
+	refusal   *Refusal
 }
+
+// cacheKey is a text in a kind of session.
+type cacheKey struct{ session, text string }
 
 // cache remembers outcomes by the client's text, least recently used first out,
 // and is bounded by the bytes it holds: texts differ in length by a factor of a
@@ -32,20 +32,23 @@ type cache struct {
 	mu    sync.Mutex
 	limit int
 	bytes int
-	lru   *simplelru.LRU[string, outcome]
+	lru   *simplelru.LRU[cacheKey, outcome]
 }
 
 func newCache(limit int) *cache {
 	c := &cache{limit: limit}
 	// The error is only for a size below one.
-	c.lru, _ = simplelru.NewLRU(math.MaxInt, func(text string, o outcome) { c.bytes -= entryBytes(text, o) })
+	c.lru, _ = simplelru.NewLRU(math.MaxInt, func(key cacheKey, o outcome) { c.bytes -= entryBytes(key, o) })
 	return c
 }
 
-func entryBytes(text string, o outcome) int {
-	size := entryOverhead + len(text) + len(o.sql)
-	for _, name := range o.reads {
-		size += nameOverhead + len(name.Schema) + len(name.Relation)
+func entryBytes(key cacheKey, o outcome) int {
+	size := entryOverhead + len(key.session) + len(key.text)
+	if o.statement != nil {
+		size += len(o.statement.SQL)
+		for _, name := range o.statement.Reads {
+			size += nameOverhead + len(name.Schema) + len(name.Relation)
+		}
 	}
 	if o.refusal != nil {
 		size += len(o.refusal.message) + len(o.refusal.hint)
@@ -53,20 +56,21 @@ func entryBytes(text string, o outcome) int {
 	return size
 }
 
-func (c *cache) get(text string) (outcome, bool) {
+func (c *cache) get(session, text string) (outcome, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.lru.Get(text)
+	return c.lru.Get(cacheKey{session, text})
 }
 
-func (c *cache) put(text string, o outcome) {
-	size := entryBytes(text, o)
+func (c *cache) put(session, text string, o outcome) {
+	key := cacheKey{session, text}
+	size := entryBytes(key, o)
 	if size > c.limit/largestShare {
 		return
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.lru.Contains(text) {
+	if c.lru.Contains(key) {
 		return
 	}
 	for c.bytes+size > c.limit {
@@ -75,5 +79,5 @@ func (c *cache) put(text string, o outcome) {
 		}
 	}
 	c.bytes += size
-	c.lru.Add(text, o)
+	c.lru.Add(key, o)
 }

@@ -109,7 +109,7 @@ func TestGolden(t *testing.T) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			var content []string
 			for _, b := range readBlocks(t, path) {
-				got := render(r.Rewrite(b.sql))
+				got := render(r.text(b.sql))
 				if got != b.want && !*update {
 					t.Errorf("%s\ngot:\n%s\nwant:\n%s", b.sql, got, b.want)
 				}

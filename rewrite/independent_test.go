@@ -186,7 +186,7 @@ func TestOutputsPassIndependentChecker(t *testing.T) {
 	outputs := 0
 	for _, path := range goldenFiles(t) {
 		for _, b := range readBlocks(t, path) {
-			out, err := r.Rewrite(b.sql)
+			out, err := r.text(b.sql)
 			if failure := checkOutcome(b.sql, out, err); failure != nil {
 				t.Errorf("%s\n%s\n%v", b.sql, out, failure)
 			}
@@ -223,12 +223,12 @@ func TestOutputWithoutRelationsIsStable(t *testing.T) {
 	r := clinicRewriter()
 	for _, path := range goldenFiles(t) {
 		for _, b := range readBlocks(t, path) {
-			out, err := r.Rewrite(b.sql)
+			out, err := r.text(b.sql)
 			if err != nil || strings.Contains(out, "kproxy_") || strings.Contains(out, "search_path TO DEFAULT") ||
 				strings.Contains(out, " FROM ") {
 				continue
 			}
-			again, err := r.Rewrite(out)
+			again, err := r.text(out)
 			if err != nil || again != out {
 				t.Errorf("%s\nfirst:  %s\nsecond: %s (%v)", b.sql, out, again, err)
 			}
@@ -244,7 +244,7 @@ func FuzzRewrite(f *testing.F) {
 	}
 	r := clinicRewriter()
 	f.Fuzz(func(t *testing.T, sql string) {
-		out, err := r.Rewrite(sql)
+		out, err := r.text(sql)
 		if failure := checkOutcome(sql, out, err); failure != nil {
 			t.Errorf("%v\n%s", failure, out)
 		}

@@ -94,10 +94,10 @@ func TestDepthAtTheCap(t *testing.T) {
 			if over < 20 {
 				t.Errorf("only %d levels pass", over-1)
 			}
-			if _, err := r.Rewrite(text(over)); !tooComplex(err) {
+			if _, err := r.text(text(over)); !tooComplex(err) {
 				t.Errorf("%d levels: %v, want %s", over, err, stateTooComplex)
 			}
-			out, err := r.Rewrite(text(over - 1))
+			out, err := r.text(text(over - 1))
 			if failure := checkOutcome(text(over-1), out, err); failure != nil {
 				t.Errorf("%d levels: %v", over-1, failure)
 			}
@@ -138,7 +138,7 @@ func TestLongListsPass(t *testing.T) {
 		"many":      strings.Repeat("SELECT 1;", 900),
 		"array":     "SELECT ARRAY[[1, 2]" + strings.Repeat(", [1, 2]", 5_000) + "]",
 	} {
-		if _, err := r.Rewrite(sql); err != nil {
+		if _, err := r.text(sql); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -164,7 +164,7 @@ func TestHostileTexts(t *testing.T) {
 		"unterminated":     {"SELECT '" + strings.Repeat("x", 100_000), stateSyntax},
 		"dollars":          {"SELECT $a$" + strings.Repeat("$b$", 100_000), stateSyntax},
 	} {
-		_, err := r.Rewrite(c.sql)
+		_, err := r.text(c.sql)
 		var refusal *Refusal
 		if !errors.As(err, &refusal) || refusal.SQLState() != c.state {
 			t.Errorf("%s: %v, want %s", name, err, c.state)

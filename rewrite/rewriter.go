@@ -84,34 +84,36 @@ func (r *Rewriter) SetSnapshot(s *catalog.Snapshot) {
 	r.current.Store(&version{snapshot: s, cache: newCache(r.options.CacheBytes)})
 }
 
-// Rewrite returns the text to run in place of the client's, which may hold
-// several statements or none. The error is a *Refusal.
-func (r *Rewriter) Rewrite(sql string) (string, error) {
-	text, _, err := r.RewriteReading(sql)
-	return text, err
+// Statement is a client's text as it is to be run. It is shared and must not be
+// changed.
+type Statement struct {
+	// SQL is the text to send; it may hold several statements or none.
+	SQL string
+	// Reads are the protected and readable tables that the text reads, each once, in
+	// the clients' names with their schemas.
+	Reads []catalog.Name
 }
 
-// RewriteReading does as Rewrite and returns also the protected and readable tables
-// that the text reads, each once, in the clients' names with their schemas. The slice
-// is shared: it must not be changed.
-func (r *Rewriter) RewriteReading(sql string) (text string, reads []catalog.Name, err error) {
+// Rewrite returns what to run in place of a text that the client sends in a session.
+// The error is a *Refusal.
+func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 	v := r.current.Load()
-	o, hit := v.cache.get(sql)
+	o, hit := v.cache.get(s.cacheKey(), sql)
 	if !hit {
-		o = r.outcome(sql, v.snapshot)
+		o = r.outcome(sql, s, v.snapshot)
 		// The caller's string may share memory with a network buffer.
-		v.cache.put(strings.Clone(sql), o)
+		v.cache.put(s.cacheKey(), strings.Clone(sql), o)
 	}
 	if o.refusal != nil {
-		return "", nil, o.refusal
+		return nil, o.refusal
 	}
-	return o.sql, o.reads, nil
+	return o.statement, nil
 }
 
-func (r *Rewriter) outcome(sql string, snapshot *catalog.Snapshot) outcome {
-	text, reads, err := r.rewrite(sql, snapshot)
+func (r *Rewriter) outcome(sql string, s *Session, snapshot *catalog.Snapshot) outcome {
+	statement, err := r.rewrite(sql, s, snapshot)
 	if err == nil {
-		return outcome{sql: text, reads: reads}
+		return outcome{statement: statement}
 	}
 	var refusal *Refusal
 	if !errors.As(err, &refusal) {
@@ -120,25 +122,28 @@ func (r *Rewriter) outcome(sql string, snapshot *catalog.Snapshot) outcome {
 	return outcome{refusal: refusal.locate(sql)}
 }
 
-func (r *Rewriter) rewrite(sql string, snapshot *catalog.Snapshot) (string, []catalog.Name, error) {
+func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (*Statement, error) {
 	if err := guardText(sql, r.options); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
 	if err := guardTokens(sql, r.options); err != nil {
-		return "", nil, err
+		return nil, err
 	}
 	tree, err := parse(sql)
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	w := &walker{snapshot: snapshot, database: r.options.Database, operator: r.operator}
+	w := &walker{snapshot: snapshot, session: s, database: r.options.Database, operator: r.operator}
 	for _, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
-			return "", nil, err
+			return nil, err
 		}
 	}
 	text, err := deparse(tree)
-	return text, w.reads, err
+	if err != nil {
+		return nil, err
+	}
+	return &Statement{SQL: text, Reads: w.reads}, nil
 }

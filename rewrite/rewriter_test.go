@@ -12,6 +12,15 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
+// text is the SQL that is sent for a text in a session that has done nothing yet.
+func (r *Rewriter) text(sql string) (string, error) {
+	statement, err := r.Rewrite(sql, nil)
+	if err != nil {
+		return "", err
+	}
+	return statement.SQL, nil
+}
+
 func TestCacheIsBoundedInBytes(t *testing.T) {
 	t.Parallel()
 	const limit = 64 << 10
@@ -23,7 +32,7 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 		if i%3 == 0 {
 			sql = fmt.Sprintf("SELECT * FROM nowhere%d", i)
 		}
-		_, _ = r.Rewrite(sql)
+		_, _ = r.text(sql)
 		if c.bytes > limit {
 			t.Fatalf("after %d texts the cache holds %d bytes", i+1, c.bytes)
 		}
@@ -44,7 +53,7 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 func TestLongTextsAreNotCached(t *testing.T) {
 	t.Parallel()
 	r := New(Options{CacheBytes: 16 << 10})
-	_, _ = r.Rewrite("SELECT '" + strings.Repeat("x", 2000) + "'")
+	_, _ = r.text("SELECT '" + strings.Repeat("x", 2000) + "'")
 	if n := r.current.Load().cache.lru.Len(); n != 0 {
 		t.Errorf("%d entries", n)
 	}
@@ -54,11 +63,11 @@ func TestCacheGivesTheSameOutcome(t *testing.T) {
 	t.Parallel()
 	r := clinicRewriter()
 	for _, sql := range []string{"SELECT * FROM patients", "SELECT * FROM secrets", ""} {
-		first := render(r.Rewrite(sql))
-		if _, hit := r.current.Load().cache.get(sql); !hit {
+		first := render(r.text(sql))
+		if _, hit := r.current.Load().cache.get("", sql); !hit {
 			t.Errorf("%q is not cached", sql)
 		}
-		if second := render(r.Rewrite(sql)); second != first {
+		if second := render(r.text(sql)); second != first {
 			t.Errorf("%q: %s, then %s", sql, first, second)
 		}
 	}
@@ -68,17 +77,17 @@ func TestSnapshotReplacesOutcomes(t *testing.T) {
 	t.Parallel()
 	const sql = "SELECT * FROM patients"
 	r := New(Options{})
-	if _, err := r.Rewrite(sql); err == nil {
+	if _, err := r.text(sql); err == nil {
 		t.Fatal("a table is known before any snapshot")
 	}
 	r.SetSnapshot(clinic())
-	if _, err := r.Rewrite(sql); err != nil {
+	if _, err := r.text(sql); err != nil {
 		t.Fatalf("published: %v", err)
 	}
 	name := catalog.Name{Schema: "public", Relation: "patients"}
 	policy := catalog.Policy{Tables: []catalog.TablePolicy{{Table: name}}}
 	r.SetSnapshot(catalog.NewSnapshot(policy, []catalog.Relation{{Name: name}}, map[catalog.Name]string{name: "because"}))
-	_, err := r.Rewrite(sql)
+	_, err := r.text(sql)
 	var refusal *Refusal
 	if !errors.As(err, &refusal) || refusal.SQLState() != stateNotPublished || refusal.Hint() != "because" {
 		t.Errorf("withdrawn: %v", err)
@@ -99,13 +108,13 @@ func TestReads(t *testing.T) {
 		"SELECT relname FROM pg_class":                                       "[]",
 	} {
 		for range 2 {
-			if _, reads, err := r.RewriteReading(sql); err != nil || fmt.Sprint(reads) != want {
-				t.Errorf("%s: reads %v, %v; want %s", sql, reads, err, want)
+			if statement, err := r.Rewrite(sql, nil); err != nil || fmt.Sprint(statement.Reads) != want {
+				t.Errorf("%s: %+v, %v; want to read %s", sql, statement, err, want)
 			}
 		}
 	}
-	if _, reads, err := r.RewriteReading("SELECT * FROM patients, secrets"); err == nil || reads != nil {
-		t.Errorf("a refused text reads %v, %v", reads, err)
+	if statement, err := r.Rewrite("SELECT * FROM patients, secrets", nil); err == nil || statement != nil {
+		t.Errorf("a refused text becomes %+v, %v", statement, err)
 	}
 }
 
@@ -119,7 +128,7 @@ func TestConcurrentUse(t *testing.T) {
 				if worker == 0 && i%10 == 0 {
 					r.SetSnapshot(clinic())
 				}
-				if _, err := r.Rewrite(fmt.Sprintf("SELECT age + %d FROM patients", i%7)); err != nil {
+				if _, err := r.text(fmt.Sprintf("SELECT age + %d FROM patients", i%7)); err != nil {
 					t.Error(err)
 				}
 			}
@@ -169,7 +178,7 @@ func query2K() string {
 func BenchmarkHit2KB(b *testing.B) {
 	r, sql := clinicRewriter(), query2K()
 	for b.Loop() {
-		if _, err := r.Rewrite(sql); err != nil {
+		if _, err := r.Rewrite(sql, nil); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -179,7 +188,7 @@ func BenchmarkMiss2KB(b *testing.B) {
 	r, sql := clinicRewriter(), query2K()
 	snapshot := clinic()
 	for b.Loop() {
-		if _, _, err := r.rewrite(sql, snapshot); err != nil {
+		if _, err := r.rewrite(sql, nil, snapshot); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -205,7 +214,7 @@ func TestPinnedSettings(t *testing.T) {
 	for _, sql := range []string{
 		"SET statement_timeout = 0", `SET LOCAL "Statement_Timeout" TO '1h'`, "SET idle_session_timeout TO 5", "SELECT 1; SET SESSION statement_timeout = 1",
 	} {
-		_, err := r.Rewrite(sql)
+		_, err := r.text(sql)
 		var refusal *Refusal
 		if !errors.As(err, &refusal) || refusal.SQLState() != statePrivilege || refusal.Hint() == "" ||
 			!strings.Contains(refusal.Error(), "is set by the operator") {
@@ -215,11 +224,11 @@ func TestPinnedSettings(t *testing.T) {
 	for _, sql := range []string{
 		"RESET statement_timeout", "SET statement_timeout TO DEFAULT", "SHOW statement_timeout", "SET lock_timeout = 5", "RESET ALL",
 	} {
-		if _, err := r.Rewrite(sql); err != nil {
+		if _, err := r.text(sql); err != nil {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	if _, err := New(Options{}).Rewrite("SET statement_timeout = 0"); err != nil {
+	if _, err := New(Options{}).text("SET statement_timeout = 0"); err != nil {
 		t.Errorf("not pinned: %v", err)
 	}
 }

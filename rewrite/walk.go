@@ -12,6 +12,7 @@ import (
 // walker checks one text's statements and changes their trees in place.
 type walker struct {
 	snapshot *catalog.Snapshot
+	session  *Session
 	database string
 	// reads are the protected and readable tables met so far, each once.
 	reads []catalog.Name

@@ -16,11 +16,11 @@ type gate struct {
 
 // Rewrite implements proxy.Gate.
 func (g *gate) Rewrite(sql string) (string, []string, error) {
-	text, reads, err := g.rewriter.Load().RewriteReading(sql)
+	statement, err := g.rewriter.Load().Rewrite(sql, nil)
 	if err != nil {
 		return "", nil, err
 	}
-	return text, names(reads), nil
+	return statement.SQL, names(statement.Reads), nil
 }
 
 // ScrubMessage implements proxy.Gate.
