@@ -1,5 +1,7 @@
 package catalog
 
+import "slices"
+
 // Disposition says what a client that names a relation may have.
 type Disposition int
 
@@ -32,18 +34,19 @@ type Resolution struct {
 // Snapshot is what clients' names resolve to at one moment. It is immutable
 // and safe for concurrent use.
 type Snapshot struct {
-	searchPath []string
-	relations  map[Name]Resolution
+	relations map[Name]Resolution
+	// schemas are those that clients may use.
+	schemas map[string]bool
 }
 
-// DefaultSearchPath is where unqualified names of clients are looked up, after
-// pg_catalog, which PostgreSQL always searches first.
+// DefaultSearchPath is where bare names of clients that set no search path are looked
+// up, after pg_catalog, which PostgreSQL always searches first.
 var DefaultSearchPath = []string{"public"}
 
 // NewSnapshot resolves the policy against the relations that exist. Withdrawn
 // maps protected tables that are not published now to the reason.
 func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string) *Snapshot {
-	s := &Snapshot{searchPath: DefaultSearchPath, relations: make(map[Name]Resolution, len(relations))}
+	s := &Snapshot{relations: make(map[Name]Resolution, len(relations))}
 	for _, r := range relations {
 		if IsOwn(r.Name.Schema) || isSystem(r.Name.Schema) {
 			continue
@@ -62,19 +65,44 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		}
 		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: Published(t.Table)}
 	}
+	s.schemas = usable(s.relations)
 	return s
 }
 
-// Resolve looks a name up as PostgreSQL would: an empty schema means pg_catalog
-// first, then the search path.
+// usable are the schemas that clients may use: the system's, public, and those with
+// a table that is published or readable.
+func usable(relations map[Name]Resolution) map[string]bool {
+	schemas := map[string]bool{"pg_catalog": true, "information_schema": true, "public": true}
+	for name, r := range relations {
+		if r.Disposition != Forbidden {
+			schemas[name.Schema] = true
+		}
+	}
+	return schemas
+}
+
+// HasSchema says whether the schema exists for clients. Others are passed over in
+// search paths, as PostgreSQL does with schemas that do not exist or that the user has
+// no USAGE on.
+func (s *Snapshot) HasSchema(name string) bool { return s.schemas[name] }
+
+// Resolve is what a name with its schema stands for.
 func (s *Snapshot) Resolve(schema, relation string) Resolution {
-	if schema != "" {
-		return s.lookup(Name{Schema: schema, Relation: relation})
+	return s.lookup(Name{Schema: schema, Relation: relation})
+}
+
+// ResolveIn looks a bare name up on a search path as PostgreSQL does: pg_catalog
+// first, unless the path names it; schemas that do not exist are passed over.
+func (s *Snapshot) ResolveIn(path []string, relation string) Resolution {
+	if !slices.Contains(path, "pg_catalog") {
+		if r := s.lookup(Name{Schema: "pg_catalog", Relation: relation}); r.Disposition != Missing {
+			return r
+		}
 	}
-	if r := s.lookup(Name{Schema: "pg_catalog", Relation: relation}); r.Disposition != Missing {
-		return r
-	}
-	for _, schema := range s.searchPath {
+	for _, schema := range path {
+		if !s.HasSchema(schema) {
+			continue
+		}
 		if r := s.lookup(Name{Schema: schema, Relation: relation}); r.Disposition != Missing {
 			return r
 		}

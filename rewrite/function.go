@@ -215,7 +215,7 @@ func currentSetting(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		return refuseSetting("examine", setting).at(f.GetLocation())
 	case strings.EqualFold(setting, "search_path"):
 		w.replaced++
-		node.Node = castNode(clientSearchPath, "text").GetNode()
+		node.Node = castNode(w.session.path.now.text, "text").GetNode()
 	}
 	return nil
 }

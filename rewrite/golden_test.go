@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -47,33 +48,80 @@ func clinicRewriter() *Rewriter {
 	return r
 }
 
-// block is a statement of a golden file; the lines that begin with "--> " (SQL)
-// or "--! " (a refusal) are its result.
+// block is a text of a golden file with its result, the lines after it that begin with
+// "--> " (SQL) or "--! " (a refusal).
 type block struct{ sql, want string }
 
 func isResult(line string) bool {
 	return strings.HasPrefix(line, "--> ") || strings.HasPrefix(line, "--! ") || line == "-->"
 }
 
+// readBlocks are all texts of a golden file.
 func readBlocks(t testing.TB, path string) []block {
+	t.Helper()
+	return slices.Concat(readConversations(t, path)...)
+}
+
+// readConversations are the sessions of a golden file: texts without an empty line
+// between them are sent one after the other.
+func readConversations(t testing.TB, path string) [][]block {
 	t.Helper()
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var blocks []block
-	for _, text := range strings.Split(strings.TrimSpace(string(content)), "\n\n") {
+	var conversations [][]block
+	for _, part := range strings.Split(strings.TrimSpace(string(content)), "\n\n") {
+		var texts []block
 		var sql, want []string
-		for line := range strings.SplitSeq(strings.Trim(text, "\n"), "\n") {
+		finish := func() {
+			texts = append(texts, block{strings.Join(sql, "\n"), strings.Join(want, "\n")})
+			sql, want = nil, nil
+		}
+		for line := range strings.SplitSeq(strings.Trim(part, "\n"), "\n") {
 			if isResult(line) {
 				want = append(want, line)
-			} else {
-				sql = append(sql, line)
+				continue
 			}
+			if want != nil {
+				finish()
+			}
+			sql = append(sql, line)
 		}
-		blocks = append(blocks, block{strings.Join(sql, "\n"), strings.Join(want, "\n")})
+		finish()
+		conversations = append(conversations, texts)
 	}
-	return blocks
+	return conversations
+}
+
+// conversation is a session whose statements all succeed unless they are refused.
+type conversation struct {
+	r *Rewriter
+	s *Session
+}
+
+func (c *conversation) send(sql string) (string, error) {
+	statement, err := c.r.Rewrite(sql, c.s)
+	if err != nil {
+		c.synced(true)
+		return "", err
+	}
+	for _, e := range statement.Effects {
+		c.s = c.s.After(e)
+	}
+	c.synced(false)
+	return statement.SQL, nil
+}
+
+func (c *conversation) synced(failed bool) {
+	status := byte('I')
+	if c.s.orUntouched().block {
+		status = 'T'
+		if failed || c.s.failed {
+			status = 'E'
+		}
+	}
+	c.s = c.s.Synced(status, failed)
 }
 
 func goldenFiles(t testing.TB) []string {
@@ -108,12 +156,17 @@ func TestGolden(t *testing.T) {
 	for _, path := range goldenFiles(t) {
 		t.Run(filepath.Base(path), func(t *testing.T) {
 			var content []string
-			for _, b := range readBlocks(t, path) {
-				got := render(r.text(b.sql))
-				if got != b.want && !*update {
-					t.Errorf("%s\ngot:\n%s\nwant:\n%s", b.sql, got, b.want)
+			for _, b := range readConversations(t, path) {
+				c := conversation{r: r}
+				var lines []string
+				for _, one := range b {
+					got := render(c.send(one.sql))
+					if got != one.want && !*update {
+						t.Errorf("%s\ngot:\n%s\nwant:\n%s", one.sql, got, one.want)
+					}
+					lines = append(lines, one.sql, got)
 				}
-				content = append(content, b.sql+"\n"+got)
+				content = append(content, strings.Join(lines, "\n"))
 			}
 			if *update {
 				if err := os.WriteFile(path, []byte(strings.Join(content, "\n\n")+"\n"), 0o644); err != nil {

@@ -14,7 +14,7 @@ import (
 func (w *walker) relationName(text string, location int32) (string, error) {
 	schema, relation, ok := splitName(text, w.database)
 	if ok {
-		r := w.snapshot.Resolve(schema, relation)
+		r := w.lookup(schema, relation)
 		switch r.Disposition {
 		case catalog.Protected, catalog.Readable:
 			return r.Target.SQL(), nil
@@ -71,6 +71,12 @@ func cutIdentifier(text string) (name, rest string, ok bool) {
 		}
 		return lowerASCII(text[:end]), text[end:], end > 0
 	}
+	name, rest, ok = cutQuoted(text)
+	return name, rest, ok && name != ""
+}
+
+// cutQuoted reads an identifier in quotes, which may be empty.
+func cutQuoted(text string) (name, rest string, ok bool) {
 	var b strings.Builder
 	for i := 1; i < len(text); i++ {
 		switch {
@@ -80,7 +86,7 @@ func cutIdentifier(text string) (name, rest string, ok bool) {
 			b.WriteByte('"')
 			i++
 		default:
-			return b.String(), text[i+1:], b.Len() > 0
+			return b.String(), text[i+1:], true
 		}
 	}
 	return "", "", false

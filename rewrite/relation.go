@@ -35,7 +35,7 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 	if schema != "" {
 		name = schema + "." + relation
 	}
-	r := w.snapshot.Resolve(schema, relation)
+	r := w.lookup(schema, relation)
 	switch r.Disposition {
 	case catalog.Protected, catalog.Readable:
 		if !slices.Contains(w.reads, r.Source) {
@@ -51,6 +51,14 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 			"permission denied for table %s", name)
 	}
 	return catalog.Name{}, refuse(stateUndefinedRel, "", "relation %q does not exist", name)
+}
+
+// lookup finds what a name stands for; an empty schema means the session's path.
+func (w *walker) lookup(schema, relation string) catalog.Resolution {
+	if schema == "" {
+		return w.snapshot.ResolveIn(w.session.schemas(), relation)
+	}
+	return w.snapshot.Resolve(schema, relation)
 }
 
 func (w *walker) sameDatabase(name string, location int32) error {

@@ -92,17 +92,24 @@ type Statement struct {
 	// Reads are the protected and readable tables that the text reads, each once, in
 	// the clients' names with their schemas.
 	Reads []catalog.Name
+	// Effects are what the text's statements do to the session once they have run, one
+	// for each statement; nil where none does anything to it.
+	Effects []Effect
+	// Plans says that rows of its results are plans, which are to be shown through
+	// ScrubPlan.
+	Plans bool
 }
 
 // Rewrite returns what to run in place of a text that the client sends in a session.
 // The error is a *Refusal.
 func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 	v := r.current.Load()
-	o, hit := v.cache.get(s.cacheKey(), sql)
+	session := s.cacheKey(v.snapshot)
+	o, hit := v.cache.get(session, sql)
 	if !hit {
 		o = r.outcome(sql, s, v.snapshot)
 		// The caller's string may share memory with a network buffer.
-		v.cache.put(s.cacheKey(), strings.Clone(sql), o)
+		v.cache.put(session, strings.Clone(sql), o)
 	}
 	if o.refusal != nil {
 		return nil, o.refusal
@@ -135,15 +142,16 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	if err != nil {
 		return nil, err
 	}
-	w := &walker{snapshot: snapshot, session: s, database: r.options.Database, operator: r.operator}
-	for _, raw := range tree.GetStmts() {
+	w := &walker{snapshot: snapshot, session: s.orUntouched(), database: r.options.Database, operator: r.operator}
+	for i, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
 			return nil, err
 		}
+		w.stepOn(i, len(tree.GetStmts()))
 	}
 	text, err := deparse(tree)
 	if err != nil {
 		return nil, err
 	}
-	return &Statement{SQL: text, Reads: w.reads}, nil
+	return &Statement{SQL: text, Reads: w.reads, Effects: w.effects, Plans: w.plans}, nil
 }

@@ -121,6 +121,6 @@ func (w *walker) unaliased(n *pg.RangeVar, s *scope) fromItem {
 	if n.GetSchemaname() == "" && s.hasCTE(n.GetRelname()) {
 		return fromItem{name: n.GetRelname()}
 	}
-	source := w.snapshot.Resolve(n.GetSchemaname(), n.GetRelname()).Source
+	source := w.lookup(n.GetSchemaname(), n.GetRelname()).Source
 	return fromItem{name: n.GetRelname(), schema: source.Schema}
 }

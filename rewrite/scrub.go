@@ -23,3 +23,7 @@ var scrubber = strings.NewReplacer(
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
 func (r *Rewriter) ScrubMessage(text string) string { return scrubber.Replace(text) }
+
+// ScrubPlan is ScrubMessage for a row of EXPLAIN's output: a line of text, or a
+// document in JSON, XML or YAML.
+func (r *Rewriter) ScrubPlan(text string) string { return scrubber.Replace(text) }

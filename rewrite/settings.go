@@ -7,22 +7,18 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
-// clientSearchPath is the search path as clients see it: PostgreSQL's default.
-// The session's real one leads to the published relations.
-const clientSearchPath = `"$user", public`
-
 func refuseSetting(what, name string) *Refusal {
 	return refuse(statePrivilege, "Only settings of the client's own formats and time limits are open.",
 		"permission denied to %s parameter %q", what, name)
 }
 
 // show allows the harmless settings; SHOW search_path becomes a query.
-func show(node *pg.Node, n *pg.VariableShowStmt) error {
+func (w *walker) show(node *pg.Node, n *pg.VariableShowStmt) error {
 	name := strings.ToLower(n.GetName())
 	switch {
 	case name == "search_path":
 		node.Node = selectNode(&pg.SelectStmt{
-			TargetList: []*pg.Node{targetNode(name, castNode(clientSearchPath, "text"))},
+			TargetList: []*pg.Node{targetNode(name, castNode(w.session.path.now.text, "text"))},
 		}).GetNode()
 	case name == "session_authorization": // the login name, as session_user
 	case !harmlessSettings[name]:
@@ -38,6 +34,7 @@ func (w *walker) set(n *pg.VariableSetStmt) error {
 	name := strings.ToLower(n.GetName())
 	switch n.GetKind() {
 	case pg.VariableSetKind_VAR_RESET_ALL:
+		w.effect = resetAll{}
 		return nil
 	case pg.VariableSetKind_VAR_SET_MULTI:
 		if name != "transaction" && name != "session characteristics" {
@@ -46,7 +43,10 @@ func (w *walker) set(n *pg.VariableSetStmt) error {
 		return transactionModes(n.GetArgs())
 	case pg.VariableSetKind_VAR_RESET, pg.VariableSetKind_VAR_SET_DEFAULT:
 		// transaction_* have no startup value: their default is READ WRITE.
-		if (freeSettings[name] || pinned[name] != nil) && !strings.HasPrefix(name, "transaction_") {
+		if name == "search_path" {
+			w.effect = setPath{reset: true, local: n.GetIsLocal()}
+		}
+		if (freeSettings[name] || pinned[name] != nil || name == "search_path") && !strings.HasPrefix(name, "transaction_") {
 			return nil
 		}
 	case pg.VariableSetKind_VAR_SET_VALUE:
@@ -77,10 +77,6 @@ var pinned = map[string]func(values []string) bool{
 	"client_min_messages": func(values []string) bool {
 		return only(values, "notice", "warning", "error")
 	},
-	"search_path": func(values []string) bool {
-		own := func(v string) bool { return v == "pg_catalog" || v == "$user" || v == `"$user"` }
-		return slices.Equal(slices.DeleteFunc(values, own), []string{"public"})
-	},
 }
 
 var pinnedHints = map[string]string{
@@ -89,7 +85,6 @@ var pinnedHints = map[string]string{
 	"default_transaction_read_only": "kproxy publishes read-only views.",
 	"transaction_read_only":         "kproxy publishes read-only views.",
 	"client_min_messages":           "Use notice, warning or error.",
-	"search_path":                   "Qualify names with their schema instead.",
 }
 
 func only(values []string, allowed ...string) bool {
@@ -101,10 +96,10 @@ func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
 		if values, ok := constants(n.GetArgs()); !ok || !accepts(values) {
 			return refuse(stateInvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", n.GetName())
 		}
-		if name == "search_path" { // the real one is not the client's
-			n.Kind, n.Args = pg.VariableSetKind_VAR_SET_DEFAULT, nil
-		}
 		return nil
+	}
+	if name == "search_path" {
+		return w.setPath(n)
 	}
 	if !freeSettings[name] {
 		return refuseSetting("set", n.GetName())
@@ -114,6 +109,17 @@ func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
 			"parameter %q cannot be set to this value", n.GetName())
 	}
 	return w.nodes(n.GetArgs())
+}
+
+// setPath notes the client's path; the session's real one stays what it is.
+func (w *walker) setPath(n *pg.VariableSetStmt) error {
+	path, ok := joinPath(n.GetArgs())
+	if !ok {
+		return refuse(stateInvalidValue, "Write names of schemas.", "parameter %q cannot be set to this value", n.GetName())
+	}
+	w.effect = setPath{text: path, local: n.GetIsLocal()}
+	n.Kind, n.Args = pg.VariableSetKind_VAR_SET_DEFAULT, nil
+	return nil
 }
 
 // plainValues says whether all values are texts and numbers, which is all that the

@@ -25,19 +25,37 @@ func (w *walker) statement(n *pg.Node) error {
 	case *pg.Node_DeallocateStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
 		return nil // names and numbers only
 	case *pg.Node_TransactionStmt:
-		return transaction(s.TransactionStmt)
+		return w.transaction(s.TransactionStmt)
 	case *pg.Node_VariableSetStmt:
 		return w.set(s.VariableSetStmt)
 	case *pg.Node_VariableShowStmt:
-		return show(n, s.VariableShowStmt)
+		return w.show(n, s.VariableShowStmt)
 	case *pg.Node_DiscardStmt:
 		// ALL, too: it sets back to the values of the startup message, where the proxy
 		// pins what must stay, and closes what belongs to this session only.
+		switch s.DiscardStmt.GetTarget() {
+		case pg.DiscardMode_DISCARD_ALL, pg.DiscardMode_DISCARD_TEMP:
+			w.effect = discard{all: s.DiscardStmt.GetTarget() == pg.DiscardMode_DISCARD_ALL}
+		}
 		return nil
 	case nil:
 		return refuse(stateNotSupported, "", "kproxy does not understand this statement")
 	}
 	return refuseVerb(statementName(n), "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.")
+}
+
+// stepOn notes the effect of the i-th of n statements and goes on in the session that
+// it leaves behind.
+func (w *walker) stepOn(i, n int) {
+	if w.effect == nil {
+		return
+	}
+	if w.effects == nil {
+		w.effects = make([]Effect, n)
+	}
+	w.effects[i] = w.effect
+	w.session = w.session.After(w.effect)
+	w.effect = nil
 }
 
 // statementName is the name of the statement's node in words: CREATE TABLE AS.
@@ -73,6 +91,7 @@ func (w *walker) nodes(list []*pg.Node) error {
 }
 
 func (w *walker) explain(n *pg.ExplainStmt) error {
+	w.plans = true
 	hint := "VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed."
 	if err := options(n.GetOptions(), explainOptions, "EXPLAIN", hint); err != nil {
 		return err
@@ -126,8 +145,18 @@ func selectFrom(relation *pg.RangeVar, columns []*pg.Node) *pg.Node {
 }
 
 // transaction allows all but two-phase commit and writing.
-func transaction(n *pg.TransactionStmt) error {
+func (w *walker) transaction(n *pg.TransactionStmt) error {
 	switch n.GetKind() {
+	case pg.TransactionStmtKind_TRANS_STMT_BEGIN, pg.TransactionStmtKind_TRANS_STMT_START:
+		w.effect = begin{}
+	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
+		w.effect = end{commit: n.GetKind() == pg.TransactionStmtKind_TRANS_STMT_COMMIT, chain: n.GetChain()}
+	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
+		w.effect = savepoint{n.GetSavepointName()}
+	case pg.TransactionStmtKind_TRANS_STMT_RELEASE:
+		w.effect = release{n.GetSavepointName()}
+	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
+		w.effect = rollbackTo{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_PREPARE, pg.TransactionStmtKind_TRANS_STMT_COMMIT_PREPARED,
 		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED:
 		return refuseVerb("two-phase commit", "Use COMMIT.")

@@ -12,8 +12,16 @@ import (
 // walker checks one text's statements and changes their trees in place.
 type walker struct {
 	snapshot *catalog.Snapshot
+	// session is the one in which the statement that is visited will run, if those
+	// before it in the text succeed.
 	session  *Session
 	database string
+	// effect is what the statement that is visited does to the session; effects are
+	// those of the text's statements so far.
+	effect  Effect
+	effects []Effect
+	// plans says that a statement of the text answers with plans.
+	plans bool
 	// reads are the protected and readable tables met so far, each once.
 	reads []catalog.Name
 	// replaced counts the calls that were replaced by something else.

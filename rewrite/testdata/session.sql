@@ -132,16 +132,13 @@ SET LOCAL search_path = 'public'
 --> SET LOCAL search_path TO DEFAULT
 
 SET search_path = hospital
---! 22023 parameter "search_path" cannot be set to this value
---! hint: Qualify names with their schema instead.
+--> SET search_path TO DEFAULT
 
 SET search_path = kproxy_store, public
---! 22023 parameter "search_path" cannot be set to this value
---! hint: Qualify names with their schema instead.
+--> SET search_path TO DEFAULT
 
 SET SCHEMA 'hospital'
---! 22023 parameter "search_path" cannot be set to this value
---! hint: Qualify names with their schema instead.
+--> SET search_path TO DEFAULT
 
 RESET search_path
 --> RESET search_path

@@ -1,0 +1,93 @@
+package rewrite
+
+// Effect is what a statement does, once it has run, to the meaning of the statements
+// after it.
+type Effect interface {
+	change(s *Session)
+}
+
+// setPath is SET search_path, or RESET and SET ... TO DEFAULT where reset is set.
+type setPath struct {
+	text  string
+	reset bool
+	local bool
+}
+
+func (e setPath) change(s *Session) {
+	s.enter()
+	to := value{text: e.text, session: true}
+	if e.reset {
+		to = value{text: s.path.reset}
+	}
+	s.path = s.path.set(to, e.local, len(s.levels))
+}
+
+// resetAll is RESET ALL, which passes over what no SET has changed.
+type resetAll struct{}
+
+func (resetAll) change(s *Session) {
+	if s.path.now.session {
+		setPath{reset: true}.change(s)
+	}
+}
+
+// discard is DISCARD TEMP and, with all, DISCARD ALL, which commits at once.
+type discard struct{ all bool }
+
+func (e discard) change(s *Session) {
+	s.enter()
+	s.temporary = nil
+	if e.all {
+		resetAll{}.change(s)
+		s.endTransaction(true)
+	}
+}
+
+// begin is BEGIN, which takes what the text did before it into the transaction.
+type begin struct{}
+
+func (begin) change(s *Session) {
+	s.enter()
+	s.block = true
+}
+
+// end is COMMIT or ROLLBACK; chain begins the next transaction.
+type end struct{ commit, chain bool }
+
+func (e end) change(s *Session) {
+	s.endTransaction(e.commit)
+	if e.chain {
+		begin{}.change(s)
+	}
+}
+
+type savepoint struct{ name string }
+
+func (e savepoint) change(s *Session) {
+	s.enter()
+	s.levels = append(s.levels[:len(s.levels):len(s.levels)], nesting{savepoint: e.name, temporary: s.temporary})
+}
+
+// release ends a savepoint and keeps what was done since. A name that is not known
+// makes the server fail; see rollbackTo.
+type release struct{ name string }
+
+func (e release) change(s *Session) {
+	if i := s.find(e.name); i > 0 {
+		s.endLevels(i, true)
+	}
+}
+
+// rollbackTo undoes what was done since a savepoint, which stays. Where no savepoint
+// has the name, all of the transaction is undone: a text's outcome is shared with
+// sessions that have the savepoint and nothing to undo before it.
+type rollbackTo struct{ name string }
+
+func (e rollbackTo) change(s *Session) {
+	s.enter()
+	i := s.find(e.name)
+	again := s.levels[i]
+	s.endLevels(i, false)
+	s.levels = append(s.levels, again)
+	s.failed = false
+}
