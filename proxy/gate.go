@@ -3,15 +3,61 @@ package proxy
 // Gate turns a client's statement text into what is sent upstream, or refuses
 // it. Its methods are called by many sessions at once.
 type Gate interface {
-	// Rewrite returns the SQL to execute in place of sql, which is valid UTF-8,
-	// not blank and without NUL; it may hold several statements. Reads are the
-	// relations that it reads, in the names that Server.EndReaders is given. An error
-	// refuses the whole text and is told to the client. It may implement
-	// SQLState() string (else 0A000 is sent), Hint() string and Position() int
-	// (1-based position in characters of sql, 0 = none).
-	Rewrite(sql string) (rewritten string, reads []string, err error)
+	// Open returns the state in which a session begins. The parameters are those of
+	// the startup message that the Gate decides on, by lower-case name: "user",
+	// always, and "search_path", if the client asked for one. An error ends the login
+	// as one of Rewrite refuses a text.
+	Open(parameters map[string]string) (State, error)
 
-	// ScrubMessage maps the names in the message or hint of an upstream error
-	// or notice to the names the client knows.
+	// Rewrite returns what to execute in place of sql, which is valid UTF-8, not
+	// blank and without NUL, in a session that is in the given state; sql may hold
+	// several statements. An error refuses the whole text and is told to the client.
+	// It may implement SQLState() string (else 0A000 is sent), Hint() string and
+	// Position() int (1-based position in characters of sql, 0 = none).
+	Rewrite(sql string, in State) (Statement, error)
+
+	// Position maps a position in the Statement.SQL that Rewrite returned for sql and
+	// the state to one in sql. Both are counted in characters from 1; 0 = unknown.
+	Position(sql string, in State, sent int) int
+
+	// ScrubMessage maps the names in the message, the hint or the kept detail of an
+	// upstream error or notice to the names the client knows.
 	ScrubMessage(text string) string
+
+	// ScrubPlan maps the names in a row of the output of EXPLAIN, a line of text or a
+	// whole document, to the names the client knows.
+	ScrubPlan(text string) string
+}
+
+// State is what a session has done that changes what its texts mean. It is
+// immutable: a step leads to another State. It may implement SearchPath() string,
+// the value of search_path as the client is to see it.
+type State interface {
+	// After is the state once a statement with an effect of Statement.Effects, which
+	// is not nil, has run.
+	After(effect any) State
+
+	// Synced is the state once the server is ready for the next text. Status is that
+	// of ReadyForQuery: 'I' outside of a transaction, 'T' inside, 'E' inside a failed
+	// one. Failed says that an error came since the last one: with 'I', the implicit
+	// transaction of what ran since then was rolled back.
+	Synced(status byte, failed bool) State
+}
+
+// Statement is a text as it is to be run.
+type Statement struct {
+	// SQL is the text to send, without NUL; it may hold several statements or none.
+	SQL string
+
+	// Reads are the relations that it reads, in the names that Server.EndReaders is
+	// given.
+	Reads []string
+
+	// Effects are what its statements do to the State once they have run, one for
+	// each, nil for one that does nothing; nil where none does anything.
+	Effects []any
+
+	// Plans says that some of its statements are EXPLAIN, whose rows ScrubPlan is to
+	// see.
+	Plans bool
 }

@@ -14,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5"
@@ -53,19 +54,32 @@ const (
 	privateName = "kproxy_release_public.patients"
 )
 
-func (testGate) Rewrite(sql string) (string, []string, error) {
+func (testGate) Open(parameters map[string]string) (State, error) { return fakeOpen(parameters) }
+
+func (testGate) Rewrite(sql string, in State) (Statement, error) {
 	if before, _, found := strings.Cut(sql, "forbidden"); found {
-		return "", nil, refusedText{position: len([]rune(before)) + 1}
+		return Statement{}, refusedText{position: len([]rune(before)) + 1}
 	}
 	if strings.Contains(sql, "explode") {
 		panic("the gate explodes on " + sql)
 	}
-	var reads []string
+	statement := fakeRewrite(sql, in)
 	if strings.Contains(sql, publicName) {
-		reads = []string{publicName}
+		statement.Reads = []string{publicName}
 	}
-	return strings.ReplaceAll(sql, publicName, privateName), reads, nil
+	statement.SQL = strings.ReplaceAll(statement.SQL, publicName, privateName)
+	return statement, nil
 }
+
+// Position tells the position as it is, unless it is beyond the client's text.
+func (testGate) Position(sql string, _ State, sent int) int {
+	if sent > utf8.RuneCountInString(sql) {
+		return 0
+	}
+	return sent
+}
+
+func (g testGate) ScrubPlan(text string) string { return g.ScrubMessage(text) }
 
 func (testGate) ScrubMessage(text string) string {
 	return strings.ReplaceAll(text, "kproxy_release_public", "public")

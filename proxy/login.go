@@ -75,16 +75,32 @@ func (a *attempt) serve(ctx context.Context) error {
 			withHint("This server publishes one database only.")
 	}
 	if err := a.Available(); err != nil {
-		refused := newRefusal(err, stateCannotConnectNow).report
-		refused.severity, refused.position = "FATAL", 0
-		return (*fatal)(&refused)
+		return newRefusal(err, stateCannotConnectNow).fatal()
 	}
 	return a.session(ctx, interrupt, st)
+}
+
+// open returns the state that the session begins in.
+func (s *settings) open(st startup) (State, error) {
+	asked := map[string]string{"user": st.user}
+	if path, given := st.parameters[pathParameter]; given {
+		asked[pathParameter] = path
+		delete(st.parameters, pathParameter)
+	}
+	state, err := s.Gate.Open(asked)
+	if err != nil {
+		return nil, newRefusal(err, stateInvalidParameterValue).fatal()
+	}
+	return state, nil
 }
 
 // session connects upstream and relays.
 func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
 	s := a.server
+	state, err := a.open(st)
+	if err != nil {
+		return err
+	}
 	up, err := a.connect(ctx, st.parameters)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -101,7 +117,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		up.close()
 		return err
 	}
-	session := newSession(&a.Config, st.user, a.conn, up)
+	session := newSession(&a.Config, st.user, state, a.conn, up)
 	key := s.keys.add(session)
 	defer s.keys.remove(key)
 	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it

@@ -5,8 +5,7 @@ import (
 )
 
 // harmlessParameters can be set by a client at startup: they change how values
-// look or how long statements may run, never what a name means or what is
-// readable.
+// look or how long statements may run, and never what is readable.
 var harmlessParameters = map[string]bool{
 	"application_name":    true,
 	"client_encoding":     true,
@@ -16,10 +15,14 @@ var harmlessParameters = map[string]bool{
 	"intervalstyle":       true,
 	"statement_timeout":   true,
 	"timezone":            true,
+	pathParameter:         true, // decided on by the Gate
 }
 
+// pathParameter changes what names mean: it is the Gate's, and not sent upstream.
+const pathParameter = "search_path"
+
 const parameterHint = "Startup parameters accepted are application_name, client_encoding, client_min_messages, " +
-	"DateStyle, extra_float_digits, IntervalStyle, statement_timeout and TimeZone."
+	"DateStyle, extra_float_digits, IntervalStyle, search_path, statement_timeout and TimeZone."
 
 // harmless returns the settings by lower-case name, the last one of a name
 // winning, or refuses those that are not harmless.

@@ -50,16 +50,16 @@ func (s *session) revoke(reason error) {
 // decide asks the Gate and notes what the statement reads. Both happen under one lock,
 // so that a relation that the Gate begins to refuse is either refused here or noted
 // when EndReaders looks.
-func (s *session) decide(sql string) (string, *refusal) {
+func (s *session) decide(sql string, in State) (Statement, *refusal) {
 	s.reading.Lock()
 	defer s.reading.Unlock()
-	rewritten, reads, refused := s.config.decide(sql)
-	for _, relation := range reads {
+	statement, refused := s.config.decide(sql, in)
+	for _, relation := range statement.Reads {
 		if !slices.Contains(s.reads, relation) {
 			s.reads = append(s.reads, relation)
 		}
 	}
-	return rewritten, refused
+	return statement, refused
 }
 
 func (s *session) hasRead(relations []string) bool {

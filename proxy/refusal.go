@@ -38,6 +38,13 @@ func newRefusal(err error, state string) *refusal {
 	return r
 }
 
+// fatal is the refusal of a login.
+func (r *refusal) fatal() *fatal {
+	last := r.report
+	last.severity, last.position = "FATAL", 0
+	return (*fatal)(&last)
+}
+
 // matches reports whether message is the server's answer to the token.
 func (r *refusal) matches(message string) bool {
 	return strings.Contains(message, r.token)

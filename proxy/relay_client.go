@@ -136,14 +136,14 @@ func (s *session) query(f frame) error {
 	if err != nil {
 		return err
 	}
-	rewritten, refused := s.decide(text)
+	rewritten, refused := s.decide(text, s.state)
 	if refused != nil {
 		return s.refuseQuery(refused)
 	}
 	if err := s.push(stepQuery, nil); err != nil {
 		return err
 	}
-	return send(s.up.w, appendQuery(nil, rewritten))
+	return send(s.up.w, appendQuery(nil, rewritten.SQL))
 }
 
 // parse handles a Parse message.
@@ -159,7 +159,7 @@ func (s *session) parse(f frame) error {
 	if err != nil {
 		return err
 	}
-	rewritten, refused := s.decide(message.sql)
+	rewritten, refused := s.decide(message.sql, s.state)
 	if refused == nil {
 		refused = message.checkTypes()
 	}
@@ -169,7 +169,7 @@ func (s *session) parse(f frame) error {
 	if err := s.push(stepExtended, nil); err != nil {
 		return err
 	}
-	return send(s.up.w, appendParse(nil, message, rewritten))
+	return send(s.up.w, appendParse(nil, message, rewritten.SQL))
 }
 
 // statementBody reads the body of Query or Parse, or skips one that is too long

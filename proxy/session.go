@@ -38,6 +38,7 @@ var (
 type session struct {
 	config    *Config
 	user      string
+	state     State
 	verifier  string // under which the user logged in
 	client    net.Conn
 	clientIn  *bufio.Reader
@@ -61,8 +62,8 @@ type session struct {
 }
 
 // newSession joins two connections; neither has anything buffered elsewhere.
-func newSession(config *Config, user string, client net.Conn, up *upstream) *session {
-	s := &session{config: config, user: user, verifier: config.Users[user], client: client, up: up, pipeline: newPipeline(), revoked: make(chan error, 1)}
+func newSession(config *Config, user string, state State, client net.Conn, up *upstream) *session {
+	s := &session{config: config, user: user, state: state, verifier: config.Users[user], client: client, up: up, pipeline: newPipeline(), revoked: make(chan error, 1)}
 	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
 	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
 	up.in.to = s.clientOut

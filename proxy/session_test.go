@@ -18,12 +18,18 @@ type markingGate struct{}
 
 const mark = "/*checked*/"
 
-func (markingGate) Rewrite(sql string) (string, []string, error) {
+func (markingGate) Open(parameters map[string]string) (State, error) { return fakeOpen(parameters) }
+
+func (markingGate) Rewrite(sql string, _ State) (Statement, error) {
 	if strings.Contains(sql, "r") {
-		return "", nil, refusedText{}
+		return Statement{}, refusedText{}
 	}
-	return mark + sql, nil, nil
+	return Statement{SQL: mark + sql}, nil
 }
+
+func (markingGate) Position(string, State, int) int { return 0 }
+
+func (markingGate) ScrubPlan(text string) string { return text }
 
 func (markingGate) ScrubMessage(text string) string { return text }
 
@@ -155,7 +161,7 @@ func talk(t *testing.T, bytesSent []byte) []byte {
 	fake := &fakeServer{judge: judgeUpstream(t)}
 	served, ran, heard := make(chan bool), make(chan error, 1), make(chan []byte, 1)
 	go func() { fake.serve(t, server); close(served) }()
-	go func() { ran <- newSession(&config, "ann", proxyClient, up).run(t.Context()) }()
+	go func() { ran <- newSession(&config, "ann", fakeState{}, proxyClient, up).run(t.Context()) }()
 	go func() {
 		all, _ := io.ReadAll(client)
 		heard <- all

@@ -42,7 +42,7 @@ func TestStartupParameters(t *testing.T) {
 		{"options", "-c", nil},
 		{"options", "-c x", nil},
 		{"options", "-e", nil},
-		{"options", "-c search_path=x", nil},
+		{"options", "-c search_path=x,\\ y", map[string]string{"search_path": "x, y"}},
 		{"client_encoding", "utf-8", map[string]string{}},
 		{"client_encoding", "'utf8'", map[string]string{}},
 		{"client_encoding", "SQL_ASCII", map[string]string{}},

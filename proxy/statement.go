@@ -58,24 +58,24 @@ func appendParse(dst []byte, m parseMessage, sql string) []byte {
 	return appendFrame(dst, 'P', body)
 }
 
-// decide returns the text to send for a client's text and what it reads, or its refusal.
-func (c *Config) decide(sql string) (string, []string, *refusal) {
+// decide returns the statement to send for a client's text in a state, or its refusal.
+func (c *Config) decide(sql string, in State) (Statement, *refusal) {
 	if err := c.Available(); err != nil {
-		return "", nil, newRefusal(err, stateCannotConnectNow)
+		return Statement{}, newRefusal(err, stateCannotConnectNow)
 	}
 	if !utf8.ValidString(sql) {
-		return "", nil, newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding)
+		return Statement{}, newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding)
 	}
 	if strings.Trim(sql, " \t\n\r\f\v;") == "" {
-		return sql, nil, nil
+		return Statement{SQL: sql}, nil
 	}
-	rewritten, reads, err := c.Gate.Rewrite(sql)
+	statement, err := c.Gate.Rewrite(sql, in)
 	if err != nil {
-		return "", nil, newRefusal(err, stateFeatureNotSupported)
+		return Statement{}, newRefusal(err, stateFeatureNotSupported)
 	}
-	if strings.ContainsRune(rewritten, 0) {
+	if strings.IndexByte(statement.SQL, 0) >= 0 {
 		// It would end the message early and desynchronize the connection.
-		return "", nil, newRefusal(errors.New("the rewritten statement is not valid"), stateInternalError)
+		return Statement{}, newRefusal(errors.New("the rewritten statement is not valid"), stateInternalError)
 	}
-	return rewritten, reads, nil
+	return statement, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/rewrite"
 )
 
@@ -14,17 +15,74 @@ type gate struct {
 	rewriter atomic.Pointer[rewrite.Rewriter]
 }
 
-// Rewrite implements proxy.Gate.
-func (g *gate) Rewrite(sql string) (string, []string, error) {
-	statement, err := g.rewriter.Load().Rewrite(sql, nil)
-	if err != nil {
-		return "", nil, err
+// state is a session in the form in which the proxy keeps it.
+type state struct{ *rewrite.Session }
+
+// After implements proxy.State.
+func (s state) After(effect any) proxy.State {
+	e, _ := effect.(rewrite.Effect)
+	return state{s.Session.After(e)}
+}
+
+// Synced implements proxy.State.
+func (s state) Synced(status byte, failed bool) proxy.State {
+	next := s.Session.Synced(status, failed)
+	if next == s.Session {
+		return s
 	}
-	return statement.SQL, names(statement.Reads), nil
+	return state{next}
+}
+
+// session is what state wraps; a state of another kind is a session that has done
+// nothing.
+func session(in proxy.State) *rewrite.Session {
+	s, _ := in.(state)
+	return s.Session
+}
+
+// Open implements proxy.Gate.
+func (g *gate) Open(parameters map[string]string) (proxy.State, error) {
+	s, err := g.rewriter.Load().NewSession(parameters)
+	if err != nil {
+		return nil, err
+	}
+	return state{s}, nil
+}
+
+// Rewrite implements proxy.Gate.
+func (g *gate) Rewrite(sql string, in proxy.State) (proxy.Statement, error) {
+	s, err := g.rewriter.Load().Rewrite(sql, session(in))
+	if err != nil {
+		return proxy.Statement{}, err
+	}
+	return proxy.Statement{SQL: s.SQL, Reads: names(s.Reads), Effects: effects(s.Effects), Plans: s.Plans}, nil
+}
+
+// Position implements proxy.Gate.
+func (g *gate) Position(sql string, in proxy.State, sent int) int {
+	return g.rewriter.Load().Position(sql, session(in), sent)
 }
 
 // ScrubMessage implements proxy.Gate.
 func (g *gate) ScrubMessage(text string) string { return g.rewriter.Load().ScrubMessage(text) }
+
+// ScrubPlan implements proxy.Gate.
+func (g *gate) ScrubPlan(text string) string { return g.rewriter.Load().ScrubPlan(text) }
+
+// effects are those of a text's statements in the form in which the proxy hands them
+// back; nil where none has any.
+func effects(of []rewrite.Effect) []any {
+	if of == nil {
+		return nil
+	}
+	all := make([]any, len(of))
+	for i, e := range of {
+		if e != nil {
+			all[i] = e
+		}
+	}
+	return all
+}
 
 // names are tables in the form in which the proxy is told of them.
 func names(tables []catalog.Name) []string {

@@ -1,0 +1,140 @@
+package proxy
+
+import (
+	"slices"
+	"strings"
+)
+
+// fakeState follows SET search_path as PostgreSQL does, by keeping what a rollback
+// leads back to.
+type fakeState struct {
+	path          fakePath
+	levels        []fakeLevel // the open transaction and its savepoints
+	block, failed bool
+}
+
+// fakePath is the value now and the one that stays after a commit.
+type fakePath struct{ now, session string }
+
+// fakeLevel is a transaction, whose name is empty, or a savepoint.
+type fakeLevel struct {
+	name   string
+	before fakePath
+}
+
+// fakeEffect is a statement: its verb, and a value or a savepoint's name.
+type fakeEffect struct{ verb, name string }
+
+const fakeDefaultPath = `"$user", public`
+
+// SearchPath makes PostgreSQL 18's report of the parameter.
+func (s fakeState) SearchPath() string { return s.path.now }
+
+func (s fakeState) After(effect any) State {
+	e := effect.(fakeEffect)
+	s.levels = slices.Clone(s.levels)
+	if len(s.levels) == 0 {
+		s.levels = []fakeLevel{{before: s.path}}
+	}
+	at := slices.IndexFunc(s.levels, func(l fakeLevel) bool { return l.name == e.name })
+	for i, l := range s.levels {
+		if l.name == e.name {
+			at = i // the innermost
+		}
+	}
+	switch e.verb {
+	case "set":
+		s.path = fakePath{e.name, e.name}
+	case "local":
+		s.path.now = e.name
+	case "begin":
+		s.block = true
+	case "commit":
+		s.end(!s.failed)
+	case "rollback":
+		s.end(false)
+	case "savepoint":
+		s.levels = append(s.levels, fakeLevel{e.name, s.path})
+	case "release":
+		if at > 0 {
+			s.levels = s.levels[:at]
+		}
+	case "back":
+		if at > 0 {
+			s.path, s.failed = s.levels[at].before, false
+			s.levels = s.levels[:at+1]
+		}
+	}
+	return s
+}
+
+func (s *fakeState) end(commit bool) {
+	if len(s.levels) > 0 && !commit {
+		s.path = s.levels[0].before
+	}
+	s.path.now = s.path.session
+	s.levels, s.block, s.failed = nil, false, false
+}
+
+func (s fakeState) Synced(status byte, failed bool) State {
+	if status == 'I' {
+		s.end(!failed)
+	}
+	s.failed = status == 'E'
+	return s
+}
+
+// fakeOpen begins a session.
+func fakeOpen(parameters map[string]string) (State, error) {
+	path, given := parameters["search_path"]
+	if !given {
+		path = fakeDefaultPath
+	}
+	if strings.Contains(path, "forbidden") {
+		return nil, refusedText{}
+	}
+	return fakeState{path: fakePath{path, path}}, nil
+}
+
+// fakeRewrite puts the path in place of each @, and knows the effects of statements
+// that are written as in these tests.
+func fakeRewrite(sql string, in State) Statement {
+	now := in.(fakeState)
+	var statement Statement
+	var sent []string
+	for text := range strings.SplitSeq(sql, ";") {
+		text = strings.ReplaceAll(text, "@", now.path.now)
+		sent = append(sent, text)
+		effect, found := fakeEffectOf(strings.TrimSpace(text))
+		if !found {
+			statement.Effects = append(statement.Effects, nil)
+		} else {
+			statement.Effects = append(statement.Effects, effect)
+			now = now.After(effect).(fakeState)
+		}
+		statement.Plans = statement.Plans || strings.HasPrefix(strings.TrimSpace(text), "EXPLAIN")
+	}
+	if !slices.ContainsFunc(statement.Effects, func(e any) bool { return e != nil }) {
+		statement.Effects = nil
+	}
+	statement.SQL = strings.Join(sent, ";")
+	return statement
+}
+
+func fakeEffectOf(text string) (fakeEffect, bool) {
+	for _, known := range []struct{ prefix, verb string }{
+		{"SET search_path TO ", "set"},
+		{"SET LOCAL search_path TO ", "local"},
+		{"BEGIN", "begin"},
+		{"COMMIT", "commit"},
+		{"ROLLBACK TO ", "back"},
+		{"ROLLBACK", "rollback"},
+		{"SAVEPOINT ", "savepoint"},
+		{"RELEASE ", "release"},
+	} {
+		if name, found := strings.CutPrefix(text, known.prefix); found {
+			return fakeEffect{known.verb, name}, true
+		}
+	}
+	return fakeEffect{}, false
+}
