@@ -18,6 +18,7 @@ type report struct {
 	state    string // SQLSTATE
 	message  string
 	hint     string // "" = none
+	detail   string // only of errors that keepDetail names; "" = none
 	position int    // 1-based, in characters of the client's text; 0 = none
 }
 
@@ -69,9 +70,40 @@ func parseReport(body []byte) report {
 			r.message = string(text)
 		case 'H':
 			r.hint = string(text)
+		case 'D':
+			r.detail = string(text)
+		case 'P':
+			r.position = parsePosition(string(text))
 		}
 	}
+	if !keepDetail[r.state] {
+		r.detail = ""
+	}
 	return r
+}
+
+// keepDetail are the SQLSTATEs whose DETAIL is made of names in the statement and of
+// types only: columns and tables that "cannot be referenced from this part of the
+// query" (undefined_column, undefined_table), and casts between row types that do not
+// match (cannot_coerce). All others are dropped: most quote values, keys or rows.
+var keepDetail = map[string]bool{"42703": true, "42P01": true, "42846": true}
+
+// parsePosition reads a position; 0 = none.
+func parsePosition(text string) int {
+	position, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return max(position, 0)
+}
+
+// locate maps a position in the text that was sent to one in the client's own, of
+// which n is the note; 0 = unknown.
+func (n *note) locate(gate Gate, sent int) int {
+	if sent == 0 || n.sql == "" {
+		return 0
+	}
+	return gate.Position(n.sql, n.in, sent)
 }
 
 // scrubbed returns r with the gate's names for those of private objects.
@@ -80,15 +112,20 @@ func (r report) scrubbed(gate Gate) report {
 	if r.hint != "" {
 		r.hint = gate.ScrubMessage(r.hint)
 	}
+	if r.detail != "" {
+		r.detail = gate.ScrubMessage(r.detail)
+	}
 	return r
 }
 
 // isLog reports whether r is a message for the server's log, which reaches
 // clients that lower client_min_messages and tells of statements and plans.
+// auto_explain sends plans at the level that the operator has chosen, always in
+// these words.
 func (r report) isLog() bool {
 	switch r.severity {
 	case "WARNING", "NOTICE", "INFO":
-		return false
+		return strings.HasPrefix(r.message, "duration: ") && strings.Contains(r.message, " plan:\n")
 	default:
 		return true
 	}
@@ -108,6 +145,9 @@ func (r report) append(dst []byte, kind byte) []byte {
 	field('V', r.severity)
 	field('C', r.state)
 	field('M', r.message)
+	if r.detail != "" {
+		field('D', r.detail)
+	}
 	if r.hint != "" {
 		field('H', r.hint)
 	}

@@ -14,7 +14,6 @@ import (
 	"sync"
 	"testing"
 	"time"
-	"unicode/utf8"
 
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5"
@@ -36,54 +35,6 @@ const (
 	// patience bounds what must happen soon; nothing is measured against it.
 	patience = 30 * time.Second
 )
-
-// refusedText is an error with all a gate can say.
-type refusedText struct{ position int }
-
-func (refusedText) Error() string    { return "column \"name\" is not published" }
-func (refusedText) SQLState() string { return "42501" }
-func (refusedText) Hint() string     { return "Ask for what is published." }
-func (r refusedText) Position() int  { return r.position }
-
-// testGate lets everything pass but texts that mention "forbidden", and maps
-// one schema.
-type testGate struct{}
-
-const (
-	publicName  = "public.patients"
-	privateName = "kproxy_release_public.patients"
-)
-
-func (testGate) Open(parameters map[string]string) (State, error) { return fakeOpen(parameters) }
-
-func (testGate) Rewrite(sql string, in State) (Statement, error) {
-	if before, _, found := strings.Cut(sql, "forbidden"); found {
-		return Statement{}, refusedText{position: len([]rune(before)) + 1}
-	}
-	if strings.Contains(sql, "explode") {
-		panic("the gate explodes on " + sql)
-	}
-	statement := fakeRewrite(sql, in)
-	if strings.Contains(sql, publicName) {
-		statement.Reads = []string{publicName}
-	}
-	statement.SQL = strings.ReplaceAll(statement.SQL, publicName, privateName)
-	return statement, nil
-}
-
-// Position tells the position as it is, unless it is beyond the client's text.
-func (testGate) Position(sql string, _ State, sent int) int {
-	if sent > utf8.RuneCountInString(sql) {
-		return 0
-	}
-	return sent
-}
-
-func (g testGate) ScrubPlan(text string) string { return g.ScrubMessage(text) }
-
-func (testGate) ScrubMessage(text string) string {
-	return strings.ReplaceAll(text, "kproxy_release_public", "public")
-}
 
 // testProxy is a running proxy.
 type testProxy struct {

@@ -360,8 +360,8 @@ func TestInvalidParameterValue(t *testing.T) {
 	for parameters, state := range map[string]string{
 		"timezone=Nowhere":                       stateInvalidParameterValue,
 		"client_encoding=latin1":                 stateInvalidParameterValue,
-		"search_path=secret":                     stateInsufficientPrivilege,
-		"options=-c%20search_path%3Dsecret":      stateInsufficientPrivilege,
+		"search_path=forbidden":                  stateInsufficientPrivilege, // by the gate
+		"options=-c%20search_path%3Dforbidden":   stateInsufficientPrivilege,
 		"options=-c%20role%3Dpostgres":           stateInsufficientPrivilege,
 		"options=-d%205":                         stateInsufficientPrivilege,
 		"client_min_messages=debug1":             stateInsufficientPrivilege,

@@ -30,23 +30,45 @@ type step struct {
 	kind    stepKind
 	waiting int      // answers outstanding, for stepExtended
 	refusal *refusal // of the query, or of the last message of the run; nil = none
+	touched bool     // of the end of a segment: the segment may change the holdings
 }
 
 // pipeline models what the server has yet to answer: one side pushes before it
 // sends, the other pops as answers arrive. It follows the server's rule that an
 // error in an extended-query message skips everything up to Sync (PostgreSQL
 // documentation, "Extended Query").
+//
+// What is sent up to a ReadyForQuery, the end of a Sync or of a simple query, is a
+// segment. Messages that expect an answer are numbered from 1.
 type pipeline struct {
 	mu       sync.Mutex
-	room     sync.Cond
-	steps    []step
+	room     sync.Cond // signaled when something has been answered
+	steps    queue[step]
 	skipping bool
 	closed   bool
 	idle     chan struct{} // signaled when the last step has been answered
+
+	sent, at uint64      // the number of the last message, and of the one to be answered next
+	notes    queue[note] // of messages from at to sent
+	segments int         // that have been sent whole and not been answered
+
+	done      holdings // as far as the server has answered
+	failed    bool     // an error came since the last ReadyForQuery
+	touched   bool     // the open segment may change the holdings
+	unsettled int      // segments outstanding that may
+
+	// Of the open segment: see foresee. The guess is stale when its state began with
+	// one that is not done's any more.
+	guess *holdings
+	stale bool
+
+	textBytes    int // of the texts in notes
+	holding      int // notes that touch statements and portals
+	holdingBytes int // of the statements in them
 }
 
-func newPipeline() *pipeline {
-	p := &pipeline{idle: make(chan struct{}, 1)}
+func newPipeline(begin State) *pipeline {
+	p := &pipeline{idle: make(chan struct{}, 1), at: 1, done: holdings{state: begin}}
 	p.room.L = &p.mu
 	return p
 }
@@ -55,14 +77,20 @@ func newPipeline() *pipeline {
 func (p *pipeline) full() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return len(p.steps) >= maxPending
+	return p.crowded()
 }
 
-// waitForRoom returns when a step can be pushed.
+// crowded is full; p.mu is held.
+func (p *pipeline) crowded() bool {
+	return p.steps.len() >= maxPending || p.notes.len() >= maxNotes
+}
+
+// waitForRoom returns when a step can be pushed. The server must have been asked to
+// flush: notes can be those of one segment, whose answers it may hold back.
 func (p *pipeline) waitForRoom() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for len(p.steps) >= maxPending && !p.closed {
+	for p.crowded() && !p.closed {
 		p.room.Wait()
 	}
 	if p.closed {
@@ -71,7 +99,7 @@ func (p *pipeline) waitForRoom() error {
 	return nil
 }
 
-// close ends waits for room, now and later.
+// close ends waits, now and later.
 func (p *pipeline) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -79,8 +107,9 @@ func (p *pipeline) close() {
 	p.room.Broadcast()
 }
 
-// push appends what is about to be sent.
-func (p *pipeline) push(kind stepKind, r *refusal) {
+// push appends what is about to be sent, with what is to be remembered of it; nil =
+// nothing.
+func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.skipping {
@@ -89,62 +118,120 @@ func (p *pipeline) push(kind stepKind, r *refusal) {
 		}
 		p.skipping = false
 	}
-	if last := len(p.steps) - 1; kind == stepExtended && last >= 0 && p.steps[last].kind == stepExtended {
-		p.steps[last].waiting++
-		p.steps[last].refusal = r
-		return
+	p.sent++
+	if n != nil {
+		p.remember(n)
 	}
-	p.steps = append(p.steps, step{kind: kind, waiting: 1, refusal: r})
+	next := step{kind: kind, waiting: 1, refusal: r}
+	if kind == stepExtended {
+		if last := p.steps.len() - 1; last >= 0 && p.steps.at(last).kind == stepExtended {
+			p.steps.at(last).waiting++
+			p.steps.at(last).refusal = r
+			return
+		}
+	} else {
+		next.touched = p.touched
+		p.endSegment()
+	}
+	p.steps.push(next)
 }
 
-// answered takes note of a message that completes one message of a run. Inside
-// a simple query it means nothing.
-func (p *pipeline) answered() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if head := p.head(); head != nil && head.kind == stepExtended {
-		head.waiting--
-		p.head()
+// endSegment closes the open segment; p.mu is held.
+func (p *pipeline) endSegment() {
+	p.segments++
+	if p.touched {
+		p.unsettled++
+		p.touched, p.guess = false, nil
 	}
 }
 
-// failed takes note of an ErrorResponse and returns the refusal it answers, or
-// nil.
-func (p *pipeline) failed(message string) *refusal {
+// answered takes note of a message of the given type that completes a message of a
+// run, or a statement of a simple query.
+func (p *pipeline) answered(kind byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	head := p.head()
 	if head == nil {
-		return nil
+		return
+	}
+	n := p.current()
+	switch {
+	case head.kind == stepExtended:
+		if n != nil && n.touches {
+			p.done.apply(n)
+		}
+		head.waiting--
+		p.at++
+		p.forget()
+		p.head()
+	case kind == 'C' && n != nil && n.prepared != nil:
+		p.done.ran(n.prepared.effects, n.ran)
+		n.ran++
+	}
+}
+
+// fail takes note of an ErrorResponse and returns the refusal it answers, or nil, and
+// what is remembered of the text that it is about.
+func (p *pipeline) fail(message string) (*refusal, note) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = true
+	head := p.head()
+	if head == nil {
+		return nil, note{}
 	}
 	r := head.refusal
 	if r != nil && !r.matches(message) {
 		r = nil
 	}
-	if head.kind == stepExtended {
-		for len(p.steps) > 0 && p.steps[0].kind != stepSync {
-			p.drop()
-		}
-		p.skipping = len(p.steps) == 0
+	var about note
+	if n := p.current(); n != nil {
+		about = *n
 	}
-	return r
+	if head.kind == stepExtended {
+		p.skip()
+	}
+	return r, about
 }
 
-// ready takes note of a ReadyForQuery.
-func (p *pipeline) ready() error {
+// skip drops everything up to Sync; p.mu is held.
+func (p *pipeline) skip() {
+	touched := false
+	for p.steps.len() > 0 && p.steps.at(0).kind != stepSync {
+		touched = touched || p.steps.at(0).touched
+		p.drop()
+	}
+	p.forget()
+	p.skipping = p.steps.len() == 0
+	// What was dropped belongs to the segment that the Sync ends.
+	switch {
+	case !touched:
+	case p.skipping:
+		p.touched = true
+	case !p.steps.at(0).touched:
+		p.steps.at(0).touched = true
+		p.unsettled++
+	}
+}
+
+// ready takes note of a ReadyForQuery with its status and returns the state.
+func (p *pipeline) ready(status byte) (State, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if head := p.head(); head == nil || head.kind == stepExtended {
-		return errOutOfStep
+		return nil, errOutOfStep
 	}
 	p.drop()
+	p.forget()
+	p.done.synced(status, p.failed)
+	p.failed, p.stale = false, true
 	if p.head() == nil {
 		select {
 		case p.idle <- struct{}{}:
 		default:
 		}
 	}
-	return nil
+	return p.done.state, nil
 }
 
 // running reports whether the server has something to do or to answer.
@@ -157,21 +244,32 @@ func (p *pipeline) running() bool {
 // head returns the step the server is at, after it has dropped a run that is
 // answered completely; p.mu is held.
 func (p *pipeline) head() *step {
-	if len(p.steps) > 0 && p.steps[0].kind == stepExtended && p.steps[0].waiting == 0 {
+	if p.steps.len() > 0 && p.steps.at(0).kind == stepExtended && p.steps.at(0).waiting == 0 {
 		p.drop()
 	}
-	if len(p.steps) == 0 {
+	if p.steps.len() == 0 {
 		return nil
 	}
-	return &p.steps[0]
+	return p.steps.at(0)
 }
 
 // drop removes the first step; p.mu is held.
 func (p *pipeline) drop() {
-	p.steps[0] = step{}
-	p.steps = p.steps[1:]
-	if len(p.steps) == 0 {
-		p.steps = nil
+	first := p.steps.at(0)
+	p.at += uint64(first.waiting)
+	if first.kind != stepExtended {
+		p.segments--
+		if first.touched {
+			p.unsettled--
+		}
 	}
+	p.steps.pop()
 	p.room.Signal()
+}
+
+// deallocate takes note of the end of all prepared statements.
+func (p *pipeline) deallocate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.done.deallocate()
 }

@@ -43,7 +43,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 	}
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		p := newPipeline()
+		p := newPipeline(fakeState{})
 		var sent []message
 		skipping := false // the model's, not the pipeline's
 		answer := func() {
@@ -57,16 +57,16 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 				if m.refuse != nil {
 					text = `syntax error at or near "` + m.refuse.token + `"`
 				}
-				if got := p.failed(text); got != m.refuse {
+				if got, _ := p.fail(text); got != m.refuse {
 					t.Fatalf("seed %d: the error is %v, want %v", seed, got, m.refuse)
 				}
 				skipping = m.kind == stepExtended
 			} else if m.kind == stepExtended {
-				p.answered()
+				p.answered('1')
 			}
 			if m.kind != stepExtended {
 				skipping = false
-				if err := p.ready(); err != nil {
+				if _, err := p.ready('I'); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 			}
@@ -87,7 +87,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 				m.refuse = newRefusal(io.EOF, stateInternalError)
 				doomed = m.kind == stepExtended
 			}
-			p.push(m.kind, m.refuse)
+			p.push(m.kind, m.refuse, nil)
 			sent = append(sent, m)
 		}
 		for len(sent) > 0 {
@@ -96,7 +96,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 		if p.running() {
 			t.Fatalf("seed %d: all is answered and %v is left", seed, p.steps)
 		}
-		if p.ready() == nil {
+		if _, err := p.ready('I'); err == nil {
 			t.Fatalf("seed %d: a ReadyForQuery too many is taken", seed)
 		}
 	}
@@ -105,9 +105,9 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 func TestPipelineIsBounded(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		p := newPipeline()
+		p := newPipeline(fakeState{})
 		for range maxPending {
-			p.push(stepSync, nil)
+			p.push(stepSync, nil, nil)
 		}
 		waited := make(chan error, 1)
 		go func() { waited <- p.waitForRoom() }()
@@ -115,13 +115,13 @@ func TestPipelineIsBounded(t *testing.T) {
 		if len(waited) != 0 {
 			t.Fatal("there is room beyond the bound")
 		}
-		if err := p.ready(); err != nil {
+		if _, err := p.ready('I'); err != nil {
 			t.Fatal(err)
 		}
 		if err := <-waited; err != nil {
 			t.Fatal(err)
 		}
-		p.push(stepSync, nil)
+		p.push(stepSync, nil, nil)
 		go func() { waited <- p.waitForRoom() }()
 		synctest.Wait()
 		p.close()

@@ -85,7 +85,7 @@ func (s *session) forward(f frame) error {
 		return relay(s.up.w, s.clientIn, f)
 	case 'S':
 		s.doomed = false
-		if err := s.push(stepSync, nil); err != nil {
+		if err := s.push(stepSync, nil, nil); err != nil {
 			return err
 		}
 		return relay(s.up.w, s.clientIn, f)
@@ -107,13 +107,23 @@ func (s *session) forward(f frame) error {
 		return s.refuseQuery(newRefusal(errors.New("function calls through the protocol are not supported"), stateFeatureNotSupported))
 	case 'B', 'E':
 		if err := s.config.Available(); err != nil {
-			if skipped := skipBody(s.clientIn, f.size); skipped != nil {
-				return skipped
-			}
-			return s.refuseExtended(newRefusal(err, stateCannotConnectNow), refusedStatement)
+			return s.refuseMessage(f, newRefusal(err, stateCannotConnectNow))
 		}
 	}
-	if err := s.push(stepExtended, nil); err != nil {
+	n, err := s.noteOf(f)
+	if err != nil {
+		return err
+	}
+	if n != nil && n.kind == noteBind {
+		refused, err := s.hold(n)
+		if err != nil {
+			return err
+		}
+		if refused != nil {
+			return s.refuseMessage(f, refused)
+		}
+	}
+	if err := s.push(stepExtended, nil, n); err != nil {
 		return err
 	}
 	return relay(s.up.w, s.clientIn, f)
@@ -136,14 +146,17 @@ func (s *session) query(f frame) error {
 	if err != nil {
 		return err
 	}
-	rewritten, refused := s.decide(text, s.state)
+	statement, n, refused, err := s.judge(noteQuery, text)
+	if err != nil {
+		return err
+	}
 	if refused != nil {
 		return s.refuseQuery(refused)
 	}
-	if err := s.push(stepQuery, nil); err != nil {
+	if err := s.push(stepQuery, nil, &n); err != nil {
 		return err
 	}
-	return send(s.up.w, appendQuery(nil, rewritten.SQL))
+	return send(s.up.w, appendQuery(nil, statement.SQL))
 }
 
 // parse handles a Parse message.
@@ -159,17 +172,28 @@ func (s *session) parse(f frame) error {
 	if err != nil {
 		return err
 	}
-	rewritten, refused := s.decide(message.sql, s.state)
+	statement, n, refused, err := s.judge(noteParse, message.sql)
+	if err != nil {
+		return err
+	}
 	if refused == nil {
 		refused = message.checkTypes()
+	}
+	if n.prepared != nil || s.holding {
+		n.statement, s.holding = string(message.name), true
+		if refused == nil {
+			if refused, err = s.hold(&n); err != nil {
+				return err
+			}
+		}
 	}
 	if refused != nil {
 		return s.refuseExtended(refused, message)
 	}
-	if err := s.push(stepExtended, nil); err != nil {
+	if err := s.push(stepExtended, nil, &n); err != nil {
 		return err
 	}
-	return send(s.up.w, appendParse(nil, message, rewritten.SQL))
+	return send(s.up.w, appendParse(nil, message, statement.SQL))
 }
 
 // statementBody reads the body of Query or Parse, or skips one that is too long
@@ -185,15 +209,23 @@ func (s *session) statementBody(f frame) ([]byte, *refusal, error) {
 
 // refuseQuery sends the refusal's token as a simple query.
 func (s *session) refuseQuery(r *refusal) error {
-	if err := s.push(stepQuery, r); err != nil {
+	if err := s.push(stepQuery, r, nil); err != nil {
 		return err
 	}
 	return send(s.up.w, appendQuery(nil, r.token))
 }
 
+// refuseMessage skips a message of the extended protocol and refuses it.
+func (s *session) refuseMessage(f frame, r *refusal) error {
+	if err := skipBody(s.clientIn, f.size); err != nil {
+		return err
+	}
+	return s.refuseExtended(r, refusedStatement)
+}
+
 // refuseExtended sends the refusal's token as a Parse in place of a message.
 func (s *session) refuseExtended(r *refusal, inPlace parseMessage) error {
-	if err := s.push(stepExtended, r); err != nil {
+	if err := s.push(stepExtended, r, nil); err != nil {
 		return err
 	}
 	s.doomed = true
@@ -202,17 +234,26 @@ func (s *session) refuseExtended(r *refusal, inPlace parseMessage) error {
 
 // push notes in the pipeline what is sent next, once there is room and no
 // cancel request is on its way.
-func (s *session) push(kind stepKind, r *refusal) error {
+func (s *session) push(kind stepKind, r *refusal, n *note) error {
 	if s.pipeline.full() {
-		if err := s.up.w.Flush(); err != nil {
-			return &flushError{err}
+		// The server holds the answers of an open segment back until it is asked.
+		if err := send(s.up.w, appendFrame(nil, 'H', nil)); err != nil {
+			return err
 		}
-		if err := s.pipeline.waitForRoom(); err != nil {
+		if err := s.await(s.pipeline.waitForRoom); err != nil {
 			return err
 		}
 	}
 	s.turn.Lock()
 	defer s.turn.Unlock()
-	s.pipeline.push(kind, r)
+	s.pipeline.push(kind, r, n)
 	return nil
+}
+
+// await waits for answers of the server, which must have got what it is to answer.
+func (s *session) await(answers func() error) error {
+	if err := s.up.w.Flush(); err != nil {
+		return &flushError{err}
+	}
+	return answers()
 }

@@ -32,18 +32,21 @@ func (s *session) deliver(f frame) error {
 		return s.deliverParameter(f)
 	case 'A':
 		return skipBody(s.up.r, f.size)
-	case 'Z':
-		if f.size != 1 {
-			return errOutOfStep
+	case 'D':
+		if s.rows.arePlans(s.pipeline) {
+			return s.deliverPlan(f)
 		}
-		if err := s.pipeline.ready(); err != nil {
+	case 'Z':
+		if err := s.ready(f); err != nil {
 			return err
 		}
 	case '1', '2', '3', 'C', 'I', 'T', 'n', 's':
 		// Each completes one extended-query message: a statement's Describe is
 		// complete with the T or n after its t.
-		s.pipeline.answered()
-	case 't', 'D', 'H', 'd', 'c':
+		if err := s.complete(f); err != nil {
+			return err
+		}
+	case 't', 'H', 'd', 'c':
 	case 'G', 'W':
 		// The server waits for data that must never come.
 		return newFatal(stateFeatureNotSupported, "COPY from the client is not supported")
@@ -54,6 +57,48 @@ func (s *session) deliver(f frame) error {
 	err := relay(s.clientOut, s.up.r, f)
 	s.torn = err != nil
 	return err
+}
+
+// complete takes note of a message that completes another.
+func (s *session) complete(f frame) error {
+	begin, err := s.up.r.Peek(min(f.size, planDescriptionBytes))
+	if err != nil {
+		return unexpected(err)
+	}
+	s.rows = rows{described: f.kind == 'T' && describesPlan(f.size, begin)}
+	s.pipeline.answered(f.kind)
+	if f.kind == 'C' && deallocates(begin) {
+		s.pipeline.deallocate()
+	}
+	return nil
+}
+
+// deallocates tells whether a command tag is that of a statement that has dropped all
+// prepared statements.
+func deallocates(tag []byte) bool {
+	return string(tag) == "DEALLOCATE ALL\x00" || string(tag) == "DISCARD ALL\x00"
+}
+
+// ready takes note of ReadyForQuery. Before it, as in PostgreSQL, the client is told
+// of a search path that has changed.
+func (s *session) ready(f frame) error {
+	status, err := s.up.r.Peek(1)
+	if err != nil {
+		return unexpected(err)
+	}
+	if f.size != 1 {
+		return errOutOfStep
+	}
+	state, err := s.pipeline.ready(status[0])
+	if err != nil {
+		return err
+	}
+	s.rows = rows{}
+	if path := searchPath(state); s.reportsPath && path != s.path {
+		s.path = path
+		return s.sendParameter(pathParameter, path)
+	}
+	return nil
 }
 
 // deliverReport passes on what a client may know of an error or a notice.
@@ -67,14 +112,18 @@ func (s *session) deliverReport(f frame) error {
 		if r.isLog() {
 			return nil
 		}
+		r.position, r.detail = 0, ""
 		return send(s.clientOut, r.scrubbed(s.config.Gate).append(nil, 'N'))
 	}
 	if r.severity != "ERROR" {
 		s.farewell = true
 	}
-	if refused := s.pipeline.failed(r.message); refused != nil {
+	refused, about := s.pipeline.fail(r.message)
+	s.rows = rows{}
+	if refused != nil {
 		return send(s.clientOut, refused.append(nil, 'E'))
 	}
+	r.position = about.locate(s.config.Gate, r.position)
 	return send(s.clientOut, r.scrubbed(s.config.Gate).append(nil, 'E'))
 }
 
@@ -94,7 +143,14 @@ func (s *session) deliverParameter(f frame) error {
 	if err := checkPinned(status.Name, status.Value); err != nil {
 		return err
 	}
-	message, err := s.visible(status.Name, status.Value).Encode(nil)
+	if status.Name == pathParameter {
+		return nil // that is the reader's, which the proxy has fixed
+	}
+	return s.sendParameter(status.Name, status.Value)
+}
+
+func (s *session) sendParameter(name, value string) error {
+	message, err := s.visible(name, value).Encode(nil)
 	if err != nil {
 		return errOutOfStep
 	}
@@ -109,8 +165,16 @@ func (s *session) visible(name, value string) *pgproto3.ParameterStatus {
 		value = s.user
 	case "is_superuser":
 		value = "off"
-	case "search_path": // reported since PostgreSQL 18
-		value = `"$user", public`
+	case pathParameter: // reported since PostgreSQL 18
+		value = s.path
 	}
 	return &pgproto3.ParameterStatus{Name: name, Value: value}
+}
+
+// searchPath is the path in a state as the client is to see it.
+func searchPath(of State) string {
+	if known, ok := of.(interface{ SearchPath() string }); ok {
+		return known.SearchPath()
+	}
+	return `"$user", public`
 }

@@ -151,6 +151,30 @@ var scripts = []struct {
 	},
 	{"copy", []oldproto.FrontendMessage{query("COPY (SELECT 1) TO STDOUT")}, 1, "H d c C(COPY 1) ZI"},
 	{"extended copy", []oldproto.FrontendMessage{parse("", "COPY (SELECT 1) TO STDOUT"), bind("", ""), execute("", 0), syncMessage}, 1, "1 2 H d c C(COPY 1) ZI"},
+	{"copy csv", []oldproto.FrontendMessage{query("COPY (SELECT 1, 'a,b') TO STDOUT (FORMAT csv, HEADER)")}, 1, "H d d c C(COPY 1) ZI"},
+	{"copy binary", []oldproto.FrontendMessage{query("COPY (SELECT 1) TO STDOUT (FORMAT binary)")}, 1, "H d d c C(COPY 1) ZI"},
+	{
+		"copy among others",
+		[]oldproto.FrontendMessage{query("SELECT 1; COPY (SELECT 1) TO STDOUT; SELECT 2; COPY (SELECT 2) TO STDOUT (FORMAT csv); COPY (SELECT 1 WHERE false) TO STDOUT")},
+		1,
+		"T D(1) C(SELECT 1) H d c C(COPY 1) T D(2) C(SELECT 1) H d c C(COPY 1) H c C(COPY 0) ZI",
+	},
+	{"copy with an error in it", []oldproto.FrontendMessage{query("COPY (SELECT 1 / (3 - g) FROM generate_series(1, 5) g) TO STDOUT; SELECT 1")}, 1, "H d d E22012 ZI"},
+	{
+		"extended copy with an error in it",
+		[]oldproto.FrontendMessage{parse("", "COPY (SELECT 1 / (2 - g) FROM generate_series(1, 5) g) TO STDOUT"), bind("", ""), execute("", 0), parse("", "SELECT 1"), syncMessage},
+		1,
+		"1 2 H d E22012 ZI",
+	},
+	{
+		"copy from the client is refused",
+		[]oldproto.FrontendMessage{
+			query("COPY forbidden FROM STDIN"), &oldproto.CopyData{Data: []byte("1\n")}, &oldproto.CopyDone{}, query("SELECT 1"),
+			parse("", "COPY forbidden FROM STDIN"), bind("", ""), execute("", 0), syncMessage, &oldproto.CopyData{Data: []byte("1\n")}, &oldproto.CopyFail{Message: "m"}, syncMessage,
+		},
+		4,
+		"E42501 ZI T D(1) C(SELECT 1) ZI E42501 ZI ZI",
+	},
 	{
 		"copy leftovers",
 		[]oldproto.FrontendMessage{&oldproto.CopyData{Data: []byte("x")}, &oldproto.CopyDone{}, &oldproto.CopyFail{Message: "m"}, query("SELECT 1")},

@@ -38,7 +38,6 @@ var (
 type session struct {
 	config    *Config
 	user      string
-	state     State
 	verifier  string // under which the user logged in
 	client    net.Conn
 	clientIn  *bufio.Reader
@@ -55,18 +54,25 @@ type session struct {
 
 	terminated atomic.Bool // the client has sent Terminate
 
-	doomed bool // relayClient's: a refusal was sent and no Sync since
+	doomed  bool // relayClient's: a refusal was sent and no Sync since
+	holding bool // relayClient's: statements with effects or plans were prepared
 
-	torn     bool // relayServer's: stopped inside a message to the client
-	farewell bool // relayServer's: the server has sent FATAL
+	torn     bool   // relayServer's: stopped inside a message to the client
+	farewell bool   // relayServer's: the server has sent FATAL
+	rows     rows   // relayServer's: what the rows are that the server sends now
+	path     string // relayServer's: the search_path that the client was told last
+
+	reportsPath bool // the server reports search_path
 }
 
 // newSession joins two connections; neither has anything buffered elsewhere.
 func newSession(config *Config, user string, state State, client net.Conn, up *upstream) *session {
-	s := &session{config: config, user: user, state: state, verifier: config.Users[user], client: client, up: up, pipeline: newPipeline(), revoked: make(chan error, 1)}
+	s := &session{config: config, user: user, verifier: config.Users[user], client: client, up: up, pipeline: newPipeline(state), revoked: make(chan error, 1)}
 	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
 	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
 	up.in.to = s.clientOut
+	s.path = searchPath(state)
+	_, s.reportsPath = up.parameters[pathParameter]
 	return s
 }
 

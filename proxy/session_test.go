@@ -24,7 +24,11 @@ func (markingGate) Rewrite(sql string, _ State) (Statement, error) {
 	if strings.Contains(sql, "r") {
 		return Statement{}, refusedText{}
 	}
-	return Statement{SQL: mark + sql}, nil
+	statement := Statement{SQL: mark + sql, Plans: strings.Contains(sql, "p")}
+	if strings.Contains(sql, "s") {
+		statement.Effects = []any{fakeEffect{"set", "a"}}
+	}
+	return statement, nil
 }
 
 func (markingGate) Position(string, State, int) int { return 0 }
@@ -203,9 +207,9 @@ func scripted(data []byte) []byte {
 		case 'P':
 			body = append(append([]byte("name\x00"), text...), 0, 0, 0)
 		case 'B':
-			body = make([]byte, 8)
+			body = append([]byte("\x00name\x00"), make([]byte, 6)...)
 		case 'D', 'C':
-			body = []byte{"SP"[n%2], 0}
+			body = append([]byte{"SP"[n%2]}, "name\x00"[4*(n%2):]...)
 		case 'E':
 			body = make([]byte, 5)
 		case 'F':
@@ -243,7 +247,7 @@ func answers(t *testing.T, stream []byte) string {
 // its own.
 func FuzzSession(f *testing.F) {
 	for _, seed := range []string{
-		"", "\x00", "\x30abc\x06", "\x31rrr\x02\x05\x06", "\x31frf\x30rrr\x06\x30rrr", "\x31aaa\x02\x03\x05\x04\x06\x06",
+		"", "\x00", "\x31sss\x02\x04\x30aaa\x06\x30aaa\x31ppp\x02\x04\x06\x31aaa\x33aaa\x02\x04\x06\x30aaa", "\x30sss\x30sss\x02\x04\x31rrr\x06\x30aaa", "\x30abc\x06", "\x31rrr\x02\x05\x06", "\x31frf\x30rrr\x06\x30rrr", "\x31aaa\x02\x03\x05\x04\x06\x06",
 		"\x31aaa\x30aaa\x06", "\x09\x0a\x0b\x08\x06", "\x30rrr\x30fff\x31rrr\x30aaa\x06\x31fff\x31rrr\x06",
 	} {
 		f.Add([]byte(seed), false)

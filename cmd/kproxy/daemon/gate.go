@@ -98,12 +98,17 @@ func names(tables []catalog.Name) []string {
 
 // limit puts another rewriter in place, which knows the snapshot.
 func (g *gate) limit(c *config.Config, snapshot *catalog.Snapshot) {
-	r := rewrite.New(rewrite.Options{
+	r := rewrite.New(rewriterOptions(c))
+	r.SetSnapshot(snapshot)
+	g.rewriter.Store(r)
+}
+
+// rewriterOptions are the limits of statements, and of views' definitions.
+func rewriterOptions(c *config.Config) rewrite.Options {
+	return rewrite.Options{
 		Database:          c.Database,
 		CacheBytes:        c.Limits.StatementCacheBytes,
 		MaxStatementBytes: c.Limits.MaxStatementBytes,
 		Pinned:            pinnedByOperator(c.Timeouts),
-	})
-	r.SetSnapshot(snapshot)
-	g.rewriter.Store(r)
+	}
 }

@@ -1,0 +1,105 @@
+package proxy
+
+import (
+	"bytes"
+	"errors"
+)
+
+// errTooMuchHeld refuses to remember more of a session.
+var errTooMuchHeld error = tooMuchHeld{errors.New("too many prepared statements or portals that change the session or show plans")}
+
+type tooMuchHeld struct{ error }
+
+// Hint tells what to do instead.
+func (tooMuchHeld) Hint() string {
+	return "Close those that are not needed any more, or DEALLOCATE ALL."
+}
+
+// judge asks the Gate about a text, once it is known in which state the text will
+// run, and returns what to send and what to remember of it.
+func (s *session) judge(kind noteKind, sql string) (Statement, note, *refusal, error) {
+	state, known := s.pipeline.ahead()
+	if !known {
+		if err := s.await(s.pipeline.waitForEnd); err != nil {
+			return Statement{}, note{}, nil, err
+		}
+		state, _ = s.pipeline.ahead()
+	}
+	statement, refused := s.decide(sql, state)
+	if refused == nil && len(statement.Effects) > 1 && s.pipeline.behind() {
+		// What a COMMIT in the middle of a text does depends on whether the
+		// transaction has failed by then.
+		if err := s.await(s.pipeline.waitForEnd); err != nil {
+			return Statement{}, note{}, nil, err
+		}
+		state, _ = s.pipeline.ahead()
+		statement, refused = s.decide(sql, state)
+	}
+	return statement, noteOfText(kind, sql, state, statement), refused, nil
+}
+
+// hold returns the refusal to remember what a message leaves behind, if it would be too
+// much.
+func (s *session) hold(n *note) (*refusal, error) {
+	if s.pipeline.canHold(n) {
+		return nil, nil
+	}
+	// What is on its way may have made room.
+	if err := s.await(s.pipeline.waitForEnd); err != nil {
+		return nil, err
+	}
+	if s.pipeline.canHold(n) {
+		return nil, nil
+	}
+	return newRefusal(errTooMuchHeld, stateProgramLimitExceeded), nil
+}
+
+// noteOfText is what to remember of a text that is to be sent.
+func noteOfText(kind noteKind, sql string, in State, statement Statement) note {
+	n := note{kind: kind, sql: sql, in: in}
+	if statement.Effects != nil || statement.Plans {
+		n.prepared = &prepared{effects: statement.Effects, plans: statement.Plans}
+		if statement.Effects != nil {
+			n.prepared.bytes = len(sql)
+		}
+	}
+	return n
+}
+
+// noteOf is what to remember of Bind, Execute or Close, whose body is yet to be read;
+// nil = nothing.
+func (s *session) noteOf(f frame) (*note, error) {
+	if !s.holding || f.kind == 'D' {
+		return nil, nil
+	}
+	// Names longer than the buffer are nobody's.
+	body, err := s.clientIn.Peek(min(f.size, relayBufferBytes))
+	if err != nil {
+		return nil, unexpected(err)
+	}
+	n := &note{kind: noteExecute}
+	if f.kind == 'C' {
+		n.kind = noteClosePortal
+		if body[0] == 'S' {
+			n.kind = noteCloseStatement
+		}
+		body = body[1:]
+	}
+	first, rest, complete := bytes.Cut(body, []byte{0})
+	switch {
+	case !complete:
+	case n.kind == noteCloseStatement:
+		n.statement = string(first)
+	default:
+		n.portal = string(first)
+	}
+	if f.kind == 'B' && complete {
+		n.kind = noteBind
+		first, _, complete = bytes.Cut(rest, []byte{0})
+		n.statement = string(first)
+	}
+	if !complete {
+		return nil, violation("invalid name of a statement or portal")
+	}
+	return n, nil
+}

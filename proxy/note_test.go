@@ -1,0 +1,109 @@
+package proxy
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestQueue(t *testing.T) {
+	var q queue[int]
+	next := 0
+	for i := range 10_000 {
+		q.push(i)
+		if i%3 > 0 {
+			if got := *q.at(0); got != next {
+				t.Fatalf("%d comes before %d", got, next)
+			}
+			q.pop()
+			next++
+		}
+	}
+	if cap(q.list) > 4*q.len() {
+		t.Errorf("%d places for %d elements", cap(q.list), q.len())
+	}
+	for ; q.len() > 0; next++ {
+		if got := *q.at(0); got != next {
+			t.Fatalf("%d comes before %d", got, next)
+		}
+		q.pop()
+	}
+	if cap(q.list) > idleQueue {
+		t.Errorf("%d places are kept for nothing", cap(q.list))
+	}
+	if allocated := testing.AllocsPerRun(1000, func() { q.push(1); q.push(2); q.pop(); q.pop() }); allocated != 0 {
+		t.Errorf("%v allocations", allocated)
+	}
+}
+
+// TestTextsAreBounded remembers texts for positions until there are too many bytes or
+// too many of them.
+func TestTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ texts, bytes, kept int }{
+		{10, 1, 10},
+		{3 * maxTexts, 1, maxTexts},
+		{10, maxTextBytes / 3, 3},
+		{10, maxTextBytes + 1, 0},
+	} {
+		p := newPipeline(fakeState{})
+		sql := strings.Repeat("x", c.bytes)
+		for range c.texts {
+			p.push(stepExtended, nil, &note{kind: noteParse, sql: sql, in: fakeState{}})
+		}
+		if p.notes.len() != c.kept || p.textBytes != c.kept*c.bytes {
+			t.Errorf("%d texts of %d bytes: %d are kept, %d bytes", c.texts, c.bytes, p.notes.len(), p.textBytes)
+		}
+		for i := range c.texts {
+			_, about := func() (*refusal, note) {
+				if i < c.texts-1 {
+					p.answered('1')
+					return nil, note{}
+				}
+				return p.fail("an error")
+			}()
+			if kept := c.texts == c.kept; i == c.texts-1 && (about.sql == sql) != kept {
+				t.Errorf("%d texts of %d bytes: the last one is %d bytes", c.texts, c.bytes, len(about.sql))
+			}
+		}
+		if p.notes.len()+p.textBytes != 0 {
+			t.Errorf("%d notes, %d bytes are left", p.notes.len(), p.textBytes)
+		}
+	}
+}
+
+// TestHoldingsAreBounded prepares statements that are remembered until no more are.
+func TestHoldingsAreBounded(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(fakeState{})
+	add := func(name string, bytes int) bool {
+		n := &note{kind: noteParse, statement: name, prepared: &prepared{effects: []any{fakeEffect{"set", "a"}}, bytes: bytes}}
+		if !p.canHold(n) {
+			return false
+		}
+		p.push(stepExtended, nil, n)
+		return true
+	}
+	if !add("a", maxPreparedBytes/2+1) || add("b", maxPreparedBytes/2+1) {
+		t.Error("what is on its way does not count")
+	}
+	p.answered('1')
+	if add("b", maxPreparedBytes/2+1) {
+		t.Error("what is there does not count")
+	}
+	if !add("a", 1) {
+		t.Error("what is replaced counts")
+	}
+	p.answered('1')
+	held := 1
+	for ; add(strings.Repeat("n", held), 1); held++ {
+		p.answered('1')
+	}
+	if held != maxPrepared || p.done.bytes != maxPrepared {
+		t.Errorf("%d statements of %d bytes are held", held, p.done.bytes)
+	}
+	p.push(stepExtended, nil, &note{kind: noteCloseStatement, statement: "a"})
+	p.answered('3')
+	if !add("b", 1) {
+		t.Error("what is closed counts")
+	}
+}

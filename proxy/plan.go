@@ -1,0 +1,108 @@
+package proxy
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// maxPlanBytes caps a row of EXPLAIN's output, which is held in memory for its names
+// to be mapped.
+const maxPlanBytes = 16 << 20
+
+// planColumn is the name of the one column of EXPLAIN's output (ExplainResultDesc).
+const planColumn = "QUERY PLAN"
+
+// planDescriptionBytes is the size of the RowDescription of EXPLAIN: the number of
+// columns, the name, and 18 bytes of numbers.
+const planDescriptionBytes = 2 + len(planColumn) + 1 + 18
+
+// describesPlan tells whether the RowDescription of that size and beginning is one of
+// EXPLAIN, or looks like it.
+func describesPlan(size int, begin []byte) bool {
+	return size == planDescriptionBytes && binary.BigEndian.Uint16(begin) == 1 &&
+		string(begin[2:2+len(planColumn)+1]) == planColumn+"\x00"
+}
+
+// rows is what relayServer knows of the rows that the server sends between two other
+// messages, so that it asks once for all of them.
+type rows struct {
+	described bool // as the output of EXPLAIN, by the last RowDescription
+	asked     bool
+	plans     bool
+}
+
+// arePlans tells whether the rows are the output of EXPLAIN.
+func (r *rows) arePlans(p *pipeline) bool {
+	if !r.asked {
+		r.asked, r.plans = true, p.plans(r.described)
+	}
+	return r.plans
+}
+
+// plans tells whether the rows that come are the output of EXPLAIN. Described says
+// that their RowDescription looks like it: a simple query may have other statements.
+func (p *pipeline) plans(described bool) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	n := p.current()
+	switch {
+	case n == nil:
+		return false
+	case n.kind == noteQuery:
+		return described && n.prepared != nil && n.prepared.plans
+	case n.kind == noteExecute:
+		of := p.done.portal(n.portal).prepared
+		return of != nil && of.plans
+	default:
+		return false
+	}
+}
+
+// deliverPlan passes a row of EXPLAIN's output on in the client's names. Its one
+// column is text, json or xml, which are the same in text and binary format.
+func (s *session) deliverPlan(f frame) error {
+	if f.size > maxPlanBytes {
+		return newFatal(stateProgramLimitExceeded, "the plan is too long")
+	}
+	body, err := readBody(s.up.r, f.size, f.size)
+	if err != nil {
+		return err
+	}
+	scrubbed, err := scrubRow(body, s.config.Gate.ScrubPlan)
+	if err != nil {
+		return err
+	}
+	return send(s.clientOut, scrubbed)
+}
+
+// scrubRow returns the DataRow with the body, each of its values scrubbed.
+func scrubRow(body []byte, scrub func(string) string) ([]byte, error) {
+	malformed := errors.Join(errOutOfStep, errors.New("malformed DataRow"))
+	if len(body) < 2 {
+		return nil, malformed
+	}
+	row := append(make([]byte, 0, len(body)), body[:2]...)
+	columns, rest := int(binary.BigEndian.Uint16(body)), body[2:]
+	for range columns {
+		if len(rest) < 4 {
+			return nil, malformed
+		}
+		size := int32(binary.BigEndian.Uint32(rest))
+		rest = rest[4:]
+		if size == -1 {
+			row = binary.BigEndian.AppendUint32(row, 0xffff_ffff)
+			continue
+		}
+		if size < 0 || int(size) > len(rest) {
+			return nil, malformed
+		}
+		value := cleanText(scrub(string(rest[:size])))
+		rest = rest[size:]
+		row = binary.BigEndian.AppendUint32(row, uint32(len(value)))
+		row = append(row, value...)
+	}
+	if len(rest) > 0 {
+		return nil, malformed
+	}
+	return appendFrame(nil, 'D', row), nil
+}
