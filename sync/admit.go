@@ -104,6 +104,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	s.tables = append(s.tables, t)
 	status := t.stage.status()
 	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
+	status.Generation = t.generation
 	s.setTable(t.name(), status)
 	return nil
 }

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pglogrepl"
@@ -11,9 +12,10 @@ import (
 const (
 	// groupRows and groupTime bound how many source transactions go into one
 	// transaction of the store while more are waiting: up to groupRows changes, for
-	// groupTime or for as long as writing the last group took, up to groupMost. A class
-	// that several changes of a group touch is written once.
-	groupRows = 20000
+	// groupTime or for as long as writing the last group took, up to groupMost, and
+	// until that one is written. A class that several changes of a group touch is
+	// written once.
+	groupRows = 60000
 	groupTime = 50 * time.Millisecond
 	groupMost = 500 * time.Millisecond
 	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
@@ -21,12 +23,15 @@ const (
 	idleBytes = 16 << 20
 )
 
-// spillRows bounds the rows of one source transaction that are held in memory for a
-// table, beyond what a group holds anyway. Tests lower it.
-var spillRows = 2 * groupRows
+// spillRows bounds the rows that are held in memory for a table until the end of their
+// transaction. A group without large ones has fewer. Tests lower it.
+var spillRows = groupRows + groupRows/2
 
-// spillBytes bounds the bytes of their values likewise.
-const spillBytes = 64 << 20
+// spillBytes bounds the bytes of their values likewise, and groupBytes those of a group.
+const (
+	spillBytes = 64 << 20
+	groupBytes = spillBytes / 4
+)
 
 // applier turns the stream's messages into changes of the tables and writes
 // them at commit boundaries of the source.
@@ -40,6 +45,7 @@ type applier struct {
 	transaction   uint32        // its number
 	final         pglogrepl.LSN // where the transaction's commit begins
 	end           pglogrepl.LSN // end of the last transaction in the group
+	more          bool          // more of the stream is here already
 	spoke         bool          // the transaction has changes, be they of tables that are applied or not
 	passed        pglogrepl.LSN // end of the last transaction that had
 	rows          int           // changes in the group
@@ -47,6 +53,7 @@ type applier struct {
 	wrote         time.Duration // how long the last group was written, up to groupMost
 	moved         time.Time     // when the position was last moved
 	tx            pgx.Tx        // open where rows were spilled; else nil
+	flights       []*flight     // the groups on their way into the store
 
 	mixer    *mixer
 	due      *time.Timer // for tables that publish by the clock
@@ -69,6 +76,10 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 		close(worked)
 	}()
 	applied := guard(s.Logger, func() error { return a.run(ctx) })
+	if halt := (*TableError)(nil); !errors.As(applied, &halt) {
+		cancel() // else the connection is needed once more
+	}
+	applied = a.lost(applied)
 	cancel()
 	<-worked
 	a.stream.stop()
@@ -90,6 +101,8 @@ func (a *applier) run(ctx context.Context) error {
 		select {
 		case <-a.due.C:
 			err = a.publishDue(ctx)
+		case <-a.gone():
+			err = a.arrive(ctx)
 		case <-a.mixer.timer.C:
 			err = a.mix(ctx)
 		case <-a.renewer.look.C:
@@ -105,13 +118,11 @@ func (a *applier) run(ctx context.Context) error {
 			if a.atBoundary() {
 				err = a.react(ctx)
 			}
-		case m, open := <-a.stream.messages:
+		case batch, open := <-a.stream.messages:
 			if !open {
 				return nil // the receiver says why
 			}
-			if err = a.handle(ctx, m); err == nil {
-				err = a.flushIfDue(ctx)
-			}
+			err = a.take(ctx, batch)
 		case <-ctx.Done():
 			err = ctx.Err()
 		}
@@ -119,6 +130,21 @@ func (a *applier) run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// take applies messages, unless the stream begins anew among them.
+func (a *applier) take(ctx context.Context, batch []message) error {
+	from := a.stream
+	for i, m := range batch {
+		if err := a.handle(ctx, m); err != nil {
+			return err
+		}
+		a.more = i+1 < len(batch) || len(from.messages) > 0
+		if err := a.flushIfDue(ctx); err != nil || a.stream != from {
+			return err
+		}
+	}
+	return nil
 }
 
 // tick does what has to be done now and then.
@@ -137,7 +163,9 @@ func (a *applier) tick(ctx context.Context) error {
 }
 
 // atBoundary says that tables and store agree, between two transactions of the source.
-func (a *applier) atBoundary() bool { return !a.inTransaction && a.rows == 0 && a.tx == nil }
+func (a *applier) atBoundary() bool {
+	return !a.inTransaction && a.rows == 0 && a.tx == nil && len(a.flights) == 0
+}
 
 // welcome lets the newcomer join, if this is a commit boundary; else the next flush does.
 func (a *applier) welcome(ctx context.Context) error {
@@ -163,60 +191,70 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	if m.data == nil {
 		return a.keepalive(ctx, m.keepalive)
 	}
+	from := &messageReader{rest: m.data}
+	switch kind := pglogrepl.MessageType(from.byte()); kind {
+	case pglogrepl.MessageTypeBegin:
+		a.inTransaction, a.spoke = true, false
+		a.final = from.lsn()
+		from.bytes(8) // when it was committed
+		a.transaction = from.uint32()
+	case pglogrepl.MessageTypeCommit:
+		from.bytes(9) // flags, and where the commit begins
+		a.inTransaction, a.end = false, from.lsn()
+		if a.rows == 0 && len(a.flights) == 0 {
+			a.consumed.Store(uint64(a.end))
+		}
+		if a.spoke {
+			a.passed = a.end
+		}
+	case pglogrepl.MessageTypeInsert, pglogrepl.MessageTypeUpdate, pglogrepl.MessageTypeDelete:
+		a.spoke = true
+		return a.row(ctx, kind, from)
+	default:
+		return a.rare(ctx, m)
+	}
+	if from.short {
+		return errMessage
+	}
+	return nil
+}
+
+// rare handles the messages of which there are few.
+func (a *applier) rare(ctx context.Context, m message) error {
 	parsed, err := pglogrepl.Parse(m.data)
 	if err != nil {
 		return &StopError{What: "a replication message cannot be read", Fix: "report this with the server's version", Err: err}
 	}
-	switch m := parsed.(type) {
-	case *pglogrepl.BeginMessage:
-		a.inTransaction, a.transaction, a.final, a.spoke = true, m.Xid, m.FinalLSN, false
-		return nil
-	case *pglogrepl.CommitMessage:
-		a.inTransaction = false
-		if a.rows == 0 {
-			a.consumed.Store(uint64(m.TransactionEndLSN))
-		}
-		if a.end = m.TransactionEndLSN; a.spoke {
-			a.passed = a.end
-		}
-		return nil
-	case *pglogrepl.RelationMessage:
-		return a.describe(ctx, m)
+	if described, is := parsed.(*pglogrepl.RelationMessage); is {
+		return a.describe(ctx, described)
 	}
 	a.spoke = true
-	return a.change(ctx, parsed)
-}
-
-// change applies one row change, or a truncation, to the tables in memory.
-func (a *applier) change(ctx context.Context, parsed pglogrepl.Message) error {
-	switch m := parsed.(type) {
-	case *pglogrepl.InsertMessage:
-		return a.row(ctx, m.RelationID, m.Tuple, nil, func(t *table, _, values []value) error { return t.insert(values) })
-	case *pglogrepl.UpdateMessage:
-		return a.row(ctx, m.RelationID, m.NewTuple, m.OldTuple, (*table).update)
-	case *pglogrepl.DeleteMessage:
-		return a.row(ctx, m.RelationID, nil, m.OldTuple, func(t *table, old, _ []value) error { return t.delete(old) })
-	case *pglogrepl.TruncateMessage:
-		for _, id := range m.RelationIDs {
-			r, err := a.relation(id)
-			if err != nil {
-				return err
-			}
-			t, err := a.concerned(r)
-			if err != nil {
-				return err
-			}
-			if t != nil {
-				if r.leaf {
-					return t.errDifferent("a partition was truncated")
-				}
-				a.count()
-				t.truncate()
-				t.truncatedBy = a.transaction
-			}
-		}
+	if truncated, is := parsed.(*pglogrepl.TruncateMessage); is {
+		return a.truncate(truncated)
 	}
 	return nil // types, origins and logical messages change no row
+}
+
+func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
+	for _, id := range m.RelationIDs {
+		r, err := a.relation(id)
+		if err != nil {
+			return err
+		}
+		t, err := a.concerned(r)
+		if err != nil {
+			return err
+		}
+		if t != nil {
+			if r.leaf {
+				return t.errDifferent("a partition was truncated")
+			}
+			a.count()
+			t.truncate()
+			t.truncatedBy = a.transaction
+		}
+	}
+	return nil
 }
 
 // concerned is the table that the relation's changes belong to: nil for one that is not
@@ -231,10 +269,8 @@ func (a *applier) concerned(r *relation) (*table, error) {
 }
 
 // row applies the change of one row.
-func (a *applier) row(
-	ctx context.Context, id uint32, newTuple, oldTuple *pglogrepl.TupleData, do func(t *table, old, values []value) error,
-) error {
-	r, err := a.relation(id)
+func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *messageReader) error {
+	r, err := a.relation(from.uint32())
 	if err != nil {
 		return err
 	}
@@ -243,13 +279,34 @@ func (a *applier) row(
 		return err
 	}
 	a.count()
-	if err := r.apply(newTuple, oldTuple, func(old, values []value) error { return do(t, old, values) }); err != nil {
+	c, err := r.change(from)
+	if err != nil {
+		return err
+	}
+	if err := t.apply(kind, c); err != nil {
 		return err
 	}
 	if (t.rows >= spillRows || t.bytes >= spillBytes) && a.inTransaction {
 		return a.spill(ctx, t)
 	}
 	return nil
+}
+
+// apply applies the change of one row. Where the stream sends no old row, the key is
+// unchanged and stands in the new one.
+func (t *table) apply(kind pglogrepl.MessageType, c change) error {
+	switch {
+	case kind == pglogrepl.MessageTypeDelete && c.old != nil:
+		return t.delete(c.old)
+	case kind == pglogrepl.MessageTypeInsert && c.new != nil:
+		return t.insert(c.new)
+	case kind == pglogrepl.MessageTypeUpdate && c.new != nil:
+		if c.old == nil {
+			c.old = c.new
+		}
+		return t.update(c.old, c.new)
+	}
+	return errMessage
 }
 
 func (a *applier) count() {
@@ -265,19 +322,24 @@ func (a *applier) publishDue(ctx context.Context) error {
 		a.due.Reset(mixIdle)
 		return nil
 	}
-	now, any := a.Now(), false
-	for _, t := range a.tables {
-		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
-			t.changed, any = true, true
-		}
-	}
-	if any {
+	if a.markDue() {
 		if err := a.flush(ctx, a.position); err != nil {
 			return err
 		}
 	}
 	a.waitForDue()
 	return nil
+}
+
+// markDue notes which tables have something to publish by the clock.
+func (a *applier) markDue() (any bool) {
+	now := a.Now()
+	for _, t := range a.tables {
+		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
+			t.changed, any = true, true
+		}
+	}
+	return any
 }
 
 // leastWait and mostWait bound the time between two looks at what is due: the clock may

@@ -312,7 +312,7 @@ func (a *applyBench) drain(end pglogrepl.LSN) time.Duration {
 func BenchmarkApply(b *testing.B) {
 	for _, rows := range []int{100_000, 1_000_000} {
 		a := (*applyBench)(nil)
-		for _, shape := range []struct{ changes, transaction int }{{60_000, 1}, {150_000, 1000}} {
+		for _, shape := range []struct{ changes, transaction int }{{180_000, 1}, {150_000, 1000}} {
 			b.Run(fmt.Sprintf("rows=%d/transaction=%d", rows, shape.transaction), func(b *testing.B) {
 				a = newApplyBench(b, rows)
 				b.ResetTimer()

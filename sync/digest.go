@@ -13,6 +13,9 @@ import (
 // so that an older store is published afresh.
 const storeLayout = 5
 
+// packedLayout is raised likewise where only the tables of packed releases do.
+const packedLayout = 2
+
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published
 // shape. A store with another digest does not fit and is published afresh;
@@ -20,8 +23,13 @@ const storeLayout = 5
 func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	// What is published does not depend on when, nor on when it is renewed.
 	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: p.Policy.Updates.Mode}, 0
+	packed := 0
+	if p.Policy.Updates.Mode != catalog.Guarded && len(p.Components()) <= 1 {
+		packed = packedLayout
+	}
 	text, err := json.Marshal(struct {
 		Layout     int
+		Packed     int `json:",omitempty"`
 		Source     catalog.OID
 		Key        []string
 		Stored     []catalog.Column
@@ -29,7 +37,7 @@ func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 		Attributes []catalog.Attribute
 		Sensitive  []catalog.SensitiveColumn
 		Published  []catalog.PublishedColumn
-	}{storeLayout, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns})
+	}{storeLayout, packed, p.Relation.OID, p.Relation.Key, stored, p.Policy, p.Attributes, p.Sensitive, p.Columns})
 	if err != nil {
 		return "", fmt.Errorf("digesting the policy of %s: %w", p.Policy.Table, err)
 	}

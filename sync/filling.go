@@ -262,5 +262,9 @@ func (p *publisher) index(ctx context.Context) error {
 		return fmt.Errorf("indexing: %w", err)
 	}
 	p.session.Failpoint(FailBeforePublication)
-	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}, "dropping the stages")
+	last := []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}
+	if p.isPacked() {
+		last = append(last, p.placeRecords()...)
+	}
+	return p.fenced(ctx, last, "dropping the stages")
 }

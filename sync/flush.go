@@ -11,30 +11,57 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// flushIfDue writes the group at a commit boundary, unless the next transaction
-// is here already and the group is still small and young.
+// flushIfDue sends the group on its way at a commit boundary, unless the next transaction
+// is here already and the group is still small and young. While another group is on its
+// way, this one grows.
 func (a *applier) flushIfDue(ctx context.Context) error {
-	if a.inTransaction {
+	switch {
+	case a.inTransaction:
 		return nil
-	}
-	if a.rows == 0 {
+	case a.rows == 0 && len(a.flights) > 0:
+		return nil
+	case a.rows == 0:
 		if err := a.advance(ctx, a.end); err != nil {
 			return err
 		}
 		return a.pause(ctx)
-	}
-	if len(a.stream.messages) > 0 && a.rows < groupRows && time.Since(a.since) < max(groupTime, a.wrote) && a.newcomer == nil && a.found == nil {
+	case a.isAwaited():
+		if err := a.flush(ctx, a.end); err != nil {
+			return err
+		}
+		if err := a.renewer.step(ctx); err != nil {
+			return err
+		}
+		return a.pause(ctx)
+	case !a.isFull() && (len(a.flights) > 0 || a.more && time.Since(a.since) < max(groupTime, a.wrote)):
 		return nil
 	}
-	if err := a.flush(ctx, a.end); err != nil {
+	return a.depart(ctx, a.end)
+}
+
+// isFull says that the group is as large as memory and readers' patience allow.
+func (a *applier) isFull() bool {
+	full := a.rows >= groupRows
+	for _, t := range a.tables {
+		full = full || t.bytes >= groupBytes
+	}
+	return full
+}
+
+// isAwaited says that something waits for tables and store to agree.
+func (a *applier) isAwaited() bool {
+	return a.newcomer != nil || a.found != nil || a.renewer.ready != nil
+}
+
+// arrive takes note of a group that has been written, and goes on with the next.
+func (a *applier) arrive(ctx context.Context) error {
+	if err := a.land(ctx); err != nil {
 		return err
 	}
-	a.mixer.changed(a.moved)
-	a.waitForDue()
 	if err := a.renewer.step(ctx); err != nil {
 		return err
 	}
-	return a.pause(ctx)
+	return a.flushIfDue(ctx)
 }
 
 // pause does what waits for a commit boundary.
@@ -75,8 +102,8 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 
 // begin opens the transaction that the next flush will end.
 func (a *applier) begin(ctx context.Context) error {
-	if a.tx != nil {
-		return nil
+	if err := a.landAll(ctx); err != nil || a.tx != nil {
+		return err
 	}
 	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
@@ -92,7 +119,7 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 	if err := a.begin(ctx); err != nil {
 		return err
 	}
-	if err := t.spill(ctx, a.tx); err != nil {
+	if err := t.spill(ctx, &sink{deliver: func(batch *pgx.Batch) error { return sendBatch(ctx, a.tx, batch) }}); err != nil {
 		return a.blame(t, err)
 	}
 	a.Failpoint(FailSpilled)
@@ -107,70 +134,12 @@ func (a *applier) blame(t *table, err error) error {
 	return t.halted(err)
 }
 
-// flush writes store, release and position up to a commit boundary.
+// flush writes store, release and position up to a commit boundary, and waits for it.
 func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
-	began := time.Now()
-	defer func() { a.wrote = min(time.Since(began), groupMost) }()
-	if err := a.begin(ctx); err != nil {
+	if err := a.depart(ctx, to); err != nil {
 		return err
 	}
-	defer func() {
-		if a.tx != nil {
-			_ = a.tx.Rollback(context.WithoutCancel(ctx))
-			a.tx = nil
-		}
-	}()
-	if err := a.movePosition(ctx, a.tx, to); err != nil {
-		return err
-	}
-	for _, t := range a.tables {
-		if err := a.writeTable(ctx, t, to); err != nil {
-			return err
-		}
-	}
-	outcomes := &sink{ctx: ctx, tx: a.tx}
-	a.renewer.writeOutcomes(outcomes)
-	if err := outcomes.close(); err != nil {
-		return err
-	}
-	a.Failpoint(FailBeforeCommit)
-	if err := a.tx.Commit(ctx); err != nil {
-		return fmt.Errorf("committing the store: %w", err)
-	}
-	a.tx = nil
-	a.Failpoint(FailAfterCommit)
-	a.position, a.rows, a.moved = to, 0, time.Now()
-	for _, t := range a.tables {
-		t.flushed(to)
-	}
-	a.renewer.outcomes = nil
-	a.ack.stored.Store(uint64(to))
-	a.report()
-	return nil
-}
-
-// writeTable writes what has changed of a table, and shows a generation that has caught
-// up.
-func (a *applier) writeTable(ctx context.Context, t *table, to pglogrepl.LSN) error {
-	if t.changed {
-		if err := t.write(ctx, a.tx); err != nil {
-			return a.blame(t, err)
-		}
-		_, err := a.tx.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
-			t.name().Schema, t.name().Relation, max(to, t.lsn).String())
-		if err != nil {
-			return fmt.Errorf("moving the position of %s: %w", t.name(), err)
-		}
-	}
-	if t.shows == 0 || t.shows > to || time.Since(t.postponed) < postponement {
-		return nil
-	}
-	shown, err := a.tryShow(ctx, t)
-	if err != nil {
-		return err
-	}
-	t.appears = shown
-	return nil
+	return a.landAll(ctx)
 }
 
 const (
@@ -184,8 +153,8 @@ const (
 
 // tryShow shows a generation that has caught up, unless a reader's open transaction keeps
 // the earlier one for longer than the other tables can wait.
-func (a *applier) tryShow(ctx context.Context, t *table) (shown bool, err error) {
-	shown, err = briefly(ctx, a.tx, func(tx pgx.Tx) error { return a.show(ctx, tx, t) })
+func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table) (shown bool, err error) {
+	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.show(ctx, tx, t) })
 	if err == nil && !shown {
 		t.postponed = time.Now()
 		a.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.name())
@@ -216,9 +185,8 @@ func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, 
 	return true, part.Commit(ctx)
 }
 
-// flushed notes that the store has what the table has, up to a position.
+// flushed notes that the store has what the table had, up to a position.
 func (t *table) flushed(to pglogrepl.LSN) {
-	t.written()
 	t.lsn = max(t.lsn, to)
 	if t.appears {
 		t.shows, t.previous, t.appears = 0, 0, false

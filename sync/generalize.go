@@ -2,7 +2,6 @@ package sync
 
 import (
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -10,14 +9,14 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// published puts the generalizations of a class of the part into the text form of
-// its generalized columns; nil is NULL.
-func (t *table) published(p *part, generalizations []hierarchy.Generalization) []*string {
-	columns := t.generalizedColumns(p)
-	texts := make([]*string, len(columns))
-	for i, c := range columns {
-		g := generalizations[slices.Index(p.attributes, c.Attribute)]
+// published puts the generalizations of a class of the part into the text form of its
+// generalized columns, and appends these to some texts.
+func (t *table) published(p *part, generalizations []hierarchy.Generalization, to []value) []value {
+	for i := range p.generalized {
+		c := &p.generalized[i]
+		g := &generalizations[c.attribute]
 		if g.Hidden {
+			to = append(to, value{null: true})
 			continue
 		}
 		text := g.Value
@@ -25,22 +24,22 @@ func (t *table) published(p *part, generalizations []hierarchy.Generalization) [
 		case catalog.Range:
 			text = rangeText(c.Type, g.Lower, g.Upper)
 		case catalog.Representative:
-			text = representable(c.Type, text, boundsOf(t.publication.Attributes[c.Attribute].Spec, g))
+			text = representable(c.Type, text, boundsOf(t.publication.Attributes[c.Attribute].Spec, *g))
 		}
-		texts[i] = &text
+		to = append(to, value{text: text})
 	}
-	return texts
+	return to
 }
 
 // look joins what readers see of a class, so that different looks differ. The
 // server stores the texts as they are, or brings different ones to different forms.
 func (t *table) look(p *part, generalizations []hierarchy.Generalization) string {
 	var b strings.Builder
-	for _, text := range t.published(p, generalizations) {
-		if text == nil {
+	for _, v := range t.published(p, generalizations, nil) {
+		if v.null {
 			b.WriteString("NULL,")
 		} else {
-			b.WriteString(strconv.Quote(*text) + ",")
+			b.WriteString(strconv.Quote(v.text) + ",")
 		}
 	}
 	return b.String()

@@ -41,7 +41,7 @@ const (
 // status is what the store says of a table; fits tells whether it was made for the
 // policy as it is configured.
 func (g generation) status(fits bool) TableStatus {
-	status := TableStatus{Withheld: g.withheld, Preparing: g.asked+g.noted != "" || (fits && g.shows != 0)}
+	status := TableStatus{Generation: g.number, Withheld: g.withheld, Preparing: g.asked+g.noted != "" || (fits && g.shows != 0)}
 	switch {
 	case g.halted != "":
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
@@ -152,7 +152,7 @@ func (t *table) grant(ctx context.Context, on executor, reader string) error {
 func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind = 'r'
-		AND c.relname ~ '^(records|release|packed|copied|source|member|class[0-9]*)_[0-9]+$'
+		AND c.relname ~ '^(records|stored|release|packed|copied|source|member|class[0-9]*)_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)

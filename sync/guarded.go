@@ -169,7 +169,7 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 	}
 	different := slices.Compact(slices.Sorted(slices.Values(classes)))
 	columns := t.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
-	arguments := append([]any{records, classes, ids, persons, sealed, different}, columns...)
+	arguments := append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed, numbers(different)}, columns...)
 	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
 		SELECT m.class, m.id, m.person, m.sealed, 1, %s
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]) AS m(record, class, id, person, sealed)

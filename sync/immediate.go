@@ -97,19 +97,46 @@ func (s *immediate) infeasible() error {
 func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 	s.hide()
 	withheld := s.infeasible() != nil
-	s.changes = make([]incremental.Changes, len(s.t.parts))
+	if s.changes == nil {
+		s.changes = make([]incremental.Changes, len(s.t.parts))
+	}
 	for i, p := range s.t.parts {
 		p.threshold.Changed(len(s.t.pending) + len(s.t.deleted))
 		if withheld {
-			s.changes[i] = p.partition.Withhold()
+			s.changes[i] = s.changes[i].Then(p.partition.Withhold())
 			continue
 		}
-		var err error
-		if s.changes[i], err = p.partition.SettleContext(ctx); err != nil {
+		changes, err := p.partition.SettleContext(ctx)
+		if err != nil {
 			return fmt.Errorf("settling the classes of %s: %w", s.t.name(), err)
 		}
+		s.changes[i] = s.changes[i].Then(changes)
 	}
 	return nil
+}
+
+// crowd bounds the records that wait for a class while a large transaction goes on. So many
+// are divided by the table's method, all at once. Tests lower it.
+var crowd = 1 << 19
+
+// crowded says that the memory which settling takes grows with the transaction.
+func (s *immediate) crowded() bool {
+	if s.infeasible() != nil {
+		return false // they wait in any case
+	}
+	for _, p := range s.t.parts {
+		if p.partition.Withheld() >= crowd {
+			return true
+		}
+	}
+	return false
+}
+
+// placed forgets which records have moved, as the store has been told.
+func (s *immediate) placed() {
+	for i := range s.changes {
+		s.changes[i].Moved = nil
+	}
 }
 
 func (s *immediate) places() []storeColumn {

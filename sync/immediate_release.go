@@ -23,12 +23,8 @@ func (s *immediate) writeRelease(batch *sink) {
 		return
 	}
 	for i, p := range t.parts {
-		gone := make([]int64, 0, len(changes[i].Rewrite)+len(changes[i].Retired))
-		for _, class := range slices.Concat(changes[i].Retired, changes[i].Rewrite) {
-			gone = append(gone, int64(class))
-		}
-		for chunk := range slices.Chunk(gone, writeChunk) {
-			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), p.column), chunk)
+		for chunk := range slices.Chunk(slices.Concat(changes[i].Retired, changes[i].Rewrite), writeChunk) {
+			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), p.column), numbers(chunk))
 		}
 	}
 	for ids := range s.rowsOf() {
@@ -77,18 +73,18 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		for j, id := range ids {
 			classes[i][j] = int64(p.partition.ClassOf(id))
 		}
-		arguments = append(arguments, classes[i])
+		arguments = append(arguments, numbers(classes[i]))
 	}
 	var shown, joins []string
 	for i, p := range t.parts {
-		numbers := slices.Compact(slices.Sorted(slices.Values(classes[i])))
-		columns := t.shown(p, numbers, p.partition.Generalize)
+		different := slices.Compact(slices.Sorted(slices.Values(classes[i])))
+		columns := t.shown(p, different, p.partition.Generalize)
 		first := len(arguments) + 1
 		// Values are cast once for each class.
 		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, t.castList(p), first, textArrays(first+1, len(columns)),
 			strings.Join(append([]string{p.column}, t.generalizedNames(p, "", "")...), ", ")))
 		joins = append(joins, fmt.Sprintf(" JOIN c%d USING (%s)", i, p.column))
-		arguments = append(append(arguments, numbers), columns...)
+		arguments = append(append(arguments, numbers(different)), columns...)
 	}
 	batch.Queue(fmt.Sprintf(`WITH %s
 		INSERT INTO %s (%s, %s)
@@ -101,26 +97,31 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		numberArrays(2, len(t.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
 }
 
-// shown gives what is published for some classes of a part, a column of texts for
-// each generalized column.
+// shown gives what is published for some classes of a part, an array of texts for each
+// generalized column.
 func (t *table) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
-	columns := make([][]*string, len(t.generalizedColumns(p)))
+	columns := make([]*array, len(p.generalized))
+	for i := range columns {
+		columns[i] = newTexts(len(classes))
+	}
+	var texts []value
 	for _, class := range classes {
-		for i, text := range t.published(p, generalize(incremental.ClassID(class))) {
-			columns[i] = append(columns[i], text)
+		texts = t.published(p, generalize(incremental.ClassID(class)), texts[:0])
+		for i, v := range texts {
+			columns[i].add(v)
 		}
 	}
-	texts := make([]any, len(columns))
+	arguments := make([]any, len(columns))
 	for i, column := range columns {
-		texts[i] = column
+		arguments[i] = column
 	}
-	return texts
+	return arguments
 }
 
 // castList are a part's class and its generalized columns g0, g1, ... of their types.
 func (t *table) castList(p *part) string {
 	list := []string{p.column}
-	for i, c := range t.generalizedColumns(p) {
+	for i, c := range p.generalized {
 		list = append(list, fmt.Sprintf("g%[1]d::%[2]s AS g%[1]d", i, c.Type))
 	}
 	return strings.Join(list, ", ")

@@ -137,7 +137,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.codedList(), t.recordsTable()))
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.codedList(), t.placedRecords()))
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	a.tables = append(a.tables, n.table)
 	a.watch()
 	a.Failpoint(FailAfterJoin)
-	a.report()
+	a.report(a.figures())
 	a.dispatch()
 	if rewinds {
 		return a.rewind(ctx)
@@ -90,7 +90,7 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := a.movePosition(ctx, tx, to); err != nil {
+	if err := a.movePosition(ctx, tx, a.position, to); err != nil {
 		return err
 	}
 	if n.job.kind == publishAfresh {
@@ -147,7 +147,11 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 // recordCompared writes the difference to the source.
 func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.changed = true
-	if err := t.write(ctx, tx); err != nil {
+	to := &sink{deliver: func(batch *pgx.Batch) error { return sendBatch(ctx, tx, batch) }}
+	if err := t.write(ctx, to); err != nil {
+		return err
+	}
+	if err := to.close(); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn, definition = $4,

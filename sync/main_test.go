@@ -1,13 +1,18 @@
 package sync
 
 import (
+	"flag"
 	"testing"
 
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
-// TestMain has transactions spill early, so that tests need not be large.
+// TestMain has transactions spill early, so that tests need not be large. What is
+// measured is what runs.
 func TestMain(m *testing.M) {
-	spillRows = 2000
+	flag.Parse()
+	if flag.Lookup("test.bench").Value.String() == "" {
+		spillRows = 2000
+	}
 	pgtest.Main(m)
 }

@@ -49,10 +49,7 @@ func (a *applier) mix(ctx context.Context) error {
 		a.mixer.timer.Reset(mixIdle) // only at a commit boundary
 		return nil
 	}
-	for _, t := range a.tables {
-		t.changed = t.stage.mix() || t.changed
-	}
-	a.mixer.until = time.Time{}
+	a.touchRecent()
 	if err := a.flush(ctx, a.position); err != nil {
 		return err
 	}
@@ -64,6 +61,22 @@ func (a *applier) mix(ctx context.Context) error {
 	return nil
 }
 
+// touchRecent has the recently written classes of all tables written again.
+func (a *applier) touchRecent() {
+	for _, t := range a.tables {
+		t.changed = t.stage.mix() || t.changed
+	}
+	a.mixer.until = time.Time{}
+}
+
+// mixWith mixes classes with those of the group that departs, where the stream does not
+// pause.
+func (a *applier) mixWith() {
+	if until := a.mixer.until; !until.IsZero() && time.Now().After(until) {
+		a.touchRecent()
+	}
+}
+
 // mix has the recently written classes and as many others as mixRows allows
 // written again. A table with few classes is written whole.
 func (s *immediate) mix() bool {
@@ -73,6 +86,7 @@ func (s *immediate) mix() bool {
 		for _, class := range p.recent {
 			p.partition.TouchClass(class)
 		}
+		p.recent = p.recent[:0]
 	}
 	if recent == 0 || t.parts[0].partition.Classes() == 0 {
 		return false

@@ -206,7 +206,7 @@ func (b *bench) checkParts() {
 		}
 		var records, between, published int
 		b.scan([]any{&records, &between, &published}, fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE NOT (%s) AND NOT (%s)), (SELECT count(*) FROM %s) FROM %s",
-			strings.Join(some, " AND "), strings.Join(all, " AND "), table.releaseTable(), table.recordsTable()))
+			strings.Join(some, " AND "), strings.Join(all, " AND "), table.releaseTable(), table.placedRecords()))
 		if between > 0 {
 			b.t.Errorf("%s: %d records have a class in some parts only", table.name(), between)
 		}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -15,6 +17,10 @@ import (
 // an array of rows of copied_<n>. A touched class is then one row to write instead of its
 // members'. release_<n>, on which the published relation stands, is a view that unpacks
 // it; of other tables it is a table.
+//
+// The packed rows also tell which class a record is in, as a member has its record's
+// number: where the classes of many records change, their own rows do not. stored_<n> has
+// the records, and records_<n>, a table elsewhere, is a view of them with their classes.
 //
 // A row of a table with several parts shows a class of each, and those of guarded tables
 // are written one by one: they stay as they are.
@@ -54,7 +60,7 @@ func (t *table) copiedList(prefix string) string {
 func (t *table) packedList() (names, expressions string) {
 	part := t.parts[0]
 	quoted, values := []string{part.column}, []string{"c0." + part.column}
-	for i, c := range t.generalizedColumns(part) {
+	for i, c := range part.generalized {
 		quoted = append(quoted, catalog.QuoteIdentifier(c.Name))
 		values = append(values, fmt.Sprintf("c0.g%d::%s AS %s", i, c.Type, catalog.QuoteIdentifier(c.Name)))
 	}
@@ -102,6 +108,18 @@ func (p *publisher) createPacked() []string {
 	}
 }
 
+// placeRecords takes the classes out of the records, which had them for the release to be
+// made by, and makes the view that has both.
+func (p *publisher) placeRecords() []string {
+	class := p.parts[0].column
+	return []string{
+		fmt.Sprintf("ALTER TABLE %s DROP %s", p.recordsTable(), class),
+		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
+			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
+			p.placedRecords(), recordColumn, class, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn),
+	}
+}
+
 // packedQuery packs the stored records of those classes that the condition selects, with
 // the classes' generalizations. Members come in random order.
 func (p *publisher) packedQuery(condition string) string {
@@ -118,11 +136,11 @@ func (p *publisher) packedQuery(condition string) string {
 // records that have not changed from the rows it deletes. Where there are more, where
 // nothing was published or it is not known which have changed, all are taken from the
 // store, some thousands at a time.
-const packedAtOnce = 4 * writeChunk
+const packedAtOnce = groupRows + groupRows/2
 
 // writePacked replaces the rows of the classes that are gone or touched.
 func (s *immediate) writePacked(to *sink) {
-	gone, touched := numbers(slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)), s.changes[0].Rewrite
+	gone, touched := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite), s.changes[0].Rewrite
 	if len(gone) <= packedAtOnce && !s.hidden && !s.t.spilled {
 		s.replacePacked(to, gone, touched, func(id incremental.RecordID) bool {
 			_, changed := s.t.pending[id]
@@ -139,34 +157,44 @@ func (s *immediate) writePacked(to *sink) {
 }
 
 // placement tells which record lies in which new row.
-type placement struct{ records, packs []int64 }
+type placement struct{ records, packs *array }
+
+func newPlacement(room int) placement {
+	return placement{newArray(pgtype.Int8OID, 12*room), newArray(pgtype.Int8OID, 12*room)}
+}
+
+func (p placement) add(record, pack int64) {
+	p.records.addNumber(record)
+	p.packs.addNumber(pack)
+}
 
 // replacePacked deletes the rows of some classes and writes those of others, in random
 // order. Records that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to *sink, gone []int64, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
+func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
 	t, part := s.t, s.t.parts[0]
 	if len(gone)+len(classes) == 0 {
 		return
 	}
-	var kept, read placement
+	kept, read := newPlacement(2*t.constraints.K()*len(classes)), newPlacement(0)
 	var packs, classOf []int64 // of each new row
+	var members []incremental.RecordID
 	for _, class := range classes {
-		members := slices.Clone(part.partition.Members(class))
+		members = part.partition.AppendMembers(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		for pack := range slices.Chunk(members, packedMembers) {
 			number := int64(len(packs))
 			packs, classOf = append(packs, number), append(classOf, int64(class))
 			for _, id := range pack {
-				from := &kept
 				if fresh(id) {
-					from = &read
+					read.add(int64(id), number)
+				} else {
+					kept.add(int64(id), number)
 				}
-				from.records, from.packs = append(from.records, int64(id)), append(from.packs, number)
 			}
 		}
 	}
 	columns := t.shown(part, classOf, part.partition.Generalize)
-	arguments := append([]any{gone, kept.records, kept.packs, read.records, read.packs, packs, classOf}, columns...)
+	arguments := append([]any{numbers(gone), kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf)}, columns...)
 	to.Queue(t.packedReplacement(len(columns)), arguments...)
 }
 

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -16,6 +17,7 @@ type part struct {
 	attributes  []int // indexes into table.attributes, ascending
 	constraints privacy.ConstraintSet
 	column      string // of the class's number, in the records and in the release
+	generalized []generalizedColumn
 	// For immediate publication:
 	partition *incremental.Partition
 	recent    []incremental.ClassID // written since the classes were mixed
@@ -31,9 +33,22 @@ func (t *table) divide() error {
 		return fmt.Errorf("no constraint of %s speaks of the column %s", t.name(), t.attributes[uncovered[0]].Name)
 	}
 	for i, c := range components {
-		t.parts = append(t.parts, &part{attributes: c.Attributes, constraints: c.Constraints, column: catalog.ClassColumn(i)})
+		p := &part{attributes: c.Attributes, constraints: c.Constraints, column: catalog.ClassColumn(i)}
+		for _, column := range t.publication.Columns {
+			if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
+				p.generalized = append(p.generalized, generalizedColumn{column, attribute})
+			}
+		}
+		t.parts = append(t.parts, p)
 	}
 	return nil
+}
+
+// generalizedColumn is a published column that shows a class instead of a record, of the
+// attribute with that index among the part's.
+type generalizedColumn struct {
+	catalog.PublishedColumn
+	attribute int
 }
 
 // coded is what partitions know of a row: all attributes' cells, the codes of the

@@ -135,9 +135,9 @@ var errFenced = errors.New("another process has taken over applying")
 
 // movePosition moves the position inside the transaction that writes what lies
 // between. It must hit exactly one row: the fence against a second applier.
-func (s *session) movePosition(ctx context.Context, tx pgx.Tx, to pglogrepl.LSN) error {
+func (s *session) movePosition(ctx context.Context, tx pgx.Tx, from, to pglogrepl.LSN) error {
 	tag, err := tx.Exec(ctx, `UPDATE kproxy_store.position SET lsn = $4::text::pg_lsn, updated_at = now()
-		WHERE slot = $1 AND epoch = $2 AND lsn = $3::text::pg_lsn`, s.Slot, s.epoch, s.position.String(), to.String())
+		WHERE slot = $1 AND epoch = $2 AND lsn = $3::text::pg_lsn`, s.Slot, s.epoch, from.String(), to.String())
 	if err != nil {
 		return fmt.Errorf("moving the position: %w", err)
 	}

@@ -17,6 +17,9 @@ type relation struct {
 	table *table // nil: none that is applied
 	leaf  bool   // it is a partition of the table
 	place []int  // for each stored column, its place in the stream's tuple
+	// stored is for each column of the stream's tuple its index among the stored ones, -1
+	// for none.
+	stored []int
 	// err is why its rows cannot be applied. It counts once a row is to be: what is
 	// described may lie before the table's position.
 	err error
@@ -70,6 +73,10 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 	}
 	if r.table != nil {
 		r.place, r.err = r.table.places(m.Columns)
+		r.stored = make([]int, len(m.Columns))
+		for i := range r.stored {
+			r.stored[i] = slices.Index(r.place, i)
+		}
 	}
 	return r, nil
 }
@@ -77,6 +84,9 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 // attached finds the table that a partition belongs to which was attached after the
 // table had been looked at; nil for none.
 func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
+	if err := a.landAll(ctx); err != nil {
+		return nil, err
+	}
 	var root uint32
 	err := a.control.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
 	if err != nil {
@@ -116,45 +126,6 @@ func (a *applier) relation(id uint32) (*relation, error) {
 		return nil, internal(errors.New("the stream speaks of a relation it did not describe"))
 	}
 	return r, nil
-}
-
-// apply hands the old and the new row to a table. Where the stream sends no old
-// row, the key is unchanged and stands in the new one.
-func (r *relation) apply(newTuple, oldTuple *pglogrepl.TupleData, do func(old, values []value) error) error {
-	values, err := r.row(newTuple)
-	if err != nil {
-		return err
-	}
-	old := values
-	if oldTuple != nil {
-		if old, err = r.row(oldTuple); err != nil {
-			return err
-		}
-	}
-	return do(old, values)
-}
-
-func (r *relation) row(tuple *pglogrepl.TupleData) ([]value, error) {
-	if tuple == nil {
-		return nil, nil
-	}
-	values := make([]value, len(r.place))
-	for i, place := range r.place {
-		if place >= len(tuple.Columns) {
-			return nil, internal(errors.New("a row of the stream is shorter than its relation"))
-		}
-		switch c := tuple.Columns[place]; c.DataType {
-		case pglogrepl.TupleDataTypeNull:
-			values[i].null = true
-		case pglogrepl.TupleDataTypeToast:
-			values[i].kept = true
-		case pglogrepl.TupleDataTypeText:
-			values[i].text = string(c.Data)
-		default:
-			return nil, internal(fmt.Errorf("a row of the stream has a value of kind %q", c.DataType))
-		}
-	}
-	return values, nil
 }
 
 func quotePublication(name string) string {

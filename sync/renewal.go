@@ -22,6 +22,7 @@ import (
 type renewer struct {
 	*applier
 	look     *time.Ticker
+	asked    bool      // requests are to be looked for as soon as the connection is free
 	requests []request // waiting, oldest first
 	running  *renewal
 	ended    chan *renewal

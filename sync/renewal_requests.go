@@ -36,8 +36,8 @@ type outcome struct {
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
 func (r *renewer) lookForRequests(ctx context.Context) error {
-	if r.tx != nil {
-		return nil // it would become part of it
+	if r.asked = r.tx != nil || len(r.flights) > 0; r.asked {
+		return nil // it would become part of it; when it has ended
 	}
 	err := r.exchange(ctx)
 	if err == nil || transient(err) {

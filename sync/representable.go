@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"strconv"
+	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
@@ -37,6 +38,9 @@ func representable(sqlType, text string, within bounds) string {
 		return decimals{least: big.NewInt(math.MinInt32), most: big.NewInt(math.MaxInt32)}.represent(text, within)
 	case "real":
 		return singlePrecision(text, within)
+	}
+	if !strings.Contains(sqlType, "(") {
+		return text
 	}
 	var precision, scale int
 	if n, err := fmt.Sscanf(sqlType, "numeric(%d,%d)", &precision, &scale); err == nil && n == 2 {

@@ -128,7 +128,7 @@ func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done in
 		if done > most && !guarded {
 			return errMostDiffers
 		}
-		row := values[2:]
+		row := slices.Clone(values[2:])
 		if values[0].null {
 			return t.insert(row)
 		}

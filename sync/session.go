@@ -59,6 +59,9 @@ var sessionSettings = map[string]string{
 	"row_security": "off",
 	// What one group writes is sorted and joined in memory.
 	"work_mem": "64MB",
+	// Statements that carry their rows look costly to the server, which knows nothing of
+	// these: compiling one takes longer than running it.
+	"jit": "off",
 	// A stable scan order makes a release a function of the table and the seed.
 	"synchronize_seqscans": "off",
 }
@@ -88,6 +91,7 @@ func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
 		return nil, fmt.Errorf("connecting as the owner: %w", err)
 	}
 	s.lines.identify(conn.PgConn())
+	registerArrays(conn.TypeMap())
 	if _, err = conn.Exec(ctx, newerSettings); err != nil {
 		farewell(conn)
 		return nil, fmt.Errorf("pinning the session's settings: %w", err)

@@ -11,27 +11,37 @@ import (
 // written.
 const sinkRows = 4 * writeChunk
 
-// sink sends statements to the server, many in one round trip. What goes wrong is told
-// at its end, without quoting values.
+// sink gathers statements for the server, many for one round trip, and delivers them.
+// What goes wrong is told at its end, without quoting values.
 type sink struct {
-	ctx   context.Context
-	tx    pgx.Tx
-	batch pgx.Batch
-	rows  int
-	err   error
+	deliver func(*pgx.Batch) error
+	batch   *pgx.Batch
+	rows    int
+	err     error
 }
 
-// Queue adds a statement. The longest list of numbers among its arguments tells how many
+// sendBatch has the server execute a batch.
+func sendBatch(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return fmt.Errorf("writing the private store: %w", withoutValues(err))
+	}
+	return nil
+}
+
+// Queue adds a statement. The longest array among its arguments tells how many
 // rows it is about.
 func (s *sink) Queue(sql string, arguments ...any) {
 	if s.err != nil {
 		return
 	}
+	if s.batch == nil {
+		s.batch = &pgx.Batch{}
+	}
 	s.batch.Queue(sql, arguments...)
 	rows := 0
 	for _, argument := range arguments {
-		if ids, many := argument.([]int64); many {
-			rows = max(rows, len(ids))
+		if list, many := argument.(*array); many {
+			rows = max(rows, list.count)
 		}
 	}
 	s.rows += rows
@@ -41,19 +51,16 @@ func (s *sink) Queue(sql string, arguments ...any) {
 }
 
 func (s *sink) send() {
-	if s.batch.Len() > 0 {
-		s.err = s.tx.SendBatch(s.ctx, &s.batch).Close()
+	if s.batch != nil {
+		s.err = s.deliver(s.batch)
 	}
-	s.batch, s.rows = pgx.Batch{}, 0
+	s.batch, s.rows = nil, 0
 }
 
-// close sends what is left and tells the first failure.
+// close delivers what is left and tells the first failure.
 func (s *sink) close() error {
 	if s.err == nil {
 		s.send()
 	}
-	if s.err != nil {
-		return fmt.Errorf("writing the private store: %w", withoutValues(s.err))
-	}
-	return nil
+	return s.err
 }

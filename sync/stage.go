@@ -24,7 +24,8 @@ type stage interface {
 	// settle decides what readers may see from now on; what follows writes it.
 	settle(ctx context.Context, now time.Time) error
 	// places are the columns of the records with the place of each; place gives them
-	// for some records, an array for each column.
+	// for some records, an array for each column. With a packed release they are there only
+	// until it is made.
 	places() []storeColumn
 	place(ids []incremental.RecordID) []any
 	// moved are the records that stand elsewhere than at the last settling, without

@@ -30,7 +30,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	}
 	statements = append(statements,
 		fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s, %s FROM %s WITH NO DATA",
-			p.recordsTable(), recordColumn, strings.Join(nulls, ", "), p.columnList(""), p.source()),
+			p.recordsTable(), recordColumn, p.columnList(""), strings.Join(nulls, ", "), p.source()),
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn))
 	for i, part := range p.parts {
 		columns := append([]string{part.column + " bigint"}, p.generalizedNames(part, "", " text")...)

@@ -93,6 +93,10 @@ type TableStatus struct {
 	// one lost, 1 after it was re-anonymized. Of several parts the highest. 0 for never.
 	Loss, Drift float64
 
+	// Generation numbers the release, and the relations of the private store that it
+	// is made of; 0 while there is none.
+	Generation int64
+
 	Records  int // records in the private store
 	Classes  int // equivalence classes published, of all parts
 	Withheld int // records while nothing of the table is published, else 0

@@ -19,7 +19,17 @@ func storeTable(kind string, generation int64) catalog.Name {
 	return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, generation)}
 }
 
-func (t *table) recordsTable() string { return storeTable("records", t.generation).SQL() }
+// recordsTable holds the records. That of a packed release does not tell their classes.
+func (t *table) recordsTable() string {
+	if t.isPacked() {
+		return storeTable("stored", t.generation).SQL()
+	}
+	return t.placedRecords()
+}
+
+// placedRecords are the records with their places.
+func (t *table) placedRecords() string { return storeTable("records", t.generation).SQL() }
+
 func (t *table) releaseTable() string { return storeTable("release", t.generation).SQL() }
 
 // columnList quotes and joins the stored columns, each behind prefix.
@@ -40,22 +50,10 @@ func (t *table) classColumns(prefix string) string {
 	return strings.Join(names, ", ")
 }
 
-// generalizedColumns are the published columns that show a class of the part
-// instead of a record, in the publication's order.
-func (t *table) generalizedColumns(p *part) []catalog.PublishedColumn {
-	var columns []catalog.PublishedColumn
-	for _, c := range t.publication.Columns {
-		if c.Generalized() && slices.Contains(p.attributes, c.Attribute) {
-			columns = append(columns, c)
-		}
-	}
-	return columns
-}
-
 // generalizedNames are the names g0, g1, ... of a part's generalized columns on
 // their way into the server, each behind prefix and before suffix.
 func (t *table) generalizedNames(p *part, prefix, suffix string) []string {
-	names := make([]string, len(t.generalizedColumns(p)))
+	names := make([]string, len(p.generalized))
 	for i := range names {
 		names[i] = fmt.Sprintf("%sg%d%s", prefix, i, suffix)
 	}
@@ -133,8 +131,8 @@ func (t *table) shownList() string {
 // classRow is a class of a part with what is published for it, for a COPY.
 func (t *table) classRow(of *part, class incremental.ClassID, generalizations []hierarchy.Generalization) []any {
 	row := []any{int64(class)}
-	for _, text := range t.published(of, generalizations) {
-		row = append(row, text)
+	for _, v := range t.published(of, generalizations, nil) {
+		row = append(row, v.pointer())
 	}
 	return row
 }

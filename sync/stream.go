@@ -20,8 +20,11 @@ const (
 	// silence is after how long a server that says nothing is taken for gone. It asks
 	// for an answer after half of wal_sender_timeout, which is the lease.
 	silence = 2 * lease
-	// queued bounds the messages that wait for the applier.
-	queued = 256
+	// batchMost and batchBytes bound the messages that are handed to the applier together,
+	// and queued how many such batches wait for it.
+	batchMost  = 256
+	batchBytes = 64 << 10
+	queued     = 16
 )
 
 const (
@@ -54,7 +57,7 @@ func (a *acknowledgement) lsn() pglogrepl.LSN {
 
 // stream is one run of the replication command, read by a goroutine.
 type stream struct {
-	messages <-chan message
+	messages <-chan []message
 	end      context.CancelFunc
 	ended    chan error // why the receiver ended
 }
@@ -63,7 +66,9 @@ type stream struct {
 // that a long transaction never runs into wal_sender_timeout.
 type receiver struct {
 	conn      *pgconn.PgConn
-	messages  chan message
+	messages  chan []message
+	batch     []message // received, but not handed on
+	copied    []byte    // what they are made of
 	ack       *acknowledgement
 	failpoint func(string)
 	answered  time.Time
@@ -80,7 +85,7 @@ func (s *session) startStream(ctx context.Context) (*stream, error) {
 		return nil, fmt.Errorf("starting replication: %w", err)
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &receiver{conn: s.replication, messages: make(chan message, queued), ack: &s.ack, failpoint: s.Failpoint, heard: time.Now()}
+	r := &receiver{conn: s.replication, messages: make(chan []message, queued), ack: &s.ack, failpoint: s.Failpoint, heard: time.Now()}
 	st := &stream{messages: r.messages, end: cancel, ended: make(chan error, 1)}
 	go func() {
 		st.ended <- guard(s.Logger, func() error { return r.run(ctx) })
@@ -154,6 +159,12 @@ func (r *receiver) run(ctx context.Context) error {
 		if err := r.handle(ctx, m); err != nil {
 			return err
 		}
+		if err := r.receiveRest(ctx); err != nil {
+			return err
+		}
+		if err := r.queue(ctx); err != nil {
+			return err
+		}
 	}
 }
 
@@ -162,6 +173,39 @@ func (r *receiver) receive(ctx context.Context) (pgproto3.BackendMessage, error)
 	deadline, cancel := context.WithDeadline(ctx, r.answered.Add(statusInterval))
 	defer cancel()
 	m, err := r.conn.ReceiveMessage(deadline)
+	return r.received(ctx, m, err)
+}
+
+// receiveRest takes what has come with a message, without the price of a context for each:
+// the connection's own deadline bounds the wait for a message that has come in part.
+func (r *receiver) receiveRest(ctx context.Context) error {
+	if r.conn.Frontend().ReadBufferLen() == 0 {
+		return nil
+	}
+	conn := r.conn.Conn()
+	if err := conn.SetReadDeadline(time.Now().Add(statusInterval)); err != nil {
+		return fmt.Errorf("receiving: %w", err)
+	}
+	for r.conn.Frontend().ReadBufferLen() > 0 && len(r.batch) < batchMost && len(r.copied) < batchBytes {
+		m, err := r.conn.ReceiveMessage(context.Background())
+		if m, err = r.received(ctx, m, err); err != nil {
+			return err
+		}
+		if m == nil {
+			break
+		}
+		if err := r.handle(ctx, m); err != nil {
+			return err
+		}
+	}
+	if err := conn.SetReadDeadline(time.Time{}); err != nil {
+		return fmt.Errorf("receiving: %w", err)
+	}
+	return nil
+}
+
+// received tells what a wait has come to: a message, a failure, or neither.
+func (r *receiver) received(ctx context.Context, m pgproto3.BackendMessage, err error) (pgproto3.BackendMessage, error) {
 	if err == nil {
 		r.heard = time.Now()
 		return m, nil
@@ -205,9 +249,7 @@ func (r *receiver) copyData(ctx context.Context, data []byte) error {
 		if err != nil {
 			return fmt.Errorf("reading a keepalive: %w", err)
 		}
-		if err := r.queue(ctx, message{keepalive: k.ServerWALEnd}); err != nil {
-			return err
-		}
+		r.batch = append(r.batch, message{keepalive: k.ServerWALEnd})
 		return r.answerIfDue(ctx, k.ReplyRequested)
 	case pglogrepl.XLogDataByteID:
 		x, err := pglogrepl.ParseXLogData(data[1:])
@@ -215,19 +257,29 @@ func (r *receiver) copyData(ctx context.Context, data []byte) error {
 			return fmt.Errorf("reading WAL data: %w", err)
 		}
 		// The connection reuses its buffer.
-		return r.queue(ctx, message{data: append([]byte(nil), x.WALData...)})
+		at := len(r.copied)
+		r.copied = append(r.copied, x.WALData...)
+		r.batch = append(r.batch, message{data: r.copied[at:len(r.copied):len(r.copied)]})
+		return nil
 	default:
 		return fmt.Errorf("unknown message %q in the stream", data[0])
 	}
 }
 
-// queue hands a message to the applier and keeps answering while it is busy.
-func (r *receiver) queue(ctx context.Context, m message) error {
+// queue hands the messages to the applier and keeps answering while it is busy.
+func (r *receiver) queue(ctx context.Context) error {
 	defer func() { r.heard = time.Now() }() // nobody listened meanwhile
+	batch := r.batch
+	r.batch, r.copied = nil, nil
+	select {
+	case r.messages <- batch:
+		return nil
+	default:
+	}
 	for {
 		timer := time.NewTimer(statusInterval)
 		select {
-		case r.messages <- m:
+		case r.messages <- batch:
 			timer.Stop()
 			return nil
 		case <-timer.C:

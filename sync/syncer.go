@@ -153,14 +153,24 @@ func (s *session) lagging() bool {
 	return false
 }
 
+// figures are those of the tables in memory.
+func (s *session) figures() map[*table]TableStatus {
+	figures := make(map[*table]TableStatus, len(s.tables))
+	for _, t := range s.tables {
+		figures[t] = t.stage.status()
+	}
+	return figures
+}
+
 // report tells the tables' figures after the store has been written.
-func (s *session) report() {
+func (s *session) report(figures map[*table]TableStatus) {
 	s.mu.Lock()
 	if !s.lagging() {
 		s.status.Position = s.position
 	}
 	for _, t := range s.tables {
-		before, now := s.status.Tables[t.name()], t.stage.status()
+		before, now := s.status.Tables[t.name()], figures[t]
+		now.Generation = t.generation
 		if t.shows == 0 || t.previous != 0 {
 			now.State = Published
 		}
@@ -295,7 +305,7 @@ func (s *session) run(ctx context.Context) error {
 	s.mu.Unlock()
 	s.watch()
 	s.setState(Streaming, "", "")
-	s.report()
+	s.report(s.figures())
 	if err := s.apply(ctx, w, first); err != nil {
 		return fmt.Errorf("applying changes: %w", err)
 	}

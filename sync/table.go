@@ -241,6 +241,7 @@ func (t *table) errOutOfStep(what string) error {
 // clock is the time as the store can keep it.
 func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 
+// insert applies a new row, whose values become the table's.
 func (t *table) insert(values []value) error {
 	t.changed = true
 	id := t.nextRecord
@@ -251,14 +252,14 @@ func (t *table) insert(values []value) error {
 		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
-	t.pending[id] = &pendingRow{inserted: true, values: slices.Clone(values)}
+	t.pending[id] = &pendingRow{inserted: true, values: values}
 	t.rows++
 	t.weigh(values)
 	return nil
 }
 
-// update applies a changed row; old holds the values of the key before the
-// change.
+// update applies a changed row, whose values become the table's; old holds the values of
+// the key before the change.
 func (t *table) update(old, values []value) error {
 	t.changed = true
 	oldKey := t.keyOf(old)
@@ -296,7 +297,7 @@ func (t *table) remember(id incremental.RecordID, values []value) {
 	t.weigh(values)
 	row, pending := t.pending[id]
 	if !pending {
-		t.pending[id] = &pendingRow{values: slices.Clone(values)}
+		t.pending[id] = &pendingRow{values: values}
 		t.rows++
 		return
 	}

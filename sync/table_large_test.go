@@ -16,9 +16,9 @@ const (
 // TestLargeTransactions spills every kind of change of tables with both ways of updates:
 // readers see all of a transaction at once, and an interrupted one is applied once.
 func TestLargeTransactions(t *testing.T) {
-	before := spillRows
-	spillRows = spillFewer
-	t.Cleanup(func() { spillRows = before })
+	before, crowdBefore := spillRows, crowd
+	spillRows, crowd = spillFewer, 2*spillFewer+1
+	t.Cleanup(func() { spillRows, crowd = before, crowdBefore })
 	guarded := person("guarded")
 	guarded.guarded = true
 	b := tablesBench(t, person("plain"), guarded)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -17,27 +15,26 @@ import (
 const writeChunk = 5000
 
 // write queues everything that brings the table's store and release to the
-// state of its partition. The batch runs in the transaction that also moves the
-// position.
-func (t *table) write(ctx context.Context, tx pgx.Tx) error {
+// state of its partition. It belongs to the transaction that also moves the position.
+// What is queued does not change when the table does.
+func (t *table) write(ctx context.Context, to *sink) error {
 	if err := t.stage.settle(ctx, t.clock()); err != nil {
 		return err
 	}
-	to := &sink{ctx: ctx, tx: tx}
 	t.writeRows(to, t.stage.place)
 	t.writePlaces(to)
 	t.stage.writeRelease(to)
 	sql, arguments := t.statusUpdate()
 	to.Queue(sql, arguments...)
-	return to.close()
+	return to.err
 }
 
 // spill writes the rows that have gathered inside a source transaction which has not
 // ended, so that memory does not grow with it. Where new records stand is told when it
-// commits.
-func (t *table) spill(ctx context.Context, tx pgx.Tx) error {
-	to := &sink{ctx: ctx, tx: tx}
-	columns := len(t.stage.places())
+// commits, or when many of them wait to be settled. What the release shows of them is
+// written at the commit alone.
+func (t *table) spill(ctx context.Context, to *sink) error {
+	columns := len(t.keptPlaces())
 	t.writeRows(to, func(ids []incremental.RecordID) []any {
 		nowhere := make([]any, columns)
 		for i := range nowhere {
@@ -47,6 +44,13 @@ func (t *table) spill(ctx context.Context, tx pgx.Tx) error {
 	})
 	t.forgetRows()
 	t.spilled = true
+	if s, immediate := t.stage.(*immediate); immediate && s.crowded() {
+		if err := s.settle(ctx, t.clock()); err != nil {
+			return err
+		}
+		t.writePlaces(to)
+		s.placed()
+	}
 	return to.close()
 }
 
@@ -93,13 +97,18 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
 		names[i] = fmt.Sprintf("c%d", i)
 	}
-	places := t.stage.places()
-	sql := fmt.Sprintf("INSERT INTO %s (%s, %s, %s) SELECT u.record, %s, %s FROM unnest($1::bigint[]%s%s) AS u(record, %s, %s)",
-		t.recordsTable(), recordColumn, listed(places, ""), t.columnList(""),
-		listed(places, "u."), strings.Join(casts, ", "),
-		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), listed(places, ""), strings.Join(names, ", "))
+	places, at := t.keptPlaces(), ""
+	for _, c := range places {
+		at += c.name + ", "
+	}
+	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
+		t.recordsTable(), recordColumn, at, t.columnList(""), at, strings.Join(casts, ", "),
+		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), at, strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
+		arguments := []any{recordNumbers(chunk)}
+		if len(places) > 0 {
+			arguments = append(arguments, place(chunk)...)
+		}
 		for i := range t.columns {
 			arguments = append(arguments, t.pendingColumn(chunk, i))
 		}
@@ -152,15 +161,26 @@ func (t *table) writeUpdates(batch *sink) {
 	}
 }
 
+// keptPlaces are the columns of the records' places. Of a packed release the members tell.
+func (t *table) keptPlaces() []storeColumn {
+	if t.isPacked() {
+		return nil
+	}
+	return t.stage.places()
+}
+
 // writePlaces tells the store where records stand that were there before.
 func (t *table) writePlaces(batch *sink) {
+	places := t.keptPlaces()
+	if len(places) == 0 {
+		return
+	}
 	var ids []incremental.RecordID
 	for _, id := range t.stage.moved() {
 		if row, pending := t.pending[id]; !pending || !row.inserted {
 			ids = append(ids, id)
 		}
 	}
-	places := t.stage.places()
 	sets := make([]string, len(places))
 	for i, c := range places {
 		sets[i] = fmt.Sprintf("%[1]s = u.%[1]s", c.name)
@@ -172,11 +192,11 @@ func (t *table) writePlaces(batch *sink) {
 	}
 }
 
-// pendingColumn collects one column of the pending rows as a text array.
-func (t *table) pendingColumn(ids []incremental.RecordID, column int) []*string {
-	texts := make([]*string, len(ids))
-	for i, id := range ids {
-		texts[i] = t.pending[id].values[column].pointer()
+// pendingColumn collects one column of the pending rows.
+func (t *table) pendingColumn(ids []incremental.RecordID, column int) *array {
+	texts := newTexts(len(ids))
+	for _, id := range ids {
+		texts.add(t.pending[id].values[column])
 	}
 	return texts
 }
@@ -202,17 +222,6 @@ func typedArrays(first int, columns []storeColumn) string {
 		b.WriteString(arrays(c.sqlType, first+i, 1))
 	}
 	return b.String()
-}
-
-func recordNumbers(ids []incremental.RecordID) []int64 { return numbers(ids) }
-
-// numbers are ids as the store keeps them.
-func numbers[ID ~int64](ids []ID) []int64 {
-	list := make([]int64, len(ids))
-	for i, id := range ids {
-		list[i] = int64(id)
-	}
-	return list
 }
 
 // storedNumber is an id in the store: NULL is none.

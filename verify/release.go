@@ -23,6 +23,9 @@ func (t *table) checkRelease() error {
 		if err := t.violations("every record lies once among the members of its class", t.membersQuery()); err != nil {
 			return err
 		}
+		if err := t.violations("every member is another record", t.repeatedQuery()); err != nil {
+			return err
+		}
 	}
 	if err := t.violations("values published as they are agree in every class", t.copiesQuery()); err != nil {
 		return err
@@ -88,6 +91,13 @@ func (t *table) membersQuery() string {
 	class, record := t.parts[0].class, catalog.RecordColumn
 	return difference(t.records+" r WHERE "+t.inClasses("r"), t.packed+" p, unnest(p."+catalog.MembersColumn+") m",
 		[]string{"r." + class, "r." + record}, []string{"p." + class, "m." + record}, "'class ' || v0 || ' differs in ' || count(*) || ' records'")
+}
+
+// repeatedQuery looks for records that are members twice: their classes are told by the
+// packed rows alone.
+func (t *table) repeatedQuery() string {
+	return fmt.Sprintf("SELECT 'a record lies among the members of ' || string_agg('class ' || p.%[1]s, ', ') FROM %[2]s p, unnest(p.%[3]s) m GROUP BY m.%[4]s HAVING count(*) > 1",
+		t.parts[0].class, t.packed, catalog.MembersColumn, catalog.RecordColumn)
 }
 
 func (t *table) sameRowsQuery() string {

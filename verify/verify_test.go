@@ -282,6 +282,10 @@ var plants = []struct {
 		[]string{"every record lies once among the members of its class"},
 	},
 	{
+		"a record twice among the members", packed + "UPDATE kproxy_store.packed_12 SET kproxy_members[2].kproxy_record = kproxy_members[1].kproxy_record WHERE kproxy_class = 1",
+		[]string{"every record lies once among the members of its class", "every member is another record"},
+	},
+	{
 		"a release that reads the source", packed + `CREATE OR REPLACE VIEW kproxy_store.release_12 AS SELECT kproxy_class, age, age_range, weight, born, seen, seen_range, ward, postcode, p.member, m.diagnosis, m.notes
 			FROM kproxy_store.packed_12 p, unnest(kproxy_members) m WHERE NOT EXISTS (SELECT FROM patients)`,
 		[]string{"the published relation reads its release alone"},

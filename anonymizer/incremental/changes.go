@@ -1,6 +1,9 @@
 package incremental
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // Changes says how the classes differ from those at the last Settle.
 type Changes struct {
@@ -48,4 +51,32 @@ func (p *Partition) takeChanges() Changes {
 	slices.Sort(changes.Retired)
 	p.moved, p.changed, p.retired = p.moved[:0], p.changed[:0], nil
 	return changes
+}
+
+// Then are the changes of two Settles, of which the second one follows: what a store has to
+// do that follows both at once. Classes that came and went between may be among those
+// retired, and records that are gone among those moved. The first may be empty; its map
+// and lists are not to be used any more.
+func (c Changes) Then(next Changes) Changes {
+	if c.Moved == nil && c.Rewrite == nil && c.Retired == nil {
+		return next
+	}
+	if c.Moved == nil {
+		c.Moved = make(map[RecordID]ClassID, len(next.Moved))
+	}
+	maps.Copy(c.Moved, next.Moved)
+	c.Retired = union(c.Retired, next.Retired)
+	c.Rewrite = union(c.Rewrite, next.Rewrite)
+	c.Rewrite = slices.DeleteFunc(c.Rewrite, func(id ClassID) bool {
+		_, gone := slices.BinarySearch(c.Retired, id)
+		return gone
+	})
+	return c
+}
+
+// union joins two ascending lists.
+func union(a, b []ClassID) []ClassID {
+	all := slices.Concat(a, b)
+	slices.Sort(all)
+	return slices.Compact(all)
 }

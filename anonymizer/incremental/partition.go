@@ -87,17 +87,18 @@ type Partition struct {
 	classes   classes
 	table     population
 	alike     alike
-	domain    []extent        // of each attribute: positions seen since the last Truncate
-	waiting   []int32         // slots of records in no class
-	due       []ClassID       // classes that Settle must examine
-	changed   []ClassID       // classes of which the next Changes may tell
-	moved     []move          // records whose class may differ from that at the last Settle
-	retired   []ClassID       // classes of the last Settle that are gone
-	ctx       context.Context // of the Settle under way
-	compared  int             // boxes of the index looked at, since mending began
-	whole     bool            // classes are not split
-	scratch   []float64       // positions of a newcomer
-	sensitive []uint32        // value codes of one record
+	domain    []extent         // of each attribute: positions seen since the last Truncate
+	waiting   []int32          // slots of records in no class
+	due       []ClassID        // classes that Settle must examine
+	changed   []ClassID        // classes of which the next Changes may tell
+	moved     []move           // records whose class may differ from that at the last Settle
+	retired   []ClassID        // classes of the last Settle that are gone
+	ctx       context.Context  // of the Settle under way
+	compared  int              // boxes of the index looked at, since mending began
+	whole     bool             // classes are not split
+	scratch   []float64        // positions of a newcomer
+	cells     []hierarchy.Cell // of one attribute of a class
+	sensitive []uint32         // value codes of one record
 	measure   measure
 	search    search
 }
@@ -322,6 +323,19 @@ func (p *Partition) Members(class ClassID) []RecordID {
 	return ids
 }
 
+// AppendMembers appends the records of a class to a list, in an order that means nothing;
+// none for an unknown class and for class 0.
+func (p *Partition) AppendMembers(list []RecordID, class ClassID) []RecordID {
+	index := p.classes.index(class)
+	if index < 0 {
+		return list
+	}
+	for _, slot := range p.classes.list[index].members {
+		list = append(list, p.records.ids[slot])
+	}
+	return list
+}
+
 // Generalize gives what is published for a class, one generalization for each
 // attribute; nil for an unknown class and for class 0.
 func (p *Partition) Generalize(class ClassID) []hierarchy.Generalization {
@@ -334,7 +348,8 @@ func (p *Partition) Generalize(class ClassID) []hierarchy.Generalization {
 
 func (p *Partition) generalize(members []int32) []hierarchy.Generalization {
 	published := make([]hierarchy.Generalization, len(p.attributes))
-	cells := make([]hierarchy.Cell, len(members))
+	p.cells = slices.Grow(p.cells[:0], len(members))
+	cells := p.cells[:len(members)]
 	for a, attribute := range p.attributes {
 		for i, slot := range members {
 			cells[i] = p.records.cells.row(slot)[a]
