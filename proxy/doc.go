@@ -2,9 +2,10 @@
 // one side and to one PostgreSQL connection for each session on the other.
 //
 // It owns the wire: startup, TLS, SCRAM-SHA-256, relaying, cancel requests and
-// shutdown. What a statement may say is decided elsewhere, behind [Gate]. Raw
-// frames are relayed and only what must be understood is decoded: Query and
-// Parse on the way up, errors, notices and parameter reports on the way down.
+// shutdown. What a statement may say and mean is decided elsewhere, behind [Gate];
+// the proxy follows when what a session does takes effect ([State]). Raw frames are
+// relayed and only what must be understood is decoded: Query and Parse on the way
+// up, errors, notices, parameter reports and plans on the way down.
 //
 // Entry points: [New] and [Server.Serve]; package scram makes
 // what [Config.Users] stores. DESIGN.md tells why refusals travel through the

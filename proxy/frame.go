@@ -53,10 +53,7 @@ func readFrame(r *bufio.Reader) (frame, error) {
 // relay copies the message whose header has been read, through the buffers
 // there are.
 func relay(w *bufio.Writer, r *bufio.Reader, f frame) error {
-	var header [headerBytes]byte
-	header[0] = f.kind
-	binary.BigEndian.PutUint32(header[1:], uint32(f.size+4))
-	if err := send(w, header[:]); err != nil {
+	if err := send(w, appendHeader(w.AvailableBuffer(), f.kind, f.size)); err != nil {
 		return err
 	}
 	for size := f.size; size > 0; {
@@ -110,11 +107,14 @@ func unexpected(err error) error {
 	return err
 }
 
+// appendHeader appends the header of a message with a body of size bytes.
+func appendHeader(dst []byte, kind byte, size int) []byte {
+	return binary.BigEndian.AppendUint32(append(dst, kind), uint32(size+4))
+}
+
 // appendFrame appends a message with a body.
 func appendFrame(dst []byte, kind byte, body []byte) []byte {
-	dst = append(dst, kind)
-	dst = binary.BigEndian.AppendUint32(dst, uint32(len(body)+4))
-	return append(dst, body...)
+	return append(appendHeader(dst, kind, len(body)), body...)
 }
 
 // flushError is the failure to write to the peer that a relay writes to, as

@@ -11,8 +11,9 @@ import (
 const maxRefusalBytes = 8 << 10
 
 // refusal is a statement that is not to be executed. In its place the server
-// gets the token, which no grammar accepts, and the error the server answers
-// with at that point of the pipeline is replaced by the refusal's own.
+// gets a text with the token that cannot succeed, and the error about the token
+// that the server answers with at that point of the pipeline is replaced by the
+// refusal's own.
 type refusal struct {
 	report
 	token string
@@ -43,6 +44,16 @@ func (r *refusal) fatal() *fatal {
 	last := r.report
 	last.severity, last.position = "FATAL", 0
 	return (*fatal)(&last)
+}
+
+// text is what to send. The token alone is a syntax error, which the server reports
+// before all else; as the name of a column it is found missing after the server has
+// looked whether the transaction has failed, in which case that is the answer.
+func (r *refusal) text() string {
+	if r.state == stateSyntaxError {
+		return r.token
+	}
+	return "SELECT " + r.token
 }
 
 // matches reports whether message is the server's answer to the token.

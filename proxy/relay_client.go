@@ -156,7 +156,7 @@ func (s *session) query(f frame) error {
 	if err := s.push(stepQuery, nil, &n); err != nil {
 		return err
 	}
-	return send(s.up.w, appendQuery(nil, statement.SQL))
+	return send(s.up.w, appendQuery(s.up.w.AvailableBuffer(), statement.SQL))
 }
 
 // parse handles a Parse message.
@@ -193,7 +193,7 @@ func (s *session) parse(f frame) error {
 	if err := s.push(stepExtended, nil, &n); err != nil {
 		return err
 	}
-	return send(s.up.w, appendParse(nil, message, statement.SQL))
+	return send(s.up.w, appendParse(s.up.w.AvailableBuffer(), message, statement.SQL))
 }
 
 // statementBody reads the body of Query or Parse, or skips one that is too long
@@ -212,7 +212,7 @@ func (s *session) refuseQuery(r *refusal) error {
 	if err := s.push(stepQuery, r, nil); err != nil {
 		return err
 	}
-	return send(s.up.w, appendQuery(nil, r.token))
+	return send(s.up.w, appendQuery(nil, r.text()))
 }
 
 // refuseMessage skips a message of the extended protocol and refuses it.
@@ -229,7 +229,7 @@ func (s *session) refuseExtended(r *refusal, inPlace parseMessage) error {
 		return err
 	}
 	s.doomed = true
-	return send(s.up.w, appendParse(nil, inPlace, r.token))
+	return send(s.up.w, appendParse(nil, inPlace, r.text()))
 }
 
 // push notes in the pipeline what is sent next, once there is room and no

@@ -69,7 +69,7 @@ var scripts = []struct {
 		"refused in a failed transaction",
 		[]oldproto.FrontendMessage{query("BEGIN"), query("SELECT 1/0"), query("forbidden"), query("ROLLBACK")},
 		4,
-		"C(BEGIN) ZT E22012 ZE E42501 ZE C(ROLLBACK) ZI",
+		"C(BEGIN) ZT E22012 ZE E25P02 ZE C(ROLLBACK) ZI",
 	},
 	{
 		"refused to a savepoint",

@@ -127,7 +127,7 @@ func judgeUpstream(t *testing.T) func(string) string {
 			return "42601"
 		case checked:
 			return ""
-		case strings.HasPrefix(sql, "kproxy_refused_"):
+		case strings.HasPrefix(sql, "SELECT kproxy_refused_"):
 			return "42601"
 		case strings.Trim(sql, " \t\n\r\f\v;") == "":
 			return ""

@@ -12,6 +12,7 @@ const (
 	stateInvalidPassword        = "28P01"
 	stateInvalidCatalogName     = "3D000"
 	stateInsufficientPrivilege  = "42501"
+	stateSyntaxError            = "42601"
 	stateTooManyConnections     = "53300"
 	stateProgramLimitExceeded   = "54000"
 	stateQueryCanceled          = "57014"

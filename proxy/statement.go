@@ -44,18 +44,16 @@ func parseParse(body []byte) (parseMessage, error) {
 
 // appendQuery appends a Query message.
 func appendQuery(dst []byte, sql string) []byte {
-	return appendFrame(dst, 'Q', append([]byte(sql), 0))
+	dst = appendHeader(dst, 'Q', len(sql)+1)
+	return append(append(dst, sql...), 0)
 }
 
 // appendParse appends a Parse message with m's name and types and the text sql.
 func appendParse(dst []byte, m parseMessage, sql string) []byte {
-	body := make([]byte, 0, len(m.name)+len(sql)+len(m.types)+2)
-	body = append(body, m.name...)
-	body = append(body, 0)
-	body = append(body, sql...)
-	body = append(body, 0)
-	body = append(body, m.types...)
-	return appendFrame(dst, 'P', body)
+	dst = appendHeader(dst, 'P', len(m.name)+len(sql)+len(m.types)+2)
+	dst = append(append(dst, m.name...), 0)
+	dst = append(append(dst, sql...), 0)
+	return append(dst, m.types...)
 }
 
 // decide returns the statement to send for a client's text in a state, or its refusal.
