@@ -164,12 +164,7 @@ func randomPipeline(rng *rand.Rand, n int) (all []oldproto.FrontendMessage) {
 		case 4, 5, 6, 7:
 			all = append(all, byName("", text())...)
 		case 8:
-			// Only texts in which no name depends on the state: names are resolved when
-			// a text is parsed, but PostgreSQL resolves them again where the path has
-			// changed since.
-			if sql := text(); sql != place {
-				all = append(all, &oldproto.Parse{Name: name, Query: sql})
-			}
+			all = append(all, &oldproto.Parse{Name: name, Query: text()})
 		case 9:
 			all = append(all, again(name)...)
 		case 10:

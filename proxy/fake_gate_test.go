@@ -33,6 +33,9 @@ func (testGate) Rewrite(sql string, in State) (Statement, error) {
 		panic("the gate explodes on " + sql)
 	}
 	statement := fakeRewrite(sql, in)
+	if strings.Contains(statement.SQL, "'hidden'") {
+		return Statement{}, refusedText{}
+	}
 	if strings.Contains(sql, publicName) {
 		statement.Reads = []string{publicName}
 	}

@@ -35,7 +35,18 @@ func (s *session) judge(kind noteKind, sql string) (Statement, note, *refusal, e
 		state, _ = s.pipeline.ahead()
 		statement, refused = s.decide(sql, state)
 	}
+	s.travels(state, statement.Effects)
 	return statement, noteOfText(kind, sql, state, statement), refused, nil
+}
+
+// binds prepares for a Bind, unless it is refused.
+func (s *session) binds(n *note) (*refusal, error) {
+	if s.moved && n.statement != "" {
+		if refused, err := s.resolve(n.statement); refused != nil || err != nil {
+			return refused, err
+		}
+	}
+	return s.hold(n)
 }
 
 // hold returns the refusal to remember what a message leaves behind, if it would be too
@@ -69,7 +80,10 @@ func noteOfText(kind noteKind, sql string, in State, statement Statement) note {
 // noteOf is what to remember of Bind, Execute or Close, whose body is yet to be read;
 // nil = nothing.
 func (s *session) noteOf(f frame) (*note, error) {
-	if !s.holding || f.kind == 'D' {
+	switch {
+	case s.holding && f.kind != 'D':
+	case s.naming && (f.kind == 'C' || f.kind == 'B' && s.moved):
+	default:
 		return nil, nil
 	}
 	// Names longer than the buffer are nobody's.

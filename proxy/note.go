@@ -5,8 +5,9 @@ const (
 	// maxNotes caps the notes; a client that is ahead by as many waits.
 	maxNotes = 1024
 
-	// maxTexts and maxTextBytes cap the texts that are kept for the positions of
-	// errors. Errors about texts beyond them have no position.
+	// maxTexts and maxTextBytes cap the texts that are kept while they are
+	// unanswered. Errors about texts beyond them have no position, and named
+	// statements with such texts keep the meaning they had when they were parsed.
 	maxTexts     = 256
 	maxTextBytes = 256 << 10
 
@@ -36,6 +37,8 @@ type note struct {
 
 	statement, portal string // the names in it
 
+	hidden   bool      // the message is not the client's, nor is its answer
+	resolved *resolved // of a noteParse with a name
 	prepared *prepared // what its text is, for noteQuery and noteParse
 	ran      int       // statements of it that have run, for noteQuery
 
@@ -52,6 +55,9 @@ func (p *pipeline) remember(n *note) {
 	if n.sql != "" && (p.notes.len() >= maxTexts || p.textBytes+len(n.sql) > maxTextBytes) {
 		n.sql, n.in = "", nil
 	}
+	if p.textBytes+len(n.sql)+n.resolved.size() > maxTextBytes {
+		n.resolved = nil
+	}
 	if n.touches {
 		p.touched = true
 		if n.kind != noteQuery {
@@ -62,8 +68,8 @@ func (p *pipeline) remember(n *note) {
 			}
 		}
 	}
-	if n.touches || n.prepared != nil || n.sql != "" {
-		p.textBytes += len(n.sql)
+	if n.touches || n.hidden || n.prepared != nil || n.sql != "" || n.statement != "" && n.kind != noteBind {
+		p.textBytes += len(n.sql) + n.resolved.size()
 		p.notes.push(*n)
 	}
 }
@@ -99,7 +105,7 @@ func (p *pipeline) current() *note {
 func (p *pipeline) forget() {
 	for p.notes.len() > 0 && p.notes.at(0).message < p.at {
 		n := p.notes.at(0)
-		p.textBytes -= len(n.sql)
+		p.textBytes -= len(n.sql) + n.resolved.size()
 		if n.touches && n.kind != noteQuery {
 			p.holding--
 			p.holdingBytes -= n.prepared.size()

@@ -53,9 +53,10 @@ type pipeline struct {
 	segments int         // that have been sent whole and not been answered
 
 	done      holdings // as far as the server has answered
-	failed    bool     // an error came since the last ReadyForQuery
-	touched   bool     // the open segment may change the holdings
-	unsettled int      // segments outstanding that may
+	named     resolutions
+	failed    bool // an error came since the last ReadyForQuery
+	touched   bool // the open segment may change the holdings
+	unsettled int  // segments outstanding that may
 
 	// Of the open segment: see foresee. The guess is stale when its state began with
 	// one that is not done's any more.
@@ -146,19 +147,20 @@ func (p *pipeline) endSegment() {
 }
 
 // answered takes note of a message of the given type that completes a message of a
-// run, or a statement of a simple query.
-func (p *pipeline) answered(kind byte) {
+// run, or a statement of a simple query. It tells whether the client is not to see it.
+func (p *pipeline) answered(kind byte) (hidden bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	head := p.head()
 	if head == nil {
-		return
+		return false
 	}
 	n := p.current()
 	switch {
 	case head.kind == stepExtended:
-		if n != nil && n.touches {
-			p.done.apply(n)
+		if n != nil {
+			hidden = n.hidden
+			p.succeeded(n)
 		}
 		head.waiting--
 		p.at++
@@ -167,6 +169,21 @@ func (p *pipeline) answered(kind byte) {
 	case kind == 'C' && n != nil && n.prepared != nil:
 		p.done.ran(n.prepared.effects, n.ran)
 		n.ran++
+	}
+	return hidden
+}
+
+// succeeded does what a message of a run does; p.mu is held.
+func (p *pipeline) succeeded(n *note) {
+	if n.touches {
+		p.done.apply(n)
+	}
+	switch {
+	case n.statement == "" || n.kind != noteParse && n.kind != noteCloseStatement:
+	case n.resolved == nil:
+		p.named.remove(n.statement)
+	default:
+		p.named.put(n.statement, n.resolved)
 	}
 }
 
@@ -272,4 +289,5 @@ func (p *pipeline) deallocate() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done.deallocate()
+	p.named = resolutions{}
 }

@@ -115,7 +115,7 @@ func (s *session) forward(f frame) error {
 		return err
 	}
 	if n != nil && n.kind == noteBind {
-		refused, err := s.hold(n)
+		refused, err := s.binds(n)
 		if err != nil {
 			return err
 		}
@@ -179,8 +179,12 @@ func (s *session) parse(f frame) error {
 	if refused == nil {
 		refused = message.checkTypes()
 	}
+	if len(message.name) > 0 {
+		n.name(message, statement)
+		s.naming = true
+	}
 	if n.prepared != nil || s.holding {
-		n.statement, s.holding = string(message.name), true
+		s.holding = true
 		if refused == nil {
 			if refused, err = s.hold(&n); err != nil {
 				return err

@@ -43,8 +43,12 @@ func (s *session) deliver(f frame) error {
 	case '1', '2', '3', 'C', 'I', 'T', 'n', 's':
 		// Each completes one extended-query message: a statement's Describe is
 		// complete with the T or n after its t.
-		if err := s.complete(f); err != nil {
+		hidden, err := s.complete(f)
+		if err != nil {
 			return err
+		}
+		if hidden {
+			return skipBody(s.up.r, f.size)
 		}
 	case 't', 'H', 'd', 'c':
 	case 'G', 'W':
@@ -59,18 +63,23 @@ func (s *session) deliver(f frame) error {
 	return err
 }
 
-// complete takes note of a message that completes another.
-func (s *session) complete(f frame) error {
+// complete takes note of a message that completes another, and tells whether the client
+// is not to see it.
+func (s *session) complete(f frame) (hidden bool, err error) {
 	begin, err := s.up.r.Peek(min(f.size, planDescriptionBytes))
 	if err != nil {
-		return unexpected(err)
+		return false, unexpected(err)
 	}
 	s.rows = rows{described: f.kind == 'T' && describesPlan(f.size, begin)}
-	s.pipeline.answered(f.kind)
-	if f.kind == 'C' && deallocates(begin) {
+	hidden = s.pipeline.answered(f.kind)
+	switch {
+	case f.kind != 'C':
+	case deallocates(begin):
 		s.pipeline.deallocate()
+	case namesStatements(begin):
+		s.pipeline.forgetNames()
 	}
-	return nil
+	return hidden, nil
 }
 
 // deallocates tells whether a command tag is that of a statement that has dropped all

@@ -56,6 +56,10 @@ type session struct {
 
 	doomed  bool // relayClient's: a refusal was sent and no Sync since
 	holding bool // relayClient's: statements with effects or plans were prepared
+	naming  bool // relayClient's: statements were prepared under names
+	moved   bool // relayClient's: search_path may have changed
+
+	begunPath string // the search_path at first
 
 	torn     bool   // relayServer's: stopped inside a message to the client
 	farewell bool   // relayServer's: the server has sent FATAL
@@ -71,7 +75,8 @@ func newSession(config *Config, user string, state State, client net.Conn, up *u
 	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
 	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
 	up.in.to = s.clientOut
-	s.path = searchPath(state)
+	s.begunPath = searchPath(state)
+	s.path = s.begunPath
 	_, s.reportsPath = up.parameters[pathParameter]
 	return s
 }

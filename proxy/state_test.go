@@ -156,6 +156,31 @@ var stateScripts = []struct {
 		2,
 		"C(SET) H d c C(COPY 1) H c C(COPY 0) C(SET) " + at("b") + " ZI " + at("b") + " ZI",
 	},
+	{
+		"names in a prepared statement are looked up again",
+		messages(parse("s", seen), syncMessage, "SET search_path TO a", bind("", "s"), execute("", 0), syncMessage,
+			bind("", "s"), execute("", 0), run("", "SET search_path TO b"), bind("", "s"), execute("", 0), syncMessage, bind("p", "s"), execute("p", 0), syncMessage),
+		5,
+		"1 ZI C(SET) ZI 2 D(a,a) C(SELECT 1) ZI 2 D(a,a) C(SELECT 1) 1 2 C(SET) 2 D(b,b) C(SELECT 1) ZI 2 D(b,b) C(SELECT 1) ZI",
+	},
+	{
+		"and may be refused then",
+		messages(parse("s", "SELECT '@'"), run("", "SET search_path TO hidden"), bind("", "s"), execute("", 0), syncMessage, "SELECT 1"),
+		2,
+		"1 1 2 C(SET) E42501 ZI T D(1) C(SELECT 1) ZI",
+	},
+	{
+		"a name that SQL has given to another statement",
+		messages(parse("s", seen), syncMessage, "DEALLOCATE s", "PREPARE s AS SELECT 'other'", "SET search_path TO a", bind("", "s"), execute("", 0), syncMessage),
+		5,
+		"1 ZI C(DEALLOCATE) ZI C(PREPARE) ZI C(SET) ZI 2 D(other) C(SELECT 1) ZI",
+	},
+	{
+		"a name that is closed before it is bound",
+		messages(parse("s", seen), run("", "SET search_path TO a"), closing('S', "s"), bind("", "s"), syncMessage),
+		1,
+		"1 1 2 C(SET) 3 E26000 ZI",
+	},
 	{"empty", messages("SET search_path TO a", "", ";", run("", ""), syncMessage, seen), 5, "C(SET) ZI I ZI I ZI 1 2 I ZI " + at("a") + " ZI"},
 	{
 		"SQL's PREPARE has no part in it",
@@ -248,9 +273,7 @@ func randomPipeline(rng *rand.Rand, n int) (all []oldproto.FrontendMessage) {
 		case 5, 6:
 			all = append(all, run("", seen)...)
 		case 7:
-			if text := effect(); text != seen {
-				all = append(all, parse(name, text))
-			}
+			all = append(all, parse(name, effect()))
 		case 8:
 			all = append(all, bind("", name), execute("", uint32(rng.IntN(2))))
 		case 9:

@@ -142,6 +142,9 @@ func TestTextWaitsForEffects(t *testing.T) {
 			s.sends("SELECT 1", "SELECT 2", run("", "SELECT 3"), syncMessage, "SELECT 4")
 			s.expect("Q(SELECT 1) Q(SELECT 2) P(SELECT 3) B E S Q(SELECT 4)")
 			s.answers(ready, ready, parsed, bound, complete, ready, ready)
+			s.sends(parse("n", "SELECT 1"), run("", "BEGIN"), syncMessage, bind("", "n"), execute("", 0), syncMessage)
+			s.expect("P(SELECT 1) P(BEGIN) B E S B E S")
+			s.answers(parsed, parsed, bound, complete, ready, bound, complete, ready)
 
 			// A text waits for a segment with effects, and only for that.
 			s.sends("SET search_path TO a", "SELECT @", "SELECT 'again', @")
@@ -152,14 +155,12 @@ func TestTextWaitsForEffects(t *testing.T) {
 			s.expect("Q(SELECT a) Q(SELECT 'again', a)")
 			s.answers(ready, ready)
 
-			// What has no text does not wait, and a refusal does.
+			// What is bound under a name waits, too, once the path was another one.
 			s.sends(parse("s", "SELECT 1"), run("", "SET search_path TO b"), syncMessage, bind("", "s"), execute("", 0), syncMessage, "SELECT @")
-			s.expect("P(SELECT 1) P(SET search_path TO b) B E S B E S")
+			s.expect("P(SELECT 1) P(SET search_path TO b) B E S")
 			s.answers(parsed, parsed, bound, complete, ready)
-			s.expect("")
-			s.answers(bound, complete, ready)
-			s.expect("Q(SELECT b)")
-			s.answers(ready)
+			s.expect("B E S Q(SELECT b)")
+			s.answers(bound, complete, ready, ready)
 
 			// In one segment it is clear what will be.
 			s.sends(run("", "SET search_path TO c"), run("", "SELECT @"), "SELECT @", "SELECT 'now', @")
