@@ -107,3 +107,36 @@ func TestHoldingsAreBounded(t *testing.T) {
 		t.Error("what is closed counts")
 	}
 }
+
+// TestNamedTextsAreBounded remembers texts of named statements until there are too many
+// bytes of them.
+func TestNamedTextsAreBounded(t *testing.T) {
+	t.Parallel()
+	var named resolutions
+	text := strings.Repeat("x", maxResolvedBytes/10)
+	for i := range 100 {
+		named.put(strings.Repeat("n", i%25), &resolved{sql: text})
+		total := 0
+		for _, r := range named.all {
+			total += r.size()
+		}
+		if total != named.bytes || total > maxResolvedBytes {
+			t.Fatalf("%d bytes are remembered, %d counted", total, named.bytes)
+		}
+	}
+	p := newPipeline(fakeState{})
+	for range maxNotes {
+		n := &note{kind: noteParse, sql: text, in: fakeState{}}
+		n.name(parseMessage{name: []byte("s"), sql: text}, Statement{SQL: text})
+		p.push(stepExtended, nil, n)
+	}
+	if p.textBytes > maxTextBytes {
+		t.Errorf("%d bytes are on their way", p.textBytes)
+	}
+	for range maxNotes {
+		p.answered('1')
+	}
+	if p.textBytes != 0 || p.named.all["s"] != nil {
+		t.Errorf("%d bytes are left; a text that was not kept left another one: %v", p.textBytes, p.named.all["s"] != nil)
+	}
+}

@@ -10,14 +10,22 @@ import (
 	"testing"
 )
 
-// passingGate lets everything pass as it is.
+// passingGate lets everything pass as it is. It knows BEGIN.
 type passingGate struct{ markingGate }
 
-func (passingGate) Rewrite(sql string, _ State) (Statement, error) { return Statement{SQL: sql}, nil }
+func (passingGate) Rewrite(sql string, _ State) (Statement, error) {
+	if sql == "BEGIN" {
+		return Statement{SQL: sql, Effects: []any{fakeEffect{"begin", ""}}}, nil
+	}
+	return Statement{SQL: sql}, nil
+}
+
+// exchange is what a client sends and a server answers.
+type exchange struct{ request, response []byte }
 
 // benchmarkRelay sends requests of which the server sees each once whole before it
 // answers, and allocates nothing itself.
-func benchmarkRelay(b *testing.B, request, seen, response []byte) {
+func benchmarkRelay(b *testing.B, first, each exchange) {
 	config := Config{Gate: passingGate{}, Available: func() error { return nil }, Logger: slog.New(slog.DiscardHandler)}.withDefaults()
 	client, proxyClient := net.Pipe()
 	server, proxyServer := net.Pipe()
@@ -29,27 +37,31 @@ func benchmarkRelay(b *testing.B, request, seen, response []byte) {
 		ran <- newSession(&config, "ann", fakeState{}, proxyClient, up).run(b.Context())
 	}()
 	go func() {
-		buffer := make([]byte, len(seen))
-		for {
-			if _, err := io.ReadFull(server, buffer); err != nil {
+		heard := make([]byte, max(len(first.request), len(each.request)))
+		for now := first; ; now = each {
+			if _, err := io.ReadFull(server, heard[:len(now.request)]); err != nil {
 				return
 			}
-			if _, err := server.Write(response); err != nil {
+			if _, err := server.Write(now.response); err != nil {
 				return
 			}
 		}
 	}()
-	buffer := make([]byte, len(response))
-	b.SetBytes(int64(len(response)))
-	b.ReportAllocs()
-	b.ResetTimer()
-	for range b.N {
-		if _, err := client.Write(request); err != nil {
+	ask := func(e exchange, buffer []byte) {
+		if _, err := client.Write(e.request); err != nil {
 			b.Fatal(err)
 		}
 		if _, err := io.ReadFull(client, buffer); err != nil {
 			b.Fatal(err)
 		}
+	}
+	ask(first, make([]byte, len(first.response)))
+	buffer := make([]byte, len(each.response))
+	b.SetBytes(int64(len(each.response)))
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range b.N {
+		ask(each, buffer)
 	}
 	b.StopTimer()
 	_ = client.Close()
@@ -77,9 +89,11 @@ func rowsOf(n int, end ...byte) []byte {
 	return out
 }
 
+// plain is a simple query.
+var plain = exchange{appendQuery(nil, "SELECT 1"), append(appendFrame(nil, 'T', []byte{0, 0}), rowsOf(1, 'C', 'Z')...)}
+
 func BenchmarkSimple(b *testing.B) {
-	request := appendQuery(nil, "SELECT 1")
-	benchmarkRelay(b, request, request, append(appendFrame(nil, 'T', []byte{0, 0}), rowsOf(1, 'C', 'Z')...))
+	benchmarkRelay(b, plain, plain)
 }
 
 func BenchmarkExtended(b *testing.B) {
@@ -89,17 +103,28 @@ func BenchmarkExtended(b *testing.B) {
 	request = appendFrame(request, 'E', make([]byte, 5))
 	request = appendFrame(request, 'S', nil)
 	response := appendFrame(appendFrame(appendFrame(nil, '1', nil), '2', nil), 'T', []byte{0, 0})
-	benchmarkRelay(b, request, request, append(response, rowsOf(1, 'C', 'Z')...))
+	benchmarkRelay(b, plain, exchange{request, append(response, rowsOf(1, 'C', 'Z')...)})
 }
 
-func BenchmarkPrepared(b *testing.B) {
-	request := appendFrame(nil, 'B', make([]byte, 8))
+// boundTo executes a statement that was prepared.
+func boundTo(name string) exchange {
+	request := appendFrame(nil, 'B', append([]byte("\x00"+name), make([]byte, 7)...))
 	request = appendFrame(request, 'E', make([]byte, 5))
 	request = appendFrame(request, 'S', nil)
-	benchmarkRelay(b, request, request, append(appendFrame(nil, '2', nil), rowsOf(1, 'C', 'Z')...))
+	return exchange{request, append(appendFrame(nil, '2', nil), rowsOf(1, 'C', 'Z')...)}
+}
+
+func BenchmarkPrepared(b *testing.B) { benchmarkRelay(b, plain, boundTo("S_2")) }
+
+// BenchmarkPreparedBesideEffects is in a session that has prepared BEGIN, as pgjdbc does.
+func BenchmarkPreparedBesideEffects(b *testing.B) {
+	begin := exchange{appendParse(nil, parseMessage{name: []byte("S_1"), types: []byte{0, 0}}, "BEGIN"), appendFrame(nil, '1', nil)}
+	begin.request = appendFrame(begin.request, 'S', nil)
+	begin.response = appendFrame(begin.response, 'Z', []byte("I"))
+	benchmarkRelay(b, begin, boundTo("S_2"))
 }
 
 func BenchmarkResult100000Rows(b *testing.B) {
 	request := appendQuery(nil, "SELECT many")
-	benchmarkRelay(b, request, request, append(appendFrame(nil, 'T', []byte{0, 0}), rowsOf(100_000, 'C', 'Z')...))
+	benchmarkRelay(b, plain, exchange{request, append(appendFrame(nil, 'T', []byte{0, 0}), rowsOf(100_000, 'C', 'Z')...)})
 }

@@ -176,6 +176,12 @@ var stateScripts = []struct {
 		"1 ZI C(DEALLOCATE) ZI C(PREPARE) ZI C(SET) ZI 2 D(other) C(SELECT 1) ZI",
 	},
 	{
+		"a name that was closed",
+		messages(parse("s", seen), syncMessage, closing('S', "s"), syncMessage, "SET search_path TO a", bind("", "s"), syncMessage),
+		4,
+		"1 ZI 3 ZI C(SET) ZI E26000 ZI",
+	},
+	{
 		"a name that is closed before it is bound",
 		messages(parse("s", seen), run("", "SET search_path TO a"), closing('S', "s"), bind("", "s"), syncMessage),
 		1,
