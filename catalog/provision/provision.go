@@ -49,6 +49,11 @@ type Input struct {
 	Publication string
 	// Slot is the replication slot, which the script only speaks of.
 	Slot string
+	// Database is the name by which clients know the database; empty if it is the
+	// server's own.
+	Database string
+	// TemporaryTables lets the reader make temporary tables.
+	TemporaryTables bool
 }
 
 func (in Input) withDefaults() Input {
@@ -89,6 +94,9 @@ func (in Input) validate() error {
 	check("the reader role", in.Reader.Name)
 	check("the publication", in.Publication)
 	check("the replication slot", in.Slot)
+	if in.Database != "" {
+		check("the clients' database", in.Database)
+	}
 	if in.Owner.Name == in.Reader.Name {
 		problems = append(problems, fmt.Errorf("owner and reader are both %q: sessions of clients need a role of their own", in.Owner.Name))
 	}

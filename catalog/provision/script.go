@@ -16,8 +16,8 @@ var sqlFiles embed.FS
 
 // parts are the script's files in the order in which they run.
 var parts = []string{
-	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql",
-	"store.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql", "slot.sql",
+	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql",
+	"store.sql", "viewstore.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -28,6 +28,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 // scriptData is what the templates see.
 type scriptData struct {
 	Owner, Reader, Publication, Slot string
+	Database                         string
+	TemporaryTables                  bool
 	StoreSchema, CatalogSchema       string
 	ReleasePrefix                    string
 	Protected, Readable              []catalog.Name
@@ -40,8 +42,8 @@ type scriptData struct {
 
 // standIn is a catalog.StandIn in the form the DO block reads.
 type standIn struct {
-	Of, Name, Filter string
-	Replace          string // JSON object: column to expression
+	Of, Name, From, Filter string
+	Replace                string // JSON object: column to expression
 }
 
 // Script is the complete SQL that prepares the database, for psql -1. It can be
@@ -71,6 +73,7 @@ func Script(in Input) (string, error) {
 func newScriptData(in Input) (scriptData, error) {
 	data := scriptData{
 		Owner: in.Owner.Name, Reader: in.Reader.Name, Publication: in.Publication, Slot: in.Slot,
+		Database: in.Database, TemporaryTables: in.TemporaryTables,
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
 		ReleasePrefix: catalog.ReleaseSchema(""),
 		Protected:     protectedTables(in.Policy), Readable: in.Policy.Readable,
@@ -87,7 +90,9 @@ func newScriptData(in Input) (scriptData, error) {
 		if err != nil {
 			return scriptData{}, fmt.Errorf("stand-in for %s: %w", s.Of, err)
 		}
-		data.StandIns = append(data.StandIns, standIn{Of: s.Of.SQL(), Name: s.Name().SQL(), Filter: s.Filter, Replace: replace})
+		data.StandIns = append(data.StandIns, standIn{
+			Of: s.Of.SQL(), Name: s.Name().SQL(), From: s.From, Filter: s.Filter, Replace: replace,
+		})
 	}
 	return data, nil
 }

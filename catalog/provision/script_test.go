@@ -181,7 +181,7 @@ func TestSetupMendsWhatDrifted(t *testing.T) {
 		REVOKE USAGE ON SCHEMA kproxy_catalog FROM `+reader+`;
 		ALTER SCHEMA kproxy_store OWNER TO postgres;
 		ALTER ROLE `+reader+` NOLOGIN INHERIT;
-		DROP VIEW kproxy_catalog.pg_class;`)
+		DROP VIEW kproxy_catalog.pg_class CASCADE;`)
 	apply(t, admin, in)
 	if got := schemaOf(t, admin, in); got != want {
 		t.Errorf("not mended:\n%s", got)

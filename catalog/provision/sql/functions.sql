@@ -1,31 +1,71 @@
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
 -- so that the planner puts them in line; the look-ups behind them run for few
 -- rows. All run with the rights of the session and name everything in full.
--- 16384 is the first identifier of an object that initdb did not make.
+-- 16384 is the first identifier of an object that initdb did not make. Some read
+-- stand-ins, which come later.
+SET check_function_bodies = off;
+
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.is_stand_in(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    WHERE c.oid = $1 AND n.nspname = '{{.CatalogSchema}}')
+    WHERE c.oid = $1 AND (n.nspname = '{{.CatalogSchema}}'
+      -- All sessions are the reader's: its temporary tables are not all one's own.
+      -- Parallel workers know which are.
+      OR pg_catalog.pg_is_other_temp_schema(n.oid)))
 $kproxy$;
 
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.is_index_of_readable(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_index i
-    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT'))
+    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT')
+      AND NOT {{.CatalogSchema}}.is_stand_in(i.indrelid))
 $kproxy$;
 
 -- Whether the session may read the relation, or the relation of the index.
--- pg_index_has_property gives NULL for what is no index.
+-- pg_index_has_property gives NULL for what is no index. Of all views only the
+-- stand-ins carry REFERENCES, which does nothing there.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.visible(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT CASE
     WHEN pg_catalog.has_table_privilege($1, 'SELECT')
-      THEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid OR NOT {{.CatalogSchema}}.is_stand_in($1)
+      THEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid OR NOT pg_catalog.has_table_privilege($1, 'REFERENCES')
+        OR NOT {{.CatalogSchema}}.is_stand_in($1)
     WHEN pg_catalog.pg_index_has_property($1::pg_catalog.regclass, 'clusterable') IS NULL THEN false
     ELSE {{.CatalogSchema}}.is_index_of_readable($1)
   END
+$kproxy$;
+
+-- The name by which clients know the database.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.database_name() RETURNS name
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT {{if .Database}}{{literal .Database}}::pg_catalog.name{{else}}pg_catalog.current_database(){{end}}
+$kproxy$;
+
+-- The database that a client names, or gives the number of.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.database_oid(text) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT d.oid FROM pg_catalog.pg_database d
+  WHERE d.datname = pg_catalog.current_database() AND $1 IN ({{.CatalogSchema}}.database_name()::text, d.oid::text)
+$kproxy$;
+
+-- The schema that privileges on a schema are asked of: that of its published
+-- relations; itself if none.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.release_namespace(namespace oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT r.oid FROM pg_catalog.pg_namespace s
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || s.nspname::text)::pg_catalog.name
+    WHERE s.oid = $1), $1)
+$kproxy$;
+
+-- The schema to ask a client's privileges of, whichever it names or gives the number
+-- of; NULL if it may not know of it.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.schema_oid(text) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT {{.CatalogSchema}}.release_namespace(n.oid) FROM {{.CatalogSchema}}.pg_namespace n
+  WHERE n.nspname = $1::pg_catalog.name OR n.oid = CASE WHEN $1 ~ '^[0-9]{1,9}$' THEN $1::pg_catalog.oid END
 $kproxy$;
 
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.released_namespace(namespace oid) RETURNS oid
@@ -76,22 +116,150 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
   SELECT v.reltype FROM visible v
 $kproxy$;
 
--- What pg_table_is_visible means to clients, whose search path is pg_catalog and
--- public as the stand-ins show them: whether the relation is found by its bare
--- name. NULL, as there, where there is no relation that the session may know of.
-CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.table_is_visible(relation oid) RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+-- The schemas that a client's schema stands for: the one with its published relations
+-- (first) and itself. kproxy's own are none of a client's.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.client_schema(name name) RETURNS TABLE (namespace oid, rank integer)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 2 AS $kproxy$
+  SELECT n.oid, CASE WHEN n.nspname OPERATOR(pg_catalog.=) $1 THEN 2 ELSE 1 END
+  FROM pg_catalog.pg_namespace n
+  WHERE n.nspname IN ($1, ('{{.ReleasePrefix}}'::text OPERATOR(pg_catalog.||) $1::text)::pg_catalog.name)
+    AND NOT pg_catalog.starts_with($1::text, '{{.ReleasePrefix}}')
+    AND $1 NOT IN ('{{.CatalogSchema}}', '{{.StoreSchema}}')
+  UNION ALL
+  SELECT pg_catalog.pg_my_temp_schema(), 1 WHERE $1 OPERATOR(pg_catalog.=) 'pg_temp'
+$kproxy$;
+
+-- Whether a relation is the first of its name on a client's search path.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.is_first_of_name(relation oid, path name[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
   SELECT CASE
-      WHEN n.nspname = 'pg_catalog' THEN true
-      WHEN n.nspname = 'public' THEN NOT EXISTS (
-        SELECT FROM pg_catalog.pg_class s
-        WHERE s.relnamespace = 'pg_catalog'::pg_catalog.regnamespace AND s.relname = c.relname)
-      ELSE false
+      WHEN own.place IS NULL THEN false
+      WHEN own.place = 1 THEN true
+      ELSE NOT EXISTS (
+        SELECT FROM pg_catalog.unnest($2) WITH ORDINALITY AS p(schema, place)
+        CROSS JOIN LATERAL {{.CatalogSchema}}.client_schema(p.schema) AS s
+        JOIN pg_catalog.pg_class o ON o.relnamespace = s.namespace AND o.relname = c.relname
+        WHERE p.place < own.place)
     END
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(c.relnamespace)
+  CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_position($2, CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()
+                                              THEN 'pg_temp'::pg_catalog.name ELSE n.nspname END) AS place) AS own
+  WHERE c.oid = $1 AND {{.CatalogSchema}}.visible(c.oid)
+$kproxy$;
+
+-- What pg_table_is_visible means to a client with the given search path, which holds
+-- what PostgreSQL searches implicitly, too: whether the relation is found by its bare
+-- name. NULL, as there, where there is no relation that the session may know of. The
+-- planner puts it in line: most of what is asked for are PostgreSQL's own relations.
+DROP FUNCTION IF EXISTS {{.CatalogSchema}}.table_is_visible(oid);
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.table_is_visible(relation oid, path name[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+    WHEN $1 OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid OR $2[1] IS DISTINCT FROM 'pg_catalog'
+      THEN {{.CatalogSchema}}.is_first_of_name($1, $2)
+    WHEN {{.CatalogSchema}}.visible($1) THEN pg_catalog.pg_table_is_visible($1)
+  END
+$kproxy$;
+
+-- The name by which a client with the given search path finds the relation.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.class_name(relation oid, path name[]) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE WHEN {{.CatalogSchema}}.table_is_visible(c.oid, $2) THEN '' ELSE pg_catalog.quote_ident(n.nspname) || '.' END
+    || pg_catalog.quote_ident(c.relname)
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(c.relnamespace)
   WHERE c.oid = $1 AND {{.CatalogSchema}}.visible(c.oid)
 $kproxy$;
 
+-- The same for pg_type_is_visible. Whether the session may know of the type does not
+-- matter: there is nothing but the schema and the name in it.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.type_is_visible(type oid, path name[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+      WHEN own.place IS NULL THEN false
+      WHEN own.place = 1 THEN true
+      ELSE NOT EXISTS (
+        SELECT FROM pg_catalog.unnest($2) WITH ORDINALITY AS p(schema, place)
+        CROSS JOIN LATERAL {{.CatalogSchema}}.client_schema(p.schema) AS s
+        JOIN pg_catalog.pg_type o ON o.typnamespace = s.namespace AND o.typname = t.typname
+        WHERE p.place < own.place)
+    END
+  FROM pg_catalog.pg_type t
+  JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(t.typnamespace)
+  CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_position($2, CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()
+                                              THEN 'pg_temp'::pg_catalog.name ELSE n.nspname END) AS place) AS own
+  WHERE t.oid = $1
+$kproxy$;
+
+-- What format_type says of a user's type to a client with the given search path.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.type_name(type oid, modifier integer, path name[]) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE WHEN {{.CatalogSchema}}.type_is_visible(t.oid, $3) THEN '' ELSE pg_catalog.quote_ident(n.nspname) || '.' END
+    || CASE WHEN pg_catalog.starts_with(f.name, pg_catalog.quote_ident(own.nspname) || '.')
+            THEN pg_catalog.substr(f.name, pg_catalog.length(pg_catalog.quote_ident(own.nspname)) + 2) ELSE f.name END
+  FROM pg_catalog.pg_type t
+  JOIN pg_catalog.pg_namespace own ON own.oid = t.typnamespace
+  JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(t.typnamespace)
+  CROSS JOIN LATERAL (SELECT pg_catalog.format_type(t.oid, $2)) AS f(name)
+  WHERE t.oid = $1
+$kproxy$;
+
+-- The type that a name made at run time means to a client with the given search path,
+-- as regtype reads names. NULL where there is none; whoever asks looks it up in the
+-- stand-in for pg_type next.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.to_type(name text, path name[]) RETURNS oid
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+    WHEN $1 OPERATOR(pg_catalog.~) '^[0-9]+$' THEN $1::pg_catalog.oid
+    ELSE coalesce(pg_catalog.to_regtype($1)::pg_catalog.oid, (
+      SELECT t.oid
+      FROM pg_catalog.parse_ident($1, false) AS n(parts)
+      CROSS JOIN LATERAL pg_catalog.unnest(
+        CASE pg_catalog.cardinality(n.parts)
+          WHEN 1 THEN $2
+          WHEN 2 THEN ARRAY[n.parts[1]::pg_catalog.name] END) WITH ORDINALITY AS p(schema, place)
+      CROSS JOIN LATERAL {{.CatalogSchema}}.client_schema(p.schema) AS s
+      JOIN pg_catalog.pg_type t ON t.typnamespace = s.namespace
+        AND t.typname = n.parts[pg_catalog.cardinality(n.parts)]::pg_catalog.name
+      ORDER BY p.place, s.rank
+      LIMIT 1))
+  END
+$kproxy$;
+
+-- A setting that clients may see, whose name is not known before the query runs.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.setting(name text) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT pg_catalog.current_setting(s.name) FROM {{.CatalogSchema}}.pg_settings s WHERE s.name = pg_catalog.lower($1) OR s.name = $1
+$kproxy$;
+
+-- The relation that a name made at run time means to a client with the given search
+-- path, as regclass reads names: an OID in digits, or identifiers with dots. NULL
+-- where there is none. What is found may be hidden from the session; whoever asks
+-- looks it up in the stand-in for pg_class next.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.to_class(name text, path name[]) RETURNS oid
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+    WHEN $1 OPERATOR(pg_catalog.~) '^[0-9]+$' THEN $1::pg_catalog.oid
+    ELSE (
+      SELECT c.oid
+      FROM (SELECT CASE WHEN p.parts[1] = {{.CatalogSchema}}.database_name()::text AND pg_catalog.cardinality(p.parts) = 3
+                        THEN p.parts[2:] ELSE p.parts END AS parts
+            FROM pg_catalog.parse_ident($1) AS p(parts)) AS n
+      CROSS JOIN LATERAL pg_catalog.unnest(
+        CASE pg_catalog.cardinality(n.parts)
+          WHEN 1 THEN $2
+          WHEN 2 THEN ARRAY[n.parts[1]::pg_catalog.name] END) WITH ORDINALITY AS p(schema, place)
+      CROSS JOIN LATERAL {{.CatalogSchema}}.client_schema(p.schema) AS s
+      JOIN pg_catalog.pg_class c ON c.relnamespace = s.namespace
+        AND c.relname = n.parts[pg_catalog.cardinality(n.parts)]::pg_catalog.name
+      ORDER BY p.place, s.rank
+      LIMIT 1)
+  END
+$kproxy$;
+
+RESET check_function_bodies;
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA {{.CatalogSchema}} TO {{identifier .Reader}};

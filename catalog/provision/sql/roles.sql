@@ -34,12 +34,33 @@ EXCEPTION WHEN insufficient_privilege THEN
 END
 $kproxy$;
 
+{{if .TemporaryTables -}}
+-- Sessions of clients write temporary tables, and have no right to write anything else.
+ALTER ROLE {{identifier .Reader}} RESET default_transaction_read_only;
+{{- else -}}
 -- Sessions of clients never write.
 ALTER ROLE {{identifier .Reader}} SET default_transaction_read_only = on;
+
+-- Tools read the catalogs through many small views, which take milliseconds to run and
+-- seconds to compile. Who has set it otherwise keeps that.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
+                 WHERE r.rolname = {{literal .Reader}} AND pg_catalog.starts_with(s.setting, 'jit=')) THEN
+    ALTER ROLE {{identifier .Reader}} SET jit = off;
+  END IF;
+END
+$kproxy$;
+{{- end}}
 
 DO $kproxy$
 BEGIN
   EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I, %I',
     pg_catalog.current_database(), {{literal .Owner}}, {{literal .Reader}});
+{{- if .TemporaryTables}}
+  EXECUTE pg_catalog.format('GRANT TEMPORARY ON DATABASE %I TO %I', pg_catalog.current_database(), {{literal .Reader}});
+{{- else}}
+  EXECUTE pg_catalog.format('REVOKE TEMPORARY ON DATABASE %I FROM %I', pg_catalog.current_database(), {{literal .Reader}});
+{{- end}}
 END
 $kproxy$;

@@ -1,41 +1,60 @@
 -- Stand-ins for the system catalogs: the columns that the running server's
 -- version has, in their order, behind a filter that a client's own conditions
--- cannot look past (security_barrier). A column of a pseudo-type, which a view
--- cannot have, is NULL: it is pg_attribute.attmissingval, a value of the table.
+-- cannot look past (security_barrier). Three kinds of columns have another type:
+-- a pseudo-type, which a view cannot have (pg_attribute.attmissingval, a value of
+-- the table), and a type that would print the name of any object whose number a
+-- client writes beside it, are text.
 DO $kproxy$
 DECLARE
   s record;
+  old text;
   columns text;
+  own text;
 BEGIN
-  FOR s IN
-    SELECT c.oid::pg_catalog.regclass AS name FROM pg_catalog.pg_class c
-    WHERE c.relkind = 'v' AND c.relnamespace = '{{.CatalogSchema}}'::pg_catalog.regnamespace
-  LOOP
-    EXECUTE 'DROP VIEW ' || s.name::text;
-  END LOOP;
+  SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
+    FROM pg_catalog.pg_class c
+    WHERE c.relkind = 'v' AND c.relnamespace = '{{.CatalogSchema}}'::pg_catalog.regnamespace;
+  IF old IS NOT NULL THEN
+    EXECUTE 'DROP VIEW ' || old;
+  END IF;
 
   FOR s IN
-    SELECT v.source::pg_catalog.regclass AS source, v.stand_in, v.filter, v.replacements::pg_catalog.jsonb AS replacements
+    SELECT pg_catalog.to_regclass(v.source) AS source, v.stand_in, v.from_clause, v.filter, v.replacements::pg_catalog.jsonb AS replacements,
+      v.source ~ '^"?information_schema"?\.' AND v.from_clause = '' AS translated
     FROM (VALUES
 {{- range $i, $s := .StandIns}}{{if $i}},{{end}}
-      ({{literal $s.Of}}, {{literal $s.Name}},
+      ({{literal $s.Of}}, {{literal $s.Name}}, {{literal $s.From}},
        {{literal $s.Filter}},
        {{literal $s.Replace}})
 {{- end}}
-    ) AS v(source, stand_in, filter, replacements)
+    ) AS v(source, stand_in, from_clause, filter, replacements)
+    WHERE pg_catalog.to_regclass(v.source) IS NOT NULL
   LOOP
-    SELECT pg_catalog.string_agg(
-             CASE WHEN s.replacements ? a.attname::text THEN s.replacements ->> a.attname::text
-                  WHEN t.typtype = 'p' THEN 'NULL::pg_catalog.text[]'
-                  ELSE 'c.' || pg_catalog.quote_ident(a.attname) END ||
-             ' AS ' || pg_catalog.quote_ident(a.attname), ', ' ORDER BY a.attnum)
-      INTO columns
-      FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
-      WHERE a.attrelid = s.source AND a.attnum > 0 AND NOT a.attisdropped;
-    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT %s FROM %s AS c WHERE %s',
-      s.stand_in, columns, s.source, s.filter);
+    SELECT pg_catalog.string_agg(CASE
+             WHEN s.replacements ? l.name THEN (s.replacements ->> l.name) || '::' || l.type
+             WHEN s.from_clause <> '' OR l.pseudo THEN 'NULL::' || l.type
+             WHEN s.translated AND l.name ~ '^(.*_)?catalog(_name)?$' THEN
+               pg_catalog.format('CASE WHEN %s IS NOT NULL THEN {{.CatalogSchema}}.database_name() END::%s', l.source, l.type)
+             WHEN s.translated AND l.name ~ '_schema$' THEN
+               pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''{{.ReleasePrefix}}'') THEN pg_catalog.substr(%1$s::text, {{len .ReleasePrefix}} + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
+             WHEN l.type <> l.own_type THEN l.source || '::' || l.type
+             ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
+           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''{{.StoreSchema}}'', ''{{.CatalogSchema}}''))', l.source), ' AND ' ORDER BY l.number)
+             FILTER (WHERE s.translated AND l.name ~ '_schema$')
+      INTO columns, own
+      FROM (
+        SELECT a.attnum AS number, a.attname::text AS name, 'c.' || pg_catalog.quote_ident(a.attname) AS source,
+          t.typtype = 'p' AS pseudo, pg_catalog.format_type(a.atttypid, a.atttypmod) AS own_type,
+          CASE WHEN t.typtype = 'p' OR t.typname = '_regtype' THEN 'text[]' WHEN t.typname = 'regtype' THEN 'text'
+               ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END AS type
+        FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+        WHERE a.attrelid = s.source AND a.attnum > 0 AND NOT a.attisdropped) AS l;
+    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT %s FROM %s WHERE %s', s.stand_in, columns,
+      CASE s.from_clause WHEN '' THEN s.source::text || ' AS c' ELSE s.from_clause END,
+      pg_catalog.concat_ws(' AND ', '(' || coalesce(nullif(s.filter, ''), 'true') || ')', own));
     EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
-    EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', s.stand_in, {{literal .Reader}});
+    -- REFERENCES marks them: see visible().
+    EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', s.stand_in, {{literal .Reader}});
   END LOOP;
 END
 $kproxy$;

@@ -1,0 +1,88 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// Comments say in words how a table is published, for tools that show comments:
+// the first text is of the relation, the others are of Publication.Columns, in
+// their order. They speak of the policy alone. No value of the table is in them,
+// not even those that the policy itself names, and no column that is not
+// published. The source's own comments are not repeated: they may tell of both.
+func (p Publication) Comments() (relation string, columns []string) {
+	relation = "Anonymized by kproxy: " + constraintsInWords(p.Policy.Constraints) + "."
+	if p.Policy.Subject != "" {
+		relation += " Counted in distinct persons."
+	}
+	if p.Policy.Updates.Mode == Guarded {
+		relation += " Changes become visible in batches."
+	}
+	columns = make([]string, len(p.Columns))
+	for i, c := range p.Columns {
+		columns[i] = p.commentOn(c)
+	}
+	return relation, columns
+}
+
+func (p Publication) commentOn(c PublishedColumn) string {
+	switch c.Part {
+	case ClassNumber:
+		return "The number of the row's equivalence class."
+	case Weight:
+		return "The share of the class's rows that stand for somebody: its sum estimates how many records there are."
+	case Copy:
+		policy, _ := p.Policy.Column(c.Source)
+		return fmt.Sprintf("%s: as in the source.", policy.Role)
+	}
+	over := slices.DeleteFunc(slices.Clone(p.Policy.Constraints), func(s privacy.Spec) bool {
+		return len(s.Over) > 0 && !slices.Contains(s.Over, c.Source)
+	})
+	return fmt.Sprintf("%s: %s; %s.", QuasiIdentifying, formInWords(c, p.Attributes[c.Attribute].Spec), constraintsInWords(over))
+}
+
+// formInWords is what a published quasi-identifier looks like.
+func formInWords(c PublishedColumn, spec hierarchy.Spec) string {
+	switch {
+	case c.Part == Representative:
+		return "a value that stands for the equivalence class"
+	case c.Part == Range:
+		grid := ""
+		if len(spec.Steps) > 0 || len(spec.Units) > 0 {
+			grid = " on fixed bounds"
+		}
+		return "the range of the equivalence class's values" + grid + ", of the form " + rangeForms[spec.Domain]
+	case spec.Kind == hierarchy.Categorical && len(spec.Taxonomy) > 0:
+		return "the value, or the label above all values of the equivalence class; * stands for any"
+	case spec.Kind == hierarchy.Prefix:
+		return "what the values of the equivalence class begin with, of the form 12***"
+	case spec.Kind == hierarchy.Ordered:
+		return "the value, or the least and the greatest of the equivalence class, of the form low..high"
+	default:
+		return "the value where the equivalence class has only one; else *"
+	}
+}
+
+// rangeForms are examples of ranges over the domains. None is anybody's.
+var rangeForms = map[hierarchy.Domain]string{
+	hierarchy.DomainInteger:     "[20,30)",
+	hierarchy.DomainDecimal:     "[2.5,3.5]",
+	hierarchy.DomainDate:        "[2000-01-01,2001-01-01)",
+	hierarchy.DomainTimestamp:   "[2000-01-01 00:00,2001-01-01 00:00]",
+	hierarchy.DomainTimestampTZ: "[2000-01-01 00:00+00,2001-01-01 00:00+00]",
+}
+
+func constraintsInWords(specs []privacy.Spec) string {
+	words := make([]string, len(specs))
+	for i, s := range specs {
+		words[i] = s.String() // without the values that it may name
+		if s.Model == privacy.K {
+			words[i] = strings.Replace(words[i], fmt.Sprintf("%d-anonymity", s.K), fmt.Sprintf("k = %d", s.K), 1)
+		}
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,152 @@
+package catalog
+
+// noTransaction stands for the age of a transaction counter, which tells of
+// commits that are not shown.
+const noTransaction = "'0'::pg_catalog.xid"
+
+// objectStandIns are the system catalogs of relations and of what belongs to them.
+func objectStandIns() []StandIn {
+	on := func(relation, column string) StandIn { return system(relation, readable("c."+column), nil) }
+	return []StandIn{
+		namespaces(),
+		classes(),
+		attributes(),
+		on("pg_attrdef", "adrelid"),
+		on("pg_index", "indrelid"),
+		system("pg_inherits", readable("c.inhrelid")+" AND "+readable("c.inhparent"), nil),
+		// Who a policy is for, and which rows it hides, may name hidden tables.
+		system("pg_policy", readable("c.polrelid"), map[string]string{
+			"polroles": "'{}'::pg_catalog.oid[]",
+			"polqual":  "NULL::pg_catalog.pg_node_tree", "polwithcheck": "NULL::pg_catalog.pg_node_tree",
+		}),
+		system("pg_trigger", readable("c.tgrelid")+" AND "+noneOrReadable("c.tgconstrrelid"), nil),
+		on("pg_statistic_ext", "stxrelid"),
+		system("pg_rewrite", readable("c.ev_class"), map[string]string{
+			"ev_qual": "NULL::pg_catalog.pg_node_tree", "ev_action": "NULL::pg_catalog.pg_node_tree",
+		}),
+		on("pg_partitioned_table", "partrelid"),
+		on("pg_sequence", "seqrelid"),
+		system("pg_constraint", "CASE WHEN c.conrelid = 0 THEN "+shownType("c.contypid")+" ELSE "+readable("c.conrelid")+" END"+
+			" AND "+noneOrReadable("c.confrelid"), nil),
+		system("pg_description", "c.objoid < "+firstUserOID+
+			" OR (c.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND "+visible("c.objoid")+")", nil),
+		system("pg_shdescription", "c.objoid < "+firstUserOID, nil),
+		types(),
+		system("pg_enum", shownType("c.enumtypid"), nil),
+		system("pg_range", shownType("c.rngtypid"), nil),
+		system("pg_proc", "c.pronamespace = 'pg_catalog'::pg_catalog.regnamespace",
+			map[string]string{"prosrc": "''::text", "probin": "NULL::text", "proacl": ownPrivileges("c.proacl", "c.proowner")}),
+		system("pg_aggregate", "c.aggfnoid::pg_catalog.oid < "+firstUserOID, nil),
+		system("pg_extension", "", map[string]string{
+			// Which rows of which of the extension's tables are dumped.
+			"extconfig": "NULL::pg_catalog.oid[]", "extcondition": "NULL::text[]",
+		}),
+		system("pg_language", "", map[string]string{"lanacl": ownPrivileges("c.lanacl", "c.lanowner")}),
+		system("pg_tablespace", "c.oid < "+firstUserOID, map[string]string{
+			"spcoptions": "NULL::text[]", "spcacl": ownPrivileges("c.spcacl", "c.spcowner"),
+		}),
+		system("pg_collation", "c.collnamespace = 'pg_catalog'::pg_catalog.regnamespace OR c.oid IN ("+
+			"SELECT a.attcollation FROM "+CatalogSchema+".pg_attribute a WHERE a.attcollation >= "+firstUserOID+")", nil),
+		system("pg_settings", "c.name <> 'search_path'", nil),
+		databases(),
+		roles(),
+		system("pg_auth_members", "c.roleid IN (SELECT r.oid FROM "+CatalogSchema+".pg_roles r)"+
+			" AND c.member IN (SELECT r.oid FROM "+CatalogSchema+".pg_roles r)", nil),
+		foreignTables(),
+		system("pg_foreign_server", "c.oid IN (SELECT t.ftserver FROM "+CatalogSchema+".pg_foreign_table t)", map[string]string{
+			"srvoptions": "NULL::text[]", "srvacl": "NULL::pg_catalog.aclitem[]",
+		}),
+		system("pg_foreign_data_wrapper", "c.oid IN (SELECT s.srvfdw FROM "+CatalogSchema+".pg_foreign_server s)", map[string]string{
+			"fdwoptions": "NULL::text[]", "fdwacl": "NULL::pg_catalog.aclitem[]",
+		}),
+		dependencies(),
+	}
+}
+
+// namespaces are the schemas that the client may use, and those that hold
+// published relations; not kproxy's own, nor the temporary ones of other sessions.
+func namespaces() StandIn {
+	const name = "c.nspname::text"
+	return system("pg_namespace",
+		"c.oid = pg_catalog.pg_my_temp_schema() OR "+
+			name+" !~ '^("+StoreSchema+"$|"+CatalogSchema+"$|"+releasePrefix+"|pg_(toast_)?temp_)' AND (c.oid < "+firstUserOID+
+			" OR pg_catalog.has_schema_privilege(c.oid, 'USAGE') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r"+
+			" WHERE r.nspname = ('"+releasePrefix+"' || "+name+")::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, 'USAGE')))",
+		map[string]string{"nspacl": ownPrivileges("c.nspacl", "c.nspowner")})
+}
+
+// classes leaves out sizes, positions on disk and estimates of rows.
+func classes() StandIn {
+	return system("pg_class", visible("c.oid"), map[string]string{
+		"relnamespace":  sourceNamespace("c.relnamespace"),
+		"relowner":      shownOwner("c.oid", "c.relnamespace", "c.relowner"),
+		"relacl":        ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
+		"relfilenode":   "0::pg_catalog.oid",
+		"reltablespace": "0::pg_catalog.oid",
+		"reltoastrelid": "0::pg_catalog.oid",
+		"relpages":      "0",
+		"relallvisible": "0",
+		"relallfrozen":  "0",
+		"reltuples":     "(-1)::real",
+		"relfrozenxid":  noTransaction,
+		"relminmxid":    noTransaction,
+	})
+}
+
+func attributes() StandIn {
+	return system("pg_attribute", visible("c.attrelid"), map[string]string{
+		"attacl": ownPrivileges("c.attacl", ownRole), "attfdwoptions": "NULL::text[]",
+	})
+}
+
+func types() StandIn {
+	owner := shownOwner("c.oid", "c.typnamespace", "c.typowner")
+	return system("pg_type", shownType("c.oid"), map[string]string{
+		"typnamespace": sourceNamespace("c.typnamespace"),
+		"typowner":     owner,
+		"typacl":       ownPrivileges("c.typacl", owner),
+	})
+}
+
+// databases is the one that the client is connected to, under the name that it
+// knows.
+func databases() StandIn {
+	return system("pg_database", "c.datname = pg_catalog.current_database()", map[string]string{
+		"datname": CatalogSchema + ".database_name()", "datacl": ownPrivileges("c.datacl", "c.datdba"),
+		"datfrozenxid": noTransaction, "datminmxid": noTransaction,
+	})
+}
+
+// roles are PostgreSQL's own, that of the session, and those that own the database
+// and the schemas that clients see. Other names may be people's; kproxy's owner is
+// no part of the published schema.
+func roles() StandIn {
+	return system("pg_roles", "c.oid < "+firstUserOID+" OR c.rolname = current_user"+
+		" OR c.oid IN (SELECT n.nspowner FROM "+CatalogSchema+".pg_namespace n UNION ALL SELECT d.datdba FROM "+CatalogSchema+".pg_database d)",
+		map[string]string{"rolconfig": "NULL::text[]", "rolvaliduntil": "NULL::pg_catalog.timestamptz", "rolconnlimit": "-1"})
+}
+
+func foreignTables() StandIn {
+	return system("pg_foreign_table", readable("c.ftrelid"), map[string]string{"ftoptions": "NULL::text[]"})
+}
+
+// dependencies are those among what is visible: of a constraint on its index, of a
+// sequence on its column, of a default on its column, and what psql asks of
+// triggers on servers before PostgreSQL 15.
+func dependencies() StandIn {
+	const (
+		of       = "c.classid = 'pg_catalog."
+		on       = "c.refclassid = 'pg_catalog."
+		catalog  = "'::pg_catalog.regclass"
+		relation = on + "pg_class" + catalog
+	)
+	shown := func(relation, column string) string {
+		return " AND EXISTS (SELECT FROM " + CatalogSchema + "." + relation + " s WHERE s.oid = c." + column + ")"
+	}
+	return system("pg_depend", "("+
+		of+"pg_class"+catalog+" AND "+relation+" AND "+visible("c.objid")+
+		" OR "+of+"pg_constraint"+catalog+" AND "+relation+shown("pg_constraint", "objid")+
+		" OR "+of+"pg_attrdef"+catalog+" AND "+relation+shown("pg_attrdef", "objid")+
+		") AND "+visible("c.refobjid")+
+		" OR "+of+"pg_trigger"+catalog+" AND "+on+"pg_trigger"+catalog+shown("pg_trigger", "objid")+shown("pg_trigger", "refobjid"), nil)
+}

@@ -1,0 +1,106 @@
+package metadata
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// goldenMajor is the major version of psql and server that the golden files are of.
+const goldenMajor = 15
+
+// hidden is what no client may be shown: names and texts of what is not published,
+// kproxy's own schemas and tables, and the number of patients.
+var hidden = regexp.MustCompile(`(?i)canary|kproxy_|\b1237\b|\b(release|records|stored|copied|packed|member|class)_[0-9]+\b`)
+
+// section is one thing that a client was asked and what it showed.
+type section struct{ asked, shown string }
+
+// compare judges what a client showed: nothing hidden, no error but those that are in
+// the golden file, and on the version that it is of, exactly what the file says.
+func compare(t *testing.T, name string, sections []section) {
+	t.Helper()
+	path := filepath.Join("testdata", "golden", name+".golden")
+	var b strings.Builder
+	for _, s := range sections {
+		shown := mask(s.shown)
+		if found := hidden.FindString(shown); found != "" {
+			t.Errorf("%s shows %q, which is hidden:\n%s", s.asked, found, shown)
+		}
+		fmt.Fprintf(&b, "== %s\n%s", s.asked, shown)
+	}
+	if site.server.Version().Major != goldenMajor {
+		t.Logf("%s is of PostgreSQL %d: not compared", path, goldenMajor)
+		return
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	golden, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := parts(string(golden))
+	for _, got := range parts(b.String()) {
+		title, _, _ := strings.Cut(got, "\n")
+		index := -1
+		for i, w := range want {
+			if strings.HasPrefix(w, title+"\n") {
+				index = i
+				break
+			}
+		}
+		switch {
+		case index < 0:
+			t.Errorf("%s has no %s", path, title)
+		case want[index] != got:
+			t.Errorf("instead of\n%sthere is\n%s", want[index], got)
+		}
+	}
+}
+
+// parts are the sections of a golden file, each with its title.
+func parts(text string) []string { return strings.Split("\n"+text, "\n== ")[1:] }
+
+var (
+	padding = regexp.MustCompile(` +`)
+	rule    = regexp.MustCompile(`-{3,}`)
+	number  = regexp.MustCompile(`(SQLSTATE )?\b[1-9][0-9]{4,9}\b`)
+)
+
+// firstUserOID is the first identifier of an object that initdb did not make.
+const firstUserOID = 16384
+
+// mask takes out what differs from run to run: numbers of objects, and padding.
+func mask(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		line = padding.ReplaceAllString(strings.TrimRight(line, " \r\n"), " ")
+		line = rule.ReplaceAllString(line, "---")
+		line = number.ReplaceAllStringFunc(line, func(digits string) string {
+			if n, err := strconv.Atoi(digits); err == nil && n >= firstUserOID && n < 1<<20 {
+				return "OID"
+			}
+			return digits
+		})
+		lines = append(lines, line)
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
+}
+
+// installed says whether a program is on the path.
+func installed(program string) bool {
+	_, err := exec.LookPath(program)
+	return err == nil
+}

@@ -1,0 +1,196 @@
+package metadata
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/pgserver"
+)
+
+// patience bounds what must happen soon; nothing is measured against it.
+const patience = 90 * time.Second
+
+// The names by which clients know the database and themselves. The server's database
+// and the owner have others, which no client may see.
+const (
+	database = "clinic"
+	user     = "analyst"
+	password = "analyst's"
+	reader   = "clinic_reader"
+	owner    = "canary_owner"
+	source   = "canary_database"
+)
+
+// site is the server with the kproxy that all tests describe.
+var site struct {
+	server  *pgserver.Server
+	address string
+	dir     string
+}
+
+func TestMain(m *testing.M) {
+	code, err := serveAndRun(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
+func serveAndRun(m *testing.M) (code int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	if site.dir, err = os.MkdirTemp("", "kproxy-metadata-"); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(site.dir)) }()
+	if err := os.Chmod(site.dir, 0o755); err != nil {
+		return 1, err
+	}
+	program := filepath.Join(site.dir, "kproxy")
+	if output, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/kproxy").CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("building kproxy: %w\n%s", err, output)
+	}
+	if site.server, err = pgserver.Start(ctx, pgserver.Options{}); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, site.server.Stop()) }()
+	if err := load(ctx); err != nil {
+		return 1, fmt.Errorf("loading the tables: %w", err)
+	}
+	configuration, err := configure(ctx, program)
+	if err != nil {
+		return 1, err
+	}
+	setup := exec.CommandContext(ctx, program, "setup", "--config", configuration, "--admin-url", site.server.DSN(source))
+	if output, err := setup.CombinedOutput(); err != nil {
+		return 1, fmt.Errorf("kproxy setup: %w\n%s", err, output)
+	}
+	stop, err := serve(program, configuration)
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, stop()) }()
+	return m.Run(), nil
+}
+
+// load makes the source database.
+func load(ctx context.Context) error {
+	statements, err := os.ReadFile("testdata/schema.sql")
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct{ database, sql string }{{"postgres", "CREATE DATABASE " + source}, {source, string(statements)}} {
+		conn, err := pgx.Connect(ctx, site.server.DSN(step.database))
+		if err != nil {
+			return err
+		}
+		_, err = conn.Exec(ctx, step.sql)
+		if err = errors.Join(err, conn.Close(ctx)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// configure writes the configuration and returns its path.
+func configure(ctx context.Context, program string) (string, error) {
+	verifier := exec.CommandContext(ctx, program, "password")
+	verifier.Stdin = strings.NewReader(password + "\n")
+	made, err := verifier.Output()
+	if err != nil {
+		return "", fmt.Errorf("kproxy password: %w", err)
+	}
+	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	site.address = listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		return "", err
+	}
+	tables, err := os.ReadFile("testdata/tables.yaml")
+	if err != nil {
+		return "", err
+	}
+	secret := filepath.Join(site.dir, "password")
+	path := filepath.Join(site.dir, "kproxy.yaml")
+	text := fmt.Sprintf(`listen: %s
+database: %s
+users: [{name: %s, verifier: %s}]
+upstream:
+  owner: {host: 127.0.0.1, port: %d, database: %s, user: %s, password_file: %s, sslmode: disable}
+  reader: {user: %s, password_file: %s}
+%s`, site.address, database, user, strings.TrimSpace(string(made)), site.server.Port(), source, owner, secret, reader, secret, tables)
+	return path, errors.Join(os.WriteFile(secret, []byte("secret\n"), 0o600), os.WriteFile(path, []byte(text), 0o600))
+}
+
+// serve starts kproxy and returns once clients can connect.
+func serve(program, configuration string) (stop func() error, err error) {
+	log, err := os.Create(filepath.Join(site.dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.Command(program, "serve", "--config", configuration)
+	cmd.Stderr = log
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	stop = func() error {
+		return errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait(), log.Close())
+	}
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		if text, err := os.ReadFile(log.Name()); err == nil && strings.Contains(string(text), "msg=serving") {
+			return stop, nil
+		}
+	}
+	text, _ := os.ReadFile(log.Name())
+	return nil, errors.Join(fmt.Errorf("kproxy does not serve:\n%s", text), stop())
+}
+
+// clientURL is where clients connect.
+func clientURL() string {
+	u := url.URL{Scheme: "postgresql", User: url.UserPassword(user, password), Host: site.address, Path: "/" + database}
+	return u.String()
+}
+
+// run runs a client and returns what it writes to both outputs. It is not judged by
+// its exit code.
+func run(t *testing.T, name string, arguments ...string) (output string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	host, port, err := net.SplitHostPort(site.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(ctx, name, arguments...)
+	cmd.Env = append(os.Environ(), "PGHOST="+host, "PGPORT="+port, "PGUSER="+user, "PGPASSWORD="+password, "PGDATABASE="+database,
+		"PGCLIENTENCODING=UTF8", "LC_ALL=C.UTF-8")
+	bytes, err := cmd.CombinedOutput()
+	return string(bytes), err
+}
+
+// need skips a test whose client is not installed, but in continuous integration.
+func need(t *testing.T, client string, installed bool) {
+	t.Helper()
+	switch {
+	case installed:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%s is not installed", client)
+	default:
+		t.Skipf("%s is not installed", client)
+	}
+}
