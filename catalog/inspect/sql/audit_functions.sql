@@ -15,7 +15,10 @@ WITH member AS (
     CASE
       WHEN f.prosecdef AND f.proowner <> ALL ($1::oid[]) THEN 'definer'
       -- An aggregate's own entry names a language, but has no body.
-      WHEN f.oid >= 16384 AND f.prokind <> 'a' AND NOT l.lanpltrusted AND f.oid NOT IN (SELECT oid FROM member) THEN 'untrusted'
+      WHEN f.oid >= 16384 AND f.prokind <> 'a' AND NOT l.lanpltrusted AND f.oid NOT IN (SELECT oid FROM member)
+        -- The constructors of a range type belong to it.
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = f.oid
+          AND d.refclassid = 'pg_type'::regclass AND d.deptype = 'i') THEN 'untrusted'
       WHEN f.oid < 16384 AND f.proname IN
         ('pg_read_file', 'pg_read_binary_file', 'pg_stat_file', 'pg_ls_dir', 'lo_import', 'lo_export')
         THEN 'file'

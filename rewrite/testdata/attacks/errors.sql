@@ -1,88 +1,88 @@
 -- Errors that would quote a value.
 
--- refuse
+-- refused 42
 SELECT name::integer FROM people
 
--- refuse
+-- refused 42
 SELECT CAST(remark AS date) FROM people
 
--- refuse
+-- refused 42
 SELECT id / 0 FROM people
 
--- refuse
+-- refused 22
 SELECT 1 / (account - account) FROM people
 
--- refuse
+-- refused 22
 SELECT town::integer FROM people
 
--- refuse
+-- refused 22
 SELECT postcode::bigint FROM people
 
--- refuse
+-- refused 22
 SELECT illness::numeric FROM people
 
--- refuse
+-- refused 22
 SELECT (illness || 'x')::inet FROM people
 
--- refuse
+-- refused 42
 SELECT CASE WHEN name = 'x' THEN 1 / 0 END FROM people
 
--- refuse
+-- refused 22
 SELECT 1 / (SELECT count(*) - 120 FROM people)
 
--- refuse
+-- refused 42
 SELECT name FROM people GROUP BY illness
 
--- refuse
+-- refused 42
 SELECT nme FROM people
 
--- refuse
+-- refused 42
 SELECT people.remark FROM people
 
--- refuse
+-- refused 42
 SELECT added FROM people p WHERE EXISTS (SELECT added FROM codes)
 
--- refuse
+-- refused 21
 SELECT (SELECT illness FROM people)
 
--- refuse
+-- refused 42
 SELECT to_date(town, 'YYYY') + 'x' FROM people
 
--- refuse
+-- refused 22
 SELECT illness::json FROM people
 
--- refuse
+-- refused 22
 SELECT xmlparse(DOCUMENT illness) FROM people
 
--- refuse
+-- refused 22
 SELECT ('{' || illness)::text[] FROM people
 
--- refuse
+-- refused 42
 SELECT born::timestamp::time::integer FROM people
 
--- refuse
+-- refused 22
 SELECT regexp_replace(town, illness || '(', '') FROM people
 
--- refuse
+-- refused 22
 SELECT decode(illness, 'hex') FROM people
 
--- refuse
+-- refused 42
 SELECT pg_input_error_message(name, 'integer') FROM people
 
--- refuse
+-- refused 42
 SELECT * FROM people LIMIT illness
 
--- refuse
+-- refused 42
 SELECT json_object(ARRAY[name]) FROM people
 
--- refuse
+-- refused 42
 SELECT born_ FROM people
 
--- refuse
+-- refused 42
 SELECT md5(name), length(name), name || '' FROM people
 
--- refuse
+-- refused 42
 SELECT encode(name::bytea, 'hex') FROM people
 
--- refuse
+-- refused 42
 SELECT reverse(name) FROM people

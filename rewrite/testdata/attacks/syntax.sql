@@ -1,107 +1,107 @@
 -- Syntax newer than the parser, broken syntax, and texts that server and proxy
 -- could read in two ways.
 
--- refuse
+-- refused 42
 SELECT * FROM JSON_TABLE('[]', '$[*]' COLUMNS (a people PATH '$'))
 
--- refuse
+-- refused 42
 SELECT JSON_QUERY(to_jsonb(p), '$.name') FROM people p WHERE name IS JSON
 
--- refuse
+-- refused 42
 SELECT MERGE_ACTION()
 
--- refuse
+-- refused 42
 MERGE INTO people USING codes ON true WHEN MATCHED THEN DELETE RETURNING *
 
--- refuse
+-- refused 42
 CREATE PROPERTY GRAPH g VERTEX TABLES (people)
 
--- refuse
+-- refused 42
 SELECT * FROM GRAPH_TABLE (g MATCH (a) COLUMNS (a.name))
 
--- refuse
+-- refused 42
 DELETE FROM people RETURNING WITH (OLD AS o) o.name
 
--- refuse
+-- refused 42
 COPY people TO STDOUT (FORMAT json)
 
--- refuse
+-- refused 42
 WAIT FOR LSN '0/0'
 
--- refuse
+-- refused 42
 REPACK people
 
--- refuse
+-- refused 42
 SELECT * FROM people WINDOW
 
--- refuse
+-- refused 42
 SELECT name FROM people --
 
--- refuse
+-- refused 42
 SELECT/**/name/**/FROM/**/people
 
--- refuse
+-- refused 42
 SELECT /* nested /* comment */ */ name FROM people
 
--- refuse
+-- refused 42
 SELECT name FROM people \; SELECT 1
 
--- refuse
+-- refused 42
 SELECT E'\'' || name FROM people
 
--- refuse
+-- refused 42
 SELECT '\' || name || ' FROM people
 
--- refuse
+-- refused 42
 SELECT $a$ $b$ $a$ || name FROM people
 
--- refuse
+-- refused 42
 SELECT name::text COLLATE "C" FROM people
 
--- refuse
+-- refused 42
 SELECT 1 OPERATOR(public.===) name FROM people
 
--- refuse
+-- refused 42
 SELECT illness FROM people ORDER BY illness USING OPERATOR(public.<)
 
--- refuse
+-- refused 0A 42
 SELECT * FROM people TABLESAMPLE public.leak(10)
 
--- refuse
+-- refused 0A 42
 SELECT ctid FROM people TABLESAMPLE SYSTEM (100)
 
--- refuse
+-- refused 42
 SELECT * FROM LATERAL (SELECT name FROM people) x
 
--- refuse
+-- refused 42
 VALUES ((SELECT string_agg(name, ',') FROM people))
 
--- refuse
+-- refused 42
 SELECT ARRAY(SELECT name FROM people)
 
--- refuse
+-- refused 42
 SELECT EXISTS (SELECT 1 FROM people WHERE name > 'q')
 
--- refuse
+-- refused 42
 SELECT illness FROM people WHERE (SELECT count(*) FROM people q WHERE q.name = 'x') = 0
 
--- refuse
+-- refused 42
 SELECT rank() OVER (ORDER BY name) FROM people
 
--- refuse
+-- refused 42
 SELECT percentile_disc(0.5) WITHIN GROUP (ORDER BY name) FROM people
 
--- refuse
+-- refused 42
 SELECT count(*) FILTER (WHERE name > 'q') FROM people
 
--- refuse
+-- refused 42
 SELECT GROUPING(name) FROM people GROUP BY CUBE (name)
 
--- refuse
+-- refused 42
 SELECT 1 FROM people HAVING max(name) > 'q'
 
--- refuse
+-- refused 42
 SELECT p.* FROM people p JOIN codes c ON p.name = c.code
 
--- refuse
+-- refused 42
 SELECT * FROM people JOIN codes USING (name)

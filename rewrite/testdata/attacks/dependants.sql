@@ -1,52 +1,52 @@
 -- Views, materialized views and functions that read with their owner's rights.
 
--- refuse
+-- refused 42
 SELECT * FROM people_view
 
--- refuse
+-- refused 42
 SELECT name FROM public.people_view
 
--- refuse
+-- refused 42
 SELECT * FROM people_barrier WHERE reveal(name)
 
--- refuse
+-- refused 42
 TABLE people_copy
 
--- refuse
+-- refused 42
 SELECT * FROM people_copy LIMIT 1
 
--- refuse
+-- refused 42
 SELECT people_names()
 
--- refuse
+-- refused 42
 SELECT * FROM people_names() AS n
 
--- refuse
+-- refused 42
 SELECT * FROM ROWS FROM (people_names(), generate_series(1, 3)) AS r
 
--- refuse
+-- refused 42
 SELECT name FROM other.people
 
--- refuse
+-- refused 42
 SELECT * FROM "People"
 
--- refuse
+-- refused 42
 SELECT * FROM unlisted
 
--- refuse
+-- refused 42
 SELECT * FROM people WHERE reveal(illness)
 
--- refuse
+-- refused 42
 SELECT * FROM people WHERE public.reveal(name)
 
--- refuse
+-- refused 42
 SELECT count(*) FROM people p, LATERAL people_names() n
 
--- refuse
+-- refused 42
 SELECT account::small FROM people
 
--- refuse
+-- refused 42
 SELECT cost::public.small FROM people
 
--- refuse
+-- refused 42
 SELECT illness::mood FROM people

@@ -1,74 +1,82 @@
 -- Other spellings of a name.
 
--- refuse
+-- refused 42
 SELECT "name" FROM "people"
 
--- refuse
+-- refused 42
 SELECT U&"n\0061me" FROM U&"p\0065ople"
 
--- refuse
+-- refused 42
 SELECT U&"!006eame" UESCAPE '!' FROM people
 
+-- allowed
 SELECT * FROM U&"p\0065ople"
 
+-- allowed
 SELECT * FROM PEOPLE
 
+-- allowed
 SELECT * FROM "public"."people"
 
--- refuse
+-- refused 42
 SELECT * FROM "PEOPLE"
 
--- refuse
+-- refused 42
 SELECT name FROM clinic.public.people
 
+-- allowed
 SELECT * FROM clinic.public.people
 
--- refuse
+-- refused 0A
 SELECT * FROM postgres.public.people
 
--- refuse
+-- refused 0A
 SELECT * FROM template1.pg_catalog.pg_class
 
--- refuse
+-- refused 42
 SELECT * FROM kproxy_store.records_1
 
--- refuse
+-- refused 42
 SELECT * FROM kproxy_store.release_1
 
--- refuse
+-- refused 42
 SELECT * FROM kproxy_store.position
 
--- refuse
+-- refused 42
 SELECT * FROM kproxy_store.generation
 
--- refuse
+-- refused 42
 SELECT * FROM kproxy_release_public.people
 
--- refuse
+-- refused 42
 SELECT kproxy_class FROM people
 
--- refuse
+-- refused 42
 SELECT * FROM kproxy_catalog.pg_class
 
--- refuse
+-- refused 42
 SELECT * FROM "kproxy_store"."records_2"
 
--- refuse
+-- refused 42
 SELECT kproxy_catalog.visible(1)
 
+-- allowed
 SELECT 'people'::regclass, 'people'::regclass::oid
 
--- refuse
+-- refused 42
 SELECT 'other.people'::regclass
 
+-- allowed
 SELECT to_regclass('kproxy_store.records_1')
 
--- refuse
+-- refused 42
 SELECT 'kproxy_store.records_1'::regclass::oid
 
--- refuse
+-- refused 42
 SELECT * FROM people AS p (a, b, c, d, e, f, g, h, i, j, k, l, name)
 
+-- allowed
 SELECT * FROM people AS name
 
+-- allowed
 SELECT name FROM people AS name
