@@ -1,7 +1,5 @@
 package catalog
 
-import "slices"
-
 // Disposition says what a client that names a relation may have.
 type Disposition int
 
@@ -27,7 +25,8 @@ type Resolution struct {
 	Source Name
 	// Target is the relation to read; set for Protected, Readable and SystemCatalog.
 	Target Name
-	// Reason says why a Withdrawn table is not published.
+	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
+	// hint for the client.
 	Reason string
 }
 
@@ -37,6 +36,11 @@ type Snapshot struct {
 	relations map[Name]Resolution
 	// schemas are those that clients may use.
 	schemas map[string]bool
+	// released are the tables by the numbers of their generations.
+	released map[int64]Name
+	types    map[Name]Name
+	// functions are those that the operator lets clients call besides PostgreSQL's own.
+	functions map[Name]bool
 }
 
 // DefaultSearchPath is where bare names of clients that set no search path are looked
@@ -66,6 +70,11 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		s.relations[t.Table] = Resolution{Disposition: Protected, Source: t.Table, Target: Published(t.Table)}
 	}
 	s.schemas = usable(s.relations)
+	s.types = visibleTypes(policy, relations)
+	s.functions = make(map[Name]bool, len(policy.Functions))
+	for _, name := range policy.Functions {
+		s.functions[name] = true
+	}
 	return s
 }
 
@@ -91,25 +100,6 @@ func (s *Snapshot) Resolve(schema, relation string) Resolution {
 	return s.lookup(Name{Schema: schema, Relation: relation})
 }
 
-// ResolveIn looks a bare name up on a search path as PostgreSQL does: pg_catalog
-// first, unless the path names it; schemas that do not exist are passed over.
-func (s *Snapshot) ResolveIn(path []string, relation string) Resolution {
-	if !slices.Contains(path, "pg_catalog") {
-		if r := s.lookup(Name{Schema: "pg_catalog", Relation: relation}); r.Disposition != Missing {
-			return r
-		}
-	}
-	for _, schema := range path {
-		if !s.HasSchema(schema) {
-			continue
-		}
-		if r := s.lookup(Name{Schema: schema, Relation: relation}); r.Disposition != Missing {
-			return r
-		}
-	}
-	return Resolution{Disposition: Missing, Source: Name{Relation: relation}}
-}
-
 // PublishedNames lists the published relations with the names clients know them
 // by, so that messages can be put into the clients' words.
 func (s *Snapshot) PublishedNames() map[Name]Name {
@@ -123,6 +113,9 @@ func (s *Snapshot) PublishedNames() map[Name]Name {
 }
 
 func (s *Snapshot) lookup(name Name) Resolution {
+	if name.Schema == "information_schema" && !informationRelations[name.Relation] {
+		return Resolution{Disposition: Missing, Source: name}
+	}
 	if isSystem(name.Schema) {
 		return resolveSystem(name)
 	}
@@ -130,4 +123,24 @@ func (s *Snapshot) lookup(name Name) Resolution {
 		return r
 	}
 	return Resolution{Disposition: Missing, Source: name}
+}
+
+// HasFunction says whether the operator lets clients call the functions of that name.
+func (s *Snapshot) HasFunction(schema, name string) bool {
+	return s.functions[Name{Schema: schema, Relation: name}]
+}
+
+// WithReleased is the snapshot that knows the tables by the numbers of their
+// generations.
+func (s *Snapshot) WithReleased(tables map[int64]Name) *Snapshot {
+	with := *s
+	with.released = tables
+	return &with
+}
+
+// Released is the table of whose release a generation is. The relations of the private
+// store bear its number.
+func (s *Snapshot) Released(generation int64) (Name, bool) {
+	name, ok := s.released[generation]
+	return name, ok
 }

@@ -24,9 +24,12 @@ type Config struct {
 	Slot        string
 	Replication Replication
 	Policy      catalog.Policy
-	Limits      Limits
-	Timeouts    Timeouts
-	Log         Log
+	// TemporaryTables says whether sessions may make temporary tables. Default
+	// TemporaryRefuse.
+	TemporaryTables TemporaryTables
+	Limits          Limits
+	Timeouts        Timeouts
+	Log             Log
 
 	places places
 }
@@ -61,6 +64,22 @@ const (
 // String is the mode's name in a configuration.
 func (m TLSMode) String() string { return string(m) }
 
+// TemporaryTables says whether sessions may make temporary tables.
+type TemporaryTables string
+
+// The choices.
+const (
+	// TemporaryRefuse keeps every session read-only.
+	TemporaryRefuse TemporaryTables = "refuse"
+	// TemporaryAllow lets sessions make temporary tables of their own, fill, change and
+	// drop them. Their transactions are then not read-only: what keeps them from writing
+	// anything else is kproxy, and that the reader role has no right to.
+	TemporaryAllow TemporaryTables = "allow"
+)
+
+// String is the choice's name in a configuration.
+func (t TemporaryTables) String() string { return string(t) }
+
 // User is a client that may log in.
 type User struct {
 	Name string
@@ -85,6 +104,14 @@ type Limits struct {
 	// MaxMessageBytes is the length of the longest protocol message from a
 	// client, in bytes; at least MaxStatementBytes. Default 16 MiB.
 	MaxMessageBytes int
+	// MaxTokens is the most tokens (words, operators, brackets, constants) of a text: an
+	// IN list of n values has 2n. Default 50,000.
+	MaxTokens int
+	// MaxStatements is the most statements in one text. Default 1,000.
+	MaxStatements int
+	// MaxDepth is how deep a statement may nest: operators in a row, joins, set
+	// operations, brackets. Default 200, which is the most that the parser stands.
+	MaxDepth int
 	// StatementCacheBytes bounds the cache of rewritten statements, in bytes; 0
 	// is no cache. Default 16 MiB.
 	StatementCacheBytes int
@@ -127,10 +154,14 @@ func defaults() Config {
 			Recovery: Resynchronize, Heartbeat: 10 * time.Second,
 			Alarm: Alarm{Retained: 10 << 30, Behind: 5 * time.Minute},
 		},
+		TemporaryTables: TemporaryRefuse,
 		Limits: Limits{
 			MaxSessions:         100,
 			MaxStatementBytes:   1 << 20,
 			MaxMessageBytes:     16 << 20,
+			MaxTokens:           50_000,
+			MaxStatements:       1000,
+			MaxDepth:            200,
 			StatementCacheBytes: 16 << 20,
 		},
 		Timeouts: Timeouts{Login: 30 * time.Second, Connect: 10 * time.Second, Shutdown: 30 * time.Second},

@@ -144,6 +144,9 @@ func describe(t *testing.T, c *Config) string {
 		}
 	}
 	fmt.Fprintf(&b, "readable %v\n", c.Policy.Readable)
+	if c.TemporaryTables != TemporaryRefuse {
+		fmt.Fprintf(&b, "temporary tables: %v\n", c.TemporaryTables)
+	}
 	return b.String()
 }
 

@@ -63,6 +63,8 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		field{key: "replication", read: r.replication(&c.Replication)},
 		field{key: "tables", need: "tables: with one table or more to protect", read: r.tables(&c.Policy.Tables)},
 		field{key: "readable", read: r.readable(&c.Policy.Readable)},
+		field{key: "functions", read: r.functions(&c.Policy.Functions)},
+		field{key: "temporary_tables", read: r.temporaryTables(&c.TemporaryTables)},
 		field{key: "limits", read: r.limits(&c.Limits)},
 		field{key: "timeouts", read: r.timeouts(&c.Timeouts)},
 		field{key: "log", read: r.log(&c.Log)},

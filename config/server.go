@@ -150,6 +150,9 @@ func (r *reader) limits(to *Limits) func(*yaml.Node) {
 				message = n
 				r.storeInteger(&to.MaxMessageBytes, "max_message_bytes", 1<<10, 1<<30)(n)
 			}},
+			field{key: "max_tokens", read: r.storeInteger(&to.MaxTokens, "max_tokens", 1000, 10_000_000)},
+			field{key: "max_statements", read: r.storeInteger(&to.MaxStatements, "max_statements", 1, 100_000)},
+			field{key: "max_depth", read: r.storeInteger(&to.MaxDepth, "max_depth", 20, 200)},
 			field{key: "statement_cache_bytes", read: r.storeInteger(&to.StatementCacheBytes, "statement_cache_bytes", 0, 1<<30)},
 		)
 		if to.MaxMessageBytes >= to.MaxStatementBytes {
@@ -201,3 +204,11 @@ type logLevel slog.Level
 var logLevels = []logLevel{logLevel(slog.LevelDebug), logLevel(slog.LevelInfo), logLevel(slog.LevelWarn), logLevel(slog.LevelError)}
 
 func (l logLevel) String() string { return strings.ToLower(slog.Level(l).String()) }
+
+func (r *reader) temporaryTables(to *TemporaryTables) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if choice, ok := choose(r, n, "temporary_tables", TemporaryRefuse, TemporaryAllow); ok {
+			*to = choice
+		}
+	}
+}

@@ -154,25 +154,36 @@ func render(out string, err error) string {
 func TestGolden(t *testing.T) {
 	r := clinicRewriter()
 	for _, path := range goldenFiles(t) {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			var content []string
-			for _, b := range readConversations(t, path) {
-				c := conversation{r: r}
-				var lines []string
-				for _, one := range b {
-					got := render(c.send(one.sql))
-					if got != one.want && !*update {
-						t.Errorf("%s\ngot:\n%s\nwant:\n%s", one.sql, got, one.want)
-					}
-					lines = append(lines, one.sql, got)
-				}
-				content = append(content, strings.Join(lines, "\n"))
+		t.Run(filepath.Base(path), func(t *testing.T) { golden(t, r, path) })
+	}
+}
+
+// TestTemporaryGolden is TestGolden where temporary tables are allowed.
+func TestTemporaryGolden(t *testing.T) {
+	r := New(Options{Database: "clinic", TemporaryTables: true})
+	r.SetSnapshot(clinic())
+	golden(t, r, "testdata/temporary/tables.sql")
+}
+
+// golden compares what becomes of a file's texts, or writes it into the file.
+func golden(t *testing.T, r *Rewriter, path string) {
+	t.Helper()
+	var content []string
+	for _, texts := range readConversations(t, path) {
+		c := conversation{r: r}
+		var lines []string
+		for _, b := range texts {
+			got := render(c.send(b.sql))
+			if got != b.want && !*update {
+				t.Errorf("%s\ngot:\n%s\nwant:\n%s", b.sql, got, b.want)
 			}
-			if *update {
-				if err := os.WriteFile(path, []byte(strings.Join(content, "\n\n")+"\n"), 0o644); err != nil {
-					t.Fatal(err)
-				}
-			}
-		})
+			lines = append(lines, b.sql, got)
+		}
+		content = append(content, strings.Join(lines, "\n"))
+	}
+	if *update {
+		if err := os.WriteFile(path, []byte(strings.Join(content, "\n\n")+"\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

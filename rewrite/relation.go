@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"slices"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -38,7 +39,7 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 	r := w.lookup(schema, relation)
 	switch r.Disposition {
 	case catalog.Protected, catalog.Readable:
-		if !slices.Contains(w.reads, r.Source) {
+		if r.Source.Schema != temporarySchema && !slices.Contains(w.reads, r.Source) {
 			w.reads = append(w.reads, r.Source)
 		}
 		return r.Target, nil
@@ -47,7 +48,7 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 	case catalog.Withdrawn:
 		return catalog.Name{}, refuse(stateNotPublished, r.Reason, "table %q is not published now", name)
 	case catalog.Forbidden:
-		return catalog.Name{}, refuse(statePrivilege, "Only published tables and those that the operator lists can be read.",
+		return catalog.Name{}, refuse(statePrivilege, cmp.Or(r.Reason, "Only published tables and those that the operator lists can be read."),
 			"permission denied for table %s", name)
 	}
 	return catalog.Name{}, refuse(stateUndefinedRel, "", "relation %q does not exist", name)
@@ -55,10 +56,15 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 
 // lookup finds what a name stands for; an empty schema means the session's path.
 func (w *walker) lookup(schema, relation string) catalog.Resolution {
-	if schema == "" {
-		return w.snapshot.ResolveIn(w.session.schemas(), relation)
+	if schema != "" {
+		return w.inSchema(schema, relation)
 	}
-	return w.snapshot.Resolve(schema, relation)
+	for _, schema := range w.searchPath(true) {
+		if r := w.inSchema(schema, relation); r.Disposition != catalog.Missing {
+			return r
+		}
+	}
+	return catalog.Resolution{Disposition: catalog.Missing, Source: catalog.Name{Relation: relation}}
 }
 
 func (w *walker) sameDatabase(name string, location int32) error {

@@ -18,6 +18,12 @@ type fromItem struct {
 	name string
 	// schema is the client's schema of a relation without alias; empty otherwise.
 	schema string
+	// relation is where such a relation is named; nil otherwise.
+	relation *pg.RangeVar
+	// alias is what it is called where its name alone would not do; see tellApart.
+	alias string
+	// standsFor is the system catalog that it is; see systemcolumn.go.
+	standsFor string
 }
 
 // hasCTE says whether an unqualified relation name means a CTE: PostgreSQL looks
@@ -58,9 +64,22 @@ func (w *walker) selectStmt(n *pg.SelectStmt, outer *scope) error {
 	for _, item := range n.GetFromClause() {
 		w.collect(item, s)
 	}
+	s.tellApart()
 	with := n.WithClause
 	n.WithClause = nil // walked already, under fewer names
 	defer func() { n.WithClause = with }()
+	return w.children(n.ProtoReflect(), s)
+}
+
+// join walks a join. An alias hides the names inside from the query around it; its own
+// condition goes by them.
+func (w *walker) join(n *pg.JoinExpr, s *scope) error {
+	if n.GetAlias() != nil {
+		s = &scope{outer: s}
+		w.collect(n.GetLarg(), s)
+		w.collect(n.GetRarg(), s)
+		s.tellApart()
+	}
 	return w.children(n.ProtoReflect(), s)
 }
 
@@ -91,6 +110,8 @@ func (w *walker) collect(node *pg.Node, s *scope) {
 	switch n := node.GetNode().(type) {
 	case *pg.Node_RangeVar:
 		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s))
+	case *pg.Node_RangeTableSample:
+		w.collect(n.RangeTableSample.GetRelation(), s)
 	case *pg.Node_RangeSubselect:
 		s.add(n.RangeSubselect.GetAlias(), fromItem{})
 	case *pg.Node_RangeFunction:
@@ -110,7 +131,7 @@ func (w *walker) collect(node *pg.Node, s *scope) {
 
 func (s *scope) add(alias *pg.Alias, unaliased fromItem) {
 	if alias != nil {
-		unaliased = fromItem{name: alias.GetAliasname()}
+		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor}
 	}
 	if unaliased.name != "" {
 		s.items = append(s.items, unaliased)
@@ -121,6 +142,41 @@ func (w *walker) unaliased(n *pg.RangeVar, s *scope) fromItem {
 	if n.GetSchemaname() == "" && s.hasCTE(n.GetRelname()) {
 		return fromItem{name: n.GetRelname()}
 	}
-	source := w.lookup(n.GetSchemaname(), n.GetRelname()).Source
-	return fromItem{name: n.GetRelname(), schema: source.Schema}
+	r := w.lookup(n.GetSchemaname(), n.GetRelname())
+	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r)}
+}
+
+// tellApart gives relations of one name and different schemas aliases of their own:
+// FROM a.t, b.t. Without aliases they may stand side by side, and columns are named
+// with the schema (checkNameSpaceConflicts in parse_relation.c).
+func (s *scope) tellApart() {
+	if len(s.items) < 2 {
+		return
+	}
+	places := make(map[string][]int, len(s.items))
+	for i, item := range s.items {
+		places[item.name] = append(places[item.name], i)
+	}
+	for _, same := range places {
+		if len(same) < 2 || !s.differ(same) {
+			continue // the database refuses what is twice there
+		}
+		for _, i := range same {
+			item := &s.items[i]
+			item.alias = item.schema + "." + item.name
+			item.relation.Alias = &pg.Alias{Aliasname: item.alias}
+		}
+	}
+}
+
+// differ says whether these items are relations of different schemas without aliases.
+func (s *scope) differ(places []int) bool {
+	schemas := make(map[string]bool, len(places))
+	for _, i := range places {
+		if s.items[i].relation == nil || schemas[s.items[i].schema] {
+			return false
+		}
+		schemas[s.items[i].schema] = true
+	}
+	return true
 }

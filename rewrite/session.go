@@ -38,6 +38,13 @@ type nesting struct {
 	temporary []temporaryTable
 }
 
+// maxNesting bounds the savepoints inside one another, and maxPathBytes a search path:
+// a session is kept, with all that is needed to undo it, as long as its client likes.
+const (
+	maxNesting   = 1000
+	maxPathBytes = 4096
+)
+
 // untouched is what a nil Session stands for.
 var untouched = &Session{path: setting{reset: defaultPath, now: value{text: defaultPath}}}
 
@@ -182,6 +189,9 @@ func (s Session) keyed() *Session {
 			part("level", l.savepoint)
 			part(temporaryKey(l.temporary)...)
 		}
+	}
+	if len(s.levels) > maxNesting {
+		part("full") // where SAVEPOINT is refused
 	}
 	if len(s.temporary) > 0 {
 		part("temporary")

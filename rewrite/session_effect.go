@@ -91,3 +91,25 @@ func (e rollbackTo) change(s *Session) {
 	s.levels = append(s.levels, again)
 	s.failed = false
 }
+
+// makeTemporary is CREATE TEMPORARY TABLE; dropped says ON COMMIT DROP.
+type makeTemporary struct {
+	name    string
+	dropped bool
+}
+
+func (e makeTemporary) change(s *Session) {
+	s.enter()
+	if s.hasTemporary(e.name) {
+		return // IF NOT EXISTS, or the server refuses it
+	}
+	s.temporary = withTable(s.temporary, temporaryTable(e))
+}
+
+// dropTemporary is DROP TABLE of temporary tables, some of which may not exist.
+type dropTemporary struct{ names []string }
+
+func (e dropTemporary) change(s *Session) {
+	s.enter()
+	s.temporary = withoutTables(s.temporary, e.names)
+}

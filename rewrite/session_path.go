@@ -23,6 +23,9 @@ const maxIdentifierBytes = 63
 func splitPath(text string) ([]string, error) {
 	invalid := refuse(stateInvalidValue, "A search path is a list of schemas, separated by commas.",
 		"invalid value for parameter \"search_path\": \"%s\"", text)
+	if len(text) > maxPathBytes {
+		return nil, refuse(stateLimit, "Name fewer schemas.", "the search path is longer than %d bytes", maxPathBytes)
+	}
 	var schemas []string
 	rest := strings.TrimLeft(text, pathSpace)
 	if rest == "" {

@@ -9,8 +9,14 @@ import (
 // statement checks one top-level statement and rewrites it in place.
 func (w *walker) statement(n *pg.Node) error {
 	w.named = true
+	if handled, err := w.temporaryStatement(n); handled {
+		return err
+	}
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
+		if handled, err := w.setConfig(s.SelectStmt); handled {
+			return err
+		}
 		return w.node(n, nil)
 	case *pg.Node_ExplainStmt:
 		return w.explain(s.ExplainStmt)
@@ -24,6 +30,8 @@ func (w *walker) statement(n *pg.Node) error {
 		return w.query(s.DeclareCursorStmt.GetQuery(), "DECLARE CURSOR")
 	case *pg.Node_DeallocateStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
 		return nil // names and numbers only
+	case *pg.Node_UnlistenStmt:
+		return nil // nobody listens
 	case *pg.Node_TransactionStmt:
 		return w.transaction(s.TransactionStmt)
 	case *pg.Node_VariableSetStmt:
@@ -152,6 +160,9 @@ func (w *walker) transaction(n *pg.TransactionStmt) error {
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
 		w.effect = end{commit: n.GetKind() == pg.TransactionStmtKind_TRANS_STMT_COMMIT, chain: n.GetChain()}
 	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
+		if len(w.session.levels) > maxNesting {
+			return refuse(stateLimit, "Release some.", "more than %d savepoints inside one another", maxNesting)
+		}
 		w.effect = savepoint{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE:
 		w.effect = release{n.GetSavepointName()}
@@ -161,16 +172,16 @@ func (w *walker) transaction(n *pg.TransactionStmt) error {
 		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED:
 		return refuseVerb("two-phase commit", "Use COMMIT.")
 	}
-	return transactionModes(n.GetOptions())
+	return w.transactionModes(n.GetOptions())
 }
 
-func transactionModes(modes []*pg.Node) error {
+func (w *walker) transactionModes(modes []*pg.Node) error {
 	for _, node := range modes {
 		mode := node.GetDefElem()
 		switch mode.GetDefname() {
 		case "transaction_isolation", "transaction_deferrable":
 		case "transaction_read_only":
-			if mode.GetArg().GetAConst().GetIval().GetIval() != 1 {
+			if !w.temporaryTables && mode.GetArg().GetAConst().GetIval().GetIval() != 1 {
 				return refuse(stateReadOnly, "Leave READ WRITE out.",
 					"kproxy publishes read-only views: READ WRITE is not allowed").at(mode.GetLocation())
 			}
@@ -179,4 +190,19 @@ func transactionModes(modes []*pg.Node) error {
 		}
 	}
 	return nil
+}
+
+// sessionModes are those of the transactions to come. READ WRITE, with which pools give
+// a connection back that was read-only, becomes READ ONLY: as on a standby, it is the
+// transactions that write nothing.
+func (w *walker) sessionModes(modes []*pg.Node) error {
+	for _, node := range modes {
+		if mode := node.GetDefElem(); mode.GetDefname() == "transaction_read_only" && !w.temporaryTables {
+			if mode.GetArg().GetAConst() == nil {
+				return refuse(stateNotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
+			}
+			mode.Arg = pg.MakeAConstIntNode(1, 0)
+		}
+	}
+	return w.transactionModes(modes)
 }

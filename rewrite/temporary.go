@@ -1,6 +1,11 @@
 package rewrite
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
 
 // temporaryTable is a temporary table of a session.
 type temporaryTable struct {
@@ -9,6 +14,18 @@ type temporaryTable struct {
 	dropped bool
 }
 
+// withTable is the tables with one more, in order.
+func withTable(tables []temporaryTable, more temporaryTable) []temporaryTable {
+	at, _ := slices.BinarySearchFunc(tables, more, func(a, b temporaryTable) int { return strings.Compare(a.name, b.name) })
+	return slices.Insert(slices.Clone(tables), at, more)
+}
+
+// withoutTables is the tables without those of these names.
+func withoutTables(tables []temporaryTable, names []string) []temporaryTable {
+	return slices.DeleteFunc(slices.Clone(tables), func(t temporaryTable) bool { return slices.Contains(names, t.name) })
+}
+
+// withoutDropped is what is left of the tables once the transaction has committed.
 func withoutDropped(tables []temporaryTable) []temporaryTable {
 	if !slices.ContainsFunc(tables, func(t temporaryTable) bool { return t.dropped }) {
 		return tables
@@ -29,3 +46,19 @@ func temporaryKey(tables []temporaryTable) []string {
 }
 
 func sameTemporary(a, b []temporaryTable) bool { return slices.Equal(a, b) }
+
+// inSchema resolves a name in one schema. A temporary table is read as it is.
+func (w *walker) inSchema(schema, relation string) catalog.Resolution {
+	if schema != temporarySchema || !w.temporaryTables {
+		return w.snapshot.Resolve(schema, relation)
+	}
+	name := catalog.Name{Schema: temporarySchema, Relation: relation}
+	if !w.session.hasTemporary(relation) {
+		return catalog.Resolution{Disposition: catalog.Missing, Source: name}
+	}
+	return catalog.Resolution{Disposition: catalog.Readable, Source: name, Target: name}
+}
+
+func (s *Session) hasTemporary(name string) bool {
+	return slices.ContainsFunc(s.temporary, func(t temporaryTable) bool { return t.name == name })
+}

@@ -18,6 +18,9 @@ type CheckInput struct {
 	Reader      string
 	Publication string
 	Slot        string
+	// TemporaryTables says that sessions may make temporary tables: they are not
+	// read-only then.
+	TemporaryTables bool
 }
 
 func (in CheckInput) protected() []catalog.Name {
@@ -80,7 +83,12 @@ func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		// A superuser is a member of every role: all else follows from that.
 		return a.report, nil
 	}
-	for _, step := range []func() error{a.auditRelations, a.auditFunctions, a.auditObjects, a.auditForeign, a.auditSettings} {
+	if a.views, err = readViews(ctx, conn, in.Policy); err != nil {
+		return nil, err
+	}
+	for _, step := range []func() error{
+		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites,
+	} {
 		if err := step(); err != nil {
 			return nil, err
 		}
@@ -97,6 +105,7 @@ type auditor struct {
 	roles  []roleRow
 	reach  []uint32 // the roles' identifiers
 	raw    []rawRow
+	views  []catalog.View // those over protected tables
 	report Report
 }
 

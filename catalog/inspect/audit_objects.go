@@ -84,6 +84,7 @@ func (a *auditor) auditObject(o objectRow) {
 		a.report.add(Error, "store-grant", none, has+", the private store", revoke("SCHEMA "))
 	case o.Kind == "schema":
 		a.report.add(Error, "schema-create", none, has+": objects made there can stand in for others'", revoke("SCHEMA "))
+	case o.Kind == "database" && o.Privilege == "TEMPORARY" && a.in.TemporaryTables: // as it is to be
 	case o.Kind == "database" && o.Privilege == "TEMPORARY":
 		// The proxy refuses to create anything; this is the second lock.
 		a.report.add(Warning, "database-temporary", none, has, revoke("DATABASE "))
@@ -187,7 +188,7 @@ func (a *auditor) auditSettings() error {
 		a.report.add(Error, "large-object", none, "lo_compat_privileges is on: everybody may read all large objects",
 			"ALTER ROLE "+a.reader+" SET lo_compat_privileges = off")
 	}
-	if !s.ReadOnly {
+	if !s.ReadOnly && !a.in.TemporaryTables {
 		a.report.add(Warning, "reader-writable", none, fmt.Sprintf("transactions of role %s are not read-only by default", a.in.Reader),
 			"ALTER ROLE "+a.reader+" SET default_transaction_read_only = on")
 	}

@@ -56,6 +56,9 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 			Reader:      login(cfg.Upstream.Reader),
 			Publication: cfg.Publication,
 			Slot:        cfg.Slot,
+			Database:    cfg.Database,
+
+			TemporaryTables: cfg.TemporaryTables == config.TemporaryAllow,
 		}
 		if *show {
 			script, err := provision.Script(input)

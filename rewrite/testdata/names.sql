@@ -185,3 +185,56 @@ SELECT (patients).age, (patients).*, (patients.*).age FROM patients
 
 SELECT patients.ctid, xmin, tableoid FROM patients
 --> SELECT patients.ctid, xmin, tableoid FROM kproxy_release_public.patients patients
+
+SET search_path = hospital
+--> SET search_path TO DEFAULT
+SELECT * FROM visits
+--> SELECT * FROM kproxy_release_hospital.visits visits
+SELECT * FROM public.patients
+--> SELECT * FROM kproxy_release_public.patients patients
+SELECT * FROM patients
+--! 42501 permission denied for table patients
+--! position: 15
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT public.wards.ward FROM wards
+--> SELECT wards.ward FROM public.wards wards
+
+SELECT hospital.visits.ward, public.wards.ward, clinic.public.wards.* FROM hospital.visits, public.wards
+--> SELECT visits.ward, wards.ward, wards.* FROM kproxy_release_hospital.visits visits, public.wards wards
+
+SET search_path = public, hospital
+--> SET search_path TO DEFAULT
+SELECT a.t FROM patients a
+--> SELECT a.t FROM kproxy_release_public.patients a
+
+SELECT public.patients.age FROM public.patients, hospital.patients
+--! 42501 permission denied for table hospital.patients
+--! position: 50
+--! hint: Only published tables and those that the operator lists can be read.
+
+SELECT (SELECT public.patients.age FROM wards patients) FROM patients
+--! 42P01 invalid reference to FROM-clause entry for table "patients"
+--! position: 16
+--! hint: Name the column by its table's alias.
+
+WITH visits AS (SELECT 1 AS a) SELECT * FROM visits, hospital.visits
+--> WITH visits AS (SELECT 1 AS a) SELECT * FROM visits, kproxy_release_hospital.visits visits
+
+WITH patients AS (SELECT * FROM patients) SELECT * FROM patients
+--> WITH patients AS (SELECT * FROM kproxy_release_public.patients patients) SELECT * FROM patients
+
+WITH RECURSIVE patients AS (SELECT 1 UNION ALL SELECT * FROM patients) SELECT * FROM patients
+--> WITH RECURSIVE patients AS (SELECT 1 UNION ALL SELECT * FROM patients) SELECT * FROM patients
+
+(WITH patients AS (SELECT 1) SELECT * FROM patients) UNION SELECT age FROM patients
+--> (WITH patients AS (SELECT 1) SELECT * FROM patients) UNION SELECT age FROM kproxy_release_public.patients patients
+
+WITH p AS (WITH patients AS (SELECT 1) TABLE patients) SELECT * FROM p, patients
+--> WITH p AS (WITH patients AS (SELECT 1) SELECT * FROM patients) SELECT * FROM p, kproxy_release_public.patients patients
+
+SELECT * FROM (hospital.visits JOIN "Patients" USING (id)) AS patients, wards
+--> SELECT * FROM (kproxy_release_hospital.visits visits JOIN kproxy_release_public."Patients" "Patients" USING (id) ) patients, public.wards wards
+
+SELECT to_regclass(name), name::regclass::oid, (name || 's')::regclass FROM wards
+--> SELECT (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(name::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS to_regclass, (SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_class(name::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::pg_catalog.oid AS name, (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(CAST(name || 's' AS pg_catalog.text), '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS regclass FROM public.wards wards

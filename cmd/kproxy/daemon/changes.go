@@ -77,6 +77,8 @@ var settings = []setting{
 	{"replication.heartbeat", true, func(c *config.Config) any { return &c.Replication.Heartbeat }},
 	{"replication.alarm", false, func(c *config.Config) any { return &c.Replication.Alarm }},
 	{"readable", false, func(c *config.Config) any { return &c.Policy.Readable }},
+	{"functions", false, func(c *config.Config) any { return &c.Policy.Functions }},
+	{"temporary_tables", false, func(c *config.Config) any { return &c.TemporaryTables }},
 	{"limits", false, func(c *config.Config) any { return &c.Limits }},
 	{"timeouts", false, func(c *config.Config) any { return &c.Timeouts }},
 	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},

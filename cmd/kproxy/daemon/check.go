@@ -61,22 +61,31 @@ const (
 // codePublication is a finding about the publication, or about a table in it.
 const codePublication = "publication"
 
-// Check connects as the owner and reports every finding about the database;
-// the publications are complete only if no finding is an error.
-func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Publication, []catalog.Relation, error) {
+// Checked is what a check of the database finds.
+type Checked struct {
+	Report inspect.Report
+	// Publications are complete only if no finding is an error.
+	Publications []catalog.Publication
+	Relations    []catalog.Relation
+	// Views are those over protected tables.
+	Views []catalog.View
+}
+
+// Check connects as the owner and reports every finding about the database.
+func Check(ctx context.Context, c *config.Config) (Checked, error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
-		return nil, nil, nil, err
+		return Checked{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	report, err := inspect.Check(ctx, conn, checkInput(c))
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("checking the database: %w", err)
+		return Checked{}, fmt.Errorf("checking the database: %w", err)
 	}
 	tolerateSurplus(c.Policy, report)
 	server, err := inspect.Server(ctx, conn)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("checking the server: %w", err)
+		return Checked{}, fmt.Errorf("checking the server: %w", err)
 	}
 	if c.Timeouts.Idle > 0 && server.VersionNum < idleTimeoutVersion {
 		report = append(report, inspect.Finding{
@@ -91,13 +100,17 @@ func Check(ctx context.Context, c *config.Config) (inspect.Report, []catalog.Pub
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("reading the catalog: %w", err)
+		return Checked{}, fmt.Errorf("reading the catalog: %w", err)
 	}
 	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
 	if err != nil {
-		return nil, nil, nil, err
+		return Checked{}, err
 	}
-	return report, publications, relations, nil
+	views, findings, err := checkViews(ctx, conn, c, relations, publications)
+	if err != nil {
+		return Checked{}, err
+	}
+	return Checked{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views}, nil
 }
 
 // tolerateSurplus makes warnings of tables that the publication holds and the policy
@@ -158,6 +171,7 @@ func checkInput(c *config.Config) inspect.CheckInput {
 	return inspect.CheckInput{
 		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User,
 		Publication: c.Publication, Slot: c.Slot,
+		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
 	}
 }
 

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"sync/atomic"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -107,8 +108,12 @@ func (g *gate) limit(c *config.Config, snapshot *catalog.Snapshot) {
 func rewriterOptions(c *config.Config) rewrite.Options {
 	return rewrite.Options{
 		Database:          c.Database,
-		CacheBytes:        c.Limits.StatementCacheBytes,
+		CacheBytes:        cmp.Or(c.Limits.StatementCacheBytes, rewrite.NoCache),
 		MaxStatementBytes: c.Limits.MaxStatementBytes,
+		MaxTokens:         c.Limits.MaxTokens,
+		MaxStatements:     c.Limits.MaxStatements,
+		MaxDepth:          c.Limits.MaxDepth,
 		Pinned:            pinnedByOperator(c.Timeouts),
+		TemporaryTables:   c.TemporaryTables == config.TemporaryAllow,
 	}
 }

@@ -112,6 +112,10 @@ func readerConfig(c *config.Config) (*pgconn.Config, error) {
 		"standard_conforming_strings":   "on",
 		"client_encoding":               "UTF8",
 	}
+	if c.TemporaryTables == config.TemporaryAllow {
+		// PostgreSQL makes no tables in read-only transactions, not even temporary ones.
+		pinned["default_transaction_read_only"] = "off"
+	}
 	for name, setting := range pinned {
 		upstream.RuntimeParams[name] = setting
 	}

@@ -1,0 +1,116 @@
+package rewrite
+
+import (
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+)
+
+// setConfig handles SELECT set_config(name, value, local), the whole of a statement, in
+// the forms that clients send: with constants, and FROM pg_settings WHERE name = the
+// same, as pgAdmin does for settings that an old server may not have. Anywhere else
+// the function may run once, often or never, so that what it did is not known.
+func (w *walker) setConfig(n *pg.SelectStmt) (handled bool, err error) {
+	f := soleCall(n)
+	parts := names(f.GetFuncname())
+	if len(parts) == 0 || len(parts) > 2 || parts[len(parts)-1] != "set_config" || len(parts) == 2 && parts[0] != "pg_catalog" {
+		return false, nil
+	}
+	refused := refuse(stateNotSupported, "Write SELECT set_config(...) with constants as a statement of its own, or SET.",
+		"kproxy supports set_config with constants only, as the whole statement").at(f.GetLocation())
+	if len(f.GetArgs()) != 3 || f.GetAggStar() || f.GetOver() != nil || f.GetAggFilter() != nil {
+		return true, refused
+	}
+	name, isName := textConstant(f.Args[0])
+	to, isText := textConstant(f.Args[1])
+	local, isBool := f.Args[2].GetAConst().GetVal().(*pg.A_Const_Boolval)
+	isNull := f.Args[1].GetAConst().GetIsnull()
+	conditional := len(n.GetFromClause()) > 0
+	if !isName || !isBool || !isText && !isNull || conditional && !ofSetting(n, name) {
+		return true, refused
+	}
+	if strings.EqualFold(name, "search_path") && !conditional {
+		return true, w.setPathConfig(n, to, isNull, local.Boolval.GetBoolval())
+	}
+	if err := w.mayConfigure(name, to, isNull); err != nil {
+		return true, err.at(f.GetLocation())
+	}
+	if conditional {
+		n.FromClause = []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
+			Schemaname: "pg_catalog", Relname: "pg_settings", Inh: true, Relpersistence: "p",
+		}}}}
+	}
+	f.Funcname = nameNodes("pg_catalog", "set_config")
+	call := n.TargetList[0].GetResTarget().Val
+	n.TargetList[0].GetResTarget().Val = pg.MakeAConstIntNode(0, 0)
+	err = w.selectStmt(n, nil)
+	n.TargetList[0].GetResTarget().Val = call
+	return true, err
+}
+
+// soleCall is the function that is the only thing that a query asks for; nil where
+// there is more.
+func soleCall(n *pg.SelectStmt) *pg.FuncCall {
+	if len(n.GetTargetList()) != 1 || n.GetIntoClause() != nil || n.GetWithClause() != nil || len(n.GetDistinctClause()) > 0 ||
+		len(n.GetGroupClause()) > 0 || n.GetHavingClause() != nil || len(n.GetSortClause()) > 0 || n.GetLimitCount() != nil ||
+		n.GetLimitOffset() != nil || len(n.GetWindowClause()) > 0 || len(n.GetFromClause()) == 0 && n.GetWhereClause() != nil {
+		return nil
+	}
+	return n.GetTargetList()[0].GetResTarget().GetVal().GetFuncCall()
+}
+
+// ofSetting says whether a query's source is the one row that describes the setting.
+func ofSetting(n *pg.SelectStmt, name string) bool {
+	condition := n.GetWhereClause().GetAExpr()
+	column := condition.GetLexpr().GetColumnRef().GetFields()
+	of, constant := textConstant(condition.GetRexpr())
+	if len(n.GetFromClause()) != 1 || condition.GetKind() != pg.A_Expr_Kind_AEXPR_OP || dotted(condition.GetName()) != "=" ||
+		len(column) != 1 || lastName(column) != "name" || !constant || of != name {
+		return false
+	}
+	from := n.GetFromClause()[0]
+	if table := from.GetRangeVar(); table != nil {
+		return table.GetRelname() == "pg_settings" && (table.GetSchemaname() == "" || table.GetSchemaname() == "pg_catalog") &&
+			table.GetCatalogname() == "" && table.GetAlias() == nil
+	}
+	functions := from.GetRangeFunction().GetFunctions()
+	if len(functions) != 1 || from.GetRangeFunction().GetAlias() != nil || len(functions[0].GetList().GetItems()) == 0 {
+		return false
+	}
+	source := functions[0].GetList().GetItems()[0].GetFuncCall()
+	return lastName(source.GetFuncname()) == "pg_show_all_settings" && len(source.GetArgs()) == 0
+}
+
+// setPathConfig answers as set_config does, with the new value, and sets nothing on
+// the server.
+func (w *walker) setPathConfig(n *pg.SelectStmt, to string, isNull, local bool) error {
+	effect := setPath{text: to, local: local}
+	if isNull {
+		to, effect = w.session.path.reset, setPath{reset: true, local: local}
+	}
+	if _, err := splitPath(to); err != nil {
+		return err
+	}
+	target := n.TargetList[0].GetResTarget()
+	if target.GetName() == "" {
+		target.Name = "set_config"
+	}
+	target.Val = castNode(to, "text")
+	w.effect = effect
+	return nil
+}
+
+// mayConfigure allows what SET allows.
+func (w *walker) mayConfigure(name, to string, isNull bool) *Refusal {
+	setting := strings.ToLower(name)
+	accepts := pinned[setting]
+	switch {
+	case w.operator[setting] && !isNull:
+		return refuse(statePrivilege, "SET ... TO DEFAULT and RESET go back to the operator's value.", "%s is set by the operator", setting)
+	case strings.HasPrefix(setting, "transaction_") && isNull, accepts == nil && !freeSettings[setting]:
+		return refuseSetting("set", name)
+	case accepts != nil && !isNull && !accepts([]string{to}):
+		return refuse(stateInvalidValue, pinnedHints[setting], "parameter %q cannot be set to this value", name)
+	}
+	return nil
+}
