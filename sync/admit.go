@@ -144,13 +144,16 @@ func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError)
 	if halt.resync {
 		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
 	}
-	_, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
+	done, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,
 		append([]any{halt.Table.Schema, halt.Table.Relation, s.Slot, s.epoch}, arguments...)...)
 	if err != nil {
 		return fmt.Errorf("recording that %s is halted: %w", halt.Table, err)
 	}
-	return nil
+	if halt.resync || done.RowsAffected() == 0 {
+		return nil
+	}
+	return s.revoke(ctx, on, halt.Table)
 }
 
 // haltUnfit halts a table that its policy does not fit. What was published stays in the

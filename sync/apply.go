@@ -9,15 +9,18 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
+// groupRows bounds the changes of a group. Tests lower it.
+var groupRows = mostGroupRows
+
 const (
-	// groupRows and groupTime bound how many source transactions go into one
-	// transaction of the store while more are waiting: up to groupRows changes, for
+	// mostGroupRows and groupTime bound how many source transactions go into one
+	// transaction of the store while more are waiting: up to mostGroupRows changes, for
 	// groupTime or for as long as writing the last group took, up to groupMost, and
 	// until that one is written. A class that several changes of a group touch is
 	// written once.
-	groupRows = 60000
-	groupTime = 50 * time.Millisecond
-	groupMost = 500 * time.Millisecond
+	mostGroupRows = 60000
+	groupTime     = 50 * time.Millisecond
+	groupMost     = 500 * time.Millisecond
 	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
 	// of the stored position, so that the slot does not hold WAL that concerns nobody.
 	idleBytes = 16 << 20
@@ -25,7 +28,7 @@ const (
 
 // spillRows bounds the rows that are held in memory for a table until the end of their
 // transaction. A group without large ones has fewer. Tests lower it.
-var spillRows = groupRows + groupRows/2
+var spillRows = mostGroupRows + mostGroupRows/2
 
 // spillBytes bounds the bytes of their values likewise, and groupBytes those of a group.
 const (

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -111,11 +112,7 @@ func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err != nil {
 		return fmt.Errorf("recording that %s is shown: %w", t.name(), err)
 	}
-	if err := s.hide(ctx, tx, t.name()); err != nil {
-		return err
-	}
-	create := fmt.Sprintf("CREATE VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
-	if _, err := tx.Exec(ctx, create); err != nil {
+	if err := s.put(ctx, tx, t); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.name(), err)
 	}
 	if err := t.grant(ctx, tx, s.Reader); err != nil {
@@ -124,9 +121,37 @@ func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
 	return s.dropOrphans(ctx, tx)
 }
 
-// hide takes a table's release away from readers.
+// invalidTableDefinition is the SQLSTATE of a view that is to be replaced by one whose
+// columns do not begin with its own.
+const invalidTableDefinition = "42P16"
+
+// put makes the published view. Where it keeps its columns it is replaced, so that what
+// stands on it stays: published views over the table, and others' views and grants.
+func (s *session) put(ctx context.Context, tx pgx.Tx, t *table) error {
+	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
+	part, err := tx.Begin(ctx)
+	if err != nil {
+		return err
+	}
+	if _, err = part.Exec(ctx, "CREATE OR REPLACE "+view); err == nil {
+		return part.Commit(ctx)
+	}
+	if failed := part.Rollback(ctx); failed != nil {
+		return errors.Join(err, failed)
+	}
+	if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != invalidTableDefinition {
+		return err
+	}
+	if err := s.hide(ctx, tx, t.name()); err != nil {
+		return err
+	}
+	_, err = tx.Exec(ctx, "CREATE "+view)
+	return err
+}
+
+// hide takes a table's release away from readers, with the views that stand on it:
+// kproxy's own are made again by whoever serves them.
 func (s *session) hide(ctx context.Context, on executor, name catalog.Name) error {
-	// Other views of the owner cannot stand on it: CASCADE takes none of a user's.
 	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
 		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
@@ -138,11 +163,25 @@ type executor interface {
 	Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error)
 }
 
-// grant lets the reader read the published view.
+// grant lets the reader read the published view, with comments on how it was made.
 func (t *table) grant(ctx context.Context, on executor, reader string) error {
 	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", catalog.Published(t.name()).SQL(), catalog.QuoteIdentifier(reader))
 	if _, err := on.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("granting the published view of %s: %w", t.name(), err)
+	}
+	return t.comment(ctx, on)
+}
+
+// revoke takes what is published of a table from the reader until it is granted again:
+// what kproxy refuses, the role shall not have either.
+func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) error {
+	view := catalog.Published(name).SQL()
+	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
+	if err == nil && there.RowsAffected() > 0 {
+		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.Reader))
+	}
+	if err != nil {
+		return fmt.Errorf("revoking the published view of %s: %w", name, err)
 	}
 	return nil
 }

@@ -160,5 +160,8 @@ func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error
 	if err != nil {
 		return fmt.Errorf("recording that %s was compared with its source: %w", t.name(), err)
 	}
-	return nil
+	if t.shows != 0 && t.previous == 0 {
+		return nil // readers have nothing of it yet
+	}
+	return t.grant(ctx, tx, a.Reader) // which a halt has taken
 }

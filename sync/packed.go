@@ -136,7 +136,7 @@ func (p *publisher) packedQuery(condition string) string {
 // records that have not changed from the rows it deletes. Where there are more, where
 // nothing was published or it is not known which have changed, all are taken from the
 // store, some thousands at a time.
-const packedAtOnce = groupRows + groupRows/2
+const packedAtOnce = mostGroupRows + mostGroupRows/2
 
 // writePacked replaces the rows of the classes that are gone or touched.
 func (s *immediate) writePacked(to *sink) {

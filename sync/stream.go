@@ -17,9 +17,11 @@ const (
 	// statusInterval is how often the server hears from kproxy; wal_sender_timeout
 	// is 60 s by default and may be as low as a few seconds.
 	statusInterval = time.Second
-	// silence is after how long a server that says nothing is taken for gone. It asks
-	// for an answer after half of wal_sender_timeout, which is the lease.
-	silence = 2 * lease
+	// silence is after how long a server that says nothing is taken for gone. It is asked
+	// for an answer after askAfter: while it decodes a large transaction it has nothing to
+	// say, and does not ask itself as long as it hears from kproxy.
+	silence  = 2 * lease
+	askAfter = lease / 4
 	// batchMost and batchBytes bound the messages that are handed to the applier together,
 	// and queued how many such batches wait for it.
 	batchMost  = 256
@@ -270,7 +272,7 @@ func (r *receiver) copyData(ctx context.Context, data []byte) error {
 func (r *receiver) queue(ctx context.Context) error {
 	defer func() { r.heard = time.Now() }() // nobody listened meanwhile
 	batch := r.batch
-	r.batch, r.copied = nil, nil
+	r.batch, r.copied = make([]message, 0, len(batch)), make([]byte, 0, len(r.copied)) // the next is as large
 	select {
 	case r.messages <- batch:
 		return nil
@@ -303,6 +305,7 @@ func (r *receiver) answerIfDue(ctx context.Context, now bool) error {
 	stored := r.ack.lsn()
 	err := pglogrepl.SendStandbyStatusUpdate(ctx, r.conn, pglogrepl.StandbyStatusUpdate{
 		WALWritePosition: stored, WALFlushPosition: stored, WALApplyPosition: stored,
+		ReplyRequested: time.Since(r.heard) > askAfter,
 	})
 	if err != nil {
 		return fmt.Errorf("acknowledging: %w", err)
