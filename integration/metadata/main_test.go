@@ -9,14 +9,20 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	_ "github.com/kproxy/kproxy/catalog/provision" // what kproxy is made of: a change of it is one of the tests
 	"github.com/kproxy/kproxy/pgserver"
+	_ "github.com/kproxy/kproxy/proxy"
+	_ "github.com/kproxy/kproxy/rewrite"
+	_ "github.com/kproxy/kproxy/sync"
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
@@ -33,57 +39,68 @@ const (
 	source   = "canary_database"
 )
 
-// site is the server with the kproxy that all tests describe.
+// site is the server with the kproxy that all tests describe, started by the first of
+// them: what is read before the tests run would not count when go test decides whether
+// a result still holds.
 var site struct {
+	once    sync.Once
+	err     error
 	server  *pgserver.Server
 	address string
 	dir     string
+	stops   []func() error // in the order of the starts
 }
 
 func TestMain(m *testing.M) {
-	code, err := serveAndRun(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = max(code, 1)
+	code := m.Run()
+	for _, stop := range slices.Backward(site.stops) {
+		if err := stop(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = max(code, 1)
+		}
 	}
 	os.Exit(code)
 }
 
-func serveAndRun(m *testing.M) (code int, err error) {
+// start has the site run.
+func start(t *testing.T) {
+	t.Helper()
+	site.once.Do(func() { site.err = launch() })
+	if site.err != nil {
+		t.Fatal(site.err)
+	}
+}
+
+func launch() (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
 	if site.dir, err = os.MkdirTemp("", "kproxy-metadata-"); err != nil {
-		return 1, err
+		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(site.dir)) }()
+	site.stops = append(site.stops, func() error { return os.RemoveAll(site.dir) })
 	if err := os.Chmod(site.dir, 0o755); err != nil {
-		return 1, err
+		return err
 	}
 	program := filepath.Join(site.dir, "kproxy")
 	if output, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/kproxy").CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("building kproxy: %w\n%s", err, output)
+		return fmt.Errorf("building kproxy: %w\n%s", err, output)
 	}
-	if site.server, err = pgserver.Start(ctx, pgserver.Options{}); err != nil {
-		return 1, err
+	if site.server, err = pgserver.Start(context.Background(), pgserver.Options{}); err != nil {
+		return err
 	}
-	defer func() { err = errors.Join(err, site.server.Stop()) }()
+	site.stops = append(site.stops, site.server.Stop)
 	if err := load(ctx); err != nil {
-		return 1, fmt.Errorf("loading the tables: %w", err)
+		return fmt.Errorf("loading the tables: %w", err)
 	}
 	configuration, err := configure(ctx, program)
 	if err != nil {
-		return 1, err
+		return err
 	}
 	setup := exec.CommandContext(ctx, program, "setup", "--config", configuration, "--admin-url", site.server.DSN(source))
 	if output, err := setup.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("kproxy setup: %w\n%s", err, output)
+		return fmt.Errorf("kproxy setup: %w\n%s", err, output)
 	}
-	stop, err := serve(program, configuration)
-	if err != nil {
-		return 1, err
-	}
-	defer func() { err = errors.Join(err, stop()) }()
-	return m.Run(), nil
+	return serve(program, configuration)
 }
 
 // load makes the source database.
@@ -138,26 +155,26 @@ upstream:
 }
 
 // serve starts kproxy and returns once clients can connect.
-func serve(program, configuration string) (stop func() error, err error) {
+func serve(program, configuration string) error {
 	log, err := os.Create(filepath.Join(site.dir, "log"))
 	if err != nil {
-		return nil, err
+		return err
 	}
 	cmd := exec.Command(program, "serve", "--config", configuration)
 	cmd.Stderr = log
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return errors.Join(err, log.Close())
 	}
-	stop = func() error {
+	site.stops = append(site.stops, func() error {
 		return errors.Join(cmd.Process.Signal(syscall.SIGTERM), cmd.Wait(), log.Close())
-	}
+	})
 	for deadline := time.Now().Add(patience); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if text, err := os.ReadFile(log.Name()); err == nil && strings.Contains(string(text), "msg=serving") {
-			return stop, nil
+			return nil
 		}
 	}
 	text, _ := os.ReadFile(log.Name())
-	return nil, errors.Join(fmt.Errorf("kproxy does not serve:\n%s", text), stop())
+	return fmt.Errorf("kproxy does not serve:\n%s", text)
 }
 
 // clientURL is where clients connect.

@@ -24,6 +24,7 @@ var describing = []string{
 func TestPsql(t *testing.T) {
 	t.Parallel()
 	need(t, "psql", installed("psql"))
+	start(t)
 	script := filepath.Join(t.TempDir(), "describe.sql")
 	var b strings.Builder
 	for _, command := range describing {
@@ -50,8 +51,14 @@ func TestPsql(t *testing.T) {
 	if len(sections) != len(describing) {
 		t.Errorf("%d commands are answered, not %d:\n%s", len(sections), len(describing), output)
 	}
-	if major := psqlMajor(t); major != goldenMajor {
-		t.Logf("the golden file is of psql %d, not %d: not compared", goldenMajor, major)
+	if major := psqlMajor(t); major != goldenMajor || major < site.server.Version().Major {
+		// An older psql asks for columns that a newer server does not have.
+		t.Logf("the golden file is of psql %d, this is %d: not compared", goldenMajor, major)
+		for _, s := range sections {
+			if found := hidden.FindString(s.shown); found != "" {
+				t.Errorf("%s shows %q, which is hidden:\n%s", s.asked, found, s.shown)
+			}
+		}
 		return
 	}
 	compare(t, "psql", sections)

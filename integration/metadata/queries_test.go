@@ -81,6 +81,7 @@ func numbers(t *testing.T, conn *pgx.Conn) map[string]string {
 // TestQueries sends what tools send, as they do: prepared, with their parameters.
 func TestQueries(t *testing.T) {
 	t.Parallel()
+	start(t)
 	files, err := filepath.Glob(filepath.Join("testdata", "queries", "*.sql"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no queries: %v", err)
