@@ -16,11 +16,11 @@ RACE := ./pgserver/... ./proxy/... ./sync/...
 
 # What test-matrix runs on each version of PostgreSQL: the packages whose tests
 # start servers. VERSIONS restricts the versions, as in VERSIONS="13 18".
-MATRIX   := ./pgserver/... ./sync/... ./catalog/... ./verify/... ./integration/...
+MATRIX   := ./pgserver/... ./sync/... ./catalog/... ./rewrite/... ./verify/... ./integration/...
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test test-matrix lint bench nightly fuzz cover clean
+.PHONY: help build compiler demo postgres race test test-matrix regress lint bench nightly fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -51,6 +51,10 @@ test: compiler race ## run all tests
 
 test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18, or on VERSIONS
 	@GO=$(GO) $(GO) run ./pgserver/matrix -versions "$(VERSIONS)" $(MATRIX)
+
+regress: compiler postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
+	folder=$$(integration/regress.sh .regress) && \
+		$(GO) test ./integration -count 1 -timeout 9m -run 'TestRegress$$' -v -regress.folder "$$folder" $(ARGS)
 
 lint: compiler $(LINT) ## vet and lint
 	$(GO) vet ./...
@@ -84,4 +88,4 @@ cover: compiler postgres ## write cover.out and print the share of statements th
 	$(GO) tool cover -func cover.out | tail -1
 
 clean: ## remove what build, cover and the tools' installation made
-	rm -rf bin .bin cover.out
+	rm -rf bin .bin .regress cover.out

@@ -1,6 +1,9 @@
 package catalog
 
-import "strings"
+import (
+	"cmp"
+	"strings"
+)
 
 // Name is a schema-qualified relation name, in the exact case PostgreSQL stores.
 type Name struct {
@@ -13,6 +16,11 @@ func (n Name) String() string { return n.Schema + "." + n.Relation }
 
 // SQL is the quoted form, safe to place in a statement.
 func (n Name) SQL() string { return QuoteIdentifier(n.Schema) + "." + QuoteIdentifier(n.Relation) }
+
+// Compare orders names by schema and relation, as slices.SortFunc wants it.
+func (n Name) Compare(other Name) int {
+	return cmp.Or(cmp.Compare(n.Schema, other.Schema), cmp.Compare(n.Relation, other.Relation))
+}
 
 // ParseName reads a dotted, unquoted name as an operator writes it in a policy.
 // A name without a dot lies in schema public.

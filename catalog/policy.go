@@ -13,6 +13,9 @@ type Policy struct {
 	Tables []TablePolicy
 	// Readable are unprotected relations that analysts may read and join with.
 	Readable []Name
+	// Functions are those of extensions and users that analysts may call, all of one
+	// name together; Relation is the function's name.
+	Functions []Name
 }
 
 // TablePolicy protects one table.

@@ -101,6 +101,9 @@ type Column struct {
 	// modifier, for example numeric; qualified as in Type where the type is not
 	// PostgreSQL's own.
 	BaseType string
+	// UserType is the declared type, or that of an array's elements, if it is not one of
+	// PostgreSQL's own and clients may name it: no value of it is the name of an object.
+	UserType Name
 	// Domain says that the declared type is a domain, Enum that the type after
 	// domains are followed is an enumeration.
 	Domain, Enum bool

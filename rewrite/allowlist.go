@@ -18,20 +18,6 @@ var (
 	// information_schema that drivers use.
 	informationFunctions = words("_pg_expandarray")
 	informationTypes     = words("cardinal_number character_data sql_identifier time_stamp yes_or_no")
-	// harmlessSettings may be shown (SHOW, current_setting). search_path is
-	// answered in the client's terms.
-	harmlessSettings = words(`application_name bytea_output client_encoding client_min_messages datestyle
-		default_transaction_deferrable default_transaction_isolation default_transaction_read_only
-		extra_float_digits geqo idle_in_transaction_session_timeout idle_session_timeout in_hot_standby
-		integer_datetimes intervalstyle is_superuser lc_collate lc_ctype lc_messages lc_monetary lc_numeric
-		lc_time lock_timeout max_identifier_length max_index_keys row_security search_path server_encoding
-		server_version server_version_num standard_conforming_strings statement_timeout
-		timezone transaction_deferrable transaction_isolation transaction_read_only transaction_timeout xmloption`)
-	// freeSettings may be set to anything.
-	freeSettings = words(`application_name bytea_output datestyle default_transaction_deferrable
-		default_transaction_isolation extra_float_digits geqo idle_in_transaction_session_timeout
-		idle_session_timeout intervalstyle lc_monetary lc_numeric lc_time lock_timeout
-		statement_timeout timezone transaction_deferrable transaction_isolation transaction_timeout xmloption`)
 	// refusedAttributes are functions that attribute notation could call on any
 	// value: (10).pg_sleep and g.nextval mean what pg_sleep(10) and nextval(g) mean.
 	// Names that begin with pg_ are refused in general; see attribute in column.go.
@@ -49,9 +35,11 @@ var (
 		regtype regtypein regtypeout regnamespace regnamespacein regnamespaceout regoper regoperin regoperout
 		regoperator regoperatorin regoperatorout to_regclass to_regproc to_regprocedure to_regtype
 		to_regnamespace to_regoper to_regoperator`)
+	// temporaryVerbs begin those of them that pass for temporary tables.
+	temporaryVerbs = words("ANALYSE ANALYZE CREATE DELETE DROP INSERT TRUNCATE UPDATE")
 	// refusedVerbs begin the statements that never pass; see guardVerb.
 	refusedVerbs = verbs(`ALTER ANALYSE ANALYZE CALL CHECKPOINT CLUSTER COMMENT CREATE DELETE DO DROP GRANT IMPORT
-		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UNLISTEN UPDATE VACUUM`)
+		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UPDATE VACUUM`)
 )
 
 // words reads a list of names; # begins a comment.

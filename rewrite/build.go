@@ -2,12 +2,23 @@ package rewrite
 
 import pg "github.com/pganalyze/pg_query_go/v5"
 
-// The nodes that kproxy itself puts into a tree.
+// The nodes that kproxy itself puts into a tree. They have no location, which is 0:
+// nothing of the client's that a message could point at stands at the beginning of a
+// text (position.go).
+
+// textNode is 'text'.
+func textNode(text string) *pg.Node { return pg.MakeAConstStrNode(text, 0) }
+
+// integerNode is the number.
+func integerNode(number int64) *pg.Node { return pg.MakeAConstIntNode(number, 0) }
+
+// nullNode is NULL.
+func nullNode() *pg.Node {
+	return &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Isnull: true}}}
+}
 
 // castNode is 'text'::pg_catalog.type.
-func castNode(text, typeName string) *pg.Node {
-	return casted(pg.MakeAConstStrNode(text, 0), typeName)
-}
+func castNode(text, typeName string) *pg.Node { return casted(textNode(text), typeName) }
 
 // casted is value::pg_catalog.type.
 func casted(value *pg.Node, typeName string) *pg.Node {
@@ -36,9 +47,18 @@ func starNode() *pg.Node {
 	return &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: star}}}
 }
 
-func equal(left, right *pg.Node) *pg.Node {
+func equal(left, right *pg.Node) *pg.Node { return operatorNode("=", left, right) }
+
+func operatorNode(operator string, left, right *pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_AExpr{AExpr: &pg.A_Expr{
-		Kind: pg.A_Expr_Kind_AEXPR_OP, Name: nameNodes("="), Lexpr: left, Rexpr: right,
+		Kind: pg.A_Expr_Kind_AEXPR_OP, Name: nameNodes(operator), Lexpr: left, Rexpr: right,
+	}}}
+}
+
+// callNode calls a function of pg_catalog.
+func callNode(function string, arguments ...*pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+		Funcname: nameNodes("pg_catalog", function), Args: arguments, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
 	}}}
 }
 

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -10,13 +11,23 @@ import (
 // of the FROM clause that has no alias; as kproxy gives it one, the schema goes.
 func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 	fields := n.GetFields()
+	if name := lastName(fields); (name == "xmin" || name == "xmax") && len(w.session.temporary) > 0 {
+		// Of a temporary table, they are numbers of the server's transactions of now.
+		return refuse(statePrivilege, "", "permission denied for column %s", name).at(n.GetLocation())
+	}
 	if len(fields) > 1 {
 		if err := attribute(fields[len(fields)-1].GetString_().GetSval(), n.GetLocation()); err != nil {
 			return err
 		}
 	}
 	switch len(fields) {
-	case 0, 1, 2:
+	case 2:
+		table := fields[0].GetString_().GetSval()
+		if items := s.item(table); len(items) > 1 && items[0].alias != "" {
+			return refuse(stateAmbiguous, "Name its schema, too, or give it an alias.", "table reference %q is ambiguous", table).at(n.GetLocation())
+		}
+		return w.children(n.ProtoReflect(), s)
+	case 0, 1:
 		return w.children(n.ProtoReflect(), s)
 	case 4:
 		if err := w.sameDatabase(fields[0].GetString_().GetSval(), n.GetLocation()); err != nil {
@@ -28,12 +39,15 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 		return refuse(stateSyntax, "", "improper qualified name (too many dotted names)").at(n.GetLocation())
 	}
 	schema, table := fields[0].GetString_().GetSval(), fields[1].GetString_().GetSval()
-	items := s.item(table)
-	if len(items) != 1 || items[0].schema != schema {
+	items := slices.DeleteFunc(s.item(table), func(i fromItem) bool { return i.schema != schema || i.relation == nil })
+	if len(items) != 1 {
 		return refuse(stateUndefinedRel, "Name the column by its table's alias.",
 			"invalid reference to FROM-clause entry for table %q", table).at(n.GetLocation())
 	}
 	n.Fields = fields[1:]
+	if items[0].alias != "" {
+		n.Fields[0] = pg.MakeStrNode(items[0].alias)
+	}
 	return w.children(n.ProtoReflect(), s)
 }
 
@@ -88,6 +102,9 @@ func figureName(n *pg.Node) (name string, strong bool) {
 	case *pg.Node_ColumnRef:
 		return lastName(n.ColumnRef.GetFields()), true
 	case *pg.Node_SqlvalueFunction:
+		if n.SqlvalueFunction.GetOp() == pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG {
+			return "current_catalog", true
+		}
 		return "current_schema", true
 	case *pg.Node_CoalesceExpr:
 		return "coalesce", true

@@ -22,17 +22,17 @@ type level struct {
 // flat. So the depth is at most a small multiple of the sum, over the brackets
 // open at a token, of the tokens since the last separator plus the joins and set
 // operations.
-func guardDepth(tokens []*pg.ScanToken, limit int) error {
+func guardDepth(tokens []token, limit int) error {
 	levels := []level{{}}
 	below := 0 // sum of all levels but the innermost
 	previous := pg.Token_NUL
 	for _, t := range tokens {
 		top := &levels[len(levels)-1]
-		kind := t.GetToken()
+		kind := t.kind
 		label := previous == pg.Token_ASCII_46 || previous == pg.Token_AS // any word may be a label
 		previous = kind
 		switch {
-		case label && t.GetKeywordKind() != pg.KeywordKind_NO_KEYWORD:
+		case label && t.keyword != pg.KeywordKind_NO_KEYWORD:
 			top.element++
 		case kind == pg.Token_ASCII_59:
 			levels, below = []level{{}}, 0
@@ -52,7 +52,7 @@ func guardDepth(tokens []*pg.ScanToken, limit int) error {
 		top = &levels[len(levels)-1]
 		if below+top.chain+top.element > limit {
 			return refuse(stateTooComplex, "Split the expression, or write long chains as lists (IN, VALUES, AND, OR).",
-				"the query nests deeper than %d levels", limit).at(t.GetStart())
+				"the query nests deeper than %d levels", limit).at(t.start)
 		}
 	}
 	return nil

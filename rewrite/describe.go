@@ -4,8 +4,6 @@ import (
 	"fmt"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // The names inside a guard.
@@ -39,7 +37,7 @@ func guardObject(relation, key string, place int, others ...string) special {
 			switch {
 			case i == place:
 				f.Args[i] = columnNode(guardAlias, key)
-			case argument.GetAConst() == nil: // a constant would lose its lack of a type
+			case !isConstant(argument): // a constant would lose its lack of a type
 				f.Args[i] = columnNode(argumentAlias, argumentName(len(arguments)))
 				arguments = append(arguments, argument)
 			}
@@ -76,7 +74,7 @@ func (w *walker) seen(column string) (*pg.Node, error) {
 		SubLinkType: pg.SubLinkType_ANY_SUBLINK, Testexpr: columnNode(guardAlias, column), Subselect: oids,
 	}}}
 	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{
-		Boolop: pg.BoolExprType_OR_EXPR, Args: []*pg.Node{equal(columnNode(guardAlias, column), pg.MakeAConstIntNode(0, 0)), in},
+		Boolop: pg.BoolExprType_OR_EXPR, Args: []*pg.Node{equal(columnNode(guardAlias, column), integerNode(0)), in},
 	}}}, nil
 }
 
@@ -84,8 +82,14 @@ func (w *walker) seen(column string) (*pg.Node, error) {
 // PostgreSQL defines these two functions over the catalog itself.
 func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	arguments := f.GetArgs()
-	className, subobject := "pg_class", pg.MakeAConstIntNode(0, 0)
+	className, subobject := "pg_class", integerNode(0)
 	switch name := f.Funcname[1].GetString_().GetSval(); {
+	case len(arguments) == 1 && name == "obj_description": // of any catalog; the newest form names it
+		condition := and(
+			equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
+			equal(columnNode(guardAlias, "objsubid"), integerNode(0)),
+		)
+		return w.guard(node, "pg_description", greatest(columnNode(guardAlias, "description")), arguments, condition)
 	case len(arguments) != 2:
 		return refuse(stateNotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
 			"kproxy supports %s with two arguments only", name).at(f.GetLocation())
@@ -100,13 +104,19 @@ func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		className = catalogName
 		arguments = arguments[:1]
 	}
-	class := casted(castNode("pg_catalog."+catalog.QuoteIdentifier(className), "regclass"), "oid")
 	condition := and(
 		equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
-		equal(columnNode(guardAlias, "classoid"), class),
+		equal(columnNode(guardAlias, "classoid"), catalogOID(className)),
 		equal(columnNode(guardAlias, "objsubid"), subobject),
 	)
 	return w.guard(node, "pg_description", columnNode(guardAlias, "description"), arguments, condition)
+}
+
+// greatest is max(value): one of several.
+func greatest(value *pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+		Funcname: nameNodes("pg_catalog", "max"), Args: []*pg.Node{value}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
+	}}}
 }
 
 // guard replaces node by a subquery over the stand-in. The client's arguments
@@ -124,6 +134,12 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 		}
 		inner.TargetList = append(inner.TargetList, targetNode(argumentName(i), argument))
 	}
+	computed := selectNode(inner)
+	if !simple(arguments[0]) {
+		// Without OFFSET, the planner puts the argument into the condition, where it is
+		// computed for every row of the catalog.
+		inner.LimitOffset, inner.LimitOption = integerNode(0), pg.LimitOption_LIMIT_OPTION_COUNT
+	}
 	w.replaced++
 	node.Node = &pg.Node_SubLink{SubLink: &pg.SubLink{
 		SubLinkType: pg.SubLinkType_EXPR_SUBLINK,
@@ -131,7 +147,7 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 			TargetList: []*pg.Node{targetNode("", result)},
 			FromClause: []*pg.Node{
 				{Node: &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{
-					Subquery: selectNode(inner), Alias: &pg.Alias{Aliasname: argumentAlias},
+					Subquery: computed, Alias: &pg.Alias{Aliasname: argumentAlias},
 				}}},
 				{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
 					Schemaname: target.Schema, Relname: target.Relation, Inh: true, Relpersistence: "p",
@@ -142,6 +158,14 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 		}),
 	}}
 	return nil
+}
+
+// simple says whether a value costs nothing to compute again.
+func simple(n *pg.Node) bool {
+	for n.GetTypeCast() != nil {
+		n = n.GetTypeCast().GetArg()
+	}
+	return n.GetColumnRef() != nil || n.GetParamRef() != nil || isConstant(n)
 }
 
 func argumentName(i int) string { return fmt.Sprintf("a%d", i) }

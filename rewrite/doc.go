@@ -7,6 +7,7 @@
 //
 // Entry points:
 //   - [New], [Rewriter.SetSnapshot], [Rewriter.Rewrite]
+//   - [Rewriter.Position]: where in the client's text an error stands
 //   - [Rewriter.ScrubMessage]: the database's messages in the client's words
 //
 // One statement passes guard.go and depth.go (before the parser sees it),

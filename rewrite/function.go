@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // special rewrites an allowed call whose arguments are checked already; node is
@@ -30,6 +28,31 @@ func init() {
 
 		"age": timestampAge,
 
+		"current_database":     currentDatabase,
+		"acldefault":           guardObject("pg_roles", "oid", 1),
+		"pg_get_userbyid":      guardObject("pg_roles", "oid", 0),
+		"to_regrole":           lookup("regrole"),
+		"shobj_description":    guardSharedComment,
+		"has_schema_privilege": namedBy("schema_oid", -2),
+		// PostgreSQL's own function takes both the names and the numbers of databases.
+		"has_database_privilege":  namedBy("database_oid", -2),
+		"pg_relation_size":        sizeOf,
+		"pg_table_size":           sizeOf,
+		"pg_indexes_size":         sizeOf,
+		"pg_total_relation_size":  sizeOf,
+		"pg_database_size":        neutral("0", "int8", namedBy("database_oid", 0)),
+		"pg_tablespace_size":      neutral("0", "int8", func(*walker, *pg.Node, *pg.FuncCall) error { return nil }),
+		"pg_type_is_visible":      typeIsVisible,
+		"pg_stat_get_live_tuples": noCount,
+		"pg_stat_get_dead_tuples": noCount,
+		"pg_stat_get_numscans":    noCount,
+		"pg_relation_filenode":    noObject,
+		"pg_relation_filepath":    noText,
+		"pg_tablespace_location":  noText,
+		"pg_get_functiondef":      noText,
+
+		"pg_get_function_sqlbody": noText,
+
 		"to_regclass":     lookup("regclass"),
 		"to_regtype":      lookup("regtype"),
 		"to_regproc":      lookup("regproc"),
@@ -44,22 +67,24 @@ func init() {
 		"has_type_privilege":           objectArgument("regtype", -2),
 		"row_security_active":          objectArgument("regclass", 0),
 		"pg_relation_is_publishable":   objectArgument("regclass", 0),
-		"pg_relation_is_updatable":     objectArgument("regclass", 0),
-		"pg_column_is_updatable":       objectArgument("regclass", 0),
+		"pg_relation_is_updatable":     neutral("0", "int4", objectArgument("regclass", 0)),
+		"pg_column_is_updatable":       neutral("false", "bool", objectArgument("regclass", 0)),
 		"pg_index_has_property":        objectArgument("regclass", 0),
 		"pg_index_column_has_property": objectArgument("regclass", 0),
-		"pg_table_size":                objectArgument("regclass", 0),
 		"pg_get_serial_sequence":       serialSequence,
 		"pg_partition_ancestors":       partitionAncestors,
 		"pg_table_is_visible":          tableIsVisible,
 
-		"format_type":                        guardObject("pg_type", "oid", 0),
+		"format_type":                        formatType,
 		"pg_get_expr":                        guardObject("pg_class", "oid", 1),
 		"pg_get_constraintdef":               guardObject("pg_constraint", "oid", 0, "confrelid"),
 		"pg_get_indexdef":                    guardObject("pg_index", "indexrelid", 0),
 		"pg_get_triggerdef":                  guardObject("pg_trigger", "oid", 0, "tgconstrrelid"),
 		"pg_get_partkeydef":                  guardObject("pg_partitioned_table", "partrelid", 0),
+		"pg_get_partition_constraintdef":     guardObject("pg_class", "oid", 0),
+		"pg_get_statisticsobjdef":            guardObject("pg_statistic_ext", "oid", 0),
 		"pg_get_statisticsobjdef_columns":    guardObject("pg_statistic_ext", "oid", 0),
+		"pg_get_function_arg_default":        guardObject("pg_proc", "oid", 0),
 		"pg_get_function_arguments":          guardObject("pg_proc", "oid", 0),
 		"pg_get_function_identity_arguments": guardObject("pg_proc", "oid", 0),
 		"pg_get_function_result":             guardObject("pg_proc", "oid", 0),
@@ -69,31 +94,59 @@ func init() {
 // call lets a function of the allowlist pass, under its full name, so that no
 // overload elsewhere on the search path can be chosen in its place.
 func (w *walker) call(node *pg.Node, f *pg.FuncCall, s *scope) error {
-	parts := names(f.GetFuncname())
-	schema, name := "pg_catalog", parts[len(parts)-1]
-	if len(parts) > 1 {
-		schema = parts[len(parts)-2]
-	}
-	allowed := schema == "pg_catalog" && allowedFunctions[name] ||
-		schema == "information_schema" && informationFunctions[name]
-	if !allowed || len(parts) > 2 {
-		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed.",
+	schema, name, allowed := w.lookupFunction(names(f.GetFuncname()))
+	if !allowed {
+		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
 			"permission denied for function %s", dotted(f.GetFuncname())).at(f.GetLocation())
 	}
 	if err := w.children(f.ProtoReflect(), s); err != nil {
 		return err
 	}
 	f.Funcname = nameNodes(schema, name)
+	if n := len(f.GetArgs()); schema == "pg_catalog" && name == "overlay" && (n == 3 || n == 4) {
+		// The deparser writes OVERLAY(a PLACING b FROM c) for calls as well.
+		f.Funcformat = pg.CoercionForm_COERCE_SQL_SYNTAX
+	}
 	if rewrite := specials[name]; rewrite != nil && schema == "pg_catalog" {
 		return rewrite(w, node, f)
 	}
 	return nil
 }
 
+// lookupFunction finds the schema of a function that may be called. Bare names are
+// looked up on the client's path, where functions that may not be called hide none: a
+// call never means another function than the client could have named.
+func (w *walker) lookupFunction(parts []string) (schema, name string, allowed bool) {
+	switch len(parts) {
+	case 2:
+		return parts[0], parts[1], w.mayCall(parts[0], parts[1])
+	case 1:
+		for _, schema := range w.searchPath(true) {
+			if w.mayCall(schema, parts[0]) {
+				return schema, parts[0], true
+			}
+		}
+	}
+	return "", "", false
+}
+
+func (w *walker) mayCall(schema, name string) bool {
+	switch schema {
+	case "pg_catalog":
+		return allowedFunctions[name]
+	case "information_schema":
+		return informationFunctions[name]
+	}
+	return w.snapshot.HasFunction(schema, name)
+}
+
 // valueFunction handles the parameterless words of SQL (CURRENT_DATE, USER, ...).
 func (w *walker) valueFunction(node *pg.Node, f *pg.SQLValueFunction) error {
-	if f.GetOp() == pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA {
+	switch f.GetOp() {
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
 		w.currentSchema(node)
+	case pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG:
+		return currentDatabase(w, node, nil)
 	}
 	return nil
 }
@@ -141,7 +194,7 @@ func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
 	for _, function := range n.GetFunctions() {
 		for _, item := range function.GetList().GetItems() {
 			switch item.GetNode().(type) {
-			case *pg.Node_TypeCast, *pg.Node_SubLink:
+			case *pg.Node_TypeCast, *pg.Node_SubLink, *pg.Node_CaseExpr:
 				return refuse(stateNotSupported, "Call it in the SELECT list.", "this function is not supported in FROM")
 			}
 			if call := item.GetFuncCall(); call != nil && name != lastName(call.GetFuncname()) {
@@ -162,12 +215,6 @@ func keepColumn(n *pg.RangeFunction, function string) {
 	}
 }
 
-// currentSchema answers with the first schema of the client's search path.
-func (w *walker) currentSchema(node *pg.Node) {
-	w.replaced++
-	node.Node = castNode(catalog.DefaultSearchPath[0], "name").GetNode()
-}
-
 // viewDefinition answers for every view, so that tools that show definitions go
 // on: what a published view reads is nobody's business, and what an unprotected
 // one reads may be.
@@ -177,41 +224,17 @@ func viewDefinition(w *walker, node *pg.Node, _ *pg.FuncCall) error {
 	return nil
 }
 
-func currentSchemas(w *walker, node *pg.Node, f *pg.FuncCall) error {
-	implicit, constant := booleanConstant(f)
-	if !constant {
-		return refuse(stateNotSupported, "Write current_schemas(true) or current_schemas(false).",
-			"kproxy supports current_schemas with a constant only").at(f.GetLocation())
-	}
-	schemas := strings.Join(catalog.DefaultSearchPath, ",")
-	if implicit {
-		schemas = "pg_catalog," + schemas
-	}
-	w.replaced++
-	cast := castNode("{"+schemas+"}", "name")
-	cast.GetTypeCast().TypeName.ArrayBounds = []*pg.Node{{Node: &pg.Node_Integer{Integer: &pg.Integer{Ival: -1}}}}
-	node.Node = cast.GetNode()
-	return nil
-}
-
-func booleanConstant(f *pg.FuncCall) (value, ok bool) {
-	if len(f.GetArgs()) != 1 {
-		return false, false
-	}
-	b, ok := f.GetArgs()[0].GetAConst().GetVal().(*pg.A_Const_Boolval)
-	return ok && b.Boolval.GetBoolval(), ok
-}
-
 func currentSetting(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	setting, constant := "", false
 	if args := f.GetArgs(); len(args) > 0 {
 		setting, constant = stringConstant(args[0])
 	}
 	switch {
-	case !constant:
-		return refuse(stateNotSupported, "Write the setting's name as a constant.",
-			"kproxy supports current_setting with a constant only").at(f.GetLocation())
-	case !harmlessSettings[strings.ToLower(setting)]:
+	case !constant && len(f.GetArgs()) > 0: // as psql's \dconfig; one of those in pg_settings, or null
+		w.replaced++
+		node.Node = ownCall("setting", casted(f.Args[0], "text")).GetNode()
+		return nil
+	case !harmless(strings.ToLower(setting)):
 		return refuseSetting("examine", setting).at(f.GetLocation())
 	case strings.EqualFold(setting, "search_path"):
 		w.replaced++
@@ -220,28 +243,21 @@ func currentSetting(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	return nil
 }
 
-func stringConstant(n *pg.Node) (string, bool) {
-	text, ok := n.GetAConst().GetVal().(*pg.A_Const_Sval)
-	if !ok {
-		return "", false
-	}
-	return text.Sval.GetSval(), true
-}
-
 // timestampAge keeps age(xid), which counts transactions, out of reach: an xid
 // cannot be cast to a timestamp.
-func timestampAge(_ *walker, _ *pg.Node, f *pg.FuncCall) error {
-	if len(f.GetArgs()) == 1 && builtinName(f.GetArgs()[0].GetTypeCast().GetTypeName()) != "timestamp" {
+func timestampAge(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	of := ""
+	if len(f.GetArgs()) == 1 {
+		of = builtinName(f.GetArgs()[0].GetTypeCast().GetTypeName())
+	}
+	if of == "xid" { // only kproxy writes this cast; see systemcolumn.go
+		w.replaced++
+		node.Node = integerNode(frozenAge).GetNode()
+		return nil
+	}
+	if len(f.GetArgs()) == 1 && of != "timestamp" {
 		f.Args[0] = casted(f.Args[0], "timestamp")
 	}
-	return nil
-}
-
-// tableIsVisible asks kproxy's own function, which knows the client's search path;
-// the session's real one has no schema that the client knows.
-func tableIsVisible(w *walker, _ *pg.Node, f *pg.FuncCall) error {
-	w.replaced++
-	f.Funcname = nameNodes(catalog.CatalogSchema, "table_is_visible")
 	return nil
 }
 
@@ -262,13 +278,13 @@ func partitionAncestors(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	return nil
 }
 
-// serialSequence takes a constant name only: at run time, its errors would tell
-// which tables and columns there are.
+// serialSequence answers for constant names. Where the name is made at run time, as
+// SQLAlchemy does for every column of a table, it tells of no sequence: errors would
+// say which tables and columns there are.
 func serialSequence(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	if len(f.GetArgs()) == 2 {
 		if content, constant := textConstant(f.Args[0]); !constant || digits(content) {
-			return refuse(stateNotSupported, "Write the table's name as a constant.",
-				"kproxy supports pg_get_serial_sequence with a constant only").at(f.GetLocation())
+			return noText(w, node, f)
 		}
 	}
 	return objectArgument("regclass", -2)(w, node, f)

@@ -12,10 +12,15 @@ import (
 // run of n costs n² steps ("/*/*/*..." and "+++..."): 40 kB took 3 seconds.
 const maxOperatorRun = 512
 
-// maxStatements bounds the statements in one text.
-const maxStatements = 1000
+// isOperator tells the bytes that operators and comments consist of.
+var isOperator = byteSet("~!@#^&|`?+-*/%<>=")
 
-const operatorCharacters = "~!@#^&|`?+-*/%<>="
+func byteSet(of string) (set [256]bool) {
+	for i := range len(of) {
+		set[of[i]] = true
+	}
+	return set
+}
 
 // guardText looks at the bytes before the C scanner does.
 func guardText(sql string, o Options) error {
@@ -29,7 +34,7 @@ func guardText(sql string, o Options) error {
 	}
 	run := 0
 	for i := range len(sql) {
-		if strings.IndexByte(operatorCharacters, sql[i]) < 0 {
+		if !isOperator[sql[i]] {
 			run = 0
 			continue
 		}
@@ -41,59 +46,57 @@ func guardText(sql string, o Options) error {
 	return nil
 }
 
-// guardTokens bounds tokens, statements and depth with the flat scanner, which
-// does not recurse, and refuses by their first word statements that never pass,
-// so that most of the grammar is out of reach.
+// guardTokens bounds tokens, statements and depth before the parser sees the text, and
+// refuses by their first word statements that never pass, so that most of the grammar
+// is out of reach. What the quick lexer's tokens do not clear is scanned by
+// PostgreSQL's own lexer, which does not recurse.
 func guardTokens(sql string, o Options) error {
-	scan, err := pg.Scan(sql)
-	if err != nil {
-		return syntaxError(err)
+	if tokens, ok := quickScan(sql); ok && checkTokens(sql, tokens, o) == nil {
+		return nil
 	}
-	tokens := significant(scan.GetTokens())
+	tokens, err := scan(sql)
+	if err != nil {
+		return err
+	}
+	return checkTokens(sql, tokens, o)
+}
+
+func checkTokens(sql string, tokens []token, o Options) error {
 	if len(tokens) > o.MaxTokens {
 		return refuse(stateTooComplex, "Send fewer values at once.", "the query has more than %d tokens", o.MaxTokens)
 	}
 	statements, first := 0, true
 	for i, t := range tokens {
 		switch {
-		case t.GetToken() == pg.Token_ASCII_59: // ;
+		case t.kind == pg.Token_ASCII_59: // ;
 			first = true
 			continue
 		case first:
-			if statements++; statements > maxStatements {
-				return refuse(stateLimit, "Send fewer statements at once.", "more than %d statements in one query", maxStatements)
+			if statements++; statements > o.MaxStatements {
+				return refuse(stateLimit, "Send fewer statements at once.", "more than %d statements in one query", o.MaxStatements)
 			}
-			if err := guardVerb(sql, t); err != nil {
+			if err := guardVerb(sql, t, o); err != nil {
 				return err
 			}
-		case t.GetToken() == pg.Token_GLOBAL && tokens[i-1].GetToken() == pg.Token_INTO:
+		case t.kind == pg.Token_GLOBAL && tokens[i-1].kind == pg.Token_CREATE:
+			return refuseVerb("CREATE GLOBAL", "Leave GLOBAL out: CREATE TEMPORARY TABLE.").at(tokens[i-1].start)
+		case t.kind == pg.Token_GLOBAL && tokens[i-1].kind == pg.Token_INTO:
 			// The grammar warns about GLOBAL with a position, which costs the text's
 			// length each time.
-			return refuseInto().at(tokens[i-1].GetStart())
+			return refuseInto().at(tokens[i-1].start)
 		}
 		first = false
 	}
 	return guardDepth(tokens, o.MaxDepth)
 }
 
-// significant drops comments.
-func significant(tokens []*pg.ScanToken) []*pg.ScanToken {
-	kept := tokens[:0]
-	for _, t := range tokens {
-		if t.GetToken() != pg.Token_SQL_COMMENT && t.GetToken() != pg.Token_C_COMMENT {
-			kept = append(kept, t)
-		}
-	}
-	return kept
-}
-
-func guardVerb(sql string, t *pg.ScanToken) error {
-	if t.GetKeywordKind() == pg.KeywordKind_NO_KEYWORD {
+func guardVerb(sql string, t token, o Options) error {
+	if t.keyword == pg.KeywordKind_NO_KEYWORD {
 		return nil
 	}
-	verb := strings.ToUpper(sql[t.GetStart():t.GetEnd()])
-	if hint, refused := refusedVerbs[verb]; refused {
-		return refuseVerb(verb, hint).at(t.GetStart())
+	verb := strings.ToUpper(sql[t.start:t.end])
+	if hint, refused := refusedVerbs[verb]; refused && (!o.TemporaryTables || !temporaryVerbs[verb]) {
+		return refuseVerb(verb, hint).at(t.start)
 	}
 	return nil
 }

@@ -151,7 +151,7 @@ func TestHostileTexts(t *testing.T) {
 	for name, c := range map[string]struct{ sql, state string }{
 		"bytes":            {strings.Repeat(" ", DefaultMaxStatementBytes+1), stateLimit},
 		"tokens":           {"SELECT 1" + strings.Repeat(",1", DefaultMaxTokens), stateTooComplex},
-		"statements":       {strings.Repeat("SELECT;", maxStatements+1), stateLimit},
+		"statements":       {strings.Repeat("SELECT;", DefaultMaxStatements+1), stateLimit},
 		"nul":              {"SELECT 'a\x00b'", stateEncoding},
 		"utf-8":            {"SELECT '\xc3('", stateEncoding},
 		"nested comments":  {strings.Repeat("/*", 20_000) + strings.Repeat("*/", 20_000), stateTooComplex},

@@ -5,8 +5,6 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // The types regclass, regtype, ... print the name of any object whose OID is
@@ -20,7 +18,7 @@ import (
 // the other reg* types are open to clients as they are.
 var objectCatalogs = map[string]string{
 	"regclass": "pg_class", "regtype": "pg_type", "regproc": "pg_proc", "regprocedure": "pg_proc",
-	"regnamespace": "pg_namespace",
+	"regnamespace": "pg_namespace", "regrole": "pg_roles",
 }
 
 // objectType is the name of the checked type if it is one of objectCatalogs, array
@@ -52,11 +50,9 @@ func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bo
 		scalar := n.GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK || n.GetSubLinkType() == pg.SubLinkType_ARRAY_SUBLINK
 		return named && scalar && field == "subselect"
 	case *pg.FuncCall:
-		parts := names(n.GetFuncname())
-		return field == "args" && textual[parts[len(parts)-1]]
+		return field == "args" && textual[lastName(n.GetFuncname())]
 	case *pg.A_Expr:
-		parts := names(n.GetName())
-		return len(parts) > 0 && parts[len(parts)-1] == "||"
+		return lastName(n.GetName()) == "||"
 	}
 	return named && handsOn[string(m.Descriptor().Name())+"."+string(field)]
 }
@@ -71,14 +67,14 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 	if err != nil {
 		return err
 	}
-	if err := w.builtinType(n.GetTypeName(), s); err != nil {
+	if err := w.visibleType(n.GetTypeName(), s); err != nil {
 		return err
 	}
 	if name := objectType(n.GetTypeName()); name != "" {
 		return w.object(node, name, n.GetArg(), n.GetLocation())
 	}
-	if plain(n) && builtinName(n.GetTypeName()) == "bool" {
-		spellOut(n.GetArg().GetAConst().GetSval())
+	if builtinName(n.GetTypeName()) == "bool" {
+		spellOut(n.GetArg())
 	}
 	if inner := n.GetArg().GetTypeCast(); inner != nil && w.replaced != before && plain(n) && plain(inner) &&
 		builtinName(inner.GetTypeName()) == builtinName(n.GetTypeName()) {
@@ -89,12 +85,12 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 
 // spellOut writes 't' and 'f' in full: cast to boolean, the deparser would write
 // them as the words TRUE and FALSE, which are another tree.
-func spellOut(truth *pg.String) {
-	switch truth.GetSval() {
+func spellOut(n *pg.Node) {
+	switch truth, _ := stringConstant(n); truth {
 	case "t":
-		truth.Sval = "true"
+		setText(n, "true")
 	case "f":
-		truth.Sval = "false"
+		setText(n, "false")
 	}
 }
 
@@ -108,21 +104,25 @@ func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32)
 	w.replaced++
 	content, constant := textConstant(arg)
 	switch {
-	case arg.GetAConst().GetIsnull():
+	case isNull(arg):
 		node.Node = w.shown(arg).GetNode()
+	case typ == "regtype" && constant && !digits(content) && w.namesUserType(content):
+		return w.visibleObject(node, typ, w.toType(arg))
+	case typ == "regrole" && constant && !digits(content): // which roles there are is not known here
+		return w.visibleObject(node, typ, foundAs(typ, arg))
 	case constant && !digits(content):
 		known, err := w.knownName(typ, content, location)
 		if err != nil {
 			return err
 		}
 		node.Node = w.shown(castNode(known, typ)).GetNode()
-		if w.named && strings.HasPrefix(known, `"`+catalog.ReleaseSchema("")) {
-			node.Node = clientName(casted(castNode(known, typ), "text")).GetNode()
+		if w.named && typ == "regclass" && known != content { // not a system catalog
+			node.Node = w.clientName(casted(castNode(known, typ), "oid")).GetNode()
 		}
 	case !w.named && !madeText(arg):
 		node.Node = casted(arg, "oid").GetNode()
 	default:
-		return w.visibleObject(node, typ, objectKey(typ, arg))
+		return w.visibleObject(node, typ, w.objectKey(typ, arg))
 	}
 	return nil
 }
@@ -139,33 +139,40 @@ func (w *walker) shown(value *pg.Node) *pg.Node {
 // if the session may see it, and by null otherwise.
 func (w *walker) visibleObject(node *pg.Node, typ string, key *pg.Node) error {
 	result := columnNode(guardAlias, "oid")
-	if w.named {
+	switch {
+	case w.named && typ == "regclass":
+		result = w.clientName(result)
+	case w.named && typ == "regtype":
+		result = w.typeNameOf(casted(nullNode(), "int4"), casted(casted(result, typ), "text"))
+	case w.named:
 		result = casted(casted(result, typ), "text")
-	}
-	if w.named && typ == "regclass" {
-		result = clientName(result)
 	}
 	return w.guard(node, objectCatalogs[typ], result, []*pg.Node{key}, equal(columnNode(guardAlias, "oid"), columnNode(argumentAlias, argumentName(0))))
 }
 
-// clientName shows a relation under the schema that the client knows.
-func clientName(text *pg.Node) *pg.Node {
-	prefix, none := pg.MakeAConstStrNode(catalog.ReleaseSchema(""), 0), pg.MakeAConstStrNode("", 0)
-	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes("pg_catalog", "replace"), Args: []*pg.Node{text, prefix, none},
-		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
-	}}}
-}
+// clientName is a relation's name as the client would have to write it.
+func (w *walker) clientName(oid *pg.Node) *pg.Node { return ownCall("class_name", oid, w.pathNode()) }
 
 // objectKey is the OID that the argument of such a cast stands for. A name that is
 // made at run time is looked up in a way that does not fail if there is none, so
 // that hidden objects and missing ones look the same.
-func objectKey(typ string, arg *pg.Node) *pg.Node {
+func (w *walker) objectKey(typ string, arg *pg.Node) *pg.Node {
 	if !madeText(arg) {
 		return arg
 	}
+	switch typ {
+	case "regclass":
+		return w.toClass(arg)
+	case "regtype":
+		return w.toType(arg)
+	}
+	return foundAs(typ, arg)
+}
+
+// foundAs looks a name up at run time.
+func foundAs(typ string, name *pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{casted(arg, "text")},
+		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{casted(name, "text")},
 		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
 	}}}
 }
@@ -175,6 +182,8 @@ func madeText(n *pg.Node) bool {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
 		return true
+	case *pg.Node_ColumnRef: // relname, table_name, udt_name: nothing tells its type
+		return strings.HasSuffix(lastName(n.ColumnRef.GetFields()), "name")
 	case *pg.Node_TypeCast:
 		_, constant := textConstant(n.TypeCast.GetArg())
 		return isText(n.TypeCast.GetTypeName()) && !constant || builtinName(n.TypeCast.GetTypeName()) == "name"
@@ -191,14 +200,6 @@ func madeText(n *pg.Node) bool {
 // textMakers are functions with which clients make names.
 var textMakers = words("concat concat_ws format lower quote_ident quote_literal replace upper")
 
-// textConstant is the text of a constant that no cast changes.
-func textConstant(n *pg.Node) (string, bool) {
-	for n.GetTypeCast() != nil && isText(n.GetTypeCast().GetTypeName()) {
-		n = n.GetTypeCast().GetArg()
-	}
-	return stringConstant(n)
-}
-
 // digits says whether reg* types take the text for an OID.
 func digits(content string) bool {
 	return content != "" && strings.Trim(content, "0123456789") == ""
@@ -208,6 +209,9 @@ func digits(content string) bool {
 func (w *walker) knownName(typ, content string, location int32) (string, error) {
 	if typ == "regclass" {
 		return w.relationName(content, location)
+	}
+	if schema := strings.ReplaceAll(content, `"`, ""); typ == "regnamespace" && !w.snapshot.HasSchema(schema) {
+		return "", refuse(stateUndefinedSchema, "", "schema %q does not exist", schema).at(location)
 	}
 	// Only built-in objects can be named with a schema; without one, only those and
 	// what is published lie on the session's path.
@@ -236,10 +240,16 @@ func lookup(typ string) special {
 			known, err := w.relationName(content, f.GetLocation())
 			if err != nil { // to_regclass answers with null
 				w.replaced++
-				node.Node = w.shown(&pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Isnull: true}}}).GetNode()
+				node.Node = w.shown(nullNode()).GetNode()
 				return nil
 			}
-			f.Args[0] = castNode(known, "text")
+			return w.visibleObject(node, typ, casted(castNode(known, typ), "oid"))
+		}
+		switch typ {
+		case "regclass":
+			return w.visibleObject(node, typ, w.toClass(arg))
+		case "regtype":
+			return w.visibleObject(node, typ, w.toType(arg))
 		}
 		return w.visibleObject(node, typ, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}})
 	}
@@ -267,7 +277,12 @@ func objectArgument(typ string, i int) special {
 			return nil
 		}
 		arg := f.Args[at]
-		if content, constant := textConstant(arg); constant && !digits(content) {
+		content, constant := textConstant(arg)
+		if constant && typ == "regtype" && !digits(content) && w.namesUserType(content) {
+			arg = casted(arg, "text")
+			constant = false
+		}
+		if constant && !digits(content) {
 			known, err := w.knownName(typ, content, f.GetLocation())
 			if err != nil {
 				return err
@@ -275,13 +290,16 @@ func objectArgument(typ string, i int) special {
 			for arg.GetTypeCast() != nil {
 				arg = arg.GetTypeCast().GetArg()
 			}
-			arg.GetAConst().Val = &pg.A_Const_Sval{Sval: &pg.String{Sval: known}}
+			setText(arg, known)
 			return nil
 		}
 		named := w.named
 		w.named = false
 		defer func() { w.named = named }()
 		f.Args[at] = &pg.Node{}
-		return w.visibleObject(f.Args[at], typ, objectKey(typ, arg))
+		if typ == "regtype" && content != "" {
+			return w.visibleObject(f.Args[at], typ, w.toType(arg))
+		}
+		return w.visibleObject(f.Args[at], typ, w.objectKey(typ, arg))
 	}
 }

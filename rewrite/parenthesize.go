@@ -40,7 +40,9 @@ func parenthesize(m protoreflect.Message) {
 	case *pg.CollateClause:
 		wrap(n.Arg)
 	case *pg.A_Indirection:
-		wrap(n.Arg)
+		if wrap(n.Arg); isConstant(n.Arg) { // (5).name
+			n.Arg = bracketed(n.Arg)
+		}
 	case *pg.SubLink:
 		wrap(n.Testexpr)
 	case *pg.JsonIsPredicate:
@@ -64,8 +66,11 @@ func wrap(nodes ...*pg.Node) {
 			*pg.Node_SetToDefault:
 			continue
 		}
-		inner := &pg.Node{Node: n.Node}
-		once := &pg.Node{Node: &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: inner}}}
-		n.Node = &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: once}}
+		n.Node = bracketed(&pg.Node{Node: n.Node}).Node
 	}
+}
+
+func bracketed(n *pg.Node) *pg.Node {
+	once := &pg.Node{Node: &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: n}}}
+	return &pg.Node{Node: &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: once}}}
 }

@@ -7,18 +7,22 @@ import (
 
 // The SQLSTATEs of refusals (PostgreSQL, appendix A).
 const (
-	stateNotSupported  = "0A000"
-	stateEncoding      = "22021"
-	stateInvalidValue  = "22023"
-	stateReadOnly      = "25006"
-	statePrivilege     = "42501"
-	stateSyntax        = "42601"
-	stateUndefinedType = "42704"
-	stateUndefinedRel  = "42P01"
-	stateLimit         = "54000"
-	stateTooComplex    = "54001"
-	stateNotPublished  = "55000"
-	stateInternal      = "XX000"
+	stateNotSupported    = "0A000"
+	stateEncoding        = "22021"
+	stateInvalidValue    = "22023"
+	stateSampleArgument  = "2202H"
+	stateReadOnly        = "25006"
+	statePrivilege       = "42501"
+	stateSyntax          = "42601"
+	stateUndefinedSchema = "3F000"
+	stateUndefinedType   = "42704"
+	stateTableDefinition = "42P16"
+	stateUndefinedRel    = "42P01"
+	stateAmbiguous       = "42P09"
+	stateLimit           = "54000"
+	stateTooComplex      = "54001"
+	stateNotPublished    = "55000"
+	stateInternal        = "XX000"
 )
 
 // Refusal says why a statement is not run, in the client's own words.

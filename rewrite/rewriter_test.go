@@ -7,8 +7,6 @@ import (
 	"sync"
 	"testing"
 
-	pg "github.com/pganalyze/pg_query_go/v5"
-
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -19,58 +17,6 @@ func (r *Rewriter) text(sql string) (string, error) {
 		return "", err
 	}
 	return statement.SQL, nil
-}
-
-func TestCacheIsBoundedInBytes(t *testing.T) {
-	t.Parallel()
-	const limit = 64 << 10
-	r := New(Options{CacheBytes: limit})
-	c := r.current.Load().cache
-	for i := range 3000 {
-		// Of very different lengths, some refused.
-		sql := fmt.Sprintf("SELECT %d, '%s'", i, strings.Repeat("x", i%700))
-		if i%3 == 0 {
-			sql = fmt.Sprintf("SELECT * FROM nowhere%d", i)
-		}
-		_, _ = r.text(sql)
-		if c.bytes > limit {
-			t.Fatalf("after %d texts the cache holds %d bytes", i+1, c.bytes)
-		}
-	}
-	held := 0
-	for _, key := range c.lru.Keys() {
-		o, _ := c.lru.Peek(key)
-		held += entryBytes(key, o)
-	}
-	if held != c.bytes {
-		t.Errorf("the cache counts %d bytes and holds %d", c.bytes, held)
-	}
-	if c.lru.Len() == 0 {
-		t.Error("nothing is cached")
-	}
-}
-
-func TestLongTextsAreNotCached(t *testing.T) {
-	t.Parallel()
-	r := New(Options{CacheBytes: 16 << 10})
-	_, _ = r.text("SELECT '" + strings.Repeat("x", 2000) + "'")
-	if n := r.current.Load().cache.lru.Len(); n != 0 {
-		t.Errorf("%d entries", n)
-	}
-}
-
-func TestCacheGivesTheSameOutcome(t *testing.T) {
-	t.Parallel()
-	r := clinicRewriter()
-	for _, sql := range []string{"SELECT * FROM patients", "SELECT * FROM secrets", ""} {
-		first := render(r.text(sql))
-		if _, hit := r.current.Load().cache.get("", sql); !hit {
-			t.Errorf("%q is not cached", sql)
-		}
-		if second := render(r.text(sql)); second != first {
-			t.Errorf("%q: %s, then %s", sql, first, second)
-		}
-	}
 }
 
 func TestSnapshotReplacesOutcomes(t *testing.T) {
@@ -161,49 +107,6 @@ func TestScrubMessage(t *testing.T) {
 			if got := r.ScrubMessage(form); strings.Contains(got, "kproxy_") {
 				t.Errorf("%s became %s", form, got)
 			}
-		}
-	}
-}
-
-// query2K is some 2 kB of an analyst's SQL.
-func query2K() string {
-	part := `SELECT p.ward, w.name, count(*) AS n, avg(p.cost) FILTER (WHERE p.age BETWEEN 20 AND 60) AS cost,
-		CASE WHEN p.sex = 'f' THEN 'female' ELSE coalesce(p.sex, '?') END AS sex, date_trunc('month', p.admission) AS month
-		FROM patients p JOIN wards w ON w.id = p.ward AND w.beds > 3
-		WHERE p.diagnosis LIKE 'J%' AND p.age IN (1, 2, 3, 5, 8, 13, 21) AND EXISTS (SELECT 1 FROM hospital.visits v WHERE v.ward = w.id)
-		GROUP BY p.ward, w.name, p.sex, date_trunc('month', p.admission) HAVING count(*) > 5`
-	return part + " UNION ALL " + part + " UNION ALL " + part + " UNION ALL " + part + " ORDER BY n DESC LIMIT 100"
-}
-
-func BenchmarkHit2KB(b *testing.B) {
-	r, sql := clinicRewriter(), query2K()
-	for b.Loop() {
-		if _, err := r.Rewrite(sql, nil); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkMiss2KB(b *testing.B) {
-	r, sql := clinicRewriter(), query2K()
-	snapshot := clinic()
-	for b.Loop() {
-		if _, err := r.rewrite(sql, nil, snapshot); err != nil {
-			b.Fatal(err)
-		}
-	}
-}
-
-// BenchmarkParseDeparse2KB is the floor for a miss.
-func BenchmarkParseDeparse2KB(b *testing.B) {
-	sql := query2K()
-	for b.Loop() {
-		tree, err := pg.Parse(sql)
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := pg.Deparse(tree); err != nil {
-			b.Fatal(err)
 		}
 	}
 }

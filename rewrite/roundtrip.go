@@ -6,12 +6,15 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"github.com/pganalyze/pg_query_go/v5/parser"
 	"google.golang.org/protobuf/proto"
-	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 func parse(sql string) (*pg.ParseResult, error) {
-	tree, err := pg.Parse(sql)
+	wire, err := encode(sql)
 	if err != nil {
+		return nil, syntaxError(err)
+	}
+	tree := &pg.ParseResult{}
+	if err := proto.Unmarshal(wire, tree); err != nil {
 		return nil, syntaxError(err)
 	}
 	return tree, nil
@@ -36,80 +39,33 @@ func deparse(tree *pg.ParseResult) (string, error) {
 	if len(tree.GetStmts()) == 0 {
 		return "", nil
 	}
-	if text, ok := faithful(tree, tree); ok {
+	wire, err := proto.Marshal(tree)
+	if err != nil {
+		return "", refuse(stateInternal, "", "the statement could not be encoded")
+	}
+	if text, ok := faithful(wire, wire); ok {
 		return text, nil
 	}
 	clone := proto.Clone(tree).(*pg.ParseResult)
 	parenthesize(clone.ProtoReflect())
-	if text, ok := faithful(clone, tree); ok {
-		return text, nil
+	if written, err := proto.Marshal(clone); err == nil {
+		if text, ok := faithful(written, wire); ok {
+			return text, nil
+		}
 	}
 	return "", refuse(stateInternal, "Write the statement in another way.", "kproxy cannot write this statement faithfully")
 }
 
-// faithful writes a tree and says whether the text means the checked one.
-func faithful(written, checked *pg.ParseResult) (string, bool) {
-	text, err := pg.Deparse(written)
+// faithful writes an encoded tree as SQL and says whether the text means the checked
+// one.
+func faithful(written, checked []byte) (string, bool) {
+	text, err := parser.DeparseFromProtobuf(written)
 	if err != nil {
 		return "", false
 	}
-	again, err := pg.Parse(text)
+	again, err := encode(text)
 	if err != nil {
 		return "", false
 	}
-	return text, same(checked.ProtoReflect(), again.ProtoReflect())
-}
-
-// positions are the fields that hold byte offsets, which differ between two texts
-// of one meaning.
-var positions = map[protoreflect.Name]bool{"location": true, "stmt_location": true, "stmt_len": true}
-
-// same compares two trees in everything but positions.
-func same(a, b protoreflect.Message) bool {
-	if a.Descriptor() != b.Descriptor() || len(a.GetUnknown()) != 0 || len(b.GetUnknown()) != 0 {
-		return false
-	}
-	if oneofs := a.Descriptor().Oneofs(); oneofs.Len() == 1 {
-		// Node has one field set of nearly three hundred; the other oneof, A_Const's
-		// value, stands beside a plain field.
-		field := a.WhichOneof(oneofs.Get(0))
-		if field != b.WhichOneof(oneofs.Get(0)) {
-			return false
-		}
-		if _, isNode := a.Interface().(*pg.Node); isNode {
-			return field == nil || same(a.Get(field).Message(), b.Get(field).Message())
-		}
-	}
-	fields := a.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if !positions[field.Name()] && !sameField(a, b, field) {
-			return false
-		}
-	}
-	return true
-}
-
-func sameField(a, b protoreflect.Message, field protoreflect.FieldDescriptor) bool {
-	switch {
-	case a.Has(field) != b.Has(field):
-		return false
-	case !a.Has(field):
-		return true
-	case field.Message() == nil && !field.IsList():
-		return a.Get(field).Equal(b.Get(field))
-	case !field.IsList():
-		return same(a.Get(field).Message(), b.Get(field).Message())
-	}
-	x, y := a.Get(field).List(), b.Get(field).List()
-	if x.Len() != y.Len() {
-		return false
-	}
-	for i := range x.Len() {
-		if field.Message() == nil && !x.Get(i).Equal(y.Get(i)) ||
-			field.Message() != nil && !same(x.Get(i).Message(), y.Get(i).Message()) {
-			return false
-		}
-	}
-	return true
+	return text, same(treePlan(), checked, again)
 }

@@ -18,12 +18,15 @@ var scrubber = strings.NewReplacer(
 	catalog.CatalogSchema, "pg_catalog",
 	catalog.ReleaseSchema(""), "",
 	catalog.StoreSchema, "pg_toast",
+	// Functions and types are sent under their full names, whatever the client wrote,
+	// and what lies in public is on the client's path, but not on the session's.
+	"function pg_catalog.", "function ",
+	"type pg_catalog.", "type ",
+	"type public.", "type ",
+	"enum public.", "enum ",
+	"domain public.", "domain ",
 )
 
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
 func (r *Rewriter) ScrubMessage(text string) string { return scrubber.Replace(text) }
-
-// ScrubPlan is ScrubMessage for a row of EXPLAIN's output: a line of text, or a
-// document in JSON, XML or YAML.
-func (r *Rewriter) ScrubPlan(text string) string { return scrubber.Replace(text) }

@@ -1,13 +1,17 @@
 package rewrite
 
 import (
+	"strings"
+
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // typeName checks a type outside of a cast. There, kproxy could not route values
 // of types that print names of objects through a stand-in; see object.go.
 func (w *walker) typeName(n *pg.TypeName, s *scope) error {
-	if err := w.builtinType(n, s); err != nil {
+	if err := w.visibleType(n, s); err != nil {
 		return err
 	}
 	if name := objectType(n); name != "" {
@@ -21,35 +25,72 @@ func refuseObjectType(name string, location int32) *Refusal {
 		"kproxy supports type %s in casts of single values only", name).at(location)
 }
 
-// builtinType lets the built-in types pass, under their full names. All others are
-// refused: a table's row type would lead to the table's columns.
-func (w *walker) builtinType(n *pg.TypeName, s *scope) error {
+// visibleType lets the built-in types pass, and those of users that published and
+// readable relations show, under their full names. All others are refused: the row type
+// of a table would lead to the table's columns.
+func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 	parts := names(n.GetNames())
 	if n.GetPctType() || n.GetSetof() || len(parts) == 0 {
 		return refuse(stateNotSupported, "Write the type's name.", "kproxy does not support this type").at(n.GetLocation())
 	}
-	schema, name := "pg_catalog", parts[len(parts)-1]
-	if len(parts) > 1 {
-		schema = parts[len(parts)-2]
-	}
-	allowed := schema == "pg_catalog" && allowedTypes[name] ||
-		schema == "information_schema" && informationTypes[name]
-	if !allowed || len(parts) > 2 {
-		return refuse(stateUndefinedType, "Only built-in types can be named.",
+	name, ok := w.lookupType(parts)
+	if !ok {
+		return refuse(stateUndefinedType, "Built-in types, and those of columns that can be read, can be named.",
 			"type %q does not exist", dotted(n.GetNames())).at(n.GetLocation())
 	}
 	// The deparser takes modifiers for integers, whatever they are.
 	for _, modifier := range n.GetTypmods() {
-		if _, integer := modifier.GetAConst().GetVal().(*pg.A_Const_Ival); !integer {
+		if !isInteger(modifier) {
 			return refuse(stateSyntax, "", "type modifiers must be integer constants").at(n.GetLocation())
 		}
 	}
-	n.Names = nameNodes(schema, name)
+	n.Names = nameNodes(name.Schema, name.Relation)
+	if name == (catalog.Name{Schema: "pg_catalog", Relation: "bpchar"}) && len(n.GetTypmods()) == 0 {
+		// Qualified, the deparser would write char, which is char(1). Bare names mean
+		// those of pg_catalog on any search path.
+		n.Names = nameNodes(name.Relation)
+	}
 	if name := objectType(n); name != "" && len(n.GetArrayBounds()) > 0 {
 		return refuseObjectType(name+"[]", n.GetLocation())
 	}
 	return w.children(n.ProtoReflect(), s)
 }
+
+// lookupType finds what a type is called in the database. Bare names are looked up on
+// the client's path; the types of temporary tables are not found.
+func (w *walker) lookupType(parts []string) (catalog.Name, bool) {
+	switch len(parts) {
+	case 2:
+		return w.typeInSchema(parts[0], parts[1])
+	case 1:
+		for _, schema := range w.searchPath(true) {
+			if name, ok := w.typeInSchema(schema, parts[0]); ok {
+				return name, true
+			}
+		}
+	}
+	return catalog.Name{}, false
+}
+
+func (w *walker) typeInSchema(schema, name string) (catalog.Name, bool) {
+	switch schema {
+	case "pg_catalog":
+		return catalog.Name{Schema: schema, Relation: name}, allowedTypes[name] || allowedArray(name)
+	case "information_schema":
+		return catalog.Name{Schema: schema, Relation: name}, informationTypes[name]
+	}
+	return w.snapshot.Type(schema, name)
+}
+
+// allowedArray says whether this is PostgreSQL's name of an array of an allowed type:
+// _int4 is int4[].
+func allowedArray(name string) bool {
+	element, array := strings.CutPrefix(name, "_")
+	return array && allowedTypes[element] && objectCatalogs[element] == "" && !pseudoTypes[element]
+}
+
+// pseudoTypes have no arrays by these names.
+var pseudoTypes = words("void unknown")
 
 // builtinName is the unqualified name of a checked type of pg_catalog.
 func builtinName(n *pg.TypeName) string {

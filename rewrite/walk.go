@@ -29,6 +29,8 @@ type walker struct {
 	// named says whether the value that is visited ends up before the client's
 	// eyes, or in a text; see object.go.
 	named bool
+	// temporaryTables says that the session may have some.
+	temporaryTables bool
 	// operator are the settings that only the operator sets.
 	operator map[string]bool
 }
@@ -42,27 +44,25 @@ var understood = words(`
 	JsonAggConstructor JsonArrayAgg JsonArrayConstructor JsonArrayQueryConstructor JsonFormat JsonIsPredicate
 	JsonKeyValue JsonObjectAgg JsonObjectConstructor JsonOutput JsonReturning JsonValueExpr List MinMaxExpr
 	NamedArgExpr NullTest ParamRef RangeSubselect RangeTableFunc RangeTableFuncCol RowExpr
-	String WindowDef XmlSerialize JoinExpr`)
+	MultiAssignRef SetToDefault String WindowDef XmlSerialize`)
 
 // children visits all that a message holds, in the order of its fields, without
 // knowing them: a field that nobody thought of cannot be missed.
 func (w *walker) children(m protoreflect.Message, s *scope) error {
 	was := w.named
 	defer func() { w.named = was }()
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if field.Message() == nil || !m.Has(field) {
+	for _, f := range innerFields()[m.Descriptor()] {
+		if !m.Has(f.field) {
 			continue
 		}
-		w.named = namedInside(m, field.Name(), was)
-		if !field.IsList() {
-			if err := w.visit(m.Get(field).Message(), s); err != nil {
+		w.named = namedInside(m, f.name, was)
+		if !f.list {
+			if err := w.visit(m.Get(f.field).Message(), s); err != nil {
 				return err
 			}
 			continue
 		}
-		list := m.Get(field).List()
+		list := m.Get(f.field).List()
 		for j := range list.Len() {
 			if err := w.visit(list.Get(j).Message(), s); err != nil {
 				return err
@@ -81,6 +81,8 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return w.selectStmt(n, s)
 	case *pg.RangeVar:
 		return w.relation(n, s)
+	case *pg.JoinExpr:
+		return w.join(n, s)
 	case *pg.RangeFunction:
 		return w.rangeFunction(n, s)
 	case *pg.ColumnRef:
@@ -101,9 +103,6 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return w.operation(n.GetOperName(), n.GetLocation(), m, s)
 	case *pg.SortBy:
 		return w.operation(n.GetUseOp(), n.GetLocation(), m, s)
-	case *pg.RangeTableSample:
-		return refuse(stateNotSupported, "Use ORDER BY random() LIMIT n.",
-			"TABLESAMPLE is not possible: published tables are views").at(n.GetLocation())
 	case *pg.LockingClause:
 		return refuse(statePrivilege, "Leave the locking clause out.",
 			"kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed")
@@ -123,12 +122,21 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 	switch inner := n.GetNode().(type) {
 	case nil: // an absent element, as in a[:2] or a SELECT without targets
 		return nil
+	case *pg.Node_String_, *pg.Node_AConst: // most nodes; they hold no others
+		return nil
+	case *pg.Node_ColumnRef:
+		if w.systemColumn(n, inner.ColumnRef, s) {
+			return nil
+		}
+		return w.column(inner.ColumnRef, s)
 	case *pg.Node_FuncCall:
-		return w.call(n, inner.FuncCall, s)
+		return keepLocation(n, inner.FuncCall.GetLocation(), w.call(n, inner.FuncCall, s))
 	case *pg.Node_SqlvalueFunction:
-		return w.valueFunction(n, inner.SqlvalueFunction)
+		return keepLocation(n, inner.SqlvalueFunction.GetLocation(), w.valueFunction(n, inner.SqlvalueFunction))
+	case *pg.Node_RangeTableSample:
+		return w.sample(n, inner.RangeTableSample, s)
 	case *pg.Node_TypeCast:
-		return w.cast(n, inner.TypeCast, s)
+		return keepLocation(n, inner.TypeCast.GetLocation(), w.cast(n, inner.TypeCast, s))
 	}
 	m := n.ProtoReflect()
 	field := m.WhichOneof(m.Descriptor().Oneofs().Get(0))
@@ -148,9 +156,14 @@ func (w *walker) operation(name []*pg.Node, location int32, m protoreflect.Messa
 // xml refuses the one form in which the deparser takes an expression for a
 // constant: xmlroot(x, version y).
 func (w *walker) xml(n *pg.XmlExpr, s *scope) error {
-	if n.GetOp() == pg.XmlExprOp_IS_XMLROOT && (len(n.GetArgs()) != 3 || n.GetArgs()[1].GetAConst() == nil) {
+	if n.GetOp() == pg.XmlExprOp_IS_XMLROOT && (len(n.GetArgs()) != 3 || !isConstant(n.GetArgs()[1])) {
 		return refuse(stateNotSupported, "Write the version as a constant.",
 			"kproxy supports xmlroot with a constant version only").at(n.GetLocation())
+	}
+	if n.GetOp() == pg.XmlExprOp_IS_XMLPARSE && len(n.GetArgs()) == 2 {
+		// The deparser does not write PRESERVE WHITESPACE, and PostgreSQL's answer is the
+		// text as it was in any case (xml_parse in utils/adt/xml.c).
+		deny(n.GetArgs()[1])
 	}
 	return w.children(n.ProtoReflect(), s)
 }

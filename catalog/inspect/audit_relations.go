@@ -49,10 +49,23 @@ func (r rawRow) reason() string {
 	return reason
 }
 
+// instead says what can be listed in place of the relation, as the rest of a comment.
+func (r rawRow) instead() string {
+	switch catalog.Kind(r.Kind[0]) {
+	case catalog.KindMaterializedView:
+		return ": it holds copies of rows; write it as a view, which kproxy publishes, or protect a table that is filled like it"
+	case catalog.KindForeignTable:
+		return ": copy its rows into a table, and protect that"
+	default:
+		return ""
+	}
+}
+
 type generationRow struct {
 	TableSchema string
 	TableName   string
 	Generation  int64
+	Halted      bool
 }
 
 // generations are the published generations; none before setup.
@@ -118,10 +131,11 @@ func (a *auditor) rawOIDs() []uint32 {
 // membership was found already, privileges that are explained neither by a
 // grant nor by ownership come from it and are not told again.
 func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
-	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) {
+	// A listed view over protected tables is published in another form.
+	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) && !overProtected(a.views, r.name()) {
 		a.report.add(Error, "readable-raw", r.name(),
 			"the policy lists it as readable, but "+r.reason(),
-			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.reader+"; -- and remove it from the policy's readable relations")
+			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.reader+"; -- and remove it from the policy's readable relations"+r.instead())
 	}
 	if r.Invoker {
 		return

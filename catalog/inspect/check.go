@@ -44,7 +44,10 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		for _, r := range relations {
 			c.byName[r.Name], c.byOID[uint32(r.OID)] = r, r
 		}
-		for _, step := range []func() error{c.checkTables, c.checkPublication, c.checkReadable, c.checkOwn} {
+		if c.views, err = readViews(ctx, conn, in.Policy); err != nil {
+			return nil, err
+		}
+		for _, step := range []func() error{c.checkTables, c.checkPublication, c.checkReadable, c.checkFunctions, c.checkOwn} {
 			if err := step(); err != nil {
 				return nil, err
 			}
@@ -67,6 +70,7 @@ type checker struct {
 	relations     []catalog.Relation
 	byName        map[catalog.Name]catalog.Relation
 	byOID         map[uint32]catalog.Relation
+	views         []catalog.View // those over protected tables
 	report        Report
 }
 

@@ -85,12 +85,14 @@ func (c *checker) checkTable(relation catalog.Relation, t tableRow) {
 }
 
 // checkReadable wants every relation that analysts may read to exist and to be granted.
+// Views over protected tables are read in another form.
 func (c *checker) checkReadable() error {
 	for _, name := range c.in.Policy.Readable {
 		relation, exists := c.byName[name]
 		switch {
 		case !exists:
 			c.report.add(Error, "readable-missing", name, "there is no such relation", "correct its name in the policy")
+		case overProtected(c.views, name):
 		case !relation.ReadableByReader:
 			c.report.add(Error, "readable-grant", name, fmt.Sprintf("role %s may not read it", c.in.Reader),
 				"GRANT SELECT ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Reader))
@@ -111,8 +113,8 @@ type nameRow struct{ Name string }
 // checkOwn looks at what setup makes.
 func (c *checker) checkOwn() error {
 	schemas := []string{catalog.StoreSchema, catalog.CatalogSchema}
-	for _, t := range c.in.Policy.Tables {
-		if release := catalog.ReleaseSchema(t.Table.Schema); !slices.Contains(schemas, release) {
+	for _, name := range c.published() {
+		if release := catalog.ReleaseSchema(name.Schema); !slices.Contains(schemas, release) {
 			schemas = append(schemas, release)
 		}
 	}
@@ -146,6 +148,17 @@ func (c *checker) checkOwn() error {
 	return nil
 }
 
+// published are the tables and views of which there is a published form.
+func (c *checker) published() []catalog.Name {
+	names := c.in.protected()
+	for _, v := range c.views {
+		if v.Publishable() {
+			names = append(names, v.Name)
+		}
+	}
+	return names
+}
+
 // storeColumns are columns of the private store that earlier versions did not make.
 var storeColumns = []string{
 	"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale",
@@ -160,6 +173,17 @@ func (c *checker) checkStore() error {
 	}
 	if len(rows) > 0 {
 		c.report.add(Error, "store-old", none, fmt.Sprintf("the private store was made by an earlier version: its generations have no %s", rows[0].Name),
+			"run kproxy setup, which keeps what is there")
+	}
+	if len(c.published()) == len(c.in.Policy.Tables) {
+		return nil
+	}
+	var exists bool
+	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_store.view') IS NOT NULL").Scan(&exists); err != nil {
+		return fmt.Errorf("looking for the store's list of views: %w", err)
+	}
+	if !exists {
+		c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which published no views",
 			"run kproxy setup, which keeps what is there")
 	}
 	return nil
@@ -196,7 +220,9 @@ func (c *checker) checkPublished() error {
 	}
 	var names []catalog.Name
 	for _, g := range published {
-		names = append(names, catalog.Name{Schema: catalog.ReleaseSchema(g.TableSchema), Relation: g.TableName})
+		if !g.Halted {
+			names = append(names, catalog.Name{Schema: catalog.ReleaseSchema(g.TableSchema), Relation: g.TableName})
+		}
 	}
 	schemas, relations := split(names)
 	rows, err := collect[publishedRow](c.ctx, c.conn, "published", schemas, relations, c.reader)

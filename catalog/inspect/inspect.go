@@ -3,6 +3,8 @@
 //
 // Entry points:
 //   - [Relations]: the relations of the database as types of package catalog.
+//   - [Views], [ViewSources], [Widenings]: views over protected tables, what they read,
+//     and whether their published forms show too much.
 //   - [Server]: version, settings and free slots.
 //   - [Check]: everything that stands in the way of publishing, at once.
 //   - [Publish]: the published shapes of the tables that a policy protects.

@@ -82,13 +82,8 @@ func prepareIn(t *testing.T, admin *pgx.Conn) prepared {
 	in := inspect.CheckInput{Policy: policy(), Owner: name + "_owner", Reader: name + "_reader", Publication: "kproxy", Slot: name + "_slot"}
 	execute(t, admin, source)
 	execute(t, admin, "REVOKE CREATE ON SCHEMA public FROM PUBLIC") // everybody has it before PostgreSQL 15
-	err := provision.Apply(t.Context(), admin, provision.Input{
-		Policy: in.Policy, Publication: in.Publication,
-		Owner: provision.Login{Name: in.Owner, Password: "secret"}, Reader: provision.Login{Name: in.Reader},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := prepared{t: t, admin: admin, in: in}
+	p.setup()
 	config := admin.Config().Copy()
 	config.User, config.Password = in.Owner, "secret"
 	owner, err := pgx.ConnectConfig(t.Context(), config)
@@ -97,7 +92,20 @@ func prepareIn(t *testing.T, admin *pgx.Conn) prepared {
 	}
 	t.Cleanup(func() { _ = owner.Close(context.Background()) })
 	execute(t, owner, published+"GRANT SELECT ON kproxy_release_public.patients TO "+catalog.QuoteIdentifier(in.Reader))
-	return prepared{t: t, admin: admin, owner: owner, in: in}
+	p.owner = owner
+	return p
+}
+
+// setup prepares the database for the policy.
+func (p prepared) setup() {
+	p.t.Helper()
+	err := provision.Apply(p.t.Context(), p.admin, provision.Input{
+		Policy: p.in.Policy, Publication: p.in.Publication,
+		Owner: provision.Login{Name: p.in.Owner, Password: "secret"}, Reader: provision.Login{Name: p.in.Reader},
+	})
+	if err != nil {
+		p.t.Fatal(err)
+	}
 }
 
 // fill puts the names of roles and database in place of {reader}, {owner} and {database}.

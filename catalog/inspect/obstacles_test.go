@@ -39,9 +39,9 @@ var obstacles = []struct {
 	{planted{"store of another owner", "ALTER SCHEMA kproxy_store OWNER TO postgres; GRANT USAGE ON SCHEMA kproxy_store TO {owner}", "schema-owner", "kproxy_store"}, true},
 	{planted{"release schema shut", "REVOKE USAGE ON SCHEMA kproxy_release_public FROM {reader}", "schema-usage", "kproxy_release_public"}, true},
 	{planted{"the audit is a part", "GRANT SELECT ON patients TO PUBLIC", "raw-grant", "public.patients"}, true},
-	{planted{"no function that sessions call", "ALTER FUNCTION kproxy_catalog.table_is_visible(oid) RENAME TO gone", "stand-in", "table_is_visible"}, false},
+	{planted{"no function that sessions call", "ALTER FUNCTION kproxy_catalog.table_is_visible(oid, name[]) RENAME TO gone", "stand-in", "table_is_visible"}, false},
 	{planted{"an old store", "ALTER TABLE kproxy_store.generation DROP waiting, DROP ghosts", "store-old", "its generations have no waiting"}, false},
-	{planted{"no stand-in", "DROP VIEW kproxy_catalog.pg_class", "stand-in", "kproxy_catalog.pg_class"}, false},
+	{planted{"no stand-in", "DROP VIEW kproxy_catalog.pg_class CASCADE", "stand-in", "kproxy_catalog.pg_class"}, false},
 }
 
 func TestCheckFindsObstaclesAndMendsThem(t *testing.T) {

@@ -43,6 +43,8 @@ type relationRow struct {
 	BaseTypes       []string
 	Domains         []bool
 	Enums           []bool
+	UserSchemas     []string `db:"user_schemas"` // of user_types
+	UserTypes       []string `db:"user_types"`   // empty for PostgreSQL's own
 	Deterministic   []bool
 	NotNulls        []bool
 	Generated       []bool
@@ -104,7 +106,8 @@ func (row relationRow) columns() []catalog.Column {
 			Name: name, Number: row.Numbers[i],
 			Type: row.Types[i], TypeOID: catalog.OID(row.TypeOIDs[i]), Modifier: row.Modifiers[i],
 			BaseFormat: row.BaseFormats[i], BaseType: row.BaseTypes[i],
-			Domain: row.Domains[i], Enum: row.Enums[i], Deterministic: row.Deterministic[i],
+			UserType: catalog.Name{Schema: row.UserSchemas[i], Relation: row.UserTypes[i]},
+			Domain:   row.Domains[i], Enum: row.Enums[i], Deterministic: row.Deterministic[i],
 			NotNull: row.NotNulls[i], Generated: row.Generated[i],
 		}
 	}

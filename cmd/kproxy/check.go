@@ -21,12 +21,13 @@ func newCheck() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		report, publications, _, err := daemon.Check(c.Context(), cfg)
+		checked, err := daemon.Check(c.Context(), cfg)
 		if err != nil {
 			return err
 		}
+		report := checked.Report
 		if len(report.Errors()) == 0 {
-			advice, err := daemon.Advise(c.Context(), cfg, publications)
+			advice, err := daemon.Advise(c.Context(), cfg, checked.Publications)
 			if err != nil {
 				return err
 			}

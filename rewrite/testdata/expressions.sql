@@ -71,7 +71,7 @@ SELECT * FROM patients AS "P Q" (a, "B c")
 --> SELECT * FROM kproxy_release_public.patients "P Q"(a, "B c")
 
 SELECT current_date + 1, localtimestamp(2), current_catalog, user, current_user, session_user, current_role
---> SELECT current_date + 1, localtimestamp(2), current_catalog, user, current_user, session_user, current_role
+--> SELECT current_date + 1, localtimestamp(2), 'clinic'::pg_catalog.name AS "current_catalog", user, current_user, session_user, current_role
 
 SELECT JSON_ARRAY(SELECT age FROM patients), JSON_ARRAY(1 NULL ON NULL RETURNING text), JSON_OBJECT('a' VALUE 1 ABSENT ON NULL WITH UNIQUE KEYS RETURNING jsonb), JSON_ARRAYAGG(a ORDER BY b RETURNING jsonb) FILTER (WHERE c) OVER (PARTITION BY d)
 --> SELECT JSON_ARRAY(SELECT age FROM kproxy_release_public.patients patients), JSON_ARRAY(1 NULL ON NULL RETURNING pg_catalog.text), JSON_OBJECT('a': 1 ABSENT ON NULL WITH UNIQUE RETURNING pg_catalog.jsonb), JSON_ARRAYAGG(a ORDER BY b RETURNING pg_catalog.jsonb) FILTER (WHERE c) OVER (PARTITION BY d)

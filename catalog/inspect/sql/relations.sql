@@ -5,6 +5,21 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   UNION ALL
   SELECT t.oid, b.base, CASE WHEN b.oid = b.base THEN t.typtypmod ELSE b.modifier END
   FROM pg_type t JOIN base b ON t.typtype = 'd' AND t.typbasetype = b.oid
+), user_types AS (
+  -- The types of users that print no names of objects (regclass and its like): a
+  -- composite one is made of PostgreSQL's own alone.
+  SELECT t.oid, n.nspname::text AS schema, t.typname::text AS name
+  FROM pg_type t
+  JOIN pg_namespace n ON n.oid = t.typnamespace
+  JOIN base b ON b.oid = t.oid
+  JOIN pg_type s ON s.oid = b.base
+  WHERE n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' AND t.typtype IN ('b', 'c', 'd', 'e', 'm', 'r')
+    -- The row of a table, which may be hidden, has the table's own name.
+    AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = s.typrelid AND r.relkind <> 'c')
+    AND s.typname !~ '^_?reg' AND NOT EXISTS (
+      SELECT FROM pg_attribute f JOIN pg_type v ON v.oid = f.atttypid
+      WHERE f.attrelid = s.typrelid AND f.attnum > 0 AND NOT f.attisdropped
+        AND (v.typnamespace <> 'pg_catalog'::regnamespace OR v.typname ~ '^_?reg'))
 ), columns AS (
   SELECT a.attrelid,
          array_agg(a.attname::text ORDER BY a.attnum) AS names,
@@ -17,6 +32,8 @@ WITH RECURSIVE base(oid, base, modifier) AS (
                    ELSE format_type(t.oid, NULL) END ORDER BY a.attnum) AS base_types,
          array_agg(b.oid <> b.base ORDER BY a.attnum) AS domains,
          array_agg(t.typtype = 'e' ORDER BY a.attnum) AS enums,
+         array_agg(coalesce(u.schema, '') ORDER BY a.attnum) AS user_schemas,
+         array_agg(coalesce(u.name, '') ORDER BY a.attnum) AS user_types,
          array_agg(coalesce(l.collisdeterministic, true) ORDER BY a.attnum) AS deterministic,
          array_agg(a.attnotnull ORDER BY a.attnum) AS not_nulls,
          array_agg(a.attgenerated <> '' ORDER BY a.attnum) AS generated
@@ -24,6 +41,8 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   JOIN base b ON b.oid = a.atttypid
   JOIN pg_type t ON t.oid = b.base
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
+  LEFT JOIN pg_type d ON d.oid = a.atttypid
+  LEFT JOIN user_types u ON u.oid = CASE WHEN d.typelem <> 0 AND d.typlen = -1 THEN d.typelem ELSE d.oid END
   WHERE a.attnum > 0 AND NOT a.attisdropped
   GROUP BY a.attrelid
 ), indexes AS (
@@ -49,7 +68,7 @@ SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.r
        coalesce(col.type_oids, '{}') AS type_oids, coalesce(col.modifiers, '{}') AS modifiers,
        coalesce(col.types, '{}') AS types, coalesce(col.base_formats, '{}') AS base_formats,
        coalesce(col.base_types, '{}') AS base_types, coalesce(col.domains, '{}') AS domains,
-       coalesce(col.enums, '{}') AS enums, coalesce(col.deterministic, '{}') AS deterministic,
+       coalesce(col.enums, '{}') AS enums, coalesce(col.user_schemas, '{}') AS user_schemas, coalesce(col.user_types, '{}') AS user_types, coalesce(col.deterministic, '{}') AS deterministic,
        coalesce(col.not_nulls, '{}') AS not_nulls, coalesce(col.generated, '{}') AS generated,
        EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) AS has_parents,
        EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) AS has_children,

@@ -55,11 +55,15 @@ type Daemon struct {
 	publications []catalog.Publication           // what replication was given
 	broken       map[catalog.Name]inspect.Report // tables about which a check found errors
 	relations    []catalog.Relation              // what the rewriter knows
+	views        views
+	known        []catalog.View // what the rewriter knows
 	withdrawn    map[catalog.Name]string
-	served       []catalog.Name          // what readers may have read
-	told         map[catalog.Name]string // problems of tables that are in the log
-	applies      bool                    // as the log was told last
-	alarms       alarms
+	// released are the tables by the numbers of their generations.
+	released map[int64]catalog.Name
+	served   map[catalog.Name]catalog.OID // what readers may have read
+	told     map[catalog.Name]string      // problems of tables that are in the log
+	applies  bool                         // as the log was told last
+	alarms   alarms
 }
 
 // New prepares a daemon; nothing is connected yet.
@@ -71,7 +75,7 @@ func New(c *config.Config, o Options) *Daemon {
 		o.Level = &slog.LevelVar{}
 	}
 	return &Daemon{
-		config: c, Options: o,
+		config: c, Options: o, views: newViews(),
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 }
@@ -118,7 +122,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	case err := <-applied: // ctx ended, or nothing could be published
 		return err
 	}
-	d.do(ctx, func(context.Context) { d.resolve(nil) })
+	d.do(ctx, d.lookAtViews)
 	served := d.serve(ctx, &first)
 	cancel()
 	return errors.Join(served, <-applied)

@@ -21,17 +21,19 @@ type examined struct {
 	// nothing else, unless the table can be published and something beside it is wrong.
 	publications []catalog.Publication
 	broken       map[catalog.Name]inspect.Report
+	views        []catalog.View
 }
 
 // examine checks the database. Errors about single tables are put up with where may
 // says so; all others are a *CheckError.
 func examine(ctx context.Context, c *config.Config, may func(catalog.TablePolicy) bool) (examined, error) {
-	report, publications, relations, err := Check(ctx, c)
+	checked, err := Check(ctx, c)
 	if err != nil {
 		return examined{}, err
 	}
-	refused, broken := parted(c.Policy, report.Errors())
-	found := examined{report: report, relations: relations, broken: broken}
+	publications := checked.Publications
+	refused, broken := parted(c.Policy, checked.Report.Errors())
+	found := examined{report: checked.Report, relations: checked.Relations, broken: broken, views: checked.Views}
 	for _, t := range c.Policy.Tables {
 		i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table })
 		switch errs := broken[t.Table]; {
@@ -58,12 +60,20 @@ func (d *Daemon) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := sweepViews(ctx, d.config); err != nil {
+		return err
+	}
 	found, err := examine(ctx, d.config, func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) })
 	if err != nil {
 		return err
 	}
 	for _, f := range found.report {
-		if f.Severity == inspect.Warning {
+		if f.Severity != inspect.Warning || f.Code == codeViewProblem { // which is told when views are published
+			continue
+		}
+		if f.Table != (catalog.Name{}) {
+			d.Logger.Warn(f.What, "relation", f.Table, "fix", f.Fix)
+		} else {
 			d.Logger.Warn(f.What, "fix", f.Fix)
 		}
 	}
@@ -73,6 +83,7 @@ func (d *Daemon) check(ctx context.Context) error {
 
 func (d *Daemon) adopt(found examined) {
 	d.relations, d.publications, d.broken = found.relations, found.publications, found.broken
+	d.views.found, d.views.afresh = found.views, true
 }
 
 // publishedBefore are the tables that the private store knows, none where there is no

@@ -36,5 +36,5 @@ func (s Stored) needs(c config.Replication) []Need {
 			need(fmt.Sprintf("table %s is withdrawn: %s", t.Table, t.Problem), t.Fix)
 		}
 	}
-	return needs
+	return append(needs, s.viewNeeds()...)
 }

@@ -61,6 +61,7 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	d.resolve(nil)
 	d.gate.limit(next, d.snapshot())
 	d.renew()
+	d.lookAtViews(ctx)
 	if afresh {
 		d.syncer.Reload(found.publications)
 	}

@@ -24,6 +24,7 @@ type Stored struct {
 	At          time.Time     `json:"at"`
 	Replication Replication   `json:"replication"`
 	Tables      []StoredTable `json:"tables"` // in the configuration's order
+	Views       []StoredView  `json:"views"`  // likewise
 	// Needs is what waits for the operator; empty where all is well.
 	Needs []Need `json:"needs"`
 }
@@ -104,7 +105,7 @@ func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 		return Stored{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	s, err := readStored(ctx, conn, c.Slot, c.Policy)
+	s, err := readStored(ctx, conn, c.Slot, c.Policy, c.Upstream.Reader.User)
 	if err != nil {
 		return Stored{}, err
 	}
@@ -112,7 +113,7 @@ func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 	return s, nil
 }
 
-func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy) (Stored, error) {
+func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy, reader string) (Stored, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return Stored{}, fmt.Errorf("reading the private store: %w", err)
@@ -128,6 +129,9 @@ func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog
 			return Stored{}, fmt.Errorf("table %s: %w", t.Table, err)
 		}
 		s.Tables = append(s.Tables, table)
+	}
+	if err := s.readViews(ctx, tx, policy, reader); err != nil {
+		return Stored{}, err
 	}
 	return s, nil
 }

@@ -29,6 +29,9 @@ func (s Stored) WriteText(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	if err := s.writeViews(&text); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
 	for i, n := range s.Needs {
 		if i == 0 {
 			text.WriteByte('\n')

@@ -60,7 +60,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	}
 	refused := func(slot, words string) {
 		t.Helper()
-		if _, err := readStored(t.Context(), conn, slot, storedPolicy); err == nil || !strings.Contains(err.Error(), words) {
+		if _, err := readStored(t.Context(), conn, slot, storedPolicy, "kproxy_reader"); err == nil || !strings.Contains(err.Error(), words) {
 			t.Errorf("got %v, want an error with %q", err, words)
 		}
 	}
@@ -77,7 +77,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	execute(storedStore)
 	refused("another", `fed by replication slot "status_test"`)
 
-	s, err := readStored(t.Context(), conn, "status_test", storedPolicy)
+	s, err := readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
 	})
-	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy); err != nil {
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {

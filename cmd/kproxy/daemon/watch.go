@@ -29,9 +29,11 @@ var startingOnly = []string{"slots", "wal-senders", codeSlotPosition}
 // watch keeps names, withdrawals, the audit and the alarms up to date until ctx ends,
 // and does what it is given.
 func (d *Daemon) watch(ctx context.Context) {
-	audit, alarm := time.NewTicker(auditInterval), time.NewTicker(alarmInterval)
+	audit, alarm, look := time.NewTicker(auditInterval), time.NewTicker(alarmInterval), time.NewTicker(viewInterval)
 	defer audit.Stop()
 	defer alarm.Stop()
+	defer look.Stop()
+	defer d.views.close()
 	for {
 		select {
 		case <-d.refresh:
@@ -40,7 +42,12 @@ func (d *Daemon) watch(ctx context.Context) {
 			task(ctx)
 		case <-alarm.C:
 			d.alarms.look(d.Logger, d.config.Replication.Alarm, d.syncer.Status())
+		case <-look.C:
+			d.lookAtViews(ctx)
+		case <-d.views.soon.C:
+			d.lookAtViews(ctx)
 		case <-audit.C:
+			d.lookAtViews(ctx) // what it drops shall not fail the audit
 			d.audit(ctx)
 			if d.unavailable.Load() != nil {
 				audit.Reset(failedAuditInterval)
@@ -71,17 +78,17 @@ func (d *Daemon) do(ctx context.Context, task func(context.Context)) {
 func (d *Daemon) audit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
-	report, publications, relations, err := Check(ctx, d.config)
-	findings, broken := parted(d.config.Policy, report.Errors())
+	found, err := Check(ctx, d.config)
+	findings, broken := parted(d.config.Policy, found.Report.Errors())
 	findings = slices.DeleteFunc(findings, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
 	if err == nil {
-		for _, f := range d.changed(publications) {
+		for _, f := range d.changed(found.Publications) {
 			if _, known := broken[f.Table]; !known {
 				broken[f.Table] = inspect.Report{f}
 			}
 		}
-		d.broken = broken
-		d.resolve(relations)
+		d.broken, d.views.found = broken, found.Views
+		d.resolve(found.Relations)
 	}
 	switch {
 	case unreachable(err):

@@ -42,14 +42,21 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 	d.tell(status)
 	withdrawn := withdrawals(d.config.Policy, status, d.broken)
 	first := d.withdrawn == nil
-	moved := relations != nil && !slices.EqualFunc(relations, d.relations, sameRelation)
-	if !first && !moved && maps.Equal(withdrawn, d.withdrawn) {
+	for table := range d.withdrawn {
+		if _, still := withdrawn[table]; !still {
+			d.views.doubt(table)
+		}
+	}
+	d.views.withdraw(withdrawn)
+	moved := relations != nil && !slices.EqualFunc(relations, d.relations, sameRelation) || !slices.EqualFunc(d.views.found, d.known, sameView)
+	released := released(status)
+	if !first && !moved && maps.Equal(withdrawn, d.withdrawn) && maps.Equal(released, d.released) {
 		return
 	}
 	if relations != nil {
 		d.relations = relations
 	}
-	d.withdrawn = withdrawn
+	d.withdrawn, d.released = withdrawn, released
 	d.renew()
 }
 
@@ -58,22 +65,56 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 func (d *Daemon) renew() {
 	d.gate.rewriter.Load().SetSnapshot(d.snapshot())
 	before := d.served
-	d.served = slices.Clone(d.config.Policy.Readable)
-	for _, t := range d.config.Policy.Tables {
-		if _, gone := d.withdrawn[t.Table]; !gone {
-			d.served = append(d.served, t.Table)
+	d.served = make(map[catalog.Name]catalog.OID)
+	oids := make(map[catalog.Name]catalog.OID, len(d.relations))
+	for _, r := range d.relations {
+		oids[r.Name] = r.OID
+	}
+	serve := func(name catalog.Name) {
+		if _, gone := d.withdrawn[name]; !gone && oids[name] != 0 {
+			d.served[name] = oids[name]
 		}
 	}
-	if gone := slices.DeleteFunc(before, func(n catalog.Name) bool { return slices.Contains(d.served, n) }); len(gone) > 0 {
+	for _, name := range d.config.Policy.Readable {
+		serve(name)
+	}
+	for _, t := range d.config.Policy.Tables {
+		serve(t.Table)
+	}
+	var gone []catalog.Name
+	for name, oid := range before {
+		if d.served[name] != oid {
+			gone = append(gone, name)
+		}
+	}
+	if len(gone) > 0 {
 		d.proxy.EndReaders(names(gone)...)
 	}
 }
 
 func (d *Daemon) snapshot() *catalog.Snapshot {
-	return catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn)
+	d.known = d.views.found
+	return catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn).WithViews(d.known, d.withdrawn).WithReleased(d.released)
+}
+
+// released are the tables by the numbers of their generations, by which plans name
+// what their releases are made of.
+func released(status ksync.Status) map[int64]catalog.Name {
+	tables := make(map[int64]catalog.Name, len(status.Tables))
+	for name, t := range status.Tables {
+		if t.Generation != 0 {
+			tables[t.Generation] = name
+		}
+	}
+	return tables
 }
 
 func sameRelation(a, b catalog.Relation) bool { return a.Name == b.Name && a.OID == b.OID }
+
+// sameView tells whether clients find the same under a view's name.
+func sameView(a, b catalog.View) bool {
+	return a.Name == b.Name && a.OID == b.OID && a.Kind == b.Kind && a.Listed == b.Listed
+}
 
 // What readers are told of a table that they cannot read, in words that tell nothing
 // about the data.

@@ -32,10 +32,11 @@ type guide struct {
 // tour is the scripted demonstration: query, insert, update and delete at the
 // source, attacks, and the verifier. Its error says how many steps failed.
 func (s *stage) tour(ctx context.Context, source source) error {
-	_, publications, _, err := daemon.Check(ctx, s.config)
+	checked, err := daemon.Check(ctx, s.config)
 	if err != nil {
 		return err
 	}
+	publications := checked.Publications
 	for _, p := range publications {
 		if reason := s.withheld(p.Policy.Table); reason != "" {
 			return fmt.Errorf("there is nothing to tour: nothing of %s is published, since %s", p.Policy.Table, reason)

@@ -1,0 +1,73 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+type listedFunction struct {
+	Schema    string
+	Name      string
+	Routine   *string // nil where there is no such function
+	Procedure bool
+	Definer   bool
+	Volatile  bool
+	Language  string
+	Internal  bool
+	Extension string
+	Granted   bool
+}
+
+// runsText are extensions with functions, not volatile, that run a text as SQL.
+var runsText = []string{"dblink", "tablefunc", "xml2"}
+
+// checkFunctions wants every function that analysts may call to exist and, in all its
+// overloads, to compute from its arguments.
+func (c *checker) checkFunctions() error {
+	if len(c.in.Policy.Functions) == 0 {
+		return nil
+	}
+	schemas, functions := split(c.in.Policy.Functions)
+	rows, err := collect[listedFunction](c.ctx, c.conn, "functions", schemas, functions, c.reader)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		name := catalog.Name{Schema: row.Schema, Relation: row.Name}
+		if row.Routine == nil {
+			c.report.add(Error, "function-missing", name, "there is no such function", "correct its name in the policy")
+			continue
+		}
+		if what := row.unsafe(); what != "" {
+			c.report.add(Error, "function-unsafe", name, *row.Routine+" "+what, "remove it from functions; grants alone would keep its callers from protected tables")
+			continue
+		}
+		if !row.Granted {
+			c.report.add(Error, "function-grant", name, fmt.Sprintf("role %s may not call %s", c.in.Reader, *row.Routine),
+				fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;\nGRANT EXECUTE ON FUNCTION %s TO %[2]s",
+					catalog.QuoteIdentifier(row.Schema), catalog.QuoteIdentifier(c.in.Reader), *row.Routine))
+		}
+	}
+	return nil
+}
+
+// unsafe says why a function may do more than to compute; empty: nothing says so.
+func (f listedFunction) unsafe() string {
+	switch {
+	case f.Procedure:
+		return "is a procedure"
+	case f.Definer:
+		return "runs with its owner's rights (SECURITY DEFINER)"
+	case f.Volatile:
+		return "is volatile: it may change something, or tell more than its arguments"
+	case !slices.Contains([]string{"c", "internal", "sql"}, f.Language):
+		return "is written in " + f.Language + ", in which a text can be run as SQL"
+	case f.Internal:
+		return "takes or gives a type that is not a client's"
+	case slices.Contains(runsText, f.Extension):
+		return "belongs to extension " + f.Extension + ", whose functions run texts as SQL"
+	}
+	return ""
+}

@@ -1,0 +1,61 @@
+package catalog
+
+import "strings"
+
+// visibleTypes are the types of users that clients may name, with what they are called
+// in the database: those of columns that are published or readable, and the row types
+// of published and readable tables, a published one's under its release.
+func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
+	policies := make(map[Name]TablePolicy, len(policy.Tables))
+	for _, t := range policy.Tables {
+		policies[t.Table] = t
+	}
+	readable := make(map[Name]bool, len(policy.Readable))
+	for _, name := range policy.Readable {
+		readable[name] = true
+	}
+	types := make(map[Name]Name)
+	for _, r := range relations {
+		t, protected := policies[r.Name]
+		if !protected && !readable[r.Name] {
+			continue
+		}
+		target, plain := r.Name, r.Kind != KindView && r.Kind != KindMaterializedView
+		if protected {
+			target = Published(r.Name)
+		}
+		for _, c := range r.Columns {
+			if named, ok := t.Column(c.Name); protected && (!ok || named.Role == Identifying) {
+				continue
+			}
+			if c.UserType != (Name{}) {
+				types[c.UserType] = c.UserType
+			}
+			plain = plain && (c.UserType != Name{} || plainType(c))
+		}
+		if plain {
+			types[r.Name] = target
+		}
+	}
+	return types
+}
+
+// plainType says whether a column's type is PostgreSQL's own and prints no names of
+// objects.
+func plainType(c Column) bool {
+	return !strings.Contains(c.BaseType, ".") && !strings.HasPrefix(strings.TrimPrefix(c.BaseType, "_"), "reg")
+}
+
+// Type is what a type that clients call by this name is called in the database.
+func (s *Snapshot) Type(schema, name string) (Name, bool) {
+	target, ok := s.types[Name{Schema: schema, Relation: name}]
+	if s.relations[Name{Schema: schema, Relation: name}].Disposition == Withdrawn {
+		return Name{}, false
+	}
+	if array := strings.TrimPrefix(name, "_"); !ok && array != name {
+		// PostgreSQL's name of an array, unless that was taken.
+		target, ok = s.types[Name{Schema: schema, Relation: array}]
+		target.Relation = name
+	}
+	return target, ok
+}

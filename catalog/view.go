@@ -1,0 +1,106 @@
+package catalog
+
+import "maps"
+
+// View is a view, or a materialized one, that reads protected tables: directly,
+// through their partitions and parents, or through other views.
+type View struct {
+	OID  OID
+	Name Name
+	Kind Kind // KindView or KindMaterializedView
+	// Listed says that the policy has it among the readable relations.
+	Listed bool
+	// Columns are its columns' names, in order.
+	Columns []string
+	// Reads are the relations that its definition names, each once, ordered by name.
+	Reads []Name
+	// Tables are the protected tables whose rows it shows, ordered by name.
+	Tables []Name
+	// Barrier says that it is a security barrier (PostgreSQL, chapter "Rules and
+	// Privileges").
+	Barrier bool
+	// Definition is its query as the server writes it, with every name outside
+	// pg_catalog qualified; empty where it is not a listed view.
+	Definition string
+}
+
+// Publishable says whether the view is published once its definition allows it.
+func (v View) Publishable() bool { return v.Listed && v.Kind == KindView }
+
+// Ordered returns the views so that each comes after those that it reads. Views are
+// given in any order; PostgreSQL allows no cycles among them.
+func Ordered(views []View) []View {
+	byName := make(map[Name]View, len(views))
+	for _, v := range views {
+		byName[v.Name] = v
+	}
+	ordered, seen := make([]View, 0, len(views)), make(map[Name]bool, len(views))
+	var visit func(View)
+	visit = func(v View) {
+		if seen[v.Name] {
+			return
+		}
+		seen[v.Name] = true
+		for _, name := range v.Reads {
+			if inner, is := byName[name]; is {
+				visit(inner)
+			}
+		}
+		ordered = append(ordered, v)
+	}
+	for _, v := range views {
+		visit(v)
+	}
+	return ordered
+}
+
+// What readers are told of views over protected tables that they cannot have.
+const (
+	unlistedView     = "It is a view over protected tables; the operator can have it published by listing it under readable."
+	materializedView = "It is a materialized view over protected tables, which cannot be published; the operator can make it a view."
+)
+
+// WithViews is the snapshot in which views over protected tables are told from other
+// relations: a listed one is read in its published form, unless withdrawn says why
+// not; the others must not be read at all.
+func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot {
+	if len(views) == 0 {
+		return s
+	}
+	relations := maps.Clone(s.relations)
+	for _, v := range views {
+		reason, gone := withdrawn[v.Name]
+		switch {
+		case v.Kind != KindView:
+			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: materializedView}
+		case !v.Listed:
+			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: unlistedView}
+		case gone:
+			relations[v.Name] = Resolution{Disposition: Withdrawn, Source: v.Name, Reason: reason}
+		default:
+			relations[v.Name] = Resolution{Disposition: Protected, Source: v.Name, Target: Published(v.Name)}
+		}
+	}
+	return s.with(relations)
+}
+
+// InDefinition is what names in a view's definition stand for: each of the relations
+// given is read in the place of its key, and no other relation of a user is known.
+// Functions and types are the snapshot's.
+func (s *Snapshot) InDefinition(targets map[Name]Name) *Snapshot {
+	relations := make(map[Name]Resolution, len(targets))
+	for source, target := range targets {
+		relations[source] = Resolution{Disposition: Protected, Source: source, Target: target}
+	}
+	return s.with(relations)
+}
+
+// with is the snapshot with other relations.
+func (s *Snapshot) with(relations map[Name]Resolution) *Snapshot {
+	next := *s
+	next.relations, next.schemas = relations, usable(relations)
+	return &next
+}
+
+// IsSystem says whether the schema is PostgreSQL's own.
+func IsSystem(schema string) bool { return isSystem(schema) }

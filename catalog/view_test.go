@@ -1,0 +1,68 @@
+package catalog
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestOrderedPutsWhatIsReadFirst(t *testing.T) {
+	t.Parallel()
+	name := func(relation string) Name { return Name{"public", relation} }
+	view := func(relation string, reads ...string) View {
+		v := View{Name: name(relation)}
+		for _, r := range reads {
+			v.Reads = append(v.Reads, name(r))
+		}
+		return v
+	}
+	ordered := Ordered([]View{
+		view("a", "b", "c"), view("b", "c", "patients"), view("d"), view("c", "patients"), view("e", "a", "d"),
+	})
+	var got []string
+	for _, v := range ordered {
+		got = append(got, v.Name.Relation)
+	}
+	if want := []string{"c", "b", "a", "d", "e"}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+func TestViewsOverProtectedTablesResolve(t *testing.T) {
+	t.Parallel()
+	name := func(relation string) Name { return Name{"public", relation} }
+	var relations []Relation
+	for _, r := range []string{"patients", "wards", "listed", "broken", "unlisted", "stored"} {
+		relations = append(relations, Relation{Name: name(r)})
+	}
+	policy := Policy{
+		Tables:   []TablePolicy{{Table: name("patients")}},
+		Readable: []Name{name("wards"), name("listed"), name("broken"), name("stored")},
+	}
+	before := NewSnapshot(policy, relations, nil)
+	s := before.WithViews([]View{
+		{Name: name("listed"), Kind: KindView, Listed: true},
+		{Name: name("broken"), Kind: KindView, Listed: true},
+		{Name: name("unlisted"), Kind: KindView},
+		{Name: name("stored"), Kind: KindMaterializedView, Listed: true},
+	}, map[Name]string{name("broken"): "why"})
+	for _, c := range []struct {
+		relation string
+		want     Resolution
+	}{
+		{"patients", Resolution{Disposition: Protected, Target: Published(name("patients"))}},
+		{"wards", Resolution{Disposition: Readable, Target: name("wards")}},
+		{"listed", Resolution{Disposition: Protected, Target: Published(name("listed"))}},
+		{"broken", Resolution{Disposition: Withdrawn, Reason: "why"}},
+		{"unlisted", Resolution{Disposition: Forbidden, Reason: unlistedView}},
+		{"stored", Resolution{Disposition: Forbidden, Reason: materializedView}},
+		{"none", Resolution{Disposition: Missing}},
+	} {
+		c.want.Source = name(c.relation)
+		if got := s.Resolve("public", c.relation); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.relation, got, c.want)
+		}
+	}
+	if got := before.Resolve("public", "listed").Disposition; got != Readable {
+		t.Errorf("the snapshot that it was made of has changed: %v", got)
+	}
+}

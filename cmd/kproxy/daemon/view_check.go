@@ -1,0 +1,90 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// Codes of the findings about views. They are warnings: a view that cannot be published
+// is refused to readers, and takes nothing away from others.
+const (
+	codeViewProblem = "view"
+	codeViewColumns = "view-columns"
+)
+
+// checkViews reads the views over protected tables and tells what is wrong with those
+// that the policy lists, as far as that can be known before the tables are published, and
+// what the database said when kproxy tried.
+func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, publications []catalog.Publication) (
+	[]catalog.View, inspect.Report, error,
+) {
+	r := rewrite.New(rewriterOptions(c))
+	r.SetSnapshot(catalog.NewSnapshot(c.Policy, relations, nil))
+	p, found, err := newPlanner(ctx, conn, c, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	// Once the policy is applied, the tables will have these columns.
+	for _, publication := range publications {
+		shape := inspect.ViewSource{Readable: true}
+		for _, column := range publication.Columns {
+			shape.Columns = append(shape.Columns, column.Name)
+		}
+		p.sources[catalog.Published(publication.Policy.Table)] = shape
+	}
+	plans := p.plan(found)
+	if len(plans) == 0 {
+		return found, nil, nil
+	}
+	stored, err := storedViews(ctx, conn, c.Upstream.Reader.User)
+	if err != nil && !errors.Is(err, errViewStore) { // the check tells of an old store
+		return nil, nil, err
+	}
+	var report inspect.Report
+	warn := func(code string, view catalog.Name, what, fix string) {
+		report = append(report, inspect.Finding{Severity: inspect.Warning, Code: code, Table: view, What: what, Fix: fix})
+	}
+	for _, plan := range plans {
+		name, before := plan.view.Name, stored[plan.view.Name]
+		switch {
+		case plan.waits: // what is told of the table is enough
+		case plan.problem != "":
+			warn(codeViewProblem, name, "the view cannot be published: "+plan.problem, plan.fix)
+		case before.problem != "":
+			warn(codeViewProblem, name, "the view could not be published when kproxy tried last: "+before.problem, fixDefinition)
+		case len(plan.published.Omitted) > 0:
+			warn(codeViewColumns, name, "the view is published without what is not published of its tables: "+strings.Join(plan.published.Omitted, ", "),
+				"nothing, if analysts need not have it")
+		}
+	}
+	return found, report, nil
+}
+
+// newPlanner reads the views over protected tables, and makes a planner for the listed
+// ones.
+func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, r *rewrite.Rewriter) (*planner, []catalog.View, error) {
+	reader := c.Upstream.Reader.User
+	found, err := inspect.Views(ctx, conn, c.Policy)
+	if err != nil {
+		return nil, nil, err
+	}
+	p := planner{policy: c.Policy, reader: reader, rewriter: r, sources: make(map[catalog.Name]inspect.ViewSource)}
+	if names := viewSources(found); len(names) > 0 {
+		if p.sources, err = inspect.ViewSources(ctx, conn, reader, names); err != nil {
+			return nil, nil, err
+		}
+	}
+	if err := conn.QueryRow(ctx, "SELECT pg_catalog.current_setting('server_version_num')::int >= $1", invokerVersion).Scan(&p.invoker); err != nil {
+		return nil, nil, fmt.Errorf("asking for the server's version: %w", err)
+	}
+	return &p, found, nil
+}

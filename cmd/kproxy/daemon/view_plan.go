@@ -1,0 +1,152 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// viewPlan is what one listed view over protected tables is to be published as.
+type viewPlan struct {
+	view      catalog.View
+	published rewrite.PublishedView
+	// digest stands for all that the published view depends on, or for the problem.
+	digest string
+	// problem says to the operator why the view cannot be published, and fix what would
+	// mend it. With waits, it can be as soon as what it reads is.
+	problem, fix string
+	waits        bool
+}
+
+// planner plans the views of one database.
+type planner struct {
+	policy   catalog.Policy
+	reader   string
+	rewriter *rewrite.Rewriter
+	// sources are the relations that views read, and the published ones of tables.
+	sources map[catalog.Name]inspect.ViewSource
+	// invoker says that views can read with the session's rights (PostgreSQL 15).
+	invoker bool
+
+	found []catalog.View
+	plans map[catalog.Name]viewPlan
+}
+
+// plan plans the listed ones among the views over protected tables, each behind those
+// that it reads.
+func (p *planner) plan(views []catalog.View) []viewPlan {
+	p.found, p.plans = views, make(map[catalog.Name]viewPlan)
+	var plans []viewPlan
+	for _, v := range catalog.Ordered(views) {
+		if !v.Publishable() {
+			continue
+		}
+		plan := p.planView(v)
+		p.plans[v.Name] = plan
+		plans = append(plans, plan)
+	}
+	return plans
+}
+
+func (p *planner) planView(v catalog.View) viewPlan {
+	plan := viewPlan{view: v}
+	relations := make(map[catalog.Name]rewrite.ViewRelation)
+	var oids []catalog.OID
+	for _, name := range v.Reads {
+		relation, problem := p.relation(name)
+		if problem != nil {
+			plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
+			return plan.digested()
+		}
+		if relation == nil {
+			continue
+		}
+		relations[name] = *relation
+		if _, inner := p.plans[name]; !inner { // a published view that is made anew takes along those that read it
+			oids = append(oids, p.sources[relation.Target].OID)
+		}
+	}
+	published, err := p.rewriter.RewriteView(v.Definition, v.Columns, relations)
+	if err != nil {
+		plan.problem, plan.fix = err.Error(), "change its definition, or take it off readable"
+		if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) && hint.Hint() != "" {
+			plan.fix += ": " + hint.Hint()
+		}
+		return plan.digested()
+	}
+	plan.published = published
+	return plan.digested(v.Barrier, p.invoker, p.reader, oids)
+}
+
+// digested notes what the plan depends on besides what is in it.
+func (plan viewPlan) digested(on ...any) viewPlan {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %t %v", plan.problem, plan.published.SQL, plan.published.Columns, plan.published.Omitted, plan.waits, on))
+	plan.digest = hex.EncodeToString(sum[:])
+	return plan
+}
+
+// unreadable says why a view cannot read a relation.
+type unreadable struct {
+	what, fix string
+	waits     bool
+}
+
+// relation is what is read in the place of a relation that a view names; nil for those of
+// the system, which the rewriter refuses.
+func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadable) {
+	source, target := p.sources[name], p.sources[catalog.Published(name)]
+	inner := slices.IndexFunc(p.found, func(v catalog.View) bool { return v.Name == name })
+	switch {
+	case protects(p.policy, name):
+		if !target.Readable {
+			return nil, &unreadable{"it reads table " + name.String() + ", which is not published now", "see what 'kproxy status' says of the table", true}
+		}
+		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: target.Columns}, nil
+	case inner >= 0:
+		return p.innerView(p.found[inner])
+	case catalog.IsSystem(name.Schema):
+		return nil, nil
+	case !slices.Contains(p.policy.Readable, name):
+		return nil, &unreadable{what: "it reads " + name.String() + ", which is not listed under readable", fix: "list " + name.String() + " under readable, if analysts may read it, and run 'kproxy setup'"}
+	case !source.Readable:
+		return nil, &unreadable{what: "it reads " + name.String() + ", which role " + p.reader + " may not read", fix: "run 'kproxy setup', or GRANT SELECT ON TABLE " + name.SQL() + " TO " + catalog.QuoteIdentifier(p.reader)}
+	case source.RowSecurity && !p.invoker:
+		return nil, &unreadable{what: "it reads " + name.String() + ", of which row security may hide rows from some roles", fix: "upgrade to PostgreSQL 15, or leave the table out of the view"}
+	default:
+		return &rewrite.ViewRelation{Target: name, Columns: source.Columns, Published: source.Columns}, nil
+	}
+}
+
+// innerView is what is read in the place of another view over protected tables.
+func (p *planner) innerView(v catalog.View) (*rewrite.ViewRelation, *unreadable) {
+	switch plan := p.plans[v.Name]; {
+	case v.Kind != catalog.KindView:
+		return nil, &unreadable{what: "it reads materialized view " + v.Name.String() + ", which holds copies of protected rows", fix: "write that as a view, and list it under readable"}
+	case !v.Listed:
+		return nil, &unreadable{what: "it reads view " + v.Name.String() + ", which shows protected rows and is not listed under readable", fix: "list " + v.Name.String() + " under readable as well"}
+	case plan.problem != "":
+		return nil, &unreadable{"it reads view " + v.Name.String() + ", which is not published", "see what is said of that view", plan.waits}
+	default:
+		return &rewrite.ViewRelation{Target: catalog.Published(v.Name), Columns: v.Columns, Published: plan.published.Columns}, nil
+	}
+}
+
+// viewSources are the names that a planner needs to know of, each once.
+func viewSources(views []catalog.View) []catalog.Name {
+	var names []catalog.Name
+	for _, v := range views {
+		if v.Publishable() {
+			for _, name := range v.Reads {
+				names = append(names, name, catalog.Published(name))
+			}
+		}
+	}
+	slices.SortFunc(names, catalog.Name.Compare)
+	return slices.Compact(names)
+}

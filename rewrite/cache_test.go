@@ -1,0 +1,126 @@
+package rewrite
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func (c *cache) entries() []*entry {
+	var all []*entry
+	for i := range c.shards {
+		all = append(all, c.shards[i].lru.Values()...)
+	}
+	return all
+}
+
+func (c *cache) bytes() int {
+	sum := 0
+	for i := range c.shards {
+		sum += c.shards[i].bytes
+	}
+	return sum
+}
+
+// forget drops the entries of a kind.
+func (c *cache) forget(of kind) {
+	for i := range c.shards {
+		for _, key := range c.shards[i].lru.Keys() {
+			if e, _ := c.shards[i].lru.Peek(key); e.kind == of {
+				c.shards[i].lru.Remove(key)
+			}
+		}
+	}
+}
+
+// TestCacheIsBoundedInBytes fills it with texts of very different lengths, some
+// refused, some with templates.
+func TestCacheIsBoundedInBytes(t *testing.T) {
+	t.Parallel()
+	const limit = 256 << 10
+	r := New(Options{CacheBytes: limit})
+	c := r.current.Load().cache
+	templates := 0
+	for i := range 4000 {
+		sql := fmt.Sprintf("SELECT %d, '%s'%s", i, strings.Repeat("x", i%700), strings.Repeat(", 1", i%50))
+		if i%3 == 0 {
+			sql = fmt.Sprintf("SELECT * FROM nowhere%d", i)
+		}
+		_, _ = r.text(sql)
+		if c.bytes() > limit {
+			t.Fatalf("after %d texts the cache holds %d bytes", i+1, c.bytes())
+		}
+	}
+	held := 0
+	for _, e := range c.entries() {
+		held += e.bytes()
+		if e.template != nil {
+			templates++
+		}
+	}
+	if held != c.bytes() {
+		t.Errorf("the cache counts %d bytes and holds %d", c.bytes(), held)
+	}
+	if len(c.entries()) == 0 || templates == 0 {
+		t.Errorf("%d entries, %d templates", len(c.entries()), templates)
+	}
+}
+
+func TestLongTextsAreNotCached(t *testing.T) {
+	t.Parallel()
+	r := New(Options{CacheBytes: 16 << 10})
+	_, _ = r.text("SELECT " + strings.Repeat("x", 2000))
+	if n := len(r.current.Load().cache.entries()); n != 0 {
+		t.Errorf("%d entries", n)
+	}
+	r = New(Options{CacheBytes: NoCache})
+	_, _ = r.text("SELECT 1")
+	if n := len(r.current.Load().cache.entries()); n != 0 {
+		t.Errorf("%d entries without a cache", n)
+	}
+}
+
+func TestCacheGivesTheSameOutcome(t *testing.T) {
+	t.Parallel()
+	r := clinicRewriter()
+	for _, sql := range []string{"SELECT * FROM patients", "SELECT * FROM secrets", ""} {
+		first := render(r.text(sql))
+		if r.current.Load().cache.get(wholeText, "", sql) == nil {
+			t.Errorf("%q is not cached", sql)
+		}
+		if second := render(r.text(sql)); second != first {
+			t.Errorf("%q: %s, then %s", sql, first, second)
+		}
+	}
+}
+
+// TestCacheTellsEntriesApart asks for what differs from an entry in one part of its
+// name only.
+func TestCacheTellsEntriesApart(t *testing.T) {
+	t.Parallel()
+	c := newCache(1 << 20)
+	c.put(&entry{kind: wholeText, session: "s", text: "t"})
+	if c.get(wholeText, "s", "t") == nil || c.getForm(wholeText, "s", []byte("t")) == nil {
+		t.Error("the entry is not found")
+	}
+	if c.get(wholeText, "", "t") != nil || c.get(wholeText, "s", "u") != nil || c.get(literalForm, "s", "t") != nil ||
+		c.get(wholeText, "t", "s") != nil {
+		t.Error("another entry is found")
+	}
+	c.put(&entry{kind: wholeText, session: "s", text: "t", verbatim: make([]bool, 9)})
+	if n := len(c.entries()); n != 1 || c.get(wholeText, "s", "t").verbatim == nil {
+		t.Errorf("%d entries after one was replaced", n)
+	}
+}
+
+// TestHitAllocatesNothing: the path that nearly all texts take.
+func TestHitAllocatesNothing(t *testing.T) {
+	r, sql := clinicRewriter(), query2K()
+	if n := testing.AllocsPerRun(100, func() {
+		if _, err := r.Rewrite(sql, nil); err != nil {
+			t.Error(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}

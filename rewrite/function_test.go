@@ -1,0 +1,42 @@
+package rewrite
+
+import (
+	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// TestListedFunctions calls functions that the operator lists, by their full names and
+// by the client's search path.
+func TestListedFunctions(t *testing.T) {
+	t.Parallel()
+	name := func(schema, relation string) catalog.Name { return catalog.Name{Schema: schema, Relation: relation} }
+	patients := catalog.Relation{Name: name("public", "patients"), Kind: catalog.KindTable, Columns: []catalog.Column{
+		{Name: "mood", Type: "public.mood", BaseType: "public.mood", UserType: name("public", "mood")},
+		{Name: "secret", Type: "public.secret", BaseType: "public.secret", UserType: name("public", "secret")},
+	}}
+	r := New(Options{})
+	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{
+		Tables:    []catalog.TablePolicy{{Table: patients.Name, Columns: []catalog.ColumnPolicy{{Name: "mood", Role: catalog.Sensitive}}}},
+		Functions: []catalog.Name{name("public", "similarity"), name("gis", "st_area"), name("public", "lower")},
+	}, []catalog.Relation{patients}, nil))
+	for sql, want := range map[string]string{
+		"SELECT similarity('a', 'b')":                 "--> SELECT public.similarity('a', 'b')",
+		"SELECT public.Similarity('a', 'b')":          "--> SELECT public.similarity('a', 'b')",
+		"SELECT gis.st_area('x')":                     "--> SELECT gis.st_area('x')",
+		"SELECT lower('A'), public.lower('A')":        "--> SELECT pg_catalog.lower('A'), public.lower('A')",
+		"SELECT 'low'::mood, '{}'::public.mood[]":     "--> SELECT 'low'::public.mood, '{}'::public.mood[]",
+		"SELECT NULL::_mood, NULL::public.patients":   "--> SELECT NULL::public._mood, NULL::kproxy_release_public.patients",
+		"SELECT count(*) FROM gis.st_area('x') AS a":  "--> SELECT pg_catalog.count(*) FROM gis.st_area('x') a",
+		"SELECT st_area('x')":                         "42501",
+		"SELECT public.st_area('x')":                  "42501",
+		"SELECT 'x'::secret":                          "42704",
+		"SELECT ('a'::text).similarity FROM patients": "--> SELECT ('a'::pg_catalog.text).similarity FROM kproxy_release_public.patients patients",
+		"SELECT 'x'::gis.mood":                        "42704",
+	} {
+		got := render(r.text(sql))
+		if got != want && (len(want) != 5 || got[:len("--! ")+5] != "--! "+want) {
+			t.Errorf("%s\ngot:  %s\nwant: %s", sql, got, want)
+		}
+	}
+}

@@ -1,0 +1,64 @@
+package rewrite
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+func planRewriter() *Rewriter {
+	r := clinicRewriter()
+	r.SetSnapshot(clinic().WithReleased(map[int64]catalog.Name{
+		1: {Schema: "public", Relation: "patients"},
+		2: {Schema: "public", Relation: `Lab "A" & Co`},
+	}))
+	return r
+}
+
+func TestScrubPlan(t *testing.T) {
+	t.Parallel()
+	r := planRewriter()
+	for plan, want := range map[string]string{
+		`Seq Scan on packed_1 p`: `Seq Scan on patients p`,
+		`  ->  Seq Scan on release_1 release_1_1  (cost=0.00..6.60)`: `  ->  Seq Scan on patients patients_1  (cost=0.00..6.60)`,
+		`Index Scan using release_1_kproxy_class_2_idx on release_1`: `Index Scan using patients_class_2_idx on patients`,
+		`  Filter: (ward = 'release_1'::text)`:                       `  Filter: (ward = 'release_1'::text)`,
+		`  Filter: (release_1.ward = 'it''s packed_1'::text)`:        `  Filter: (patients.ward = 'it''s packed_1'::text)`,
+		`  Filter: (release_2."Größe" > 1)`:                          `  Filter: ("Lab ""A"" & Co"."Größe" > 1)`,
+		`  Sort Key: "it's".a, release_1.b, 'release_1'`:             `  Sort Key: "it's".a, patients.b, 'release_1'`,
+		`  Index Cond: ("release_2_Größe_idx" = 1)`:                  `  Index Cond: ("Lab ""A"" & Co_Größe_idx" = 1)`,
+		`  Cache Key: p.kproxy_members`:                              `  Cache Key: p.members`,
+		`  Group Key: release_1.kproxy_class`:                        `  Group Key: patients.kproxy_class`,
+		`  Filter: kproxy_catalog.visible(oid)`:                      `  Filter: pg_catalog.visible(oid)`,
+		`Seq Scan on release_77 release_77_2`:                        `Seq Scan on release release_2`,
+		`CTE Scan on my_release_1`:                                   `CTE Scan on my_release_1`,
+		`Seq Scan on release_1x`:                                     `Seq Scan on release_1x`,
+		`Subquery Scan on information_schema_tables`:                 `Subquery Scan on information_schema.tables`,
+		`Seq Scan on wards w`:                                        `Seq Scan on wards w`,
+		// What looks like a literal may be what stands between two.
+		`x' AND (release_1.ward = 'y'::text)`: `x' AND (patients.ward = 'y'::text)`,
+		`[{"Relation Name": "release_2", "Alias": "it's", "Filter": "(release_2.a = 'release_1.x \"q\"'::text)"}]`:                               `[{"Relation Name": "Lab \"A\" & Co", "Alias": "it's", "Filter": "(\"Lab \"\"A\"\" & Co\".a = 'release_1.x \"q\"'::text)"}]`,
+		"- Plan: \n    Relation Name: \"release_1\"\n    Sort Key: \n      - \"release_1.\\\"Age\\\"\"":                                          "- Plan: \n    Relation Name: \"patients\"\n    Sort Key: \n      - \"patients.\\\"Age\\\"\"",
+		`<explain xmlns="x"><Relation-Name>release_2</Relation-Name><Alias>a'b</Alias><Filter>(release_2.a &lt; 'release_1')</Filter></explain>`: `<explain xmlns="x"><Relation-Name>Lab "A" &amp; Co</Relation-Name><Alias>a'b</Alias><Filter>("Lab ""A"" &amp; Co".a &lt; 'release_1')</Filter></explain>`,
+	} {
+		if got := r.ScrubPlan(plan); got != want {
+			t.Errorf("%s\ngot:  %s\nwant: %s", plan, got, want)
+		}
+	}
+}
+
+// FuzzScrubPlan holds that no plan makes it panic, and that outside of literals nothing
+// of the private store is left.
+func FuzzScrubPlan(f *testing.F) {
+	r := planRewriter()
+	for _, seed := range []string{`Filter: (packed_1.a = 'b')`, `["release_1"]`, `<explain>release_1`, `- "kproxy_store"`, `"`, `'`, `\`, `release_1'`} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, plan string) {
+		got := r.ScrubPlan(plan)
+		if !strings.ContainsAny(plan, `'"`) && strings.Contains(got, "kproxy_store") {
+			t.Errorf("%q became %q", plan, got)
+		}
+	})
+}
