@@ -2,9 +2,12 @@
 SELECT current_database(), current_catalog, pg_get_userbyid(relowner), acldefault('r', relowner), 10::regrole, 'postgres'::regrole::oid FROM pg_class
 --> SELECT 'clinic'::pg_catalog.name AS current_database, 'clinic'::pg_catalog.name AS "current_catalog", (SELECT pg_catalog.pg_get_userbyid(kproxy_guard.oid) FROM (SELECT relowner::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_roles kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS pg_get_userbyid, (SELECT pg_catalog.acldefault('r', kproxy_guard.oid) FROM (SELECT relowner::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_roles kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS acldefault, (SELECT kproxy_guard.oid::pg_catalog.regrole::pg_catalog.text FROM (SELECT 10::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_roles kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS regrole, (SELECT kproxy_guard.oid FROM (SELECT pg_catalog.to_regrole('postgres'::pg_catalog.text)::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_roles kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::pg_catalog.oid AS oid FROM kproxy_catalog.pg_class pg_class
 
-SELECT has_schema_privilege('hospital', 'USAGE'), has_schema_privilege(current_user, n.nspname, 'USAGE'), has_database_privilege(d.datname, 'CONNECT'), has_database_privilege('clinic', 'CREATE'), 'secret'::regnamespace FROM pg_namespace n, pg_database d
+SELECT has_schema_privilege('hospital', 'USAGE'), has_schema_privilege(current_user, n.nspname, 'USAGE'), has_database_privilege(d.datname, 'CONNECT'), has_database_privilege('clinic', 'CREATE') FROM pg_namespace n, pg_database d
+--> SELECT pg_catalog.has_schema_privilege(kproxy_catalog.schema_oid('hospital'::pg_catalog.text), 'USAGE') AS has_schema_privilege, pg_catalog.has_schema_privilege(current_user, kproxy_catalog.schema_oid(n.nspname::pg_catalog.text), 'USAGE') AS has_schema_privilege, pg_catalog.has_database_privilege(kproxy_catalog.database_oid(d.datname::pg_catalog.text), 'CONNECT') AS has_database_privilege, pg_catalog.has_database_privilege(kproxy_catalog.database_oid('clinic'::pg_catalog.text), 'CREATE') AS has_database_privilege FROM kproxy_catalog.pg_namespace n, kproxy_catalog.pg_database d
+
+SELECT 'secret'::regnamespace
 --! 3F000 schema "secret" does not exist
---! position: 205
+--! position: 16
 
 SELECT shobj_description(d.oid, 'pg_database') FROM pg_database d
 --> SELECT (SELECT kproxy_guard.description FROM (SELECT d.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_shdescription kproxy_guard WHERE kproxy_guard.objoid = kproxy_argument.a0 AND kproxy_guard.classoid = 'pg_catalog."pg_database"'::pg_catalog.regclass::pg_catalog.oid) AS shobj_description FROM kproxy_catalog.pg_database d
