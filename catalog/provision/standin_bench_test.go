@@ -12,10 +12,16 @@ import (
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
-// BenchmarkStandIns reads the catalogs of 5,000 tables, as tools do, through the
+// BenchmarkStandIns reads the catalogs of many tables, as tools do, through the
 // stand-ins and from the catalogs themselves.
 func BenchmarkStandIns(b *testing.B) {
-	const tables = 5000
+	for _, tables := range []int{1000, 5000} {
+		benchmarkStandIns(b, tables)
+	}
+}
+
+func benchmarkStandIns(b *testing.B, tables int) {
+	b.Helper()
 	admin := crowded(b, tables)
 	in := input(admin.Config().Database+"_owner", admin.Config().Database+"_reader", "kproxy")
 	if err := provision.Apply(b.Context(), admin, in); err != nil {
