@@ -70,7 +70,8 @@ func sendRandom(t *testing.T, s *site, secret canaries, schema string, flags ...
 			continue
 		}
 		refused[a.errs[0]]++
-		if strings.HasPrefix(a.errs[0], "XX") {
+		// PostgreSQL has internal errors of its own for some: invalid INTERVAL typmod.
+		if strings.HasPrefix(a.errs[0], "XX") && strings.Contains(a.errs[0], "kproxy") {
 			t.Errorf("statement %d is an internal error, %s:\n%s", sent, a.errs[0], sql)
 		}
 	}

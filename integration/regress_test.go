@@ -213,6 +213,8 @@ func (r *regression) run(t *testing.T, sql string) {
 	case want.text == got.text, want.err == "" && got.err == "" && sorted(want.text) == sorted(got.text):
 		// Ties and groups come in an order that depends on the plan and the moment.
 		r.same++
+	case want.err == got.err && strings.HasPrefix(want.err, "42501 permission denied for"):
+		r.same++ // PostgreSQL knows no position then
 	case got.err != "" && got.err != want.err && refusals[0].MatchString(got.err):
 		r.refused[refusals[0].FindString(got.err)]++
 	default:
@@ -252,12 +254,16 @@ type fullAnswer struct {
 	status byte
 }
 
+// userOID is an OID as objects of users have it, which another run does not repeat.
+var userOID = regexp.MustCompile(`\b(1[6-9]\d{3}|[2-9]\d{4})\b`)
+
 // brief is the beginning of the answer.
 func (a fullAnswer) brief() string {
-	if len(a.text) > 400 {
-		return a.text[:400] + " ..."
+	text := userOID.ReplaceAllString(a.text, "(oid)")
+	if len(text) > 400 {
+		return text[:400] + " ..."
 	}
-	return a.text
+	return text
 }
 
 // full sends one Query message and keeps names, values, tags, errors and notices.

@@ -95,6 +95,8 @@ func TestScrubMessage(t *testing.T) {
 		`view kproxy_catalog.information_schema_columns`:                  `view information_schema.columns`,
 		`cannot lock rows in view "information_schema_columns"`:           `cannot lock rows in view "information_schema.columns"`,
 		`permission denied for schema kproxy_catalog`:                     `permission denied for schema pg_catalog`,
+		`pg_catalog.sum is not an ordered-set aggregate`:                  `sum is not an ordered-set aggregate`,
+		`WITHIN GROUP is required for aggregate pg_catalog.mode`:          `WITHIN GROUP is required for aggregate mode`,
 		`column "age" does not exist`:                                     `column "age" does not exist`,
 		`kproxy_release_public.patients, kproxy_release_public.patients.`: `public.patients, public.patients.`,
 	} {

@@ -21,6 +21,7 @@ var scrubber = strings.NewReplacer(
 	// Functions and types are sent under their full names, whatever the client wrote,
 	// and what lies in public is on the client's path, but not on the session's.
 	"function pg_catalog.", "function ",
+	"aggregate pg_catalog.", "aggregate ",
 	"type pg_catalog.", "type ",
 	"type public.", "type ",
 	"enum public.", "enum ",
@@ -29,4 +30,7 @@ var scrubber = strings.NewReplacer(
 
 // ScrubMessage replaces the names of kproxy's own schemas in a message of the
 // database by those the client knows.
-func (r *Rewriter) ScrubMessage(text string) string { return scrubber.Replace(text) }
+func (r *Rewriter) ScrubMessage(text string) string {
+	// "pg_catalog.sum is not an ordered-set aggregate ..."
+	return strings.TrimPrefix(scrubber.Replace(text), "pg_catalog.")
+}
