@@ -1,7 +1,7 @@
 package hierarchy
 
 import (
-	"fmt"
+	"bytes"
 	"strconv"
 	"strings"
 )
@@ -130,23 +130,43 @@ func formatMoment(units int64, domain Domain) string {
 	if year < 1 {
 		year, era = 1-year, " BC"
 	}
-	text := fmt.Sprintf("%04d-%02d-%02d", year, month, date)
+	var room [40]byte // of the longest moment there is
+	text := appendPadded(room[:0], year, 4)
+	text = appendPadded(append(text, '-'), month, 2)
+	text = appendPadded(append(text, '-'), date, 2)
 	if domain != DomainDate {
-		text += " " + formatClock(micro)
+		text = appendClock(append(text, ' '), micro)
 	}
 	if domain == DomainTimestampTZ {
-		text += "+00"
+		text = append(text, "+00"...)
 	}
-	return text + era
+	return string(append(text, era...))
 }
 
-func formatClock(micro int64) string {
+func appendClock(text []byte, micro int64) []byte {
 	second := micro / microsPerSecond
-	text := fmt.Sprintf("%02d:%02d:%02d", second/3600, second/60%60, second%60)
+	text = appendPadded(text, second/3600, 2)
+	text = appendPadded(append(text, ':'), second/60%60, 2)
+	text = appendPadded(append(text, ':'), second%60, 2)
 	if rest := micro % microsPerSecond; rest > 0 {
-		text += strings.TrimRight(fmt.Sprintf(".%06d", rest), "0")
+		text = bytes.TrimRight(appendPadded(append(text, '.'), rest, 6), "0")
 	}
 	return text
+}
+
+// appendPadded writes a number that is not negative with at least so many digits.
+// Every bound of every class that is published passes here.
+func appendPadded(text []byte, n int64, digits int) []byte {
+	for least := int64(10); digits > 1; digits-- {
+		if n < least {
+			for range digits - 1 {
+				text = append(text, '0')
+			}
+			break
+		}
+		least *= 10
+	}
+	return strconv.AppendInt(text, n, 10)
 }
 
 // The proleptic Gregorian calendar repeats every 400 years. Years are counted
