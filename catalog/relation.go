@@ -103,7 +103,8 @@ type Column struct {
 	BaseType string
 	// UserType is the declared type, or that of an array's elements, if it is not one of
 	// PostgreSQL's own and clients may name it: no value of it is the name of an object.
-	UserType Name
+	// Nothing that is stored depends on it, so that the digest of a store leaves it out.
+	UserType Name `json:"-"`
 	// Domain says that the declared type is a domain, Enum that the type after
 	// domains are followed is an enumeration.
 	Domain, Enum bool

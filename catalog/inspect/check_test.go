@@ -35,8 +35,8 @@ func TestRelationsDescribeTheDatabase(t *testing.T) {
 	columns := []catalog.Column{
 		{Name: "id", Number: 1, Type: "bigint", TypeOID: 20, Modifier: none, BaseFormat: "bigint", BaseType: "int8", Deterministic: true, NotNull: true},
 		{Name: "name", Number: 2, Type: "text", TypeOID: 25, Modifier: none, BaseFormat: "text", BaseType: "text", Deterministic: true, NotNull: true},
-		{Name: "age", Number: 3, Type: "public.small", Modifier: none, BaseFormat: "integer", BaseType: "int4", Deterministic: true, Domain: true},
-		{Name: "sex", Number: 4, Type: "public.sex", Modifier: none, BaseFormat: "public.sex", BaseType: "public.sex", Deterministic: true, Enum: true},
+		{Name: "age", Number: 3, Type: "public.small", Modifier: none, BaseFormat: "integer", BaseType: "int4", UserType: catalog.Name{Schema: "public", Relation: "small"}, Deterministic: true, Domain: true},
+		{Name: "sex", Number: 4, Type: "public.sex", Modifier: none, BaseFormat: "public.sex", BaseType: "public.sex", UserType: catalog.Name{Schema: "public", Relation: "sex"}, Deterministic: true, Enum: true},
 		{Name: "cost", Number: 5, Type: "numeric(10,2)", TypeOID: 1700, Modifier: 10<<16 + 2 + 4, BaseFormat: "numeric(10,2)", BaseType: "numeric", Deterministic: true},
 		{Name: "diagnosis", Number: 6, Type: "character varying(8)", TypeOID: 1043, Modifier: 12, BaseFormat: "character varying(8)", BaseType: "varchar", Deterministic: true},
 		{Name: "tags", Number: 7, Type: "text[]", TypeOID: 1009, Modifier: none, BaseFormat: "text[]", BaseType: "_text", Deterministic: true},

@@ -281,7 +281,7 @@ func (g *guide) attacks() []string {
 	attacks := []string{
 		"SELECT query_to_xml('SELECT * FROM " + name + "', true, true, '')",
 		"SELECT * FROM kproxy_store.generation",
-		"SELECT * FROM pg_stats",
+		"SELECT * FROM pg_statistic",
 		"SELECT pg_read_file('PG_VERSION')",
 		"COPY " + name + " TO PROGRAM 'cat'",
 		"DELETE FROM " + name,
