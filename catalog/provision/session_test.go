@@ -88,6 +88,21 @@ func TestTemporaryTablesOfOthersAreHidden(t *testing.T) {
 	if got := text(t, one, "SELECT kproxy_catalog.to_class('mine', '{pg_temp,public}')::text"); got != oid {
 		t.Errorf("by its name: %s, want %s", got, oid)
 	}
+	if got := text(t, one, "SHOW jit"); got != "off" {
+		t.Errorf("sessions that may make temporary tables compile the catalogs' queries: jit is %s", got)
+	}
+	// Tables of the names of types, which are found first.
+	execute(t, other, "CREATE TEMPORARY TABLE text (a int); CREATE TEMPORARY TABLE name (a int); CREATE TEMPORARY TABLE oid (a int)")
+	for _, ask := range []string{
+		"SELECT count(*)::pg_catalog.text FROM kproxy_catalog.pg_class", "SELECT kproxy_catalog.database_oid('x')::pg_catalog.text",
+		"SELECT kproxy_catalog.schema_oid('public')::pg_catalog.text", "SELECT kproxy_catalog.to_class('public.wards', '{public}')::pg_catalog.text",
+		"SELECT kproxy_catalog.to_type('public.wards', '{public}')::pg_catalog.text",
+		"SELECT kproxy_catalog.class_name('public.wards'::pg_catalog.regclass, '{public}')",
+		"SELECT kproxy_catalog.type_name('public.wards'::pg_catalog.regtype, NULL, '{public}')",
+		"SELECT kproxy_catalog.released_namespace(2200)::pg_catalog.text", "SELECT kproxy_catalog.setting('jit')",
+	} {
+		text(t, other, ask)
+	}
 	in.TemporaryTables = false
 	apply(t, admin, in)
 	if got := text(t, login(t, admin, in.Reader), "SHOW default_transaction_read_only"); got != "on" {

@@ -1,6 +1,8 @@
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
 -- so that the planner puts them in line; the look-ups behind them run for few
--- rows. All run with the rights of the session and name everything in full.
+-- rows. All run with the rights of the session and name relations, types and
+-- functions in full: each session reads the bodies anew, and its temporary tables are
+-- types that come first. Operators are never looked for among temporary objects.
 -- 16384 is the first identifier of an object that initdb did not make. Some read
 -- stand-ins, which come later.
 SET check_function_bodies = off;
@@ -47,7 +49,7 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.database_oid(text) RETURNS oid
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT d.oid FROM pg_catalog.pg_database d
-  WHERE d.datname = pg_catalog.current_database() AND $1 IN ({{.CatalogSchema}}.database_name()::text, d.oid::text)
+  WHERE d.datname = pg_catalog.current_database() AND $1 IN ({{.CatalogSchema}}.database_name()::pg_catalog.text, d.oid::pg_catalog.text)
 $kproxy$;
 
 -- The schema that privileges on a schema are asked of: that of its published
@@ -56,7 +58,7 @@ CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.release_namespace(namespace oid) R
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT r.oid FROM pg_catalog.pg_namespace s
-    JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || s.nspname::text)::pg_catalog.name
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || s.nspname::pg_catalog.text)::pg_catalog.name
     WHERE s.oid = $1), $1)
 $kproxy$;
 
@@ -73,8 +75,8 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT coalesce((
     SELECT s.oid FROM pg_catalog.pg_namespace r
     JOIN pg_catalog.pg_namespace s
-      ON s.nspname = pg_catalog.substr(r.nspname::text, {{len .ReleasePrefix}} + 1)::pg_catalog.name
-    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::text, '{{.ReleasePrefix}}')), $1)
+      ON s.nspname = pg_catalog.substr(r.nspname::pg_catalog.text, {{len .ReleasePrefix}} + 1)::pg_catalog.name
+    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::pg_catalog.text, '{{.ReleasePrefix}}')), $1)
 $kproxy$;
 
 -- The schema whose published relations the given schema holds; itself if none.
@@ -122,8 +124,8 @@ CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.client_schema(name name) RETURNS T
 LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 2 AS $kproxy$
   SELECT n.oid, CASE WHEN n.nspname OPERATOR(pg_catalog.=) $1 THEN 2 ELSE 1 END
   FROM pg_catalog.pg_namespace n
-  WHERE n.nspname IN ($1, ('{{.ReleasePrefix}}'::text OPERATOR(pg_catalog.||) $1::text)::pg_catalog.name)
-    AND NOT pg_catalog.starts_with($1::text, '{{.ReleasePrefix}}')
+  WHERE n.nspname IN ($1, ('{{.ReleasePrefix}}'::pg_catalog.text OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
+    AND NOT pg_catalog.starts_with($1::pg_catalog.text, '{{.ReleasePrefix}}')
     AND $1 NOT IN ('{{.CatalogSchema}}', '{{.StoreSchema}}')
   UNION ALL
   SELECT pg_catalog.pg_my_temp_schema(), 1 WHERE $1 OPERATOR(pg_catalog.=) 'pg_temp'
@@ -245,7 +247,7 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
     WHEN $1 OPERATOR(pg_catalog.~) '^[0-9]+$' THEN $1::pg_catalog.oid
     ELSE (
       SELECT c.oid
-      FROM (SELECT CASE WHEN p.parts[1] = {{.CatalogSchema}}.database_name()::text AND pg_catalog.cardinality(p.parts) = 3
+      FROM (SELECT CASE WHEN p.parts[1] = {{.CatalogSchema}}.database_name()::pg_catalog.text AND pg_catalog.cardinality(p.parts) = 3
                         THEN p.parts[2:] ELSE p.parts END AS parts
             FROM pg_catalog.parse_ident($1) AS p(parts)) AS n
       CROSS JOIN LATERAL pg_catalog.unnest(

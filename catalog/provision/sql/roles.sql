@@ -40,6 +40,7 @@ ALTER ROLE {{identifier .Reader}} RESET default_transaction_read_only;
 {{- else -}}
 -- Sessions of clients never write.
 ALTER ROLE {{identifier .Reader}} SET default_transaction_read_only = on;
+{{- end}}
 
 -- Tools read the catalogs through many small views, which take milliseconds to run and
 -- seconds to compile. Who has set it otherwise keeps that.
@@ -51,7 +52,6 @@ BEGIN
   END IF;
 END
 $kproxy$;
-{{- end}}
 
 DO $kproxy$
 BEGIN

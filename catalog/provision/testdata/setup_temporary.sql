@@ -1,0 +1,1187 @@
+-- Prepares a database for kproxy, on PostgreSQL 13 and later. It can be run again
+-- at any time.
+--
+--   psql -X -1 -v ON_ERROR_STOP=1 -f setup.sql DATABASE
+--
+-- Run it as a superuser, or as a role with CREATEROLE that owns the tables below
+-- and may create schemas and publications in this database. Nothing of kproxy is
+-- a superuser: its owner role gets LOGIN, the right to replicate, SELECT on the
+-- protected tables and schemas of its own.
+--
+-- Passwords are not part of it. Afterwards, in psql, once:
+--
+--   \password "kproxy_owner"
+--   \password "kproxy_reader"
+--
+-- The server needs wal_level = logical. On PostgreSQL 13 and 14, and in databases
+-- that come from them, everybody may create objects in schema public, which
+-- 'kproxy check' refuses: REVOKE CREATE ON SCHEMA public FROM PUBLIC.
+--
+-- On managed services:
+--   Amazon RDS, Aurora: set rds.logical_replication = 1 in the parameter group (of
+--     the cluster, with Aurora) and restart. The script grants rds_replication.
+--   Google Cloud SQL: set the flag cloudsql.logical_decoding = on, which restarts.
+--     Run the script as a member of cloudsqlsuperuser, which may make replicating roles.
+--   Azure Flexible Server: set the server parameter wal_level = logical and restart.
+--     The script's ALTER ROLE ... REPLICATION is for the server's administrator. With
+--     high availability, four of max_replication_slots are the service's own.
+--   Neon: enable logical replication for the project, and connect directly, not
+--     through its pooler. It removes slots that are inactive for about 40 hours, and
+--     all slots when a branch is restored; kproxy then resynchronizes the tables.
+--   Supabase: run it as postgres, and connect directly, not through the pooler.
+--   Crunchy Bridge: logical replication is on. Run it as postgres.
+--   Aiven: run it as avnadmin, which may replicate.
+
+SET client_encoding = 'UTF8';
+SET standard_conforming_strings = on;
+
+-- Roles: the owner replicates and maintains the release; clients' sessions run as
+-- the reader. Attributes are changed only where they differ, since before
+-- PostgreSQL 16 only a superuser may alter a role that has REPLICATION.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner') THEN
+    CREATE ROLE "kproxy_owner" LOGIN;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner' AND NOT rolcanlogin) THEN
+    ALTER ROLE "kproxy_owner" LOGIN;
+  END IF;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader') THEN
+    CREATE ROLE "kproxy_reader" LOGIN NOINHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_reader' AND (rolinherit OR NOT rolcanlogin)) THEN
+    ALTER ROLE "kproxy_reader" LOGIN NOINHERIT;
+  END IF;
+END
+$kproxy$;
+
+-- Reading the write-ahead log needs the attribute REPLICATION, which only a
+-- superuser may give (from PostgreSQL 16 on, also a role that has it itself).
+-- Amazon RDS has the role rds_replication in its place.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_owner' AND rolreplication) THEN
+    IF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'rds_replication') THEN
+      GRANT rds_replication TO "kproxy_owner";
+    ELSE
+      ALTER ROLE "kproxy_owner" REPLICATION;
+    END IF;
+  END IF;
+EXCEPTION WHEN insufficient_privilege THEN
+  RAISE WARNING 'the owner role may not replicate yet'
+    USING HINT = 'A superuser runs: ALTER ROLE ' || pg_catalog.quote_ident('kproxy_owner') || ' REPLICATION';
+END
+$kproxy$;
+
+-- Sessions of clients write temporary tables, and have no right to write anything else.
+ALTER ROLE "kproxy_reader" RESET default_transaction_read_only;
+
+-- Tools read the catalogs through many small views, which take milliseconds to run and
+-- seconds to compile. Who has set it otherwise keeps that.
+DO $kproxy$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
+                 WHERE r.rolname = 'kproxy_reader' AND pg_catalog.starts_with(s.setting, 'jit=')) THEN
+    ALTER ROLE "kproxy_reader" SET jit = off;
+  END IF;
+END
+$kproxy$;
+
+DO $kproxy$
+BEGIN
+  EXECUTE pg_catalog.format('GRANT CONNECT ON DATABASE %I TO %I, %I',
+    pg_catalog.current_database(), 'kproxy_owner', 'kproxy_reader');
+  EXECUTE pg_catalog.format('GRANT TEMPORARY ON DATABASE %I TO %I', pg_catalog.current_database(), 'kproxy_reader');
+END
+$kproxy$;
+
+-- An administrator who is not a superuser can create objects for the owner only
+-- as its member. The membership ends with this script.
+DO $kproxy$
+DECLARE
+  privilege text := CASE WHEN pg_catalog.current_setting('server_version_num')::integer >= 160000 THEN 'SET' ELSE 'MEMBER' END;
+BEGIN
+  IF NOT pg_catalog.pg_has_role(current_user, 'kproxy_owner', privilege) THEN
+    GRANT "kproxy_owner" TO CURRENT_USER;
+    PERFORM pg_catalog.set_config('kproxy.joined', 'yes', false);
+  END IF;
+END
+$kproxy$;
+
+-- Schemas: the private store, the stand-ins for the system catalogs, and one for
+-- the published relations of each schema with protected tables.
+DO $kproxy$
+DECLARE
+  schema_name text;
+BEGIN
+  FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy_release_Ward "B"', 'kproxy_release_public'] LOOP
+    IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(schema_name)) IS NULL THEN
+      EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', schema_name, 'kproxy_owner');
+    ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
+                      WHERE n.nspname = schema_name AND r.rolname = 'kproxy_owner') THEN
+      EXECUTE pg_catalog.format('ALTER SCHEMA %I OWNER TO %I', schema_name, 'kproxy_owner');
+    END IF;
+  END LOOP;
+END
+$kproxy$;
+
+-- The owner reads protected tables; the reader has no privilege on them.
+GRANT USAGE ON SCHEMA "Ward ""B""" TO "kproxy_owner";
+GRANT USAGE ON SCHEMA "public" TO "kproxy_owner";
+GRANT SELECT ON TABLE "public"."patients" TO "kproxy_owner";
+REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader";
+GRANT SELECT ON TABLE "Ward ""B"""."Patients" TO "kproxy_owner";
+REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader";
+
+-- Relations that analysts may read beside the protected tables. An unprotected one is
+-- granted as it is. A view over protected tables is not: kproxy publishes it in a schema
+-- of its own, from what the tables publish. For that, the owner names the other relations,
+-- and before PostgreSQL 15, where views read with their owner's rights, reads them.
+GRANT USAGE ON SCHEMA "public" TO "kproxy_reader";
+DO $kproxy$
+DECLARE
+  listed record;
+  views boolean := false;
+BEGIN
+  FOR listed IN
+    WITH RECURSIVE shows(oid, how) AS (
+      SELECT p.protected::pg_catalog.oid, 'protected' FROM (VALUES
+        ('"public"."patients"'::pg_catalog.regclass),
+        ('"Ward ""B"""."Patients"'::pg_catalog.regclass)
+      ) AS p(protected)
+      UNION
+      -- Partitions of a protected table, its parents, and what views read.
+      SELECT e.target, e.how FROM shows s JOIN (
+        SELECT i.inhparent, i.inhrelid, 'child' FROM pg_catalog.pg_inherits i
+        UNION ALL
+        SELECT i.inhrelid, i.inhparent, 'parent' FROM pg_catalog.pg_inherits i
+        UNION ALL
+        SELECT d.refobjid, r.ev_class, 'view' FROM pg_catalog.pg_rewrite r
+        JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+          AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+        WHERE r.ev_type = '1'
+      ) AS e(source, target, how) ON e.source = s.oid AND (e.how = 'view' OR s.how IN ('protected', e.how))
+    )
+    SELECT c.oid::pg_catalog.regclass AS name, n.nspname AS schema, 'kproxy_release_' || n.nspname AS release,
+           c.relkind = 'v' AND c.oid IN (SELECT shows.oid FROM shows) AS derived
+    FROM (VALUES
+      ('"public"."wards"'::pg_catalog.regclass)
+    ) AS l(readable)
+    JOIN pg_catalog.pg_class c ON c.oid = l.readable
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    ORDER BY derived DESC, c.oid
+  LOOP
+    IF NOT listed.derived THEN
+      EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, 'kproxy_reader');
+      IF views THEN
+        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, 'kproxy_owner');
+        IF pg_catalog.current_setting('server_version_num')::integer < 150000 THEN
+          EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, 'kproxy_owner');
+        END IF;
+      END IF;
+      CONTINUE;
+    END IF;
+    views := true;
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
+    IF pg_catalog.octet_length(listed.release) > 63 THEN
+      RAISE EXCEPTION 'the schema of view %: the name of its release schema is longer than 63 bytes', listed.name;
+    END IF;
+    IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(listed.release)) IS NULL THEN
+      EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', listed.release, 'kproxy_owner');
+    END IF;
+    EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.release, 'kproxy_reader');
+  END LOOP;
+END
+$kproxy$;
+
+-- What follows belongs to the owner.
+SET ROLE "kproxy_owner";
+
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_store" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_catalog" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_Ward ""B""" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_public" FROM PUBLIC, "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy_catalog" TO "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy_release_Ward ""B""" TO "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy_release_public" TO "kproxy_reader";
+
+-- The replication position that the published state stands for.
+CREATE TABLE IF NOT EXISTS kproxy_store.position (
+  slot              text PRIMARY KEY,
+  epoch             bigint NOT NULL,
+  lsn               pg_lsn NOT NULL,
+  system_identifier text NOT NULL,
+  updated_at        timestamptz NOT NULL DEFAULT now()
+);
+ALTER TABLE kproxy_store.position ADD COLUMN IF NOT EXISTS timeline bigint NOT NULL DEFAULT 0;
+
+-- Which tables records_<generation> and release_<generation> a protected table has.
+CREATE TABLE IF NOT EXISTS kproxy_store.generation (
+  table_schema  text,
+  table_name    text,
+  generation    bigint NOT NULL,
+  policy_digest text NOT NULL,
+  next_class    bigint NOT NULL,
+  next_record   bigint NOT NULL,
+  withheld      bigint NOT NULL DEFAULT 0,
+  created_at    timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (table_schema, table_name)
+);
+
+-- How fresh a release is: the records that wait to be published, those published as
+-- they were, the rows that stand for nobody, and the records that are withheld for good.
+-- A store that an earlier version made gets the columns, too.
+ALTER TABLE kproxy_store.generation
+  ADD COLUMN IF NOT EXISTS updates        text,
+  ADD COLUMN IF NOT EXISTS waiting        bigint NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS stale          bigint NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS ghosts         bigint NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS expired        bigint NOT NULL DEFAULT 0,
+  ADD COLUMN IF NOT EXISTS oldest_waiting timestamptz,
+  ADD COLUMN IF NOT EXISTS oldest_stale   timestamptz;
+
+-- Where each table stands: changes whose commit lies before lsn are in its store. A
+-- generation that still has to catch up is shown from the position shows on; readers see
+-- the generation previous until then. A halted table waits for the operator, and for an
+-- explicit wish where needs_consent. asked is such a wish: rebuild or resync; noted is
+-- kproxy's own.
+-- definition is a digest of what the table was when it was compared with its source.
+ALTER TABLE kproxy_store.generation
+  ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
+  ADD COLUMN IF NOT EXISTS shows         pg_lsn,
+  ADD COLUMN IF NOT EXISTS previous      bigint,
+  ADD COLUMN IF NOT EXISTS halted        text,
+  ADD COLUMN IF NOT EXISTS halted_fix    text,
+  ADD COLUMN IF NOT EXISTS needs_consent boolean NOT NULL DEFAULT false,
+  ADD COLUMN IF NOT EXISTS asked         text,
+  ADD COLUMN IF NOT EXISTS noted         text,
+  ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '';
+
+-- Requests to make the classes of a table anew, and what became of them.
+CREATE TABLE IF NOT EXISTS kproxy_store.renewal (
+  id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  table_schema text NOT NULL,
+  table_name   text NOT NULL,
+  asked_at     timestamptz NOT NULL DEFAULT now(),
+  done         bigint,           -- records that have found their class; NULL before it begins
+  ended_at     timestamptz,      -- NULL until then
+  loss_before  double precision, -- of the maintained release
+  loss_afresh  double precision, -- of the one made afresh
+  adopted      boolean,          -- false where no part of that loses less
+  problem      text              -- why nothing was made anew; NULL for success
+);
+
+REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
+
+-- Views over protected tables that kproxy has published, or could not: made is the
+-- published view, digest stands for the definition that it was made of, and problem says
+-- to the operator why there is none. omitted is how many of its columns are not published.
+CREATE TABLE IF NOT EXISTS kproxy_store.view (
+  view_schema text,
+  view_name   text,
+  made        oid,
+  digest      text NOT NULL,
+  problem     text,
+  omitted     integer NOT NULL DEFAULT 0,
+  PRIMARY KEY (view_schema, view_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader";
+
+-- What the stand-ins ask. The two that they call for every row hold no sub-query,
+-- so that the planner puts them in line; the look-ups behind them run for few
+-- rows. All run with the rights of the session and name relations, types and
+-- functions in full: each session reads the bodies anew, and its temporary tables are
+-- types that come first. Operators are never looked for among temporary objects.
+-- 16384 is the first identifier of an object that initdb did not make. Some read
+-- stand-ins, which come later.
+SET check_function_bodies = off;
+
+CREATE OR REPLACE FUNCTION kproxy_catalog.is_stand_in(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE c.oid = $1 AND (n.nspname = 'kproxy_catalog'
+      -- All sessions are the reader's: its temporary tables are not all one's own.
+      -- Parallel workers know which are.
+      OR pg_catalog.pg_is_other_temp_schema(n.oid)))
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy_catalog.is_index_of_readable(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_index i
+    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT')
+      AND NOT kproxy_catalog.is_stand_in(i.indrelid))
+$kproxy$;
+
+-- Whether the session may read the relation, or the relation of the index.
+-- pg_index_has_property gives NULL for what is no index. Of all views only the
+-- stand-ins carry REFERENCES, which does nothing there.
+CREATE OR REPLACE FUNCTION kproxy_catalog.visible(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.has_table_privilege($1, 'SELECT')
+      THEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid OR NOT pg_catalog.has_table_privilege($1, 'REFERENCES')
+        OR NOT kproxy_catalog.is_stand_in($1)
+    WHEN pg_catalog.pg_index_has_property($1::pg_catalog.regclass, 'clusterable') IS NULL THEN false
+    ELSE kproxy_catalog.is_index_of_readable($1)
+  END
+$kproxy$;
+
+-- The name by which clients know the database.
+CREATE OR REPLACE FUNCTION kproxy_catalog.database_name() RETURNS name
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT pg_catalog.current_database()
+$kproxy$;
+
+-- The database that a client names, or gives the number of.
+CREATE OR REPLACE FUNCTION kproxy_catalog.database_oid(text) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT d.oid FROM pg_catalog.pg_database d
+  WHERE d.datname = pg_catalog.current_database() AND $1 IN (kproxy_catalog.database_name()::pg_catalog.text, d.oid::pg_catalog.text)
+$kproxy$;
+
+-- The schema that privileges on a schema are asked of: that of its published
+-- relations; itself if none.
+CREATE OR REPLACE FUNCTION kproxy_catalog.release_namespace(namespace oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT r.oid FROM pg_catalog.pg_namespace s
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || s.nspname::pg_catalog.text)::pg_catalog.name
+    WHERE s.oid = $1), $1)
+$kproxy$;
+
+-- The schema to ask a client's privileges of, whichever it names or gives the number
+-- of; NULL if it may not know of it.
+CREATE OR REPLACE FUNCTION kproxy_catalog.schema_oid(text) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy_catalog.release_namespace(n.oid) FROM kproxy_catalog.pg_namespace n
+  WHERE n.nspname = $1::pg_catalog.name OR n.oid = CASE WHEN $1 ~ '^[0-9]{1,9}$' THEN $1::pg_catalog.oid END
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy_catalog.released_namespace(namespace oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT s.oid FROM pg_catalog.pg_namespace r
+    JOIN pg_catalog.pg_namespace s
+      ON s.nspname = pg_catalog.substr(r.nspname::pg_catalog.text, 15 + 1)::pg_catalog.name
+    WHERE r.oid = $1 AND pg_catalog.starts_with(r.nspname::pg_catalog.text, 'kproxy_release_')), $1)
+$kproxy$;
+
+-- The schema whose published relations the given schema holds; itself if none.
+CREATE OR REPLACE FUNCTION kproxy_catalog.source_namespace(namespace oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE WHEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid THEN $1
+              ELSE kproxy_catalog.released_namespace($1) END
+$kproxy$;
+
+-- The types of users that the session may know of: those of visible columns, what
+-- these are made of, and the row types of visible relations, each with its array
+-- where it is not a row's.
+CREATE OR REPLACE FUNCTION kproxy_catalog.shown_types() RETURNS SETOF oid
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+  WITH RECURSIVE visible AS MATERIALIZED (
+    SELECT c.oid, c.reltype FROM pg_catalog.pg_class c
+    WHERE c.oid >= 16384 AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND kproxy_catalog.visible(c.oid)
+  ), used(oid) AS (
+    SELECT a.atttypid FROM visible v
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = v.oid AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE a.atttypid >= 16384
+    UNION
+    -- A domain depends on its base, an array on its element, a multirange on its
+    -- range, a range on its elements; a row on its columns' types by its relation.
+    SELECT d.refobjid FROM used u
+    JOIN pg_catalog.pg_type t ON t.oid = u.oid
+    CROSS JOIN LATERAL (VALUES ('pg_catalog.pg_type'::pg_catalog.regclass, t.oid),
+                               ('pg_catalog.pg_class'::pg_catalog.regclass, t.typrelid)) AS k(classid, objid)
+    CROSS JOIN LATERAL (
+      -- OFFSET keeps the planner to one look-up by index for each type.
+      SELECT d.refclassid, d.refobjid FROM pg_catalog.pg_depend d
+      WHERE d.classid = k.classid AND d.objid = k.objid OFFSET 0) AS d
+    WHERE d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.refobjid >= 16384
+  )
+  SELECT u.oid FROM used u
+  UNION
+  SELECT t.typarray FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typarray <> 0
+  UNION
+  SELECT v.reltype FROM visible v
+$kproxy$;
+
+-- The schemas that a client's schema stands for: the one with its published relations
+-- (first) and itself. kproxy's own are none of a client's.
+CREATE OR REPLACE FUNCTION kproxy_catalog.client_schema(name name) RETURNS TABLE (namespace oid, rank integer)
+LANGUAGE sql STABLE PARALLEL RESTRICTED ROWS 2 AS $kproxy$
+  SELECT n.oid, CASE WHEN n.nspname OPERATOR(pg_catalog.=) $1 THEN 2 ELSE 1 END
+  FROM pg_catalog.pg_namespace n
+  WHERE n.nspname IN ($1, ('kproxy_release_'::pg_catalog.text OPERATOR(pg_catalog.||) $1::pg_catalog.text)::pg_catalog.name)
+    AND NOT pg_catalog.starts_with($1::pg_catalog.text, 'kproxy_release_')
+    AND $1 NOT IN ('kproxy_catalog', 'kproxy_store')
+  UNION ALL
+  SELECT pg_catalog.pg_my_temp_schema(), 1 WHERE $1 OPERATOR(pg_catalog.=) 'pg_temp'
+$kproxy$;
+
+-- Whether a relation is the first of its name on a client's search path.
+CREATE OR REPLACE FUNCTION kproxy_catalog.is_first_of_name(relation oid, path name[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+      WHEN own.place IS NULL THEN false
+      WHEN own.place = 1 THEN true
+      ELSE NOT EXISTS (
+        SELECT FROM pg_catalog.unnest($2) WITH ORDINALITY AS p(schema, place)
+        CROSS JOIN LATERAL kproxy_catalog.client_schema(p.schema) AS s
+        JOIN pg_catalog.pg_class o ON o.relnamespace = s.namespace AND o.relname = c.relname
+        WHERE p.place < own.place)
+    END
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(c.relnamespace)
+  CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_position($2, CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()
+                                              THEN 'pg_temp'::pg_catalog.name ELSE n.nspname END) AS place) AS own
+  WHERE c.oid = $1 AND kproxy_catalog.visible(c.oid)
+$kproxy$;
+
+-- What pg_table_is_visible means to a client with the given search path, which holds
+-- what PostgreSQL searches implicitly, too: whether the relation is found by its bare
+-- name. NULL, as there, where there is no relation that the session may know of. The
+-- planner puts it in line: most of what is asked for are PostgreSQL's own relations.
+DROP FUNCTION IF EXISTS kproxy_catalog.table_is_visible(oid);
+CREATE OR REPLACE FUNCTION kproxy_catalog.table_is_visible(relation oid, path name[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+    WHEN $1 OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid OR $2[1] IS DISTINCT FROM 'pg_catalog'
+      THEN kproxy_catalog.is_first_of_name($1, $2)
+    WHEN kproxy_catalog.visible($1) THEN pg_catalog.pg_table_is_visible($1)
+  END
+$kproxy$;
+
+-- The name by which a client with the given search path finds the relation.
+CREATE OR REPLACE FUNCTION kproxy_catalog.class_name(relation oid, path name[]) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE WHEN kproxy_catalog.table_is_visible(c.oid, $2) THEN '' ELSE pg_catalog.quote_ident(n.nspname) || '.' END
+    || pg_catalog.quote_ident(c.relname)
+  FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(c.relnamespace)
+  WHERE c.oid = $1 AND kproxy_catalog.visible(c.oid)
+$kproxy$;
+
+-- The same for pg_type_is_visible. Whether the session may know of the type does not
+-- matter: there is nothing but the schema and the name in it.
+CREATE OR REPLACE FUNCTION kproxy_catalog.type_is_visible(type oid, path name[]) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+      WHEN own.place IS NULL THEN false
+      WHEN own.place = 1 THEN true
+      ELSE NOT EXISTS (
+        SELECT FROM pg_catalog.unnest($2) WITH ORDINALITY AS p(schema, place)
+        CROSS JOIN LATERAL kproxy_catalog.client_schema(p.schema) AS s
+        JOIN pg_catalog.pg_type o ON o.typnamespace = s.namespace AND o.typname = t.typname
+        WHERE p.place < own.place)
+    END
+  FROM pg_catalog.pg_type t
+  JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(t.typnamespace)
+  CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_position($2, CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()
+                                              THEN 'pg_temp'::pg_catalog.name ELSE n.nspname END) AS place) AS own
+  WHERE t.oid = $1
+$kproxy$;
+
+-- What format_type says of a user's type to a client with the given search path.
+CREATE OR REPLACE FUNCTION kproxy_catalog.type_name(type oid, modifier integer, path name[]) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE WHEN kproxy_catalog.type_is_visible(t.oid, $3) THEN '' ELSE pg_catalog.quote_ident(n.nspname) || '.' END
+    || CASE WHEN pg_catalog.starts_with(f.name, pg_catalog.quote_ident(own.nspname) || '.')
+            THEN pg_catalog.substr(f.name, pg_catalog.length(pg_catalog.quote_ident(own.nspname)) + 2) ELSE f.name END
+  FROM pg_catalog.pg_type t
+  JOIN pg_catalog.pg_namespace own ON own.oid = t.typnamespace
+  JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(t.typnamespace)
+  CROSS JOIN LATERAL (SELECT pg_catalog.format_type(t.oid, $2)) AS f(name)
+  WHERE t.oid = $1
+$kproxy$;
+
+-- The type that a name made at run time means to a client with the given search path,
+-- as regtype reads names. NULL where there is none; whoever asks looks it up in the
+-- stand-in for pg_type next.
+CREATE OR REPLACE FUNCTION kproxy_catalog.to_type(name text, path name[]) RETURNS oid
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+    WHEN $1 OPERATOR(pg_catalog.~) '^[0-9]+$' THEN $1::pg_catalog.oid
+    ELSE coalesce(pg_catalog.to_regtype($1)::pg_catalog.oid, (
+      SELECT t.oid
+      FROM pg_catalog.parse_ident($1, false) AS n(parts)
+      CROSS JOIN LATERAL pg_catalog.unnest(
+        CASE pg_catalog.cardinality(n.parts)
+          WHEN 1 THEN $2
+          WHEN 2 THEN ARRAY[n.parts[1]::pg_catalog.name] END) WITH ORDINALITY AS p(schema, place)
+      CROSS JOIN LATERAL kproxy_catalog.client_schema(p.schema) AS s
+      JOIN pg_catalog.pg_type t ON t.typnamespace = s.namespace
+        AND t.typname = n.parts[pg_catalog.cardinality(n.parts)]::pg_catalog.name
+      ORDER BY p.place, s.rank
+      LIMIT 1))
+  END
+$kproxy$;
+
+-- A setting that clients may see, whose name is not known before the query runs.
+CREATE OR REPLACE FUNCTION kproxy_catalog.setting(name text) RETURNS text
+LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
+  SELECT pg_catalog.current_setting(s.name) FROM kproxy_catalog.pg_settings s WHERE s.name = pg_catalog.lower($1) OR s.name = $1
+$kproxy$;
+
+-- The relation that a name made at run time means to a client with the given search
+-- path, as regclass reads names: an OID in digits, or identifiers with dots. NULL
+-- where there is none. What is found may be hidden from the session; whoever asks
+-- looks it up in the stand-in for pg_class next.
+CREATE OR REPLACE FUNCTION kproxy_catalog.to_class(name text, path name[]) RETURNS oid
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
+  SELECT CASE
+    WHEN $1 OPERATOR(pg_catalog.~) '^[0-9]+$' THEN $1::pg_catalog.oid
+    ELSE (
+      SELECT c.oid
+      FROM (SELECT CASE WHEN p.parts[1] = kproxy_catalog.database_name()::pg_catalog.text AND pg_catalog.cardinality(p.parts) = 3
+                        THEN p.parts[2:] ELSE p.parts END AS parts
+            FROM pg_catalog.parse_ident($1) AS p(parts)) AS n
+      CROSS JOIN LATERAL pg_catalog.unnest(
+        CASE pg_catalog.cardinality(n.parts)
+          WHEN 1 THEN $2
+          WHEN 2 THEN ARRAY[n.parts[1]::pg_catalog.name] END) WITH ORDINALITY AS p(schema, place)
+      CROSS JOIN LATERAL kproxy_catalog.client_schema(p.schema) AS s
+      JOIN pg_catalog.pg_class c ON c.relnamespace = s.namespace
+        AND c.relname = n.parts[pg_catalog.cardinality(n.parts)]::pg_catalog.name
+      ORDER BY p.place, s.rank
+      LIMIT 1)
+  END
+$kproxy$;
+
+RESET check_function_bodies;
+REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog FROM PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader";
+
+-- Stand-ins for the system catalogs: the columns that the running server's
+-- version has, in their order, behind a filter that a client's own conditions
+-- cannot look past (security_barrier). Three kinds of columns have another type:
+-- a pseudo-type, which a view cannot have (pg_attribute.attmissingval, a value of
+-- the table), and a type that would print the name of any object whose number a
+-- client writes beside it, are text.
+DO $kproxy$
+DECLARE
+  s record;
+  old text;
+  columns text;
+  own text;
+BEGIN
+  SELECT pg_catalog.string_agg(c.oid::pg_catalog.regclass::text, ', ') INTO old
+    FROM pg_catalog.pg_class c
+    WHERE c.relkind = 'v' AND c.relnamespace = 'kproxy_catalog'::pg_catalog.regnamespace;
+  IF old IS NOT NULL THEN
+    EXECUTE 'DROP VIEW ' || old;
+  END IF;
+
+  FOR s IN
+    SELECT pg_catalog.to_regclass(v.source) AS source, v.stand_in, v.from_clause, v.filter, v.replacements::pg_catalog.jsonb AS replacements,
+      v.source ~ '^"?information_schema"?\.' AND v.from_clause = '' AS translated
+    FROM (VALUES
+      ('"pg_catalog"."pg_namespace"', '"kproxy_catalog"."pg_namespace"', '',
+       'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_release_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (''kproxy_release_'' || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
+       '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.nspowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))"}'),
+      ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', '',
+       'CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') AND (c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END',
+       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.relnamespace) END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real"}'),
+      ('"pg_catalog"."pg_attribute"', '"kproxy_catalog"."pg_attribute"', '',
+       'CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') AND (c.attrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.attrelid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.attrelid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END',
+       '{"attacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user), item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.attacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","attfdwoptions":"NULL::text[]"}'),
+      ('"pg_catalog"."pg_attrdef"', '"kproxy_catalog"."pg_attrdef"', '',
+       'pg_catalog.has_table_privilege(c.adrelid, ''SELECT'') AND (c.adrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.adrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.adrelid))',
+       '{}'),
+      ('"pg_catalog"."pg_index"', '"kproxy_catalog"."pg_index"', '',
+       'pg_catalog.has_table_privilege(c.indrelid, ''SELECT'') AND (c.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.indrelid))',
+       '{}'),
+      ('"pg_catalog"."pg_inherits"', '"kproxy_catalog"."pg_inherits"', '',
+       'pg_catalog.has_table_privilege(c.inhrelid, ''SELECT'') AND (c.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.inhrelid)) AND pg_catalog.has_table_privilege(c.inhparent, ''SELECT'') AND (c.inhparent < 16384 OR NOT pg_catalog.has_table_privilege(c.inhparent, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.inhparent))',
+       '{}'),
+      ('"pg_catalog"."pg_policy"', '"kproxy_catalog"."pg_policy"', '',
+       'pg_catalog.has_table_privilege(c.polrelid, ''SELECT'') AND (c.polrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.polrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.polrelid))',
+       '{"polqual":"NULL::pg_catalog.pg_node_tree","polroles":"''{}''::pg_catalog.oid[]","polwithcheck":"NULL::pg_catalog.pg_node_tree"}'),
+      ('"pg_catalog"."pg_trigger"', '"kproxy_catalog"."pg_trigger"', '',
+       'pg_catalog.has_table_privilege(c.tgrelid, ''SELECT'') AND (c.tgrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.tgrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.tgrelid)) AND (c.tgconstrrelid = 0 OR pg_catalog.has_table_privilege(c.tgconstrrelid, ''SELECT'') AND (c.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.tgconstrrelid)))',
+       '{}'),
+      ('"pg_catalog"."pg_statistic_ext"', '"kproxy_catalog"."pg_statistic_ext"', '',
+       'pg_catalog.has_table_privilege(c.stxrelid, ''SELECT'') AND (c.stxrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.stxrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.stxrelid))',
+       '{}'),
+      ('"pg_catalog"."pg_rewrite"', '"kproxy_catalog"."pg_rewrite"', '',
+       'pg_catalog.has_table_privilege(c.ev_class, ''SELECT'') AND (c.ev_class < 16384 OR NOT pg_catalog.has_table_privilege(c.ev_class, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.ev_class))',
+       '{"ev_action":"NULL::pg_catalog.pg_node_tree","ev_qual":"NULL::pg_catalog.pg_node_tree"}'),
+      ('"pg_catalog"."pg_partitioned_table"', '"kproxy_catalog"."pg_partitioned_table"', '',
+       'pg_catalog.has_table_privilege(c.partrelid, ''SELECT'') AND (c.partrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.partrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.partrelid))',
+       '{}'),
+      ('"pg_catalog"."pg_sequence"', '"kproxy_catalog"."pg_sequence"', '',
+       'pg_catalog.has_table_privilege(c.seqrelid, ''SELECT'') AND (c.seqrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.seqrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.seqrelid))',
+       '{}'),
+      ('"pg_catalog"."pg_constraint"', '"kproxy_catalog"."pg_constraint"', '',
+       'CASE WHEN c.conrelid = 0 THEN (c.contypid < 16384 OR c.contypid IN (SELECT kproxy_catalog.shown_types())) ELSE pg_catalog.has_table_privilege(c.conrelid, ''SELECT'') AND (c.conrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.conrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.conrelid)) END AND (c.confrelid = 0 OR pg_catalog.has_table_privilege(c.confrelid, ''SELECT'') AND (c.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.confrelid)))',
+       '{}'),
+      ('"pg_catalog"."pg_description"', '"kproxy_catalog"."pg_description"', '',
+       'c.objoid < 16384 OR (c.classoid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') AND (c.objoid < 16384 OR NOT pg_catalog.has_table_privilege(c.objoid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objoid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objoid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END)',
+       '{}'),
+      ('"pg_catalog"."pg_shdescription"', '"kproxy_catalog"."pg_shdescription"', '',
+       'c.objoid < 16384',
+       '{}'),
+      ('"pg_catalog"."pg_type"', '"kproxy_catalog"."pg_type"', '',
+       '(c.oid < 16384 OR c.oid IN (SELECT kproxy_catalog.shown_types()))',
+       '{"typacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.typacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","typnamespace":"CASE WHEN c.typnamespace < 16384 THEN c.typnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.typnamespace) END","typowner":"CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END"}'),
+      ('"pg_catalog"."pg_enum"', '"kproxy_catalog"."pg_enum"', '',
+       '(c.enumtypid < 16384 OR c.enumtypid IN (SELECT kproxy_catalog.shown_types()))',
+       '{}'),
+      ('"pg_catalog"."pg_range"', '"kproxy_catalog"."pg_range"', '',
+       '(c.rngtypid < 16384 OR c.rngtypid IN (SELECT kproxy_catalog.shown_types()))',
+       '{}'),
+      ('"pg_catalog"."pg_proc"', '"kproxy_catalog"."pg_proc"', '',
+       'c.pronamespace = ''pg_catalog''::pg_catalog.regnamespace',
+       '{"proacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.proowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.proacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","probin":"NULL::text","prosrc":"''''::text"}'),
+      ('"pg_catalog"."pg_aggregate"', '"kproxy_catalog"."pg_aggregate"', '',
+       'c.aggfnoid::pg_catalog.oid < 16384',
+       '{}'),
+      ('"pg_catalog"."pg_extension"', '"kproxy_catalog"."pg_extension"', '',
+       '',
+       '{"extcondition":"NULL::text[]","extconfig":"NULL::pg_catalog.oid[]"}'),
+      ('"pg_catalog"."pg_language"', '"kproxy_catalog"."pg_language"', '',
+       '',
+       '{"lanacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.lanowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.lanacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))"}'),
+      ('"pg_catalog"."pg_tablespace"', '"kproxy_catalog"."pg_tablespace"', '',
+       'c.oid < 16384',
+       '{"spcacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.spcowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.spcacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","spcoptions":"NULL::text[]"}'),
+      ('"pg_catalog"."pg_collation"', '"kproxy_catalog"."pg_collation"', '',
+       'c.collnamespace = ''pg_catalog''::pg_catalog.regnamespace OR c.oid IN (SELECT a.attcollation FROM kproxy_catalog.pg_attribute a WHERE a.attcollation >= 16384)',
+       '{}'),
+      ('"pg_catalog"."pg_settings"', '"kproxy_catalog"."pg_settings"', '',
+       'c.name <> ''search_path''',
+       '{}'),
+      ('"pg_catalog"."pg_database"', '"kproxy_catalog"."pg_database"', '',
+       'c.datname = pg_catalog.current_database()',
+       '{"datacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.datdba, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.datacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","datfrozenxid":"''0''::pg_catalog.xid","datminmxid":"''0''::pg_catalog.xid","datname":"kproxy_catalog.database_name()"}'),
+      ('"pg_catalog"."pg_roles"', '"kproxy_catalog"."pg_roles"', '',
+       'c.oid < 16384 OR c.rolname = current_user OR c.oid IN (SELECT n.nspowner FROM kproxy_catalog.pg_namespace n UNION ALL SELECT d.datdba FROM kproxy_catalog.pg_database d)',
+       '{"rolconfig":"NULL::text[]","rolconnlimit":"-1","rolvaliduntil":"NULL::pg_catalog.timestamptz"}'),
+      ('"pg_catalog"."pg_auth_members"', '"kproxy_catalog"."pg_auth_members"', '',
+       'c.roleid IN (SELECT r.oid FROM kproxy_catalog.pg_roles r) AND c.member IN (SELECT r.oid FROM kproxy_catalog.pg_roles r)',
+       '{}'),
+      ('"pg_catalog"."pg_foreign_table"', '"kproxy_catalog"."pg_foreign_table"', '',
+       'pg_catalog.has_table_privilege(c.ftrelid, ''SELECT'') AND (c.ftrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.ftrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.ftrelid))',
+       '{"ftoptions":"NULL::text[]"}'),
+      ('"pg_catalog"."pg_foreign_server"', '"kproxy_catalog"."pg_foreign_server"', '',
+       'c.oid IN (SELECT t.ftserver FROM kproxy_catalog.pg_foreign_table t)',
+       '{"srvacl":"NULL::pg_catalog.aclitem[]","srvoptions":"NULL::text[]"}'),
+      ('"pg_catalog"."pg_foreign_data_wrapper"', '"kproxy_catalog"."pg_foreign_data_wrapper"', '',
+       'c.oid IN (SELECT s.srvfdw FROM kproxy_catalog.pg_foreign_server s)',
+       '{"fdwacl":"NULL::pg_catalog.aclitem[]","fdwoptions":"NULL::text[]"}'),
+      ('"pg_catalog"."pg_depend"', '"kproxy_catalog"."pg_depend"', '',
+       '(c.classid = ''pg_catalog.pg_class''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.objid, ''SELECT'') AND (c.objid < 16384 OR NOT pg_catalog.has_table_privilege(c.objid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END OR c.classid = ''pg_catalog.pg_constraint''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_constraint s WHERE s.oid = c.objid) OR c.classid = ''pg_catalog.pg_attrdef''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_attrdef s WHERE s.oid = c.objid)) AND CASE WHEN pg_catalog.has_table_privilege(c.refobjid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.refobjid, ''SELECT'') AND (c.refobjid < 16384 OR NOT pg_catalog.has_table_privilege(c.refobjid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.refobjid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.refobjid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END OR c.classid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_trigger s WHERE s.oid = c.objid) AND EXISTS (SELECT FROM kproxy_catalog.pg_trigger s WHERE s.oid = c.refobjid)',
+       '{}'),
+      ('"pg_catalog"."pg_tables"', '"kproxy_catalog"."pg_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''p'')',
+       '{"hasindexes":"c.relhasindex","hasrules":"c.relhasrules","hastriggers":"c.relhastriggers","rowsecurity":"c.relrowsecurity","schemaname":"n.nspname","tablename":"c.relname","tableowner":"pg_catalog.pg_get_userbyid(c.relowner)"}'),
+      ('"pg_catalog"."pg_views"', '"kproxy_catalog"."pg_views"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind = ''v''',
+       '{"definition":"''''::text","schemaname":"n.nspname","viewname":"c.relname","viewowner":"pg_catalog.pg_get_userbyid(c.relowner)"}'),
+      ('"pg_catalog"."pg_matviews"', '"kproxy_catalog"."pg_matviews"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind = ''m''',
+       '{"definition":"''''::text","hasindexes":"c.relhasindex","ispopulated":"c.relispopulated","matviewname":"c.relname","matviewowner":"pg_catalog.pg_get_userbyid(c.relowner)","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_indexes"', '"kproxy_catalog"."pg_indexes"', 'kproxy_catalog.pg_index AS x JOIN pg_catalog.pg_class AS i ON i.oid = x.indexrelid JOIN kproxy_catalog.pg_class AS c ON c.oid = x.indrelid JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'')',
+       '{"indexdef":"pg_catalog.pg_get_indexdef(i.oid)","indexname":"i.relname","schemaname":"n.nspname","tablename":"c.relname"}'),
+      ('"pg_catalog"."pg_sequences"', '"kproxy_catalog"."pg_sequences"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace JOIN kproxy_catalog.pg_sequence AS s ON s.seqrelid = c.oid',
+       '',
+       '{"cache_size":"s.seqcache","cycle":"s.seqcycle","data_type":"pg_catalog.format_type(s.seqtypid, NULL)","increment_by":"s.seqincrement","max_value":"s.seqmax","min_value":"s.seqmin","schemaname":"n.nspname","sequencename":"c.relname","sequenceowner":"pg_catalog.pg_get_userbyid(c.relowner)","start_value":"s.seqstart"}'),
+      ('"pg_catalog"."pg_policies"', '"kproxy_catalog"."pg_policies"', 'kproxy_catalog.pg_policy AS p JOIN kproxy_catalog.pg_class AS c ON c.oid = p.polrelid JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       '',
+       '{"cmd":"CASE p.polcmd WHEN ''r'' THEN ''SELECT'' WHEN ''a'' THEN ''INSERT'' WHEN ''w'' THEN ''UPDATE'' WHEN ''d'' THEN ''DELETE'' ELSE ''ALL'' END","permissive":"CASE WHEN p.polpermissive THEN ''PERMISSIVE'' ELSE ''RESTRICTIVE'' END","policyname":"p.polname","schemaname":"n.nspname","tablename":"c.relname"}'),
+      ('"pg_catalog"."pg_user"', '"kproxy_catalog"."pg_user"', 'kproxy_catalog.pg_roles AS c',
+       'c.rolcanlogin',
+       '{"passwd":"''********''::text","usebypassrls":"c.rolbypassrls","usecreatedb":"c.rolcreatedb","usename":"c.rolname","userepl":"c.rolreplication","usesuper":"c.rolsuper","usesysid":"c.oid"}'),
+      ('"pg_catalog"."pg_group"', '"kproxy_catalog"."pg_group"', 'kproxy_catalog.pg_roles AS c',
+       'NOT c.rolcanlogin',
+       '{"grolist":"ARRAY(SELECT m.member FROM kproxy_catalog.pg_auth_members m WHERE m.roleid = c.oid)","groname":"c.rolname","grosysid":"c.oid"}'),
+      ('"pg_catalog"."pg_cursors"', '"kproxy_catalog"."pg_cursors"', '',
+       '',
+       '{"statement":"''''::text"}'),
+      ('"pg_catalog"."pg_prepared_statements"', '"kproxy_catalog"."pg_prepared_statements"', '',
+       '',
+       '{"statement":"''''::text"}'),
+      ('"pg_catalog"."pg_rules"', '"kproxy_catalog"."pg_rules"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_seclabel"', '"kproxy_catalog"."pg_seclabel"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_seclabels"', '"kproxy_catalog"."pg_seclabels"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_shseclabel"', '"kproxy_catalog"."pg_shseclabel"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_shdepend"', '"kproxy_catalog"."pg_shdepend"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_db_role_setting"', '"kproxy_catalog"."pg_db_role_setting"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_default_acl"', '"kproxy_catalog"."pg_default_acl"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_init_privs"', '"kproxy_catalog"."pg_init_privs"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_parameter_acl"', '"kproxy_catalog"."pg_parameter_acl"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_event_trigger"', '"kproxy_catalog"."pg_event_trigger"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_user_mappings"', '"kproxy_catalog"."pg_user_mappings"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_prepared_xacts"', '"kproxy_catalog"."pg_prepared_xacts"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_locks"', '"kproxy_catalog"."pg_locks"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_publication"', '"kproxy_catalog"."pg_publication"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_publication_rel"', '"kproxy_catalog"."pg_publication_rel"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_publication_namespace"', '"kproxy_catalog"."pg_publication_namespace"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_publication_tables"', '"kproxy_catalog"."pg_publication_tables"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_subscription"', '"kproxy_catalog"."pg_subscription"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_subscription_rel"', '"kproxy_catalog"."pg_subscription_rel"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_activity"', '"kproxy_catalog"."pg_stat_activity"', '',
+       'c.pid = pg_catalog.pg_backend_pid()',
+       '{"backend_xid":"NULL::pg_catalog.xid","backend_xmin":"NULL::pg_catalog.xid","client_addr":"NULL::pg_catalog.inet","client_hostname":"NULL::text","client_port":"NULL::integer","datname":"kproxy_catalog.database_name()","query":"''''::text","query_id":"NULL::bigint"}'),
+      ('"pg_catalog"."pg_stat_database"', '"kproxy_catalog"."pg_stat_database"', 'kproxy_catalog.pg_database AS c',
+       '',
+       '{"datid":"c.oid","datname":"c.datname"}'),
+      ('"pg_catalog"."pg_stat_all_tables"', '"kproxy_catalog"."pg_stat_all_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'')',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_stat_xact_all_tables"', '"kproxy_catalog"."pg_stat_xact_all_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'')',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_statio_all_tables"', '"kproxy_catalog"."pg_statio_all_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'')',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_stat_user_tables"', '"kproxy_catalog"."pg_stat_user_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'') AND n.nspname !~ ''^(pg_catalog|information_schema|pg_toast)$''',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_stat_xact_user_tables"', '"kproxy_catalog"."pg_stat_xact_user_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'') AND n.nspname !~ ''^(pg_catalog|information_schema|pg_toast)$''',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_statio_user_tables"', '"kproxy_catalog"."pg_statio_user_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'') AND n.nspname !~ ''^(pg_catalog|information_schema|pg_toast)$''',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_stat_sys_tables"', '"kproxy_catalog"."pg_stat_sys_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'') AND n.nspname ~ ''^(pg_catalog|information_schema|pg_toast)$''',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_stat_xact_sys_tables"', '"kproxy_catalog"."pg_stat_xact_sys_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'') AND n.nspname ~ ''^(pg_catalog|information_schema|pg_toast)$''',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_statio_sys_tables"', '"kproxy_catalog"."pg_statio_sys_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
+       'c.relkind IN (''r'', ''m'', ''p'') AND n.nspname ~ ''^(pg_catalog|information_schema|pg_toast)$''',
+       '{"relid":"c.oid","relname":"c.relname","schemaname":"n.nspname"}'),
+      ('"pg_catalog"."pg_stats"', '"kproxy_catalog"."pg_stats"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stats_ext"', '"kproxy_catalog"."pg_stats_ext"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stats_ext_exprs"', '"kproxy_catalog"."pg_stats_ext_exprs"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_all_indexes"', '"kproxy_catalog"."pg_stat_all_indexes"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_user_indexes"', '"kproxy_catalog"."pg_stat_user_indexes"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_sys_indexes"', '"kproxy_catalog"."pg_stat_sys_indexes"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_statio_all_indexes"', '"kproxy_catalog"."pg_statio_all_indexes"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_statio_user_indexes"', '"kproxy_catalog"."pg_statio_user_indexes"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_statio_sys_indexes"', '"kproxy_catalog"."pg_statio_sys_indexes"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_statio_all_sequences"', '"kproxy_catalog"."pg_statio_all_sequences"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_statio_user_sequences"', '"kproxy_catalog"."pg_statio_user_sequences"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_statio_sys_sequences"', '"kproxy_catalog"."pg_statio_sys_sequences"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_user_functions"', '"kproxy_catalog"."pg_stat_user_functions"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_xact_user_functions"', '"kproxy_catalog"."pg_stat_xact_user_functions"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_ssl"', '"kproxy_catalog"."pg_stat_ssl"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_gssapi"', '"kproxy_catalog"."pg_stat_gssapi"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_replication"', '"kproxy_catalog"."pg_stat_replication"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_replication_slots"', '"kproxy_catalog"."pg_stat_replication_slots"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_replication_slots"', '"kproxy_catalog"."pg_replication_slots"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_wal_receiver"', '"kproxy_catalog"."pg_stat_wal_receiver"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_subscription"', '"kproxy_catalog"."pg_stat_subscription"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_subscription_stats"', '"kproxy_catalog"."pg_stat_subscription_stats"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_database_conflicts"', '"kproxy_catalog"."pg_stat_database_conflicts"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_archiver"', '"kproxy_catalog"."pg_stat_archiver"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_bgwriter"', '"kproxy_catalog"."pg_stat_bgwriter"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_checkpointer"', '"kproxy_catalog"."pg_stat_checkpointer"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_wal"', '"kproxy_catalog"."pg_stat_wal"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_io"', '"kproxy_catalog"."pg_stat_io"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_slru"', '"kproxy_catalog"."pg_stat_slru"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_recovery_prefetch"', '"kproxy_catalog"."pg_stat_recovery_prefetch"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_progress_analyze"', '"kproxy_catalog"."pg_stat_progress_analyze"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_progress_basebackup"', '"kproxy_catalog"."pg_stat_progress_basebackup"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_progress_cluster"', '"kproxy_catalog"."pg_stat_progress_cluster"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_progress_copy"', '"kproxy_catalog"."pg_stat_progress_copy"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_progress_create_index"', '"kproxy_catalog"."pg_stat_progress_create_index"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"pg_catalog"."pg_stat_progress_vacuum"', '"kproxy_catalog"."pg_stat_progress_vacuum"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."schemata"', '"kproxy_catalog"."information_schema_schemata"', 'kproxy_catalog.pg_namespace AS c',
+       '',
+       '{"catalog_name":"kproxy_catalog.database_name()","schema_name":"c.nspname","schema_owner":"pg_catalog.pg_get_userbyid(c.nspowner)"}'),
+      ('"information_schema"."tables"', '"kproxy_catalog"."information_schema_tables"', '',
+       '',
+       '{"is_insertable_into":"''NO''::information_schema.yes_or_no"}'),
+      ('"information_schema"."columns"', '"kproxy_catalog"."information_schema_columns"', '',
+       '',
+       '{"is_updatable":"''NO''::information_schema.yes_or_no"}'),
+      ('"information_schema"."views"', '"kproxy_catalog"."information_schema_views"', '',
+       '',
+       '{"is_insertable_into":"''NO''::information_schema.yes_or_no","is_trigger_deletable":"''NO''::information_schema.yes_or_no","is_trigger_insertable_into":"''NO''::information_schema.yes_or_no","is_trigger_updatable":"''NO''::information_schema.yes_or_no","is_updatable":"''NO''::information_schema.yes_or_no","view_definition":"NULL::information_schema.character_data"}'),
+      ('"information_schema"."sequences"', '"kproxy_catalog"."information_schema_sequences"', '',
+       '',
+       '{}'),
+      ('"information_schema"."table_constraints"', '"kproxy_catalog"."information_schema_table_constraints"', '',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       '{}'),
+      ('"information_schema"."key_column_usage"', '"kproxy_catalog"."information_schema_key_column_usage"', '',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       '{}'),
+      ('"information_schema"."referential_constraints"', '"kproxy_catalog"."information_schema_referential_constraints"', '',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       '{}'),
+      ('"information_schema"."constraint_column_usage"', '"kproxy_catalog"."information_schema_constraint_column_usage"', '',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       '{}'),
+      ('"information_schema"."constraint_table_usage"', '"kproxy_catalog"."information_schema_constraint_table_usage"', '',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       '{}'),
+      ('"information_schema"."check_constraints"', '"kproxy_catalog"."information_schema_check_constraints"', '',
+       '',
+       '{}'),
+      ('"information_schema"."triggers"', '"kproxy_catalog"."information_schema_triggers"', '',
+       '',
+       '{"action_condition":"NULL::information_schema.character_data","action_statement":"NULL::information_schema.character_data"}'),
+      ('"information_schema"."triggered_update_columns"', '"kproxy_catalog"."information_schema_triggered_update_columns"', '',
+       '',
+       '{}'),
+      ('"information_schema"."column_column_usage"', '"kproxy_catalog"."information_schema_column_column_usage"', '',
+       '',
+       '{}'),
+      ('"information_schema"."table_privileges"', '"kproxy_catalog"."information_schema_table_privileges"', '',
+       '',
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+      ('"information_schema"."role_table_grants"', '"kproxy_catalog"."information_schema_role_table_grants"', '',
+       '',
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+      ('"information_schema"."column_privileges"', '"kproxy_catalog"."information_schema_column_privileges"', '',
+       '',
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+      ('"information_schema"."role_column_grants"', '"kproxy_catalog"."information_schema_role_column_grants"', '',
+       '',
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+      ('"information_schema"."routines"', '"kproxy_catalog"."information_schema_routines"', '',
+       'c.specific_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{"routine_definition":"NULL::information_schema.character_data"}'),
+      ('"information_schema"."parameters"', '"kproxy_catalog"."information_schema_parameters"', '',
+       'c.specific_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."routine_privileges"', '"kproxy_catalog"."information_schema_routine_privileges"', '',
+       'c.specific_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."role_routine_grants"', '"kproxy_catalog"."information_schema_role_routine_grants"', '',
+       'c.specific_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."domains"', '"kproxy_catalog"."information_schema_domains"', '',
+       '(c.domain_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.domain_schema::text, c.domain_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{}'),
+      ('"information_schema"."domain_constraints"', '"kproxy_catalog"."information_schema_domain_constraints"', '',
+       '(c.domain_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.domain_schema::text, c.domain_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{}'),
+      ('"information_schema"."domain_udt_usage"', '"kproxy_catalog"."information_schema_domain_udt_usage"', '',
+       '(c.domain_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.domain_schema::text, c.domain_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{}'),
+      ('"information_schema"."column_domain_usage"', '"kproxy_catalog"."information_schema_column_domain_usage"', '',
+       '',
+       '{}'),
+      ('"information_schema"."column_udt_usage"', '"kproxy_catalog"."information_schema_column_udt_usage"', '',
+       '',
+       '{}'),
+      ('"information_schema"."user_defined_types"', '"kproxy_catalog"."information_schema_user_defined_types"', '',
+       '(c.user_defined_type_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.user_defined_type_schema::text, c.user_defined_type_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{}'),
+      ('"information_schema"."attributes"', '"kproxy_catalog"."information_schema_attributes"', '',
+       '(c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{}'),
+      ('"information_schema"."udt_privileges"', '"kproxy_catalog"."information_schema_udt_privileges"', '',
+       '(c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.udt_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.udt_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.udt_schema::text END)::information_schema.sql_identifier"}'),
+      ('"information_schema"."role_udt_grants"', '"kproxy_catalog"."information_schema_role_udt_grants"', '',
+       '(c.udt_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.udt_schema::text, c.udt_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types())))',
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.udt_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.udt_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.udt_schema::text END)::information_schema.sql_identifier"}'),
+      ('"information_schema"."data_type_privileges"', '"kproxy_catalog"."information_schema_data_type_privileges"', '',
+       'CASE c.object_type::text WHEN ''TABLE'' THEN true WHEN ''ROUTINE'' THEN c.object_schema::text IN (''pg_catalog'', ''information_schema'') ELSE (c.object_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.object_schema::text, c.object_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types()))) END',
+       '{}'),
+      ('"information_schema"."element_types"', '"kproxy_catalog"."information_schema_element_types"', '',
+       'CASE c.object_type::text WHEN ''TABLE'' THEN true WHEN ''ROUTINE'' THEN c.object_schema::text IN (''pg_catalog'', ''information_schema'') ELSE (c.object_schema::text IN (''pg_catalog'', ''information_schema'') OR (c.object_schema::text, c.object_name::text) IN (SELECT n.nspname::text, t.typname::text FROM pg_catalog.pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace WHERE t.oid IN (SELECT kproxy_catalog.shown_types()))) END',
+       '{}'),
+      ('"information_schema"."usage_privileges"', '"kproxy_catalog"."information_schema_usage_privileges"', '',
+       'c.object_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."role_usage_grants"', '"kproxy_catalog"."information_schema_role_usage_grants"', '',
+       'c.object_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."collations"', '"kproxy_catalog"."information_schema_collations"', '',
+       'c.collation_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."collation_character_set_applicability"', '"kproxy_catalog"."information_schema_collation_character_set_applicability"', '',
+       'c.collation_schema::text IN (''pg_catalog'', ''information_schema'')',
+       '{}'),
+      ('"information_schema"."character_sets"', '"kproxy_catalog"."information_schema_character_sets"', '',
+       '',
+       '{"default_collate_catalog":"NULL::information_schema.sql_identifier","default_collate_name":"NULL::information_schema.sql_identifier","default_collate_schema":"NULL::information_schema.sql_identifier"}'),
+      ('"information_schema"."information_schema_catalog_name"', '"kproxy_catalog"."information_schema_information_schema_catalog_name"', '',
+       '',
+       '{}'),
+      ('"information_schema"."view_table_usage"', '"kproxy_catalog"."information_schema_view_table_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."view_column_usage"', '"kproxy_catalog"."information_schema_view_column_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."view_routine_usage"', '"kproxy_catalog"."information_schema_view_routine_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."check_constraint_routine_usage"', '"kproxy_catalog"."information_schema_check_constraint_routine_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."routine_column_usage"', '"kproxy_catalog"."information_schema_routine_column_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."routine_routine_usage"', '"kproxy_catalog"."information_schema_routine_routine_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."routine_sequence_usage"', '"kproxy_catalog"."information_schema_routine_sequence_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."routine_table_usage"', '"kproxy_catalog"."information_schema_routine_table_usage"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."transforms"', '"kproxy_catalog"."information_schema_transforms"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."column_options"', '"kproxy_catalog"."information_schema_column_options"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."foreign_data_wrapper_options"', '"kproxy_catalog"."information_schema_foreign_data_wrapper_options"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."foreign_data_wrappers"', '"kproxy_catalog"."information_schema_foreign_data_wrappers"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."foreign_server_options"', '"kproxy_catalog"."information_schema_foreign_server_options"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."foreign_servers"', '"kproxy_catalog"."information_schema_foreign_servers"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."foreign_table_options"', '"kproxy_catalog"."information_schema_foreign_table_options"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."foreign_tables"', '"kproxy_catalog"."information_schema_foreign_tables"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."user_mapping_options"', '"kproxy_catalog"."information_schema_user_mapping_options"', '(SELECT) AS c',
+       'false',
+       '{}'),
+      ('"information_schema"."user_mappings"', '"kproxy_catalog"."information_schema_user_mappings"', '(SELECT) AS c',
+       'false',
+       '{}')
+    ) AS v(source, stand_in, from_clause, filter, replacements)
+    WHERE pg_catalog.to_regclass(v.source) IS NOT NULL
+  LOOP
+    SELECT pg_catalog.string_agg(CASE
+             WHEN s.replacements ? l.name THEN (s.replacements ->> l.name) || '::' || l.type
+             WHEN s.from_clause <> '' OR l.pseudo THEN 'NULL::' || l.type
+             WHEN s.translated AND l.name ~ '^(.*_)?catalog(_name)?$' THEN
+               pg_catalog.format('CASE WHEN %s IS NOT NULL THEN kproxy_catalog.database_name() END::%s', l.source, l.type)
+             WHEN s.translated AND l.name ~ '_schema$' THEN
+               pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''kproxy_release_'') THEN pg_catalog.substr(%1$s::text, 15 + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
+             WHEN l.type <> l.own_type THEN l.source || '::' || l.type
+             ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
+           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''kproxy_store'', ''kproxy_catalog''))', l.source), ' AND ' ORDER BY l.number)
+             FILTER (WHERE s.translated AND l.name ~ '_schema$')
+      INTO columns, own
+      FROM (
+        SELECT a.attnum AS number, a.attname::text AS name, 'c.' || pg_catalog.quote_ident(a.attname) AS source,
+          t.typtype = 'p' AS pseudo, pg_catalog.format_type(a.atttypid, a.atttypmod) AS own_type,
+          CASE WHEN t.typtype = 'p' OR t.typname = '_regtype' THEN 'text[]' WHEN t.typname = 'regtype' THEN 'text'
+               ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END AS type
+        FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+        WHERE a.attrelid = s.source AND a.attnum > 0 AND NOT a.attisdropped) AS l;
+    EXECUTE pg_catalog.format('CREATE VIEW %s WITH (security_barrier) AS SELECT %s FROM %s WHERE %s', s.stand_in, columns,
+      CASE s.from_clause WHEN '' THEN s.source::text || ' AS c' ELSE s.from_clause END,
+      pg_catalog.concat_ws(' AND ', '(' || coalesce(nullif(s.filter, ''), 'true') || ')', own));
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM PUBLIC', s.stand_in);
+    -- REFERENCES marks them: see visible().
+    EXECUTE pg_catalog.format('GRANT SELECT, REFERENCES ON TABLE %s TO %I', s.stand_in, 'kproxy_reader');
+  END LOOP;
+END
+$kproxy$;
+
+RESET ROLE;
+
+-- Once a table is published, PostgreSQL refuses to UPDATE and DELETE its rows where
+-- it could not say which row changed. So such tables are not published.
+DO $kproxy$
+DECLARE
+  refused text;
+BEGIN
+  SELECT pg_catalog.string_agg(pg_catalog.format('ALTER TABLE %I.%I REPLICA IDENTITY ...', n.nspname, c.relname), '; ' ORDER BY n.nspname, c.relname)
+    INTO refused
+    FROM (VALUES
+      ('"public"."patients"'::pg_catalog.regclass),
+      ('"Ward ""B"""."Patients"'::pg_catalog.regclass)
+    ) AS p(protected)
+    CROSS JOIN LATERAL (
+      SELECT p.protected::pg_catalog.oid UNION
+      SELECT t.relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree(p.protected) t) AS l(oid)
+    JOIN pg_catalog.pg_class c ON c.oid = l.oid AND c.relkind = 'r'
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    -- The index that identifies rows; PostgreSQL takes no deferrable one for it.
+    LEFT JOIN pg_catalog.pg_index i ON i.indrelid = c.oid AND i.indisvalid AND i.indimmediate
+      AND CASE c.relreplident WHEN 'd' THEN i.indisprimary WHEN 'i' THEN i.indisreplident ELSE false END
+    WHERE c.relreplident <> 'f' AND i.indexrelid IS NULL
+       -- From PostgreSQL 18 on, neither by a generated column that is not published.
+       OR pg_catalog.current_setting('server_version_num')::integer >= 180000 AND EXISTS (
+            SELECT FROM pg_catalog.pg_attribute a
+            WHERE a.attrelid = c.oid AND a.attgenerated <> '' AND NOT a.attisdropped
+              AND (c.relreplident = 'f' OR a.attnum = ANY (i.indkey::smallint[]))
+              AND NOT (a.attgenerated = 's' AND EXISTS (SELECT FROM pg_catalog.pg_publication b
+                WHERE b.pubname = 'kproxy' AND pg_catalog.to_jsonb(b) ->> 'pubgencols' = 's')));
+  IF refused IS NOT NULL THEN
+    RAISE EXCEPTION 'publishing these tables would make UPDATE and DELETE of their rows fail: they have no usable replica identity'
+      USING HINT = 'Give each a primary key and REPLICA IDENTITY DEFAULT, or REPLICA IDENTITY USING INDEX or FULL: ' || refused;
+  END IF;
+END
+$kproxy$;
+
+-- What the owner receives of the write-ahead log. Partitions are published by their
+-- own names: else TRUNCATE of one would be left out, and nobody could tell in which
+-- of them a row lies, so that DETACH and DROP could not be followed. (ONLY leaves
+-- out tables that inherit; partitions come along all the same.)
+DO $kproxy$
+BEGIN
+  IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy') THEN
+    ALTER PUBLICATION "kproxy" SET TABLE
+      ONLY "public"."patients",
+      ONLY "Ward ""B"""."Patients";
+    ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+  ELSE
+    CREATE PUBLICATION "kproxy" FOR TABLE
+      ONLY "public"."patients",
+      ONLY "Ward ""B"""."Patients"
+      WITH (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+  END IF;
+END
+$kproxy$;
+
+-- The end of the administrator's membership.
+DO $kproxy$
+BEGIN
+  IF pg_catalog.current_setting('kproxy.joined', true) = 'yes' THEN
+    REVOKE "kproxy_owner" FROM CURRENT_USER;
+    PERFORM pg_catalog.set_config('kproxy.joined', '', false);
+  END IF;
+END
+$kproxy$;
+
+-- The replication slot is made by kproxy where it is missing. To make it yourself,
+-- run one of these after the script, outside of a transaction, and start kproxy
+-- soon: from then on the server keeps its write-ahead log for the slot, up to
+-- max_slot_wal_keep_size.
+--
+--   SELECT pg_catalog.pg_create_logical_replication_slot('kproxy', 'pgoutput');
+--
+-- On PostgreSQL 17 and later with standbys that have sync_replication_slots = on,
+-- so that the slot outlives a failover:
+--
+--   SELECT pg_catalog.pg_create_logical_replication_slot('kproxy', 'pgoutput', failover => true);
+--
+-- Besides it, kproxy needs one free replication slot while tables are published,
+-- and two WAL senders.
