@@ -29,24 +29,27 @@ WITH RECURSIVE protected AS (
 ), named AS (
   SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+), sources AS (
+  -- Grouped once for all views: there may be thousands, and this runs every few seconds.
+  SELECT reads.target AS oid, array_agg(n.schema ORDER BY n.schema, n.relation) AS schemas,
+         array_agg(n.relation ORDER BY n.schema, n.relation) AS relations
+  FROM reads JOIN named n ON n.oid = reads.source GROUP BY reads.target
+), roots AS (
+  SELECT shows.oid, array_agg(n.schema ORDER BY n.schema, n.relation) AS schemas,
+         array_agg(n.relation ORDER BY n.schema, n.relation) AS relations
+  FROM shows JOIN named n ON n.oid = shows.root GROUP BY shows.oid
 )
 SELECT c.oid, v.schema, v.relation, c.relkind::text AS kind, l.relation IS NOT NULL AS listed,
        ARRAY(SELECT a.attname::text FROM pg_attribute a
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns,
-       r.schemas AS read_schemas, r.relations AS read_relations,
+       coalesce(r.schemas, '{}') AS read_schemas, coalesce(r.relations, '{}') AS read_relations,
        t.schemas AS table_schemas, t.relations AS table_relations,
        EXISTS (SELECT FROM unnest(c.reloptions) AS option WHERE option ~ '^security_barrier=(t|on|y|1)') AS barrier,
        CASE WHEN c.relkind = 'v' AND l.relation IS NOT NULL THEN pg_get_viewdef(c.oid) ELSE '' END AS definition
-FROM (SELECT DISTINCT oid FROM shows) s
-JOIN pg_class c ON c.oid = s.oid AND c.relkind IN ('v', 'm')
+FROM roots t
+JOIN pg_class c ON c.oid = t.oid AND c.relkind IN ('v', 'm')
 JOIN named v ON v.oid = c.oid
+LEFT JOIN sources r ON r.oid = c.oid
 LEFT JOIN unnest($3::text[], $4::text[]) AS l(schema, relation) ON l.schema = v.schema AND l.relation = v.relation
-CROSS JOIN LATERAL (
-  SELECT coalesce(array_agg(n.schema ORDER BY n.schema, n.relation), '{}') AS schemas,
-         coalesce(array_agg(n.relation ORDER BY n.schema, n.relation), '{}') AS relations
-  FROM reads JOIN named n ON n.oid = reads.source WHERE reads.target = c.oid) r
-CROSS JOIN LATERAL (
-  SELECT array_agg(n.schema ORDER BY n.schema, n.relation) AS schemas, array_agg(n.relation ORDER BY n.schema, n.relation) AS relations
-  FROM shows JOIN named n ON n.oid = shows.root WHERE shows.oid = c.oid) t
 WHERE v.schema NOT IN ('kproxy_store', 'kproxy_catalog') AND NOT starts_with(v.schema, $5)
 ORDER BY v.schema, v.relation
