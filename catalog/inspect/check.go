@@ -3,6 +3,7 @@ package inspect
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -47,7 +48,7 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		if c.views, err = readViews(ctx, conn, in.Policy); err != nil {
 			return nil, err
 		}
-		for _, step := range []func() error{c.checkTables, c.checkPublication, c.checkReadable, c.checkFunctions, c.checkOwn} {
+		for _, step := range []func() error{c.checkNames, c.checkTables, c.checkPublication, c.checkReadable, c.checkFunctions, c.checkTemporary, c.checkOwn} {
 			if err := step(); err != nil {
 				return nil, err
 			}
@@ -57,6 +58,10 @@ func check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	// What shows raw rows is taken away, and never granted.
+	c.report = slices.DeleteFunc(c.report, func(f Finding) bool {
+		return f.Code == CodeReadableGrant && slices.ContainsFunc(audited, func(a Finding) bool { return a.Code == "readable-raw" && a.Table == f.Table })
+	})
 	return append(c.report, audited...), nil
 }
 

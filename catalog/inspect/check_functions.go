@@ -36,8 +36,7 @@ func (c *checker) checkFunctions() error {
 	}
 	for _, row := range rows {
 		name := catalog.Name{Schema: row.Schema, Relation: row.Name}
-		if row.Routine == nil {
-			c.report.add(Error, "function-missing", name, "there is no such function", "correct its name in the policy")
+		if row.Routine == nil { // which checkNames reports
 			continue
 		}
 		if what := row.unsafe(); what != "" {
@@ -45,7 +44,7 @@ func (c *checker) checkFunctions() error {
 			continue
 		}
 		if !row.Granted {
-			c.report.add(Error, "function-grant", name, fmt.Sprintf("role %s may not call %s", c.in.Reader, *row.Routine),
+			c.report.add(Error, CodeFunctionGrant, name, fmt.Sprintf("role %s may not call %s", c.in.Reader, *row.Routine),
 				fmt.Sprintf("GRANT USAGE ON SCHEMA %s TO %s;\nGRANT EXECUTE ON FUNCTION %s TO %[2]s",
 					catalog.QuoteIdentifier(row.Schema), catalog.QuoteIdentifier(c.in.Reader), *row.Routine))
 		}

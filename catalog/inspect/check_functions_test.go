@@ -33,7 +33,7 @@ func TestCheckFunctions(t *testing.T) {
 			got = append(got, strings.TrimPrefix(f.Code, "function-")+" "+f.Table.Relation)
 		}
 	}
-	want := "unsafe both, unsafe definer, grant denied, unsafe doing, unsafe naming, missing none, unsafe speaking"
+	want := "missing none, unsafe both, unsafe definer, grant denied, unsafe doing, unsafe naming, unsafe speaking"
 	if text := strings.Join(got, ", "); text != want {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}

@@ -77,12 +77,17 @@ func (c *checker) newPublicationJudge() *publicationJudge {
 		tables[i] = "ONLY " + t.Table.SQL()
 	}
 	const options = "(publish = 'insert, update, delete, truncate', publish_via_partition_root = false)"
-	return &publicationJudge{
+	j := &publicationJudge{
 		c:       c,
 		create:  "CREATE PUBLICATION " + name + " FOR TABLE " + strings.Join(tables, ", ") + " WITH " + options,
 		set:     "ALTER PUBLICATION " + name + " SET TABLE " + strings.Join(tables, ", "),
 		options: "ALTER PUBLICATION " + name + " SET " + options,
 	}
+	if c.incomplete() {
+		j.create = "correct the names of the missing tables, and run 'kproxy setup'"
+		j.set = j.create
+	}
+	return j
 }
 
 func (j *publicationJudge) found(severity Severity, table catalog.Name, what, fix string) {

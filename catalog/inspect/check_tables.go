@@ -36,8 +36,7 @@ func (c *checker) checkTables() error {
 	}
 	for _, policy := range c.in.Policy.Tables {
 		relation, exists := c.byName[policy.Table]
-		if !exists {
-			c.report.add(Error, "table-missing", policy.Table, "there is no such relation", "correct its name in the policy")
+		if !exists { // which checkNames reports
 			continue
 		}
 		c.checkPolicy(policy, relation, problems)
@@ -82,23 +81,6 @@ func (c *checker) checkTable(relation catalog.Relation, t tableRow) {
 	if t.RowSecurity {
 		c.report.add(Error, "row-security", name, fmt.Sprintf("row security hides rows from role %s", c.in.Owner), "ALTER ROLE "+owner+" BYPASSRLS")
 	}
-}
-
-// checkReadable wants every relation that analysts may read to exist and to be granted.
-// Views over protected tables are read in another form.
-func (c *checker) checkReadable() error {
-	for _, name := range c.in.Policy.Readable {
-		relation, exists := c.byName[name]
-		switch {
-		case !exists:
-			c.report.add(Error, "readable-missing", name, "there is no such relation", "correct its name in the policy")
-		case overProtected(c.views, name):
-		case !relation.ReadableByReader:
-			c.report.add(Error, "readable-grant", name, fmt.Sprintf("role %s may not read it", c.in.Reader),
-				"GRANT SELECT ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Reader))
-		}
-	}
-	return nil
 }
 
 type ownRow struct {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/scram"
@@ -20,7 +21,8 @@ const limits = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '5
 
 // Apply runs [Script] and sets the passwords given, all in one transaction of
 // its own on the administrator's connection. The server sees SCRAM-SHA-256
-// verifiers, never a password.
+// verifiers, never a password. What is listed and cannot be granted is told by warnings,
+// which reach the connection's OnNotice.
 func Apply(ctx context.Context, conn *pgx.Conn, in Input) (err error) {
 	in = in.withDefaults()
 	script, err := Script(in)
@@ -40,7 +42,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, in Input) (err error) {
 	for _, sql := range []string{limits, script} {
 		// The simple protocol takes several statements at once.
 		if _, err := conn.PgConn().Exec(ctx, sql).ReadAll(); err != nil {
-			return fmt.Errorf("preparing the database: %w", err)
+			return fmt.Errorf("preparing the database: %w", hinted(err))
 		}
 	}
 	for _, login := range []Login{in.Owner, in.Reader} {
@@ -52,6 +54,14 @@ func Apply(ctx context.Context, conn *pgx.Conn, in Input) (err error) {
 		return fmt.Errorf("preparing the database: %w", err)
 	}
 	return nil
+}
+
+// hinted adds the server's hint to its error, which leaves it out.
+func hinted(err error) error {
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Hint != "" {
+		return fmt.Errorf("%w; hint: %s", err, refused.Hint)
+	}
+	return err
 }
 
 func setPassword(ctx context.Context, tx pgx.Tx, login Login) error {

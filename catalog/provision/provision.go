@@ -110,6 +110,10 @@ func (in Input) validate() error {
 			problems = append(problems, fmt.Errorf("%s: the schema is kproxy's own", name))
 		}
 	}
+	for _, name := range in.Policy.Functions {
+		check("the schema", name.Schema)
+		check("the function", name.Relation)
+	}
 	for _, schema := range schemasOf(protectedTables(in.Policy)) {
 		if release := catalog.ReleaseSchema(schema); len(release) > maxNameBytes {
 			problems = append(problems, fmt.Errorf("the schema %q: the name of its release schema is longer than %d bytes", schema, maxNameBytes))

@@ -16,7 +16,7 @@ var sqlFiles embed.FS
 
 // parts are the script's files in the order in which they run.
 var parts = []string{
-	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql",
+	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql", "calls.sql",
 	"store.sql", "viewstore.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
@@ -33,8 +33,8 @@ type scriptData struct {
 	StoreSchema, CatalogSchema       string
 	ReleasePrefix                    string
 	Protected, Readable              []catalog.Name
+	Functions                        []catalog.Name
 	ProtectedSchemas                 []string
-	ReadableSchemas                  []string
 	// OwnSchemas are all of kproxy's; ReaderSchemas those the reader may look into.
 	OwnSchemas, ReaderSchemas []string
 	StandIns                  []standIn
@@ -78,7 +78,7 @@ func newScriptData(in Input) (scriptData, error) {
 		ReleasePrefix: catalog.ReleaseSchema(""),
 		Protected:     protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
-		ReadableSchemas:  schemasOf(in.Policy.Readable),
+		Functions:        in.Policy.Functions,
 	}
 	data.ReaderSchemas = []string{catalog.CatalogSchema}
 	for _, schema := range data.ProtectedSchemas {

@@ -135,21 +135,35 @@ REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader";
 -- granted as it is. A view over protected tables is not: kproxy publishes it in a schema
 -- of its own, from what the tables publish. For that, the owner names the other relations,
 -- and before PostgreSQL 15, where views read with their owner's rights, reads them.
-GRANT USAGE ON SCHEMA "public" TO "kproxy_reader";
+-- Whatever else shows rows of protected tables is never granted: materialized views over
+-- them, their partitions, what they inherit from and what inherits from them.
 DO $kproxy$
 DECLARE
   listed record;
   views boolean := false;
 BEGIN
   FOR listed IN
-    WITH RECURSIVE shows(oid, how) AS (
+    WITH RECURSIVE computed(oid) AS (
+      -- Views that call what runs with other rights than the session's; what fills a
+      -- materialized view ran with its owner's.
+      SELECT r.ev_class FROM pg_catalog.pg_rewrite r
+      JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+      LEFT JOIN pg_catalog.pg_operator o ON d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass AND o.oid = d.refobjid
+      JOIN pg_catalog.pg_proc f ON f.oid = o.oprcode OR d.refclassid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND f.oid = d.refobjid
+      JOIN pg_catalog.pg_class v ON v.oid = r.ev_class
+      WHERE r.ev_type = '1' AND (f.prosecdef OR f.oid >= 16384 AND v.relkind = 'm' AND f.provolatile <> 'i' AND NOT EXISTS (
+        SELECT FROM pg_catalog.pg_depend e WHERE e.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND e.objid = f.oid
+          AND e.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass))
+    ), shows(oid, how) AS (
       SELECT p.protected::pg_catalog.oid, 'protected' FROM (VALUES
         ('"public"."patients"'::pg_catalog.regclass),
         ('"Ward ""B"""."Patients"'::pg_catalog.regclass)
       ) AS p(protected)
       UNION
+      SELECT computed.oid, 'computed' FROM computed
+      UNION
       -- Partitions of a protected table, its parents, and what views read.
-      SELECT e.target, e.how FROM shows s JOIN (
+      SELECT e.target, CASE s.how WHEN 'computed' THEN s.how ELSE e.how END FROM shows s JOIN (
         SELECT i.inhparent, i.inhrelid, 'child' FROM pg_catalog.pg_inherits i
         UNION ALL
         SELECT i.inhrelid, i.inhparent, 'parent' FROM pg_catalog.pg_inherits i
@@ -160,15 +174,37 @@ BEGIN
         WHERE r.ev_type = '1'
       ) AS e(source, target, how) ON e.source = s.oid AND (e.how = 'view' OR s.how IN ('protected', e.how))
     )
-    SELECT c.oid::pg_catalog.regclass AS name, n.nspname AS schema, 'kproxy_release_' || n.nspname AS release,
-           c.relkind = 'v' AND c.oid IN (SELECT shows.oid FROM shows) AS derived
+    SELECT l.written, c.oid, c.oid::pg_catalog.regclass AS name, c.relkind AS kind,
+           n.nspname AS schema, 'kproxy_release_' || n.nspname AS release,
+           c.oid IS NOT NULL AND c.oid IN (SELECT shows.oid FROM shows) AS shows,
+           c.oid IS NOT NULL AND c.relkind = 'v' AND c.oid IN (SELECT shows.oid FROM shows WHERE shows.how <> 'computed') AS derived
     FROM (VALUES
-      ('"public"."wards"'::pg_catalog.regclass)
-    ) AS l(readable)
-    JOIN pg_catalog.pg_class c ON c.oid = l.readable
-    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-    ORDER BY derived DESC, c.oid
+      ('public.wards', pg_catalog.to_regclass('"public"."wards"'))
+    ) AS l(written, readable)
+    LEFT JOIN pg_catalog.pg_class c ON c.oid = l.readable AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+    LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    ORDER BY derived DESC, c.oid, l.written
   LOOP
+    IF listed.oid IS NULL THEN
+      RAISE WARNING 'readable %: there is no such relation, and nothing is granted', listed.written
+        USING HINT = 'Correct its name, or take it off readable, and run this again.';
+      CONTINUE;
+    END IF;
+    IF listed.shows AND NOT listed.derived THEN
+      IF pg_catalog.has_any_column_privilege('kproxy_reader', listed.oid, 'SELECT, INSERT, UPDATE, REFERENCES')
+         OR pg_catalog.has_table_privilege('kproxy_reader', listed.oid, 'DELETE, TRUNCATE, TRIGGER') THEN
+        EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
+      END IF;
+      RAISE WARNING 'readable %: it shows rows of protected tables as they are, and is not granted', listed.written
+        USING HINT = CASE listed.kind
+          WHEN 'm' THEN 'Write it as a view, which is published from what the tables publish, or take it off readable.'
+          WHEN 'v' THEN 'It calls a function that runs with other rights than the session''s: write it without, or take it off readable.'
+          ELSE 'Take it off readable: analysts read the protected table.' END;
+      CONTINUE;
+    END IF;
+    IF NOT pg_catalog.has_schema_privilege('kproxy_reader', listed.schema, 'USAGE') THEN
+      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, 'kproxy_reader');
+    END IF;
     IF NOT listed.derived THEN
       EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, 'kproxy_reader');
       IF views THEN
@@ -191,6 +227,8 @@ BEGIN
   END LOOP;
 END
 $kproxy$;
+
+
 
 -- What follows belongs to the owner.
 SET ROLE "kproxy_owner";

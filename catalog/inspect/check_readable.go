@@ -1,0 +1,67 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Codes of the findings about listed names that the reader role may not use.
+const (
+	CodeReadableGrant = "readable-grant"
+	CodeFunctionGrant = "function-grant"
+	// CodeTemporaryGrant is about temporary tables, which no session can make.
+	CodeTemporaryGrant = "temporary-grant"
+)
+
+// checkReadable wants every relation that analysts may read to be granted. Views over
+// protected tables are read in another form. While a protected table is missing, it is
+// not known which those are.
+func (c *checker) checkReadable() error {
+	if c.incomplete() {
+		return nil
+	}
+	rows, err := c.conn.Query(c.ctx, "SELECT nspname::text FROM pg_namespace WHERE has_schema_privilege($1::oid, oid, 'USAGE')", c.reader)
+	if err != nil {
+		return fmt.Errorf("asking for the privileges on schemas: %w", err)
+	}
+	usable, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return fmt.Errorf("asking for the privileges on schemas: %w", err)
+	}
+	reader := catalog.QuoteIdentifier(c.in.Reader)
+	for _, name := range c.in.Policy.Readable {
+		relation, exists := c.byName[name]
+		if !exists || overProtected(c.views, name) {
+			continue
+		}
+		if !slices.Contains(usable, name.Schema) {
+			c.report.add(Error, CodeReadableGrant, name, fmt.Sprintf("role %s may not look into its schema", c.in.Reader),
+				"GRANT USAGE ON SCHEMA "+catalog.QuoteIdentifier(name.Schema)+" TO "+reader)
+		}
+		if !relation.ReadableByReader {
+			c.report.add(Error, CodeReadableGrant, name, fmt.Sprintf("role %s may not read it", c.in.Reader),
+				"GRANT SELECT ON TABLE "+name.SQL()+" TO "+reader)
+		}
+	}
+	return nil
+}
+
+// checkTemporary wants sessions to be able to make the temporary tables that they may.
+func (c *checker) checkTemporary() error {
+	if !c.in.TemporaryTables {
+		return nil
+	}
+	var granted bool
+	if err := c.conn.QueryRow(c.ctx, "SELECT has_database_privilege($1::oid, current_database(), 'TEMPORARY')", c.reader).Scan(&granted); err != nil {
+		return fmt.Errorf("asking for the privileges on the database: %w", err)
+	}
+	if !granted {
+		c.report.add(Error, CodeTemporaryGrant, none,
+			fmt.Sprintf("temporary_tables is allow, but role %s may not make temporary tables in database %s", c.in.Reader, c.conn.Config().Database), "run 'kproxy setup'")
+	}
+	return nil
+}
