@@ -130,6 +130,18 @@ func (s *Snapshot) HasFunction(schema, name string) bool {
 	return s.functions[Name{Schema: schema, Relation: name}]
 }
 
+// FunctionSchema is the schema in which the operator lets clients call functions of that
+// name, the first by name where there are several; empty where there is none.
+func (s *Snapshot) FunctionSchema(name string) string {
+	first := ""
+	for function := range s.functions {
+		if function.Relation == name && (first == "" || function.Schema < first) {
+			first = function.Schema
+		}
+	}
+	return first
+}
+
 // WithReleased is the snapshot that knows the tables by the numbers of their
 // generations.
 func (s *Snapshot) WithReleased(tables map[int64]Name) *Snapshot {

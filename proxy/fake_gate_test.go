@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -23,7 +24,9 @@ const (
 	privateName = "kproxy_release_public.patients"
 )
 
-func (testGate) Open(parameters map[string]string) (State, error) { return fakeOpen(parameters) }
+func (testGate) Open(_ string, parameters map[string]string) (State, map[string]string, error) {
+	return fakeOpen(parameters)
+}
 
 func (testGate) Rewrite(sql string, in State) (Statement, error) {
 	if before, _, found := strings.Cut(sql, "forbidden"); found {
@@ -136,16 +139,18 @@ func (s fakeState) Synced(status byte, failed bool) State {
 	return s
 }
 
-// fakeOpen begins a session.
-func fakeOpen(parameters map[string]string) (State, error) {
+// fakeOpen begins a session and lets all parameters pass but the path and "role".
+func fakeOpen(parameters map[string]string) (State, map[string]string, error) {
 	path, given := parameters["search_path"]
 	if !given {
 		path = fakeDefaultPath
 	}
-	if strings.Contains(path, "forbidden") {
-		return nil, refusedText{}
+	if _, asked := parameters["role"]; asked || strings.Contains(path, "forbidden") {
+		return nil, nil, refusedText{}
 	}
-	return fakeState{path: fakePath{path, path}}, nil
+	passed := maps.Clone(parameters)
+	delete(passed, "search_path")
+	return fakeState{path: fakePath{path, path}}, passed, nil
 }
 
 // fakeRewrite puts the path in place of each @, and knows the effects of statements

@@ -3,11 +3,11 @@ package proxy
 // Gate turns a client's statement text into what is sent upstream, or refuses
 // it. Its methods are called by many sessions at once.
 type Gate interface {
-	// Open returns the state in which a session begins. The parameters are those of
-	// the startup message that the Gate decides on, by lower-case name: "user",
-	// always, and "search_path", if the client asked for one. An error ends the login
-	// as one of Rewrite refuses a text.
-	Open(parameters map[string]string) (State, error)
+	// Open returns the state in which a user's session begins, and those of the
+	// parameters to log in to the server with. The parameters are all that the startup
+	// message sets, by lower-case name, among them "search_path", which must not be
+	// returned. An error ends the login as one of Rewrite refuses a text.
+	Open(user string, parameters map[string]string) (State, map[string]string, error)
 
 	// Rewrite returns what to execute in place of sql, which is valid UTF-8, not
 	// blank and without NUL, in a session that is in the given state; sql may hold

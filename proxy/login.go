@@ -80,28 +80,14 @@ func (a *attempt) serve(ctx context.Context) error {
 	return a.session(ctx, interrupt, st)
 }
 
-// open returns the state that the session begins in.
-func (s *settings) open(st startup) (State, error) {
-	asked := map[string]string{"user": st.user}
-	if path, given := st.parameters[pathParameter]; given {
-		asked[pathParameter] = path
-		delete(st.parameters, pathParameter)
-	}
-	state, err := s.Gate.Open(asked)
-	if err != nil {
-		return nil, newRefusal(err, stateInvalidParameterValue).fatal()
-	}
-	return state, nil
-}
-
 // session connects upstream and relays.
 func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
 	s := a.server
-	state, err := a.open(st)
+	state, parameters, err := a.Gate.Open(st.user, st.parameters)
 	if err != nil {
-		return err
+		return newRefusal(err, stateInvalidParameterValue).fatal()
 	}
-	up, err := a.connect(ctx, st.parameters)
+	up, err := a.connect(ctx, parameters)
 	if err != nil {
 		if ctx.Err() != nil {
 			return errShutdown

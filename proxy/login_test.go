@@ -358,15 +358,13 @@ func TestInvalidParameterValue(t *testing.T) {
 	t.Parallel()
 	p := startProxy(t, nil)
 	for parameters, state := range map[string]string{
-		"timezone=Nowhere":                       stateInvalidParameterValue,
-		"client_encoding=latin1":                 stateInvalidParameterValue,
-		"search_path=forbidden":                  stateInsufficientPrivilege, // by the gate
-		"options=-c%20search_path%3Dforbidden":   stateInsufficientPrivilege,
-		"options=-c%20role%3Dpostgres":           stateInsufficientPrivilege,
-		"options=-d%205":                         stateInsufficientPrivilege,
-		"client_min_messages=debug1":             stateInsufficientPrivilege,
-		"replication=database":                   stateFeatureNotSupported,
-		"session_preload_libraries=auto_explain": stateInsufficientPrivilege,
+		"timezone=Nowhere":                     stateInvalidParameterValue,
+		"search_path=forbidden":                stateInsufficientPrivilege, // by the gate
+		"options=-c%20search_path%3Dforbidden": stateInsufficientPrivilege,
+		"options=-c%20role%3Dpostgres":         stateInsufficientPrivilege,
+		"options=-d%205":                       stateInsufficientPrivilege,
+		"kproxy_knows=nothing":                 stateUndefinedObject,
+		"replication=database":                 stateFeatureNotSupported,
 	} {
 		_, err := pgconn.Connect(deadline(t), p.url("sslmode=disable&"+parameters))
 		var refused *pgconn.PgError

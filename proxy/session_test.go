@@ -18,7 +18,9 @@ type markingGate struct{}
 
 const mark = "/*checked*/"
 
-func (markingGate) Open(parameters map[string]string) (State, error) { return fakeOpen(parameters) }
+func (markingGate) Open(_ string, parameters map[string]string) (State, map[string]string, error) {
+	return fakeOpen(parameters)
+}
 
 func (markingGate) Rewrite(sql string, _ State) (Statement, error) {
 	if strings.Contains(sql, "r") {

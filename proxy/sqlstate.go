@@ -13,6 +13,7 @@ const (
 	stateInvalidCatalogName     = "3D000"
 	stateInsufficientPrivilege  = "42501"
 	stateSyntaxError            = "42601"
+	stateUndefinedObject        = "42704"
 	stateTooManyConnections     = "53300"
 	stateProgramLimitExceeded   = "54000"
 	stateQueryCanceled          = "57014"

@@ -94,7 +94,7 @@ func (s *settings) negotiate(conn net.Conn) (net.Conn, startupPacket, error) {
 type startup struct {
 	user         string
 	database     string
-	parameters   map[string]string // lower-case names; all harmless
+	parameters   map[string]string // by lower-case name, as the client asked
 	unrecognized []string          // protocol options the client offered
 	newer        bool              // a minor version above 3.0 was asked for
 }
@@ -138,8 +138,8 @@ func parseStartup(p startupPacket) (startup, error) {
 	if st.database == "" {
 		st.database = st.user
 	}
-	st.parameters, err = harmless(asked)
-	return st, err
+	st.parameters = latest(asked)
+	return st, nil
 }
 
 // setting is a name with its value.

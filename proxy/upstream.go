@@ -109,7 +109,10 @@ func connectFailure(err error) *fatal {
 		switch {
 		case refused.Code == stateInvalidParameterValue:
 			return newFatal(stateInvalidParameterValue, "a startup parameter has an invalid value").
-				withHint("Check DateStyle, IntervalStyle, TimeZone, extra_float_digits and statement_timeout.")
+				withHint("Check what the client sets when it connects, also in PGOPTIONS.")
+		case refused.Code == stateUndefinedObject:
+			return newFatal(stateUndefinedObject, "this version of the database server does not know a startup parameter").
+				withHint("Check what the client sets when it connects, also in PGOPTIONS.")
 		case refused.Code == stateTooManyConnections:
 			return newFatal(stateTooManyConnections, "the database server has too many connections")
 		case strings.HasPrefix(refused.Code, "57"):

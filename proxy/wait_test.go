@@ -33,7 +33,7 @@ func converse(t *testing.T, reported map[string]string, test func(s *scriptedSer
 	in := &flushingReader{from: proxyServer}
 	up := newUpstream(proxyServer, in, bufio.NewReaderSize(in, relayBufferBytes))
 	up.cancel = func(context.Context) error { return nil }
-	begin, err := fakeOpen(nil)
+	begin, _, err := fakeOpen(nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,12 +8,17 @@ import (
 //go:embed functions.txt
 var functionsText string
 
+//go:embed builtins.txt
+var builtinsText string
+
 //go:embed types.txt
 var typesText string
 
 var (
 	allowedFunctions = words(functionsText)
 	allowedTypes     = words(typesText)
+	// builtinFunctions are the others of pg_catalog, but for those that begin with pg_.
+	builtinFunctions = words(builtinsText)
 	// informationFunctions and informationTypes are those of schema
 	// information_schema that drivers use.
 	informationFunctions = words("_pg_expandarray")
@@ -28,7 +33,7 @@ var (
 		current_schemas current_setting currval database_to_xml fmgr_c_validator fmgr_internal_validator
 		fmgr_sql_validator getpgusername gin_clean_pending_list lo_close lo_creat lo_create lo_export lo_get
 		lo_import lo_open lo_tell lo_tell64 lo_unlink loread lowrite mxid_age nextval obj_description
-		oidvectortypes row_security_active set_config setseed setval ts_debug ts_rewrite ts_stat ts_token_type
+		oidvectortypes row_security_active set_config setval ts_debug ts_rewrite ts_stat ts_token_type
 		txid_snapshot txid_snapshot_xip txid_snapshot_xmin txid_snapshot_xmax txid_status format_type
 		xid xid8 xidsend xid8send
 		regclass regclassin regclassout regproc regprocin regprocout regprocedure regprocedurein regprocedureout

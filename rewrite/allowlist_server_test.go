@@ -52,7 +52,7 @@ func reviewedFunctions(t *testing.T) []string {
 // arguments of types that name objects: random numbers and the clock, and what
 // function.go, object.go, neutral.go and principal.go guard. Reviewed one by one.
 var allowedThough = words(`
-	random random_normal gen_random_uuid uuidv4 uuidv7 clock_timestamp timeofday
+	random random_normal setseed pg_advisory_unlock_all gen_random_uuid uuidv4 uuidv7 clock_timestamp timeofday
 	array_sample array_shuffle pg_is_in_recovery pg_jit_available max min
 	col_description format_type obj_description age timezone set_config
 	regclass text name oid int8 varchar bpchar bytea char bit int2 int4 numeric float4 float8

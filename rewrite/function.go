@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // special rewrites an allowed call whose arguments are checked already; node is
@@ -96,8 +98,7 @@ func init() {
 func (w *walker) call(node *pg.Node, f *pg.FuncCall, s *scope) error {
 	schema, name, allowed := w.lookupFunction(names(f.GetFuncname()))
 	if !allowed {
-		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
-			"permission denied for function %s", dotted(f.GetFuncname())).at(f.GetLocation())
+		return w.refuseFunction(names(f.GetFuncname())).at(f.GetLocation())
 	}
 	if err := w.children(f.ProtoReflect(), s); err != nil {
 		return err
@@ -138,6 +139,35 @@ func (w *walker) mayCall(schema, name string) bool {
 		return informationFunctions[name]
 	}
 	return w.snapshot.HasFunction(schema, name)
+}
+
+// refuseFunction says that a function may not be called if it is PostgreSQL's own, and
+// of all others that there is none: what the operator does not list is not there. In a
+// view's definition they are.
+func (w *walker) refuseFunction(parts []string) *Refusal {
+	name, called := parts[len(parts)-1], strings.Join(parts, ".")
+	if w.definition || isBuiltin(parts) {
+		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
+			"permission denied for function %s", called)
+	}
+	hint := "No function of that name is PostgreSQL's own, and the operator lists none."
+	if schema := w.snapshot.FunctionSchema(name); schema != "" {
+		hint = "Write " + catalog.Name{Schema: schema, Relation: name}.SQL() + ", with its schema."
+	}
+	return refuse(stateUndefinedFunction, hint, "function %s does not exist", called)
+}
+
+// isBuiltin says of a function's name that PostgreSQL has such a function. New versions
+// have more; those that show of the system begin with pg_ as a rule.
+func isBuiltin(parts []string) bool {
+	name := parts[len(parts)-1]
+	switch {
+	case len(parts) > 2:
+		return true // names of databases
+	case len(parts) == 2 && parts[0] != "pg_catalog":
+		return parts[0] == "information_schema" && strings.HasPrefix(name, "_pg_")
+	}
+	return allowedFunctions[name] || builtinFunctions[name] || strings.HasPrefix(name, "pg_")
 }
 
 // valueFunction handles the parameterless words of SQL (CURRENT_DATE, USER, ...).

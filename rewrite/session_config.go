@@ -107,7 +107,7 @@ func (w *walker) mayConfigure(name, to string, isNull bool) *Refusal {
 	switch {
 	case w.operator[setting] && !isNull:
 		return refuse(statePrivilege, "SET ... TO DEFAULT and RESET go back to the operator's value.", "%s is set by the operator", setting)
-	case strings.HasPrefix(setting, "transaction_") && isNull, accepts == nil && !freeSettings[setting]:
+	case ofTransaction[setting] && isNull, accepts == nil && !freeSettings[setting]:
 		return refuseSetting("set", name)
 	case accepts != nil && !isNull && !accepts([]string{to}):
 		return refuse(stateInvalidValue, pinnedHints[setting], "parameter %q cannot be set to this value", name)

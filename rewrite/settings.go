@@ -43,6 +43,9 @@ var (
 		standard_conforming_strings transaction_read_only work_mem`)
 )
 
+// ofTransaction are the settings that hold for the transaction that is open.
+var ofTransaction = words(`transaction_deferrable transaction_isolation transaction_read_only`)
+
 // harmless says whether a setting may be shown by SHOW and current_setting.
 func harmless(name string) bool { return freeSettings[name] || shownSettings[name] }
 
@@ -105,11 +108,11 @@ func (w *walker) set(n *pg.VariableSetStmt) error {
 	case pg.VariableSetKind_VAR_SET_MULTI:
 		return w.setTransaction(n)
 	case pg.VariableSetKind_VAR_RESET, pg.VariableSetKind_VAR_SET_DEFAULT:
-		// transaction_* have no startup value: their default is READ WRITE.
+		// Those of the transaction have no startup value: their default is READ WRITE.
 		if name == "search_path" {
 			w.effect = setPath{reset: true, local: n.GetIsLocal()}
 		}
-		if (freeSettings[name] || pinned[name] != nil || name == "search_path") && !strings.HasPrefix(name, "transaction_") {
+		if (freeSettings[name] || pinned[name] != nil || name == "search_path") && !ofTransaction[name] {
 			return nil
 		}
 	case pg.VariableSetKind_VAR_SET_VALUE:

@@ -76,7 +76,7 @@ func (r *Rewriter) rewriteView(definition string, columns []string, relations ma
 	for name, relation := range relations {
 		targets[name], published[relation.Target] = relation.Target, true
 	}
-	w := &walker{snapshot: r.current.Load().snapshot.InDefinition(targets), session: untouched, database: r.options.Database, operator: r.operator}
+	w := &walker{snapshot: r.current.Load().snapshot.InDefinition(targets), session: untouched, database: r.options.Database, operator: r.operator, definition: true}
 	if err := w.statement(query); err != nil {
 		return PublishedView{}, err
 	}

@@ -31,6 +31,8 @@ type walker struct {
 	named bool
 	// temporaryTables says that the session may have some.
 	temporaryTables bool
+	// definition says that the statement is a view's definition, not a client's.
+	definition bool
 	// operator are the settings that only the operator sets.
 	operator map[string]bool
 }

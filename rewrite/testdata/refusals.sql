@@ -29,24 +29,24 @@ SELECT ts_rewrite('a'::tsquery, 'select a, b from patients')
 --! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
 
 SELECT * FROM dblink('dbname=clinic', 'select * from patients') AS t (a text)
---! 42501 permission denied for function dblink
+--! 42883 function dblink does not exist
 --! position: 15
---! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
+--! hint: No function of that name is PostgreSQL's own, and the operator lists none.
 
 SELECT * FROM crosstab('select 1,2,3')
---! 42501 permission denied for function crosstab
+--! 42883 function crosstab does not exist
 --! position: 15
---! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
+--! hint: No function of that name is PostgreSQL's own, and the operator lists none.
 
 SELECT count(*) FROM patients WHERE leak(name)
---! 42501 permission denied for function leak
+--! 42883 function leak does not exist
 --! position: 37
---! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
+--! hint: No function of that name is PostgreSQL's own, and the operator lists none.
 
 SELECT public.lower('x'), hospital.lower('x')
---! 42501 permission denied for function public.lower
+--! 42883 function public.lower does not exist
 --! position: 8
---! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
+--! hint: No function of that name is PostgreSQL's own, and the operator lists none.
 
 SELECT clinic.pg_catalog.lower('x')
 --! 42501 permission denied for function clinic.pg_catalog.lower
@@ -519,9 +519,9 @@ SELECT obj_description(g, name) FROM wards g
 --! hint: Write the catalog's name as a constant.
 
 SELECT kproxy_catalog.visible(1)
---! 42501 permission denied for function kproxy_catalog.visible
+--! 42883 function kproxy_catalog.visible does not exist
 --! position: 8
---! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
+--! hint: No function of that name is PostgreSQL's own, and the operator lists none.
 
 SELECT * FROM patients WHERE
 --! 42601 syntax error at end of input

@@ -42,12 +42,21 @@ func session(in proxy.State) *rewrite.Session {
 }
 
 // Open implements proxy.Gate.
-func (g *gate) Open(parameters map[string]string) (proxy.State, error) {
-	s, err := g.rewriter.Load().NewSession(parameters)
+func (g *gate) Open(user string, parameters map[string]string) (proxy.State, map[string]string, error) {
+	r := g.rewriter.Load()
+	passed, err := r.Startup(parameters)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return state{s}, nil
+	known := map[string]string{rewrite.UserParameter: user}
+	if path, given := parameters[rewrite.PathParameter]; given {
+		known[rewrite.PathParameter] = path
+	}
+	s, err := r.NewSession(known)
+	if err != nil {
+		return nil, nil, err
+	}
+	return state{s}, passed, nil
 }
 
 // Rewrite implements proxy.Gate.

@@ -148,7 +148,7 @@ SELECT pg_try_advisory_lock_shared(1, 2)
 -- refused 42
 SELECT pg_advisory_xact_lock(1) FROM people
 
--- refused 42
+-- allowed
 SELECT pg_advisory_unlock_all()
 
 -- Transactions and snapshots: counters of everybody's writes.

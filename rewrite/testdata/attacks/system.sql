@@ -379,5 +379,5 @@ SELECT seqstart FROM pg_sequence
 -- refused 42
 SELECT sequence_parameters FROM pg_sequence_parameters(16400)
 
--- refused 42
+-- allowed
 SELECT setseed(0.5), random()

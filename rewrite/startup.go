@@ -1,0 +1,42 @@
+package rewrite
+
+import (
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Startup decides on the parameters of a client's startup message, by lower-case name,
+// and returns those to log in to the server with. It allows what SET allows. Left out
+// are PathParameter, which NewSession reads, what has its value already, and what the
+// operator has fixed: drivers ask for time limits in each connection, and would have
+// none. The error is a *Refusal.
+func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, error) {
+	passed := make(map[string]string, len(parameters))
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		to := parameters[name]
+		accepts := pinned[name]
+		switch {
+		case name == PathParameter, r.operator[name], name == "client_encoding" && leftToServer(to):
+		case ofTransaction[name], accepts == nil && !freeSettings[name]:
+			return nil, refuseSetting("set", name)
+		case accepts == nil, name == "client_min_messages" && accepts([]string{to}):
+			passed[name] = to
+		case !accepts([]string{to}):
+			return nil, refuse(stateInvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", name)
+		}
+	}
+	return passed, nil
+}
+
+// leftToServer says of an encoding that a client asks for at startup that it is UTF-8,
+// or whatever the server has. As PostgreSQL does, it looks at letters and digits only.
+func leftToServer(encoding string) bool {
+	name := strings.Map(func(c rune) rune {
+		if 'a' <= c && c <= 'z' || '0' <= c && c <= '9' {
+			return c
+		}
+		return -1
+	}, strings.ToLower(encoding))
+	return slices.Contains([]string{"", "utf8", "unicode", "auto", "sqlascii"}, name)
+}
