@@ -69,9 +69,16 @@ var quickKinds = [...]pg.Token{
 // quickScan is scan for the guards, by kproxy's own lexer; false where that gives up.
 func quickScan(sql string) ([]token, bool) {
 	tokens := make([]token, 0, 16+len(sql)/5)
+	previous := lexEnd
 	for l := (lexer{sql: sql}); ; {
 		of := l.next()
 		t := token{start: int32(l.start), end: int32(l.end)}
+		if of == lexString && previous == lexString {
+			// Perhaps one string. The second part of E'...' has escapes, too, without
+			// its prefix: it does not end where a plain string would.
+			return nil, false
+		}
+		previous = of
 		switch of {
 		case lexEnd:
 			return tokens, true
