@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"encoding/json"
 	"regexp"
 	"strconv"
 	"strings"
@@ -23,10 +24,16 @@ func (r *Rewriter) ScrubPlan(text string) string {
 	return p.out.String()
 }
 
+// storeKinds begin the names of the private store's relations.
+var storeKinds = []string{"packed", "release", "records", "stored", "copied"}
+
 // mayNameOwn says whether a plan needs to be looked at.
 func mayNameOwn(text string) bool {
-	for _, part := range []string{"kproxy_", "packed_", "release_", "records_", "stored_", "information_schema_"} {
-		if strings.Contains(text, part) {
+	if strings.Contains(text, "kproxy_") || strings.Contains(text, "information_schema_") {
+		return true
+	}
+	for _, kind := range storeKinds {
+		if strings.Contains(text, kind+"_") {
 			return true
 		}
 	}
@@ -42,8 +49,12 @@ const (
 	planXML
 )
 
+// formOf tells documents, which have line breaks, from lines, which may begin with
+// anything: what the client wrote between apostrophes goes on in them.
 func formOf(text string) planForm {
 	switch {
+	case !strings.Contains(text, "\n"):
+		return planText
 	case strings.HasPrefix(text, "<explain"):
 		return planXML
 	case strings.HasPrefix(text, "["), strings.HasPrefix(text, "- "):
@@ -106,7 +117,7 @@ func (p *planScrubber) mark(i int) int {
 // word copies a word, or what the client knows in its place.
 func (p *planScrubber) word(i, end int) {
 	word := p.in[i:end]
-	qualifies := end+1 < len(p.in) && p.in[end] == '.' && (inWord(p.in[end+1]) || p.in[end+1] == '"')
+	qualifies := end+1 < len(p.in) && p.in[end] == '.' && (inWord(p.in[end+1]) || p.in[end+1] == '"' || p.in[end+1] == '*')
 	qualified := i > 0 && p.in[i-1] == '.'
 	if p.literal && (p.form != planText || !qualifies && !qualified) {
 		p.out.WriteString(word)
@@ -146,18 +157,28 @@ func (p *planScrubber) quote(name string, value bool) string {
 	}
 	switch p.form {
 	case planJSON:
-		text := strconv.Quote(name)
-		return text[1 : len(text)-1]
+		return inJSON(name)
 	case planXML:
 		return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;").Replace(name)
 	}
 	return name
 }
 
+// inJSON is a text inside of a JSON string.
+func inJSON(text string) string {
+	var b strings.Builder
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false) // as PostgreSQL does
+	if e.Encode(text) != nil {
+		return "" // texts have a form in JSON
+	}
+	return strings.TrimSuffix(b.String(), "\n")[1 : b.Len()-2]
+}
+
 // ofStore are the relations of the private store, by the number of their generation,
 // with what PostgreSQL appends: a number where an alias is taken already, or an index's
 // columns.
-var ofStore = regexp.MustCompile(`^(packed|release|records|stored|copied)_(\d{1,18})(_.*)?$`)
+var ofStore = regexp.MustCompile(`^(` + strings.Join(storeKinds, "|") + `)_(\d{1,18})(_.*)?$`)
 
 // known is what the client knows in place of a word, and whether that is the name of a
 // relation.

@@ -16,11 +16,20 @@ func planRewriter() *Rewriter {
 	return r
 }
 
+func TestInJSON(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"a": "a", `"<&>"`: `\"<&>\"`, "\a\n\\": `\u0007\n\\`, "": ""} {
+		if got := inJSON(text); got != want {
+			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
 func TestScrubPlan(t *testing.T) {
 	t.Parallel()
 	r := planRewriter()
 	for plan, want := range map[string]string{
-		`Seq Scan on packed_1 p`: `Seq Scan on patients p`,
+		`Seq Scan on packed_1 p`:                                     `Seq Scan on patients p`,
 		`  ->  Seq Scan on release_1 release_1_1  (cost=0.00..6.60)`: `  ->  Seq Scan on patients patients_1  (cost=0.00..6.60)`,
 		`Index Scan using release_1_kproxy_class_2_idx on release_1`: `Index Scan using patients_class_2_idx on patients`,
 		`  Filter: (ward = 'release_1'::text)`:                       `  Filter: (ward = 'release_1'::text)`,
@@ -38,9 +47,13 @@ func TestScrubPlan(t *testing.T) {
 		`Seq Scan on wards w`:                                        `Seq Scan on wards w`,
 		// What looks like a literal may be what stands between two.
 		`x' AND (release_1.ward = 'y'::text)`: `x' AND (patients.ward = 'y'::text)`,
-		`[{"Relation Name": "release_2", "Alias": "it's", "Filter": "(release_2.a = 'release_1.x \"q\"'::text)"}]`:                               `[{"Relation Name": "Lab \"A\" & Co", "Alias": "it's", "Filter": "(\"Lab \"\"A\"\" & Co\".a = 'release_1.x \"q\"'::text)"}]`,
-		"- Plan: \n    Relation Name: \"release_1\"\n    Sort Key: \n      - \"release_1.\\\"Age\\\"\"":                                          "- Plan: \n    Relation Name: \"patients\"\n    Sort Key: \n      - \"patients.\\\"Age\\\"\"",
-		`<explain xmlns="x"><Relation-Name>release_2</Relation-Name><Alias>a'b</Alias><Filter>(release_2.a &lt; 'release_1')</Filter></explain>`: `<explain xmlns="x"><Relation-Name>Lab "A" &amp; Co</Relation-Name><Alias>a'b</Alias><Filter>("Lab ""A"" &amp; Co".a &lt; 'release_1')</Filter></explain>`,
+		"[\n" + `{"Relation Name": "release_2", "Alias": "it's", "Filter": "(release_2.a = 'release_1.x \"q\"'::text)"}]`:                                    "[\n" + `{"Relation Name": "Lab \"A\" & Co", "Alias": "it's", "Filter": "(\"Lab \"\"A\"\" & Co\".a = 'release_1.x \"q\"'::text)"}]`,
+		"- Plan: \n    Relation Name: \"release_1\"\n    Sort Key: \n      - \"release_1.\\\"Age\\\"\"":                                                      "- Plan: \n    Relation Name: \"patients\"\n    Sort Key: \n      - \"patients.\\\"Age\\\"\"",
+		`<explain xmlns="x">` + "\n" + `<Relation-Name>release_2</Relation-Name><Alias>a'b</Alias><Filter>(release_2.a &lt; 'release_1')</Filter></explain>`: `<explain xmlns="x">` + "\n" + `<Relation-Name>Lab "A" &amp; Co</Relation-Name><Alias>a'b</Alias><Filter>("Lab ""A"" &amp; Co".a &lt; 'release_1')</Filter></explain>`,
+		// Lines within literals of the client's.
+		`[' || release_1.place) <> copied_1.place)`: `[' || patients.place) <> patients.place)`,
+		`- ' || (release_1.*)::text) <> ''::text)`:  `- ' || (patients.*)::text) <> ''::text)`,
+		`<explain' = release_1.place)`:              `<explain' = patients.place)`,
 	} {
 		if got := r.ScrubPlan(plan); got != want {
 			t.Errorf("%s\ngot:  %s\nwant: %s", plan, got, want)
