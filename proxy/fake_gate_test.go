@@ -171,11 +171,22 @@ func fakeRewrite(sql string, in State) Statement {
 		}
 		statement.Plans = statement.Plans || strings.HasPrefix(strings.TrimSpace(text), "EXPLAIN")
 	}
+	statement.Uses = fakeUses(sql)
 	if !slices.ContainsFunc(statement.Effects, func(e any) bool { return e != nil }) {
 		statement.Effects = nil
 	}
 	statement.SQL = strings.Join(sent, ";")
 	return statement
+}
+
+// fakeUses are the last words of EXECUTE and FETCH.
+func fakeUses(sql string) (names []string) {
+	for text := range strings.SplitSeq(sql, ";") {
+		if words := strings.Fields(text); len(words) > 1 && (words[0] == "EXECUTE" || words[0] == "FETCH") {
+			names = append(names, words[len(words)-1])
+		}
+	}
+	return names
 }
 
 func fakeEffectOf(text string) (fakeEffect, bool) {

@@ -60,4 +60,8 @@ type Statement struct {
 	// Plans says that some of its statements are EXPLAIN, whose rows ScrubPlan is to
 	// see.
 	Plans bool
+
+	// Uses are the names of the prepared statements and the portals that SQL's EXECUTE,
+	// FETCH and MOVE in it reach, as the server reads them: folded, and cut at 63 bytes.
+	Uses []string
 }

@@ -4,8 +4,20 @@ package proxy
 type prepared struct {
 	effects []any
 	plans   bool
-	bytes   int // of the client's text, in place of the effects' own
+	uses    []string // as Statement.Uses
+	bytes   int      // of the client's text, in place of the effects' own, and heldOverhead
 }
+
+// heldOverhead is what a statement costs beside its texts: its name, map slots and
+// headers, in bytes, rounded up.
+const heldOverhead = 256
+
+// maxNameBytes is how much PostgreSQL looks at of the name of a statement or a portal:
+// NAMEDATALEN - 1, the size of its tables' keys (prepare.c, portalmem.c, dynahash.c).
+const maxNameBytes = 63
+
+// held is the name of a statement or a portal by which the server knows it.
+func held(name []byte) string { return string(name[:min(len(name), maxNameBytes)]) }
 
 func (p *prepared) size() int {
 	if p == nil {
@@ -21,7 +33,7 @@ type portal struct {
 }
 
 // holdings are what the server holds for a session: the state, and those prepared
-// statements and portals that change it or show plans. Others are not remembered,
+// statements and portals that change it, show plans or reach others. Others are not remembered,
 // and statements that the server has dropped by itself may be remembered still:
 // there is no way to execute them before they are replaced here.
 type holdings struct {

@@ -35,8 +35,26 @@ func (s *session) judge(kind noteKind, sql string) (Statement, note, *refusal, e
 		state, _ = s.pipeline.ahead()
 		statement, refused = s.decide(sql, state)
 	}
+	if refused == nil && kind == noteQuery {
+		var err error
+		if refused, err = s.reach(statement.Uses); err != nil {
+			return Statement{}, note{}, nil, err
+		}
+	}
 	s.travels(state, statement.Effects)
 	return statement, noteOfText(kind, sql, state, statement), refused, nil
+}
+
+// prepare does what has to come before the message of a note, unless that is refused.
+func (s *session) prepare(n *note) (*refusal, error) {
+	switch n.kind {
+	case noteBind:
+		return s.binds(n)
+	case noteExecute:
+		return s.executes(n)
+	default:
+		return nil, nil
+	}
 }
 
 // binds prepares for a Bind, unless it is refused.
@@ -68,10 +86,10 @@ func (s *session) hold(n *note) (*refusal, error) {
 // noteOfText is what to remember of a text that is to be sent.
 func noteOfText(kind noteKind, sql string, in State, statement Statement) note {
 	n := note{kind: kind, sql: sql, in: in}
-	if statement.Effects != nil || statement.Plans {
-		n.prepared = &prepared{effects: statement.Effects, plans: statement.Plans}
-		if statement.Effects != nil {
-			n.prepared.bytes = len(sql)
+	if statement.Effects != nil || statement.Plans || statement.Uses != nil {
+		n.prepared = &prepared{effects: statement.Effects, plans: statement.Plans, uses: statement.Uses, bytes: heldOverhead}
+		if statement.Effects != nil || statement.Uses != nil {
+			n.prepared.bytes += len(sql)
 		}
 	}
 	return n
@@ -103,14 +121,14 @@ func (s *session) noteOf(f frame) (*note, error) {
 	switch {
 	case !complete:
 	case n.kind == noteCloseStatement:
-		n.statement = string(first)
+		n.statement = held(first)
 	default:
-		n.portal = string(first)
+		n.portal = held(first)
 	}
 	if f.kind == 'B' && complete {
 		n.kind = noteBind
 		first, _, complete = bytes.Cut(rest, []byte{0})
-		n.statement = string(first)
+		n.statement = held(first)
 	}
 	if !complete {
 		return nil, violation("invalid name of a statement or portal")

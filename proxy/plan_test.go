@@ -68,6 +68,9 @@ func readAll(t *testing.T, conn *pgx.Conn, sql string, args ...any) string {
 	return b.String()
 }
 
+// longName is as long as PostgreSQL looks at names.
+var longName = strings.Repeat("a", maxNameBytes)
+
 func TestPlansAmongOtherRows(t *testing.T) {
 	t.Parallel()
 	p := plansProxy(t)
@@ -102,6 +105,37 @@ func TestPlansAmongOtherRows(t *testing.T) {
 			"in later segments",
 			messages(parse("s", explain), syncMessage, bind("", "s"), execute("", 0), syncMessage, "SELECT 1", bind("", "s"), execute("", 0), syncMessage),
 			"1 ZI 2 " + plan + " C(EXPLAIN) ZI T D(1) C(SELECT 1) ZI 2 " + plan + " C(EXPLAIN) ZI",
+		},
+		{
+			"long names of statements",
+			messages(parse(longName+"x", explain), bind("", longName+"y"), execute("", 0), syncMessage),
+			"1 2 " + plan + " C(EXPLAIN) ZI",
+		},
+		{
+			"long names of portals",
+			messages(parse("s", explain), bind(longName+"x", "s"), execute(longName+"y", 0), closing('P', longName+"z"), syncMessage),
+			"1 2 " + plan + " C(EXPLAIN) 3 ZI",
+		},
+		{"EXECUTE", messages(parse("s", explain), syncMessage, "EXECUTE s", "SELECT 1; EXECUTE s"), "1 ZI E0A000 ZI E0A000 ZI"},
+		{"EXECUTE before it is answered", messages(parse("s", explain), "EXECUTE s"), "1 E0A000 ZI"},
+		{"EXECUTE behind an error", messages(parse("s", explain), syncMessage, "SELECT 1/0", closing('S', "s"), bind("", "none"), parse("s", other), syncMessage, "EXECUTE s", "SELECT 1"), "1 ZI E22012 ZI 3 E26000 ZI E26000 ZI T D(1) C(SELECT 1) ZI"},
+		{"EXECUTE behind a Close that is skipped", messages(parse("s", explain), syncMessage, bind("", "none"), closing('S', "s"), syncMessage, "EXECUTE s"), "1 ZI E26000 ZI E0A000 ZI"},
+		{"extended EXECUTE", messages(parse("s", explain), run("", "EXECUTE s"), syncMessage, run("e", "EXECUTE s"), syncMessage), "1 1 2 E0A000 ZI 1 2 E0A000 ZI"},
+		{
+			"EXECUTE of what is parsed later",
+			messages("PREPARE s AS SELECT 1", parse("e", "EXECUTE s"), syncMessage, "DEALLOCATE s", parse("s", explain), syncMessage, bind("", "e"), execute("", 0), syncMessage),
+			"C(PREPARE) ZI 1 ZI C(DEALLOCATE) ZI 1 ZI 2 E0A000 ZI",
+		},
+		{"FETCH", messages("BEGIN", parse("s", explain), bind("p", "s"), syncMessage, "FETCH ALL FROM p"), "C(BEGIN) ZT 1 2 ZT E0A000 ZE"},
+		{
+			"FETCH through FETCH",
+			messages("BEGIN", parse("s", explain), bind("p", "s"), parse("f", "FETCH ALL FROM p"), bind("q", "f"), syncMessage, "FETCH ALL FROM q"),
+			"C(BEGIN) ZT 1 2 1 2 ZT E0A000 ZE",
+		},
+		{
+			"what SQL made",
+			messages(parse("s", explain), "PREPARE e AS "+other, "EXECUTE e", run("", "EXECUTE e"), syncMessage, "BEGIN", "DECLARE c CURSOR FOR "+other, run("", "FETCH ALL FROM c"), syncMessage),
+			"1 C(PREPARE) ZI T " + data + " C(SELECT 1) ZI 1 2 " + data + " C(SELECT 1) ZI C(BEGIN) ZT C(DECLARE CURSOR) ZT 1 2 " + data + " C(FETCH 1) ZT",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

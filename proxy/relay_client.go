@@ -114,8 +114,8 @@ func (s *session) forward(f frame) error {
 	if err != nil {
 		return err
 	}
-	if n != nil && n.kind == noteBind {
-		refused, err := s.binds(n)
+	if n != nil {
+		refused, err := s.prepare(n)
 		if err != nil {
 			return err
 		}
@@ -185,6 +185,7 @@ func (s *session) parse(f frame) error {
 	}
 	if n.prepared != nil || s.holding {
 		s.holding = true
+		s.reaching = s.reaching || statement.Uses != nil
 		if refused == nil {
 			if refused, err = s.hold(&n); err != nil {
 				return err

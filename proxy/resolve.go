@@ -21,7 +21,7 @@ func (r *resolved) size() int {
 	if r == nil {
 		return 0
 	}
-	return len(r.sql) + len(r.sent) + len(r.types)
+	return heldOverhead + len(r.sql) + len(r.sent) + len(r.types) + len(r.path)
 }
 
 // resolutions are the named statements of a session by name.
@@ -157,6 +157,6 @@ func (s *session) parseAgain(name string, before *resolved, now Statement, in St
 
 // name makes n the note of a Parse under a name.
 func (n *note) name(message parseMessage, sent Statement) {
-	n.statement = string(message.name)
+	n.statement = held(message.name)
 	n.resolved = &resolved{sql: message.sql, sent: sent.SQL, types: bytes.Clone(message.types), path: searchPath(n.in)}
 }

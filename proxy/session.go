@@ -54,10 +54,11 @@ type session struct {
 
 	terminated atomic.Bool // the client has sent Terminate
 
-	doomed  bool // relayClient's: a refusal was sent and no Sync since
-	holding bool // relayClient's: statements with effects or plans were prepared
-	naming  bool // relayClient's: statements were prepared under names
-	moved   bool // relayClient's: search_path may have changed
+	doomed   bool // relayClient's: a refusal was sent and no Sync since
+	holding  bool // relayClient's: statements with effects, plans or uses were prepared
+	reaching bool // relayClient's: statements with uses were prepared
+	naming   bool // relayClient's: statements were prepared under names
+	moved    bool // relayClient's: search_path may have changed
 
 	begunPath string // the search_path at first
 

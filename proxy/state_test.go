@@ -44,6 +44,18 @@ var stateScripts = []struct {
 	want  string
 }{
 	{"one after the other", messages("SET search_path TO a", seen, "SET search_path TO b", seen), 4, "C(SET) ZI " + at("a") + " ZI C(SET) ZI " + at("b") + " ZI"},
+	{
+		"EXECUTE of a statement of the protocol",
+		messages(parse("s", "SET search_path TO a"), syncMessage, "EXECUTE s", seen, run("", "EXECUTE s"), syncMessage, seen, bind("", "s"), execute("", 0), syncMessage, seen),
+		7,
+		"1 ZI E0A000 ZI " + at(fakeDefaultPath) + " ZI 1 2 E0A000 ZI " + at(fakeDefaultPath) + " ZI 2 C(SET) ZI " + at("a") + " ZI",
+	},
+	{
+		"names that differ where PostgreSQL does not look",
+		messages(parse(longName+"x", "SET search_path TO a"), syncMessage, bind(longName+"p", longName+"y"), execute(longName+"q", 0), syncMessage, seen),
+		3,
+		"1 ZI 2 C(SET) ZI " + at("a") + " ZI",
+	},
 	{"in one text", messages("SET search_path TO a; " + seen + "; SET search_path TO b; " + seen), 1, "C(SET) " + at("a") + " C(SET) " + at("b") + " ZI"},
 	{
 		"an error rolls a text back",

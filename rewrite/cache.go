@@ -71,6 +71,9 @@ func (s *Statement) bytes() int {
 	for _, name := range s.Reads {
 		size += nameOverhead + len(name.Schema) + len(name.Relation)
 	}
+	for _, name := range s.Uses {
+		size += nameOverhead + len(name)
+	}
 	return size
 }
 

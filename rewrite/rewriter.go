@@ -113,6 +113,9 @@ type Statement struct {
 	// Plans says that rows of its results are plans, which are to be shown through
 	// ScrubPlan.
 	Plans bool
+	// Uses are the names of the prepared statements and cursors that EXECUTE, FETCH and
+	// MOVE in the text reach, as the server reads them.
+	Uses []string
 }
 
 // Rewrite returns what to run in place of a text that the client sends in a session.
@@ -192,6 +195,6 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	if err != nil {
 		return nil, err
 	}
-	statement := &Statement{SQL: text, Reads: w.reads, Effects: w.effects, Plans: w.plans}
+	statement := &Statement{SQL: text, Reads: w.reads, Effects: w.effects, Plans: w.plans, Uses: w.uses}
 	return &rewriting{statement: statement, tree: tree}, nil
 }

@@ -25,11 +25,14 @@ func (w *walker) statement(n *pg.Node) error {
 	case *pg.Node_PrepareStmt:
 		return w.prepare(s.PrepareStmt)
 	case *pg.Node_ExecuteStmt:
-		return w.nodes(s.ExecuteStmt.GetParams())
+		return w.execute(s.ExecuteStmt)
 	case *pg.Node_DeclareCursorStmt:
 		return w.query(s.DeclareCursorStmt.GetQuery(), "DECLARE CURSOR")
-	case *pg.Node_DeallocateStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt:
-		return nil // names and numbers only
+	case *pg.Node_FetchStmt:
+		w.uses = append(w.uses, clip(s.FetchStmt.GetPortalname()))
+		return nil
+	case *pg.Node_DeallocateStmt, *pg.Node_ClosePortalStmt:
+		return nil // names only
 	case *pg.Node_UnlistenStmt:
 		return nil // nobody listens
 	case *pg.Node_TransactionStmt:
@@ -105,9 +108,16 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 		return err
 	}
 	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
-		return w.nodes(execute.GetParams())
+		return w.execute(execute)
 	}
 	return w.query(n.GetQuery(), "EXPLAIN")
+}
+
+// execute is EXECUTE, whose statement the protocol may have prepared as well: what it
+// does then is not in the text.
+func (w *walker) execute(n *pg.ExecuteStmt) error {
+	w.uses = append(w.uses, clip(n.GetName()))
+	return w.nodes(n.GetParams())
 }
 
 func (w *walker) prepare(n *pg.PrepareStmt) error {

@@ -162,7 +162,7 @@ func (w *walker) createTableAs(n *pg.CreateTableAsStmt) error {
 		return err
 	}
 	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
-		return w.nodes(execute.GetParams())
+		return w.execute(execute)
 	}
 	return w.query(n.GetQuery(), "CREATE TABLE AS")
 }

@@ -22,6 +22,8 @@ type walker struct {
 	effects []Effect
 	// plans says that a statement of the text answers with plans.
 	plans bool
+	// uses are the names in EXECUTE, FETCH and MOVE.
+	uses []string
 	// reads are the protected and readable tables met so far, each once.
 	reads []catalog.Name
 	// replaced counts the calls that were replaced by something else.

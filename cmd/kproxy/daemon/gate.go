@@ -65,7 +65,7 @@ func (g *gate) Rewrite(sql string, in proxy.State) (proxy.Statement, error) {
 	if err != nil {
 		return proxy.Statement{}, err
 	}
-	return proxy.Statement{SQL: s.SQL, Reads: names(s.Reads), Effects: effects(s.Effects), Plans: s.Plans}, nil
+	return proxy.Statement{SQL: s.SQL, Reads: names(s.Reads), Effects: effects(s.Effects), Plans: s.Plans, Uses: s.Uses}, nil
 }
 
 // Position implements proxy.Gate.
