@@ -55,7 +55,11 @@ func (l *lexer) next() lexeme {
 	}
 	switch c := l.sql[l.start]; {
 	case c >= '0' && c <= '9':
-		return l.run(&isNumeral, lexNumber)
+		l.run(&isNumeral, lexNumber)
+		if l.end < len(l.sql) && l.sql[l.end] == '\'' {
+			return lexUnknown // its last letter may be a prefix: "1.5.b'"
+		}
+		return lexNumber
 	case isWord[c]:
 		l.run(&isWord, lexWord)
 		if l.end == len(l.sql) || l.sql[l.end] != '\'' {

@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"strings"
+
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"github.com/pganalyze/pg_query_go/v5/parser"
 	"google.golang.org/protobuf/encoding/protowire"
@@ -68,6 +70,9 @@ var quickKinds = [...]pg.Token{
 
 // quickScan is scan for the guards, by kproxy's own lexer; false where that gives up.
 func quickScan(sql string) ([]token, bool) {
+	if strings.Contains(sql, "..") || strings.Contains(sql, "\v") {
+		return nil, false // versions of PostgreSQL read 1..2 in different ways, and \v
+	}
 	tokens := make([]token, 0, 16+len(sql)/5)
 	previous := lexEnd
 	for l := (lexer{sql: sql}); ; {
