@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -134,6 +135,24 @@ func TestViewsOutliveReleases(t *testing.T) {
 	})
 	if problem := stop(); problem != "" {
 		t.Errorf("a client of the process that applies met %s", problem)
+	}
+}
+
+// TestViewsMendedAreNotReported changes a view that the database refused, while no kproxy
+// runs: what was said of its earlier definition does not stand.
+func TestViewsMendedAreNotReported(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, viewedSite())
+	s.kproxy(t, "setup").must(t)
+	s.serve(t).end(t, syscall.SIGTERM)
+	reported := func() string { return s.kproxy(t, "check").must(t).stdout }
+	const refused = "public.mistyped: the view could not be published when kproxy tried last"
+	if text := reported(); !strings.Contains(text, refused) {
+		t.Errorf("check does not say what the database refused:\n%s", text)
+	}
+	execute(t, connect(t, s.admin), "DROP VIEW mistyped; CREATE VIEW mistyped AS SELECT age + 1 AS more FROM patients")
+	if text := reported(); strings.Contains(text, refused) {
+		t.Errorf("check reports a view that was mended:\n%s", text)
 	}
 }
 

@@ -27,19 +27,20 @@ const (
 func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, publications []catalog.Publication) (
 	[]catalog.View, inspect.Report, error,
 ) {
-	r := rewrite.New(rewriterOptions(c))
-	r.SetSnapshot(catalog.NewSnapshot(c.Policy, relations, nil))
-	p, found, err := newPlanner(ctx, conn, c, r)
+	rewritten := rewritings{rewriter: rewrite.New(rewriterOptions(c)), snapshot: catalog.NewSnapshot(c.Policy, relations, nil)}
+	rewritten.rewriter.SetSnapshot(rewritten.snapshot)
+	p, found, err := newPlanner(ctx, conn, c, rewritten)
 	if err != nil {
 		return nil, nil, err
 	}
 	// Once the policy is applied, the tables will have these columns.
 	for _, publication := range publications {
-		shape := inspect.ViewSource{Readable: true}
+		name := catalog.Published(publication.Policy.Table)
+		shape := inspect.ViewSource{OID: p.sources[name].OID, Readable: true}
 		for _, column := range publication.Columns {
 			shape.Columns = append(shape.Columns, column.Name)
 		}
-		p.sources[catalog.Published(publication.Policy.Table)] = shape
+		p.sources[name] = shape
 	}
 	plans := p.plan(found)
 	if len(plans) == 0 {
@@ -59,7 +60,7 @@ func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations
 		case plan.waits: // what is told of the table is enough
 		case plan.problem != "":
 			warn(codeViewProblem, name, "the view cannot be published: "+plan.problem, plan.fix)
-		case before.problem != "":
+		case before.refused(plan):
 			warn(codeViewProblem, name, "the view could not be published when kproxy tried last: "+before.problem, fixDefinition)
 		case len(plan.published.Omitted) > 0:
 			warn(codeViewColumns, name, "the view is published without what is not published of its tables: "+strings.Join(plan.published.Omitted, ", "),
@@ -71,13 +72,22 @@ func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations
 
 // newPlanner reads the views over protected tables, and makes a planner for the listed
 // ones.
-func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, r *rewrite.Rewriter) (*planner, []catalog.View, error) {
+func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rewritings) (*planner, []catalog.View, error) {
 	reader := c.Upstream.Reader.User
 	found, err := inspect.Views(ctx, conn, c.Policy)
 	if err != nil {
 		return nil, nil, err
 	}
-	p := planner{policy: c.Policy, reader: reader, rewriter: r, sources: make(map[catalog.Name]inspect.ViewSource)}
+	p := planner{
+		reader: reader, rewritten: known, sources: make(map[catalog.Name]inspect.ViewSource),
+		protected: make(map[catalog.Name]bool), listed: make(map[catalog.Name]bool),
+	}
+	for _, t := range c.Policy.Tables {
+		p.protected[t.Table] = true
+	}
+	for _, name := range c.Policy.Readable {
+		p.listed[name] = true
+	}
 	if names := viewSources(found); len(names) > 0 {
 		if p.sources, err = inspect.ViewSources(ctx, conn, reader, names); err != nil {
 			return nil, nil, err

@@ -27,8 +27,10 @@ const viewTimeout = 10 * time.Second
 
 // views are the views over protected tables as this process knows them.
 type views struct {
-	conn  *pgx.Conn
-	found []catalog.View
+	conn      *pgx.Conn
+	rewritten rewritings
+	snapshot  *catalog.Snapshot // the rewriter's
+	found     []catalog.View
 	// outcomes are those of the last look; a view that is in none has not been looked at.
 	outcomes map[catalog.Name]viewOutcome
 	// afresh says that the configuration was read since what it no longer lists was
@@ -84,11 +86,12 @@ func (d *Daemon) makeViews(ctx context.Context) (relations []catalog.Relation, e
 			return nil, err
 		}
 	}
-	p, found, err := newPlanner(ctx, d.views.conn, d.config, d.gate.rewriter.Load())
+	p, found, err := newPlanner(ctx, d.views.conn, d.config, d.views.rewritten.under(d.gate.rewriter.Load(), d.views.snapshot))
 	if err != nil {
 		return nil, err
 	}
 	plans := p.plan(found)
+	d.views.rewritten = p.rewritten
 	m := viewMaker{
 		conn: d.views.conn, reader: d.config.Upstream.Reader.User, invoker: p.invoker, again: d.views.afresh,
 		gone: func(name catalog.Name) bool {

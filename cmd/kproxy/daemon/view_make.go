@@ -43,6 +43,12 @@ func (s storedView) settled(plan viewPlan) bool {
 	return s.alive
 }
 
+// refused says whether the database refused what the plan wants, or a digest was not kept
+// because that is tried again each time.
+func (s storedView) refused(plan viewPlan) bool {
+	return s.problem != "" && (s.digest == plan.digest || s.digest == "")
+}
+
 // viewMaker makes published views what plans want.
 type viewMaker struct {
 	conn    *pgx.Conn
@@ -167,7 +173,7 @@ func (m *viewMaker) settled(s storedView, plan viewPlan) bool {
 func (m *viewMaker) note(plans []viewPlan, stored map[catalog.Name]storedView) {
 	for _, plan := range plans {
 		outcome := viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits}
-		if s := stored[plan.view.Name]; outcome.problem == "" && s.digest == plan.digest && s.problem != "" {
+		if s := stored[plan.view.Name]; outcome.problem == "" && s.refused(plan) {
 			outcome.problem, outcome.fix = s.problem, fixDefinition
 		}
 		m.outcomes[plan.view.Name] = outcome

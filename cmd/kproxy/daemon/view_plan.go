@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
@@ -26,22 +29,26 @@ type viewPlan struct {
 
 // planner plans the views of one database.
 type planner struct {
-	policy   catalog.Policy
-	reader   string
-	rewriter *rewrite.Rewriter
+	reader string
+	// protected and listed are the policy's tables and readable relations.
+	protected, listed map[catalog.Name]bool
+	rewritten         rewritings
 	// sources are the relations that views read, and the published ones of tables.
 	sources map[catalog.Name]inspect.ViewSource
 	// invoker says that views can read with the session's rights (PostgreSQL 15).
 	invoker bool
 
-	found []catalog.View
+	found map[catalog.Name]catalog.View
 	plans map[catalog.Name]viewPlan
 }
 
 // plan plans the listed ones among the views over protected tables, each behind those
 // that it reads.
 func (p *planner) plan(views []catalog.View) []viewPlan {
-	p.found, p.plans = views, make(map[catalog.Name]viewPlan)
+	p.found, p.plans = make(map[catalog.Name]catalog.View, len(views)), make(map[catalog.Name]viewPlan)
+	for _, v := range views {
+		p.found[v.Name] = v
+	}
 	var plans []viewPlan
 	for _, v := range catalog.Ordered(views) {
 		if !v.Publishable() {
@@ -51,6 +58,7 @@ func (p *planner) plan(views []catalog.View) []viewPlan {
 		p.plans[v.Name] = plan
 		plans = append(plans, plan)
 	}
+	p.rewritten.forget()
 	return plans
 }
 
@@ -72,16 +80,26 @@ func (p *planner) planView(v catalog.View) viewPlan {
 			oids = append(oids, p.sources[relation.Target].OID)
 		}
 	}
-	published, err := p.rewriter.RewriteView(v.Definition, v.Columns, relations)
+	published, err := p.rewritten.rewrite(v, relations)
 	if err != nil {
 		plan.problem, plan.fix = err.Error(), "change its definition, or take it off readable"
 		if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) && hint.Hint() != "" {
-			plan.fix += ": " + hint.Hint()
+			plan.fix = clause(hint.Hint()) + "; or take the view off readable"
 		}
 		return plan.digested()
 	}
 	plan.published = published
 	return plan.digested(v.Barrier, p.invoker, p.reader, oids)
+}
+
+// clause makes of a sentence the beginning of a longer one. A word in capitals stays.
+func clause(sentence string) string {
+	sentence = strings.TrimSuffix(sentence, ".")
+	first, size := utf8.DecodeRuneInString(sentence)
+	if second, _ := utf8.DecodeRuneInString(sentence[size:]); unicode.IsUpper(second) {
+		return sentence
+	}
+	return string(unicode.ToLower(first)) + sentence[size:]
 }
 
 // digested notes what the plan depends on besides what is in it.
@@ -101,18 +119,18 @@ type unreadable struct {
 // the system, which the rewriter refuses.
 func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadable) {
 	source, target := p.sources[name], p.sources[catalog.Published(name)]
-	inner := slices.IndexFunc(p.found, func(v catalog.View) bool { return v.Name == name })
+	inner, isView := p.found[name]
 	switch {
-	case protects(p.policy, name):
+	case p.protected[name]:
 		if !target.Readable {
 			return nil, &unreadable{"it reads table " + name.String() + ", which is not published now", "see what 'kproxy status' says of the table", true}
 		}
 		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: target.Columns}, nil
-	case inner >= 0:
-		return p.innerView(p.found[inner])
+	case isView:
+		return p.innerView(inner)
 	case catalog.IsSystem(name.Schema):
 		return nil, nil
-	case !slices.Contains(p.policy.Readable, name):
+	case !p.listed[name]:
 		return nil, &unreadable{what: "it reads " + name.String() + ", which is not listed under readable", fix: "list " + name.String() + " under readable, if analysts may read it, and run 'kproxy setup'"}
 	case !source.Readable:
 		return nil, &unreadable{what: "it reads " + name.String() + ", which role " + p.reader + " may not read", fix: "run 'kproxy setup', or GRANT SELECT ON TABLE " + name.SQL() + " TO " + catalog.QuoteIdentifier(p.reader)}

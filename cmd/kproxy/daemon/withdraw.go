@@ -94,7 +94,8 @@ func (d *Daemon) renew() {
 
 func (d *Daemon) snapshot() *catalog.Snapshot {
 	d.known = d.views.found
-	return catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn).WithViews(d.known, d.withdrawn).WithReleased(d.released)
+	d.views.snapshot = catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn).WithViews(d.known, d.withdrawn).WithReleased(d.released)
+	return d.views.snapshot
 }
 
 // released are the tables by the numbers of their generations, by which plans name
@@ -116,15 +117,16 @@ func sameView(a, b catalog.View) bool {
 	return a.Name == b.Name && a.OID == b.OID && a.Kind == b.Kind && a.Listed == b.Listed
 }
 
-// What readers are told of a table that they cannot read, in words that tell nothing
+// What readers are told of a relation that they cannot read, in words that tell nothing
 // about the data.
 const (
 	beingPublished = "It is being published; try again later."
+	notGranted     = "kproxy may not read it at the moment; the operator has been told why."
 	notInStep      = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
 
-// withdrawals names the tables whose guarantees cannot be given, with reasons for
-// readers.
+// withdrawals names the tables whose guarantees cannot be given, and the readable relations
+// that cannot be read, with reasons for readers.
 func withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]string {
 	withdrawn := make(map[catalog.Name]string)
 	for _, t := range policy.Tables {
@@ -142,34 +144,57 @@ func withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.
 			withdrawn[t.Table] = fmt.Sprintf(why, t.Constraints)
 		}
 	}
+	for _, name := range policy.Readable {
+		if slices.ContainsFunc(broken[name], func(f inspect.Finding) bool { return f.Code == inspect.CodeReadableGrant }) {
+			withdrawn[name] = notGranted // one that is gone is told of as such
+		}
+	}
 	return withdrawn
 }
 
+// subject is what the log tells of.
+type subject struct {
+	kind string
+	name catalog.Name
+}
+
 // tell puts into the log, once, that this process begins to apply, what is wrong with
-// single tables and how it is mended, and that nothing is any more.
+// single names and how it is mended, and that nothing is any more.
 func (d *Daemon) tell(status ksync.Status) {
 	if applies := status.State == ksync.Streaming; applies != d.applies && (applies || status.State == ksync.Following) {
 		if d.applies = applies; applies {
 			d.Logger.Info("this process applies the changes now", "position", status.Position.String())
 		}
 	}
-	problems := make(map[catalog.Name]string)
-	for _, t := range d.config.Policy.Tables {
-		table := status.Tables[t.Table]
-		what, fix := table.Problem, table.Fix
-		if report := d.broken[t.Table]; len(report) > 0 {
-			what, fix = problem(report)
-		} else if table.State != ksync.Halted {
-			continue
-		}
-		problems[t.Table] = what
-		if d.told[t.Table] != what {
-			d.Logger.Error("a table is withdrawn; the others are served", "table", t.Table, "problem", what, "fix", fix)
+	problems := make(map[subject]string)
+	withdrawn := func(kind string, name catalog.Name, what, fix string) {
+		of := subject{kind, name}
+		if problems[of] = what; d.told[of] != what {
+			d.Logger.Error("a "+kind+" is withdrawn; all else is served", kind, name, "problem", what, "fix", oneLine(fix))
 		}
 	}
 	for _, t := range d.config.Policy.Tables {
-		if _, still := problems[t.Table]; !still && d.told[t.Table] != "" {
-			d.Logger.Info("a table is well again", "table", t.Table)
+		table := status.Tables[t.Table]
+		if report := d.broken[t.Table]; len(report) > 0 {
+			what, fix := problem(report)
+			withdrawn("table", t.Table, what, fix)
+		} else if table.State == ksync.Halted {
+			withdrawn("table", t.Table, table.Problem, table.Fix)
+		}
+	}
+	listed := func(kind string, names []catalog.Name, broken map[catalog.Name]inspect.Report) {
+		for _, name := range names {
+			if report := broken[name]; len(report) > 0 {
+				what, fix := problem(report)
+				withdrawn(kind, name, what, fix)
+			}
+		}
+	}
+	listed("relation", d.config.Policy.Readable, d.broken)
+	listed("function", d.config.Policy.Functions, d.uncallable)
+	for of := range d.told {
+		if _, still := problems[of]; !still {
+			d.Logger.Info("a "+of.kind+" is well again", of.kind, of.name)
 		}
 	}
 	d.told = problems
