@@ -46,13 +46,20 @@ func guardText(sql string, o Options) error {
 	return nil
 }
 
+// quickBytes is the longest text that kproxy's own lexer vouches for. What a text of
+// this length can nest, the parser survives on a thread's 8 MiB of stack: should the two
+// lexers ever read one in different ways, the process lives on.
+const quickBytes = 4096
+
 // guardTokens bounds tokens, statements and depth before the parser sees the text, and
 // refuses by their first word statements that never pass, so that most of the grammar
 // is out of reach. What the quick lexer's tokens do not clear is scanned by
 // PostgreSQL's own lexer, which does not recurse.
 func guardTokens(sql string, o Options) error {
-	if tokens, ok := quickScan(sql); ok && checkTokens(sql, tokens, o) == nil {
-		return nil
+	if len(sql) <= quickBytes {
+		if tokens, ok := quickScan(sql); ok && checkTokens(sql, tokens, o) == nil {
+			return nil
+		}
 	}
 	tokens, err := scan(sql)
 	if err != nil {
@@ -75,7 +82,7 @@ func checkTokens(sql string, tokens []token, o Options) error {
 			if statements++; statements > o.MaxStatements {
 				return refuse(stateLimit, "Send fewer statements at once.", "more than %d statements in one query", o.MaxStatements)
 			}
-			if err := guardVerb(sql, t, o); err != nil {
+			if err := guardVerb(sql, tokens[i:], o); err != nil {
 				return err
 			}
 		case t.kind == pg.Token_GLOBAL && tokens[i-1].kind == pg.Token_CREATE:
@@ -90,13 +97,25 @@ func checkTokens(sql string, tokens []token, o Options) error {
 	return guardDepth(tokens, o.MaxDepth)
 }
 
-func guardVerb(sql string, t token, o Options) error {
+// guardVerb looks at the first of a statement's tokens.
+func guardVerb(sql string, tokens []token, o Options) error {
+	t := tokens[0]
 	if t.keyword == pg.KeywordKind_NO_KEYWORD {
 		return nil
 	}
-	verb := strings.ToUpper(sql[t.start:t.end])
-	if hint, refused := refusedVerbs[verb]; refused && (!o.TemporaryTables || !temporaryVerbs[verb]) {
-		return refuseVerb(verb, hint).at(t.start)
+	word := func(t token) string { return strings.ToUpper(sql[t.start:t.end]) }
+	verb := word(t)
+	hint, refused := refusedVerbs[verb]
+	switch {
+	case !refused, o.TemporaryTables && temporaryVerbs[verb]:
+		return nil
+	case o.TemporaryTables && verb == "ALTER":
+		hint = "Temporary tables cannot be altered: make another, CREATE TEMPORARY TABLE ... AS SELECT."
+	case o.TemporaryTables:
+		hint = temporaryHint
+	case verb == "CREATE" && len(tokens) > 1 && strings.HasPrefix(word(tokens[1]), "TEMP"),
+		verb == "CREATE" && len(tokens) > 2 && strings.HasPrefix(word(tokens[2]), "TEMP"):
+		return refuseVerb("CREATE TEMPORARY TABLE", "Keep the result on the client's side; "+operatorMay).at(t.start)
 	}
-	return nil
+	return refuseVerb(verb, hint).at(t.start)
 }

@@ -7,6 +7,8 @@ import (
 	"sort"
 	"strings"
 	"testing"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
 // deepTexts build trees whose depth grows with n.
@@ -117,6 +119,31 @@ func TestDepthOnASmallStack(t *testing.T) {
 	command := exec.Command("/bin/sh", "-c", `ulimit -s 2048 && exec "$0" -test.run='^TestDepthAtTheCap$'`, os.Args[0])
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%.2000s", err, output)
+	}
+}
+
+// TestDepthOfShortTexts takes what the quick lexer vouches for past the guards: were it
+// wrong, the parser would still survive on the usual stack.
+func TestDepthOfShortTexts(t *testing.T) {
+	const unguarded = "KPROXY_TEST_UNGUARDED"
+	if os.Getenv(unguarded) == "" {
+		command := exec.Command("/bin/sh", "-c", `ulimit -s 8192 && exec "$0" -test.run='^TestDepthOfShortTexts$'`, os.Args[0])
+		command.Env = append(os.Environ(), unguarded+"=yes")
+		if output, err := command.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%.2000s", err, output)
+		}
+		return
+	}
+	for name, text := range deepTexts {
+		n := sort.Search(quickBytes, func(n int) bool { return len(text(n)) > quickBytes }) - 1
+		tree, err := pg.Parse(text(n))
+		if err != nil {
+			t.Logf("%s, %d levels: %v", name, n, err)
+			continue
+		}
+		if _, err := pg.Deparse(tree); err != nil {
+			t.Logf("%s, %d levels: %v", name, n, err)
+		}
 	}
 }
 
