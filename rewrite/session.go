@@ -1,11 +1,6 @@
 package rewrite
 
-import (
-	"strconv"
-	"strings"
-
-	"github.com/kproxy/kproxy/catalog"
-)
+import "unicode/utf8"
 
 // Session is what a client's session has done that changes what its texts mean: its
 // search path, its temporary tables, its open transaction and savepoints. It is a
@@ -24,10 +19,8 @@ type Session struct {
 	failed bool
 	// temporary are the session's temporary tables, ordered by name.
 	temporary []temporaryTable
-	// key tells sessions apart in which one text may mean different things. It is
-	// empty for a session that has done nothing. userKey is the same for sessions
-	// whose path leads through a schema of their user's name.
-	key, userKey string
+	// keys are those of the cache; nil for a session that has done nothing.
+	keys *sessionKeys
 }
 
 // nesting is a transaction or a subtransaction.
@@ -38,11 +31,13 @@ type nesting struct {
 	temporary []temporaryTable
 }
 
-// maxNesting bounds the savepoints inside one another, and maxPathBytes a search path:
-// a session is kept, with all that is needed to undo it, as long as its client likes.
+// maxNesting bounds the savepoints inside one another, maxStackBytes what they lead back
+// to, and maxPathBytes a search path: a session is kept, with all that is needed to undo
+// it, as long as its client likes.
 const (
-	maxNesting   = 1000
-	maxPathBytes = 4096
+	maxNesting    = 1000
+	maxStackBytes = 256 << 10
+	maxPathBytes  = 4096
 )
 
 // untouched is what a nil Session stands for.
@@ -61,6 +56,9 @@ func (r *Rewriter) NewSession(parameters map[string]string) (*Session, error) {
 	s := *untouched
 	s.user = parameters[UserParameter]
 	if path, given := parameters[PathParameter]; given {
+		if !utf8.ValidString(path) {
+			return nil, refuse(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
+		}
 		if _, err := splitPath(path); err != nil {
 			return nil, err
 		}
@@ -151,74 +149,4 @@ func (s *Session) find(savepoint string) int {
 		i--
 	}
 	return max(i, 0)
-}
-
-// cacheKey is the same for sessions in which every text means the same.
-func (s *Session) cacheKey(snapshot *catalog.Snapshot) string {
-	if s == nil {
-		return ""
-	}
-	if s.userKey != "" && snapshot.HasSchema(s.user) {
-		return s.userKey
-	}
-	return s.key
-}
-
-// keyed sets the keys. What lies on the stack matters only to texts that undo it
-// before they go on, and then every detail of it does. Without it, all transactions
-// and savepoints lead back to the same, so that they need not be told apart.
-func (s Session) keyed() *Session {
-	var b strings.Builder
-	part := func(texts ...string) {
-		for _, text := range texts {
-			b.WriteString(strconv.Itoa(len(text)))
-			b.WriteByte(':')
-			b.WriteString(text)
-		}
-	}
-	if s.path.now.text != defaultPath || s.path.reset != defaultPath {
-		part(s.path.now.text, s.path.reset)
-	}
-	if s.undoable() {
-		part("undo", strconv.FormatBool(s.path.now.session), strconv.FormatBool(s.block), strconv.FormatBool(s.failed))
-		for _, k := range s.path.stack {
-			part(strconv.Itoa(k.level), strconv.Itoa(int(k.action)), k.prior.text, strconv.FormatBool(k.prior.session),
-				k.masked.text, strconv.FormatBool(k.masked.session))
-		}
-		for _, l := range s.levels {
-			part("level", l.savepoint)
-			part(temporaryKey(l.temporary)...)
-		}
-	}
-	if len(s.levels) > maxNesting {
-		part("full") // where SAVEPOINT is refused
-	}
-	if len(s.temporary) > 0 {
-		part("temporary")
-		part(temporaryKey(s.temporary)...)
-	}
-	s.key, s.userKey = b.String(), ""
-	if s.user != "" && namesUser(s.path) {
-		part("user", s.user)
-		s.userKey = b.String()
-	}
-	return &s
-}
-
-// undoable says whether ending a transaction or a savepoint changes what names mean.
-func (s *Session) undoable() bool {
-	if len(s.path.stack) > 0 {
-		return true
-	}
-	for _, l := range s.levels {
-		if !sameTemporary(l.temporary, s.temporary) {
-			return true
-		}
-	}
-	for _, t := range s.temporary {
-		if t.dropped {
-			return true
-		}
-	}
-	return false
 }

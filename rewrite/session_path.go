@@ -115,20 +115,6 @@ func keyword(word string) bool {
 	return kind != pg.KeywordKind_NO_KEYWORD && kind != pg.KeywordKind_UNRESERVED_KEYWORD
 }
 
-// namesUser says whether a path, now or after it was reset or undone, leads through
-// the schema of the user's name.
-func namesUser(s setting) bool {
-	if strings.Contains(s.reset, userSchema) || strings.Contains(s.now.text, userSchema) {
-		return true
-	}
-	for _, k := range s.stack {
-		if strings.Contains(k.prior.text, userSchema) || strings.Contains(k.masked.text, userSchema) {
-			return true
-		}
-	}
-	return false
-}
-
 // schemas is the client's search path with "$user" replaced, each schema once and in
 // order, as written: without what PostgreSQL searches implicitly.
 func (s *Session) schemas() []string {

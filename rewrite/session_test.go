@@ -3,8 +3,11 @@ package rewrite
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // TestSessionsAreBounded keeps what a client can make kproxy remember small.
@@ -41,6 +44,29 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 	if _, err := c.r.NewSession(map[string]string{PathParameter: long}); !limited(err) {
 		t.Errorf("a long path at the start: %v", err)
+	}
+	var refusal *Refusal
+	if _, err := c.r.NewSession(map[string]string{PathParameter: "a\xff"}); !errors.As(err, &refusal) || refusal.SQLState() != stateEncoding {
+		t.Errorf("a path at the start that is not UTF-8: %v", err)
+	}
+	fresh = conversation{r: c.r}
+	long = strings.Repeat("a, ", 1300) + "b"
+	begun := 0
+	var err error
+	if _, err := fresh.send("BEGIN"); err != nil {
+		t.Fatal(err)
+	}
+	for ; err == nil && begun < 1000; begun++ {
+		if _, err := fresh.send("SET search_path = " + strconv.Itoa(begun) + ", " + long); err != nil {
+			t.Fatal(err)
+		}
+		_, err = fresh.send("SAVEPOINT s")
+	}
+	if want := maxStackBytes / len(long); !limited(err) || begun < want-10 || begun > want+10 {
+		t.Errorf("%d savepoints with long paths: %v", begun, err)
+	}
+	if key := fresh.s.cacheKey(clinic()); len(key) > 64 {
+		t.Errorf("a key of %d bytes", len(key))
 	}
 	fresh = conversation{r: New(Options{TemporaryTables: true})}
 	for i := range maxTemporaryTables {
@@ -127,5 +153,72 @@ func TestSyncedAllocatesNothing(t *testing.T) {
 	snapshot := clinic()
 	if n := testing.AllocsPerRun(100, func() { c.s.Synced('I', false).cacheKey(snapshot) }); n != 0 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestUsersInPaths wants users to have their own schemas, however a path says so.
+func TestUsersInPaths(t *testing.T) {
+	t.Parallel()
+	r := New(Options{})
+	ann, ben := catalog.Name{Schema: "ann", Relation: "t"}, catalog.Name{Schema: "ben", Relation: "t"}
+	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{Readable: []catalog.Name{ann, ben}}, []catalog.Relation{{Name: ann}, {Name: ben}}, nil))
+	for _, path := range []string{`"$user", public`, "$user", "$USER, public", "public,$User", `nowhere , "$user"`} {
+		for _, user := range []string{"ann", "ben"} {
+			atStart, err := r.NewSession(map[string]string{UserParameter: user, PathParameter: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			later, err := r.NewSession(map[string]string{UserParameter: user, PathParameter: "public"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			set, err := r.Rewrite("SELECT set_config('search_path', '"+path+"', false)", later)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []*Session{atStart, later.After(set.Effects[0])} {
+				if got, err := r.Rewrite("SELECT * FROM t", s); err != nil || got.SQL != "SELECT * FROM "+user+".t t" {
+					t.Errorf("%s with %s: %v, %v", user, path, got, err)
+				}
+			}
+		}
+	}
+}
+
+// TestTemporaryTablesInKeys tells tables apart by all that matters.
+func TestTemporaryTablesInKeys(t *testing.T) {
+	t.Parallel()
+	tables := func(names ...string) func(*Session) *Session {
+		return func(s *Session) *Session {
+			for _, name := range names {
+				name, dropped := strings.CutSuffix(name, "!")
+				s = s.After(makeTemporary{name: name, dropped: dropped})
+			}
+			return s
+		}
+	}
+	seen := map[string]int{}
+	for i, steps := range [][]func(*Session) *Session{
+		{tables("t dropped")},
+		{tables("t!")},
+		{tables("t"), tables("level")},
+		{tables("t", "level")},
+		{tables("t"), tables()},
+		{tables(), tables("t")},
+		{tables(), tables("t"), tables()},
+		{tables("s", "t")},
+		{tables("s"), tables("t")},
+		{tables("s"), tables("t"), tables("u")},
+		{tables("s", "t"), tables("u")},
+	} {
+		s := (*Session)(nil).After(begin{})
+		for _, step := range steps {
+			s = step(s.After(savepoint{name: "s"}))
+		}
+		key := s.cacheKey(clinic())
+		if other, same := seen[key]; same {
+			t.Errorf("%d and %d share a key", i, other)
+		}
+		seen[key] = i
 	}
 }

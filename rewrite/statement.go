@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"cmp"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -52,7 +53,11 @@ func (w *walker) statement(n *pg.Node) error {
 	case nil:
 		return refuse(stateNotSupported, "", "kproxy does not understand this statement")
 	}
-	return refuseVerb(statementName(n), "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.")
+	hint := "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT."
+	if w.temporaryTables {
+		hint = temporaryHint
+	}
+	return refuseVerb(statementName(n), hint)
 }
 
 // stepOn notes the effect of the i-th of n statements and goes on in the session that
@@ -69,6 +74,14 @@ func (w *walker) stepOn(i, n int) {
 	w.effect = nil
 }
 
+// statementNames are those of statements whose nodes have others.
+var statementNames = map[string]string{
+	"VIEW": "CREATE VIEW", "RULE": "CREATE RULE", "CREATE SEQ": "CREATE SEQUENCE", "CREATE TRIG": "CREATE TRIGGER",
+	"CREATE EVENT TRIG": "CREATE EVENT TRIGGER", "CREATE STATS": "CREATE STATISTICS", "CREATE PLANG": "CREATE LANGUAGE",
+	"CREATE AM": "CREATE ACCESS METHOD", "CREATE ENUM": "CREATE TYPE", "CREATE RANGE": "CREATE TYPE", "COMPOSITE TYPE": "CREATE TYPE",
+	"DEFINE": "CREATE", "CREATEDB": "CREATE DATABASE", "DROPDB": "DROP DATABASE", "CREATE TABLE SPACE": "CREATE TABLESPACE",
+}
+
 // statementName is the name of the statement's node in words: CREATE TABLE AS.
 func statementName(n *pg.Node) string {
 	m := n.ProtoReflect()
@@ -80,7 +93,8 @@ func statementName(n *pg.Node) string {
 		}
 		b.WriteRune(r)
 	}
-	return strings.ToUpper(b.String())
+	words := strings.ToUpper(b.String())
+	return cmp.Or(statementNames[words], words)
 }
 
 // query checks the query inside another statement.
@@ -134,6 +148,10 @@ func (w *walker) copyTo(n *pg.CopyStmt) error {
 	hint := "Use COPY ... TO STDOUT, or \\copy in psql."
 	switch {
 	case n.GetIsFrom():
+		hint = "Nothing can be loaded through kproxy."
+		if w.temporaryTables {
+			hint = "Fill temporary tables with INSERT."
+		}
 		return refuseVerb("COPY FROM", hint)
 	case n.GetIsProgram(), n.GetFilename() != "":
 		return refuseVerb("COPY TO a file or program", hint)
@@ -170,8 +188,8 @@ func (w *walker) transaction(n *pg.TransactionStmt) error {
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
 		w.effect = end{commit: n.GetKind() == pg.TransactionStmtKind_TRANS_STMT_COMMIT, chain: n.GetChain()}
 	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
-		if len(w.session.levels) > maxNesting {
-			return refuse(stateLimit, "Release some.", "more than %d savepoints inside one another", maxNesting)
+		if w.session.full() {
+			return refuse(stateLimit, "Release some.", "more than %d savepoints inside one another, or too much for them to lead back to", maxNesting)
 		}
 		w.effect = savepoint{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE:

@@ -33,19 +33,10 @@ func withoutDropped(tables []temporaryTable) []temporaryTable {
 	return slices.DeleteFunc(slices.Clone(tables), func(t temporaryTable) bool { return t.dropped })
 }
 
-// temporaryKey tells sets of temporary tables apart.
-func temporaryKey(tables []temporaryTable) []string {
-	parts := make([]string, len(tables))
-	for i, t := range tables {
-		parts[i] = t.name
-		if t.dropped {
-			parts[i] += " dropped"
-		}
-	}
-	return parts
+// sameTemporary is quick for tables that nothing was done to since.
+func sameTemporary(a, b []temporaryTable) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
-
-func sameTemporary(a, b []temporaryTable) bool { return slices.Equal(a, b) }
 
 // inSchema resolves a name in one schema. A temporary table is read as it is.
 func (w *walker) inSchema(schema, relation string) catalog.Resolution {
