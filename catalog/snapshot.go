@@ -8,7 +8,8 @@ const (
 	Missing Disposition = iota
 	// Protected means: the published relation is read in its place.
 	Protected
-	// Withdrawn means: protected, but its guarantees cannot be given now (SQLSTATE 55000).
+	// Withdrawn means: protected, but its guarantees cannot be given now, or readable, but
+	// not at the moment (SQLSTATE 55000).
 	Withdrawn
 	// Readable means: unprotected, listed by the operator, read as it is.
 	Readable
@@ -48,7 +49,8 @@ type Snapshot struct {
 var DefaultSearchPath = []string{"public"}
 
 // NewSnapshot resolves the policy against the relations that exist. Withdrawn
-// maps protected tables that are not published now to the reason.
+// maps protected tables that are not published now, and readable relations that cannot
+// be read, to the reason.
 func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string) *Snapshot {
 	s := &Snapshot{relations: make(map[Name]Resolution, len(relations))}
 	for _, r := range relations {
@@ -58,8 +60,12 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		s.relations[r.Name] = Resolution{Disposition: Forbidden, Source: r.Name}
 	}
 	for _, name := range policy.Readable {
-		if _, exists := s.relations[name]; exists {
-			s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: name}
+		if _, exists := s.relations[name]; !exists {
+			continue
+		}
+		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: name}
+		if reason, gone := withdrawn[name]; gone {
+			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}
 		}
 	}
 	for _, t := range policy.Tables {

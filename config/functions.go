@@ -30,6 +30,7 @@ func (r *reader) functions(to *[]catalog.Name) func(*yaml.Node) {
 				r.wrong(item, fmt.Sprintf("function %s stands twice", name), "remove one of them")
 			default:
 				*to = append(*to, name)
+				r.places.functions[name] = item.Line
 			}
 		}
 	}
@@ -38,6 +39,9 @@ func (r *reader) functions(to *[]catalog.Name) func(*yaml.Node) {
 // functionProblem says why a function's name cannot be one, and what to write.
 func functionProblem(text string, name catalog.Name) (what, fix string) {
 	const form = "write schema.function, without quotes and arguments, in the case PostgreSQL stores"
+	if name.Schema == "pg_catalog" || name.Schema == "information_schema" {
+		return "function " + quote(text) + " is PostgreSQL's own, and cannot be opened this way", "remove it; analysts may call those of PostgreSQL's functions that kproxy knows to be safe, without a list"
+	}
 	if what, _ := nameProblem(text, name); what != "" || slices.ContainsFunc([]rune(text), func(c rune) bool { return c == '(' || c == ')' }) {
 		return quote(text) + " is not the name of a function of an extension or a user", form
 	}

@@ -15,6 +15,8 @@ import (
 type places struct {
 	file   string
 	tables map[catalog.Name]place
+	// functions are the lines of functions, whose names are not those of tables.
+	functions map[catalog.Name]int
 }
 
 type place struct {
@@ -23,11 +25,14 @@ type place struct {
 }
 
 func newPlaces(file string) places {
-	return places{file: file, tables: make(map[catalog.Name]place)}
+	return places{file: file, tables: make(map[catalog.Name]place), functions: make(map[catalog.Name]int)}
 }
 
 func (p places) locate(table catalog.Name, column string) Position {
-	at := p.tables[table]
+	at, known := p.tables[table]
+	if !known {
+		return Position{File: p.file, Line: p.functions[table]}
+	}
 	if line, named := at.columns[column]; named {
 		return Position{File: p.file, Line: line}
 	}

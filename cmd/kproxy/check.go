@@ -36,7 +36,10 @@ func newCheck() *cobra.Command {
 		if len(report) > 0 {
 			fmt.Fprintln(c.OutOrStdout(), daemon.FormatReport(cfg, report))
 		}
-		if len(report.Errors()) > 0 {
+		if errs := report.Errors(); len(errs) > 0 {
+			if daemon.Alone(cfg.Policy, errs) {
+				return errors.New("the check failed: 'kproxy serve' would withdraw what is named, or refuse to start if it has published nothing of it yet")
+			}
 			return errors.New("the check failed: 'kproxy serve' would refuse to start")
 		}
 		fmt.Fprintf(c.OutOrStdout(), "ok: %d protected tables can be published, and the reader role reaches no raw row\n", len(cfg.Policy.Tables))

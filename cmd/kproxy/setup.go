@@ -4,12 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
+	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 	"github.com/kproxy/kproxy/config"
 )
 
@@ -24,6 +30,9 @@ and reader roles, kproxy's schemas, the publication, the grants and the stand-in
 for the system catalogs. It can be run again at any time and never touches data.
 A table is not published where that would make UPDATE and DELETE fail at the source:
 it needs a primary key or another replica identity.
+
+Listed names that are not there, and what shows rows of protected tables as they are,
+are not granted; warnings tell of them.
 
 It connects as an administrator: a superuser, or a role with CREATEROLE that owns
 the protected tables. The passwords of the two roles are set to those that the
@@ -74,7 +83,7 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 		if *admin == "" {
 			return usageError{errors.New("setup needs an administrator's connection: set --admin-url or " + adminEnv + ", or use --print")}
 		}
-		if err := prepare(c.Context(), *admin, cfg.Upstream.Owner.Database, input); err != nil {
+		if err := prepare(c.Context(), *admin, cfg, input, c.ErrOrStderr()); err != nil {
 			return err
 		}
 		fmt.Fprintf(c.OutOrStdout(), "ok: the database is prepared for %d protected tables; 'kproxy check' verifies it\n", len(cfg.Policy.Tables))
@@ -88,8 +97,9 @@ func login(c config.Connection) provision.Login {
 }
 
 // prepare runs the setup as the administrator, in the database that the
-// configuration names: another one would be prepared for nothing.
-func prepare(ctx context.Context, url, database string, input provision.Input) error {
+// configuration names: another one would be prepared for nothing. It writes warnings.
+func prepare(ctx context.Context, url string, cfg *config.Config, input provision.Input, warnings io.Writer) error {
+	database := cfg.Upstream.Owner.Database
 	admin, err := pgx.ParseConfig(url)
 	if err != nil {
 		return usageError{fmt.Errorf("the administrator's connection: %w", err)}
@@ -98,13 +108,47 @@ func prepare(ctx context.Context, url, database string, input provision.Input) e
 		return usageError{fmt.Errorf("the administrator's connection is to database %q, but the configuration's is %q", admin.Database, database)}
 	}
 	admin.Database = database
+	admin.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
+		if n.Severity != "WARNING" {
+			return
+		}
+		fmt.Fprintln(warnings, "warning: "+n.Message)
+		if n.Hint != "" {
+			fmt.Fprintln(warnings, "    fix: "+n.Hint)
+		}
+	}
 	conn, err := pgx.ConnectConfig(ctx, admin)
 	if err != nil {
 		return fmt.Errorf("connecting as the administrator: %w", err)
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if err := provision.Apply(ctx, conn, input); err != nil {
-		return fmt.Errorf("preparing the database: %w", err)
+	if input.Policy, err = present(ctx, conn, cfg, warnings); err != nil {
+		return err
 	}
-	return nil
+	return provision.Apply(ctx, conn, input)
+}
+
+// present is the policy without the listed names that the database does not have, about
+// which it warns. A protected table that is not there is an error, which tells of all names.
+func present(ctx context.Context, conn *pgx.Conn, cfg *config.Config, warnings io.Writer) (catalog.Policy, error) {
+	policy := cfg.Policy
+	report, err := inspect.Names(ctx, conn, policy)
+	if err != nil || len(report) == 0 {
+		return policy, err
+	}
+	if slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == inspect.CodeTableMissing }) {
+		return policy, errors.New("nothing was prepared, as the database lacks what the configuration names:\n" + daemon.FormatReport(cfg, report))
+	}
+	without := func(names []catalog.Name, code string) []catalog.Name {
+		return slices.DeleteFunc(slices.Clone(names), func(name catalog.Name) bool {
+			return slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == code && f.Table == name })
+		})
+	}
+	policy.Readable = without(policy.Readable, inspect.CodeReadableMissing)
+	policy.Functions = without(policy.Functions, inspect.CodeFunctionMissing)
+	for i := range report {
+		report[i].Severity = inspect.Warning
+	}
+	fmt.Fprintln(warnings, daemon.FormatReport(cfg, report))
+	return policy, nil
 }

@@ -32,8 +32,8 @@ to readers they would tell who came and left.
 
 Exit codes: 0 all is well; 1 the status could not be read; 2 wrong command line;
 3 something needs you, and the last lines say what and how it is mended: a table is
-halted, the slot is gone, lost or about to be, it keeps more log than replication.alarm
-allows, or no kproxy applies.`,
+halted, a listed name cannot be used, the audit fails, the slot is gone, lost or about to
+be, it keeps more log than replication.alarm allows, or no kproxy applies.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)

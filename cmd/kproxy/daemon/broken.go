@@ -17,17 +17,41 @@ var aloneCodes = []string{
 	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, codeTableChanged,
 }
 
-// parted divides errors into those that concern everything and those of single tables.
-func parted(policy catalog.Policy, errs inspect.Report) (all inspect.Report, broken map[catalog.Name]inspect.Report) {
-	broken = make(map[catalog.Name]inspect.Report)
+// Those that concern one listed name, which analysts cannot use. Nothing more can be
+// reached than before.
+var (
+	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant}
+	functionCodes = []string{inspect.CodeFunctionMissing, inspect.CodeFunctionGrant}
+)
+
+// parts are errors by what they concern.
+type parts struct {
+	all inspect.Report // everything
+	// broken are those of single protected tables and readable relations, and functions
+	// those of single functions.
+	broken, functions map[catalog.Name]inspect.Report
+}
+
+// parted divides errors into those that concern everything and those of single names.
+func parted(policy catalog.Policy, errs inspect.Report) parts {
+	p := parts{broken: make(map[catalog.Name]inspect.Report), functions: make(map[catalog.Name]inspect.Report)}
 	for _, f := range errs {
-		if slices.Contains(aloneCodes, f.Code) && protects(policy, f.Table) {
-			broken[f.Table] = append(broken[f.Table], f)
-		} else {
-			all = append(all, f)
+		switch {
+		case slices.Contains(aloneCodes, f.Code) && protects(policy, f.Table),
+			slices.Contains(readableCodes, f.Code) && slices.Contains(policy.Readable, f.Table):
+			p.broken[f.Table] = append(p.broken[f.Table], f)
+		case slices.Contains(functionCodes, f.Code) && slices.Contains(policy.Functions, f.Table):
+			p.functions[f.Table] = append(p.functions[f.Table], f)
+		default:
+			p.all = append(p.all, f)
 		}
 	}
-	return all, broken
+	return p
+}
+
+// Alone tells whether all errors concern single names, without which kproxy serves.
+func Alone(policy catalog.Policy, errs inspect.Report) bool {
+	return len(parted(policy, errs).all) == 0
 }
 
 // problem is what is wrong with a table and how it is mended, each in one line.

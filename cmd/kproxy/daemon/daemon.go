@@ -53,7 +53,8 @@ type Daemon struct {
 
 	config       *config.Config
 	publications []catalog.Publication           // what replication was given
-	broken       map[catalog.Name]inspect.Report // tables about which a check found errors
+	broken       map[catalog.Name]inspect.Report // tables and readable relations about which a check found errors
+	uncallable   map[catalog.Name]inspect.Report // functions likewise
 	relations    []catalog.Relation              // what the rewriter knows
 	views        views
 	known        []catalog.View // what the rewriter knows
@@ -61,7 +62,8 @@ type Daemon struct {
 	// released are the tables by the numbers of their generations.
 	released map[int64]catalog.Name
 	served   map[catalog.Name]catalog.OID // what readers may have read
-	told     map[catalog.Name]string      // problems of tables that are in the log
+	told     map[subject]string           // problems of single names that are in the log
+	failure  string                       // why the audit fails, as the log was told last
 	applies  bool                         // as the log was told last
 	alarms   alarms
 }

@@ -21,23 +21,32 @@ type examined struct {
 	// nothing else, unless the table can be published and something beside it is wrong.
 	publications []catalog.Publication
 	broken       map[catalog.Name]inspect.Report
+	functions    map[catalog.Name]inspect.Report
 	views        []catalog.View
 }
 
-// examine checks the database. Errors about single tables are put up with where may
+// leniency says what errors are put up with: those about single protected tables, and
+// those about single names that the policy lists as readable or as functions.
+type leniency struct {
+	table            func(catalog.TablePolicy) bool
+	readable, called func(catalog.Name) bool
+}
+
+// examine checks the database. Errors about single names are put up with where may
 // says so; all others are a *CheckError.
-func examine(ctx context.Context, c *config.Config, may func(catalog.TablePolicy) bool) (examined, error) {
+func examine(ctx context.Context, c *config.Config, may leniency) (examined, error) {
 	checked, err := Check(ctx, c)
 	if err != nil {
 		return examined{}, err
 	}
 	publications := checked.Publications
-	refused, broken := parted(c.Policy, checked.Report.Errors())
-	found := examined{report: checked.Report, relations: checked.Relations, broken: broken, views: checked.Views}
+	errs := parted(c.Policy, checked.Report.Errors())
+	refused, broken := errs.all, errs.broken
+	found := examined{report: checked.Report, relations: checked.Relations, broken: broken, functions: errs.functions, views: checked.Views}
 	for _, t := range c.Policy.Tables {
 		i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table })
 		switch errs := broken[t.Table]; {
-		case len(errs) > 0 && !may(t):
+		case len(errs) > 0 && !may.table(t):
 			refused = append(refused, errs...)
 		case i >= 0:
 			found.publications = append(found.publications, publications[i])
@@ -47,6 +56,16 @@ func examine(ctx context.Context, c *config.Config, may func(catalog.TablePolicy
 			return examined{}, errors.New("a table changed while it was being checked; try again")
 		}
 	}
+	for _, name := range c.Policy.Readable {
+		if errs := broken[name]; len(errs) > 0 && !may.readable(name) {
+			refused = append(refused, errs...)
+		}
+	}
+	for _, name := range c.Policy.Functions {
+		if errs := errs.functions[name]; len(errs) > 0 && !may.called(name) {
+			refused = append(refused, errs...)
+		}
+	}
 	if len(refused) > 0 {
 		return examined{}, &CheckError{Config: c, Report: refused}
 	}
@@ -54,7 +73,8 @@ func examine(ctx context.Context, c *config.Config, may func(catalog.TablePolicy
 }
 
 // check examines the database at the start. A table that was published before and
-// that its policy no longer fits is withdrawn; one that never was is a mistake.
+// that its policy no longer fits is withdrawn; one that never was is a mistake, and so are
+// listed names that cannot be used before anything has been published.
 func (d *Daemon) check(ctx context.Context) error {
 	before, err := publishedBefore(ctx, d.config)
 	if err != nil {
@@ -63,7 +83,11 @@ func (d *Daemon) check(ctx context.Context) error {
 	if err := sweepViews(ctx, d.config); err != nil {
 		return err
 	}
-	found, err := examine(ctx, d.config, func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) })
+	served := func(catalog.Name) bool { return len(before) > 0 }
+	found, err := examine(ctx, d.config, leniency{
+		table:    func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) },
+		readable: served, called: served,
+	})
 	if err != nil {
 		return err
 	}
@@ -82,7 +106,8 @@ func (d *Daemon) check(ctx context.Context) error {
 }
 
 func (d *Daemon) adopt(found examined) {
-	d.relations, d.publications, d.broken = found.relations, found.publications, found.broken
+	d.relations, d.publications = found.relations, found.publications
+	d.broken, d.uncallable = found.broken, found.functions
 	d.views.found, d.views.afresh = found.views, true
 }
 

@@ -15,7 +15,7 @@ type Need struct {
 
 // needs are what waits for the operator, the gravest first.
 func (s Stored) needs(c config.Replication) []Need {
-	r, needs := s.Replication, []Need{}
+	r, needs := s.Replication, append([]Need{}, s.found.grave...)
 	need := func(what, fix string) { needs = append(needs, Need{what, fix}) }
 	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
 	switch {
@@ -36,5 +36,5 @@ func (s Stored) needs(c config.Replication) []Need {
 			need(fmt.Sprintf("table %s is withdrawn: %s", t.Table, t.Problem), t.Fix)
 		}
 	}
-	return append(needs, s.viewNeeds()...)
+	return append(append(needs, s.found.alone...), s.viewNeeds()...)
 }

@@ -36,9 +36,13 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	}
 	changes := compare(d.config, next)
 	next = takeover(d.config, next)
-	running := d.config.Policy.Tables
-	found, err := examine(ctx, next, func(t catalog.TablePolicy) bool {
-		return slices.ContainsFunc(running, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
+	running := d.config.Policy
+	found, err := examine(ctx, next, leniency{
+		table: func(t catalog.TablePolicy) bool {
+			return slices.ContainsFunc(running.Tables, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
+		},
+		readable: func(name catalog.Name) bool { return slices.Contains(running.Readable, name) },
+		called:   func(name catalog.Name) bool { return slices.Contains(running.Functions, name) },
 	})
 	if err != nil {
 		return d.refuse(changes, err, try)
@@ -62,6 +66,9 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	d.gate.limit(next, d.snapshot())
 	d.renew()
 	d.lookAtViews(ctx)
+	if d.unavailable.Load() != nil {
+		d.audit(ctx) // what failed has been mended: clients need not wait for the next one
+	}
 	if afresh {
 		d.syncer.Reload(found.publications)
 	}

@@ -27,6 +27,8 @@ type Stored struct {
 	Views       []StoredView  `json:"views"`  // likewise
 	// Needs is what waits for the operator; empty where all is well.
 	Needs []Need `json:"needs"`
+
+	found findings
 }
 
 // Replication is how far the releases are behind the source.
@@ -97,8 +99,8 @@ type StoredTable struct {
 	Expired       int64      `json:"expired"`
 }
 
-// ReadStored connects as the owner and reads the private store. It counts the rows of
-// every table.
+// ReadStored connects as the owner, reads the private store, and checks the database as
+// processes that serve do. It counts the rows of every table.
 func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
@@ -109,6 +111,7 @@ func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
+	s.readFindings(ctx, c)
 	s.Needs = s.needs(c.Replication)
 	return s, nil
 }

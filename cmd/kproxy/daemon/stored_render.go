@@ -36,7 +36,7 @@ func (s Stored) WriteText(w io.Writer) error {
 		if i == 0 {
 			text.WriteByte('\n')
 		}
-		fmt.Fprintf(&text, "needs you: %s\n    fix: %s\n", n.What, n.Fix)
+		fmt.Fprintf(&text, "needs you: %s\n    fix: %s\n", n.What, strings.ReplaceAll(n.Fix, "\n", "\n         "))
 	}
 	if _, err := io.WriteString(w, text.String()); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
@@ -70,7 +70,11 @@ func (s Stored) writeReplication(text *strings.Builder) {
 		}
 		text.WriteByte('\n')
 	}
-	fmt.Fprintf(text, "kproxy serves in %d processes\n", r.Processes)
+	processes := "processes"
+	if r.Processes == 1 {
+		processes = "process"
+	}
+	fmt.Fprintf(text, "kproxy serves in %d %s\n", r.Processes, processes)
 }
 
 // stateText is the table's state, and what is under way.

@@ -75,7 +75,11 @@ func (s Stored) viewNeeds() []Need {
 	var needs []Need
 	for _, v := range s.Views {
 		if v.Problem != "" {
-			needs = append(needs, Need{fmt.Sprintf("view %s is withdrawn: %s", v.View, v.Problem), "see 'kproxy check'"})
+			fix := s.found.views[v.View]
+			if fix == "" { // it is being published again perhaps
+				fix = fixDefinition
+			}
+			needs = append(needs, Need{fmt.Sprintf("view %s is withdrawn: %s", v.View, v.Problem), fix})
 		}
 	}
 	return needs

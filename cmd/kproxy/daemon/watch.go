@@ -3,8 +3,10 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -24,7 +26,7 @@ const alarmInterval = 3 * time.Second
 
 // startingOnly are the findings that keep kproxy from starting but take nothing
 // away from what is published. Replication itself watches its slot.
-var startingOnly = []string{"slots", "wal-senders", codeSlotPosition}
+var startingOnly = []string{"slots", "wal-senders", codeSlotPosition, inspect.CodeTemporaryGrant}
 
 // watch keeps names, withdrawals, the audit and the alarms up to date until ctx ends,
 // and does what it is given.
@@ -74,20 +76,21 @@ func (d *Daemon) do(ctx context.Context, task func(context.Context)) {
 }
 
 // audit proves again what serving rests on. While it cannot, nothing is served; what
-// concerns one table alone withdraws that one.
+// concerns one name alone withdraws that one.
 func (d *Daemon) audit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
 	found, err := Check(ctx, d.config)
-	findings, broken := parted(d.config.Policy, found.Report.Errors())
-	findings = slices.DeleteFunc(findings, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
+	errs := parted(d.config.Policy, found.Report.Errors())
+	broken := errs.broken
+	findings := slices.DeleteFunc(errs.all, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
 	if err == nil {
 		for _, f := range d.changed(found.Publications) {
 			if _, known := broken[f.Table]; !known {
 				broken[f.Table] = inspect.Report{f}
 			}
 		}
-		d.broken, d.views.found = broken, found.Views
+		d.broken, d.uncallable, d.views.found = broken, errs.functions, found.Views
 		d.resolve(found.Relations)
 	}
 	switch {
@@ -96,11 +99,37 @@ func (d *Daemon) audit(ctx context.Context) {
 		d.Logger.Warn("the audit could not run: the database is out of reach", "error", err)
 	case err != nil || len(findings) > 0:
 		d.unavailable.Store(&unavailable{})
-		d.Logger.Error("the audit failed; refusing statements until it passes", "error", err, "findings", findings.String())
+		d.tellFailure(err, findings)
 	case d.unavailable.Swap(nil) != nil:
+		d.failure = ""
 		d.Logger.Info("the audit passes again; serving")
 	}
 }
+
+// tellFailure puts into the log, once, why the audit fails: one line for each finding.
+func (d *Daemon) tellFailure(err error, findings inspect.Report) {
+	failure := fmt.Sprint(err, findings)
+	if failure == d.failure {
+		return
+	}
+	d.failure = failure
+	const message = "the audit failed; refusing statements until it passes"
+	if err != nil {
+		d.Logger.Error(message, "error", err)
+	} else {
+		d.Logger.Error(message, "findings", len(findings))
+	}
+	for _, f := range findings {
+		fields := []any{"code", f.Code, "what", f.What, "fix", oneLine(f.Fix)}
+		if f.Table != (catalog.Name{}) {
+			fields = append(fields, "relation", f.Table)
+		}
+		d.Logger.Error("a finding of the audit", fields...)
+	}
+}
+
+// oneLine puts the lines of a script beside each other.
+func oneLine(script string) string { return strings.Join(strings.Fields(script), " ") }
 
 // changed reports the tables that are no longer the ones being applied: the
 // stream tells nothing of columns that were dropped and added again, or of a

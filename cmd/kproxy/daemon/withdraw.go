@@ -152,6 +152,12 @@ func withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.
 	return withdrawn
 }
 
+// configured tells whether the policy has the name.
+func (d *Daemon) configured(name catalog.Name) bool {
+	p := d.config.Policy
+	return protects(p, name) || slices.Contains(p.Readable, name) || slices.Contains(p.Functions, name)
+}
+
 // subject is what the log tells of.
 type subject struct {
 	kind string
@@ -193,7 +199,7 @@ func (d *Daemon) tell(status ksync.Status) {
 	listed("relation", d.config.Policy.Readable, d.broken)
 	listed("function", d.config.Policy.Functions, d.uncallable)
 	for of := range d.told {
-		if _, still := problems[of]; !still {
+		if _, still := problems[of]; !still && d.configured(of.name) {
 			d.Logger.Info("a "+of.kind+" is well again", of.kind, of.name)
 		}
 	}

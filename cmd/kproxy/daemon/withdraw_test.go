@@ -8,6 +8,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -71,11 +72,58 @@ func TestFindingsOfSingleTables(t *testing.T) {
 		{Code: codePublication, What: "does not exist"},
 		{Code: codePublication, Table: a, What: "does not hold the table", Fix: "mend it"},
 	}
-	all, broken := parted(policy, report)
-	if len(all) != 3 || len(broken) != 1 || len(broken[a]) != 2 {
-		t.Fatalf("all: %v, broken: %v", all, broken)
+	parts := parted(policy, report)
+	broken := parts.broken
+	if len(parts.all) != 3 || len(broken) != 1 || len(broken[a]) != 2 || len(parts.functions) != 0 {
+		t.Fatalf("got %+v", parts)
 	}
 	if what, fix := problem(broken[a]); what != "column age: is gone; does not hold the table" || fix != "mend it" {
 		t.Errorf("%q, %q", what, fix)
+	}
+}
+
+// TestFindingsOfListedNames withdraw those alone, and status tells of them.
+func TestFindingsOfListedNames(t *testing.T) {
+	t.Parallel()
+	name := func(relation string) catalog.Name { return catalog.Name{Schema: "public", Relation: relation} }
+	policy := catalog.Policy{
+		Tables: []catalog.TablePolicy{{Table: name("t")}}, Readable: []catalog.Name{name("gone"), name("denied"), name("fine")}, Functions: []catalog.Name{name("t"), name("fine")},
+	}
+	report := inspect.Report{
+		{Severity: inspect.Error, Code: inspect.CodeReadableMissing, Table: name("gone"), What: "there is no such relation", Fix: "mend a"},
+		{Severity: inspect.Error, Code: inspect.CodeReadableGrant, Table: name("denied"), What: "may not be read", Fix: "mend b"},
+		{Severity: inspect.Error, Code: inspect.CodeFunctionMissing, Table: name("t"), What: "there is no such function", Fix: "mend c"},
+		{Severity: inspect.Warning, Code: codeViewProblem, Table: name("fine"), What: "cannot be published", Fix: "mend d"},
+		{Severity: inspect.Error, Code: inspect.CodeTemporaryGrant, What: "no temporary tables", Fix: "mend e"},
+		{Severity: inspect.Error, Code: "slots", What: "too few slots", Fix: "mend f"},
+	}
+	if errs := parted(policy, report.Errors()); len(errs.all) != 2 || len(errs.broken) != 2 || len(errs.functions) != 1 {
+		t.Fatalf("got %+v", errs)
+	}
+	if Alone(policy, report.Errors()) || !Alone(policy, report[:4].Errors()) {
+		t.Error("what concerns one name is not told from what concerns all")
+	}
+	status := ksync.Status{State: ksync.Streaming, Tables: map[catalog.Name]ksync.TableStatus{name("t"): {State: ksync.Published, Records: 3}}}
+	withdrawn := withdrawals(policy, status, parted(policy, report.Errors()).broken)
+	if len(withdrawn) != 1 || withdrawn[name("denied")] != notGranted {
+		t.Errorf("withdrawn are %v", withdrawn)
+	}
+	s := Stored{
+		Replication: Replication{Exists: true, Applier: &Applier{}}, Tables: []StoredTable{{Table: "public.t", State: "published"}},
+		Views: []StoredView{{View: "public.fine", State: viewWithdrawn, Problem: "its definition"}},
+	}
+	told := func(report inspect.Report) string {
+		s.found = s.judge(policy, report)
+		return fmt.Sprint(s.needs(config.Replication{}))
+	}
+	const want = "[{no temporary tables mend e} {readable public.gone is withdrawn: there is no such relation mend a} " +
+		"{readable public.denied is withdrawn: may not be read mend b} {function public.t cannot be called: there is no such function mend c} " +
+		"{view public.fine is withdrawn: its definition mend d}]"
+	if got := told(report); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	grave := append(report, inspect.Finding{Severity: inspect.Error, Code: "raw-grant", Table: name("t"), What: "can be read", Fix: "mend g"})
+	if got := told(grave); !strings.HasPrefix(got, "[{the audit fails, so that nothing is served: public.t: can be read mend g} ") {
+		t.Errorf("got %s", got)
 	}
 }
