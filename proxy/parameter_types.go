@@ -2,7 +2,7 @@ package proxy
 
 import (
 	"encoding/binary"
-	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -10,9 +10,10 @@ import (
 // for a parameter (pg_type.dat). Left out are those that print the name of
 // whatever object a number stands for (reg*), transaction and row identifiers,
 // and row types: the gate keeps them out of statements, and a declared type
-// stands beside the statement. 0 leaves the type to the server, 705 is unknown.
+// stands beside the statement. 0 leaves the type to the server, 705 is unknown, and
+// 2278, void, is what JDBC declares for what a call returns.
 var parameterTypes = []uint32{
-	0, 705,
+	0, 705, 2278,
 	16, 1000, 17, 1001, 18, 1002, 19, 1003, 20, 1016, 21, 1005, 23, 1007, 25, 1009, 26, 1028, // bool to oid
 	700, 1021, 701, 1022, 790, 791, 1700, 1231, // numbers
 	1042, 1014, 1043, 1015, 1560, 1561, 1562, 1563, 2950, 2951, // bpchar, varchar, bit, varbit, uuid
@@ -39,8 +40,8 @@ func (errParameterType) Hint() string {
 // checkTypes returns the refusal of a parameter's declared type, if any.
 func (m parseMessage) checkTypes() *refusal {
 	for types := m.types[2:]; len(types) >= 4; types = types[4:] {
-		if !slices.Contains(parameterTypes, binary.BigEndian.Uint32(types)) {
-			return newRefusal(errParameterType{errors.New("a parameter is declared with a type that is not allowed here")}, stateFeatureNotSupported)
+		if oid := binary.BigEndian.Uint32(types); !slices.Contains(parameterTypes, oid) {
+			return newRefusal(errParameterType{fmt.Errorf("a parameter is declared with type %d, which is not allowed here", oid)}, stateFeatureNotSupported)
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 )
 
 // maxShortBytes caps Describe, Execute and Close (PQ_SMALL_MESSAGE_LIMIT).
@@ -206,10 +207,22 @@ func (s *session) parse(f frame) error {
 func (s *session) statementBody(f frame) ([]byte, *refusal, error) {
 	if f.size > s.config.MaxStatementBytes {
 		err := skipBody(s.clientIn, f.size)
-		return nil, newRefusal(errors.New("the statement is too long"), stateProgramLimitExceeded), err
+		return nil, newRefusal(errTooLong(s.config.MaxStatementBytes), stateProgramLimitExceeded), err
 	}
 	body, err := readBody(s.clientIn, f.size, f.size)
 	return body, nil, err
+}
+
+// errTooLong refuses a statement that is longer than so many bytes.
+type errTooLong int
+
+func (e errTooLong) Error() string {
+	return fmt.Sprintf("the statement is longer than %d bytes", int(e))
+}
+
+// Hint tells what to do instead.
+func (errTooLong) Hint() string {
+	return "Send less text at once; the operator can raise the limit (limits.max_statement_bytes)."
 }
 
 // refuseQuery sends the refusal's token as a simple query.

@@ -111,7 +111,7 @@ func guardVerb(sql string, tokens []token, o Options) error {
 		return nil
 	case o.TemporaryTables && verb == "ALTER":
 		hint = "Temporary tables cannot be altered: make another, CREATE TEMPORARY TABLE ... AS SELECT."
-	case o.TemporaryTables:
+	case o.TemporaryTables && verb != "DO" && verb != "CALL":
 		hint = temporaryHint
 	case verb == "CREATE" && len(tokens) > 1 && strings.HasPrefix(word(tokens[1]), "TEMP"),
 		verb == "CREATE" && len(tokens) > 2 && strings.HasPrefix(word(tokens[2]), "TEMP"):

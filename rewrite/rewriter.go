@@ -187,7 +187,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	}
 	for i, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
-			return nil, err
+			return nil, atStatement(err, sql, raw)
 		}
 		w.stepOn(i, len(tree.GetStmts()))
 	}
@@ -197,4 +197,20 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	}
 	statement := &Statement{SQL: text, Reads: w.reads, Effects: w.effects, Plans: w.plans, Uses: w.uses}
 	return &rewriting{statement: statement, tree: tree}, nil
+}
+
+// atStatement gives a refusal that knows no place the beginning of its statement; of SET
+// and SHOW, as from PostgreSQL, nobody asks where.
+func atStatement(err error, sql string, raw *pg.RawStmt) error {
+	var refusal *Refusal
+	start := int(raw.GetStmtLocation()) // of the blanks and comments before it
+	setting := raw.GetStmt().GetVariableSetStmt() != nil || raw.GetStmt().GetVariableShowStmt() != nil
+	if !errors.As(err, &refusal) || setting || start < 0 || start > len(sql) {
+		return err
+	}
+	l := lexer{sql: sql[start:]}
+	if l.next() == lexEnd || l.start < 0 {
+		return err
+	}
+	return refusal.at(int32(start + l.start))
 }

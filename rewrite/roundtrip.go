@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"errors"
+	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"github.com/pganalyze/pg_query_go/v5/parser"
@@ -27,7 +28,11 @@ func syntaxError(err error) *Refusal {
 	if !errors.As(err, &parseError) {
 		return refuse(stateTooComplex, "Split the query.", "the query is too complex")
 	}
-	r := refuse(stateSyntax, "kproxy reads the syntax of PostgreSQL 16.", "%s", parseError.Message)
+	hint := ""
+	if strings.HasPrefix(parseError.Message, "syntax error at or near") {
+		hint = "If it is syntax of a newer PostgreSQL: kproxy reads that of PostgreSQL 16."
+	}
+	r := refuse(stateSyntax, hint, "%s", parseError.Message)
 	r.position = parseError.Cursorpos
 	return r
 }

@@ -50,7 +50,11 @@ var ofTransaction = words(`transaction_deferrable transaction_isolation transact
 func harmless(name string) bool { return freeSettings[name] || shownSettings[name] }
 
 func refuseSetting(what, name string) *Refusal {
-	return refuse(statePrivilege, "Only settings of the client's own formats, plans and time limits are open.",
+	hint := "Only settings of the client's own formats, plans and time limits are open."
+	if strings.EqualFold(name, "synchronize_seqscans") {
+		hint = "pg_dump, which sets it, cannot be used through kproxy: use COPY ... TO STDOUT."
+	}
+	return refuse(statePrivilege, hint,
 		"permission denied to %s parameter %q", what, name)
 }
 

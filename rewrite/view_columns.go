@@ -79,7 +79,7 @@ func (v *viewColumns) visit(m protoreflect.Message, s *viewScope) error {
 		s = inner
 	case *pg.ColumnRef:
 		if item := s.hides(n); item != nil {
-			return refuse(statePrivilege, "Publish the column, or use others.",
+			return refuse(statePrivilege, "Publish the column, or leave it out of the view.",
 				"it computes with column %s of %s, which is not published", lastName(n.GetFields()), item.relation).at(n.GetLocation())
 		}
 	}

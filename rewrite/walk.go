@@ -111,7 +111,7 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return refuse(statePrivilege, "Leave the locking clause out.",
 			"kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed")
 	case *pg.IntoClause:
-		return refuseInto()
+		return refuseInto().at(n.GetRel().GetLocation())
 	case *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.MergeStmt:
 		return refuseVerb("changing data in WITH", "Only SELECT may stand inside WITH.")
 	}

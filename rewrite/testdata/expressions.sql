@@ -157,7 +157,7 @@ SELECT (a > b)::int, (EXISTS (SELECT 1))::int, (a IN (SELECT 1))::int, (a IN (SE
 SELECT (a LIKE b ESCAPE 'x') IS NULL, (a OVERLAPS b)::int
 --! 42601 syntax error at or near "OVERLAPS"
 --! position: 42
---! hint: kproxy reads the syntax of PostgreSQL 16.
+--! hint: If it is syntax of a newer PostgreSQL: kproxy reads that of PostgreSQL 16.
 
 SELECT (a AT TIME ZONE 'UTC') AT TIME ZONE 'X', (extract(year FROM a))::int, (x AT TIME ZONE 'a').b
 --> SELECT a AT TIME ZONE 'UTC' AT TIME ZONE 'X', extract ('year' FROM a)::int, (x AT TIME ZONE 'a').b

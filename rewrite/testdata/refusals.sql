@@ -80,6 +80,7 @@ SELECT pg_terminate_backend(1)
 
 SELECT (1).pg_terminate_backend
 --! 42501 permission denied for function pg_terminate_backend
+--! position: 1
 --! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
 
 SELECT g.pg_sleep FROM generate_series(1, 2) g
@@ -89,10 +90,12 @@ SELECT g.pg_sleep FROM generate_series(1, 2) g
 
 SELECT (g).nextval FROM unnest(ARRAY['s']) g
 --! 42501 permission denied for function nextval
+--! position: 1
 --! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
 
 SELECT ('search_path').current_setting
 --! 42501 permission denied for function current_setting
+--! position: 1
 --! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
 
 SELECT set_config('search_path', 'public', false)
@@ -227,14 +230,17 @@ SELECT 'a' COLLATE public.mine
 
 WITH x AS (DELETE FROM patients RETURNING *) SELECT * FROM x
 --! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! position: 1
 --! hint: Only SELECT may stand inside WITH.
 
 WITH x AS (INSERT INTO wards VALUES (1) RETURNING *) SELECT * FROM x
 --! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! position: 1
 --! hint: Only SELECT may stand inside WITH.
 
 WITH x AS (UPDATE wards SET id = 1 RETURNING *) SELECT * FROM x
 --! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! position: 1
 --! hint: Only SELECT may stand inside WITH.
 
 INSERT INTO patients VALUES (1)
@@ -264,22 +270,23 @@ TRUNCATE patients
 
 SELECT * INTO TEMP t FROM patients
 --! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
---! hint: Leave INTO out and keep the result on the client's side.
+--! position: 20
+--! hint: Leave INTO out and keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
 
 SELECT * INTO GLOBAL TEMPORARY t FROM patients
 --! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
 --! position: 10
---! hint: Leave INTO out and keep the result on the client's side.
+--! hint: Leave INTO out and keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
 
 CREATE TEMP TABLE patients AS SELECT 1
---! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
 --! position: 1
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
 
 CREATE LOCAL TEMPORARY TABLE "#Tableau_1" (a int)
---! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
 --! position: 1
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
 
 CREATE VIEW v AS SELECT * FROM patients
 --! 42501 kproxy publishes read-only views: CREATE is not allowed
@@ -386,10 +393,12 @@ SELECT 1; SELECT * FROM secrets
 
 SELECT * FROM patients FOR UPDATE
 --! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! position: 1
 --! hint: Leave the locking clause out.
 
 SELECT * FROM patients FOR KEY SHARE OF patients NOWAIT
 --! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! position: 1
 --! hint: Leave the locking clause out.
 
 SELECT * FROM patients TABLESAMPLE bernoulli (10)
@@ -397,18 +406,22 @@ SELECT * FROM patients TABLESAMPLE bernoulli (10)
 
 COPY patients FROM STDIN
 --! 42501 kproxy publishes read-only views: COPY FROM is not allowed
---! hint: Use COPY ... TO STDOUT, or \copy in psql.
+--! position: 1
+--! hint: Nothing can be loaded through kproxy.
 
 COPY patients TO '/tmp/x'
 --! 42501 kproxy publishes read-only views: COPY TO a file or program is not allowed
+--! position: 1
 --! hint: Use COPY ... TO STDOUT, or \copy in psql.
 
 COPY patients TO PROGRAM 'cat'
 --! 42501 kproxy publishes read-only views: COPY TO a file or program is not allowed
+--! position: 1
 --! hint: Use COPY ... TO STDOUT, or \copy in psql.
 
 COPY (SELECT * FROM patients) TO PROGRAM 'cat'
 --! 42501 kproxy publishes read-only views: COPY TO a file or program is not allowed
+--! position: 1
 --! hint: Use COPY ... TO STDOUT, or \copy in psql.
 
 COPY secrets TO STDOUT
@@ -418,6 +431,7 @@ COPY secrets TO STDOUT
 
 COPY (DELETE FROM patients RETURNING *) TO STDOUT
 --! 42501 kproxy publishes read-only views: COPY of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 COPY patients TO STDOUT (FREEZE)
@@ -437,14 +451,17 @@ EXPLAIN (SETTINGS) SELECT 1
 
 EXPLAIN ANALYZE DELETE FROM patients
 --! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 EXPLAIN CREATE TABLE t AS SELECT * FROM patients
 --! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 EXPLAIN ANALYZE DECLARE c CURSOR FOR SELECT 1
 --! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 EXPLAIN SELECT * FROM secrets
@@ -454,6 +471,7 @@ EXPLAIN SELECT * FROM secrets
 
 PREPARE p AS DELETE FROM patients
 --! 42501 kproxy publishes read-only views: PREPARE of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 PREPARE p (patients) AS SELECT 1
@@ -486,10 +504,12 @@ CREATE TABLE t AS EXECUTE p
 
 PREPARE TRANSACTION 'x'
 --! 42501 kproxy publishes read-only views: two-phase commit is not allowed
+--! position: 1
 --! hint: Use COMMIT.
 
 COMMIT PREPARED 'x'
 --! 42501 kproxy publishes read-only views: two-phase commit is not allowed
+--! position: 1
 --! hint: Use COMMIT.
 
 SELECT DEFAULT
@@ -500,6 +520,7 @@ VALUES (DEFAULT)
 
 SELECT * FROM current_schemas(true)
 --! 0A000 this function is not supported in FROM
+--! position: 1
 --! hint: Call it in the SELECT list.
 
 SELECT current_schemas(age > 3) FROM patients
@@ -526,17 +547,15 @@ SELECT kproxy_catalog.visible(1)
 SELECT * FROM patients WHERE
 --! 42601 syntax error at end of input
 --! position: 29
---! hint: kproxy reads the syntax of PostgreSQL 16.
 
 SELECT 'unterminated
 --! 42601 unterminated quoted string at or near "'unterminated"
 --! position: 8
---! hint: kproxy reads the syntax of PostgreSQL 16.
 
 SELECT * FROM patients; COMMIT; foo
 --! 42601 syntax error at or near "foo"
 --! position: 33
---! hint: kproxy reads the syntax of PostgreSQL 16.
+--! hint: If it is syntax of a newer PostgreSQL: kproxy reads that of PostgreSQL 16.
 
 COPY (SELECT 1) TO STDOUT (NULL)
 --! 22023 COPY option "null" does not take this value
@@ -617,6 +636,7 @@ SELECT * FROM XMLTABLE('/a' PASSING x COLUMNS r regtype)
 
 SELECT (g).regclass FROM generate_series(1, 2) g
 --! 42501 permission denied for function regclass
+--! position: 1
 --! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
 
 SELECT g.regclassout, (v).oidvectortypes FROM generate_series(1, 2) g
@@ -657,6 +677,7 @@ SELECT mxid_age('1')
 
 SELECT (x).mxid_age FROM pg_class x
 --! 42501 permission denied for function mxid_age
+--! position: 1
 --! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
 
 SELECT pg_get_serial_sequence(relname, 'id') FROM pg_class
@@ -679,3 +700,11 @@ SELECT pg_get_expr(conbin, 'patients') FROM pg_constraint
 SELECT 'kproxy_store'::regnamespace, 'a.b'::regnamespace
 --! 3F000 schema "kproxy_store" does not exist
 --! position: 22
+
+SET synchronize_seqscans TO off
+--! 42501 permission denied to set parameter "synchronize_seqscans"
+--! hint: pg_dump, which sets it, cannot be used through kproxy: use COPY ... TO STDOUT.
+
+RESET transaction_isolation
+--! 42501 permission denied to set parameter "transaction_isolation"
+--! hint: Only settings of the client's own formats, plans and time limits are open.

@@ -71,6 +71,7 @@ SELECT xmlparse(DOCUMENT '<a/>' PRESERVE WHITESPACE)
 
 SELECT * FROM patients FOR UPDATE
 --! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! position: 1
 --! hint: Leave the locking clause out.
 
 SELECT overlay('a', 'b', 1, 2), overlay('a', 'b', 1), overlay('a'), overlay('a' placing 'b' from 1 for 2)

@@ -214,6 +214,7 @@ SET default_transaction_read_only = on
 
 SET CONSTRAINTS ALL DEFERRED
 --! 42501 kproxy publishes read-only views: CONSTRAINTS SET is not allowed
+--! position: 1
 --! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
 
 RESET timezone
@@ -312,7 +313,7 @@ SHOW search_path
 SET search_path TO hospital, $user
 --! 42601 syntax error at or near "$"
 --! position: 30
---! hint: kproxy reads the syntax of PostgreSQL 16.
+--! hint: If it is syntax of a newer PostgreSQL: kproxy reads that of PostgreSQL 16.
 SET search_path TO hospital, "$user"
 --> SET search_path TO DEFAULT
 SHOW search_path
@@ -357,6 +358,7 @@ SELECT * FROM patients
 
 SELECT set_config('search_path', 'a b', false)
 --! 22023 invalid value for parameter "search_path": "a b"
+--! position: 1
 --! hint: A search path is a list of schemas, separated by commas.
 
 SELECT set_config('search_path', 'hospital', false), 1
@@ -548,3 +550,6 @@ SET temp_buffers = '1GB'
 SET app.tenant = 'x'
 --! 42501 permission denied to set parameter "app.tenant"
 --! hint: Only settings of the client's own formats, plans and time limits are open.
+
+SET transaction_timeout TO DEFAULT; RESET jit
+--> SET transaction_timeout TO DEFAULT; RESET jit

@@ -25,6 +25,7 @@ SELECT pg_relation_is_updatable('patients', false), pg_column_is_updatable(c.oid
 
 SELECT * FROM pg_relation_size('patients')
 --! 0A000 this function is not supported in FROM
+--! position: 1
 --! hint: Call it in the SELECT list.
 
 -- system columns of catalogs

@@ -34,6 +34,7 @@ SELECT pg_table_is_visible(1), current_schema, current_schemas(true) IS NULL
 --> SELECT kproxy_catalog.table_is_visible(1, '{pg_temp,pg_catalog,public}'::pg_catalog.name[]) AS pg_table_is_visible, 'public'::pg_catalog.name AS "current_schema", '{pg_temp,pg_catalog,public}'::pg_catalog.name[] IS NULL
 DROP TABLE public.patients
 --! 42501 must be owner of table patients
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 DROP TABLE patients CASCADE
 --> DROP TABLE pg_temp.patients CASCADE
@@ -87,21 +88,26 @@ DROP TABLE IF EXISTS "#Tableau_1", pg_temp.b
 
 DROP TABLE IF EXISTS patients
 --! 42501 must be owner of table patients
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 DROP TABLE IF EXISTS secrets
 --! 42501 must be owner of table secrets
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 DROP TABLE nothing
 --! 42P01 table "nothing" does not exist
+--! position: 1
 
 CREATE TABLE t (a int)
 --! 42501 kproxy publishes read-only views: CREATE TABLE is not allowed
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE UNLOGGED TABLE t (a int)
 --! 42501 kproxy publishes read-only views: CREATE TABLE is not allowed
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE GLOBAL TEMP TABLE t (a int)
@@ -114,9 +120,9 @@ CREATE TEMP TABLE public.t (a int)
 --! position: 19
 
 CREATE TEMP TABLE t (a serial)
---! 42704 type "serial" does not exist
+--! 0A000 kproxy does not support columns of type serial: they draw on a sequence
 --! position: 24
---! hint: Built-in types, and those of columns that can be read, can be named.
+--! hint: Declare an integer, and number rows by row_number() OVER ().
 
 CREATE TEMP TABLE t (a patients)
 --! 0A000 kproxy supports built-in types in temporary tables only
@@ -135,22 +141,27 @@ CREATE TEMP TABLE t (a int GENERATED ALWAYS AS IDENTITY)
 
 CREATE TEMP TABLE t (LIKE patients)
 --! 0A000 kproxy supports columns and constraints in CREATE TABLE only
+--! position: 1
 --! hint: Write CREATE TEMPORARY TABLE ... AS SELECT ... instead.
 
 CREATE TEMP TABLE t () INHERITS (patients)
 --! 0A000 kproxy does not support inh relations here
+--! position: 1
 --! hint: Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.
 
 CREATE TEMP TABLE t (a int) WITH (fillfactor = 10)
 --! 0A000 kproxy does not support options here
+--! position: 1
 --! hint: Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.
 
 CREATE TEMP TABLE t (a int) TABLESPACE x
 --! 0A000 kproxy does not support tablespacename here
+--! position: 1
 --! hint: Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.
 
 CREATE TEMP TABLE t (a int) PARTITION BY LIST (a)
 --! 0A000 kproxy does not support partspec here
+--! position: 1
 --! hint: Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.
 
 CREATE TEMP TABLE t (a int DEFAULT pg_sleep(1))
@@ -164,28 +175,34 @@ CREATE TEMP TABLE t AS SELECT * FROM secrets
 --! hint: Only published tables and those that the operator lists can be read.
 
 CREATE TEMP VIEW v AS SELECT * FROM patients
---! 42501 kproxy publishes read-only views: VIEW is not allowed
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! 42501 kproxy publishes read-only views: CREATE VIEW is not allowed
+--! position: 1
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE TEMP SEQUENCE s
---! 42501 kproxy publishes read-only views: CREATE SEQ is not allowed
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! 42501 kproxy publishes read-only views: CREATE SEQUENCE is not allowed
+--! position: 1
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE MATERIALIZED VIEW v AS SELECT 1
 --! 42501 kproxy publishes read-only views: CREATE MATERIALIZED VIEW is not allowed
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS 'SELECT 1'
 --! 42501 kproxy publishes read-only views: CREATE FUNCTION is not allowed
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! position: 1
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE SCHEMA s
 --! 42501 kproxy publishes read-only views: CREATE SCHEMA is not allowed
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! position: 1
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE ROLE r
 --! 42501 kproxy publishes read-only views: CREATE ROLE is not allowed
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! position: 1
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 CREATE INDEX ON patients (age)
 --! 42501 permission denied for table patients
@@ -231,6 +248,7 @@ TRUNCATE patients
 
 ANALYZE
 --! 42501 kproxy publishes read-only views: VACUUM, or ANALYZE of all tables, is not allowed
+--! position: 1
 --! hint: ANALYZE of temporary tables is allowed.
 
 ANALYZE patients
@@ -241,32 +259,62 @@ ANALYZE patients
 VACUUM t
 --! 42501 kproxy publishes read-only views: VACUUM is not allowed
 --! position: 1
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 ALTER TABLE t ADD a int
 --! 42501 kproxy publishes read-only views: ALTER is not allowed
 --! position: 1
---! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+--! hint: Temporary tables cannot be altered: make another, CREATE TEMPORARY TABLE ... AS SELECT.
 
 DROP VIEW patients
 --! 42501 kproxy publishes read-only views: DROP of anything but a temporary table is not allowed
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 DROP SCHEMA public
 --! 42501 kproxy publishes read-only views: DROP of anything but a temporary table is not allowed
+--! position: 1
 --! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
 
 WITH d AS (DELETE FROM t RETURNING *) SELECT * FROM d
 --! 42501 kproxy publishes read-only views: changing data in WITH is not allowed
+--! position: 1
 --! hint: Only SELECT may stand inside WITH.
 
 PREPARE p AS INSERT INTO t VALUES (1)
 --! 42501 kproxy publishes read-only views: PREPARE of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 EXPLAIN DELETE FROM t
 --! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed
+--! position: 1
 --! hint: Only SELECT, VALUES and TABLE may stand there.
 
 START TRANSACTION READ WRITE
 --> START TRANSACTION READ WRITE
+
+CREATE TEMP TABLE bpchar (a int)
+--! 0A000 kproxy does not support a temporary table of this name
+--! position: 19
+--! hint: Choose another name.
+
+CREATE TEMP VIEW w AS SELECT 1
+--! 42501 kproxy publishes read-only views: CREATE VIEW is not allowed
+--! position: 1
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.
+
+ALTER TABLE t ADD b int
+--! 42501 kproxy publishes read-only views: ALTER is not allowed
+--! position: 1
+--! hint: Temporary tables cannot be altered: make another, CREATE TEMPORARY TABLE ... AS SELECT.
+
+COPY t FROM STDIN
+--! 42501 kproxy publishes read-only views: COPY FROM is not allowed
+--! position: 1
+--! hint: Fill temporary tables with INSERT.
+
+SELECT 1; COMMENT ON TABLE t IS 'x'
+--! 42501 kproxy publishes read-only views: COMMENT is not allowed
+--! position: 11
+--! hint: Only temporary tables can be made and changed: CREATE TEMPORARY TABLE.

@@ -24,7 +24,7 @@ SELECT p.id FROM public.patients p;
 SELECT DISTINCT p.id, p.age FROM public.patients p;
 --! 42501 it computes with column id of public.patients, which is not published
 --! position: 17
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- age
 SELECT DISTINCT ON (p.ward) p.age FROM public.patients p ORDER BY p.ward, p.age;
@@ -35,7 +35,7 @@ SELECT DISTINCT ON (p.ward) p.age FROM public.patients p ORDER BY p.ward, p.age;
 SELECT p.id, count(*) AS n FROM public.patients p GROUP BY p.id;
 --! 42501 it computes with column id of public.patients, which is not published
 --! position: 8
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- ward, n, mean
 SELECT p.ward, count(*) AS n, avg(p.age) AS mean FROM public.patients p GROUP BY p.ward HAVING (count(*) > 2);
@@ -46,7 +46,7 @@ SELECT p.ward, count(*) AS n, avg(p.age) AS mean FROM public.patients p GROUP BY
 SELECT p.id FROM public.patients p UNION ALL SELECT w.ward FROM public.wards w;
 --! 42501 it computes with column id of public.patients, which is not published
 --! position: 8
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- ward
 SELECT p.ward FROM public.patients p UNION SELECT w.ward FROM public.wards w EXCEPT VALUES ('x'::text);
@@ -57,19 +57,19 @@ SELECT p.ward FROM public.patients p UNION SELECT w.ward FROM public.wards w EXC
 SELECT p.age FROM public.patients p ORDER BY p.name;
 --! 42501 it computes with column name of public.patients, which is not published
 --! position: 46
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- age
 SELECT p.age FROM public.patients p WHERE (p.name ~~ 'A%'::text);
 --! 42501 it computes with column name of public.patients, which is not published
 --! position: 44
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- name, initial
 SELECT p.name, upper("left"(p.name, 1)) AS initial FROM public.patients p;
 --! 42501 it computes with column name of public.patients, which is not published
 --! position: 29
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- ward, ward_name, age
 SELECT w.ward, w.name AS ward_name, p.age FROM (public.patients p JOIN public.wards w ON ((w.ward = p.ward)));
@@ -106,7 +106,7 @@ SELECT v."Day", v.cost FROM "Ward ""B""".visits v;
 SELECT p.age, v."Day" FROM (public.patients p JOIN "Ward ""B""".visits v ON ((v.patient_id = p.id)));
 --! 42501 it computes with column patient_id of Ward "B".visits, which is not published
 --! position: 79
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- age
 SELECT overview.age FROM public.overview;
@@ -133,7 +133,7 @@ WITH patients AS (SELECT p.age FROM public.patients p) SELECT patients.age FROM 
 WITH t AS (SELECT p.name FROM public.patients p) SELECT t.name FROM t;
 --! 42501 it computes with column name of public.patients, which is not published
 --! position: 19
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- age, older
 SELECT p.age, l.older FROM (public.patients p CROSS JOIN LATERAL (SELECT count(*) AS older FROM public.patients q WHERE (q.age > p.age)) l);
@@ -149,7 +149,7 @@ SELECT p.age, rank() OVER (PARTITION BY p.ward ORDER BY p.age) AS place FROM pub
 SELECT p.age, (SELECT count(*) AS count FROM "Ward ""B""".visits v WHERE (v.patient_id = p.id)) AS n FROM public.patients p;
 --! 42501 it computes with column patient_id of Ward "B".visits, which is not published
 --! position: 75
---! hint: Publish the column, or use others.
+--! hint: Publish the column, or leave it out of the view.
 
 -- row
 SELECT row_to_json(p.*) AS "row" FROM public.patients p;
