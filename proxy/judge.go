@@ -50,6 +50,11 @@ func (s *session) prepare(n *note) (*refusal, error) {
 	switch n.kind {
 	case noteBind:
 		return s.binds(n)
+	case noteDescribe:
+		if n.statement == "" {
+			return nil, nil
+		}
+		return s.resolve(n.statement)
 	case noteExecute:
 		return s.executes(n)
 	default:
@@ -95,12 +100,12 @@ func noteOfText(kind noteKind, sql string, in State, statement Statement) note {
 	return n
 }
 
-// noteOf is what to remember of Bind, Execute or Close, whose body is yet to be read;
-// nil = nothing.
+// noteOf is what to know of Bind, Describe, Execute or Close, whose body is yet to be
+// read; nil = nothing.
 func (s *session) noteOf(f frame) (*note, error) {
 	switch {
 	case s.holding && f.kind != 'D':
-	case s.naming && (f.kind == 'C' || f.kind == 'B' && s.moved):
+	case s.naming && (f.kind == 'C' || s.moved && f.kind != 'E'):
 	default:
 		return nil, nil
 	}
@@ -109,24 +114,18 @@ func (s *session) noteOf(f frame) (*note, error) {
 	if err != nil {
 		return nil, unexpected(err)
 	}
-	n := &note{kind: noteExecute}
-	if f.kind == 'C' {
-		n.kind = noteClosePortal
-		if body[0] == 'S' {
-			n.kind = noteCloseStatement
-		}
+	n := &note{kind: noteKindOf(f.kind, body[0])}
+	if f.kind == 'C' || f.kind == 'D' {
 		body = body[1:]
 	}
 	first, rest, complete := bytes.Cut(body, []byte{0})
-	switch {
-	case !complete:
-	case n.kind == noteCloseStatement:
+	switch n.kind {
+	case noteCloseStatement, noteDescribe:
 		n.statement = held(first)
 	default:
 		n.portal = held(first)
 	}
-	if f.kind == 'B' && complete {
-		n.kind = noteBind
+	if n.kind == noteBind && complete {
 		first, _, complete = bytes.Cut(rest, []byte{0})
 		n.statement = held(first)
 	}
@@ -134,4 +133,22 @@ func (s *session) noteOf(f frame) (*note, error) {
 		return nil, violation("invalid name of a statement or portal")
 	}
 	return n, nil
+}
+
+// noteKindOf is the kind of a message by its type and the first byte of its body.
+func noteKindOf(message, first byte) noteKind {
+	switch {
+	case message == 'B':
+		return noteBind
+	case message == 'C' && first == 'S':
+		return noteCloseStatement
+	case message == 'C':
+		return noteClosePortal
+	case message == 'D' && first == 'S':
+		return noteDescribe
+	case message == 'D':
+		return noteDescribePortal
+	default:
+		return noteExecute
+	}
 }

@@ -27,6 +27,8 @@ const (
 	noteExecute
 	noteCloseStatement
 	noteClosePortal
+	noteDescribe // of a statement; nothing is kept of it
+	noteDescribePortal
 )
 
 // note is what must be known of a message until it has been answered.

@@ -180,6 +180,8 @@ func (p *pipeline) succeeded(n *note) {
 	}
 	switch {
 	case n.statement == "" || n.kind != noteParse && n.kind != noteCloseStatement:
+	case n.hidden && n.kind == noteCloseStatement:
+		p.named.lose(n.statement)
 	case n.resolved == nil:
 		p.named.remove(n.statement)
 	default:

@@ -123,6 +123,9 @@ func (s *session) forward(f frame) error {
 		if refused != nil {
 			return s.refuseMessage(f, refused)
 		}
+		if f.kind == 'D' {
+			n = nil
+		}
 	}
 	if err := s.push(stepExtended, nil, n); err != nil {
 		return err

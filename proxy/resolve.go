@@ -15,6 +15,7 @@ type resolved struct {
 	sql, sent string // the client's text and the one in its place
 	types     []byte // as in parseMessage
 	path      string // that the names were looked up in
+	gone      bool   // the server has closed it, and could not parse it again
 }
 
 func (r *resolved) size() int {
@@ -45,6 +46,25 @@ func (r *resolutions) remove(name string) {
 	}
 }
 
+// lose takes note that the server does not have a statement any more that it has for
+// the client. It is a copy, for relayClient may be looking at the other.
+func (r *resolutions) lose(name string) {
+	if before := r.all[name]; before != nil {
+		lost := *before
+		lost.gone = true
+		r.all[name] = &lost
+	}
+}
+
+// forget forgets what the server has: another statement may have the name.
+func (r *resolutions) forget() {
+	for name, statement := range r.all {
+		if !statement.gone {
+			r.remove(name)
+		}
+	}
+}
+
 // namesStatements tells whether a command tag is that of a statement that makes or
 // drops prepared statements by names which it does not tell.
 func namesStatements(tag []byte) bool {
@@ -52,24 +72,25 @@ func namesStatements(tag []byte) bool {
 }
 
 // resolution returns what is known of a named statement, or nil, if all succeeds that
-// is on its way.
-func (p *pipeline) resolution(name string) *resolved {
+// is on its way. It is certain unless that is a Parse of an earlier segment of which the
+// client does not know, and which may have left nothing.
+func (p *pipeline) resolution(name string) (known *resolved, certain bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := p.notes.len() - 1; i >= 0; i-- {
 		n := p.notes.at(i)
 		if n.statement == name && (n.kind == noteParse || n.kind == noteCloseStatement) {
-			return n.resolved
+			return n.resolved, !n.hidden || p.segments == 0
 		}
 	}
-	return p.named.all[name]
+	return p.named.all[name], true
 }
 
-// forgetNames forgets all named statements.
+// forgetNames forgets all named statements that the server has.
 func (p *pipeline) forgetNames() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.named = resolutions{}
+	p.named.forget()
 }
 
 // waitForAll waits until everything that was sent has been answered, for which the
@@ -97,30 +118,31 @@ func (s *session) travels(in State, effects []any) {
 	}
 }
 
-// resolve sees to it that a statement that is about to be bound means what it means in
-// the search path of now: it is parsed again if it does not. It returns the refusal of
-// the text, if it is refused now.
+// resolve sees to it that a statement that is about to be bound or described means what
+// it means in the search path of now: it is parsed again if it does not, or if that
+// failed the last time. It returns the refusal of the text, if it is refused now.
 func (s *session) resolve(name string) (*refusal, error) {
 	for again := false; ; again = true {
-		before := s.pipeline.resolution(name)
+		before, certain := s.pipeline.resolution(name)
 		if before == nil {
 			return nil, nil
 		}
 		state, known := s.pipeline.ahead()
-		if !known {
+		if !known || !certain {
 			if err := s.await(s.pipeline.waitForEnd); err != nil {
 				return nil, err
 			}
 			state, _ = s.pipeline.ahead()
+			before, _ = s.pipeline.resolution(name)
 		}
-		if before.path == searchPath(state) {
+		if before == nil || before.path == searchPath(state) && !before.gone {
 			return nil, nil
 		}
 		statement, refused := s.decide(before.sql, state)
 		if refused != nil {
 			return refused, nil
 		}
-		if statement.SQL == before.sent {
+		if statement.SQL == before.sent && !before.gone {
 			return nil, nil
 		}
 		if again {

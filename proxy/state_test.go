@@ -45,6 +45,20 @@ var stateScripts = []struct {
 }{
 	{"one after the other", messages("SET search_path TO a", seen, "SET search_path TO b", seen), 4, "C(SET) ZI " + at("a") + " ZI C(SET) ZI " + at("b") + " ZI"},
 	{
+		"a statement that cannot be parsed again",
+		messages(parse("s", seen), syncMessage, "SET search_path TO a", "BEGIN", "SELECT 1/0", bind("", "s"), execute("", 0), syncMessage, bind("", "s"), execute("", 0), syncMessage,
+			"ROLLBACK", bind("", "s"), execute("", 0), syncMessage),
+		8,
+		"1 ZI C(SET) ZI C(BEGIN) ZT E22012 ZE E25P02 ZE E25P02 ZE C(ROLLBACK) ZI 2 " + strings.TrimPrefix(at("a"), "T ") + " ZI",
+	},
+	{
+		"a statement that cannot be parsed again and is described",
+		messages(parse("s", seen), syncMessage, "SET search_path TO a", "BEGIN", "SELECT 1/0", bind("", "s"), syncMessage,
+			"ROLLBACK", "PREPARE other AS SELECT 1", "DEALLOCATE other", describe('S', "s"), closing('S', "s"), bind("", "s"), syncMessage),
+		9,
+		"1 ZI C(SET) ZI C(BEGIN) ZT E22012 ZE E25P02 ZE C(ROLLBACK) ZI C(PREPARE) ZI C(DEALLOCATE) ZI t T 3 E26000 ZI",
+	},
+	{
 		"EXECUTE of a statement of the protocol",
 		messages(parse("s", "SET search_path TO a"), syncMessage, "EXECUTE s", seen, run("", "EXECUTE s"), syncMessage, seen, bind("", "s"), execute("", 0), syncMessage, seen),
 		7,
