@@ -44,10 +44,6 @@ type Snapshot struct {
 	functions map[Name]bool
 }
 
-// DefaultSearchPath is where bare names of clients that set no search path are looked
-// up, after pg_catalog, which PostgreSQL always searches first.
-var DefaultSearchPath = []string{"public"}
-
 // NewSnapshot resolves the policy against the relations that exist. Withdrawn
 // maps protected tables that are not published now, and readable relations that cannot
 // be read, to the reason.

@@ -30,9 +30,11 @@ type Gate interface {
 }
 
 // State is what a session has done that changes what its texts mean. It is
-// immutable: a step leads to another State. It may implement SearchPath() string,
-// the value of search_path as the client is to see it.
+// immutable: a step leads to another State.
 type State interface {
+	// SearchPath is the value of search_path as the client is to see it.
+	SearchPath() string
+
 	// After is the state once a statement with an effect of Statement.Effects, which
 	// is not nil, has run.
 	After(effect any) State

@@ -103,7 +103,7 @@ func (s *session) ready(f frame) error {
 		return err
 	}
 	s.rows = rows{}
-	if path := searchPath(state); s.reportsPath && path != s.path {
+	if path := state.SearchPath(); s.reportsPath && path != s.path {
 		s.path = path
 		return s.sendParameter(pathParameter, path)
 	}
@@ -178,12 +178,4 @@ func (s *session) visible(name, value string) *pgproto3.ParameterStatus {
 		value = s.path
 	}
 	return &pgproto3.ParameterStatus{Name: name, Value: value}
-}
-
-// searchPath is the path in a state as the client is to see it.
-func searchPath(of State) string {
-	if known, ok := of.(interface{ SearchPath() string }); ok {
-		return known.SearchPath()
-	}
-	return `"$user", public`
 }

@@ -113,7 +113,7 @@ func (s *session) travels(in State, effects []any) {
 	for _, effect := range effects {
 		if effect != nil {
 			in = in.After(effect)
-			s.moved = s.moved || searchPath(in) != s.begunPath
+			s.moved = s.moved || in.SearchPath() != s.begunPath
 		}
 	}
 }
@@ -135,7 +135,7 @@ func (s *session) resolve(name string) (*refusal, error) {
 			state, _ = s.pipeline.ahead()
 			before, _ = s.pipeline.resolution(name)
 		}
-		if before == nil || before.path == searchPath(state) && !before.gone {
+		if before == nil || before.path == state.SearchPath() && !before.gone {
 			return nil, nil
 		}
 		statement, refused := s.decide(before.sql, state)
@@ -180,5 +180,5 @@ func (s *session) parseAgain(name string, before *resolved, now Statement, in St
 // name makes n the note of a Parse under a name.
 func (n *note) name(message parseMessage, sent Statement) {
 	n.statement = held(message.name)
-	n.resolved = &resolved{sql: message.sql, sent: sent.SQL, types: bytes.Clone(message.types), path: searchPath(n.in)}
+	n.resolved = &resolved{sql: message.sql, sent: sent.SQL, types: bytes.Clone(message.types), path: n.in.SearchPath()}
 }

@@ -76,7 +76,7 @@ func newSession(config *Config, user string, state State, client net.Conn, up *u
 	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
 	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
 	up.in.to = s.clientOut
-	s.begunPath = searchPath(state)
+	s.begunPath = state.SearchPath()
 	s.path = s.begunPath
 	_, s.reportsPath = up.parameters[pathParameter]
 	return s

@@ -3,7 +3,6 @@ package daemon
 import (
 	"crypto/tls"
 	"fmt"
-	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -100,14 +99,11 @@ func readerConfig(c *config.Config) (*pgconn.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the reader's connection: %w", err)
 	}
-	// Release schemas only: they hold views and nothing else, so that no function,
-	// operator or type of the database is found by an unqualified name.
-	path := make([]string, len(catalog.DefaultSearchPath))
-	for i, schema := range catalog.DefaultSearchPath {
-		path[i] = catalog.QuoteIdentifier(catalog.ReleaseSchema(schema))
-	}
 	pinned := map[string]string{
-		"search_path":                   strings.Join(path, ", "),
+		// A release schema only: it holds views and nothing else, so that no function,
+		// operator or type of the database is found by an unqualified name. What clients
+		// call their search_path, the rewriter follows.
+		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchema("public")),
 		"default_transaction_read_only": "on",
 		"standard_conforming_strings":   "on",
 		"client_encoding":               "UTF8",
