@@ -14,6 +14,18 @@ type Name struct {
 // String is the plain dotted form, for messages.
 func (n Name) String() string { return n.Schema + "." + n.Relation }
 
+// Texts are names as String writes them, in their order; nil for none.
+func Texts(names []Name) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = name.String()
+	}
+	return texts
+}
+
 // SQL is the quoted form, safe to place in a statement.
 func (n Name) SQL() string { return QuoteIdentifier(n.Schema) + "." + QuoteIdentifier(n.Relation) }
 

@@ -69,7 +69,7 @@ func (e *entry) bytes() int {
 func (s *Statement) bytes() int {
 	size := len(s.SQL) + effectOverhead*len(s.Effects)
 	for _, name := range s.Reads {
-		size += nameOverhead + len(name.Schema) + len(name.Relation)
+		size += 2 * (nameOverhead + len(name.Schema) + len(name.Relation)) // in ReadNames, too
 	}
 	for _, name := range s.Uses {
 		size += nameOverhead + len(name)

@@ -107,6 +107,8 @@ type Statement struct {
 	// Reads are the protected and readable tables that the text reads, each once, in
 	// the clients' names with their schemas.
 	Reads []catalog.Name
+	// ReadNames are Reads as text, as Name.String writes them.
+	ReadNames []string
 	// Effects are what the text's statements do to the session once they have run, one
 	// for each statement; nil where none does anything to it.
 	Effects []Effect
@@ -195,7 +197,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	if err != nil {
 		return nil, err
 	}
-	statement := &Statement{SQL: text, Reads: w.reads, Effects: w.effects, Plans: w.plans, Uses: w.uses}
+	statement := &Statement{SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans, Uses: w.uses}
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 

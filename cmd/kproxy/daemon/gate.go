@@ -65,7 +65,7 @@ func (g *gate) Rewrite(sql string, in proxy.State) (proxy.Statement, error) {
 	if err != nil {
 		return proxy.Statement{}, err
 	}
-	return proxy.Statement{SQL: s.SQL, Reads: names(s.Reads), Effects: effects(s.Effects), Plans: s.Plans, Uses: s.Uses}, nil
+	return proxy.Statement{SQL: s.SQL, Reads: s.ReadNames, Effects: effects(s.Effects), Plans: s.Plans, Uses: s.Uses}, nil
 }
 
 // Position implements proxy.Gate.
@@ -92,18 +92,6 @@ func effects(of []rewrite.Effect) []any {
 		}
 	}
 	return all
-}
-
-// names are tables in the form in which the proxy is told of them.
-func names(tables []catalog.Name) []string {
-	if len(tables) == 0 {
-		return nil
-	}
-	texts := make([]string, len(tables))
-	for i, table := range tables {
-		texts[i] = table.String()
-	}
-	return texts
 }
 
 // limit puts another rewriter in place, which knows the snapshot.

@@ -88,7 +88,7 @@ func (d *Daemon) renew() {
 		}
 	}
 	if len(gone) > 0 {
-		d.proxy.EndReaders(names(gone)...)
+		d.proxy.EndReaders(catalog.Texts(gone)...)
 	}
 }
 

@@ -1,0 +1,34 @@
+package daemon
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// TestGateAllocatesNothing for a text that was rewritten before, which is nearly every
+// one.
+func TestGateAllocatesNothing(t *testing.T) {
+	read := catalog.Name{Schema: "public", Relation: "t"}
+	r := rewrite.New(rewrite.Options{})
+	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{Readable: []catalog.Name{read}}, []catalog.Relation{{Name: read}}, nil))
+	var g gate
+	g.rewriter.Store(r)
+	in, _, err := g.Open("ann", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"SELECT * FROM t", "EXPLAIN EXECUTE s"} {
+		if n := testing.AllocsPerRun(100, func() { _, err = g.Rewrite(sql, in) }); n != 0 || err != nil {
+			t.Errorf("%s: %v allocations, %v", sql, n, err)
+		}
+	}
+	if s, err := g.Rewrite("SELECT * FROM t", in); err != nil || !slices.Equal(s.Reads, []string{"public.t"}) {
+		t.Errorf("it reads %q, %v", s.Reads, err)
+	}
+	if path := in.SearchPath(); path != `"$user", public` {
+		t.Errorf("the path at first is %s", path)
+	}
+}
