@@ -16,9 +16,9 @@ func TestNamesThatAreNotThere(t *testing.T) {
 	execute(t, p.admin, `CREATE SCHEMA hr; CREATE TABLE hr.staff (id int PRIMARY KEY); CREATE SEQUENCE hr.numbers;
 		CREATE FUNCTION hr.level(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
 		CREATE FUNCTION hr.level(text) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'`)
-	name := func(text string) catalog.Name { return catalog.ParseName(text) }
+	name := catalog.ParseName
 	in := catalog.Policy{
-		Tables:    []catalog.TablePolicy{{Table: name("public.pateints")}, {Table: patients}, {Table: name("hr.visits")}},
+		Tables:    []catalog.TablePolicy{{Table: name("public.patient")}, {Table: patients}, {Table: name("hr.visits")}},
 		Readable:  []catalog.Name{wards, name("hr.stuff"), name("hr.numbers"), name("hr.level"), name("nowhere.at_all")},
 		Functions: []catalog.Name{name("hr.level"), name("hr.levle"), name("hr.staff"), name("hr.else")},
 	}
@@ -31,7 +31,7 @@ func TestNamesThatAreNotThere(t *testing.T) {
 		got = append(got, strings.Join([]string{f.Code, f.Table.String(), f.What, f.Fix}, " | "))
 	}
 	want := []string{
-		"table-missing | public.pateints | there is no such relation | did you mean public.patients?",
+		"table-missing | public.patient | there is no such relation | did you mean public.patients?",
 		"table-missing | hr.visits | there is no such relation | did you mean public.visits?",
 		"readable-missing | hr.stuff | there is no such relation | did you mean hr.staff?",
 		"readable-missing | hr.numbers | there is no such relation | correct its name, or take it off readable",
@@ -73,7 +73,7 @@ func TestFixesNeverOpenRawRows(t *testing.T) {
 		t.Errorf("%d relations are reported as raw, want 3:\n%v", raw, report)
 	}
 	p.in.Policy.Readable = append(p.in.Policy.Readable, public("ages"))
-	p.in.Policy.Tables[0].Table = public("pateints")
+	p.in.Policy.Tables[0].Table = public("patient")
 	report = p.check()
 	dangerous(report)
 	for _, f := range report {

@@ -122,8 +122,8 @@ func TestFindingsOfListedNames(t *testing.T) {
 	if got := told(report); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	grave := append(report, inspect.Finding{Severity: inspect.Error, Code: "raw-grant", Table: name("t"), What: "can be read", Fix: "mend g"})
-	if got := told(grave); !strings.HasPrefix(got, "[{the audit fails, so that nothing is served: public.t: can be read mend g} ") {
+	report = append(report, inspect.Finding{Severity: inspect.Error, Code: "raw-grant", Table: name("t"), What: "can be read", Fix: "mend g"})
+	if got := told(report); !strings.HasPrefix(got, "[{the audit fails, so that nothing is served: public.t: can be read mend g} ") {
 		t.Errorf("got %s", got)
 	}
 }
