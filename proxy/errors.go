@@ -3,6 +3,7 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
+	"hash/maphash"
 	"strconv"
 	"strings"
 )
@@ -98,13 +99,24 @@ func parsePosition(text string) int {
 }
 
 // locate maps a position in the text that was sent to one in the client's own, of
-// which n is the note; 0 = unknown.
+// which n is the note; 0 = unknown. What is published may have changed since, and the
+// Gate maps positions in what it makes of the text now: that must be what was sent. It
+// is compared last, so that no change in between goes unseen.
 func (n *note) locate(gate Gate, sent int) int {
 	if sent == 0 || n.sql == "" {
 		return 0
 	}
-	return gate.Position(n.sql, n.in, sent)
+	position := gate.Position(n.sql, n.in, sent)
+	if now, err := gate.Rewrite(n.sql, n.in); err != nil || fingerprint(now.SQL) != n.sent {
+		return 0
+	}
+	return position
 }
+
+var fingerprintSeed = maphash.MakeSeed()
+
+// fingerprint tells texts apart that are not kept.
+func fingerprint(text string) uint64 { return maphash.String(fingerprintSeed, text) }
 
 // scrubbed returns r with the gate's names for those of private objects.
 func (r report) scrubbed(gate Gate) report {

@@ -16,8 +16,8 @@ type Gate interface {
 	// Position() int (1-based position in characters of sql, 0 = none).
 	Rewrite(sql string, in State) (Statement, error)
 
-	// Position maps a position in the Statement.SQL that Rewrite returned for sql and
-	// the state to one in sql. Both are counted in characters from 1; 0 = unknown.
+	// Position maps a position in the Statement.SQL that Rewrite returns for sql and
+	// the state now to one in sql. Both are counted in characters from 1; 0 = unknown.
 	Position(sql string, in State, sent int) int
 
 	// ScrubMessage maps the names in the message, the hint or the kept detail of an

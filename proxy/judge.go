@@ -90,7 +90,7 @@ func (s *session) hold(n *note) (*refusal, error) {
 
 // noteOfText is what to remember of a text that is to be sent.
 func noteOfText(kind noteKind, sql string, in State, statement Statement) note {
-	n := note{kind: kind, sql: sql, in: in}
+	n := note{kind: kind, sql: sql, in: in, sent: fingerprint(statement.SQL)}
 	if statement.Effects != nil || statement.Plans || statement.Uses != nil {
 		n.prepared = &prepared{effects: statement.Effects, plans: statement.Plans, uses: statement.Uses, bytes: heldOverhead}
 		if statement.Effects != nil || statement.Uses != nil {

@@ -46,8 +46,9 @@ type note struct {
 
 	// The text and the state that it was rewritten in, for the position of its error;
 	// "" = not kept.
-	sql string
-	in  State
+	sql  string
+	in   State
+	sent uint64 // the fingerprint of the text in its place
 }
 
 // remember takes note of the message with the number p.sent; p.mu is held.

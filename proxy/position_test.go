@@ -98,3 +98,25 @@ func TestDetails(t *testing.T) {
 		}
 	}
 }
+
+// TestPositionsInOtherTexts tells no position where the text would be another one now.
+func TestPositionsInOtherTexts(t *testing.T) {
+	t.Parallel()
+	state, _, err := fakeOpen(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const sql = "SELECT nope"
+	sent, err := shiftingGate{}.Rewrite(sql, state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := noteOfText(noteQuery, sql, state, sent)
+	at := utf8.RuneCountInString(shift) + 8
+	if got := n.locate(shiftingGate{}, at); got != 8 {
+		t.Errorf("the position is %d, want 8", got)
+	}
+	if got := n.locate(testGate{}, at-8); got != 0 {
+		t.Errorf("the position in another text is %d", got)
+	}
+}
