@@ -111,10 +111,15 @@ func testLikePostgreSQL(t *testing.T, s *site) {
 		"DEALLOCATE": together(byName("s", west), synced, simple("DEALLOCATE s"), byName("s", east), synced, simple(place)),
 		"DISCARD ALL": together(
 			byName("s", west), synced, simple("DISCARD ALL"), simple(place), byName("s", east), synced, simple(place)),
-		"what is not executed":      together([]oldproto.FrontendMessage{&oldproto.Parse{Name: "n", Query: west}}, synced, simple(place), again("n"), synced, simple(place)),
-		"SQL's PREPARE":             together(simple("PREPARE p AS "+place), simple("EXECUTE p"), simple("DEALLOCATE p"), simple("EXECUTE p")),
-		"set_config":                together(simple("SELECT set_config('search_path', 'west', false)"), simple(place), simple("SHOW search_path")),
-		"COPY among others":         together(simple(west + "; COPY (" + place + ") TO STDOUT; " + east + "; COPY (" + place + ") TO STDOUT (FORMAT csv); " + place)),
+		"what is not executed": together([]oldproto.FrontendMessage{&oldproto.Parse{Name: "n", Query: west}}, synced, simple(place), again("n"), synced, simple(place)),
+		"SQL's PREPARE":        together(simple("PREPARE p AS "+place), simple("EXECUTE p"), simple("DEALLOCATE p"), simple("EXECUTE p")),
+		"set_config":           together(simple("SELECT set_config('search_path', 'west', false)"), simple(place), simple("SHOW search_path")),
+		"COPY among others":    together(simple(west + "; COPY (" + place + ") TO STDOUT; " + east + "; COPY (" + place + ") TO STDOUT (FORMAT csv); " + place)),
+		"a statement outlives a failed transaction": together(
+			[]oldproto.FrontendMessage{&oldproto.Parse{Name: "s", Query: place}}, again("s"), synced, simple(west), simple("BEGIN"), simple("SELECT 1/0"),
+			again("s"), synced, again("s"), synced, simple("ROLLBACK"), []oldproto.FrontendMessage{&oldproto.Describe{ObjectType: 'S', Name: "s"}}, again("s"), synced),
+		"EXECUTE of what the protocol prepared": together(
+			[]oldproto.FrontendMessage{&oldproto.Parse{Name: "s", Query: place}}, synced, simple("EXECUTE s"), byName("e", "EXECUTE s"), synced),
 		"cursors":                   together(simple("BEGIN"), simple(west), simple("DECLARE c CURSOR FOR "+place), simple(east), simple("FETCH ALL FROM c"), simple(place), simple("COMMIT")),
 		"a path that leads nowhere": together(simple("SET search_path TO nowhere"), simple(place), simple("SET search_path TO ''"), simple(place), simple("SHOW search_path")),
 	} {

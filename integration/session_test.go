@@ -56,6 +56,8 @@ func TestSession(t *testing.T) {
 		"plans":            testPlansInFormats,
 		"like PostgreSQL":  testLikePostgreSQL,
 		"random pipelines": testRandomPipelines,
+		"plans by names":   testPlansByNames,
+		"effects by names": testEffectsByNames,
 	} {
 		t.Run(name, func(t *testing.T) { test(t, s) })
 	}
