@@ -78,8 +78,10 @@ func namespaces() StandIn {
 // classes leaves out sizes, positions on disk and estimates of rows.
 func classes() StandIn {
 	return system("pg_class", visible("c.oid"), map[string]string{
-		"relnamespace":  sourceNamespace("c.relnamespace"),
-		"relowner":      shownOwner("c.oid", "c.relnamespace", "c.relowner"),
+		"relnamespace": sourceNamespace("c.relnamespace"),
+		"relowner":     shownOwner("c.oid", "c.relnamespace", "c.relowner"),
+		// Of views, how kproxy makes those that it publishes.
+		"reloptions":    "CASE WHEN c.relkind = 'v' AND " + releasedBy("c.relnamespace", "oid") + " IS NOT NULL THEN NULL::text[] ELSE c.reloptions END",
 		"relacl":        ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
 		"relfilenode":   "0::pg_catalog.oid",
 		"reltablespace": "0::pg_catalog.oid",

@@ -262,7 +262,7 @@ func currentSetting(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	switch {
 	case !constant && len(f.GetArgs()) > 0: // as psql's \dconfig; one of those in pg_settings, or null
 		w.replaced++
-		node.Node = ownCall("setting", casted(f.Args[0], "text")).GetNode()
+		node.Node = ownCall("setting", casted(f.Args[0], "text"), textNode(w.session.path.now.text)).GetNode()
 		return nil
 	case !harmless(strings.ToLower(setting)):
 		return refuseSetting("examine", setting).at(f.GetLocation())

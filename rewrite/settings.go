@@ -75,6 +75,9 @@ func (w *walker) show(node *pg.Node, n *pg.VariableShowStmt) error {
 	return nil
 }
 
+// pathDescription is what pg_settings says of search_path.
+const pathDescription = "Sets the schema search order for names that are not schema-qualified."
+
 // showAll lists the settings that SHOW shows one by one.
 func (w *walker) showAll(node *pg.Node) error {
 	var listed []string
@@ -89,12 +92,38 @@ func (w *walker) showAll(node *pg.Node) error {
 	tree, err := parse("SELECT s.name, pg_catalog.current_setting(s.name) AS setting, s.short_desc AS description" +
 		" FROM pg_catalog.pg_settings s WHERE pg_catalog.lower(s.name) IN (" + strings.Join(listed, ", ") + ")" +
 		" UNION ALL SELECT 'search_path', " + catalog.QuoteLiteral(w.session.path.now.text) + ", " +
-		"'Sets the schema search order for names that are not schema-qualified.' ORDER BY 1")
+		catalog.QuoteLiteral(pathDescription) + " ORDER BY 1")
 	if err != nil {
 		return err
 	}
 	node.Node = tree.GetStmts()[0].GetStmt().GetNode()
 	return nil
+}
+
+// withPath adds the client's search_path to the stand-in for pg_settings, which leaves
+// out the server's own.
+func (w *walker) withPath(node *pg.Node, n *pg.RangeVar) {
+	if n.GetSchemaname() != catalog.CatalogSchema || n.GetRelname() != "pg_settings" {
+		return
+	}
+	path, none := w.session.path, nullNode()
+	var row []*pg.Node
+	for _, value := range []*pg.Node{
+		textNode("search_path"), textNode(path.now.text), none, textNode("Client Connection Defaults / Statement Behavior"),
+		textNode(pathDescription), none, textNode("user"), textNode("string"), textNode("session"), none, none, none,
+		textNode(defaultPath), textNode(path.reset), none, none, textNode("false"),
+	} {
+		row = append(row, targetNode("", value))
+	}
+	all := selectNode(&pg.SelectStmt{
+		TargetList: []*pg.Node{targetNode("", starNode())},
+		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
+			Schemaname: n.GetSchemaname(), Relname: n.GetRelname(), Inh: true, Relpersistence: "p",
+		}}}},
+	})
+	both := selectNode(&pg.SelectStmt{Larg: all.GetSelectStmt(), Rarg: selectNode(&pg.SelectStmt{TargetList: row}).GetSelectStmt()})
+	both.GetSelectStmt().Op, both.GetSelectStmt().All = pg.SetOperation_SETOP_UNION, true
+	node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: both, Alias: n.GetAlias()}}
 }
 
 // set allows SET and RESET of what concerns the client alone. RESET, RESET ALL and

@@ -137,6 +137,12 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 		return keepLocation(n, inner.FuncCall.GetLocation(), w.call(n, inner.FuncCall, s))
 	case *pg.Node_SqlvalueFunction:
 		return keepLocation(n, inner.SqlvalueFunction.GetLocation(), w.valueFunction(n, inner.SqlvalueFunction))
+	case *pg.Node_RangeVar:
+		if err := w.relation(inner.RangeVar, s); err != nil {
+			return err
+		}
+		w.withPath(n, inner.RangeVar)
+		return nil
 	case *pg.Node_RangeTableSample:
 		return w.sample(n, inner.RangeTableSample, s)
 	case *pg.Node_TypeCast:

@@ -99,7 +99,7 @@ func TestTemporaryTablesOfOthersAreHidden(t *testing.T) {
 		"SELECT kproxy_catalog.to_type('public.wards', '{public}')::pg_catalog.text",
 		"SELECT kproxy_catalog.class_name('public.wards'::pg_catalog.regclass, '{public}')",
 		"SELECT kproxy_catalog.type_name('public.wards'::pg_catalog.regtype, NULL, '{public}')",
-		"SELECT kproxy_catalog.released_namespace(2200)::pg_catalog.text", "SELECT kproxy_catalog.setting('jit')",
+		"SELECT kproxy_catalog.released_namespace(2200)::pg_catalog.text", "SELECT kproxy_catalog.setting('jit', '')",
 	} {
 		text(t, other, ask)
 	}

@@ -86,6 +86,9 @@ func TestDump(t *testing.T) {
 		if err == nil || !strings.Contains(output, "ERROR:") {
 			t.Errorf("pg_dump %v is not refused: %v\n%s", arguments, err, output)
 		}
+		if !strings.Contains(output, "use COPY ... TO STDOUT") {
+			t.Errorf("pg_dump %v does not learn what to use instead:\n%s", arguments, output)
+		}
 		if found := hidden.FindString(output); found != "" {
 			t.Errorf("pg_dump %v shows %q:\n%s", arguments, found, output)
 		}

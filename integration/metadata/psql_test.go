@@ -17,7 +17,7 @@ var describing = []string{
 	`\dt`, `\dt+`, `\dt *.pat*`, `\dv`, `\dv+`, `\dm`, `\dm+`, `\di`, `\di+`, `\ds`, `\dE`, `\dn`, `\dn+`, `\l`, `\l+`,
 	`\df`, `\df+`, `\df lower`, `\da public.*`, `\dT`, `\dT+`, `\dD`, `\dD+`, `\du`, `\du+`, `\dg`, `\dp`, `\dp patients`, `\z wards`, `\ddp`,
 	`\dx`, `\dx+`, `\dC int4`, `\dc public.*`, `\dO public.*`, `\do public.*`, `\db`, `\db+`, `\dd`, `\dconfig server_version_num`,
-	`\dconfig time*`, `\drds`, `\dRp`, `\dRp+`, `\dRs`, `\dX`, `\dy`, `\des`, `\dew`, `\det`, `\deu`, `\dP`, `\dP+`, `\dAc btree int4`, `\dL`, `\dF`, `\dFp`,
+	`\dconfig time*`, `\dconfig search_path`, `\drds`, `\dRp`, `\dRp+`, `\dRs`, `\dX`, `\dy`, `\des`, `\dew`, `\det`, `\deu`, `\dP`, `\dP+`, `\dAc btree int4`, `\dL`, `\dF`, `\dFp`,
 	`\sf lower(text)`, `\sv large_wards`, `\sv patients`, `\conninfo`, `\encoding`,
 }
 

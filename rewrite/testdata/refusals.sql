@@ -107,7 +107,7 @@ SELECT current_setting('data_directory')
 --! hint: Only settings of the client's own formats, plans and time limits are open.
 
 SELECT current_setting('search' || '_path')
---> SELECT kproxy_catalog.setting(CAST('search' || '_path' AS pg_catalog.text)) AS current_setting
+--> SELECT kproxy_catalog.setting(CAST('search' || '_path' AS pg_catalog.text), '"$user", public') AS current_setting
 
 SELECT nextval('s'), currval('s')
 --! 42501 permission denied for function nextval

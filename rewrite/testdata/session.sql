@@ -418,10 +418,10 @@ SELECT set_config('default_transaction_read_only', 'off', false)
 --! hint: kproxy publishes read-only views.
 
 SELECT set_config('bytea_output', 'hex', false) FROM pg_catalog.pg_settings WHERE name = 'bytea_output'
---> SELECT pg_catalog.set_config('bytea_output', 'hex', false) FROM kproxy_catalog.pg_settings pg_settings WHERE name = 'bytea_output'
+--> SELECT pg_catalog.set_config('bytea_output', 'hex', false) FROM (SELECT * FROM kproxy_catalog.pg_settings UNION ALL SELECT 'search_path', '"$user", public', NULL, 'Client Connection Defaults / Statement Behavior', 'Sets the schema search order for names that are not schema-qualified.', NULL, 'user', 'string', 'session', NULL, NULL, NULL, '"$user", public', '"$user", public', NULL, NULL, 'false') pg_settings WHERE name = 'bytea_output'
 
 SELECT set_config('bytea_output', 'hex', false) FROM pg_show_all_settings() WHERE name = 'bytea_output'
---> SELECT pg_catalog.set_config('bytea_output', 'hex', false) FROM kproxy_catalog.pg_settings pg_settings WHERE name = 'bytea_output'
+--> SELECT pg_catalog.set_config('bytea_output', 'hex', false) FROM (SELECT * FROM kproxy_catalog.pg_settings UNION ALL SELECT 'search_path', '"$user", public', NULL, 'Client Connection Defaults / Statement Behavior', 'Sets the schema search order for names that are not schema-qualified.', NULL, 'user', 'string', 'session', NULL, NULL, NULL, '"$user", public', '"$user", public', NULL, NULL, 'false') pg_settings WHERE name = 'bytea_output'
 
 SELECT set_config('bytea_output', 'hex', false) FROM pg_settings WHERE name = 'work_mem'
 --! 0A000 kproxy supports set_config with constants only, as the whole statement
@@ -553,3 +553,12 @@ SET app.tenant = 'x'
 
 SET transaction_timeout TO DEFAULT; RESET jit
 --> SET transaction_timeout TO DEFAULT; RESET jit
+
+SET search_path TO hospital, public
+--> SET search_path TO DEFAULT
+SELECT name, setting FROM pg_settings WHERE name = 'search_path'
+--> SELECT name, setting FROM (SELECT * FROM kproxy_catalog.pg_settings UNION ALL SELECT 'search_path', 'hospital, public', NULL, 'Client Connection Defaults / Statement Behavior', 'Sets the schema search order for names that are not schema-qualified.', NULL, 'user', 'string', 'session', NULL, NULL, NULL, '"$user", public', '"$user", public', NULL, NULL, 'false') pg_settings WHERE name = 'search_path'
+SELECT x.a FROM pg_settings AS x (a) TABLESAMPLE SYSTEM (10)
+--> SELECT x.a FROM (SELECT * FROM (SELECT * FROM kproxy_catalog.pg_settings UNION ALL SELECT 'search_path', 'hospital, public', NULL, 'Client Connection Defaults / Statement Behavior', 'Sets the schema search order for names that are not schema-qualified.', NULL, 'user', 'string', 'session', NULL, NULL, NULL, '"$user", public', '"$user", public', NULL, NULL, 'false') x(a) WHERE (pg_catalog.random() * 100) < 10) x(a)
+SELECT current_setting(x) FROM unnest(ARRAY['jit', 'search_path']) x
+--> SELECT kproxy_catalog.setting(x::pg_catalog.text, 'hospital, public') AS current_setting FROM pg_catalog.unnest(ARRAY['jit', 'search_path']) x

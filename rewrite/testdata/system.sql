@@ -37,7 +37,7 @@ SELECT c.xmin, w.xmin FROM (SELECT oid FROM pg_class) c, wards w
 
 -- settings and sequences
 SELECT s.name, current_setting(s.name) FROM pg_settings s
---> SELECT s.name, kproxy_catalog.setting(s.name::pg_catalog.text) AS current_setting FROM kproxy_catalog.pg_settings s
+--> SELECT s.name, kproxy_catalog.setting(s.name::pg_catalog.text, '"$user", public') AS current_setting FROM (SELECT * FROM kproxy_catalog.pg_settings UNION ALL SELECT 'search_path', '"$user", public', NULL, 'Client Connection Defaults / Statement Behavior', 'Sets the schema search order for names that are not schema-qualified.', NULL, 'user', 'string', 'session', NULL, NULL, NULL, '"$user", public', '"$user", public', NULL, NULL, 'false') s
 
 SELECT pg_get_serial_sequence(a.attrelid::regclass::text, a.attname)::regclass::oid FROM pg_attribute a
 --> SELECT (SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_class(NULL::pg_catalog.text::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::pg_catalog.oid AS pg_get_serial_sequence FROM kproxy_catalog.pg_attribute a

@@ -231,10 +231,14 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
   END
 $kproxy$;
 
--- A setting that clients may see, whose name is not known before the query runs.
-CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.setting(name text) RETURNS text
+DROP FUNCTION IF EXISTS {{.CatalogSchema}}.setting(text);
+
+-- A setting that clients may see, whose name is not known before the query runs. The
+-- search path is the client's own.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.setting(name text, search_path text) RETURNS text
 LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
-  SELECT pg_catalog.current_setting(s.name) FROM {{.CatalogSchema}}.pg_settings s WHERE s.name = pg_catalog.lower($1) OR s.name = $1
+  SELECT CASE WHEN pg_catalog.lower($1) = 'search_path' THEN $2 ELSE (
+    SELECT pg_catalog.current_setting(s.name) FROM {{.CatalogSchema}}.pg_settings s WHERE s.name = pg_catalog.lower($1) OR s.name = $1) END
 $kproxy$;
 
 -- The relation that a name made at run time means to a client with the given search
