@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -123,6 +125,17 @@ func TestNamedTextsAreBounded(t *testing.T) {
 		if total != named.bytes || total > maxResolvedBytes {
 			t.Fatalf("%d bytes are remembered, %d counted", total, named.bytes)
 		}
+	}
+	for i := range 3 * maxResolvedBytes / heldOverhead {
+		named.put(strconv.Itoa(i), &resolved{})
+	}
+	if most := maxResolvedBytes / heldOverhead; len(named.all) > most {
+		t.Errorf("%d statements are remembered, of at most %d", len(named.all), most)
+	}
+	long := note{in: fakeState{}}
+	long.name(parseMessage{name: bytes.Repeat([]byte("n"), 1<<20)}, Statement{})
+	if len(long.statement) != maxNameBytes {
+		t.Errorf("a name of %d bytes is remembered", len(long.statement))
 	}
 	p := newPipeline(fakeState{})
 	for range maxNotes {
