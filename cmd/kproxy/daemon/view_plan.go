@@ -96,7 +96,7 @@ func (p *planner) planView(v catalog.View) viewPlan {
 func clause(sentence string) string {
 	sentence = strings.TrimSuffix(sentence, ".")
 	first, size := utf8.DecodeRuneInString(sentence)
-	if second, _ := utf8.DecodeRuneInString(sentence[size:]); unicode.IsUpper(second) {
+	if second, _ := utf8.DecodeRuneInString(sentence[size:]); size == 0 || unicode.IsUpper(second) {
 		return sentence
 	}
 	return string(unicode.ToLower(first)) + sentence[size:]
