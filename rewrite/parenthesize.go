@@ -1,13 +1,15 @@
 package rewrite
 
 import (
+	"strings"
+
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
 // parenthesize makes the deparser write parentheses around operands, which
 // libpg_query 16-5.1.0 forgets in places: (NOT a) IS NULL, (a IS NULL)::int,
-// (ARRAY[1])[1], (a BETWEEN 1 AND 2) = b. It gives an indirection around an
+// (ARRAY[1])[1], (a BETWEEN 1 AND 2) = b, and quotes around the cursor of FETCH. It gives an indirection around an
 // indirection parentheses, even if both are empty, so that two empty ones stand
 // for a pair of them. The parser makes no such nodes: the tree is for writing
 // only, and what it says is compared with the tree that was checked.
@@ -49,6 +51,8 @@ func parenthesize(m protoreflect.Message) {
 		wrap(n.Expr)
 	case *pg.RangeTableFunc:
 		wrap(n.Docexpr)
+	case *pg.FetchStmt:
+		n.Portalname = `"` + strings.ReplaceAll(n.Portalname, `"`, `""`) + `"`
 	}
 }
 

@@ -13,16 +13,18 @@ func TestUses(t *testing.T) {
 	r := New(Options{TemporaryTables: true})
 	long := strings.Repeat("é", 40)
 	for sql, want := range map[string]string{
-		"EXECUTE s":                        "[s]",
-		`EXECUTE "S" (1, 'a'); execute T`:  "[S t]",
-		"EXPLAIN ANALYZE EXECUTE s (1)":    "[s]",
-		"CREATE TEMP TABLE a AS EXECUTE s": "[s]",
-		"FETCH ALL FROM P; MOVE NEXT IN q": "[p q]",
-		"FETCH p":                          "[p]",
-		"EXECUTE " + long:                  "[" + long[:62] + "]",
-		"SELECT 1; DEALLOCATE s; CLOSE p":  "[]",
-		"PREPARE s AS SELECT 1":            "[]",
-		"DECLARE p CURSOR FOR SELECT 1":    "[]",
+		"EXECUTE s":                                "[s]",
+		`EXECUTE "S" (1, 'a'); execute T`:          "[S t]",
+		"EXPLAIN ANALYZE EXECUTE s (1)":            "[s]",
+		"CREATE TEMP TABLE a AS EXECUTE s":         "[s]",
+		"FETCH ALL FROM P; MOVE NEXT IN q":         "[p q]",
+		`FETCH 2 FROM "SQL_CUR0x1"; MOVE "a "";b"`: "[SQL_CUR0x1 a \";b]",
+		`FETCH "select"`:                           "[select]",
+		"FETCH p":                                  "[p]",
+		"EXECUTE " + long:                          "[" + long[:62] + "]",
+		"SELECT 1; DEALLOCATE s; CLOSE p":          "[]",
+		"PREPARE s AS SELECT 1":                    "[]",
+		"DECLARE p CURSOR FOR SELECT 1":            "[]",
 	} {
 		for range 2 { // the second time from the cache
 			got, err := r.Rewrite(sql, nil)
