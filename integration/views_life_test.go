@@ -138,6 +138,40 @@ func TestViewsOutliveReleases(t *testing.T) {
 	}
 }
 
+// TestViewsFailAlone has one view that the owner may not drop, and another process in the
+// midst of publishing: all others are kept up to date, and nothing is wrong with them.
+func TestViewsFailAlone(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, viewedSite())
+	s.kproxy(t, "setup").must(t)
+	p := s.serve(t)
+	admin := connect(t, s.admin)
+	const turn = "(pg_catalog.hashtextextended('kproxy: published views', 0))"
+	execute(t, admin, "SELECT pg_advisory_lock"+turn)
+	execute(t, admin, "CREATE OR REPLACE VIEW guarded WITH (security_barrier) AS SELECT age, ward FROM patients WHERE age > 1000")
+	eventually(t, "kproxy waits for its turn", func() bool {
+		return scalar[bool](t, admin, "SELECT EXISTS (SELECT FROM pg_locks l JOIN pg_database d ON d.oid = l.database WHERE d.datname = current_database() AND locktype = 'advisory' AND NOT granted)")
+	})
+	execute(t, admin, "SELECT pg_sleep(0.5)") // longer than readers are waited for
+	execute(t, admin, "SELECT pg_advisory_unlock"+turn)
+	none := func(view string) func() bool {
+		return func() bool {
+			rows, err := s.once(t, "SELECT count(*) FROM "+view)
+			return err == nil && slices.Equal(rows, []string{`"0"`})
+		}
+	}
+	eventually(t, "the view is changed", none("guarded"))
+	if text := p.log.String(); strings.Contains(text, "could not be looked at") {
+		t.Errorf("waiting for another process is told as a failure:\n%s", text)
+	}
+	execute(t, admin, "ALTER VIEW kproxy_release_public.ranked OWNER TO CURRENT_USER; DROP VIEW ranked")
+	execute(t, admin, "CREATE OR REPLACE VIEW overview AS SELECT * FROM patients WHERE age > 1000")
+	eventually(t, "the other view is changed", none("overview"))
+	eventually(t, "the log tells what could not be dropped", func() bool {
+		return strings.Contains(p.log.String(), "dropping the published view public.ranked: ")
+	})
+}
+
 // TestViewsMendedAreNotReported changes a view that the database refused, while no kproxy
 // runs: what was said of its earlier definition does not stand.
 func TestViewsMendedAreNotReported(t *testing.T) {

@@ -123,13 +123,22 @@ type wideningRow struct{ Schema, Relation, Source string }
 // Widenings looks for published views that show the reader role more than it may read
 // itself. There should be none: a view's owner reads with other rights.
 func Widenings(ctx context.Context, conn *pgx.Conn, reader string) ([]Widening, error) {
+	return readWidenings(ctx, conn, reader, "")
+}
+
+// WidenedBy is [Widenings] for one published view.
+func WidenedBy(ctx context.Context, conn *pgx.Conn, reader string, view catalog.Name) ([]Widening, error) {
+	return readWidenings(ctx, conn, reader, view.SQL())
+}
+
+func readWidenings(ctx context.Context, conn *pgx.Conn, reader, view string) ([]Widening, error) {
 	var found []Widening
 	err := reading(ctx, conn, func() error {
 		oid, err := roleOID(ctx, conn, reader)
 		if err != nil {
 			return err
 		}
-		found, err = widenings(ctx, conn, oid)
+		found, err = widenings(ctx, conn, oid, view)
 		return err
 	})
 	if err != nil {
@@ -138,7 +147,8 @@ func Widenings(ctx context.Context, conn *pgx.Conn, reader string) ([]Widening, 
 	return found, nil
 }
 
-func widenings(ctx context.Context, conn *pgx.Conn, reader uint32) ([]Widening, error) {
+// widenings are those of one view, quoted where it must be, or of all where that is empty.
+func widenings(ctx context.Context, conn *pgx.Conn, reader uint32, view string) ([]Widening, error) {
 	published, err := generations(ctx, conn)
 	if err != nil {
 		return nil, err
@@ -148,7 +158,7 @@ func widenings(ctx context.Context, conn *pgx.Conn, reader uint32) ([]Widening, 
 		tables = append(tables, catalog.Name{Schema: g.TableSchema, Relation: g.TableName})
 	}
 	schemas, relations := split(tables)
-	rows, err := collect[wideningRow](ctx, conn, "widened", catalog.ReleaseSchema(""), reader, schemas, relations)
+	rows, err := collect[wideningRow](ctx, conn, "widened", catalog.ReleaseSchema(""), reader, schemas, relations, view)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +171,7 @@ func widenings(ctx context.Context, conn *pgx.Conn, reader uint32) ([]Widening, 
 
 // auditViews looks for published views that widen what the reader may read.
 func (a *auditor) auditViews(reader uint32) error {
-	found, err := widenings(a.ctx, a.conn, reader)
+	found, err := widenings(a.ctx, a.conn, reader, "")
 	if err != nil {
 		return err
 	}

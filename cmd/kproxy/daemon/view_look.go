@@ -103,15 +103,16 @@ func (d *Daemon) makeViews(ctx context.Context) (relations []catalog.Relation, e
 		since, refused := d.views.since[name]
 		return refused && time.Since(since) > 2*viewInterval
 	}
-	err = m.make(ctx, plans)
+	failed := m.make(ctx, plans)
 	switch {
-	case errors.Is(err, errViewStore):
+	case errors.Is(failed, errViewStore):
+		failed = nil
 		m.outcomes = make(map[catalog.Name]viewOutcome)
 		for _, plan := range plans {
 			m.outcomes[plan.view.Name] = viewOutcome{problem: "the private store was made by an earlier version, which published no views", fix: "run 'kproxy setup', which keeps what is there"}
 		}
-	case err != nil:
-		return nil, err
+	case m.outcomes == nil:
+		return nil, failed
 	}
 	if m.kept || slices.ContainsFunc(slices.Collect(maps.Values(m.outcomes)), func(o viewOutcome) bool { return o == held }) {
 		d.views.soon.Reset(viewPause) // once the readers' sessions are ended
@@ -121,9 +122,9 @@ func (d *Daemon) makeViews(ctx context.Context) (relations []catalog.Relation, e
 			return nil, err
 		}
 	}
-	d.views.found, d.views.outcomes, d.views.afresh = found, m.outcomes, d.views.afresh && m.kept
+	d.views.found, d.views.outcomes, d.views.afresh = found, m.outcomes, d.views.afresh && (m.kept || failed != nil)
 	d.views.note()
-	return relations, nil
+	return relations, failed
 }
 
 // What readers are told of views. They name no column or relation, of which the reader

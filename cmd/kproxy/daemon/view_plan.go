@@ -27,6 +27,9 @@ type viewPlan struct {
 	waits        bool
 }
 
+// invokerVersion is the first server_version_num with security_invoker.
+const invokerVersion = 150000
+
 // planner plans the views of one database.
 type planner struct {
 	reader string
