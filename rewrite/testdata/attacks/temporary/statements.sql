@@ -89,7 +89,7 @@ CREATE TEMP TABLE t (a int GENERATED ALWAYS AS IDENTITY)
 -- refused 0A 42
 CREATE TEMP TABLE t (a int, b text GENERATED ALWAYS AS (peek('SELECT name FROM people')) STORED)
 
--- refused 42
+-- refused 42 0A
 CREATE TEMP TABLE t (a serial, b bigserial)
 
 -- refused 42
