@@ -14,11 +14,29 @@ import (
 // temporarySchema is the name for the schema of the session's temporary tables.
 const temporarySchema = "pg_temp"
 
-// searchPath are the schemas in which bare names are looked up, in order. With
-// implicit, those are among them that PostgreSQL searches without being told
+// pathsOf are the schemas in which bare names are looked up in a session: as it lists
+// them, and with those that PostgreSQL searches without being told. A text can look up
+// thousands of names in a path of a thousand schemas.
+type pathsOf struct {
+	session          *Session
+	listed, implicit []string
+}
+
+// searchPath are the schemas in which bare names are looked up, in order; the slice is
+// shared. With implicit, those are among them that PostgreSQL searches without being told
 // (recomputeNamespacePath in namespace.c); pg_temp only if the session has any
 // temporary table.
 func (w *walker) searchPath(implicit bool) []string {
+	if w.paths.session != w.session {
+		w.paths = pathsOf{session: w.session, listed: w.readPath(false), implicit: w.readPath(true)}
+	}
+	if implicit {
+		return w.paths.implicit
+	}
+	return w.paths.listed
+}
+
+func (w *walker) readPath(implicit bool) []string {
 	var path []string
 	listed := make(map[string]bool)
 	// A reload may refuse them to a session that has some.

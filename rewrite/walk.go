@@ -15,6 +15,7 @@ type walker struct {
 	// session is the one in which the statement that is visited will run, if those
 	// before it in the text succeed.
 	session  *Session
+	paths    pathsOf
 	database string
 	// effect is what the statement that is visited does to the session; effects are
 	// those of the text's statements so far.
