@@ -21,9 +21,14 @@ var (
 	held = viewOutcome{problem: "readers' transactions hold an earlier form of it", fix: "nothing: their sessions are ended", waits: true}
 	// pending is the outcome for a view that is not there yet.
 	pending = viewOutcome{problem: "it is being published", fix: "nothing", waits: true}
+	// oldStore is the outcome for all views while setup has to be run again.
+	oldStore = viewOutcome{problem: "the private store was made by an earlier version, which published no views", fix: "run 'kproxy setup', which keeps what is there"}
 	// nameTaken is the outcome for a view that has the name of a table's release.
 	nameTaken = viewOutcome{problem: "a table of its name was protected, and its release is still there", fix: "run 'kproxy reload'", waits: true}
 )
+
+// passes says whether what stands in the way of a view is soon over.
+func (o viewOutcome) passes() bool { return o == held || o == pending }
 
 // outcomeOf is where a view stands before anything is done: an earlier form of it is shown
 // until it is made anew.
@@ -31,9 +36,19 @@ func outcomeOf(plan viewPlan, s storedView) viewOutcome {
 	switch {
 	case plan.problem != "":
 		return viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits}
-	case s.refused(plan) && s.digest == "":
+	case s.problem != "" && !s.refused(plan):
+		return pending
+	default:
+		return s.outcome()
+	}
+}
+
+// outcome is where a view stands by what was made of it.
+func (s storedView) outcome() viewOutcome {
+	switch {
+	case s.problem != "" && s.digest == "":
 		return viewOutcome{problem: s.problem, fix: fixSetup}
-	case s.refused(plan):
+	case s.problem != "":
 		return viewOutcome{problem: s.problem, fix: fixDefinition}
 	case !s.alive:
 		return pending

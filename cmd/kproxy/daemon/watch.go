@@ -36,6 +36,7 @@ func (d *Daemon) watch(ctx context.Context) {
 	defer alarm.Stop()
 	defer look.Stop()
 	defer d.views.close()
+	due := false
 	for {
 		select {
 		case <-d.refresh:
@@ -45,19 +46,25 @@ func (d *Daemon) watch(ctx context.Context) {
 		case <-alarm.C:
 			d.alarms.look(d.Logger, d.config.Replication.Alarm, d.syncer.Status())
 		case <-look.C:
-			d.lookAtViews(ctx)
+			d.beginLook(ctx)
 		case <-d.views.soon.C:
-			d.lookAtViews(ctx)
+			d.beginLook(ctx)
+		case l := <-d.views.looked:
+			d.takeIn(l)
 		case <-audit.C:
-			d.lookAtViews(ctx) // what it drops shall not fail the audit
+			due = true
+			d.beginLook(ctx) // what it drops shall not fail the audit
+		case <-ctx.Done():
+			return
+		}
+		if due && !d.views.looking {
+			due = false
 			d.audit(ctx)
 			if d.unavailable.Load() != nil {
 				audit.Reset(failedAuditInterval)
 			} else {
 				audit.Reset(auditInterval)
 			}
-		case <-ctx.Done():
-			return
 		}
 	}
 }
