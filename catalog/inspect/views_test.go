@@ -127,6 +127,12 @@ func TestAuditOfViews(t *testing.T) {
 	}
 	execute(t, p.admin, p.fill(`CREATE TABLE secrets (word text); CREATE VIEW kproxy_release_public.wide AS SELECT word FROM secrets;
 		ALTER VIEW kproxy_release_public.wide OWNER TO "{owner}"; GRANT SELECT ON kproxy_release_public.wide TO "{reader}"`))
+	for view, want := range map[string]int{"wide": 1, "adults": 0, "none": 0} {
+		found, err := inspect.WidenedBy(t.Context(), p.owner, p.in.Reader, catalog.Name{Schema: "kproxy_release_public", Relation: view})
+		if err != nil || len(found) != want {
+			t.Errorf("%s widens what the reader may read: %v, %v", view, found, err)
+		}
+	}
 	expect("a published view of a hidden table", "view-widens", "public.secrets")
 	execute(t, p.admin, p.fill(`CREATE VIEW kproxy_release_public.wide AS SELECT age FROM patients; GRANT SELECT ON kproxy_release_public.wide TO "{reader}"`))
 	expect("a published view of a protected table", "raw-grant", "kproxy_release_public.wide")
