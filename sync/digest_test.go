@@ -50,8 +50,10 @@ func TestDigestStays(t *testing.T) {
 	t.Parallel()
 	p := catalog.Publication{Policy: visitsPolicy("visits", "rounded-partition", "", homes, persons, models["ordered"][0])}
 	p.Policy.Updates = catalog.Updates{Mode: catalog.Guarded}
-	stored := []catalog.Column{{Name: "age", Number: 2, Type: "public.years", TypeOID: 16500, Modifier: -1, BaseFormat: "integer",
-		BaseType: "int4", UserType: catalog.Name{Schema: "public", Relation: "years"}, Domain: true, Deterministic: true}}
+	stored := []catalog.Column{{
+		Name: "age", Number: 2, Type: "public.years", TypeOID: 16500, Modifier: -1, BaseFormat: "integer",
+		BaseType: "int4", UserType: catalog.Name{Schema: "public", Relation: "years"}, Domain: true, Deterministic: true,
+	}}
 	const before = "40abce84a8bb44d5a74df8c505adfbfb31f1bdb3e2cace573103f9ce816b2d54"
 	if d, err := digest(p, stored); err != nil || d != before {
 		t.Errorf("digest %s, %v; it was %s", d, err, before)
