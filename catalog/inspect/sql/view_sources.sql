@@ -3,7 +3,7 @@
 SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation,
        ARRAY(SELECT a.attname::text FROM pg_attribute a
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns,
-       has_table_privilege($3::oid, c.oid, 'SELECT') AS readable,
+       coalesce(has_table_privilege($3::oid, c.oid, 'SELECT'), false) AS readable,
        c.relrowsecurity AS row_security
 FROM unnest($1::text[], $2::text[]) AS s(schema, relation)
 JOIN pg_namespace n ON n.nspname = s.schema
