@@ -255,11 +255,11 @@ type fullAnswer struct {
 }
 
 // userOID is an OID as objects of users have it, which another run does not repeat.
-var userOID = regexp.MustCompile(`\b(1[6-9]\d{3}|[2-9]\d{4})\b`)
+var userOID = regexp.MustCompile(`\|(1[6-9]\d{3}|[2-9]\d{4})\b`)
 
 // brief is the beginning of the answer.
 func (a fullAnswer) brief() string {
-	text := userOID.ReplaceAllString(a.text, "(oid)")
+	text := userOID.ReplaceAllString(a.text, "|(oid)")
 	if len(text) > 400 {
 		return text[:400] + " ..."
 	}
