@@ -16,34 +16,6 @@ import (
 	"github.com/kproxy/kproxy/catalog/provision"
 )
 
-func TestScriptIsGolden(t *testing.T) {
-	t.Parallel()
-	plain, temporary := input("", "", ""), input("", "", "")
-	temporary.TemporaryTables = true
-	for golden, in := range map[string]provision.Input{"setup.sql": plain, "setup_temporary.sql": temporary} {
-		script, err := provision.Script(in)
-		if err != nil {
-			t.Fatal(err)
-		}
-		golden = filepath.Join("testdata", golden)
-		if *update {
-			if err := os.WriteFile(golden, []byte(script), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(golden)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if script != string(want) {
-			t.Errorf("the script differs from %s; run the test with -update and review the difference", golden)
-		}
-		if strings.Contains(script, "secret") {
-			t.Errorf("%s holds a password", golden)
-		}
-	}
-}
-
 // TestFunctionsNameTypesInFull searches the bodies of functions, which every session
 // reads anew: a temporary table is a type of its name, and found before PostgreSQL's.
 func TestFunctionsNameTypesInFull(t *testing.T) {
