@@ -7,12 +7,18 @@
 //
 // Entry points:
 //   - [New], [Rewriter.SetSnapshot], [Rewriter.Rewrite]
+//   - [Rewriter.NewSession], [Session.After], [Session.Synced]: what a session has done
+//   - [Rewriter.RewriteView]: the definition of a view over protected tables
 //   - [Rewriter.Position]: where in the client's text an error stands
-//   - [Rewriter.ScrubMessage]: the database's messages in the client's words
+//   - [Rewriter.ScrubMessage], [Rewriter.ScrubPlan]: the database's messages and plans
+//     in the client's words
 //
-// One statement passes guard.go and depth.go (before the parser sees it),
-// statement.go (which statements), walk.go (which nodes), scope.go and
+// A text that is known, or differs from a known one in literals only, is answered by
+// cache.go or template.go. Another passes guard.go and depth.go (before the parser
+// sees it), statement.go (which statements), walk.go (which nodes), scope.go and
 // relation.go (what names stand for), function.go, types.go and regclass.go
 // (what may be called and cast), and roundtrip.go (deparse and compare). The
-// allowlists are the text files beside the code. DESIGN.md says why.
+// files that begin with session follow what statements do to the meaning of those
+// after them, those with view rewrite definitions. The allowlists are the text
+// files beside the code. DESIGN.md says why.
 package rewrite
