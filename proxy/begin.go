@@ -1,0 +1,58 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// session connects upstream and relays.
+func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
+	s := a.server
+	state, parameters, err := a.Gate.Open(st.user, st.parameters)
+	if err != nil {
+		return newRefusal(err, stateInvalidParameterValue).fatal()
+	}
+	up, err := a.connect(ctx, parameters)
+	if err != nil {
+		if ctx.Err() != nil {
+			return errShutdown
+		}
+		a.log.Error("connecting upstream failed", "error", err)
+		return connectFailure(err)
+	}
+	if !interrupt() {
+		up.close()
+		return errShutdown
+	}
+	if err := a.raw.SetDeadline(time.Time{}); err != nil {
+		up.close()
+		return err
+	}
+	session := newSession(&a.Config, st.user, state, a.conn, up)
+	key := s.keys.add(session)
+	defer s.keys.remove(key)
+	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it
+		up.close()
+		return errNoUser
+	}
+	if err := session.greet(key); err != nil {
+		up.close()
+		return err
+	}
+	a.log.Info("session began")
+	begin := time.Now()
+	a.over = true
+	reason := session.run(ctx)
+	a.log.Info("session ended", "reason", reason, "seconds", int(time.Since(begin).Seconds()))
+	return reason
+}
+
+// cancel serves a cancel request, which is never answered.
+func (a *attempt) cancel(ctx context.Context, body []byte) error {
+	session := a.server.keys.find(body)
+	if session == nil {
+		return errors.New("cancel request with an unknown key")
+	}
+	return session.cancelRunning(ctx)
+}
