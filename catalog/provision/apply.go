@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -45,7 +46,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, in Input) (err error) {
 			return fmt.Errorf("preparing the database: %w", hinted(err))
 		}
 	}
-	for _, login := range []Login{in.Owner, in.Reader} {
+	for _, login := range slices.Concat([]Login{in.Owner, in.Reader}, in.Readers) {
 		if err := setPassword(ctx, tx, login); err != nil {
 			return err
 		}

@@ -45,7 +45,11 @@ type Input struct {
 	// owns kproxy's schemas.
 	Owner Login
 	// Reader is what clients' sessions run as.
-	Reader      Login
+	Reader Login
+	// Readers are further roles that clients' sessions run as: members of Reader that have
+	// its rights and none of their own. What an earlier set-up made and is no more among
+	// them loses the membership and its login.
+	Readers     []Login
 	Publication string
 	// Slot is the replication slot, which the script only speaks of.
 	Slot string
@@ -92,6 +96,14 @@ func (in Input) validate() error {
 	}
 	check("the owner role", in.Owner.Name)
 	check("the reader role", in.Reader.Name)
+	names := []string{in.Owner.Name, in.Reader.Name}
+	for _, reader := range in.Readers {
+		check("a further reader role", reader.Name)
+		if slices.Contains(names, reader.Name) {
+			problems = append(problems, fmt.Errorf("the further reader role %q has another part already", reader.Name))
+		}
+		names = append(names, reader.Name)
+	}
 	check("the publication", in.Publication)
 	check("the replication slot", in.Slot)
 	if in.Database != "" {

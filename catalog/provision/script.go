@@ -17,7 +17,7 @@ var sqlFiles embed.FS
 // parts are the script's files in the order in which they run.
 var parts = []string{
 	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql", "calls.sql",
-	"store.sql", "viewstore.sql", "functions.sql", "standins.sql", "publication.sql", "leave.sql", "slot.sql",
+	"store.sql", "viewstore.sql", "functions.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -28,6 +28,8 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 // scriptData is what the templates see.
 type scriptData struct {
 	Owner, Reader, Publication, Slot string
+	// Further are the other reader roles, and Readers all of them.
+	Further, Readers []string
 	Database                         string
 	TemporaryTables                  bool
 	StoreSchema, CatalogSchema       string
@@ -80,6 +82,10 @@ func newScriptData(in Input) (scriptData, error) {
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
 		Functions:        in.Policy.Functions,
 	}
+	for _, reader := range in.Readers {
+		data.Further = append(data.Further, reader.Name)
+	}
+	data.Readers = append([]string{in.Reader.Name}, data.Further...)
 	data.ReaderSchemas = []string{catalog.CatalogSchema}
 	for _, schema := range data.ProtectedSchemas {
 		data.ReaderSchemas = append(data.ReaderSchemas, catalog.ReleaseSchema(schema))

@@ -4,5 +4,5 @@ GRANT USAGE ON SCHEMA {{identifier .}} TO {{identifier $.Owner}};
 {{- end}}
 {{- range .Protected}}
 GRANT SELECT ON TABLE {{.SQL}} TO {{identifier $.Owner}};
-REVOKE ALL PRIVILEGES ON TABLE {{.SQL}} FROM {{identifier $.Reader}};
+REVOKE ALL PRIVILEGES ON TABLE {{.SQL}} FROM {{range $i, $r := $.Readers}}{{if $i}}, {{end}}{{identifier $r}}{{end}};
 {{- end}}

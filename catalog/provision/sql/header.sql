@@ -11,7 +11,9 @@
 -- Passwords are not part of it. Afterwards, in psql, once:
 --
 --   \password {{identifier .Owner}}
---   \password {{identifier .Reader}}
+{{- range .Readers}}
+--   \password {{identifier .}}
+{{- end}}
 --
 -- The server needs wal_level = logical. On PostgreSQL 13 and 14, and in databases
 -- that come from them, everybody may create objects in schema public, which

@@ -73,4 +73,7 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.renewal (
   problem      text              -- why nothing was made anew; NULL for success
 );
 
+-- The further reader roles, so that one that is no more configured is known.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.reader (name text PRIMARY KEY);
+
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA {{.StoreSchema}} FROM PUBLIC, {{identifier .Reader}};

@@ -307,6 +307,9 @@ CREATE TABLE IF NOT EXISTS kproxy_store.renewal (
   problem      text              -- why nothing was made anew; NULL for success
 );
 
+-- The further reader roles, so that one that is no more configured is known.
+CREATE TABLE IF NOT EXISTS kproxy_store.reader (name text PRIMARY KEY);
+
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
 
 -- Views over protected tables that kproxy has published, or could not: made is the
@@ -1147,6 +1150,27 @@ END
 $kproxy$;
 
 RESET ROLE;
+
+-- A further reader role of an earlier set-up that is no more configured neither logs in
+-- nor reads. It is not dropped: it may have got other parts since.
+DO $kproxy$
+DECLARE
+  configured text[] := ARRAY[]::text[];
+  former text[];
+  name text;
+BEGIN
+  SET ROLE "kproxy_owner";
+  SELECT pg_catalog.array_agg(r.name) INTO former FROM kproxy_store.reader r
+    WHERE r.name <> ALL (configured || ARRAY['kproxy_owner', 'kproxy_reader']);
+  DELETE FROM kproxy_store.reader r WHERE r.name <> ALL (configured);
+  INSERT INTO kproxy_store.reader SELECT pg_catalog.unnest(configured) ON CONFLICT DO NOTHING;
+  RESET ROLE;
+  FOR name IN SELECT r.rolname FROM pg_catalog.pg_roles r WHERE r.rolname = ANY (former) ORDER BY r.rolname LOOP
+    EXECUTE pg_catalog.format('ALTER ROLE %I NOLOGIN', name);
+    EXECUTE pg_catalog.format('REVOKE %I FROM %I', 'kproxy_reader', name);
+  END LOOP;
+END
+$kproxy$;
 
 -- Once a table is published, PostgreSQL refuses to UPDATE and DELETE its rows where
 -- it could not say which row changed. So such tables are not published.

@@ -1,0 +1,39 @@
+--   \password "kproxy_bi"
+--   \password "odd ""name"""
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_bi') THEN
+    CREATE ROLE "kproxy_bi" LOGIN INHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'kproxy_bi' AND NOT (rolinherit AND rolcanlogin)) THEN
+    ALTER ROLE "kproxy_bi" LOGIN INHERIT;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'odd "name"') THEN
+    CREATE ROLE "odd ""name""" LOGIN INHERIT;
+  ELSIF EXISTS (SELECT FROM pg_catalog.pg_roles WHERE rolname = 'odd "name"' AND NOT (rolinherit AND rolcanlogin)) THEN
+    ALTER ROLE "odd ""name""" LOGIN INHERIT;
+-- Further reader roles have the rights of the first one as its members, and none of their
+-- own. From PostgreSQL 16 on they do not even become it.
+  further text;
+  manner text := CASE WHEN pg_catalog.current_setting('server_version_num')::integer >= 160000
+    THEN 'WITH INHERIT TRUE, SET FALSE' ELSE '' END;
+  FOREACH further IN ARRAY ARRAY['kproxy_bi', 'odd "name"'] LOOP
+    EXECUTE pg_catalog.format('GRANT %I TO %I %s', 'kproxy_reader', further, manner);
+ALTER ROLE "kproxy_bi" SET default_transaction_read_only = on;
+ALTER ROLE "odd ""name""" SET default_transaction_read_only = on;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
+                 WHERE r.rolname = 'kproxy_bi' AND pg_catalog.starts_with(s.setting, 'jit=')) THEN
+    ALTER ROLE "kproxy_bi" SET jit = off;
+  IF NOT EXISTS (SELECT FROM pg_catalog.pg_roles r CROSS JOIN LATERAL pg_catalog.unnest(r.rolconfig) AS s(setting)
+                 WHERE r.rolname = 'odd "name"' AND pg_catalog.starts_with(s.setting, 'jit=')) THEN
+    ALTER ROLE "odd ""name""" SET jit = off;
+REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
+REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
+  END IF;
+  configured text[] := ARRAY['kproxy_bi', 'odd "name"']::text[];
+  END LOOP;
+DECLARE
+  END IF;
+  END IF;
+DO $kproxy$
+BEGIN
+  END IF;
+END
+$kproxy$;
+
