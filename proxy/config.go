@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -56,6 +57,16 @@ type Config struct {
 	// FATAL 53300. Connections in whatever state are capped at twice as many.
 	MaxSessions int
 
+	// MaxSessionsPerUser caps the authenticated sessions of each user; 0 = MaxSessions.
+	// Further ones get FATAL 53300.
+	MaxSessionsPerUser int
+
+	// Forwarders are the addresses of load balancers that speak the PROXY protocol,
+	// version 2: connections from them must begin with its header, and are of the client
+	// that the header names. From everywhere else a header is a malformed startup packet.
+	// Empty is nobody.
+	Forwarders []netip.Prefix
+
 	// AuthTimeout bounds the time from accept to the end of authentication;
 	// 0 = 60 s.
 	AuthTimeout time.Duration
@@ -66,6 +77,9 @@ type Config struct {
 	// DrainTimeout is how long running statements may go on when the server
 	// stops; 0 = 30 s.
 	DrainTimeout time.Duration
+
+	// Timeouts bound what a session may take after login.
+	Timeouts Timeouts
 
 	// Logger gets sessions' beginnings and ends, never statements, values or
 	// secrets; nil discards.
@@ -99,6 +113,7 @@ func (c Config) withDefaults() Config {
 	orInt(&c.MaxStatementBytes, defaultMaxStatementBytes)
 	orInt(&c.MaxMessageBytes, defaultMaxMessageBytes)
 	orInt(&c.MaxSessions, defaultMaxSessions)
+	orInt(&c.MaxSessionsPerUser, c.MaxSessions)
 	orDuration(&c.AuthTimeout, defaultAuthTimeout)
 	orDuration(&c.ConnectTimeout, defaultConnectTimeout)
 	orDuration(&c.DrainTimeout, defaultDrainTimeout)
@@ -141,10 +156,10 @@ func (c Config) verifiers() (map[string]scram.Verifier, error) {
 			wrong("%s is %d; it must be from 1 to %d", name, value, largestMessageBytes)
 		}
 	}
-	if c.MaxSessions < 0 {
-		wrong("MaxSessions is negative")
+	if c.MaxSessions < 0 || c.MaxSessionsPerUser < 0 {
+		wrong("MaxSessions or MaxSessionsPerUser is negative")
 	}
-	if c.AuthTimeout < 0 || c.ConnectTimeout < 0 || c.DrainTimeout < 0 {
+	if c.AuthTimeout < 0 || c.ConnectTimeout < 0 || c.DrainTimeout < 0 || c.Timeouts.negative() {
 		wrong("a timeout is negative")
 	}
 	if len(c.Users) == 0 {
