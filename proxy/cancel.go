@@ -13,11 +13,23 @@ import (
 // cancelTimeout bounds the delivery of a cancel request upstream.
 const cancelTimeout = 5 * time.Second
 
+const (
+	// shortSecretBytes is the length of the secret that all clients of protocol 3.0
+	// can take, and of all secrets before 3.2.
+	shortSecretBytes = 4
+	// longSecretBytes is what clients of protocol 3.2 get, as PostgreSQL 18 gives them
+	// (MAX_CANCEL_KEY_LENGTH).
+	longSecretBytes = 32
+	// maxSecretBytes is the longest secret of the protocol; PostgreSQL documentation,
+	// "Message Formats", BackendKeyData.
+	maxSecretBytes = 256
+)
+
 // cancelKey is the BackendKeyData of a session: the proxy's own, so that
 // clients never hold a key that the database server would take.
 type cancelKey struct {
 	pid    uint32 // positive as an int32, as process ids are
-	secret [4]byte
+	secret []byte // of a length that the protocol version allows
 }
 
 // cancelKeys finds the session that a cancel request means.
@@ -27,21 +39,21 @@ type cancelKeys struct {
 }
 
 type keyHolder struct {
-	secret [4]byte
+	secret []byte
 	*session
 }
 
-// add draws a key for a session.
-func (k *cancelKeys) add(s *session) cancelKey {
+// add draws a key for a session, with a secret of so many bytes.
+func (k *cancelKeys) add(s *session, secretBytes int) cancelKey {
+	random := make([]byte, 4+secretBytes)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.holds == nil {
 		k.holds = make(map[uint32]keyHolder)
 	}
 	for {
-		var random [8]byte
-		rand.Read(random[:]) // never fails: it returns or ends the process
-		key := cancelKey{pid: binary.BigEndian.Uint32(random[:4]) &^ (1 << 31), secret: [4]byte(random[4:])}
+		rand.Read(random) // never fails: it returns or ends the process
+		key := cancelKey{pid: binary.BigEndian.Uint32(random) &^ (1 << 31), secret: random[4:]}
 		if _, taken := k.holds[key.pid]; taken || key.pid == 0 {
 			continue
 		}
@@ -71,13 +83,13 @@ func (k *cancelKeys) remove(key cancelKey) {
 // find returns the session that has the key in the body of a CancelRequest, or
 // nil. The secret is compared in constant time.
 func (k *cancelKeys) find(body []byte) *session {
-	if len(body) != 8 {
+	if len(body) <= 4 || len(body) > 4+maxSecretBytes {
 		return nil
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	holder, ok := k.holds[binary.BigEndian.Uint32(body)]
-	if !ok || subtle.ConstantTimeCompare(holder.secret[:], body[4:]) != 1 {
+	if !ok || subtle.ConstantTimeCompare(holder.secret, body[4:]) != 1 {
 		return nil
 	}
 	return holder.session

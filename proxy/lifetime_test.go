@@ -62,20 +62,25 @@ func TestCancelKeys(t *testing.T) {
 	t.Parallel()
 	var keys cancelKeys
 	one, two := &session{}, &session{}
-	first, second := keys.add(one), keys.add(two)
+	first, second := keys.add(one, shortSecretBytes), keys.add(two, longSecretBytes)
 	body := func(k cancelKey) []byte { return append(binary.BigEndian.AppendUint32(nil, k.pid), k.secret[:]...) }
 	if keys.find(body(first)) != one || keys.find(body(second)) != two {
 		t.Error("a key does not find its session")
 	}
-	for i := range 8 {
-		wrong := body(first)
-		wrong[i] ^= 1
-		if keys.find(wrong) != nil {
-			t.Errorf("a key that is wrong in byte %d finds a session", i)
+	for _, key := range []cancelKey{first, second} {
+		for i := range body(key) {
+			wrong := body(key)
+			wrong[i] ^= 1
+			if keys.find(wrong) != nil {
+				t.Errorf("a key that is wrong in byte %d finds a session", i)
+			}
 		}
-	}
-	if keys.find(body(first)[:7]) != nil || keys.find(append(body(first), 0)) != nil || keys.find(nil) != nil {
-		t.Error("a key of another length finds a session")
+		for length := range maxSecretBytes + 8 {
+			padded := append(body(key), make([]byte, maxSecretBytes)...)[:length]
+			if length != len(body(key)) && keys.find(padded) != nil {
+				t.Errorf("a key of %d bytes finds a session", length)
+			}
+		}
 	}
 	keys.remove(first)
 	if keys.find(body(first)) != nil || keys.find(body(second)) != two {

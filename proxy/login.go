@@ -28,6 +28,7 @@ type attempt struct {
 	log    *slog.Logger
 	raw    net.Conn
 	conn   net.Conn // raw, or TLS over it
+	met    bool     // the startup packet has been read
 	over   bool     // a session has had conn and closed it
 }
 
@@ -45,6 +46,7 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.met = true
 	if packet.code == cancelRequestCode {
 		return a.cancel(ctx, packet.body)
 	}
@@ -53,14 +55,17 @@ func (a *attempt) serve(ctx context.Context) error {
 		return err
 	}
 	a.log = a.log.With("user", st.user, "tls", isEncrypted(conn))
-	if a.TLSRequired && !isEncrypted(conn) {
-		return newFatal(stateInvalidAuthorization, "this server accepts encrypted connections only").
-			withHint("Connect with sslmode=require or stronger.")
-	}
 	if answer := st.negotiation(); answer != nil {
 		if err := sendMessages(conn, answer); err != nil {
 			return err
 		}
+	}
+	if st.user == "" {
+		return newFatal(stateInvalidAuthorization, "no PostgreSQL user name specified in startup packet")
+	}
+	if a.TLSRequired && !isEncrypted(conn) {
+		return newFatal(stateInvalidAuthorization, "this server accepts encrypted connections only").
+			withHint("Connect with sslmode=require or stronger.")
 	}
 	if err := a.authenticate(conn, st.user); err != nil {
 		return err
@@ -100,10 +105,15 @@ func (a *attempt) end(ctx context.Context, err error) {
 		a.log.Info("connection refused", "reason", err)
 	}
 	last := lastWord(err)
-	if last == nil || a.conn == nil || a.raw.SetDeadline(time.Now().Add(lastWords)) != nil {
+	if last == nil || !a.met || a.raw.SetDeadline(time.Now().Add(lastWords)) != nil {
 		return
 	}
-	if _, err := a.conn.Write(report(*last).append(nil, 'E')); err == nil {
+	word := report(*last).append(nil, 'E')
+	var old oldFrontend
+	if errors.As(err, &old) {
+		word = old.encoded()
+	}
+	if _, err := a.conn.Write(word); err == nil {
 		linger(a.conn)
 	}
 }

@@ -4,33 +4,35 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
-	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 )
 
-// Codes in place of a protocol version; PostgreSQL documentation, "Message
-// Formats".
+// Protocol versions, and codes in place of one; PostgreSQL documentation,
+// "Message Formats".
 const (
 	cancelRequestCode = 80877102
 	sslRequestCode    = 80877103
 	gssRequestCode    = 80877104
 
 	protocol30 = 3 << 16
+	// protocol32 is the newest version served. It differs from 3.0 in that cancel keys
+	// have more than four bytes; 3.1 was never used.
+	protocol32 = 3<<16 | 2
 
 	// maxStartupBytes is MAX_STARTUP_PACKET_LENGTH.
 	maxStartupBytes = 10_000
-
-	// tlsHandshakeByte begins a TLS record: a client that starts TLS without
-	// asking.
-	tlsHandshakeByte = 0x16
 )
 
-// errNotStartup reports a first packet that is none of the protocol's; there is
-// nobody to answer.
-var errNotStartup = errors.New("not a startup packet")
+// First packets that are none of the protocol's get no answer, as from PostgreSQL: who
+// sent them would not understand it.
+var (
+	errIncompleteStartup = errors.New("incomplete startup packet")
+	errStartupLength     = errors.New("invalid length of startup packet")
+)
 
 // startupPacket is a packet without a type byte.
 type startupPacket struct {
@@ -39,72 +41,64 @@ type startupPacket struct {
 }
 
 // readStartupPacket reads exactly one packet, byte for byte from the
-// connection: what follows belongs to another layer when TLS is agreed on.
+// connection: what follows belongs to another layer when TLS is agreed on. It returns
+// io.EOF if there is not a byte.
 func readStartupPacket(r io.Reader) (startupPacket, error) {
 	var head [8]byte
 	if _, err := io.ReadFull(r, head[:4]); err != nil {
-		return startupPacket{}, err
-	}
-	if head[0] == tlsHandshakeByte {
-		return startupPacket{}, errNotStartup
+		return startupPacket{}, incomplete(err)
 	}
 	length := binary.BigEndian.Uint32(head[:4])
 	if length < 8 || length > maxStartupBytes {
-		return startupPacket{}, violation("invalid length of startup packet")
+		return startupPacket{}, errStartupLength
 	}
 	if _, err := io.ReadFull(r, head[4:]); err != nil {
-		return startupPacket{}, unexpected(err)
+		return startupPacket{}, incomplete(unexpected(err))
 	}
 	p := startupPacket{code: binary.BigEndian.Uint32(head[4:]), body: make([]byte, length-8)}
 	_, err := io.ReadFull(r, p.body)
-	return p, unexpected(err)
+	return p, incomplete(unexpected(err))
 }
 
-// negotiate answers requests for encryption, at most one of each kind, and
-// returns the connection as it then is with the packet that follows.
-func (s *settings) negotiate(conn net.Conn) (net.Conn, startupPacket, error) {
-	askedTLS, askedGSS := false, false
-	for {
-		p, err := readStartupPacket(conn)
-		if err != nil {
-			return conn, p, err
-		}
-		switch {
-		case p.code == sslRequestCode && !askedTLS && len(p.body) == 0:
-			askedTLS = true
-			encrypted, err := s.answerTLS(conn)
-			if err != nil {
-				return conn, p, err
-			}
-			// Inside TLS there is no other encryption to ask for.
-			askedGSS = askedGSS || encrypted != conn
-			conn = encrypted
-		case p.code == gssRequestCode && !askedGSS && len(p.body) == 0:
-			askedGSS = true
-			if _, err := conn.Write([]byte{'N'}); err != nil {
-				return conn, p, err
-			}
-		default:
-			return conn, p, nil
-		}
+// incomplete names the end of a stream inside a packet.
+func incomplete(err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return errIncompleteStartup
 	}
+	return err
 }
 
 // startup is what a client asks for.
 type startup struct {
+	version      uint32 // of the protocol, as asked for
 	user         string
 	database     string
 	parameters   map[string]string // by lower-case name, as the client asked
 	unrecognized []string          // protocol options the client offered
-	newer        bool              // a minor version above 3.0 was asked for
+}
+
+// oldFrontend refuses a client of a protocol before 3.0, in which an error is a line
+// of text.
+type oldFrontend struct{ *fatal }
+
+func (o oldFrontend) Unwrap() error { return o.fatal }
+
+// encoded is the refusal as such a client reads it.
+func (o oldFrontend) encoded() []byte {
+	return []byte("EFATAL:  " + o.message + "\n\x00")
 }
 
 // parseStartup reads a startup packet for protocol version 3.
 func parseStartup(p startupPacket) (startup, error) {
-	if p.code>>16 != protocol30>>16 {
-		return startup{}, newFatal(stateFeatureNotSupported, "unsupported frontend protocol: kproxy supports 3.0")
+	if major := p.code >> 16; major != protocol30>>16 {
+		refused := newFatal(stateFeatureNotSupported,
+			fmt.Sprintf("unsupported frontend protocol %d.%d: server supports 3.0 to 3.2", major, p.code&0xffff))
+		if p.code != 0 && major < protocol30>>16 {
+			return startup{}, oldFrontend{refused}
+		}
+		return startup{}, refused
 	}
-	st := startup{newer: p.code != protocol30}
+	st := startup{version: p.code}
 	settings, err := startupSettings(p.body)
 	if err != nil {
 		return startup{}, err
@@ -131,9 +125,6 @@ func parseStartup(p startupPacket) (startup, error) {
 		default:
 			asked = append(asked, set)
 		}
-	}
-	if st.user == "" {
-		return startup{}, newFatal(stateInvalidAuthorization, "no PostgreSQL user name specified in startup packet")
 	}
 	if st.database == "" {
 		st.database = st.user
@@ -167,11 +158,23 @@ func startupSettings(body []byte) ([]setting, error) {
 	}
 }
 
-// negotiation is the answer to a client that asked for more than protocol 3.0;
-// nil if it did not. Its version is the whole number, as the server sends it.
+// negotiation is the answer to a client that asked for more than there is; nil if it
+// did not. The version in it is the whole number, as PostgreSQL sends it. A client that
+// does not want the version answered hangs up.
 func (st startup) negotiation() *pgproto3.NegotiateProtocolVersion {
-	if !st.newer && len(st.unrecognized) == 0 {
+	if st.version <= protocol32 && len(st.unrecognized) == 0 {
 		return nil
 	}
-	return &pgproto3.NegotiateProtocolVersion{NewestMinorProtocol: protocol30, UnrecognizedOptions: st.unrecognized}
+	return &pgproto3.NegotiateProtocolVersion{
+		NewestMinorProtocol: min(st.version, protocol32),
+		UnrecognizedOptions: st.unrecognized,
+	}
+}
+
+// secretBytes is the length of the client's cancel key.
+func (st startup) secretBytes() int {
+	if st.version >= protocol32 {
+		return longSecretBytes
+	}
+	return shortSecretBytes
 }

@@ -87,7 +87,7 @@ func FuzzStartup(f *testing.F) {
 		{0x16, 3, 1, 2, 0},
 		packet(protocol30, "user\x00ann\x00\x00"),
 		packet(protocol30, "user\x00ann\x00database\x00clinic\x00options\x00-c timezone=UTC\x00\x00"),
-		packet(protocol30+2, "user\x00ann\x00_pq_.x\x00y\x00\x00"),
+		packet(protocol32, "user\x00ann\x00_pq_.x\x00y\x00\x00"),
 		packet(protocol30, "user\x00ann"), packet(protocol30, "user\x00\x00"), packet(protocol30, "\x00"), packet(protocol30, ""),
 		packet(protocol30, "user\x00ann\x00\x00\x00"), packet(cancelRequestCode, "12345678"), packet(gssRequestCode, ""),
 		packet(protocol30, "user\x00a\x00replication\x00true\x00\x00"),

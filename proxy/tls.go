@@ -9,6 +9,36 @@ import (
 	xscram "github.com/xdg-go/scram"
 )
 
+// negotiate answers requests for encryption, at most one of each kind, and
+// returns the connection as it then is with the packet that follows.
+func (s *settings) negotiate(conn net.Conn) (net.Conn, startupPacket, error) {
+	askedTLS, askedGSS := false, false
+	for {
+		p, err := readStartupPacket(conn)
+		if err != nil {
+			return conn, p, err
+		}
+		switch {
+		case p.code == sslRequestCode && !askedTLS:
+			askedTLS = true
+			encrypted, err := s.answerTLS(conn)
+			if err != nil {
+				return conn, p, err
+			}
+			// Inside TLS there is no other encryption to ask for.
+			askedGSS = askedGSS || encrypted != conn
+			conn = encrypted
+		case p.code == gssRequestCode && !askedGSS:
+			askedGSS = true
+			if _, err := conn.Write([]byte{'N'}); err != nil {
+				return conn, p, err
+			}
+		default:
+			return conn, p, nil
+		}
+	}
+}
+
 // answerTLS answers a request for TLS and returns the connection to go on with.
 // Nothing has been read beyond the request: bytes sent ahead in the clear reach
 // the handshake, which fails on them (CVE-2021-23214).
