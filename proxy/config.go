@@ -13,6 +13,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/proxy/pool"
 	"github.com/kproxy/kproxy/scram"
 )
 
@@ -32,6 +33,16 @@ type Config struct {
 	// pgconn.ParseConfig; required. Its RuntimeParams are pinned: a client's
 	// startup parameter of the same name is ignored.
 	Upstream *pgconn.Config
+
+	// Readers are further connections, by name, for users who are not served by
+	// Upstream: other roles on the same servers and database, with the same parameters
+	// pinned.
+	Readers map[string]*pgconn.Config
+
+	// Pool bounds the upstream connections, which are kept between sessions, and
+	// chooses among several servers. Where its MaxConnections or ConnectTimeout is 0,
+	// it is MaxSessions or ConnectTimeout.
+	Pool pool.Options
 
 	// TLS is the certificate to serve; nil answers requests for TLS with 'N'.
 	TLS *tls.Config

@@ -1,0 +1,2 @@
+// Package pool keeps connections to PostgreSQL between sessions.
+package pool
