@@ -13,9 +13,12 @@ import (
 
 // CheckInput says what is to be checked. All names must be set.
 type CheckInput struct {
-	Policy      catalog.Policy
-	Owner       string
-	Reader      string
+	Policy catalog.Policy
+	Owner  string
+	Reader string
+	// Readers are further roles that clients' sessions run as: members of Reader, with no
+	// rights of their own.
+	Readers     []string
 	Publication string
 	Slot        string
 	// TemporaryTables says that sessions may make temporary tables: they are not
@@ -40,13 +43,14 @@ func split(names []catalog.Name) (schemas, relations []string) {
 	return schemas, relations
 }
 
-// Audit asks whether a session of the reader role could reach a raw row: by the
+// Audit asks whether a session of a reader role could reach a raw row: by the
 // role's attributes and memberships, by a grant on a protected table, its
 // partitions, parents or sequences, by a view with its owner's rights, by a
 // function with its owner's rights, by foreign data, files or large objects, or
 // by a privilege on the private store. It errs on the side of a finding. The
 // fix of each finding is a script that removes it. Row security policies are no
-// concern: their conditions run with the rights of the session.
+// concern: their conditions run with the rights of the session. Of further reader roles it
+// asks, too, whether they have any rights but those of the first one.
 //
 // The connection must be the owner's, or another role's that may read
 // kproxy_store.
@@ -73,13 +77,10 @@ func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.roles, err = collect[roleRow](ctx, conn, "audit_roles", oid); err != nil {
+	if err := a.findReaders(oid); err != nil {
 		return nil, err
 	}
-	for _, r := range a.roles {
-		a.reach = append(a.reach, r.OID)
-	}
-	if !a.auditRoles(oid) {
+	if !a.auditRoles() {
 		// A superuser is a member of every role: all else follows from that.
 		return a.report, nil
 	}
@@ -87,7 +88,7 @@ func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		return nil, err
 	}
 	for _, step := range []func() error{
-		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites,
+		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites, a.auditFurther,
 	} {
 		if err := step(); err != nil {
 			return nil, err
@@ -101,18 +102,22 @@ type auditor struct {
 	ctx    context.Context
 	conn   *pgx.Conn
 	in     CheckInput
-	reader string // quoted
-	roles  []roleRow
-	reach  []uint32 // the roles' identifiers
-	raw    []rawRow
-	views  []catalog.View // those over protected tables
-	report Report
+	reader string // the first one, quoted
+	// readers are the roles that sessions run as, the first one first.
+	readers []readerRow
+	roles   []roleRow
+	reach   []uint32 // the roles' identifiers
+	raw     []rawRow
+	views   []catalog.View // those over protected tables
+	report  Report
 }
 
-// roleRow is a role that the reader is or can become.
+// roleRow is a role that a reader is or can become.
 type roleRow struct {
-	OID         uint32
-	Name        string
+	OID  uint32
+	Name string
+	// Reader is the first reader that it is or that can become it.
+	Reader      string
 	Superuser   bool
 	BypassRLS   bool `db:"bypass_rls"`
 	CreateRole  bool
@@ -130,15 +135,17 @@ var dangerousRoles = []string{
 	"rds_superuser", "rds_replication", "cloudsqlsuperuser", "azure_pg_admin", "neon_superuser",
 }
 
-// auditRoles looks at the reader's own attributes and at what it is a member of.
+// auditRoles looks at the readers' own attributes and at what they are members of.
 // It reports whether anything else is worth asking.
-func (a *auditor) auditRoles(reader uint32) bool {
+func (a *auditor) auditRoles() bool {
 	for _, r := range a.roles {
-		if r.OID == reader && r.Superuser {
+		if a.isReader(r.OID) && r.Superuser {
 			a.report.add(Error, "reader-superuser", none, fmt.Sprintf("role %s is a superuser", r.Name),
-				"ALTER ROLE "+a.reader+" NOSUPERUSER")
-			return false
+				"ALTER ROLE "+catalog.QuoteIdentifier(r.Name)+" NOSUPERUSER")
 		}
+	}
+	if len(a.report) > 0 {
+		return false
 	}
 	for _, r := range a.roles {
 		for _, attribute := range []struct {
@@ -153,22 +160,22 @@ func (a *auditor) auditRoles(reader uint32) bool {
 		} {
 			switch {
 			case !attribute.has:
-			case r.OID == reader:
+			case a.isReader(r.OID):
 				a.report.add(Error, "reader-attribute", none, fmt.Sprintf("role %s has the attribute %s", r.Name, attribute.name),
-					"ALTER ROLE "+a.reader+" NO"+attribute.name)
+					"ALTER ROLE "+catalog.QuoteIdentifier(r.Name)+" NO"+attribute.name)
 			default:
 				a.report.add(Error, "reader-member", none,
-					fmt.Sprintf("role %s can become role %s, which has the attribute %s", a.in.Reader, r.Name, attribute.name), expel(r))
+					fmt.Sprintf("role %s can become role %s, which has the attribute %s", r.Reader, r.Name, attribute.name), expel(r))
 			}
 		}
-		if slices.Contains(dangerousRoles, r.Name) || (r.Name == a.in.Owner && r.OID != reader) {
-			a.report.add(Error, "reader-member", none, fmt.Sprintf("role %s is a member of %s", a.in.Reader, r.Name), expel(r))
+		if slices.Contains(dangerousRoles, r.Name) || (r.Name == a.in.Owner && !a.isReader(r.OID)) {
+			a.report.add(Error, "reader-member", none, fmt.Sprintf("role %s is a member of %s", r.Reader, r.Name), expel(r))
 		}
 	}
 	return true
 }
 
-// expel ends every membership through which the reader can become the role.
+// expel ends every membership through which a reader can become the role.
 func expel(r roleRow) string {
 	var script string
 	for i, member := range r.Members {
@@ -180,7 +187,7 @@ func expel(r roleRow) string {
 	return script
 }
 
-// role is the name of one of the reader's roles, 0 being PUBLIC, as SQL.
+// role is the name of one of the readers' roles, 0 being PUBLIC, as SQL.
 func (a *auditor) role(oid uint32) string {
 	for _, r := range a.roles {
 		if r.OID == oid {

@@ -134,7 +134,7 @@ func (a *auditor) auditForeign() error {
 			a.report.add(Warning, "foreign-table", name, "is a foreign table that the policy lets analysts read: what it leads to cannot be checked", fix)
 			continue
 		}
-		a.report.add(Error, "foreign-table", name, fmt.Sprintf("role %s may read this foreign table", a.in.Reader), fix)
+		a.report.add(Error, "foreign-table", name, fmt.Sprintf("role %s may read this foreign table", a.anyReader()), fix)
 	}
 	return nil
 }
@@ -161,36 +161,38 @@ BEGIN
 END
 $kproxy$`
 
-// auditSettings looks at large objects and at the reader's own settings.
+// auditSettings looks at large objects and at the readers' own settings.
 func (a *auditor) auditSettings() error {
-	reader := uint32(0)
+	for i, r := range a.readers {
+		rows, err := collect[settingsRow](a.ctx, a.conn, "audit_settings", a.reach, r.OID)
+		if err != nil {
+			return err
+		}
+		s, reader := rows[0], catalog.QuoteIdentifier(r.Name)
+		if i == 0 && s.LargeObjects > 0 {
+			a.report.add(Error, "large-object", none, fmt.Sprintf("role %s may read %d large objects", a.anyReader(), s.LargeObjects), a.closeLargeObjects())
+		}
+		if s.LargeObjectsOpen {
+			a.report.add(Error, "large-object", none, fmt.Sprintf("lo_compat_privileges is on: role %s may read all large objects", r.Name),
+				"ALTER ROLE "+reader+" SET lo_compat_privileges = off")
+		}
+		if !s.ReadOnly && !a.in.TemporaryTables {
+			a.report.add(Warning, "reader-writable", none, fmt.Sprintf("transactions of role %s are not read-only by default", r.Name),
+				"ALTER ROLE "+reader+" SET default_transaction_read_only = on")
+		}
+	}
+	return nil
+}
+
+// closeLargeObjects is [revokeLargeObjects] for all roles.
+func (a *auditor) closeLargeObjects() string {
 	var oids, names string
 	for i, r := range a.roles {
-		if r.Name == a.in.Reader {
-			reader = r.OID
-		}
 		if i > 0 {
 			oids, names = oids+", ", names+", "
 		}
 		oids += fmt.Sprint(r.OID)
 		names += catalog.QuoteIdentifier(r.Name)
 	}
-	rows, err := collect[settingsRow](a.ctx, a.conn, "audit_settings", a.reach, reader)
-	if err != nil {
-		return err
-	}
-	s := rows[0]
-	if s.LargeObjects > 0 {
-		a.report.add(Error, "large-object", none, fmt.Sprintf("role %s may read %d large objects", a.in.Reader, s.LargeObjects),
-			fmt.Sprintf(revokeLargeObjects, oids, catalog.QuoteLiteral(names)))
-	}
-	if s.LargeObjectsOpen {
-		a.report.add(Error, "large-object", none, "lo_compat_privileges is on: everybody may read all large objects",
-			"ALTER ROLE "+a.reader+" SET lo_compat_privileges = off")
-	}
-	if !s.ReadOnly && !a.in.TemporaryTables {
-		a.report.add(Warning, "reader-writable", none, fmt.Sprintf("transactions of role %s are not read-only by default", a.in.Reader),
-			"ALTER ROLE "+a.reader+" SET default_transaction_read_only = on")
-	}
-	return nil
+	return fmt.Sprintf(revokeLargeObjects, oids, catalog.QuoteLiteral(names))
 }

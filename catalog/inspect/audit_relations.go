@@ -135,7 +135,7 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) && !overProtected(a.views, r.name()) {
 		a.report.add(Error, "readable-raw", r.name(),
 			"the policy lists it as readable, but "+r.reason(),
-			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.reader+"; -- and remove it from the policy's readable relations"+r.instead())
+			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.quoted()+"; -- and remove it from the policy's readable relations"+r.instead())
 	}
 	if r.Invoker {
 		return
@@ -156,28 +156,31 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 			continue
 		}
 		found = true
+		if a.role(g.Grantee) == catalog.QuoteIdentifier(a.in.Owner) {
+			continue // which needs it: the membership is what is wrong, and has been told
+		}
 		a.report.add(Error, "raw-grant", r.name(),
 			fmt.Sprintf("%s has %s on it, and %s", a.role(g.Grantee), strings.Join(privileges, ", "), r.reason()),
 			"REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee))
 	}
 	if r.Readable && r.How != "rule" && !found && !memberships {
-		a.report.add(Error, "raw-readable", r.name(), fmt.Sprintf("role %s may read it, and %s", a.in.Reader, r.reason()),
-			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM PUBLIC, "+a.reader)
+		a.report.add(Error, "raw-readable", r.name(), fmt.Sprintf("role %s may read it, and %s", a.anyReader(), r.reason()),
+			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM PUBLIC, "+a.quoted())
 	}
 }
 
-// owned reports that one of the reader's roles owns an object. The membership is
-// what is wrong where that role is not the reader itself; that of kproxy's owner
+// owned reports that one of the readers' roles owns an object. The membership is
+// what is wrong where that role is not a reader itself; that of kproxy's owner
 // role is reported apart, and so is the ownership of the database, which makes
 // the reader a member of pg_database_owner.
 func (a *auditor) owned(owner uint32, code string, table catalog.Name, what, alter string) {
 	for _, r := range a.roles {
 		switch {
 		case r.OID != owner || r.Name == a.in.Owner || r.Name == "pg_database_owner":
-		case r.Name == a.in.Reader:
+		case a.isReader(r.OID):
 			a.report.add(Error, code, table, fmt.Sprintf("role %s owns %s", r.Name, what), alter+" OWNER TO CURRENT_USER")
 		default:
-			a.report.add(Error, code, table, fmt.Sprintf("role %s is a member of %s, which owns %s", a.in.Reader, r.Name, what), expel(r))
+			a.report.add(Error, code, table, fmt.Sprintf("role %s is a member of %s, which owns %s", r.Reader, r.Name, what), expel(r))
 		}
 	}
 }

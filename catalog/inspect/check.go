@@ -86,7 +86,7 @@ type ownerRow struct {
 	Replication bool
 }
 
-// checkRoles looks the two roles up; without them, little else can be asked.
+// checkRoles looks the roles up; without owner and reader, little else can be asked.
 func (c *checker) checkRoles() (complete bool, err error) {
 	owner := catalog.QuoteIdentifier(c.in.Owner)
 	rows, err := collect[ownerRow](c.ctx, c.conn, "owner", c.in.Owner)
@@ -116,6 +116,9 @@ func (c *checker) checkRoles() (complete bool, err error) {
 		if !readers[0].Login {
 			c.report.add(Error, "reader-login", none, fmt.Sprintf("role %s may not log in", c.in.Reader),
 				"ALTER ROLE "+catalog.QuoteIdentifier(c.in.Reader)+" LOGIN")
+		}
+		if err := c.checkReaders(); err != nil {
+			return false, err
 		}
 	}
 	return len(rows) > 0 && len(readers) > 0, nil

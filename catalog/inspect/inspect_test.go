@@ -99,8 +99,12 @@ func prepareIn(t *testing.T, admin *pgx.Conn) prepared {
 // setup prepares the database for the policy.
 func (p prepared) setup() {
 	p.t.Helper()
+	var further []provision.Login
+	for _, name := range p.in.Readers {
+		further = append(further, provision.Login{Name: name})
+	}
 	err := provision.Apply(p.t.Context(), p.admin, provision.Input{
-		Policy: p.in.Policy, Publication: p.in.Publication,
+		Policy: p.in.Policy, Publication: p.in.Publication, Readers: further,
 		Owner: provision.Login{Name: p.in.Owner, Password: "secret"}, Reader: provision.Login{Name: p.in.Reader},
 	})
 	if err != nil {

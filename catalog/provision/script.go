@@ -29,14 +29,14 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 type scriptData struct {
 	Owner, Reader, Publication, Slot string
 	// Further are the other reader roles, and Readers all of them.
-	Further, Readers []string
-	Database                         string
-	TemporaryTables                  bool
-	StoreSchema, CatalogSchema       string
-	ReleasePrefix                    string
-	Protected, Readable              []catalog.Name
-	Functions                        []catalog.Name
-	ProtectedSchemas                 []string
+	Further, Readers           []string
+	Database                   string
+	TemporaryTables            bool
+	StoreSchema, CatalogSchema string
+	ReleasePrefix              string
+	Protected, Readable        []catalog.Name
+	Functions                  []catalog.Name
+	ProtectedSchemas           []string
 	// OwnSchemas are all of kproxy's; ReaderSchemas those the reader may look into.
 	OwnSchemas, ReaderSchemas []string
 	StandIns                  []standIn

@@ -253,6 +253,7 @@ func TestAdministratorNeedNotBeSuperuser(t *testing.T) {
 		`; ALTER TABLE "Ward ""B"""."Patients" OWNER TO `+name+`; ALTER TABLE "Ward ""B""".first OWNER TO `+name+
 		`; ALTER SCHEMA "Ward ""B""" OWNER TO `+name+`; GRANT ALL ON SCHEMA public TO `+name+" WITH GRANT OPTION")
 	admin := login(t, super, dba)
+	in.Readers = []provision.Login{{Name: in.Reader.Name + "_bi", Password: "bi"}}
 	apply(t, admin, in)
 	replication := "SELECT rolreplication::text FROM pg_roles WHERE rolname = '" + in.Owner.Name + "'"
 	if got := text(t, super, replication); got != "false" {
@@ -268,6 +269,11 @@ func TestAdministratorNeedNotBeSuperuser(t *testing.T) {
 	member := "SELECT pg_has_role('" + dba.Name + "', '" + in.Owner.Name + "', 'USAGE')::text"
 	if got := text(t, super, member); got != "false" {
 		t.Error("the administrator is still a member of the owner")
+	}
+	in.Readers = nil
+	apply(t, admin, in)
+	if got := text(t, super, "SELECT pg_has_role('"+in.Reader.Name+"_bi', '"+in.Reader.Name+"', 'MEMBER')::text"); got != "false" {
+		t.Error("a reader role that was removed still reads")
 	}
 	owner := login(t, super, provision.Login{Name: in.Owner.Name, Password: "owner's secret"})
 	execute(t, owner, "SELECT * FROM patients; CREATE TABLE kproxy_store.records_1 (); CREATE VIEW kproxy_release_public.patients AS SELECT 1 AS one")
