@@ -220,7 +220,7 @@ func TestShutdown(t *testing.T) {
 		t.Fatal(err)
 	}
 	idle.expectFatal(stateAdminShutdown)
-	unknown.expectFatal(stateAdminShutdown)
+	unknown.expectFatal(stateCannotConnectNow)
 	if got := busy.script(1); got != "T D() C(SELECT 1) ZI" {
 		t.Error(got)
 	}

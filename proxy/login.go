@@ -13,9 +13,6 @@ import (
 // handle serves one connection from its first byte to its last.
 func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn) {
 	log := began.Logger.With("remote", conn.RemoteAddr())
-	if tcp, ok := conn.(*net.TCPConn); ok {
-		_ = tcp.SetKeepAliveConfig(keepAlive) // without it a dead client is found later
-	}
 	a := &attempt{settings: began, server: s, log: log, raw: conn, conn: conn}
 	err := guard(func() error { return a.serve(ctx) })
 	a.end(ctx, err)
@@ -35,6 +32,9 @@ type attempt struct {
 // serve runs the connection's phases: encryption, startup, authentication,
 // connecting upstream, session.
 func (a *attempt) serve(ctx context.Context) error {
+	if err := a.meetForwarder(ctx); err != nil {
+		return err
+	}
 	if err := a.raw.SetDeadline(time.Now().Add(a.AuthTimeout)); err != nil {
 		return err
 	}
@@ -71,10 +71,10 @@ func (a *attempt) serve(ctx context.Context) error {
 		return err
 	}
 	// Counted only now, so that strangers cannot take the places of users.
-	defer a.server.sessions.Add(-1)
-	if a.server.sessions.Add(1) > int64(a.MaxSessions) {
-		return newFatal(stateTooManyConnections, "sorry, too many clients already")
+	if err := a.server.places.take(st.user, a.MaxSessions, a.MaxSessionsPerUser); err != nil {
+		return err
 	}
+	defer a.server.places.leave(st.user)
 	if st.database != a.Database {
 		return newFatal(stateInvalidCatalogName, "database \""+cleanText(st.database)+"\" does not exist").
 			withHint("This server publishes one database only.")
@@ -95,11 +95,12 @@ func (a *attempt) end(ctx context.Context, err error) {
 	if a.over {
 		return
 	}
-	if errors.Is(err, os.ErrDeadlineExceeded) {
+	late := errors.Is(err, os.ErrDeadlineExceeded)
+	switch {
+	case ctx.Err() != nil && (late || errors.Is(err, errShutdown)):
+		err = errStopping // no session has begun
+	case late:
 		err = newFatal(stateQueryCanceled, "canceling authentication due to timeout")
-		if ctx.Err() != nil {
-			err = errShutdown
-		}
 	}
 	if err != nil && !errors.Is(err, io.EOF) {
 		a.log.Info("connection refused", "reason", err)

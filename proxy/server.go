@@ -1,14 +1,9 @@
 package proxy
 
 import (
-	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
-	"net"
-	"sync"
 	"sync/atomic"
-	"time"
 
 	xscram "github.com/xdg-go/scram"
 
@@ -20,8 +15,9 @@ import (
 type Server struct {
 	current     atomic.Pointer[settings]
 	keys        cancelKeys
-	sessions    atomic.Int64
+	places      places
 	connections atomic.Int64 // whatever their state
+	toldCrowded atomic.Int64 // when the log was last told of too many, in Unix seconds
 }
 
 // settings are a configuration and what follows from it. A connection keeps those that
@@ -82,61 +78,4 @@ func commonIterations(verifiers map[string]scram.Verifier) int {
 		common = v.Iterations
 	}
 	return common
-}
-
-// keepAlive finds clients that vanished within two minutes.
-var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 15 * time.Second, Count: 4}
-
-// Serve accepts clients on ln until ctx is canceled. It then stops accepting,
-// lets running statements finish for up to Config.DrainTimeout, ends all
-// sessions with FATAL 57P01 and returns nil. An error of ln ends it in the same
-// way and is returned. Serve closes ln, and all its goroutines have ended when
-// it returns.
-func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	closed := context.AfterFunc(ctx, func() { _ = ln.Close() })
-	defer func() {
-		if closed() {
-			_ = ln.Close()
-		}
-	}()
-
-	var clients sync.WaitGroup
-	defer clients.Wait()
-	defer cancel() // before the wait: clients end only then
-	for pause := time.Duration(0); ; {
-		conn, err := ln.Accept()
-		if ctx.Err() != nil {
-			if err == nil {
-				_ = conn.Close()
-			}
-			return nil
-		}
-		if err != nil {
-			var temporary interface{ Temporary() bool }
-			if !errors.As(err, &temporary) || !temporary.Temporary() {
-				return fmt.Errorf("accepting clients: %w", err)
-			}
-			// Out of file descriptors, most likely: wait for some to be freed.
-			pause = min(max(2*pause, 5*time.Millisecond), time.Second)
-			s.current.Load().Logger.Warn("accepting a client failed", "error", err, "pause", pause)
-			select {
-			case <-ctx.Done():
-			case <-time.After(pause):
-			}
-			continue
-		}
-		pause = 0
-		began := s.current.Load()
-		if s.connections.Add(1) > began.maxConnections() {
-			s.connections.Add(-1)
-			_ = conn.Close()
-			continue
-		}
-		clients.Go(func() {
-			defer s.connections.Add(-1)
-			s.handle(ctx, began, conn)
-		})
-	}
 }

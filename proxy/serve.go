@@ -1,0 +1,115 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+)
+
+const (
+	// longestPause is between two attempts to accept when descriptors have run out.
+	longestPause = time.Second
+
+	// crowdedPace is how often the log is told of too many connections, at most.
+	crowdedPace = time.Second
+)
+
+// errStopping is what clients are told that have not logged in yet when the server
+// stops: libpq goes on to the next of several hosts.
+var errStopping = newFatal(stateCannotConnectNow, "the database system is shutting down")
+
+// Serve accepts clients on all listeners until ctx is canceled. It then closes them, so
+// that clients go elsewhere at once, ends who is about to log in with FATAL 57P03, lets
+// running statements finish for up to Config.DrainTimeout, ends all sessions with FATAL
+// 57P01 and returns nil. A session ends when its statement does, be it in the middle of a
+// transaction, which is rolled back. An error of a listener ends all in the same way and
+// is returned. All goroutines of Serve have ended when it returns. It is called once.
+func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var clients, accepting sync.WaitGroup
+	ends := make(chan error, len(listeners))
+	for _, ln := range listeners {
+		accepting.Go(func() {
+			ends <- s.accept(ctx, ln, &clients)
+			cancel() // one listener ends with the others
+		})
+	}
+	accepting.Wait()
+	clients.Wait()
+	close(ends)
+	var failed []error
+	for err := range ends {
+		failed = append(failed, err)
+	}
+	return errors.Join(failed...)
+}
+
+// EndSessions ends all sessions at once with FATAL 57P01, whatever they do.
+func (s *Server) EndSessions() {
+	for _, session := range s.keys.sessions() {
+		session.revoke(errShutdown)
+	}
+}
+
+// accept serves the clients of one listener until ctx is canceled, and closes it.
+func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.WaitGroup) error {
+	closed := context.AfterFunc(ctx, func() { _ = ln.Close() })
+	defer func() {
+		if closed() {
+			_ = ln.Close()
+		}
+	}()
+	for pause := time.Duration(0); ; {
+		conn, err := ln.Accept()
+		if ctx.Err() != nil {
+			if err == nil {
+				_ = conn.Close()
+			}
+			return nil
+		}
+		if err != nil {
+			if !temporary(err) {
+				return fmt.Errorf("accepting clients on %s: %w", ln.Addr(), err)
+			}
+			// Out of file descriptors, most likely: wait for some to be freed.
+			pause = min(max(2*pause, 5*time.Millisecond), longestPause)
+			s.current.Load().Logger.Warn("accepting a client failed", "error", err, "pause", pause)
+			select {
+			case <-ctx.Done():
+			case <-time.After(pause):
+			}
+			continue
+		}
+		pause = 0
+		began := s.current.Load()
+		if s.connections.Add(1) > began.maxConnections() {
+			s.connections.Add(-1)
+			_ = conn.Close()
+			s.tellCrowded(began)
+			continue
+		}
+		clients.Go(func() {
+			defer s.connections.Add(-1)
+			s.handle(ctx, began, conn)
+		})
+	}
+}
+
+// temporary tells of an error of Accept whether a later attempt may succeed.
+func temporary(err error) bool {
+	var t interface{ Temporary() bool }
+	return errors.As(err, &t) && t.Temporary()
+}
+
+// tellCrowded has the log say that connections were closed because there are too many,
+// but not each time.
+func (s *Server) tellCrowded(began *settings) {
+	now, last := time.Now().Unix(), s.toldCrowded.Load()
+	if now-last >= int64(crowdedPace.Seconds()) && s.toldCrowded.CompareAndSwap(last, now) {
+		began.Logger.Warn("connections are closed unheard: there are too many", "most", began.maxConnections())
+	}
+}
