@@ -1,116 +1,150 @@
 package proxy
 
 import (
+	"context"
 	"errors"
-	"io"
+	"fmt"
 	"net"
+	"net/netip"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
-	xscram "github.com/xdg-go/scram"
 
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/proxy/access"
 )
 
-const (
-	mechanism        = "SCRAM-SHA-256"
-	mechanismBinding = "SCRAM-SHA-256-PLUS"
-
-	// maxPasswordBytes caps a message of the exchange; PG_MAX_SASL_MESSAGE_LENGTH
-	// is 1024, the rest is for long user names.
-	maxPasswordBytes = 4096
-)
-
-// authenticate runs the SCRAM exchange for user. Users who do not exist run it
-// whole, and fail as a wrong password does.
-func (s *settings) authenticate(conn net.Conn, user string) error {
-	mechanisms := []string{mechanism}
-	var binding xscram.ChannelBinding
-	if isEncrypted(conn) && s.binding.IsSupported() {
-		binding = s.binding
-		mechanisms = []string{mechanismBinding, mechanism}
-	}
-	if err := sendMessages(conn, &pgproto3.AuthenticationSASL{AuthMechanisms: mechanisms}); err != nil {
-		return err
-	}
-	verifier, known := s.verifiers[user]
-	if !known {
-		verifier = mockVerifier(s.mockSecret, user, s.mockIterations, scram.SaltBytes)
-	}
-	// The name inside the exchange is not looked at, as in PostgreSQL.
-	scramServer, err := xscram.SHA256.NewServer(func(string) (xscram.StoredCredentials, error) {
-		return credentials(verifier), nil
-	})
-	if err != nil {
-		return err
-	}
-
-	body, err := readPassword(conn)
-	if err != nil {
-		return err
-	}
-	var first pgproto3.SASLInitialResponse
-	if err := first.Decode(body); err != nil {
-		return violation("malformed SASLInitialResponse message")
-	}
-	var conversation *xscram.ServerConversation
-	switch {
-	case first.AuthMechanism == mechanismBinding && binding.IsSupported():
-		conversation = scramServer.NewConversationWithChannelBindingRequired(binding)
-	case first.AuthMechanism == mechanism:
-		conversation = scramServer.NewConversationWithChannelBinding(binding)
-	default:
-		return violation("client selected an invalid SASL authentication mechanism")
-	}
-
-	challenge, err := conversation.Step(string(first.Data))
-	if err != nil || conversation.AuthzID() != "" {
-		return violation("malformed SCRAM message")
-	}
-	if err := sendMessages(conn, &pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
-		return err
-	}
-	body, err = readPassword(conn)
-	if err != nil {
-		return err
-	}
-	proof, err := conversation.Step(string(body))
-	if err != nil || !conversation.Valid() || !known {
-		return newFatal(stateInvalidPassword, "password authentication failed for user \""+cleanText(user)+"\"")
-	}
-	return sendMessages(conn, &pgproto3.AuthenticationSASLFinal{Data: []byte(proof)}, &pgproto3.AuthenticationOk{})
+// denial is the end of a login whose reason the log has and the client must not know.
+type denial struct {
+	told *fatal
+	why  string
 }
 
-// readPassword reads one message of the exchange, and not a byte more.
-func readPassword(conn net.Conn) ([]byte, error) {
-	var header [headerBytes]byte
-	if _, err := io.ReadFull(conn, header[:]); err != nil {
-		return nil, err
+func (d *denial) Error() string { return d.why }
+func (d *denial) Unwrap() error { return d.told }
+
+// authenticate finds out whether the client may log in and is who it says. Users who do
+// not exist, and those whom a rule refuses by name, go all the way, and fail as a wrong
+// password does.
+func (a *attempt) authenticate(ctx context.Context, st startup) (access.Identity, error) {
+	q := a.request(st)
+	d := a.access.Decide(q)
+	a.log = a.log.With("rule", d.Number)
+	if d.Method == access.Reject {
+		return access.Identity{}, refusedByRules(q, d)
 	}
-	f, err := parseHeader(header[:])
-	switch {
-	case err != nil:
-		return nil, violation(err.Error())
-	case f.kind == 'X':
-		return nil, io.EOF
-	case f.kind != 'p':
-		return nil, violation("expected SASL response, got another message type")
-	case f.size > maxPasswordBytes:
-		return nil, violation("invalid message length")
+	if d.NeedsCertificate() && a.certificate == nil {
+		return access.Identity{}, newFatal(stateInvalidAuthorization, "connection requires a valid client certificate")
 	}
-	body := make([]byte, f.size)
-	_, err = io.ReadFull(conn, body)
-	return body, unexpected(err)
+	if err := a.slowDown(ctx, q); err != nil {
+		return access.Identity{}, err
+	}
+	account := a.access.Account(ctx, st.user)
+	last, wrong, err := a.prove(d, account)
+	if err != nil {
+		return access.Identity{}, err
+	}
+	if wrong != nil || d.Refused {
+		a.access.Failed(q)
+		return access.Identity{}, failedLogin(q, d, account, wrong)
+	}
+	a.access.Succeeded(q)
+	return a.access.Identity(q, d, account), sendMessages(a.conn, last...)
 }
 
-// sendMessages writes messages at once.
-func sendMessages(conn net.Conn, messages ...pgproto3.BackendMessage) error {
-	var out []byte
-	for _, message := range messages {
-		var err error
-		if out, err = message.Encode(out); err != nil {
-			return errors.New("encoding a message")
+// prove has the client prove who it is. It returns what is wrong with the proof, for
+// the log, or the messages that say that the login succeeds.
+func (a *attempt) prove(d access.Decision, account access.Account) (last []pgproto3.BackendMessage, wrong, err error) {
+	if d.Method == access.Password {
+		final, wrong, err := a.exchange(account)
+		if wrong != nil || err != nil {
+			return nil, wrong, err
+		}
+		last = append(last, final)
+	}
+	if d.Method == access.Certificate || d.Certificate == access.VerifyFull {
+		if wrong := d.CheckCertificate(a.certificate, account); wrong != nil {
+			return nil, wrong, nil
 		}
 	}
-	_, err := conn.Write(out)
-	return err
+	return append(last, &pgproto3.AuthenticationOk{}), nil, nil
+}
+
+// slowDown has those wait who have failed before.
+func (a *attempt) slowDown(ctx context.Context, q access.Request) error {
+	wait, ok := a.access.Attempt(q)
+	if !ok {
+		return newFatal(stateInvalidAuthorization, "too many failed attempts to log in").withHint("Try again later.")
+	}
+	if wait == 0 {
+		return nil
+	}
+	a.log = a.log.With("delayed", wait)
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return errShutdown
+	}
+}
+
+// request is who the client says it is, and where from.
+func (a *attempt) request(st startup) access.Request {
+	return access.Request{User: st.user, Database: st.database, Transport: a.transport(), Address: clientAddress(a.raw)}
+}
+
+// transport is what the connection comes through, as it is now.
+func (a *attempt) transport() access.Transport {
+	switch {
+	case a.encrypted:
+		return access.TLS
+	case !clientAddress(a.raw).IsValid():
+		return access.Unix
+	default:
+		return access.Plain
+	}
+}
+
+// clientAddress is where a client connects from; the zero Addr is a Unix socket.
+func clientAddress(conn net.Conn) netip.Addr {
+	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr()
+	}
+	return netip.Addr{}
+}
+
+// refusedByRules is what clients are told that no proof could help. It says nothing
+// about the user: who comes from there is told the same.
+func refusedByRules(q access.Request, d access.Decision) *fatal {
+	from := "Unix socket"
+	if q.Address.IsValid() {
+		from = fmt.Sprintf("host %q", q.Address.Unmap())
+	}
+	place := fmt.Sprintf("%s, user \"%s\", database \"%s\", %s", from, cleanText(q.User), cleanText(q.Database), q.Transport)
+	if d.Number == 0 {
+		return newFatal(stateInvalidAuthorization, "no access rule for "+place)
+	}
+	return newFatal(stateInvalidAuthorization, "an access rule rejects the connection from "+place)
+}
+
+// failedLogin is the end of a login with a proof that is wrong or does not help.
+func failedLogin(q access.Request, d access.Decision, account access.Account, wrong error) error {
+	told := newFatal(stateInvalidPassword, "password authentication failed for user \""+cleanText(q.User)+"\"")
+	if d.Method == access.Certificate {
+		told = newFatal(stateInvalidAuthorization, "certificate authentication failed for user \""+cleanText(q.User)+"\"")
+	}
+	switch {
+	case account.Err != nil:
+		// Whoever fails is told this, so that it does not tell who needs no lookup.
+		return &denial{newFatal(stateCannotConnectNow, "users cannot be looked up now"), account.Err.Error()}
+	case d.Refused && d.Number == 0:
+		return &denial{told, "no access rule is for the user"}
+	case d.Refused:
+		return &denial{told, "the access rule rejects the user"}
+	case errors.Is(wrong, errWrongPassword) && !account.HasPassword:
+		return &denial{told, account.Problem}
+	default:
+		return &denial{told, wrong.Error()}
+	}
 }

@@ -30,6 +30,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		return err
 	}
 	session := newSession(&a.Config, st.user, state, a.conn, up)
+	session.who = a.who
 	key := s.keys.add(session, st.secretBytes())
 	defer s.keys.remove(key)
 	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it

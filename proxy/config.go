@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/netip"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/proxy/access"
 	"github.com/kproxy/kproxy/proxy/pool"
-	"github.com/kproxy/kproxy/scram"
 )
 
 // Config is what a [Server] needs. Sizes are in bytes.
@@ -22,9 +20,9 @@ type Config struct {
 	// Gate decides on statements; required.
 	Gate Gate
 
-	// Users maps a user's name to the SCRAM-SHA-256 verifier in the form of
-	// pg_authid.rolpassword; see [scram.New]. At least one is required.
-	Users map[string]string
+	// Access says who may log in; required. Its readers are names in Readers; its
+	// MaxPending is twice MaxSessions where it is 0, but 200 at least.
+	Access access.Config
 
 	// Database is the only database name accepted; required.
 	Database string
@@ -65,7 +63,8 @@ type Config struct {
 	MaxMessageBytes int
 
 	// MaxSessions caps the authenticated sessions; 0 = 500. Further ones get
-	// FATAL 53300. Connections in whatever state are capped at twice as many.
+	// FATAL 53300. Connections in whatever state are capped
+	// at as many and Access.MaxPending more.
 	MaxSessions int
 
 	// MaxSessionsPerUser caps the authenticated sessions of each user; 0 = MaxSessions.
@@ -105,6 +104,9 @@ const (
 	defaultConnectTimeout    = 10 * time.Second
 	defaultDrainTimeout      = 30 * time.Second
 
+	// leastPending is room for strangers even where few sessions are allowed.
+	leastPending = 200
+
 	// largestMessageBytes is what PostgreSQL itself can take: MaxAllocSize.
 	largestMessageBytes = 1<<30 - 1
 )
@@ -125,6 +127,7 @@ func (c Config) withDefaults() Config {
 	orInt(&c.MaxMessageBytes, defaultMaxMessageBytes)
 	orInt(&c.MaxSessions, defaultMaxSessions)
 	orInt(&c.MaxSessionsPerUser, c.MaxSessions)
+	orInt(&c.Access.MaxPending, max(2*c.MaxSessions, leastPending))
 	orDuration(&c.AuthTimeout, defaultAuthTimeout)
 	orDuration(&c.ConnectTimeout, defaultConnectTimeout)
 	orDuration(&c.DrainTimeout, defaultDrainTimeout)
@@ -137,9 +140,8 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// verifiers checks c, whose defaults are set, and returns the parsed verifiers
-// of its users or all its mistakes joined.
-func (c Config) verifiers() (map[string]scram.Verifier, error) {
+// check returns all mistakes of c, whose defaults are set, joined.
+func (c Config) check() error {
 	var mistakes []error
 	wrong := func(format string, args ...any) {
 		mistakes = append(mistakes, fmt.Errorf("proxy: "+format, args...))
@@ -173,16 +175,13 @@ func (c Config) verifiers() (map[string]scram.Verifier, error) {
 	if c.AuthTimeout < 0 || c.ConnectTimeout < 0 || c.DrainTimeout < 0 || c.Timeouts.negative() {
 		wrong("a timeout is negative")
 	}
-	if len(c.Users) == 0 {
-		wrong("Users is empty: nobody could log in")
-	}
-	parsed := make(map[string]scram.Verifier, len(c.Users))
-	for _, user := range slices.Sorted(maps.Keys(c.Users)) {
-		verifier, err := scram.Parse(c.Users[user])
-		if err != nil {
-			wrong("user %q: %w", user, err)
+	for _, reader := range c.Access.Readers() {
+		if _, ok := c.Readers[reader]; !ok && reader != "" {
+			wrong("a user reads as %q, which is none of Readers", reader)
 		}
-		parsed[user] = verifier
 	}
-	return parsed, errors.Join(mistakes...)
+	if c.Access.NeedsCertificates() && (c.TLS == nil || c.TLS.ClientCAs == nil || c.TLS.ClientAuth < tls.VerifyClientCertIfGiven) {
+		wrong("a rule asks for client certificates, which TLS does not verify")
+	}
+	return errors.Join(mistakes...)
 }

@@ -8,7 +8,7 @@
 // up, errors, notices, parameter reports and plans on the way down.
 //
 // Entry points: [New] and [Server.Serve]; package scram makes
-// what [Config.Users] stores. DESIGN.md tells why refusals travel through the
+// what [Config.Access] stores. DESIGN.md tells why refusals travel through the
 // server and which goroutine does what.
 //
 // Sources: PostgreSQL documentation, chapter "Frontend/Backend Protocol";

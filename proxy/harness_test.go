@@ -21,6 +21,7 @@ import (
 	xscram "github.com/xdg-go/scram"
 
 	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/proxy/access"
 
 	"github.com/kproxy/kproxy/scram"
 )
@@ -52,6 +53,15 @@ var testVerifier = sync.OnceValue(func() string {
 	return verifier.String()
 })
 
+// testAccess lets in the test's user and further ones, who have the same password.
+func testAccess(others ...string) access.Config {
+	var c access.Config
+	for _, name := range append([]string{testUser}, others...) {
+		c.Users = append(c.Users, access.User{Name: name, Verifier: testVerifier()})
+	}
+	return c
+}
+
 // startProxy runs a proxy in front of a new database.
 func startProxy(t testing.TB, change func(*Config)) *testProxy {
 	t.Helper()
@@ -63,7 +73,7 @@ func startProxy(t testing.TB, change func(*Config)) *testProxy {
 	upstream.RuntimeParams["standard_conforming_strings"] = "on"
 	c := Config{
 		Gate:     testGate{},
-		Users:    map[string]string{testUser: testVerifier()},
+		Access:   testAccess(),
 		Database: published,
 		Upstream: upstream,
 	}

@@ -63,7 +63,7 @@ func TestCancelKeys(t *testing.T) {
 	var keys cancelKeys
 	one, two := &session{}, &session{}
 	first, second := keys.add(one, shortSecretBytes), keys.add(two, longSecretBytes)
-	body := func(k cancelKey) []byte { return append(binary.BigEndian.AppendUint32(nil, k.pid), k.secret[:]...) }
+	body := func(k cancelKey) []byte { return append(binary.BigEndian.AppendUint32(nil, k.pid), k.secret...) }
 	if keys.find(body(first)) != one || keys.find(body(second)) != two {
 		t.Error("a key does not find its session")
 	}

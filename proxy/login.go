@@ -2,13 +2,22 @@ package proxy
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"os"
 	"time"
+
+	xscram "github.com/xdg-go/scram"
+
+	"github.com/kproxy/kproxy/proxy/access"
 )
+
+// errNoPending is the end of a connection for which there is no place before it has
+// logged in; there is no answer before the startup packet.
+var errNoPending = errors.New("too many connections that have not logged in")
 
 // handle serves one connection from its first byte to its last.
 func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn) {
@@ -27,6 +36,11 @@ type attempt struct {
 	conn   net.Conn // raw, or TLS over it
 	met    bool     // the startup packet has been read
 	over   bool     // a session has had conn and closed it
+
+	encrypted   bool                  // conn is TLS
+	binding     xscram.ChannelBinding // to the certificate presented; empty = none can be
+	certificate *x509.Certificate     // of the client, verified; nil = none
+	who         access.Identity       // once authenticated
 }
 
 // serve runs the connection's phases: encryption, startup, authentication,
@@ -41,8 +55,12 @@ func (a *attempt) serve(ctx context.Context) error {
 	interrupt := context.AfterFunc(ctx, func() { _ = a.raw.SetDeadline(time.Unix(1, 0)) })
 	defer interrupt()
 
-	conn, packet, err := a.negotiate(a.raw)
-	a.conn = conn
+	leave, ok := a.access.Enter(clientAddress(a.raw))
+	if !ok {
+		return errNoPending
+	}
+	defer leave()
+	packet, err := a.negotiate()
 	if err != nil {
 		return err
 	}
@@ -54,22 +72,23 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.log = a.log.With("user", st.user, "tls", isEncrypted(conn))
+	a.log = a.log.With("user", st.user, "database", st.database, "tls", a.encrypted)
 	if answer := st.negotiation(); answer != nil {
-		if err := sendMessages(conn, answer); err != nil {
+		if err := sendMessages(a.conn, answer); err != nil {
 			return err
 		}
 	}
 	if st.user == "" {
 		return newFatal(stateInvalidAuthorization, "no PostgreSQL user name specified in startup packet")
 	}
-	if a.TLSRequired && !isEncrypted(conn) {
+	if a.TLSRequired && a.transport() == access.Plain {
 		return newFatal(stateInvalidAuthorization, "this server accepts encrypted connections only").
 			withHint("Connect with sslmode=require or stronger.")
 	}
-	if err := a.authenticate(conn, st.user); err != nil {
+	if a.who, err = a.authenticate(ctx, st); err != nil {
 		return err
 	}
+	leave()
 	// Counted only now, so that strangers cannot take the places of users.
 	if err := a.server.places.take(st.user, a.MaxSessions, a.MaxSessionsPerUser); err != nil {
 		return err

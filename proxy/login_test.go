@@ -21,6 +21,8 @@ import (
 
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/proxy/access"
 )
 
 // nowhere is a configuration that never gets as far as its upstream.
@@ -30,12 +32,12 @@ func nowhere(t testing.TB) Config {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Config{Gate: testGate{}, Users: map[string]string{testUser: testVerifier()}, Database: published, Upstream: upstream}
+	return Config{Gate: testGate{}, Access: testAccess(), Database: published, Upstream: upstream}
 }
 
 func TestNewReportsAllMistakes(t *testing.T) {
 	t.Parallel()
-	_, err := New(Config{TLSRequired: true, MaxSessions: -1, MaxMessageBytes: -1, AuthTimeout: -1, Users: map[string]string{"bob": "md5canary"}})
+	_, err := New(Config{TLSRequired: true, MaxSessions: -1, MaxMessageBytes: -1, AuthTimeout: -1, Access: access.Config{Users: []access.User{{Name: "bob", Verifier: "md5canary"}}}})
 	if err == nil {
 		t.Fatal("no error")
 	}

@@ -3,12 +3,12 @@ package proxy
 import "slices"
 
 // Reconfigure has connections that are accepted from now on served under another
-// configuration; sessions go on under the one that they began with. Those of users who
-// are gone, or whose verifier is another one, end at once with FATAL 57P01. The Gate
-// should be the same: each session asks its own. The error lists all mistakes; nothing
-// is changed then.
+// configuration; sessions go on under the one that they began with. Those end at once
+// with FATAL 57P01 whose user is gone, has another verifier or reader, or is no longer
+// let in by the rules. The Gate should be the same: each session asks its own. The error
+// lists all mistakes; nothing is changed then.
 func (s *Server) Reconfigure(c Config) error {
-	next, err := c.settings(s.current.Load().mockSecret)
+	next, err := c.settings(s.current.Load().access.Next)
 	if err != nil {
 		return err
 	}
@@ -23,8 +23,7 @@ func (s *Server) Reconfigure(c Config) error {
 
 // admits tells whether who has logged in under earlier settings could do so still.
 func (s *settings) admits(session *session) bool {
-	verifier, known := s.Users[session.user]
-	return known && verifier == session.verifier
+	return s.access.Admits(session.who)
 }
 
 // EndReaders ends the sessions that have read any of the relations, in the Gate's names

@@ -8,6 +8,7 @@ import (
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/proxy/access"
 	"github.com/kproxy/kproxy/scram"
 )
 
@@ -41,14 +42,14 @@ func TestReconfigure(t *testing.T) {
 	t.Parallel()
 	var c Config
 	p := startProxy(t, func(first *Config) {
-		first.Users["bob"], first.Users["cem"] = testVerifier(), testVerifier()
+		first.Access = testAccess("bob", "cem")
 		c = *first
 	})
 	as := func(user string) (*pgconn.PgConn, error) {
 		return pgconn.Connect(deadline(t), strings.Replace(p.url("sslmode=disable"), "//"+testUser+":", "//"+user+":", 1))
 	}
 	logged := map[string]*pgconn.PgConn{}
-	for user := range c.Users {
+	for _, user := range []string{testUser, "bob", "cem"} {
 		conn, err := as(user)
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestReconfigure(t *testing.T) {
 		logged[user] = conn
 	}
 
-	c.Users = map[string]string{}
+	c.Access.Users = nil
 	if err := p.Reconfigure(c); err == nil {
 		t.Error("a configuration without users is taken")
 	}
@@ -65,7 +66,7 @@ func TestReconfigure(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Users = map[string]string{testUser: testVerifier(), "cem": another.String()}
+	c.Access.Users = []access.User{{Name: testUser, Verifier: testVerifier()}, {Name: "cem", Verifier: another.String()}}
 	c.MaxSessions = 1
 	if err := p.Reconfigure(c); err != nil {
 		t.Fatal(err)

@@ -1,13 +1,11 @@
 package proxy
 
 import (
-	"crypto/rand"
-	"fmt"
+	"crypto/tls"
+	"errors"
 	"sync/atomic"
 
-	xscram "github.com/xdg-go/scram"
-
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/proxy/access"
 )
 
 // Server accepts clients and relays them to PostgreSQL. It is made by [New] and
@@ -24,20 +22,13 @@ type Server struct {
 // it began under.
 type settings struct {
 	Config
-	verifiers map[string]scram.Verifier
-	binding   xscram.ChannelBinding
-
-	mockSecret     []byte
-	mockIterations int
+	access    *access.Control
+	serverTLS *tls.Config // nil = no TLS
 }
 
 // New returns a server for the configuration, or all its mistakes joined.
 func New(c Config) (*Server, error) {
-	secret := make([]byte, 32)
-	if _, err := rand.Read(secret); err != nil {
-		return nil, fmt.Errorf("proxy: drawing a secret: %w", err)
-	}
-	first, err := c.settings(secret)
+	first, err := c.settings(access.New)
 	if err != nil {
 		return nil, err
 	}
@@ -46,36 +37,22 @@ func New(c Config) (*Server, error) {
 	return s, nil
 }
 
-// settings checks a configuration. The secret is what salts for users who do not exist
-// are made of.
-func (c Config) settings(secret []byte) (*settings, error) {
+// settings checks a configuration. The control of who may log in is made by control.
+func (c Config) settings(control func(access.Config) (*access.Control, error)) (*settings, error) {
 	c = c.withDefaults()
-	verifiers, err := c.verifiers()
-	if err != nil {
+	controlled, err := control(c.Access)
+	if err := errors.Join(c.check(), err); err != nil {
 		return nil, err
 	}
-	return &settings{
-		Config:         c,
-		verifiers:      verifiers,
-		binding:        endpointBinding(c.TLS),
-		mockSecret:     secret,
-		mockIterations: commonIterations(verifiers),
-	}, nil
+	s := &settings{Config: c, access: controlled}
+	if c.TLS != nil {
+		s.serverTLS = serverTLS(c.TLS)
+	}
+	return s, nil
 }
 
-// maxConnections leaves room, as PostgreSQL does, for cancel requests and for telling
-// clients that there are too many of them.
-func (s *settings) maxConnections() int64 { return 2*int64(s.MaxSessions) + 16 }
-
-// commonIterations returns the iterations of all verifiers if they agree, else
-// PostgreSQL's default: a user who does not exist should look like one who does.
-func commonIterations(verifiers map[string]scram.Verifier) int {
-	common := 0
-	for _, v := range verifiers {
-		if common != 0 && v.Iterations != common {
-			return scram.MinIterations
-		}
-		common = v.Iterations
-	}
-	return common
+// maxConnections leaves room, as PostgreSQL does, for telling clients that there are too
+// many of them.
+func (s *settings) maxConnections() int64 {
+	return int64(s.MaxSessions) + int64(s.Access.MaxPending) + 16
 }

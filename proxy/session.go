@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/kproxy/kproxy/proxy/access"
 )
 
 const (
@@ -30,7 +32,7 @@ var (
 	errClientGone   = errors.New("the client is gone")
 	errUpstreamGone = newFatal(stateConnectionFailure, "the connection to the database server was lost")
 	errRevoked      = newFatal(stateAdminShutdown, "terminating connection because a published table was withdrawn").withHint("Connect again; the other tables can be read.")
-	errNoUser       = newFatal(stateAdminShutdown, "terminating connection because its user was removed or has a new password")
+	errNoUser       = newFatal(stateAdminShutdown, "terminating connection because its user may no longer log in as it did")
 	errShutdown     = newFatal(stateAdminShutdown, "terminating connection due to administrator command")
 )
 
@@ -38,7 +40,7 @@ var (
 type session struct {
 	config    *Config
 	user      string
-	verifier  string // under which the user logged in
+	who       access.Identity
 	client    net.Conn
 	clientIn  *bufio.Reader
 	clientOut *bufio.Writer
@@ -72,7 +74,7 @@ type session struct {
 
 // newSession joins two connections; neither has anything buffered elsewhere.
 func newSession(config *Config, user string, state State, client net.Conn, up *upstream) *session {
-	s := &session{config: config, user: user, verifier: config.Users[user], client: client, up: up, pipeline: newPipeline(state), revoked: make(chan error, 1)}
+	s := &session{config: config, user: user, client: client, up: up, pipeline: newPipeline(state), revoked: make(chan error, 1)}
 	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
 	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
 	up.in.to = s.clientOut
@@ -89,7 +91,7 @@ func (s *session) greet(key cancelKey) error {
 		messages = append(messages, s.visible(name, s.up.parameters[name]))
 	}
 	messages = append(messages,
-		&pgproto3.BackendKeyData{ProcessID: key.pid, SecretKey: key.secret[:]},
+		&pgproto3.BackendKeyData{ProcessID: key.pid, SecretKey: key.secret},
 		&pgproto3.ReadyForQuery{TxStatus: 'I'})
 	return sendMessages(s.client, messages...)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/scram"
@@ -144,6 +145,18 @@ func (c Config) withDefaults() Config {
 		c.Now = time.Now
 	}
 	return c
+}
+
+// NeedsCertificates tells whether a rule asks for client certificates.
+func (c Config) NeedsCertificates() bool { return slices.ContainsFunc(c.Rules, Rule.NeedsCertificate) }
+
+// Readers are the upstream roles that users read as.
+func (c Config) Readers() []string {
+	readers := []string{c.LookupReader}
+	for _, u := range c.Users {
+		readers = append(readers, u.Reader)
+	}
+	return readers
 }
 
 // check returns all mistakes of c, whose defaults are set, joined. None holds a

@@ -104,7 +104,7 @@ func (r Rule) check() error {
 	case r.NeedsCertificate() && r.Transport != TLS:
 		return errors.New("certificates need transport TLS")
 	case r.Transport == Unix && len(r.Addresses) > 0:
-		return errors.New("Unix sockets have no addresses")
+		return errors.New("clients on a Unix socket have no addresses")
 	}
 	for _, prefix := range r.Addresses {
 		if !prefix.IsValid() || prefix.Addr().Is4In6() || prefix.Addr().Zone() != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/access"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -61,12 +62,12 @@ func (d *Daemon) proxyConfig(c *config.Config) (proxy.Config, error) {
 	if err != nil {
 		return proxy.Config{}, err
 	}
-	users := make(map[string]string, len(c.Users))
-	for _, u := range c.Users {
-		users[u.Name] = u.Verifier.Reveal()
+	users := make([]access.User, len(c.Users))
+	for i, u := range c.Users {
+		users[i] = access.User{Name: u.Name, Verifier: u.Verifier.Reveal()}
 	}
 	return proxy.Config{
-		Gate: &d.gate, Users: users, Database: c.Database, Upstream: upstream,
+		Gate: &d.gate, Access: access.Config{Users: users}, Database: c.Database, Upstream: upstream,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire,
 		Available:         d.available,
 		MaxStatementBytes: c.Limits.MaxStatementBytes,

@@ -1,0 +1,36 @@
+package access
+
+import (
+	"net/netip"
+	"sync"
+)
+
+// lobby counts the connections that have not logged in.
+type lobby struct {
+	mu        sync.Mutex
+	all       int
+	addresses map[netip.Addr]int // none is 0; the zero Addr = Unix sockets
+}
+
+func newLobby() *lobby { return &lobby{addresses: map[netip.Addr]int{}} }
+
+// enter takes a place, if there are less than most and less than each from the address.
+func (l *lobby) enter(address netip.Addr, most, each int) (leave func(), ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.all >= most || l.addresses[address] >= each {
+		return nil, false
+	}
+	l.all++
+	l.addresses[address]++
+	return sync.OnceFunc(func() { l.leave(address) }), true
+}
+
+func (l *lobby) leave(address netip.Addr) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.all--
+	if l.addresses[address]--; l.addresses[address] == 0 {
+		delete(l.addresses, address)
+	}
+}

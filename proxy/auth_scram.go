@@ -1,0 +1,151 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+	xscram "github.com/xdg-go/scram"
+
+	"github.com/kproxy/kproxy/proxy/access"
+	"github.com/kproxy/kproxy/scram"
+)
+
+const (
+	mechanism        = "SCRAM-SHA-256"
+	mechanismBinding = "SCRAM-SHA-256-PLUS"
+
+	// maxPasswordBytes caps a message of the exchange; PG_MAX_SASL_MESSAGE_LENGTH
+	// is 1024, the rest is for long user names.
+	maxPasswordBytes = 4096
+)
+
+// errWrongPassword is a proof made with another password than the user's.
+var errWrongPassword = errors.New("wrong password")
+
+// exchange checks a password by SCRAM-SHA-256 (RFC 5802, RFC 7677). It returns the
+// message that ends the exchange well, or what is wrong with the proof; an error is a
+// client that does not keep to the protocol.
+func (a *attempt) exchange(account access.Account) (final *pgproto3.AuthenticationSASLFinal, wrong, err error) {
+	mechanisms := []string{mechanism}
+	if a.binding.IsSupported() {
+		mechanisms = []string{mechanismBinding, mechanism}
+	}
+	if err := sendMessages(a.conn, &pgproto3.AuthenticationSASL{AuthMechanisms: mechanisms}); err != nil {
+		return nil, nil, err
+	}
+	body, err := readPassword(a.conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	conversation, first, err := a.converse(body, account.Verifier)
+	if err != nil {
+		return nil, nil, err
+	}
+	challenge, err := conversation.Step(first)
+	if err != nil {
+		return nil, nil, malformedFirst(challenge)
+	}
+	if conversation.AuthzID() != "" {
+		return nil, nil, newFatal(stateFeatureNotSupported, "client uses authorization identity, but it is not supported")
+	}
+	if err := sendMessages(a.conn, &pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
+		return nil, nil, err
+	}
+	if body, err = readPassword(a.conn); err != nil {
+		return nil, nil, err
+	}
+	proof, err := conversation.Step(string(body))
+	switch {
+	case err == nil && conversation.Valid() && account.HasPassword:
+		return &pgproto3.AuthenticationSASLFinal{Data: []byte(proof)}, nil, nil
+	case err == nil || proof == xscram.ErrInvalidProof:
+		return nil, errWrongPassword, nil
+	case proof == xscram.ErrChannelBindingsDontMatch:
+		return nil, nil, newFatal(stateInvalidAuthorization, "SCRAM channel binding check failed")
+	default:
+		return nil, nil, violation("malformed SCRAM message")
+	}
+}
+
+// converse begins the conversation that the client's first message is for, and returns
+// the part of it that belongs to SCRAM.
+func (a *attempt) converse(body []byte, verifier scram.Verifier) (*xscram.ServerConversation, string, error) {
+	var first pgproto3.SASLInitialResponse
+	if err := first.Decode(body); err != nil {
+		return nil, "", violation("malformed SASLInitialResponse message")
+	}
+	// The name inside the exchange is not looked at, as in PostgreSQL.
+	server, err := xscram.SHA256.NewServer(func(string) (xscram.StoredCredentials, error) {
+		return credentials(verifier), nil
+	})
+	if err != nil {
+		return nil, "", err
+	}
+	data := string(first.Data)
+	switch {
+	case first.AuthMechanism == mechanismBinding && a.binding.IsSupported():
+		return server.NewConversationWithChannelBindingRequired(a.binding), data, nil
+	case first.AuthMechanism == mechanism && !strings.HasPrefix(data, "p"):
+		return server.NewConversationWithChannelBinding(a.binding), data, nil
+	case first.AuthMechanism == mechanism:
+		return nil, "", violation("malformed SCRAM message")
+	default:
+		return nil, "", violation("client selected an invalid SASL authentication mechanism")
+	}
+}
+
+// malformedFirst is the refusal of a first message, for the library's reason.
+func malformedFirst(reason string) error {
+	if reason == xscram.ErrServerDoesSupportChannelBinding {
+		// Somebody has taken the mechanism with binding off the list.
+		return newFatal(stateInvalidAuthorization, "SCRAM channel binding negotiation error")
+	}
+	return violation("malformed SCRAM message")
+}
+
+// credentials is the verifier as the SCRAM library takes it.
+func credentials(v scram.Verifier) xscram.StoredCredentials {
+	return xscram.StoredCredentials{
+		KeyFactors: xscram.KeyFactors{Salt: string(v.Salt), Iters: v.Iterations},
+		StoredKey:  v.StoredKey,
+		ServerKey:  v.ServerKey,
+	}
+}
+
+// readPassword reads one message of the exchange, and not a byte more.
+func readPassword(conn net.Conn) ([]byte, error) {
+	var header [headerBytes]byte
+	if _, err := io.ReadFull(conn, header[:]); err != nil {
+		return nil, err
+	}
+	f, err := parseHeader(header[:])
+	switch {
+	case err != nil:
+		return nil, violation(err.Error())
+	case f.kind == 'X':
+		return nil, io.EOF
+	case f.kind != 'p':
+		return nil, violation("expected SASL response, got another message type")
+	case f.size > maxPasswordBytes:
+		return nil, violation("invalid message length")
+	}
+	body := make([]byte, f.size)
+	_, err = io.ReadFull(conn, body)
+	return body, unexpected(err)
+}
+
+// sendMessages writes messages at once.
+func sendMessages(conn net.Conn, messages ...pgproto3.BackendMessage) error {
+	var out []byte
+	for _, message := range messages {
+		var err error
+		if out, err = message.Encode(out); err != nil {
+			return errors.New("encoding a message")
+		}
+	}
+	_, err := conn.Write(out)
+	return err
+}
