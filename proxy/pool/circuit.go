@@ -1,0 +1,90 @@
+package pool
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+const (
+	leastBackoff = 100 * time.Millisecond
+	mostBackoff  = 5 * time.Second
+)
+
+// circuit keeps sessions from asking, all of them, a server that does not answer. After
+// a failure it is open for a while, which grows with each further one; then one session
+// is let through to find out. It is not safe for concurrent use.
+type circuit struct {
+	failures int
+	epoch    int       // counts the failures and recoveries, so that those of one moment count once
+	until    time.Time // while failures > 0: when the next one may try
+	probing  bool      // it does
+	last     error
+}
+
+// attempt is the permission to ask.
+type attempt struct {
+	epoch int
+	probe bool
+}
+
+// refuses says why there is no permission now; nil = there is.
+func (c *circuit) refuses(now time.Time) error {
+	if c.failures > 0 && (c.probing || now.Before(c.until)) {
+		return fmt.Errorf("the server has failed and is not asked again yet: %w", c.last)
+	}
+	return nil
+}
+
+// try takes the permission, which refuses must have given.
+func (c *circuit) try() attempt {
+	c.probing = c.failures > 0
+	return attempt{c.epoch, c.probing}
+}
+
+// done ends an attempt: what came of it says whether the server is to blame.
+func (c *circuit) done(a attempt, now time.Time, err error) {
+	if a.probe && a.epoch == c.epoch {
+		c.probing = false
+	}
+	switch {
+	case err == nil:
+		if c.failures > 0 {
+			*c = circuit{epoch: c.epoch + 1}
+		}
+	case blames(err) && a.epoch == c.epoch:
+		c.failures++
+		c.epoch++
+		c.last = err
+		backoff := min(leastBackoff<<min(c.failures-1, 10), mostBackoff)
+		c.until = now.Add(backoff/2 + rand.N(backoff/2+1))
+	}
+}
+
+// errGaveUp is the failure of an attempt whose session went away.
+var errGaveUp = errors.New("the session no longer waits for a connection")
+
+// blames says whether a failure to connect is the server's or the configuration's, and
+// the next session would meet it as well.
+func blames(err error) bool {
+	return !errors.Is(err, errGaveUp) && !ofClient(err) && sqlState(err) != stateTooManyConnections
+}
+
+// ofClient says whether a failure to connect is due to the startup parameters, so that no
+// other server would take them either: class 22, data exception, and undefined_object.
+func ofClient(err error) bool {
+	state := sqlState(err)
+	return len(state) == 5 && state[:2] == "22" || state == "42704"
+}
+
+// sqlState is what the server has refused a connection with; "" = it has not.
+func sqlState(err error) string {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) {
+		return refused.Code
+	}
+	return ""
+}

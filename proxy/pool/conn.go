@@ -1,0 +1,100 @@
+package pool
+
+import (
+	"container/list"
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// conn is a connection to a server, in use by a session or kept for the next one.
+type conn struct {
+	net.Conn
+	host       *host
+	group      string            // of connections that are alike
+	parameters map[string]string // as reported right after login; nobody changes it
+	login      string            // what the inspection said right after login
+	cancels    canceler
+
+	generation uint64    // of the configuration that it was made under
+	expires    time.Time // when it is not to be reused any more
+
+	idleSince      time.Time
+	inGroup, inAll *list.Element // while it is idle
+}
+
+// quiet reports whether the connection is open and the server has sent nothing since the
+// last answer. It does not wait.
+func (c *conn) quiet() bool {
+	raw := c.Conn
+	if encrypted, ok := raw.(*tls.Conn); ok {
+		raw = encrypted.NetConn()
+	}
+	described, ok := raw.(syscall.Conn)
+	if !ok {
+		return false
+	}
+	descriptor, err := described.SyscallConn()
+	if err != nil {
+		return false
+	}
+	quiet := false
+	err = descriptor.Read(func(fd uintptr) bool {
+		var b [1]byte
+		_, _, err := unix.Recvfrom(int(fd), b[:], unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		quiet = err == unix.EAGAIN
+		return true
+	})
+	return err == nil && quiet
+}
+
+func (servers) quiet(c *conn) bool { return c.quiet() }
+
+// greet gives a kept connection the name of the session that gets it.
+func (servers) greet(ctx context.Context, c *conn, w *want) (shown string, err error) {
+	if !c.quiet() {
+		return "", errors.New("the server has closed the connection, or has something to say")
+	}
+	answers, shown, err := c.askWithin(ctx, setName(w.name))
+	if err != nil {
+		return "", err
+	}
+	return shown, answers[0].failed
+}
+
+// askWithin asks until ctx ends, after which the connection is of no use. It returns the
+// application_name that the server has reported last.
+func (c *conn) askWithin(ctx context.Context, queries ...string) ([]answer, string, error) {
+	deadline, _ := ctx.Deadline() // zero = none
+	if err := c.SetDeadline(deadline); err != nil {
+		return nil, "", err
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
+	shown := c.parameters[nameParameter]
+	answers, err := ask(c.Conn, func(name, value string) {
+		if name == nameParameter {
+			shown = value
+		}
+	}, queries...)
+	if !stop() {
+		return nil, "", context.Cause(ctx)
+	}
+	if err != nil {
+		return nil, "", err
+	}
+	return answers, shown, c.SetDeadline(time.Time{})
+}
+
+// bye closes a connection that is between two messages.
+func (c *conn) bye() {
+	terminate := []byte{'X', 0, 0, 0, 4}
+	if c.SetDeadline(time.Now().Add(time.Second)) == nil {
+		_, _ = c.Write(terminate) // the server finds out in any case
+	}
+	_ = c.Close()
+}

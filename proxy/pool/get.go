@@ -1,0 +1,291 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"time"
+)
+
+// Get returns a connection for a session: one that is kept for the like of it, else a new
+// one. Where there are too many it waits, first come, first served, for up to
+// Options.QueueTimeout. It is ready for queries, with nothing unread, and its role is the
+// one wanted. What is to be told to the client of an error is a [Refusal], or else a
+// pgconn.PgError if the server has refused it; the rest is for the log.
+func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
+	p.mu.Lock()
+	p.start()
+	w, err := p.want(wanted)
+	timeout, watch := p.config.QueueTimeout, p.watch
+	p.mu.Unlock()
+	if err != nil {
+		return nil, err
+	}
+	waiting, cancel := context.WithTimeoutCause(ctx, timeout, errQueueTimeout)
+	defer cancel()
+	if watch != nil {
+		if err := watch.seen(waiting); err != nil {
+			return nil, err
+		}
+	}
+	g, err := p.admit(waiting, w)
+	if err != nil {
+		return nil, err
+	}
+	c, shown, err := p.fill(ctx, waiting, w, g.conn)
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.places--
+		p.queue.leave(w.User)
+		p.serve()
+		return nil, err
+	}
+	parameters := maps.Clone(c.parameters)
+	if _, reported := parameters[nameParameter]; reported {
+		parameters[nameParameter] = shown
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inUse++
+	return &Link{pool: p, conn: c, user: w.User, parameters: parameters}, nil
+}
+
+// admit waits for a place, and maybe a kept connection with it.
+func (p *Pool) admit(ctx context.Context, wanted *want) (grant, error) {
+	p.mu.Lock()
+	if p.isClosed() {
+		p.mu.Unlock()
+		return grant{}, errClosed
+	}
+	if _, err := p.candidates(wanted.Role, time.Now()); err != nil {
+		p.mu.Unlock()
+		return grant{}, err
+	}
+	w := p.queue.join(wanted)
+	p.serve()
+	refused := p.tooLong(w)
+	if refused != nil {
+		p.queue.abandon(w)
+	}
+	blocked := w.blocked != nil
+	p.mu.Unlock()
+	if refused != nil {
+		return grant{}, refused
+	}
+	select {
+	case g := <-w.granted:
+		return g, nil
+	case <-p.closed:
+		refused = errClosed
+	case <-ctx.Done():
+		refused = context.Cause(ctx)
+		if blocked && errors.Is(refused, errQueueTimeout) {
+			refused = errUserLimit
+		}
+	}
+	p.giveUp(w)
+	return grant{}, refused
+}
+
+// tooLong says why a session that has just come must not wait; nil = it may, or need not.
+// Those who wait because of their own user's limit are counted apart, so that one user
+// cannot fill the queue.
+func (p *Pool) tooLong(w *waiter) error {
+	switch {
+	case w.served:
+		return nil
+	case w.blocked != nil && (p.config.MaxQueue < 0 || p.queue.blocked(w.want.User) > p.config.MaxPerUser):
+		return errUserLimit
+	case w.blocked == nil && len(p.queue.ready) > max(p.config.MaxQueue, 0):
+		return errQueueFull
+	default:
+		return nil
+	}
+}
+
+// giveUp takes a session out of the queue, or gives back what it has been granted in the
+// same moment.
+func (p *Pool) giveUp(w *waiter) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !w.served {
+		p.queue.abandon(w)
+		p.serve()
+		return
+	}
+	p.queue.leave(w.want.User)
+	if c := (<-w.granted).conn; c != nil {
+		c.host.load--
+		p.store(c)
+	} else {
+		p.places--
+	}
+	p.serve()
+}
+
+// serve gives places to those who wait for one, in their order.
+func (p *Pool) serve() {
+	for w := p.queue.next(); w != nil; w = p.queue.next() {
+		g, ok := p.grant(w.want)
+		if !ok {
+			return
+		}
+		p.queue.serve(w, g)
+	}
+}
+
+// grant takes a place for a session: that of a connection that it can have, a free one,
+// or that of a connection that nobody uses.
+func (p *Pool) grant(w *want) (grant, bool) {
+	if best, err := p.candidates(w.Role, time.Now()); err == nil {
+		if c := p.idle.newest(place{best[0], w.group}); c != nil {
+			c.host.load++
+			return grant{c}, true
+		}
+	}
+	for p.places >= p.config.MaxConnections {
+		c := p.idle.oldest()
+		if c == nil {
+			return grant{}, false
+		}
+		p.places--
+		p.part(c)
+	}
+	p.places++
+	return grant{}, true
+}
+
+// fill makes a place a connection: the one that came with it if it is still good, or
+// another that is kept, or a new one.
+func (p *Pool) fill(ctx, waiting context.Context, w *want, c *conn) (*conn, string, error) {
+	for ; c != nil; c = p.replace(c, w) {
+		greeting, cancel := context.WithTimeout(ctx, p.connectTimeout())
+		shown, err := p.world.greet(greeting, c, w)
+		cancel()
+		if err == nil {
+			return c, shown, nil
+		}
+		_ = c.Close()
+		if ctx.Err() != nil {
+			p.unload(c.host)
+			return nil, "", context.Cause(ctx)
+		}
+	}
+	p.mu.Lock()
+	dials := p.dials
+	p.mu.Unlock()
+	select {
+	case dials <- struct{}{}:
+		defer func() { <-dials }()
+		return p.open(ctx, w)
+	case <-p.closed:
+		return nil, "", errClosed
+	case <-waiting.Done():
+		return nil, "", context.Cause(waiting)
+	}
+}
+
+// replace returns a kept connection in place of one that turned out to be gone, or nil.
+// The place is the session's still.
+func (p *Pool) replace(gone *conn, w *want) *conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	gone.host.load--
+	c := p.idle.newest(place{gone.host, w.group})
+	if c != nil {
+		p.places--
+		c.host.load++
+	}
+	return c
+}
+
+// open makes a connection to the first host that gives one.
+func (p *Pool) open(ctx context.Context, w *want) (*conn, string, error) {
+	ctx, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
+	defer cancel()
+	var failures []error
+	for tried := map[*host]bool{}; ; {
+		h, permission, err := p.choose(&w, tried)
+		if err != nil {
+			return nil, "", errors.Join(append(failures, err)...)
+		}
+		if h == nil {
+			return nil, "", errors.Join(failures...)
+		}
+		tried[h] = true
+		c, shown, recovering, err := p.world.open(ctx, h, w)
+		if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errConnectTimeout) {
+			err = fmt.Errorf("%w: %w", errGaveUp, err)
+		}
+		unsuited := p.opened(h, w, permission, c, recovering, err)
+		if err == nil && unsuited == nil {
+			return c, shown, nil
+		}
+		failures = append(failures, err, unsuited)
+		if ctx.Err() != nil || ofClient(err) {
+			return nil, "", errors.Join(failures...)
+		}
+	}
+}
+
+// errConnectTimeout is why connecting has ended.
+var errConnectTimeout = errors.New("connecting took too long")
+
+// choose returns the best host that has not been tried, and takes its permission; nil =
+// all have been. A want of an earlier configuration is renewed.
+func (p *Pool) choose(w **want, tried map[*host]bool) (*host, attempt, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if (*w).generation != p.generation {
+		renewed, err := p.want((*w).Want)
+		if err != nil {
+			return nil, attempt{}, err
+		}
+		*w = renewed
+	}
+	candidates, err := p.candidates((*w).Role, time.Now())
+	if err != nil && len(tried) == 0 {
+		return nil, attempt{}, err
+	}
+	for _, h := range candidates {
+		if !tried[h] {
+			h.load++
+			return h, h.circuit((*w).Role).try(), nil
+		}
+	}
+	return nil, attempt{}, nil
+}
+
+// opened notes what came of an attempt. It closes a connection to a host that is not of
+// the kind wanted and returns that as an error.
+func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err error) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	h.circuit(w.Role).done(a, now, err)
+	if err != nil {
+		h.load--
+		return nil
+	}
+	if w.several && !p.config.suits(recovering) {
+		h.load--
+		p.part(c)
+		return errNoServer
+	}
+	c.generation, c.expires = w.generation, expiry(now, p.config.Lifetime)
+	return nil
+}
+
+func (p *Pool) unload(h *host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.load--
+}
+
+func (p *Pool) connectTimeout() time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.config.ConnectTimeout
+}

@@ -1,0 +1,104 @@
+package pool
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync/atomic"
+	"time"
+)
+
+// host is one of the servers. Its fields but freshUntil are guarded by Pool.mu.
+type host struct {
+	address
+	circuits map[string]*circuit // by the name of the role
+	load     int                 // sessions that have a connection to it, or are making one
+	standing standing            // of several hosts
+
+	// freshUntil is when what sessions read there may be too old, in nanoseconds after
+	// epoch; see Link.Fresh.
+	freshUntil atomic.Int64
+}
+
+// epoch is a moment on the monotonic clock.
+var epoch = time.Now()
+
+// always is the freshUntil of a host where no bound is set.
+const always = math.MaxInt64
+
+func newHost(a address) *host {
+	h := &host{address: a, circuits: map[string]*circuit{}}
+	h.freshUntil.Store(always)
+	return h
+}
+
+// fresh reports whether what is read there is recent enough.
+func (h *host) fresh() bool {
+	until := h.freshUntil.Load()
+	return until == always || int64(time.Since(epoch)) < until
+}
+
+// circuit is that of a role.
+func (h *host) circuit(role string) *circuit {
+	c := h.circuits[role]
+	if c == nil {
+		c = &circuit{}
+		h.circuits[role] = c
+	}
+	return c
+}
+
+// tier says how much a host is wanted, 0 for most; false = not at all. Of one whose
+// standing is not known login finds it out, unless there is a bound to keep.
+func (o *Options) tier(h *host) (int, bool) {
+	switch {
+	case h.standing == unknown:
+		return 2, o.MaxStaleness == 0
+	case h.standing == primary:
+		return 1, o.Prefer != OnlyStandby
+	default:
+		return 0, o.Prefer != PreferPrimary
+	}
+}
+
+// suits tells whether a host that login has found to be a standby or not may be used.
+func (o *Options) suits(recovering bool) bool {
+	switch o.Prefer {
+	case PreferPrimary:
+		return !recovering
+	case OnlyStandby:
+		return recovering
+	default:
+		return true
+	}
+}
+
+// candidates are the hosts that may answer a session, best first: in the order of
+// preference, and among equals the one with the fewest sessions. The error says why
+// there are none.
+func (p *Pool) candidates(role string, now time.Time) ([]*host, error) {
+	var tiers [3][]*host
+	var reason error = errNoServer
+	for _, h := range p.hosts {
+		tier, wanted := 0, true
+		if len(p.hosts) > 1 {
+			tier, wanted = p.config.tier(h)
+		}
+		switch refused := h.circuit(role).refuses(now); {
+		case !wanted:
+		case !h.fresh():
+			reason = errNotFresh
+		case refused != nil:
+			reason = refused
+		default:
+			tiers[tier] = append(tiers[tier], h)
+		}
+	}
+	for _, tier := range tiers {
+		slices.SortStableFunc(tier, func(a, b *host) int { return cmp.Compare(a.load, b.load) })
+	}
+	if found := slices.Concat(tiers[:]...); len(found) > 0 {
+		return found, nil
+	}
+	return nil, reason
+}

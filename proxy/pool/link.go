@@ -1,0 +1,141 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"time"
+)
+
+// cancelTimeout bounds the delivery of a cancel request.
+const cancelTimeout = 5 * time.Second
+
+// errReleased is the failure of a cancel request that comes too late.
+var errReleased = errors.New("the session has ended")
+
+// Link is a session's connection, from [Pool.Get] to Release.
+type Link struct {
+	pool       *Pool
+	conn       *conn
+	user       string
+	parameters map[string]string
+
+	mu        sync.Mutex
+	released  bool
+	canceling sync.WaitGroup // added to under mu while the link is not released
+}
+
+// Conn is the connection: a *reactor.Conn, or a *tls.Conn over one. It is attached and
+// must be so again when the link is released.
+func (l *Link) Conn() net.Conn { return l.conn.Conn }
+
+// Parameters are what the server has reported by now, by the names that it uses. The map
+// is the caller's.
+func (l *Link) Parameters() map[string]string { return l.parameters }
+
+// Fresh reports whether what the session reads may be shown: false where
+// Options.MaxStaleness is set and its host may be further behind than that, or is no
+// longer one of those that follow each other. It is cheap.
+func (l *Link) Fresh() bool { return l.conn.host.fresh() }
+
+// Cancel asks the server to cancel what runs, and returns when the server has the
+// request, ctx ends or 5 s have passed. After Release it only fails.
+func (l *Link) Cancel(ctx context.Context) error {
+	l.mu.Lock()
+	if l.released {
+		l.mu.Unlock()
+		return errReleased
+	}
+	l.canceling.Add(1)
+	l.mu.Unlock()
+	defer l.canceling.Done()
+	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
+	defer cancel()
+	return l.conn.cancels.cancel(ctx)
+}
+
+// Release gives the connection back and does not block. Status is that of the server's
+// last ReadyForQuery, if all that was sent has been answered and read: 'I' outside of a
+// transaction, 'T' or 'E' inside one, which is rolled back. 0 stands for a connection
+// that is not to be used again. Further calls do nothing.
+func (l *Link) Release(status byte) {
+	l.mu.Lock()
+	released := l.released
+	l.released = true
+	l.mu.Unlock()
+	if released {
+		return
+	}
+	l.pool.release(l, status)
+}
+
+func (p *Pool) release(l *Link, status byte) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.inUse--
+	l.conn.host.load--
+	p.queue.leave(l.user)
+	p.serve() // another session of the user may have waited for this
+	if p.isClosed() {
+		p.places--
+		go l.conn.end(status)
+		return
+	}
+	p.background.Go(func() { p.recycle(l, status) })
+}
+
+// recycle resets a connection and keeps it, or closes it.
+func (p *Pool) recycle(l *Link, status byte) {
+	l.canceling.Wait() // a cancel request must not hit what comes next
+	c := l.conn
+	p.mu.Lock()
+	wanted, log := p.wants(c, time.Now()), p.config.Logger
+	p.mu.Unlock()
+	reset := false
+	if wanted && status != 0 {
+		err := p.world.reset(c, status)
+		if reset = err == nil; !reset {
+			log.Info("an upstream connection is not used again", "reason", err)
+		}
+	}
+	if reset {
+		status = 'I'
+	}
+	p.mu.Lock()
+	kept := reset && p.wants(c, time.Now())
+	if kept {
+		p.store(c)
+	} else {
+		p.places--
+	}
+	p.serve()
+	p.mu.Unlock()
+	if !kept {
+		c.end(status)
+	}
+}
+
+// wants says whether a connection may be kept.
+func (p *Pool) wants(c *conn, now time.Time) bool {
+	return c.generation == p.generation && now.Before(c.expires) && p.config.IdleTimeout > 0 && !p.isClosed()
+}
+
+// store keeps a connection that is as after login.
+func (p *Pool) store(c *conn) {
+	if now := time.Now(); p.wants(c, now) {
+		p.idle.add(c, now)
+		return
+	}
+	p.places--
+	p.part(c)
+}
+
+// end closes a connection; status 0 stands for one that may be inside a message.
+func (c *conn) end(status byte) {
+	if status == 0 {
+		_ = c.Close()
+		return
+	}
+	c.bye()
+}

@@ -1,0 +1,172 @@
+package pool
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/kproxy/kproxy/proxy/reactor"
+)
+
+const nameParameter = "application_name"
+
+// keepAlive finds servers that vanished within two minutes.
+var keepAlive = net.KeepAliveConfig{Enable: true, Idle: time.Minute, Interval: 15 * time.Second, Count: 4}
+
+// effective are the startup parameters of a session: the pinned ones, under them the
+// client's. Names are compared as the server does, without regard to case.
+// application_name is the pool's.
+func effective(client, pinned map[string]string) map[string]string {
+	merged := make(map[string]string, len(client)+len(pinned)+2)
+	for name, value := range client {
+		merged[strings.ToLower(name)] = value
+	}
+	merged[nameParameter] = neutralName
+	for name, value := range pinned {
+		merged[strings.ToLower(name)] = value
+	}
+	merged["client_encoding"] = "UTF8"
+	return merged
+}
+
+// groupOf names the connections that are alike but for the server they lead to.
+func groupOf(role string, parameters map[string]string) string {
+	var b strings.Builder
+	b.WriteString(role)
+	for _, name := range slices.Sorted(maps.Keys(parameters)) {
+		b.WriteByte(0)
+		b.WriteString(name)
+		b.WriteByte(0)
+		b.WriteString(parameters[name])
+	}
+	return b.String()
+}
+
+// servers is the world outside of the pool.
+type servers struct{}
+
+// open logs in to a host, looks at what the connection is like and gives it its name,
+// which it returns as the server reports it. Recovering says whether the host is a
+// standby, where there are several; otherwise it is not asked.
+func (servers) open(ctx context.Context, h *host, w *want) (c *conn, shown string, recovering bool, err error) {
+	role := w.role
+	config := h.only(role)
+	config.RuntimeParams = w.parameters
+	config.MaxProtocolMessageBodyLen = maxAnswerBytes
+	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(&messageReader{from: from}, to)
+	}
+	c = &conn{host: h, group: w.group, cancels: canceler{dial: role.DialFunc, direct: config.SSLNegotiation == "direct"}}
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		raw, err := role.DialFunc(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		if tcp, ok := raw.(*net.TCPConn); ok {
+			_ = tcp.SetKeepAliveConfig(keepAlive) // without it a dead server is found later
+		}
+		c.cancels.network, c.cancels.address = network, address
+		if _, ok := raw.(syscall.Conn); ok {
+			return reactor.Wrap(raw), nil
+		}
+		return raw, nil
+	}
+	if err := c.logIn(ctx, config); err != nil {
+		return nil, "", false, err
+	}
+	shown, recovering, err = c.look(ctx, w)
+	if err != nil {
+		_ = c.Close()
+		return nil, "", false, fmt.Errorf("looking at a new connection: %w", err)
+	}
+	return c, shown, recovering, nil
+}
+
+func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
+	pg, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	if err := pg.SyncConn(ctx); err != nil { // its background reader may hold something
+		_ = pg.Conn().Close()
+		return fmt.Errorf("taking the connection over: %w", err)
+	}
+	hijacked, err := pg.Hijack()
+	if err != nil {
+		_ = pg.Conn().Close()
+		return fmt.Errorf("taking the connection over: %w", err)
+	}
+	c.Conn = hijacked.Conn
+	c.parameters = maps.Clone(hijacked.ParameterStatuses)
+	c.cancels.tls = hijacked.TLSConfig
+	c.cancels.pid, c.cancels.secret = hijacked.PID, slices.Clone(hijacked.SecretKey)
+	return nil
+}
+
+// look inspects a connection that nobody has used, and names it.
+func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
+	queries := []string{inspection, setName(w.name)}
+	if w.several {
+		queries = append(queries, "SELECT pg_catalog.pg_is_in_recovery()")
+	}
+	answers, shown, err := c.askWithin(ctx, queries...)
+	if err != nil {
+		return "", false, err
+	}
+	if c.login, err = inspected(answers[0]); err != nil {
+		return "", false, err
+	}
+	for _, a := range answers[1:] {
+		if a.failed != nil {
+			return "", false, a.failed
+		}
+		recovering = len(a.row) > 0 && a.row[0] == "t"
+	}
+	return shown, recovering, nil
+}
+
+// expiry is when a connection made now is too old; not all at one time.
+func expiry(now time.Time, lifetime time.Duration) time.Time {
+	return now.Add(lifetime - lifetime/10 + rand.N(lifetime/5+1))
+}
+
+// messageReader hands out no byte beyond the message it is in, so that the codec above
+// it buffers nothing that comes after login.
+type messageReader struct {
+	from io.Reader
+	head []byte // of the message's header, what has not been handed out
+	left int    // of its body
+}
+
+func (m *messageReader) Read(p []byte) (int, error) {
+	if len(m.head) == 0 && m.left == 0 {
+		var header [5]byte
+		if _, err := io.ReadFull(m.from, header[:]); err != nil {
+			return 0, err
+		}
+		size := int64(binary.BigEndian.Uint32(header[1:])) - 4
+		if size < 0 || size > maxAnswerBytes {
+			return 0, errMalformed
+		}
+		m.head, m.left = header[:], int(size)
+	}
+	if len(m.head) > 0 {
+		n := copy(p, m.head)
+		m.head = m.head[n:]
+		return n, nil
+	}
+	n, err := m.from.Read(p[:min(len(p), m.left)])
+	m.left -= n
+	return n, err
+}

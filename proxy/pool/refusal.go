@@ -1,0 +1,31 @@
+package pool
+
+// SQLSTATEs of refusals; PostgreSQL documentation, appendix "PostgreSQL Error Codes".
+const (
+	stateTooManyConnections = "53300"
+	stateCannotConnectNow   = "57P03"
+)
+
+// Refusal is why a session gets no connection, in words for its client: nothing about
+// addresses, roles or passwords.
+type Refusal struct {
+	state, message, hint string
+}
+
+func (r *Refusal) Error() string { return r.message }
+
+// SQLState is the SQLSTATE of the refusal.
+func (r *Refusal) SQLState() string { return r.state }
+
+// Hint is what the client can do about it.
+func (r *Refusal) Hint() string { return r.hint }
+
+// What Get refuses.
+var (
+	errQueueFull    = &Refusal{stateTooManyConnections, "too many sessions wait for a connection to the database server", "Try again later."}
+	errQueueTimeout = &Refusal{stateTooManyConnections, "no connection to the database server has become free in time", "Try again later, and close sessions that are not used."}
+	errUserLimit    = &Refusal{stateTooManyConnections, "too many sessions of this user", "Close sessions that are not used."}
+	errNotFresh     = &Refusal{stateCannotConnectNow, "no database server shows data that are recent enough", "Try again later."}
+	errNoServer     = &Refusal{stateCannotConnectNow, "no database server of the kind that is to answer is available", "Try again later."}
+	errClosed       = &Refusal{stateCannotConnectNow, "the server is shutting down", "Try again later."}
+)

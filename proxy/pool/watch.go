@@ -1,0 +1,238 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+)
+
+const (
+	// watchEvery is how often each host is asked, at least.
+	watchEvery = time.Second
+	// watchTimeout is how long one may take to answer, or to take a connection.
+	watchTimeout = 5 * time.Second
+	// watchName is the application_name of the connections that ask.
+	watchName = "kproxy watches servers"
+)
+
+// question is what each host is asked. A standby that is promoted in between fails it
+// once.
+const question = `SELECT s.standby::pg_catalog.text,
+ (CASE WHEN s.standby THEN pg_catalog.pg_last_wal_replay_lsn() ELSE pg_catalog.pg_current_wal_lsn() END OPERATOR(pg_catalog.-) '0/0'::pg_catalog.pg_lsn)::pg_catalog.text,
+ CASE WHEN s.standby THEN '' ELSE pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) END
+FROM (SELECT pg_catalog.pg_is_in_recovery() AS standby OFFSET 0) AS s`
+
+// watch asks several hosts again and again what they are and how far they are.
+type watch struct {
+	pool    *Pool
+	hosts   []*host
+	role    *pgconn.Config
+	log     *slog.Logger
+	every   time.Duration
+	stop    context.CancelFunc
+	cluster *cluster // guarded by Pool.mu
+
+	missing map[*host]bool // guarded by Pool.mu: have not answered, nor failed to, once
+	all     chan struct{}  // closed when none is missing
+}
+
+// rewatch begins to watch the hosts of the configuration, if there are several, and ends
+// the former watch. Mu is held.
+func (p *Pool) rewatch() {
+	if p.watch != nil {
+		p.watch.stop()
+		p.watch = nil
+	}
+	bound := p.config.MaxStaleness
+	for _, h := range p.hosts {
+		if bound == 0 {
+			h.freshUntil.Store(always)
+		} else if h.freshUntil.Load() == always {
+			h.freshUntil.Store(0) // nothing is known yet
+		}
+	}
+	if len(p.hosts) == 1 {
+		return
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	w := &watch{
+		pool: p, hosts: p.hosts, role: p.config.Roles[""], log: p.config.Logger, every: watchEvery, stop: stop,
+		cluster: newCluster(len(p.hosts), bound), missing: map[*host]bool{}, all: make(chan struct{}),
+	}
+	if bound > 0 {
+		w.every = min(w.every, bound/4)
+	}
+	p.watch = w
+	for i, h := range p.hosts {
+		w.missing[h] = true
+		p.background.Go(func() { w.run(ctx, i) })
+	}
+}
+
+// seen waits until each host has been asked once.
+func (w *watch) seen(ctx context.Context) error {
+	select {
+	case <-w.all:
+		return nil
+	case <-w.pool.closed:
+		return errClosed
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// run watches one host.
+func (w *watch) run(ctx context.Context, i int) {
+	var pg *pgconn.PgConn
+	defer func() {
+		if pg != nil {
+			_ = pg.Conn().Close()
+		}
+	}()
+	ticker := time.NewTicker(w.every)
+	defer ticker.Stop()
+	failed := false
+	for {
+		r, err := w.ask(ctx, i, &pg)
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil && !failed {
+			w.log.Warn("a database server does not answer", "host", w.hosts[i].host, "port", w.hosts[i].port, "error", err)
+		}
+		failed = err != nil
+		w.told(i, r, err)
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+	}
+}
+
+// ask asks a host, over a connection that is kept for it; after an error it is gone.
+func (w *watch) ask(ctx context.Context, i int, pg **pgconn.PgConn) (reading, error) {
+	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
+	defer cancel()
+	if *pg == nil {
+		conn, err := w.connect(ctx, i)
+		if err != nil {
+			return reading{}, err
+		}
+		*pg = conn
+	}
+	sent := time.Now()
+	results, err := (*pg).Exec(ctx, question).ReadAll()
+	r := reading{sent: sent, got: time.Now()}
+	if err == nil {
+		err = r.parse(results)
+	}
+	if err != nil {
+		_ = (*pg).Conn().Close()
+		*pg = nil
+		return reading{}, fmt.Errorf("asking a server where it is: %w", err)
+	}
+	return r, nil
+}
+
+func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
+	config := w.hosts[i].only(w.role)
+	config.RuntimeParams[nameParameter] = watchName
+	delete(config.RuntimeParams, "idle_session_timeout")
+	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
+		return pgproto3.NewFrontend(from, to)
+	}
+	config.MaxProtocolMessageBodyLen = maxAnswerBytes
+	dial := config.DialFunc
+	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if tcp, ok := conn.(*net.TCPConn); ok {
+			_ = tcp.SetKeepAliveConfig(keepAlive)
+		}
+		return conn, err
+	}
+	return pgconn.ConnectConfig(ctx, config)
+}
+
+// parse reads the answer to the question.
+func (r *reading) parse(results []*pgconn.Result) error {
+	if len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 3 {
+		return errMalformed
+	}
+	row := results[0].Rows[0]
+	position, err := strconv.ParseUint(string(row[1]), 10, 64)
+	if err != nil {
+		return errors.New("the server has no position in its log")
+	}
+	r.recovering, r.position = string(row[0]) == "true", position
+	if !r.recovering {
+		timeline, err := strconv.ParseUint(string(row[2]), 16, 32)
+		if err != nil {
+			return errMalformed
+		}
+		r.timeline = uint32(timeline)
+	}
+	return nil
+}
+
+// told takes what a host has said, or that it has not.
+func (w *watch) told(i int, r reading, err error) {
+	p := w.pool
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.watch != w {
+		return
+	}
+	if err != nil {
+		w.cluster.lost(i)
+	} else {
+		w.cluster.observe(i, r)
+	}
+	for j, h := range w.hosts {
+		w.judge(j, h)
+	}
+	if w.missing[w.hosts[i]] {
+		delete(w.missing, w.hosts[i])
+		if len(w.missing) == 0 {
+			close(w.all)
+		}
+	}
+}
+
+// judge has the pool know what a host is now, and until when it is fresh. Of a host that
+// does not answer it stays what it was: what was true of a moment stays so.
+func (w *watch) judge(i int, h *host) {
+	now := w.cluster.standing(i)
+	if h.standing != now {
+		h.standing = now
+		w.log.Info("a database server is now "+now.String(), "host", h.host, "port", h.port)
+	}
+	bound := w.pool.config.MaxStaleness
+	switch asOf := w.cluster.asOf(i); {
+	case bound == 0:
+	case !asOf.IsZero():
+		h.freshUntil.Store(int64(asOf.Add(bound).Sub(epoch)))
+	case w.cluster.members[i].known && now == unknown:
+		h.freshUntil.Store(0)
+	}
+}
+
+// String is the standing in words.
+func (s standing) String() string {
+	switch s {
+	case primary:
+		return "the primary"
+	case standby:
+		return "a standby"
+	default:
+		return "unknown"
+	}
+}
