@@ -1,23 +1,35 @@
 package config
 
 import (
+	"io/fs"
 	"log/slog"
 	"time"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/scram"
 )
 
 // Config is all that kproxy is told about one database.
 type Config struct {
-	// Listen is where clients connect, as host:port; port 0 takes a free one.
-	// Default 127.0.0.1:6432.
-	Listen string
-	TLS    TLS
+	// Listen is where clients connect: host:port, where port 0 takes a free one, or the
+	// absolute path of a folder for a Unix socket. Default 127.0.0.1:6432.
+	Listen []string
+	// UnixSocketMode are the permissions of Unix sockets. Default 0777: whoever connects
+	// must still log in.
+	UnixSocketMode fs.FileMode
+	ProxyProtocol  ProxyProtocol
+	TLS            TLS
 	// Database is the name clients connect to. Default: the owner's database.
 	Database string
-	// Users are the clients that may log in; at least one.
-	Users    []User
+	// Users are the clients that may log in; at least one, but where AuthQuery finds them.
+	Users     []User
+	AuthQuery AuthQuery
+	// Access are the rules that clients' logins go by, the first that matches deciding.
+	// Default: a password of everybody.
+	Access   []Rule
+	Throttle Throttle
 	Upstream Upstream
+	Pool     Pool
 	// Publication and Slot are the names of kproxy's objects for logical
 	// replication. Default kproxy.
 	Publication string
@@ -49,6 +61,9 @@ type TLS struct {
 	// configuration's folder. Both are set unless Mode is TLSOff.
 	CertFile string
 	KeyFile  string
+	// ClientCAFile holds the certificates of the authorities that sign clients'
+	// certificates, in PEM. It is set where a rule of Access asks for one.
+	ClientCAFile string
 }
 
 // TLSMode says whether clients encrypt.
@@ -80,52 +95,6 @@ const (
 // String is the choice's name in a configuration.
 func (t TemporaryTables) String() string { return string(t) }
 
-// User is a client that may log in.
-type User struct {
-	Name string
-	// Verifier is a SCRAM-SHA-256 verifier in the form of pg_authid.rolpassword.
-	Verifier Secret
-}
-
-// Upstream is how kproxy reaches the database.
-type Upstream struct {
-	// Owner maintains the private store and the published relations, and replicates.
-	Owner Connection
-	// Reader runs the clients' statements; never the same role as Owner.
-	Reader Connection
-}
-
-// Limits bound what one client can take.
-type Limits struct {
-	// MaxSessions is how many clients may be connected at once. Default 100.
-	MaxSessions int
-	// MaxStatementBytes is the length of the longest statement, in bytes. Default 1 MiB.
-	MaxStatementBytes int
-	// MaxMessageBytes is the length of the longest protocol message from a
-	// client, in bytes; at least MaxStatementBytes. Default 16 MiB.
-	MaxMessageBytes int
-	// MaxTokens is the most tokens (words, operators, brackets, constants) of a text: an
-	// IN list of n values has 2n. Default 50,000.
-	MaxTokens int
-	// MaxStatements is the most statements in one text. Default 1,000.
-	MaxStatements int
-	// MaxDepth is how deep a statement may nest: operators in a row, joins, set
-	// operations, brackets. Default 200, which is the most that the parser stands.
-	MaxDepth int
-	// StatementCacheBytes bounds the cache of rewritten statements, in bytes; 0
-	// is no cache. Default 16 MiB.
-	StatementCacheBytes int
-}
-
-// Timeouts bound waiting. Zero is no bound where that is said.
-type Timeouts struct {
-	Login     time.Duration // from connecting to being logged in; default 30 s
-	Connect   time.Duration // of a connection to the database; default 10 s
-	Statement time.Duration // of one statement; 0 is no bound; default 0
-	Idle      time.Duration // between a client's messages; 0 is no bound; default 0
-	Shutdown  time.Duration // for running statements when kproxy stops; default 30 s
-}
-
 // Log is how kproxy reports.
 type Log struct {
 	Level  slog.Level // default info
@@ -146,17 +115,25 @@ func (f LogFormat) String() string { return string(f) }
 
 func defaults() Config {
 	return Config{
-		Listen:      "127.0.0.1:6432",
-		TLS:         TLS{Mode: TLSOff},
-		Publication: "kproxy",
-		Slot:        "kproxy",
+		Listen:         []string{"127.0.0.1:6432"},
+		UnixSocketMode: 0o777,
+		TLS:            TLS{Mode: TLSOff},
+		Publication:    "kproxy",
+		Slot:           "kproxy",
 		Replication: Replication{
 			Recovery: Resynchronize, Heartbeat: 10 * time.Second,
 			Alarm: Alarm{Retained: 10 << 30, Behind: 5 * time.Minute},
 		},
 		TemporaryTables: TemporaryRefuse,
+		AuthQuery:       AuthQuery{Timeout: 5 * time.Second, Lifetime: 5 * time.Second, Iterations: scram.MinIterations},
+		Throttle:        Throttle{Free: 5, Delay: 250 * time.Millisecond, MaxDelay: 10 * time.Second, Forget: 30 * time.Second},
+		Upstream:        Upstream{Prefer: PreferPrimary},
+		Pool:            Pool{Idle: 5 * time.Minute, Lifetime: time.Hour},
 		Limits: Limits{
 			MaxSessions:         100,
+			MaxWaiting:          100,
+			MaxLogins:           1000,
+			MaxLoginsPerAddress: 500,
 			MaxStatementBytes:   1 << 20,
 			MaxMessageBytes:     16 << 20,
 			MaxTokens:           50_000,
@@ -164,7 +141,7 @@ func defaults() Config {
 			MaxDepth:            200,
 			StatementCacheBytes: 16 << 20,
 		},
-		Timeouts: Timeouts{Login: 30 * time.Second, Connect: 10 * time.Second, Shutdown: 30 * time.Second},
+		Timeouts: Timeouts{Login: 30 * time.Second, Connect: 10 * time.Second, Queue: 10 * time.Second, Shutdown: 30 * time.Second},
 		Log:      Log{Level: slog.LevelInfo, Format: LogText},
 	}
 }

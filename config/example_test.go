@@ -38,11 +38,14 @@ func TestExampleLoads(t *testing.T) {
 func TestExampleShowsDefaults(t *testing.T) {
 	t.Parallel()
 	c, want := example(t), defaults()
-	if c.Listen != want.Listen || c.TLS != want.TLS || c.Publication != want.Publication || c.Slot != want.Slot {
+	if !slices.Equal(c.Listen, want.Listen) || c.UnixSocketMode != want.UnixSocketMode || c.TLS != want.TLS || c.Publication != want.Publication || c.Slot != want.Slot {
 		t.Errorf("got %q %+v %q %q", c.Listen, c.TLS, c.Publication, c.Slot)
 	}
 	if c.Replication != want.Replication {
 		t.Errorf("replication is %+v, by default %+v", c.Replication, want.Replication)
+	}
+	if c.Throttle != want.Throttle || c.Pool != want.Pool {
+		t.Errorf("throttle and pool are %+v, %+v, by default %+v, %+v", c.Throttle, c.Pool, want.Throttle, want.Pool)
 	}
 	if c.Limits != want.Limits {
 		t.Errorf("limits are %+v, by default %+v", c.Limits, want.Limits)

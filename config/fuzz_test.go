@@ -32,7 +32,7 @@ func FuzzParse(f *testing.F) {
 			checkProblems(t, err)
 		} else {
 			checkAccepted(t, c.Policy.Tables, c.Locate)
-			if len(c.Users) == 0 || c.Upstream.Owner.User == c.Upstream.Reader.User {
+			if len(c.Users) == 0 && c.AuthQuery.Query == "" || c.Upstream.Owner.User == c.Upstream.Reader.User {
 				t.Errorf("accepted users %v, upstream %+v", c.Users, c.Upstream)
 			}
 		}

@@ -53,11 +53,17 @@ func parse(file string, text []byte, around *surroundings) (*Config, error) {
 func (r *reader) config(root *yaml.Node, c *Config) {
 	r.mapping(
 		root, "the configuration",
-		field{key: "listen", read: r.address(&c.Listen)},
+		field{key: "listen", read: r.marked("listen", r.listen(&c.Listen))},
+		field{key: "unix_socket_mode", read: r.marked("unix_socket_mode", r.socketMode(&c.UnixSocketMode))},
+		field{key: "proxy_protocol", read: r.marked("proxy_protocol", r.proxyProtocol(&c.ProxyProtocol))},
 		field{key: "tls", read: r.tls(&c.TLS)},
 		field{key: "database", read: r.storeName(&c.Database, "database")},
-		field{key: "users", need: "users: with a name and a verifier each", read: r.users(&c.Users)},
+		field{key: "users", read: r.marked("users", r.users(&c.Users))},
+		field{key: "auth_query", read: r.marked("auth_query", r.authQuery(&c.AuthQuery))},
+		field{key: "access", read: r.access(&c.Access)},
+		field{key: "throttle", read: r.throttle(&c.Throttle)},
 		field{key: "upstream", need: "upstream: with an owner and a reader", read: r.upstream(&c.Upstream)},
+		field{key: "pool", read: r.pool(&c.Pool)},
 		field{key: "publication", read: r.storeName(&c.Publication, "publication")},
 		field{key: "slot", read: r.slot(&c.Slot)},
 		field{key: "replication", read: r.replication(&c.Replication)},
@@ -72,6 +78,7 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 	if c.Database == "" {
 		c.Database = c.Upstream.Owner.Database
 	}
+	r.compare(root, c)
 }
 
 // beside resolves a path that a file speaks of.

@@ -21,12 +21,18 @@ type reader struct {
 	visited  int
 	places   places
 	claims   map[catalog.Name]claim
+	// marks are the places of settings that are compared with others in the end.
+	marks  map[string]*yaml.Node
+	logins []login
+	named  []mention
+	// rules are the places of the rules of access, nil for one with mistakes of its own.
+	rules []*yaml.Node
 	// around is nil when the environment and other files are not looked at.
 	around *surroundings
 }
 
 func newReader(file string, around *surroundings) *reader {
-	return &reader{file: file, around: around, places: newPlaces(file), claims: make(map[catalog.Name]claim)}
+	return &reader{file: file, around: around, places: newPlaces(file), claims: make(map[catalog.Name]claim), marks: make(map[string]*yaml.Node)}
 }
 
 func (r *reader) report(line, column int, what, fix string) {
@@ -34,6 +40,25 @@ func (r *reader) report(line, column int, what, fix string) {
 }
 
 func (r *reader) wrong(n *yaml.Node, what, fix string) { r.report(n.Line, n.Column, what, fix) }
+
+// marked keeps the place of a setting besides reading it.
+func (r *reader) marked(name string, read func(*yaml.Node)) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		r.marks[name] = n
+		read(n)
+	}
+}
+
+// contradicts reports that settings do not go together, at the first of them that is
+// written.
+func (r *reader) contradicts(what, fix string, settings ...string) {
+	for _, name := range settings {
+		if n, written := r.marks[name]; written {
+			r.wrong(r.follow(n), what, fix)
+			return
+		}
+	}
+}
 
 // follow returns the node that stands for n and counts it.
 func (r *reader) follow(n *yaml.Node) *yaml.Node {
@@ -159,6 +184,18 @@ func (r *reader) items(n *yaml.Node, what, example string) []*yaml.Node {
 	}
 	r.untagged(n)
 	return n.Content
+}
+
+// oneOrMore lists a sequence's entries, or a single value as the only one, not followed.
+func (r *reader) oneOrMore(n *yaml.Node, what, example string) []*yaml.Node {
+	if r.follow(n).Kind == yaml.ScalarNode {
+		return []*yaml.Node{n}
+	}
+	items := r.items(n, what, example)
+	if r.follow(n).Kind == yaml.SequenceNode && len(items) == 0 {
+		r.wrong(r.follow(n), what+" is an empty list", "write "+example+", or remove the key")
+	}
+	return items
 }
 
 // shape names the kind of a node, never its content.

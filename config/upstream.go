@@ -4,23 +4,51 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 )
 
+// Upstream is how kproxy reaches the database.
+type Upstream struct {
+	// Owner maintains the private store and the published relations, and replicates.
+	Owner Connection
+	// Reader runs the clients' statements; never the same role as Owner.
+	Reader Connection
+	// Readers are further roles that run clients' statements, on the servers of Reader.
+	Readers []Reader
+	// Prefer chooses among several servers of Reader. Default PreferPrimary.
+	Prefer Prefer
+	// MaxStaleness bounds how old what a standby shows may be; 0 is no bound. Default 0.
+	MaxStaleness time.Duration
+}
+
 // Connection is how kproxy reaches the database in one role.
 type Connection struct {
 	// Host is a name, an IP address or the absolute path of a socket's folder.
-	Host     string
-	Port     int // default 5432
+	Host string
+	Port int // default 5432
+	// Hosts are several servers of one database, a primary and its standbys, in place of
+	// Host; empty is that one.
+	Hosts    []Server
 	Database string
 	User     string
 	// SSLMode is one of libpq's; default prefer.
 	SSLMode string
 	// SSLRootCert is the path of a PEM file, or system; empty is libpq's default.
 	SSLRootCert string
+	// SSLCert and SSLKey are the paths of the PEM files by which the role shows who it is;
+	// both are set or none.
+	SSLCert string
+	SSLKey  string
+	// SSLNegotiation, ChannelBinding and RequireAuth are those of libpq; empty is libpq's
+	// default.
+	SSLNegotiation string
+	ChannelBinding string
+	RequireAuth    string
 	// PasswordEnv or PasswordFile is where the password comes from; with
 	// neither, PostgreSQL must let the role in without one, or a .pgpass file
 	// must have it.
@@ -33,13 +61,22 @@ type Connection struct {
 // ConnString is the connection as a libpq keyword/value string, password
 // included: it is for connecting, never for showing.
 func (c Connection) ConnString() string {
+	var hosts, ports []string
+	for _, server := range c.Servers() {
+		hosts, ports = append(hosts, server.Host), append(ports, strconv.Itoa(server.Port))
+	}
 	pairs := []struct{ key, value string }{
-		{"host", c.Host},
-		{"port", strconv.Itoa(c.Port)},
+		{"host", strings.Join(hosts, ",")},
+		{"port", strings.Join(ports, ",")},
 		{"dbname", c.Database},
 		{"user", c.User},
 		{"sslmode", c.SSLMode},
 		{"sslrootcert", c.SSLRootCert},
+		{"sslcert", c.SSLCert},
+		{"sslkey", c.SSLKey},
+		{"sslnegotiation", c.SSLNegotiation},
+		{"channel_binding", c.ChannelBinding},
+		{"require_auth", c.RequireAuth},
 		{"password", c.Password.Reveal()},
 	}
 	var parts []string
@@ -58,53 +95,82 @@ func quoteValue(value string) string {
 
 func (r *reader) upstream(to *Upstream) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		var owner, reader *yaml.Node
+		var owner, reader, further *yaml.Node
 		r.mapping(
 			n, "upstream",
 			field{key: "owner", need: "owner: with host, database and user", read: func(n *yaml.Node) { owner = n }},
 			field{key: "reader", need: "reader: with another user", read: func(n *yaml.Node) { reader = n }},
+			field{key: "readers", read: func(n *yaml.Node) { further = n }},
 		)
 		to.Owner = Connection{Port: 5432, SSLMode: "prefer"}
 		if owner != nil {
-			r.connection(owner, "upstream.owner", &to.Owner, true)
+			host := field{key: "host", need: "host: and the server's name", read: r.host(&to.Owner.Host)}
+			r.connection(owner, "upstream.owner", &to.Owner,
+				slices.Concat([]field{host}, r.place(&to.Owner, "database: and the database's name"), r.role(&to.Owner)))
 		}
 		// The reader is, but for who it is, where the owner is.
-		to.Reader = to.Owner
-		to.Reader.User, to.Reader.PasswordEnv, to.Reader.PasswordFile, to.Reader.Password = "", "", "", Secret{}
-		if reader == nil {
-			return
+		to.Reader = to.Owner.as()
+		if reader != nil {
+			r.reader(reader, to)
 		}
-		r.connection(reader, "upstream.reader", &to.Reader, false)
-		if to.Reader.User != "" && to.Reader.User == to.Owner.User {
-			r.wrong(r.follow(reader), "owner and reader are the same user, so that clients could read everything",
-				"give the reader a user of its own; `kproxy setup` creates it")
+		if further != nil {
+			r.readers(further, to)
 		}
 	}
 }
 
-func (r *reader) connection(n *yaml.Node, what string, to *Connection, whole bool) {
-	need := func(text string) string {
-		if whole {
-			return text
-		}
-		return ""
-	}
-	r.mapping(
-		n, what,
-		field{key: "host", need: need("host: and the server's name"), read: r.host(&to.Host)},
-		field{key: "port", read: r.storeInteger(&to.Port, "port", 1, 65535)},
-		field{key: "database", need: need("database: and the database's name"), read: r.storeName(&to.Database, "database")},
-		field{key: "user", need: "user: and the role's name", read: r.storeName(&to.User, "user")},
-		field{key: "sslmode", read: r.sslMode(&to.SSLMode)},
-		field{key: "sslrootcert", read: r.rootCert(&to.SSLRootCert)},
-		field{key: "password_env", read: r.passwordEnv(to)},
-		field{key: "password_file", read: r.passwordFile(to)},
-		field{key: "password", refused: true, read: func(n *yaml.Node) {
-			r.wrong(r.follow(n), "a password must not stand in the file", "write password_env: and a variable's name, or password_file: and a path")
-		}},
-	)
+// as is the connection without who connects.
+func (c Connection) as() Connection {
+	c.User, c.PasswordEnv, c.PasswordFile, c.Password, c.SSLCert, c.SSLKey = "", "", "", Secret{}, "", ""
+	return c
+}
+
+// connection reads the keys of a connection.
+func (r *reader) connection(n *yaml.Node, what string, to *Connection, fields []field) {
+	r.mapping(n, what, fields...)
 	if to.PasswordEnv != "" && to.PasswordFile != "" {
 		r.wrong(r.follow(n), what+" has both password_env and password_file", "remove one of them")
+	}
+	if (to.SSLCert == "") != (to.SSLKey == "") {
+		r.wrong(r.follow(n), what+" has sslcert or sslkey alone", "write both, with the paths of PEM files")
+	}
+}
+
+// place are the keys that say where the database is, with what to write where it has no
+// name.
+func (r *reader) place(to *Connection, needDatabase string) []field {
+	return []field{
+		{key: "port", read: r.storeInteger(&to.Port, "port", 1, 65535)},
+		{key: "database", need: needDatabase, read: r.storeName(&to.Database, "database")},
+		{key: "sslmode", read: r.oneOf(&to.SSLMode, "sslmode", "disable", "allow", "prefer", "require", "verify-ca", "verify-full")},
+		{key: "sslrootcert", read: r.rootCert(&to.SSLRootCert)},
+		{key: "sslnegotiation", read: r.oneOf(&to.SSLNegotiation, "sslnegotiation", "postgres", "direct")},
+		{key: "channel_binding", read: r.oneOf(&to.ChannelBinding, "channel_binding", "disable", "prefer", "require")},
+		{key: "require_auth", read: r.requireAuth(&to.RequireAuth)},
+	}
+}
+
+// role are the keys that say as whom to connect.
+func (r *reader) role(to *Connection) []field {
+	return []field{
+		{key: "user", need: "user: and the role's name", read: r.storeName(&to.User, "user")},
+		{key: "password_env", read: r.passwordEnv(to)},
+		{key: "password_file", read: r.passwordFile(to)},
+		{key: "sslcert", read: r.existing(&to.SSLCert, "sslcert")},
+		{key: "sslkey", read: r.existing(&to.SSLKey, "sslkey")},
+		{key: "password", refused: true, read: func(n *yaml.Node) {
+			r.wrong(r.follow(n), "a password must not stand in the file", "write password_env: and a variable's name, or password_file: and a path")
+		}},
+	}
+}
+
+// existing reads the path of a file that must be readable.
+func (r *reader) existing(to *string, what string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		r.path(to, what)(n)
+		if *to != "" {
+			r.contents(n, what, *to)
+		}
 	}
 }
 
@@ -122,11 +188,29 @@ func (r *reader) host(to *string) func(*yaml.Node) {
 	}
 }
 
-func (r *reader) sslMode(to *string) func(*yaml.Node) {
+// oneOf reads one of libpq's words.
+func (r *reader) oneOf(to *string, what string, choices ...word) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		if mode, ok := choose[word](r, n, "sslmode", "disable", "allow", "prefer", "require", "verify-ca", "verify-full"); ok {
-			*to = mode.String()
+		if choice, ok := choose(r, n, what, choices...); ok {
+			*to = choice.String()
 		}
+	}
+}
+
+var authMethods = regexp.MustCompile(`^!?[a-z0-9-]+(,!?[a-z0-9-]+)*$`)
+
+// requireAuth reads libpq's list of the ways in which a server may ask who connects.
+func (r *reader) requireAuth(to *string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		text, ok := r.setting(n, "require_auth")
+		if !ok {
+			return
+		}
+		if !authMethods.MatchString(text) {
+			r.wrong(r.follow(n), "require_auth is not a list of authentication methods", "write for example scram-sha-256")
+			return
+		}
+		*to = text
 	}
 }
 

@@ -61,16 +61,27 @@ func compare(running, next *config.Config) Changes {
 type setting struct {
 	key     string
 	restart bool // takes effect at the next start only
-	of      func(*config.Config) any
+	// of is the part, by its address where it takes effect at the next start only.
+	of func(*config.Config) any
 }
 
 // settings are all parts but the tables.
 var settings = []setting{
 	{"listen", true, func(c *config.Config) any { return &c.Listen }},
+	{"unix_socket_mode", true, func(c *config.Config) any { return &c.UnixSocketMode }},
+	{"proxy_protocol", false, func(c *config.Config) any { return &c.ProxyProtocol }},
 	{"tls", false, func(c *config.Config) any { return &c.TLS }},
 	{"database", true, func(c *config.Config) any { return &c.Database }},
 	{"users", false, func(c *config.Config) any { return &c.Users }},
-	{"upstream", true, func(c *config.Config) any { return &c.Upstream }},
+	{"auth_query", false, func(c *config.Config) any { return &c.AuthQuery }},
+	{"access", false, func(c *config.Config) any { return &c.Access }},
+	{"throttle", false, func(c *config.Config) any { return &c.Throttle }},
+	{"upstream.owner", true, func(c *config.Config) any { return &c.Upstream.Owner }},
+	{"upstream.reader.user", true, func(c *config.Config) any { return &c.Upstream.Reader.User }},
+	{"upstream.reader.database", true, func(c *config.Config) any { return &c.Upstream.Reader.Database }},
+	{"upstream.reader", false, func(c *config.Config) any { return servers(c.Upstream) }},
+	{"upstream.readers", false, func(c *config.Config) any { return &c.Upstream.Readers }},
+	{"pool", false, func(c *config.Config) any { return &c.Pool }},
 	{"publication", true, func(c *config.Config) any { return &c.Publication }},
 	{"slot", true, func(c *config.Config) any { return &c.Slot }},
 	{"replication.recovery", true, func(c *config.Config) any { return &c.Replication.Recovery }},
@@ -80,9 +91,22 @@ var settings = []setting{
 	{"functions", false, func(c *config.Config) any { return &c.Policy.Functions }},
 	{"temporary_tables", false, func(c *config.Config) any { return &c.TemporaryTables }},
 	{"limits", false, func(c *config.Config) any { return &c.Limits }},
-	{"timeouts", false, func(c *config.Config) any { return &c.Timeouts }},
+	{"timeouts.unacknowledged", true, func(c *config.Config) any { return &c.Timeouts.Unacknowledged }},
+	{"timeouts", false, func(c *config.Config) any { return bounds(c.Timeouts) }},
 	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},
 	{"log.format", true, func(c *config.Config) any { return &c.Log.Format }},
+}
+
+// servers are how readers reach the database, without what takes effect at the next start.
+func servers(u config.Upstream) any {
+	u.Owner, u.Readers, u.Reader.User, u.Reader.Database = config.Connection{}, nil, "", ""
+	return u
+}
+
+// bounds are the time-outs without what takes effect at the next start.
+func bounds(t config.Timeouts) any {
+	t.Unacknowledged = 0
+	return t
 }
 
 // takeover is next as far as it can take effect in a process that runs under running.

@@ -18,23 +18,23 @@ func table(relation string, k int) catalog.TablePolicy {
 
 func TestCompare(t *testing.T) {
 	t.Parallel()
-	running := &config.Config{Listen: ":1", Policy: catalog.Policy{Tables: []catalog.TablePolicy{table("a", 5), table("b", 5), table("c", 5)}}}
+	running := &config.Config{Listen: []string{":1"}, Policy: catalog.Policy{Tables: []catalog.TablePolicy{table("a", 5), table("b", 5), table("c", 5)}}}
 	if c := compare(running, running); !c.Empty() || c.String() != "nothing changed" {
 		t.Errorf("nothing changed, but: %s", c)
 	}
 	next := *running
 	next.Policy.Tables = []catalog.TablePolicy{table("d", 5), table("c", 5), table("a", 6)}
-	next.Listen, next.Log.Level, next.Slot = ":2", slog.LevelDebug, "another"
+	next.Listen, next.Log.Level, next.Slot = []string{":2"}, slog.LevelDebug, "another"
 	next.Users = []config.User{{Name: "ann", Verifier: config.NewSecret("x")}}
 	const want = "added: public.d\nchanged: public.a\nremoved: public.b\nsettings: users, log.level\nat the next start only: listen, slot"
 	if got := compare(running, &next).String(); got != want {
 		t.Errorf("%s\nwant:\n%s", got, want)
 	}
 	effective := takeover(running, &next)
-	if effective.Listen != ":1" || effective.Slot != "" || effective.Log.Level != slog.LevelDebug || len(effective.Users) != 1 || len(effective.Policy.Tables) != 3 {
+	if effective.Listen[0] != ":1" || effective.Slot != "" || effective.Log.Level != slog.LevelDebug || len(effective.Users) != 1 || len(effective.Policy.Tables) != 3 {
 		t.Errorf("taken over is %+v", effective)
 	}
-	if next.Listen != ":2" {
+	if next.Listen[0] != ":2" {
 		t.Error("the new configuration was changed")
 	}
 	// What waits for the next start is told at every reload.
@@ -66,6 +66,10 @@ func TestEverySettingIsCompared(t *testing.T) {
 			v.SetString("x")
 		case reflect.Int, reflect.Int64:
 			v.SetInt(int64(time.Hour))
+		case reflect.Bool:
+			v.SetBool(true)
+		case reflect.Uint32:
+			v.SetUint(0o700)
 		case reflect.Slice:
 			v.Set(reflect.MakeSlice(v.Type(), 1, 1))
 		case reflect.Struct:

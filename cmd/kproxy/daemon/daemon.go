@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/listen"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -85,7 +87,7 @@ func New(c *config.Config, o Options) *Daemon {
 // Ready is closed once clients can connect.
 func (d *Daemon) Ready() <-chan struct{} { return d.ready }
 
-// Address is where clients connect; nil before Ready.
+// Address is the first one where clients connect by TCP; nil before Ready, or without one.
 func (d *Daemon) Address() *net.TCPAddr { return d.address.Load() }
 
 // Status is where replication stands, and each table's release. It is known once
@@ -98,11 +100,11 @@ func (d *Daemon) Status() ksync.Status { return d.syncer.Status() }
 func (d *Daemon) Run(ctx context.Context) error {
 	// A taken port is reported before the work. It is given back meanwhile:
 	// until there is something to read, clients shall not wait in its queue.
-	listener, err := listen(ctx, d.config.Listen)
+	listeners, err := listenOn(ctx, d.config)
 	if err != nil {
 		return err
 	}
-	if err := listener.Close(); err != nil {
+	if err := listen.Close(listeners); err != nil {
 		return fmt.Errorf("giving the port back: %w", err)
 	}
 	if err := d.check(ctx); err != nil {
@@ -165,20 +167,22 @@ func (d *Daemon) apply(ctx context.Context) error {
 
 // serve listens until ctx ends.
 func (d *Daemon) serve(ctx context.Context, c *config.Config) error {
-	listener, err := listen(ctx, c.Listen)
+	listeners, err := listenOn(ctx, c)
 	if err != nil {
 		return err
 	}
-	d.address.Store(listener.Addr().(*net.TCPAddr)) //nolint:forcetypeassert // listening on tcp
-	d.Logger.Info("serving", "address", listener.Addr().String(), "database", c.Database, "tables", len(c.Policy.Tables))
+	addresses := make([]string, len(listeners))
+	for i, listener := range listeners {
+		addresses[i] = listener.Addr().String()
+		if tcp, is := listener.Addr().(*net.TCPAddr); is && i == 0 {
+			d.address.Store(tcp)
+		}
+	}
+	d.Logger.Info("serving", "address", strings.Join(addresses, ", "), "database", c.Database, "tables", len(c.Policy.Tables))
 	close(d.ready)
-	return d.proxy.Serve(ctx, listener)
+	return d.proxy.Serve(ctx, listeners...)
 }
 
-func listen(ctx context.Context, address string) (net.Listener, error) {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
-	if err != nil {
-		return nil, fmt.Errorf("listening on %s: %w", address, err)
-	}
-	return listener, nil
+func listenOn(ctx context.Context, c *config.Config) ([]net.Listener, error) {
+	return listen.All(ctx, c.Listen, listen.Options{SocketMode: c.UnixSocketMode, UserTimeout: c.Timeouts.Unacknowledged})
 }

@@ -86,9 +86,9 @@ func (s *stage) access(ctx context.Context) error {
 		connection.SSLMode = "disable"
 		connection.Password = config.NewSecret(randomPassword())
 	}
-	c.Listen = s.Listen
-	if c.Listen == "" {
-		c.Listen = freeAddress(ctx, s.Once)
+	c.Listen = []string{s.Listen}
+	if s.Listen == "" {
+		c.Listen[0] = freeAddress(ctx, s.Once)
 	}
 	return nil
 }
