@@ -154,6 +154,8 @@ func (c Config) check() error {
 	}
 	if c.Upstream == nil {
 		wrong("Upstream is missing")
+	} else if err := c.upstreams().Check(); err != nil {
+		mistakes = append(mistakes, err)
 	}
 	if c.TLSRequired && c.TLS == nil {
 		wrong("TLSRequired without TLS: no client could connect")

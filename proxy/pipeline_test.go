@@ -2,7 +2,6 @@ package proxy
 
 import (
 	"bufio"
-	"bytes"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -129,23 +128,4 @@ func TestPipelineIsBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-}
-
-func TestFrameLimitedReader(t *testing.T) {
-	t.Parallel()
-	frames := appendQuery(appendQuery(nil, "one"), "two")
-	first := len(appendQuery(nil, "one"))
-	r := bufio.NewReader(bytes.NewReader(frames))
-	limited := &frameLimitedReader{r: r}
-	got := make([]byte, len(frames))
-	n, err := io.ReadFull(limited, got[:first])
-	if err != nil || n != first {
-		t.Fatal(n, err)
-	}
-	if r.Buffered() != len(frames)-first {
-		t.Errorf("%d bytes left, want the whole second frame", r.Buffered())
-	}
-	if n, _ := limited.Read(got); n > len(frames)-first {
-		t.Error(n)
-	}
 }

@@ -12,6 +12,9 @@ func (s *Server) Reconfigure(c Config) error {
 	if err != nil {
 		return err
 	}
+	if err := s.pool.Reconfigure(next.upstreams()); err != nil {
+		return err
+	}
 	s.current.Store(next)
 	for _, session := range s.keys.sessions() {
 		if !next.admits(session) {

@@ -178,11 +178,14 @@ func TestParametersAreMapped(t *testing.T) {
 	conn := connectPgx(t, p.url("sslmode=disable&application_name=me&timezone=Asia/Tokyo&options=-c%20DateStyle%3DGerman"))
 	for name, want := range map[string]string{
 		"session_authorization": testUser, "is_superuser": "off", "client_encoding": "UTF8",
-		"application_name": "me", "TimeZone": "Asia/Tokyo", "DateStyle": "German, DMY",
+		"TimeZone": "Asia/Tokyo", "DateStyle": "German, DMY",
 	} {
 		if got := conn.PgConn().ParameterStatus(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
 		}
+	}
+	if got := conn.PgConn().ParameterStatus("application_name"); !strings.HasPrefix(got, "me (127.0.0.1:") {
+		t.Errorf("application_name is %q, want the client's address after its own", got)
 	}
 	if _, err := conn.Exec(deadline(t), "SET timezone = 'UTC'"); err != nil {
 		t.Fatal(err)

@@ -40,6 +40,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	}
 	accepting.Wait()
 	clients.Wait()
+	s.pool.Close()
 	close(ends)
 	var failed []error
 	for err := range ends {

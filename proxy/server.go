@@ -6,12 +6,14 @@ import (
 	"sync/atomic"
 
 	"github.com/kproxy/kproxy/proxy/access"
+	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // Server accepts clients and relays them to PostgreSQL. It is made by [New] and
 // safe for concurrent use.
 type Server struct {
 	current     atomic.Pointer[settings]
+	pool        *pool.Pool
 	keys        cancelKeys
 	places      places
 	connections atomic.Int64 // whatever their state
@@ -32,7 +34,11 @@ func New(c Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{}
+	upstreams, err := pool.New(first.upstreams())
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{pool: upstreams}
 	s.current.Store(first)
 	return s, nil
 }

@@ -63,15 +63,6 @@ func TestStartupParameters(t *testing.T) {
 	}
 }
 
-func TestMergeKeepsPins(t *testing.T) {
-	t.Parallel()
-	got := merge(map[string]string{"timezone": "UTC", "datestyle": "German"}, map[string]string{"TimeZone": "Asia/Tokyo", "Client_Encoding": "LATIN1", "search_path": "a"})
-	want := map[string]string{"TimeZone": "Asia/Tokyo", "datestyle": "German", "client_encoding": "UTF8", "search_path": "a"}
-	if !maps.Equal(got, want) {
-		t.Errorf("%v, want %v", got, want)
-	}
-}
-
 // FuzzStartup reads any bytes as a first packet. Well-formed ones are compared
 // with the independent codec.
 func FuzzStartup(f *testing.F) {

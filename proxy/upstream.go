@@ -5,16 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"net"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // upstream is a session's own connection to PostgreSQL.
 type upstream struct {
+	link       *pool.Link // nil in tests
 	conn       net.Conn
 	in         *flushingReader // below r
 	r          *bufio.Reader
@@ -28,31 +30,19 @@ func newUpstream(conn net.Conn, in *flushingReader, r *bufio.Reader) *upstream {
 	return &upstream{conn: conn, in: in, r: r, w: bufio.NewWriterSize(conn, relayBufferBytes)}
 }
 
-// connect opens the upstream connection of a session. Parameters are the
-// client's; those pinned by the configuration win.
-func (s *settings) connect(ctx context.Context, parameters map[string]string) (*upstream, error) {
-	config := s.Upstream.Copy()
-	config.RuntimeParams = merge(parameters, config.RuntimeParams)
-	var in *flushingReader
-	var r *bufio.Reader
-	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
-		in = &flushingReader{from: from}
-		r = bufio.NewReaderSize(in, relayBufferBytes)
-		return pgproto3.NewFrontend(&frameLimitedReader{r: r}, to)
-	}
-	ctx, cancel := context.WithTimeout(ctx, s.ConnectTimeout)
-	defer cancel()
-	pg, err := pgconn.ConnectConfig(ctx, config)
+// connect gets the upstream connection of a session. Parameters are the client's; those
+// pinned by the configuration win.
+func (a *attempt) connect(ctx context.Context, parameters map[string]string) (*upstream, error) {
+	link, err := a.server.pool.Get(ctx, pool.Want{
+		User: a.who.User, Role: a.who.Reader,
+		Parameters: parameters, Application: parameters["application_name"], Client: a.raw.RemoteAddr(),
+	})
 	if err != nil {
 		return nil, err
 	}
-	hijacked, err := pg.Hijack()
-	if err != nil {
-		return nil, err
-	}
-	u := newUpstream(hijacked.Conn, in, r)
-	u.parameters = hijacked.ParameterStatuses
-	u.cancel = pg.CancelRequest // it uses only the address, the TLS settings and the key
+	in := &flushingReader{from: link.Conn()}
+	u := newUpstream(link.Conn(), in, bufio.NewReaderSize(in, relayBufferBytes))
+	u.link, u.parameters, u.cancel = link, link.Parameters(), link.Cancel
 	for name, value := range u.parameters {
 		if err := checkPinned(name, value); err != nil {
 			u.close()
@@ -63,28 +53,31 @@ func (s *settings) connect(ctx context.Context, parameters map[string]string) (*
 }
 
 // close closes the connection at once.
-func (u *upstream) close() {
-	_ = u.conn.Close() // nothing to do about it
+func (u *upstream) close() { u.release(0) }
+
+// release ends the use of the connection. Status is the transaction's, as in
+// ReadyForQuery, or 0 if the connection is not to be used again.
+func (u *upstream) release(status byte) {
+	if u.link == nil {
+		_ = u.conn.Close() // nothing to do about it
+		return
+	}
+	u.link.Release(status)
 }
 
-// merge returns the client's parameters under the pinned ones. Names are
-// compared as the server does, without regard to case.
-func merge(client, pinned map[string]string) map[string]string {
-	merged := make(map[string]string, len(client)+len(pinned)+1)
-	taken := map[string]bool{"client_encoding": true}
-	merged["client_encoding"] = "UTF8"
-	for name, value := range pinned {
-		if lower := strings.ToLower(name); lower != "client_encoding" {
-			merged[name] = value
-			taken[lower] = true
-		}
+// upstreams is the configuration of the pool.
+func (c Config) upstreams() pool.Config {
+	roles := make(map[string]*pgconn.Config, len(c.Readers)+1)
+	maps.Copy(roles, c.Readers)
+	roles[""] = c.Upstream
+	options := c.Pool
+	if options.MaxConnections == 0 {
+		options.MaxConnections = c.MaxSessions
 	}
-	for name, value := range client {
-		if !taken[name] {
-			merged[name] = value
-		}
+	if options.ConnectTimeout == 0 {
+		options.ConnectTimeout = c.ConnectTimeout
 	}
-	return merged
+	return pool.Config{Roles: roles, Options: options, Logger: c.Logger}
 }
 
 // checkPinned refuses reported parameters under which the server would read
@@ -104,6 +97,10 @@ func connectFailure(err error) *fatal {
 	if errors.As(err, &own) {
 		return own
 	}
+	var full *pool.Refusal
+	if errors.As(err, &full) {
+		return newFatal(full.SQLState(), full.Error()).withHint(full.Hint())
+	}
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch {
@@ -121,31 +118,4 @@ func connectFailure(err error) *fatal {
 	}
 	return newFatal(stateConnectionFailure, "could not connect to the database server").
 		withHint("The operator finds the reason in the log of kproxy.")
-}
-
-// frameLimitedReader hands out no byte beyond the message it is in, so that a
-// codec above it buffers nothing that the relay must see.
-type frameLimitedReader struct {
-	r    *bufio.Reader
-	left int // of the current message
-}
-
-func (l *frameLimitedReader) Read(p []byte) (int, error) {
-	if l.left == 0 {
-		b, err := l.r.Peek(headerBytes)
-		if err != nil {
-			return 0, err
-		}
-		f, err := parseHeader(b)
-		if err != nil {
-			return 0, err
-		}
-		l.left = headerBytes + f.size
-	}
-	if len(p) > l.left {
-		p = p[:l.left]
-	}
-	n, err := l.r.Read(p)
-	l.left -= n
-	return n, err
 }

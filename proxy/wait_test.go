@@ -267,7 +267,8 @@ func TestTooManyPrepared(t *testing.T) {
 	}
 	for _, free := range []string{"DEALLOCATE ALL", "DISCARD ALL"} {
 		w.send(query(free), parse("again", "SET search_path TO a"), syncMessage)
-		if got := w.script(2); got != "C("+free+") ZI 1 ZI" {
+		// DISCARD ALL also resets application_name, which is reported.
+		if got := strings.Replace(w.script(2), " S", "", 1); got != "C("+free+") ZI 1 ZI" {
 			t.Fatal(got)
 		}
 	}

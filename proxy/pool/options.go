@@ -112,8 +112,9 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// check returns all mistakes of c, whose defaults are set, joined.
-func (c Config) check() error {
+// Check returns all mistakes of c joined.
+func (c Config) Check() error {
+	c.Options = c.withDefaults()
 	var mistakes []error
 	wrong := func(format string, args ...any) {
 		mistakes = append(mistakes, fmt.Errorf("pool: "+format, args...))

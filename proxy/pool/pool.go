@@ -80,7 +80,7 @@ func (p *Pool) Reconfigure(c Config) error {
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.DiscardHandler)
 	}
-	if err := c.check(); err != nil {
+	if err := c.Check(); err != nil {
 		return err
 	}
 	p.mu.Lock()
