@@ -94,7 +94,7 @@ type Throttling struct {
 	Free int
 
 	// Delay is what the first failure beyond costs, before the next attempt is
-	// answered; each further one doubles it; 0 = 250 ms.
+	// answered; each further one of the user doubles it; 0 = 250 ms.
 	Delay time.Duration
 
 	// MaxDelay is the longest delay; an attempt that would have to wait longer, because

@@ -159,7 +159,9 @@ func (p *Control) Account(ctx context.Context, name string) Account {
 			CertificateName: known.CertificateName, Problem: "the user has no password", Err: account.Err,
 		}
 	}
-	if !account.HasPassword {
+	if account.HasPassword {
+		account.Problem = ""
+	} else {
 		account.Verifier = mockVerifier(p.secret, name, p.shapes)
 	}
 	return account

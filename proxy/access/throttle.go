@@ -14,7 +14,9 @@ const (
 	maxCulprits = 1 << 14
 
 	// addressPatience is how many times the failures of one user an address has for
-	// free: many users may share it.
+	// free. Many users may share it, so that its delays do not grow either: they make
+	// guesses at many users' passwords slow, without one broken client keeping out its
+	// neighbors.
 	addressPatience = 10
 
 	// maxDoublings bounds the failures that are counted: after so many more the delay
@@ -81,18 +83,18 @@ func (f *failures) attempt(c Throttling, now time.Time, q Request) (time.Duratio
 	address, hasAddress, user := f.culprits(q)
 	var slowed []*record
 	at := now
-	slow := func(r *record, free int) {
+	slow := func(r *record, free, doublings int) {
 		if r == nil {
 			return
 		}
-		if delay := c.delay(c.count(r, now), free); delay > 0 {
+		if delay := c.delay(c.count(r, now)-free, doublings); delay > 0 {
 			slowed = append(slowed, r)
 			at = later(at, later(now, r.next).Add(delay))
 		}
 	}
-	slow(f.users.get(user), c.Free)
+	slow(f.users.get(user), c.Free, maxDoublings)
 	if hasAddress {
-		slow(f.addresses.get(address), c.Free*addressPatience)
+		slow(f.addresses.get(address), c.Free*addressPatience, 0)
 	}
 	if at.Sub(now) > c.MaxDelay {
 		return 0, false
@@ -139,13 +141,14 @@ func (c Throttling) count(r *record, now time.Time) int {
 	return int((left + c.Forget - 1) / c.Forget)
 }
 
-// delay is what so many failures cost.
-func (c Throttling) delay(count, free int) time.Duration {
-	if count <= free {
+// delay is what so many failures beyond the free ones cost, doubled so many times at
+// most.
+func (c Throttling) delay(beyond, doublings int) time.Duration {
+	if beyond <= 0 {
 		return 0
 	}
 	delay := c.Delay
-	for range min(count-free-1, maxDoublings) {
+	for range min(beyond-1, doublings) {
 		if delay >= c.MaxDelay {
 			break
 		}
