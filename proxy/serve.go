@@ -32,6 +32,11 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	defer cancel()
 	var clients, accepting sync.WaitGroup
 	ends := make(chan error, len(listeners))
+	addresses := make([]net.Addr, len(listeners))
+	for i, ln := range listeners {
+		addresses[i] = ln.Addr()
+	}
+	s.addresses.Store(&addresses)
 	for _, ln := range listeners {
 		accepting.Go(func() {
 			ends <- s.accept(ctx, ln, &clients)

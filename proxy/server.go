@@ -3,6 +3,7 @@ package proxy
 import (
 	"crypto/tls"
 	"errors"
+	"net"
 	"sync/atomic"
 
 	"github.com/kproxy/kproxy/proxy/access"
@@ -16,8 +17,9 @@ type Server struct {
 	pool        *pool.Pool
 	keys        cancelKeys
 	places      places
-	connections atomic.Int64 // whatever their state
-	toldCrowded atomic.Int64 // when the log was last told of too many, in Unix seconds
+	connections atomic.Int64               // whatever their state
+	addresses   atomic.Pointer[[]net.Addr] // that Serve listens on
+	toldCrowded atomic.Int64               // when the log was last told of too many, in Unix seconds
 }
 
 // settings are a configuration and what follows from it. A connection keeps those that
@@ -40,6 +42,7 @@ func New(c Config) (*Server, error) {
 	}
 	s := &Server{pool: upstreams}
 	s.current.Store(first)
+	s.addresses.Store(&[]net.Addr{})
 	return s, nil
 }
 

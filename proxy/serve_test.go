@@ -1,0 +1,291 @@
+package proxy
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	oldproto "github.com/jackc/pgproto3/v2"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/proxy/listen"
+)
+
+// serveOn runs a proxy on listeners, and returns how to stop it.
+func serveOn(t *testing.T, server *Server, listeners ...net.Listener) (stop context.CancelFunc, done <-chan error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(ctx, listeners...) }()
+	t.Cleanup(cancel)
+	return cancel, ended
+}
+
+// TestServeOnSeveral serves by TCP and by a Unix socket, which ends as one.
+func TestServeOnSeveral(t *testing.T) {
+	t.Parallel()
+	first := startProxy(t, nil) // for its database
+	dir, err := os.MkdirTemp("", "proxy")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	all, err := listen.All(t.Context(), []string{"127.0.0.1:0", "127.0.0.1:0", dir}, listen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	server, err := New(first.current.Load().Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := serveOn(t, server, all...)
+	port := strconv.Itoa(all[0].Addr().(*net.TCPAddr).Port)
+	for _, address := range []string{all[0].Addr().String(), all[1].Addr().String(), net.JoinHostPort(dir, port)} {
+		config, err := pgconn.ParseConfig(first.url("sslmode=disable"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		host, number, err := net.SplitHostPort(address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, err := strconv.ParseUint(number, 10, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.Host, config.Port = host, uint16(at)
+		conn, err := pgconn.ConnectConfig(deadline(t), config)
+		if err != nil {
+			t.Errorf("%s: %v", address, err)
+			continue
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+	}
+	if got := server.Counts(); got != (Counts{Connections: 3, Sessions: 3}) {
+		t.Errorf("the clients are %+v", got)
+	}
+	if err := server.Probe(deadline(t)); err != nil {
+		t.Errorf("a probe: %v", err)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if server.Counts() != (Counts{}) {
+		t.Errorf("the clients are %+v", server.Counts())
+	}
+	if err := server.Probe(deadline(t)); err == nil {
+		t.Error("a probe after the end gets an answer")
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// brokenListener fails at the first Accept.
+type brokenListener struct{ net.Listener }
+
+var errBroken = errors.New("broken")
+
+func (brokenListener) Accept() (net.Conn, error) { return nil, errBroken }
+
+// TestOneListenerEndsAll has one of two fail.
+func TestOneListenerEndsAll(t *testing.T) {
+	t.Parallel()
+	server, err := New(nowhere(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := listen.All(t.Context(), []string{"127.0.0.1:0", "127.0.0.1:0"}, listen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, done := serveOn(t, server, all[0], brokenListener{all[1]})
+	if err := <-done; !errors.Is(err, errBroken) {
+		t.Errorf("it ended with %v", err)
+	}
+	if conn, err := net.Dial("tcp", all[0].Addr().String()); err == nil {
+		_ = conn.Close()
+		t.Error("the other one still listens")
+	}
+}
+
+// starvedListener has no descriptors for a while.
+type starvedListener struct {
+	net.Listener
+	left int
+}
+
+func (l *starvedListener) Accept() (net.Conn, error) {
+	if l.left--; l.left >= 0 {
+		return nil, &net.OpError{Op: "accept", Err: os.NewSyscallError("accept4", syscall.EMFILE)}
+	}
+	return l.Listener.Accept()
+}
+
+// TestDescriptorsRunOut serves on when there are descriptors again.
+func TestDescriptorsRunOut(t *testing.T) {
+	t.Parallel()
+	server, err := New(nowhere(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := listen.All(t.Context(), []string{"127.0.0.1:0"}, listen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop, done := serveOn(t, server, &starvedListener{all[0], 4})
+	eventually(t, "the server answers", func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		return server.Probe(ctx) == nil && len(*server.addresses.Load()) == 1
+	})
+	stop()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+}
+
+// TestEndSessions ends what runs while the server stops.
+func TestEndSessions(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	direct := connectPgx(t, p.direct)
+	busy := p.loginWire(t)
+	mark := marker()
+	busy.send(&oldproto.Query{String: "SELECT pg_sleep(600) /* " + mark + " */"})
+	eventually(t, "it runs", func() bool { return active(t, direct, mark) == 1 })
+	ended := make(chan error, 1)
+	go func() { ended <- p.stop() }()
+	eventually(t, "new clients are refused", func() bool {
+		conn, err := net.Dial("tcp", p.addr)
+		if err == nil {
+			_ = conn.Close()
+		}
+		return err != nil
+	})
+	if n := active(t, direct, mark); n != 1 {
+		t.Errorf("%d run while the server waits for them", n)
+	}
+	p.EndSessions()
+	busy.expectFatal(stateAdminShutdown)
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	eventually(t, "it is canceled", func() bool { return active(t, direct, mark) == 0 })
+}
+
+// TestDrain stops under load: each client gets whole answers up to the end, and then
+// 57P01, or finds nobody listening.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, nil)
+	const clients = 20
+	type end struct {
+		answers int
+		err     error
+	}
+	ends := make(chan end, clients)
+	for range clients {
+		conn, err := pgconn.Connect(deadline(t), p.url("sslmode=disable"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.Close(context.Background()) }()
+		go func() {
+			for answers := 0; ; answers++ {
+				results, err := conn.Exec(context.Background(), "SELECT pg_sleep(0.005), 'whole'").ReadAll()
+				if err != nil {
+					ends <- end{answers, err}
+					return
+				}
+				if len(results) != 1 || len(results[0].Rows) != 1 || string(results[0].Rows[0][1]) != "whole" {
+					ends <- end{answers, errors.New("half an answer")}
+					return
+				}
+			}
+		}()
+	}
+	time.Sleep(100 * time.Millisecond)
+	if err := p.stop(); err != nil {
+		t.Fatal(err)
+	}
+	answers := 0
+	for range clients {
+		e := <-ends
+		answers += e.answers
+		var refused *pgconn.PgError
+		if !errors.As(e.err, &refused) || refused.Code != stateAdminShutdown {
+			t.Errorf("after %d answers: %v", e.answers, e.err)
+		}
+	}
+	if answers == 0 {
+		t.Error("nobody got an answer")
+	}
+}
+
+// TestCertificateRotates changes the certificate under sessions, which stay.
+func TestCertificateRotates(t *testing.T) {
+	t.Parallel()
+	one, _, _ := certificate(t)
+	two, _, _ := certificate(t)
+	var c Config
+	p := startProxy(t, func(first *Config) {
+		first.TLS = one
+		c = *first
+	})
+	secure := "sslmode=require"
+	const clients = 5
+	stop := make(chan struct{})
+	ends := make(chan error, clients)
+	for range clients {
+		conn := connectPgx(t, p.url(secure))
+		go func() {
+			for {
+				select {
+				case <-stop:
+					ends <- nil
+					return
+				default:
+				}
+				if _, err := conn.Exec(context.Background(), "SELECT 1"); err != nil {
+					ends <- err
+					return
+				}
+			}
+		}()
+	}
+	// Logins go on meanwhile, too, and see one of both.
+	for i := range 10 {
+		served := one
+		if i%2 == 0 {
+			served = two
+		}
+		c.TLS = served
+		if err := p.Reconfigure(c); err != nil {
+			t.Fatal(err)
+		}
+		conn, err := pgconn.Connect(deadline(t), p.url(secure))
+		if err != nil {
+			t.Fatal(err)
+		}
+		presented := conn.Conn().(*tls.Conn).ConnectionState().PeerCertificates[0]
+		if string(presented.Raw) != string(served.Certificates[0].Certificate[0]) {
+			t.Error("the client was shown the other certificate")
+		}
+		_ = conn.Close(context.Background())
+	}
+	close(stop)
+	for range clients {
+		if err := <-ends; err != nil {
+			t.Errorf("a session under the first certificate: %v", err)
+		}
+	}
+}
