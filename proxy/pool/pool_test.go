@@ -104,7 +104,8 @@ func get(t testing.TB, p *pool.Pool, want pool.Want) *session {
 type session struct {
 	t testing.TB
 	*pool.Link
-	front *pgproto3.Frontend
+	front  *pgproto3.Frontend
+	status byte // of the last ReadyForQuery
 }
 
 func take(t testing.TB, link *pool.Link) *session {
@@ -113,7 +114,7 @@ func take(t testing.TB, link *pool.Link) *session {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { link.Release(0) })
-	return &session{t, link, pgproto3.NewFrontend(link.Conn(), link.Conn())}
+	return &session{t: t, Link: link, front: pgproto3.NewFrontend(link.Conn(), link.Conn())}
 }
 
 // query runs a text and returns its first row; failing, the error.
@@ -144,6 +145,7 @@ func (s *session) answer() (row []string, failed error) {
 		case *pgproto3.ErrorResponse:
 			failed = pgconn.ErrorResponseToPgError(m)
 		case *pgproto3.ReadyForQuery:
+			s.status = m.TxStatus
 			return row, failed
 		}
 	}

@@ -15,15 +15,15 @@ const resetTimeout = 5 * time.Second
 // for the next one. Right after login it has one value, and a connection on which it has
 // another one is not used again; what the values are does not matter.
 //
-// Settings are taken from the function under pg_settings, all of them, as what a session
-// has set would show there; a library that it has loaded adds some. A session that has
+// Settings are taken from the function under pg_settings, all of them with where they
+// come from, as a session would see there; a library that was loaded adds some. A session that has
 // made a temporary object has a temporary schema, and keeps it for good. Names of
 // functions and types are qualified, and operators are those of pg_catalog, so that no
 // search_path and no object of a reader's decide on them.
 //
 // The last column changes nothing that is compared: it puts another seed under random(),
 // which DISCARD leaves as setseed() has put it. Nobody can read the seed in the text.
-const inspection = `SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(pg_catalog.concat(name, '=', setting), E'\n'), pg_catalog.getdatabaseencoding())), 'hex'),
+const inspection = `SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(pg_catalog.string_agg(pg_catalog.concat(name, '=', setting, ' ', source), E'\n'), pg_catalog.getdatabaseencoding())), 'hex'),
  session_user, current_user, pg_catalog.current_setting('role'), pg_catalog.pg_my_temp_schema(),
  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_prepared_statement()),
  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_cursor()),
