@@ -26,7 +26,7 @@ func newSetup() *cobra.Command {
 		Use:   "setup",
 		Short: "Prepare the database: roles, schemas, publication and grants (or --print the SQL)",
 		Long: `Setup creates, or brings in line, what kproxy needs in the database: the owner
-and reader roles, kproxy's schemas, the publication, the grants and the stand-ins
+and reader roles, further readers included, kproxy's schemas, the publication, the grants and the stand-ins
 for the system catalogs. It can be run again at any time and never touches data.
 A table is not published where that would make UPDATE and DELETE fail at the source:
 it needs a primary key or another replica identity.
@@ -35,8 +35,9 @@ Listed names that are not there, and what shows rows of protected tables as they
 are not granted; warnings tell of them.
 
 It connects as an administrator: a superuser, or a role with CREATEROLE that owns
-the protected tables. The passwords of the two roles are set to those that the
-configuration names. With --print it connects to nothing and prints the SQL for a
+the protected tables. The passwords of the roles are set to those that the
+configuration names. A further reader role that is no more in upstream.readers loses
+its login and its rights; it is not dropped. With --print it connects to nothing and prints the SQL for a
 database administrator to read and run, on PostgreSQL 13 to 18, with notes for the
 common managed services and on how to make the replication slot beforehand;
 passwords are not part of it.
@@ -63,6 +64,7 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 			Policy:      cfg.Policy,
 			Owner:       login(cfg.Upstream.Owner),
 			Reader:      login(cfg.Upstream.Reader),
+			Readers:     furtherLogins(cfg.Upstream.Readers),
 			Publication: cfg.Publication,
 			Slot:        cfg.Slot,
 			Database:    cfg.Database,
@@ -94,6 +96,14 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 
 func login(c config.Connection) provision.Login {
 	return provision.Login{Name: c.User, Password: c.Password.Reveal()}
+}
+
+func furtherLogins(readers []config.Reader) []provision.Login {
+	var logins []provision.Login
+	for _, r := range readers {
+		logins = append(logins, login(r.Connection))
+	}
+	return logins
 }
 
 // prepare runs the setup as the administrator, in the database that the

@@ -73,6 +73,13 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.renewal (
   problem      text              -- why nothing was made anew; NULL for success
 );
 
+-- What salts of users who do not exist are made of, the same at every start and for every
+-- process, so that nobody can tell them from those of users who do.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.login (salt bytea NOT NULL);
+INSERT INTO {{.StoreSchema}}.login
+  SELECT pg_catalog.uuid_send(pg_catalog.gen_random_uuid()) || pg_catalog.uuid_send(pg_catalog.gen_random_uuid())
+  WHERE NOT EXISTS (SELECT FROM {{.StoreSchema}}.login);
+
 -- The further reader roles, so that one that is no more configured is known.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.reader (name text PRIMARY KEY);
 

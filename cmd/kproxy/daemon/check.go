@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
@@ -55,6 +54,8 @@ const idleTimeoutVersion = 140000
 const (
 	codeIdleTimeout  = "idle-timeout"
 	codeReaderLogin  = "reader-login"
+	codeServer       = "server"
+	codeAuthQuery    = "auth-query"
 	codeSlotPosition = "slot-position"
 )
 
@@ -95,7 +96,8 @@ func Check(ctx context.Context, c *config.Config) (Checked, error) {
 		})
 	}
 	if len(report.Errors()) == 0 {
-		report = append(report, checkReader(ctx, c)...)
+		report = append(report, checkReaders(ctx, c, server.SystemIdentifier)...)
+		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
@@ -122,24 +124,6 @@ func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
 			report[i].Severity = inspect.Warning
 		}
 	}
-}
-
-// checkReader logs in as clients' sessions will.
-func checkReader(ctx context.Context, c *config.Config) inspect.Report {
-	reader, err := readerConfig(c)
-	if err == nil {
-		reader.ConnectTimeout = c.Timeouts.Connect
-		var conn *pgconn.PgConn
-		if conn, err = pgconn.ConnectConfig(ctx, reader); err == nil {
-			_ = conn.Close(ctx)
-			return nil
-		}
-	}
-	return inspect.Report{{
-		Severity: inspect.Error, Code: codeReaderLogin,
-		What: fmt.Sprintf("the reader role %q cannot log in: %v", c.Upstream.Reader.User, cause(err)),
-		Fix:  "correct upstream.reader and its password; 'kproxy setup' sets the role's password to the configured one",
-	}}
 }
 
 // checkPosition tells whether replication can go on from where it stood.
@@ -169,7 +153,7 @@ func Advise(ctx context.Context, c *config.Config, publications []catalog.Public
 
 func checkInput(c *config.Config) inspect.CheckInput {
 	return inspect.CheckInput{
-		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User,
+		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c),
 		Publication: c.Publication, Slot: c.Slot,
 		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
 	}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -16,7 +15,6 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
-	"github.com/kproxy/kproxy/proxy/listen"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -31,6 +29,9 @@ type Options struct {
 	Progress func(ksync.Progress)
 	// Failpoint is passed on to replication; tests inject crashes there.
 	Failpoint func(name string)
+	// Listeners, if there are any, are listened on in place of the addresses that the
+	// configuration names.
+	Listeners []net.Listener
 	// Seed makes the anonymization reproducible.
 	Seed uint64
 }
@@ -46,6 +47,7 @@ type Daemon struct {
 	address atomic.Pointer[net.TCPAddr]
 	ready   chan struct{}
 
+	lookup      atomic.Pointer[lookup] // nil where the configuration names all users
 	unavailable atomic.Pointer[unavailable]
 	refresh     chan struct{}
 	tasks       chan func(context.Context) // for watch to do
@@ -54,6 +56,7 @@ type Daemon struct {
 	// What follows is used by one goroutine at a time: Run's, and then watch's.
 
 	config       *config.Config
+	secret       []byte                          // of salts for users who do not exist
 	publications []catalog.Publication           // what replication was given
 	broken       map[catalog.Name]inspect.Report // tables and readable relations about which a check found errors
 	uncallable   map[catalog.Name]inspect.Report // functions likewise
@@ -98,14 +101,8 @@ func (d *Daemon) Status() ksync.Status { return d.syncer.Status() }
 // running statements have finished. It returns a *CheckError when the database
 // is not fit, and listens only once every table is published or needs the operator.
 func (d *Daemon) Run(ctx context.Context) error {
-	// A taken port is reported before the work. It is given back meanwhile:
-	// until there is something to read, clients shall not wait in its queue.
-	listeners, err := listenOn(ctx, d.config)
-	if err != nil {
+	if err := d.tryListening(ctx); err != nil {
 		return err
-	}
-	if err := listen.Close(listeners); err != nil {
-		return fmt.Errorf("giving the port back: %w", err)
 	}
 	if err := d.check(ctx); err != nil {
 		return err
@@ -113,6 +110,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.prepare(); err != nil {
 		return err
 	}
+	defer func() { d.lookup.Load().close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	first := *d.config // a reload replaces d.config
@@ -163,26 +161,4 @@ func (d *Daemon) apply(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// serve listens until ctx ends.
-func (d *Daemon) serve(ctx context.Context, c *config.Config) error {
-	listeners, err := listenOn(ctx, c)
-	if err != nil {
-		return err
-	}
-	addresses := make([]string, len(listeners))
-	for i, listener := range listeners {
-		addresses[i] = listener.Addr().String()
-		if tcp, is := listener.Addr().(*net.TCPAddr); is && i == 0 {
-			d.address.Store(tcp)
-		}
-	}
-	d.Logger.Info("serving", "address", strings.Join(addresses, ", "), "database", c.Database, "tables", len(c.Policy.Tables))
-	close(d.ready)
-	return d.proxy.Serve(ctx, listeners...)
-}
-
-func listenOn(ctx context.Context, c *config.Config) ([]net.Listener, error) {
-	return listen.All(ctx, c.Listen, listen.Options{SocketMode: c.UnixSocketMode, UserTimeout: c.Timeouts.Unacknowledged})
 }

@@ -102,7 +102,8 @@ func (d *Daemon) check(ctx context.Context) error {
 		}
 	}
 	d.adopt(found)
-	return nil
+	d.secret, err = loginSecret(ctx, d.config)
+	return err
 }
 
 func (d *Daemon) adopt(found examined) {

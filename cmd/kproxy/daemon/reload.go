@@ -50,11 +50,7 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	if try {
 		return Outcome{Changes: changes}
 	}
-	toServe, err := d.proxyConfig(next)
-	if err == nil {
-		err = d.proxy.Reconfigure(toServe)
-	}
-	if err != nil {
+	if err := d.reconfigure(next); err != nil {
 		return d.refuse(changes, err, try)
 	}
 	// Readers first: what is no longer theirs is refused before anything is taken down.
@@ -81,6 +77,23 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 		d.Logger.Warn("settings were changed that take effect when kproxy is started again", "settings", strings.Join(changes.Restart, ", "))
 	}
 	return Outcome{Changes: changes}
+}
+
+// reconfigure has the proxy go on under next.
+func (d *Daemon) reconfigure(next *config.Config) error {
+	look, err := newLookup(next)
+	if err != nil {
+		return err
+	}
+	toServe, err := d.proxyConfig(next, look)
+	if err == nil {
+		err = d.proxy.Reconfigure(toServe)
+	}
+	if err != nil {
+		return err // nobody has asked by look yet
+	}
+	d.lookup.Swap(look).close()
+	return nil
 }
 
 func (d *Daemon) load() (*config.Config, error) {

@@ -1,15 +1,10 @@
 package daemon
 
 import (
-	"crypto/tls"
 	"fmt"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
-	"github.com/kproxy/kproxy/proxy/access"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -36,7 +31,12 @@ func (d *Daemon) prepare() error {
 	if err != nil {
 		return fmt.Errorf("preparing replication: %w", err)
 	}
-	toServe, err := d.proxyConfig(d.config)
+	look, err := newLookup(d.config)
+	if err != nil {
+		return err
+	}
+	d.lookup.Store(look)
+	toServe, err := d.proxyConfig(d.config, look)
 	if err != nil {
 		return err
 	}
@@ -53,8 +53,12 @@ var recoveries = map[config.Recovery]ksync.Recovery{
 }
 
 // proxyConfig is what the proxy needs of a configuration.
-func (d *Daemon) proxyConfig(c *config.Config) (proxy.Config, error) {
-	upstream, err := readerConfig(c)
+func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, error) {
+	upstream, err := sessionConfig(c, c.Upstream.Reader)
+	if err != nil {
+		return proxy.Config{}, fmt.Errorf("the reader's connection: %w", err)
+	}
+	readers, err := readerConfigs(c)
 	if err != nil {
 		return proxy.Config{}, err
 	}
@@ -62,21 +66,22 @@ func (d *Daemon) proxyConfig(c *config.Config) (proxy.Config, error) {
 	if err != nil {
 		return proxy.Config{}, err
 	}
-	users := make([]access.User, len(c.Users))
-	for i, u := range c.Users {
-		users[i] = access.User{Name: u.Name, Verifier: u.Verifier.Reveal()}
-	}
 	return proxy.Config{
-		Gate: &d.gate, Access: access.Config{Users: users}, Database: c.Database, Upstream: upstream,
-		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire,
-		Available:         d.available,
-		MaxStatementBytes: c.Limits.MaxStatementBytes,
-		MaxMessageBytes:   c.Limits.MaxMessageBytes,
-		MaxSessions:       c.Limits.MaxSessions,
-		AuthTimeout:       c.Timeouts.Login,
-		ConnectTimeout:    c.Timeouts.Connect,
-		DrainTimeout:      c.Timeouts.Shutdown,
-		Logger:            d.Logger,
+		Gate: &d.gate, Available: d.available, Logger: d.Logger,
+		Access: accessConfig(c, look, d.secret), Database: c.Database,
+		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
+		Upstream: upstream, Readers: readers, Pool: poolOptions(c),
+		MaxStatementBytes:  c.Limits.MaxStatementBytes,
+		MaxMessageBytes:    c.Limits.MaxMessageBytes,
+		MaxSessions:        c.Limits.MaxSessions,
+		MaxSessionsPerUser: c.Limits.MaxSessionsPerUser,
+		AuthTimeout:        c.Timeouts.Login,
+		ConnectTimeout:     c.Timeouts.Connect,
+		DrainTimeout:       c.Timeouts.Shutdown,
+		Timeouts: proxy.Timeouts{
+			Statement: c.Timeouts.Statement, Transaction: c.Timeouts.Transaction,
+			IdleInTransaction: c.Timeouts.IdleInTransaction, Idle: c.Timeouts.Idle,
+		},
 	}, nil
 }
 
@@ -91,47 +96,4 @@ func pinnedByOperator(t config.Timeouts) []string {
 		names = append(names, "idle_session_timeout")
 	}
 	return names
-}
-
-// readerConfig is the connection each client session gets. What is pinned here
-// is also what RESET ALL and DISCARD ALL return to.
-func readerConfig(c *config.Config) (*pgconn.Config, error) {
-	upstream, err := pgconn.ParseConfig(c.Upstream.Reader.ConnString())
-	if err != nil {
-		return nil, fmt.Errorf("the reader's connection: %w", err)
-	}
-	pinned := map[string]string{
-		// A release schema only: it holds views and nothing else, so that no function,
-		// operator or type of the database is found by an unqualified name. What clients
-		// call their search_path, the rewriter follows.
-		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchema("public")),
-		"default_transaction_read_only": "on",
-		"standard_conforming_strings":   "on",
-		"client_encoding":               "UTF8",
-	}
-	if c.TemporaryTables == config.TemporaryAllow {
-		// PostgreSQL makes no tables in read-only transactions, not even temporary ones.
-		pinned["default_transaction_read_only"] = "off"
-	}
-	for name, setting := range pinned {
-		upstream.RuntimeParams[name] = setting
-	}
-	if t := c.Timeouts.Statement; t > 0 {
-		upstream.RuntimeParams["statement_timeout"] = fmt.Sprint(t.Milliseconds())
-	}
-	if t := c.Timeouts.Idle; t > 0 {
-		upstream.RuntimeParams["idle_session_timeout"] = fmt.Sprint(t.Milliseconds())
-	}
-	return upstream, nil
-}
-
-func tlsConfig(c config.TLS) (*tls.Config, error) {
-	if c.Mode == config.TLSOff {
-		return nil, nil
-	}
-	certificate, err := tls.LoadX509KeyPair(c.CertFile, c.KeyFile)
-	if err != nil {
-		return nil, fmt.Errorf("loading the TLS certificate: %w", err)
-	}
-	return &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}, nil
 }

@@ -1,0 +1,139 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+)
+
+// furtherRoles are the names of the further reader roles.
+func furtherRoles(c *config.Config) []string {
+	var roles []string
+	for _, r := range c.Upstream.Readers {
+		roles = append(roles, r.Connection.User)
+	}
+	return roles
+}
+
+// checkReaders logs in as clients' sessions will, in every reader role and as the first one
+// on every server.
+func checkReaders(ctx context.Context, c *config.Config, system string) inspect.Report {
+	var report inspect.Report
+	servers := c.Upstream.Reader.Servers()
+	for _, server := range servers {
+		reader := c.Upstream.Reader
+		reader.Hosts = []config.Server{server}
+		if finding := checkServer(ctx, c, reader, system, len(servers) > 1); finding != nil {
+			report = append(report, *finding)
+		}
+	}
+	if len(report) == len(servers) { // there is none to serve by
+		for i := range report {
+			report[i].Severity = inspect.Error
+		}
+		return report
+	}
+	for _, further := range c.Upstream.Readers {
+		further.Connection.Database = c.Upstream.Reader.Database
+		conn, err := connectReader(ctx, c, further.Connection)
+		if err != nil {
+			report = append(report, cannotLogIn(further.Connection, err))
+			continue
+		}
+		_ = conn.Close(ctx)
+	}
+	return report
+}
+
+// invalidAuthorization is the class of PostgreSQL's errors that say who may not log in.
+const invalidAuthorization = "28"
+
+// checkServer tells what keeps sessions from being served by the reader's one server. That
+// one of several does not answer is a warning.
+func checkServer(ctx context.Context, c *config.Config, reader config.Connection, system string, several bool) *inspect.Finding {
+	conn, err := connectReader(ctx, c, reader)
+	if err != nil {
+		finding := cannotLogIn(reader, err)
+		if several {
+			finding.Code, finding.What = codeServer, "server "+address(reader)+": "+finding.What
+		}
+		if refused := (*pgconn.PgError)(nil); several && !(errors.As(err, &refused) && strings.HasPrefix(refused.Code, invalidAuthorization)) {
+			finding.Severity, finding.Fix = inspect.Warning, "sessions go to the other servers until it answers"
+		}
+		return &finding
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	if !several {
+		return nil
+	}
+	finding := inspect.Finding{Severity: inspect.Error, Code: codeServer}
+	results, err := conn.Exec(ctx, "SELECT system_identifier FROM pg_catalog.pg_control_system()").ReadAll()
+	switch {
+	case err != nil:
+		finding.What = fmt.Sprintf("server %s does not tell whose copy it is: %v", address(reader), cause(err))
+		finding.Fix = "GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO " + catalog.QuoteIdentifier(reader.User)
+	case string(results[0].Rows[0][0]) != system:
+		finding.What = "server " + address(reader) + " is no copy of the owner's server"
+		finding.Fix = "take it out of upstream.reader.hosts, which are the primary and its physical standbys"
+	default:
+		return nil
+	}
+	return &finding
+}
+
+// address is where the connection's first server listens.
+func address(c config.Connection) string {
+	server := c.Servers()[0]
+	return net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
+}
+
+func connectReader(ctx context.Context, c *config.Config, reader config.Connection) (*pgconn.PgConn, error) {
+	session, err := sessionConfig(c, reader)
+	if err != nil {
+		return nil, err
+	}
+	session.ConnectTimeout = c.Timeouts.Connect
+	return pgconn.ConnectConfig(ctx, session)
+}
+
+func cannotLogIn(reader config.Connection, err error) inspect.Finding {
+	return inspect.Finding{
+		Severity: inspect.Error, Code: codeReaderLogin,
+		What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, cause(err)),
+		Fix:  "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one",
+	}
+}
+
+// checkAuthQuery asks for a user who cannot exist.
+func checkAuthQuery(ctx context.Context, c *config.Config) inspect.Report {
+	wrong := func(what, fix string) inspect.Report {
+		return inspect.Report{{Severity: inspect.Error, Code: codeAuthQuery, What: "auth_query: " + what, Fix: fix}}
+	}
+	look, err := newLookup(c)
+	if err != nil {
+		return wrong(err.Error(), "correct auth_query")
+	}
+	if look == nil {
+		return nil
+	}
+	defer look.close()
+	ctx, cancel := context.WithTimeout(ctx, c.AuthQuery.Timeout)
+	defer cancel()
+	_, found, err := look.find(ctx, rand.Text())
+	switch {
+	case err != nil:
+		return wrong(err.Error(), "the query takes the name as $1, and gives one row of one text: see docs/operate.md")
+	case found:
+		return wrong("it finds a password for a user who cannot exist", "write a query that gives no row for unknown users")
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/config"
+)
+
+// lookupConnections is how many logins are looked up at a time; more wait.
+const lookupConnections = 4
+
+// lookup asks a database for the verifiers of users, by the query of a configuration.
+type lookup struct {
+	query  string
+	config *pgx.ConnConfig
+	// places are as many as there may be connections; nil is one that is not made yet.
+	places chan *pgx.Conn
+	closed atomic.Bool
+}
+
+// newLookup connects to nothing yet. It is nil for a configuration without a query.
+func newLookup(c *config.Config) (*lookup, error) {
+	if c.AuthQuery.Query == "" {
+		return nil, nil
+	}
+	asks, err := pgx.ParseConfig(c.AuthQuery.Connection.ConnString())
+	if err != nil {
+		return nil, fmt.Errorf("auth_query's connection: %w", err)
+	}
+	asks.ConnectTimeout = min(c.Timeouts.Connect, c.AuthQuery.Timeout)
+	for name, setting := range map[string]string{
+		"application_name": "kproxy auth_query", "search_path": "pg_catalog", "default_transaction_read_only": "on",
+		"statement_timeout": fmt.Sprint(max(c.AuthQuery.Timeout, time.Millisecond).Milliseconds()),
+	} {
+		asks.RuntimeParams[name] = setting
+	}
+	l := &lookup{query: c.AuthQuery.Query, config: asks, places: make(chan *pgx.Conn, lookupConnections)}
+	for range lookupConnections {
+		l.places <- nil
+	}
+	return l, nil
+}
+
+// find is an access.Lookup. Where a kept connection fails, it asks on a new one.
+func (l *lookup) find(ctx context.Context, user string) (verifier string, found bool, err error) {
+	var conn *pgx.Conn
+	select {
+	case conn = <-l.places:
+	case <-ctx.Done():
+		return "", false, fmt.Errorf("waiting to look up a user: %w", context.Cause(ctx))
+	}
+	defer func() { l.keep(ctx, conn, err) }()
+	if conn != nil {
+		if verifier, found, err = l.ask(ctx, conn, user); !conn.IsClosed() {
+			return verifier, found, err
+		}
+	}
+	if conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
+		return "", false, fmt.Errorf("connecting as role %q to look up a user: %w", l.config.User, cause(err))
+	}
+	return l.ask(ctx, conn, user)
+}
+
+func (l *lookup) ask(ctx context.Context, conn *pgx.Conn, user string) (verifier string, found bool, err error) {
+	rows, _ := conn.Query(ctx, l.query, user) // its error is that of the rows
+	stored, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[*string])
+	switch {
+	case errors.Is(err, pgx.ErrNoRows), err == nil && stored == nil:
+		return "", false, nil
+	case err != nil:
+		return "", false, fmt.Errorf("looking up a user: %w", cause(err))
+	}
+	return *stored, true, nil
+}
+
+// keep puts a connection back for the next lookup, unless it failed.
+func (l *lookup) keep(ctx context.Context, conn *pgx.Conn, failed error) {
+	if conn != nil && (failed != nil || l.closed.Load()) {
+		_ = conn.Close(context.WithoutCancel(ctx))
+		conn = nil
+	}
+	l.places <- conn
+}
+
+// close closes the connections; one that is in use, once it is not.
+func (l *lookup) close() {
+	if l == nil {
+		return
+	}
+	l.closed.Store(true)
+	for range lookupConnections {
+		select {
+		case conn := <-l.places:
+			l.keep(context.Background(), conn, nil)
+		default:
+		}
+	}
+}

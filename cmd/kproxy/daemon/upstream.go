@@ -1,0 +1,77 @@
+package daemon
+
+import (
+	"cmp"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy/pool"
+)
+
+// preferences are the configuration's choices among servers.
+var preferences = map[config.Prefer]pool.Prefer{
+	config.PreferPrimary: pool.PreferPrimary,
+	config.PreferStandby: pool.PreferStandby,
+	config.OnlyStandby:   pool.OnlyStandby,
+}
+
+// poolOptions say how many connections sessions get, and to which servers.
+func poolOptions(c *config.Config) pool.Options {
+	const none = -1
+	return pool.Options{
+		MaxConnections: c.Limits.MaxConnections, MaxPerUser: c.Limits.MaxConnectionsPerUser,
+		MaxQueue: cmp.Or(c.Limits.MaxWaiting, none), QueueTimeout: c.Timeouts.Queue,
+		IdleTimeout: cmp.Or(c.Pool.Idle, none*time.Second), Lifetime: c.Pool.Lifetime,
+		Prefer: preferences[c.Upstream.Prefer], MaxStaleness: c.Upstream.MaxStaleness,
+	}
+}
+
+// readerConfigs are the connections of further readers by their names.
+func readerConfigs(c *config.Config) (map[string]*pgconn.Config, error) {
+	readers := make(map[string]*pgconn.Config, len(c.Upstream.Readers))
+	for _, r := range c.Upstream.Readers {
+		r.Connection.Database = c.Upstream.Reader.Database
+		connection, err := sessionConfig(c, r.Connection)
+		if err != nil {
+			return nil, fmt.Errorf("the connection of reader %q: %w", r.Name, err)
+		}
+		readers[r.Name] = connection
+	}
+	return readers, nil
+}
+
+// sessionConfig is the connection that clients' sessions get as a reader role. What is
+// pinned here is also what RESET ALL and DISCARD ALL return to.
+func sessionConfig(c *config.Config, reader config.Connection) (*pgconn.Config, error) {
+	upstream, err := pgconn.ParseConfig(reader.ConnString())
+	if err != nil {
+		return nil, err
+	}
+	pinned := map[string]string{
+		// A release schema only: it holds views and nothing else, so that no function,
+		// operator or type of the database is found by an unqualified name. What clients
+		// call their search_path, the rewriter follows.
+		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchema("public")),
+		"default_transaction_read_only": "on",
+		"standard_conforming_strings":   "on",
+		"client_encoding":               "UTF8",
+	}
+	if c.TemporaryTables == config.TemporaryAllow {
+		// PostgreSQL makes no tables in read-only transactions, not even temporary ones.
+		pinned["default_transaction_read_only"] = "off"
+	}
+	for name, setting := range pinned {
+		upstream.RuntimeParams[name] = setting
+	}
+	if t := c.Timeouts.Statement; t > 0 {
+		upstream.RuntimeParams["statement_timeout"] = fmt.Sprint(t.Milliseconds())
+	}
+	if t := c.Timeouts.Idle; t > 0 {
+		upstream.RuntimeParams["idle_session_timeout"] = fmt.Sprint(t.Milliseconds())
+	}
+	return upstream, nil
+}
