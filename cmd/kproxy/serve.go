@@ -4,12 +4,12 @@ import (
 	"context"
 	"log/slog"
 	"os"
-	"os/signal"
 	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/systemd"
 	"github.com/kproxy/kproxy/config"
 )
 
@@ -26,50 +26,54 @@ Any number of processes serve the same database, on as many machines as you like
 them applies the changes; when it ends or does not answer for 10 seconds, another one
 takes over within seconds, and clients of the others notice nothing.
 
-SIGINT or SIGTERM lets running statements finish. SIGHUP, or 'kproxy reload' for all
-processes at once, reads the configuration again.`,
+SIGINT or SIGTERM lets running statements finish, for timeouts.shutdown at most; a second
+one ends all sessions at once, and a third one the process. SIGHUP, or 'kproxy reload' for
+all processes at once, reads the configuration and the certificates again. A service
+manager that understands sd_notify(3) is told of all that, and may hand over the sockets
+to listen on, which are then served in place of those that the configuration names.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
-	c.RunE = func(c *cobra.Command, _ []string) error {
-		// From the start: a signal that nobody waits for would end the process.
-		hangups := make(chan os.Signal, 1)
-		signal.Notify(hangups, syscall.SIGHUP)
-		defer signal.Stop(hangups)
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		level := &slog.LevelVar{}
-		level.Set(cfg.Log.Level)
-		bar := newProgress(os.Stderr)
-		defer bar.done()
-		d := daemon.New(cfg, daemon.Options{
-			Logger:    newLogger(cfg.Log, level),
-			Level:     level,
-			Load:      func() (*config.Config, error) { return loadConfig(*path) },
-			Progress:  bar.show,
-			Failpoint: failpoint(os.Getenv(failpointEnv)),
-			Seed:      1,
-		})
-		ctx, cancel := context.WithCancel(c.Context())
-		defer cancel()
-		go reloadOn(ctx, hangups, d)
-		return d.Run(ctx)
-	}
+	c.RunE = func(c *cobra.Command, _ []string) error { return serve(c.Context(), *path) }
 	return c
 }
 
-// reloadOn has the configuration read again at every signal until ctx ends.
-func reloadOn(ctx context.Context, signals <-chan os.Signal, d *daemon.Daemon) {
-	for {
-		select {
-		case <-signals:
-			d.Reload(ctx)
-		case <-ctx.Done():
-			return
-		}
+// serve runs a daemon until ctx ends, with the service manager told.
+func serve(ctx context.Context, path string) error {
+	// From the start: a signal that nobody waits for would end the process.
+	heard := hear()
+	defer heard.stop()
+	cfg, err := loadConfig(path)
+	if err != nil {
+		return err
 	}
+	listeners, err := systemd.Listeners()
+	if err != nil {
+		return err
+	}
+	level := &slog.LevelVar{}
+	level.Set(cfg.Log.Level)
+	log := newLogger(cfg.Log, level)
+	bar := newProgress(os.Stderr)
+	defer bar.done()
+	d := daemon.New(cfg, daemon.Options{
+		Logger:    log,
+		Level:     level,
+		Load:      func() (*config.Config, error) { return loadConfig(path) },
+		Progress:  bar.show,
+		Failpoint: failpoint(os.Getenv(failpointEnv)),
+		Listeners: listeners,
+		Seed:      1,
+	})
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	over, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	manager := systemd.Manager{Failed: func(err error) { log.Warn("service manager", "error", err) }}
+	go heard.reload(ctx, d, manager)
+	go heard.endAtSecond(over, d, log)
+	go announce(ctx, over, d, manager, cfg.Timeouts.Shutdown)
+	return d.Run(ctx)
 }
 
 // failpointEnv names a failpoint of package sync at which the process kills
