@@ -33,7 +33,7 @@ func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, shown, err := p.fill(ctx, waiting, w, g.conn)
+	c, shown, err := p.fill(ctx, waiting, w, g)
 	if err != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -116,10 +116,13 @@ func (p *Pool) giveUp(w *waiter) {
 		return
 	}
 	p.queue.leave(w.want.User)
-	if c := (<-w.granted).conn; c != nil {
-		c.host.load--
-		p.store(c)
-	} else {
+	switch g := <-w.granted; {
+	case g.conn != nil:
+		g.conn.host.load--
+		p.store(g.conn)
+	case g.instead != nil:
+		p.store(g.instead)
+	default:
 		p.places--
 	}
 	p.serve()
@@ -140,27 +143,26 @@ func (p *Pool) serve() {
 // or that of a connection that nobody uses.
 func (p *Pool) grant(w *want) (grant, bool) {
 	if best, err := p.candidates(w.Role, time.Now()); err == nil {
-		if c := p.idle.newest(place{best[0], w.group}); c != nil {
+		if c := p.idle.newest(alike{best[0], w.group}); c != nil {
 			c.host.load++
-			return grant{c}, true
+			return grant{conn: c}, true
 		}
 	}
-	for p.places >= p.config.MaxConnections {
-		c := p.idle.oldest()
-		if c == nil {
-			return grant{}, false
-		}
-		p.places--
-		p.part(c)
+	if p.places < p.config.MaxConnections {
+		p.places++
+		return grant{}, true
 	}
-	p.places++
-	return grant{}, true
+	c := p.idle.oldest()
+	return grant{instead: c}, c != nil
 }
 
 // fill makes a place a connection: the one that came with it if it is still good, or
 // another that is kept, or a new one.
-func (p *Pool) fill(ctx, waiting context.Context, w *want, c *conn) (*conn, string, error) {
-	for ; c != nil; c = p.replace(c, w) {
+func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (*conn, string, error) {
+	if g.instead != nil {
+		g.instead.bye()
+	}
+	for c := g.conn; c != nil; c = p.replace(c, w) {
 		greeting, cancel := context.WithTimeout(ctx, p.connectTimeout())
 		shown, err := p.world.greet(greeting, c, w)
 		cancel()
@@ -193,7 +195,7 @@ func (p *Pool) replace(gone *conn, w *want) *conn {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	gone.host.load--
-	c := p.idle.newest(place{gone.host, w.group})
+	c := p.idle.newest(alike{gone.host, w.group})
 	if c != nil {
 		p.places--
 		c.host.load++
@@ -219,11 +221,15 @@ func (p *Pool) open(ctx context.Context, w *want) (*conn, string, error) {
 		if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errConnectTimeout) {
 			err = fmt.Errorf("%w: %w", errGaveUp, err)
 		}
-		unsuited := p.opened(h, w, permission, c, recovering, err)
-		if err == nil && unsuited == nil {
+		suits := p.opened(h, w, permission, c, recovering, err)
+		if suits {
 			return c, shown, nil
 		}
-		failures = append(failures, err, unsuited)
+		if err == nil {
+			c.bye()
+			err = errNoServer
+		}
+		failures = append(failures, err)
 		if ctx.Err() != nil || ofClient(err) {
 			return nil, "", errors.Join(failures...)
 		}
@@ -258,24 +264,19 @@ func (p *Pool) choose(w **want, tried map[*host]bool) (*host, attempt, error) {
 	return nil, attempt{}, nil
 }
 
-// opened notes what came of an attempt. It closes a connection to a host that is not of
-// the kind wanted and returns that as an error.
-func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err error) error {
+// opened notes what came of an attempt, and tells whether the connection can be used:
+// not if there is none, or if the host is not of the kind wanted.
+func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err error) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
 	h.circuit(w.Role).done(a, now, err)
-	if err != nil {
+	if err != nil || w.several && !p.config.suits(recovering) {
 		h.load--
-		return nil
-	}
-	if w.several && !p.config.suits(recovering) {
-		h.load--
-		p.part(c)
-		return errNoServer
+		return false
 	}
 	c.generation, c.expires = w.generation, expiry(now, p.config.Lifetime)
-	return nil
+	return true
 }
 
 func (p *Pool) unload(h *host) {

@@ -9,22 +9,22 @@ import (
 // concurrent use.
 type idleSet struct {
 	all    *list.List           // of *conn, the one that has been idle for longest first
-	groups map[place]*list.List // those that are alike, in the same order
+	groups map[alike]*list.List // those that are alike, in the same order
 }
 
-// place is where connections that are alike lead.
-type place struct {
+// alike says what connections have in common of which one is as good as another.
+type alike struct {
 	host  *host
 	group string
 }
 
-func newIdleSet() *idleSet { return &idleSet{all: list.New(), groups: map[place]*list.List{}} }
+func newIdleSet() *idleSet { return &idleSet{all: list.New(), groups: map[alike]*list.List{}} }
 
 func (s *idleSet) len() int { return s.all.Len() }
 
 // add keeps a connection.
 func (s *idleSet) add(c *conn, now time.Time) {
-	at := place{c.host, c.group}
+	at := alike{c.host, c.group}
 	if s.groups[at] == nil {
 		s.groups[at] = list.New()
 	}
@@ -34,7 +34,7 @@ func (s *idleSet) add(c *conn, now time.Time) {
 
 // remove takes one out.
 func (s *idleSet) remove(c *conn) {
-	at := place{c.host, c.group}
+	at := alike{c.host, c.group}
 	s.groups[at].Remove(c.inGroup)
 	if s.groups[at].Len() == 0 {
 		delete(s.groups, at)
@@ -45,12 +45,12 @@ func (s *idleSet) remove(c *conn) {
 
 // newest takes out, of those that are alike, the one that was used last, so that what
 // nobody needs stays idle for long enough to be closed; nil = there is none.
-func (s *idleSet) newest(at place) *conn {
-	alike := s.groups[at]
-	if alike == nil {
+func (s *idleSet) newest(at alike) *conn {
+	group := s.groups[at]
+	if group == nil {
 		return nil
 	}
-	c := alike.Back().Value.(*conn)
+	c := group.Back().Value.(*conn)
 	s.remove(c)
 	return c
 }

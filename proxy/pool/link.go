@@ -78,8 +78,7 @@ func (p *Pool) release(l *Link, status byte) {
 	p.queue.leave(l.user)
 	p.serve() // another session of the user may have waited for this
 	if p.isClosed() {
-		p.places--
-		go l.conn.end(status)
+		go p.recycle(l, 0) // nobody waits
 		return
 	}
 	p.background.Go(func() { p.recycle(l, status) })
@@ -92,28 +91,34 @@ func (p *Pool) recycle(l *Link, status byte) {
 	p.mu.Lock()
 	wanted, log := p.wants(c, time.Now()), p.config.Logger
 	p.mu.Unlock()
-	reset := false
 	if wanted && status != 0 {
-		err := p.world.reset(c, status)
-		if reset = err == nil; !reset {
+		if err := p.world.reset(c, status); err != nil {
 			log.Info("an upstream connection is not used again", "reason", err)
+			status = 0
+		} else if p.keep(c) {
+			return
 		}
 	}
-	if reset {
-		status = 'I'
-	}
-	p.mu.Lock()
-	kept := reset && p.wants(c, time.Now())
-	if kept {
-		p.store(c)
+	if status == 0 {
+		_ = c.Close() // it may be inside a message
 	} else {
-		p.places--
+		c.bye()
 	}
+	p.vacate()
+}
+
+// keep has the next session use a connection that is as after login, unless it is not
+// wanted any more.
+func (p *Pool) keep(c *conn) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now := time.Now()
+	if !p.wants(c, now) {
+		return false
+	}
+	p.idle.add(c, now)
 	p.serve()
-	p.mu.Unlock()
-	if !kept {
-		c.end(status)
-	}
+	return true
 }
 
 // wants says whether a connection may be kept.
@@ -121,21 +126,11 @@ func (p *Pool) wants(c *conn, now time.Time) bool {
 	return c.generation == p.generation && now.Before(c.expires) && p.config.IdleTimeout > 0 && !p.isClosed()
 }
 
-// store keeps a connection that is as after login.
+// store is keep where the lock is held already; what is not wanted is closed.
 func (p *Pool) store(c *conn) {
 	if now := time.Now(); p.wants(c, now) {
 		p.idle.add(c, now)
-		return
+	} else {
+		p.part(c)
 	}
-	p.places--
-	p.part(c)
-}
-
-// end closes a connection; status 0 stands for one that may be inside a message.
-func (c *conn) end(status byte) {
-	if status == 0 {
-		_ = c.Close()
-		return
-	}
-	c.bye()
 }

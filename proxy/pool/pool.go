@@ -88,7 +88,9 @@ func (p *Pool) Reconfigure(c Config) error {
 	p.config = c
 	p.generation++
 	p.hosts = hosts(c.Roles[""], p.hosts)
-	p.dials = make(chan struct{}, c.MaxDials)
+	if cap(p.dials) != c.MaxDials {
+		p.dials = make(chan struct{}, c.MaxDials)
+	}
 	if p.queue == nil {
 		p.queue = newQueue(c.MaxPerUser)
 	}
@@ -139,8 +141,10 @@ func (p *Pool) Close() {
 		}
 	}
 	for c := p.idle.oldest(); c != nil; c = p.idle.oldest() {
-		p.places--
-		p.background.Go(c.bye)
+		p.background.Go(func() {
+			c.bye()
+			p.vacate()
+		})
 	}
 	p.mu.Unlock()
 	p.background.Wait()
@@ -208,18 +212,29 @@ func (p *Pool) expire() {
 // discard closes idle connections, of those that have been idle for longest.
 func (p *Pool) discard(most int, unwanted func(*conn) bool) {
 	for _, c := range p.idle.sweep(most, unwanted) {
-		p.places--
 		p.part(c)
 	}
 }
 
-// part closes a connection without waiting for it.
+// part closes a connection in the background, and has its place taken then.
 func (p *Pool) part(c *conn) {
+	closing := func() {
+		c.bye()
+		p.vacate()
+	}
 	if p.isClosed() {
-		go c.bye() // nobody waits
+		go closing() // nobody waits
 		return
 	}
-	p.background.Go(c.bye)
+	p.background.Go(closing)
+}
+
+// vacate gives a place back.
+func (p *Pool) vacate() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.places--
+	p.serve()
 }
 
 // want returns what a session needs under the present configuration.

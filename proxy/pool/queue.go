@@ -16,8 +16,9 @@ type waiter struct {
 	blocked *list.Element // in account.blocked, else nil
 }
 
-// grant is a place among the connections, with a connection or the right to make one.
-type grant struct{ conn *conn }
+// grant is a place among the connections: that of a kept connection, or the right to make
+// one, before which maybe another one is to be closed.
+type grant struct{ conn, instead *conn }
 
 // account is what a user has.
 type account struct {
