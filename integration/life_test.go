@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -97,6 +98,43 @@ func TestServiceManager(t *testing.T) {
 	}
 	if code := p.wait(t); code != 0 {
 		t.Errorf("the exit code is %d", code)
+	}
+}
+
+// TestSocketActivation has clients wait while kproxy is started and started again.
+func TestSocketActivation(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sqlSite(operatedSchema, lifePolicy))
+	s.kproxy(t, "setup").must(t)
+	listener, err := net.Listen("tcp", s.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	socket, err := listener.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer socket.Close()
+	for range 2 {
+		// Somebody who comes too early is served when it is ready.
+		answered := make(chan error, 1)
+		go func() {
+			conn, err := pgx.Connect(context.Background(), s.url())
+			if err == nil {
+				err = errors.Join(conn.Ping(context.Background()), conn.Close(context.Background()))
+			}
+			answered <- err
+		}()
+		cmd := exec.CommandContext(context.Background(), "sh", "-c", `LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" serve --config "$1"`, program, s.config)
+		cmd.ExtraFiles = []*os.File{socket}
+		p := start(t, cmd)
+		if err := <-answered; err != nil {
+			t.Errorf("a client who came early: %v", err)
+		}
+		if code := p.end(t, syscall.SIGTERM); code != 0 {
+			t.Errorf("the exit code is %d: %s", code, p.log)
+		}
 	}
 }
 

@@ -107,7 +107,7 @@ func TestClock(t *testing.T) {
 		clock := clock{limits: limits}
 		h := history{limits: limits, all: []happening{{kind: 'Z', status: 'I'}}}
 		clock.ready(epoch, 'I', false)
-		now, running, status := 0, 0, byte('I')
+		now, running := 0, 0
 		for range 40 {
 			now += random.IntN(6)
 			at := epoch.Add(time.Duration(now) * time.Second)
@@ -123,9 +123,8 @@ func TestClock(t *testing.T) {
 				clock.answered(at, next.statement, running > 0)
 			case choice == 2 && running > 0:
 				running--
-				status = "ITE"[random.IntN(3)]
-				next.kind, next.status = 'Z', status
-				clock.ready(at, status, running > 0)
+				next.kind, next.status = 'Z', "ITE"[random.IntN(3)]
+				clock.ready(at, next.status, running > 0)
 			default:
 				next.kind = '-' // time passes
 			}

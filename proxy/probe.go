@@ -14,7 +14,7 @@ import (
 
 // localHeader is what a load balancer says that speaks for itself (PROXY protocol, 2.2):
 // LOCAL, of no address family, with nothing after it.
-var localHeader = append([]byte(proxyproto.SIGV2[:12:12]), 0x20, 0, 0, 0)
+var localHeader = append(proxyproto.SIGV2[:12:12], 0x20, 0, 0, 0)
 
 // Probe connects to each listener of Serve as a client does and asks for TLS. It returns
 // nil when all answer before ctx ends, be it by hanging up because there are too many
