@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -79,10 +80,13 @@ func (a *attempt) slowDown(ctx context.Context, q access.Request) error {
 		return nil
 	}
 	a.log = a.log.With("delayed", wait)
-	timer := time.NewTimer(wait)
+	timer := time.NewTimer(min(wait, time.Until(a.deadline)))
 	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case now := <-timer.C:
+		if now.After(a.deadline) {
+			return os.ErrDeadlineExceeded
+		}
 		return nil
 	case <-ctx.Done():
 		return errShutdown
@@ -121,7 +125,7 @@ func refusedByRules(q access.Request, d access.Decision) *fatal {
 	if q.Address.IsValid() {
 		from = fmt.Sprintf("host %q", q.Address.Unmap())
 	}
-	place := fmt.Sprintf("%s, user \"%s\", database \"%s\", %s", from, cleanText(q.User), cleanText(q.Database), q.Transport)
+	place := fmt.Sprintf("%s, user \"%s\", database \"%s\", %s", from, shownName(q.User), shownName(q.Database), q.Transport)
 	if d.Number == 0 {
 		return newFatal(stateInvalidAuthorization, "no access rule for "+place)
 	}
@@ -130,9 +134,9 @@ func refusedByRules(q access.Request, d access.Decision) *fatal {
 
 // failedLogin is the end of a login with a proof that is wrong or does not help.
 func failedLogin(q access.Request, d access.Decision, account access.Account, wrong error) error {
-	told := newFatal(stateInvalidPassword, "password authentication failed for user \""+cleanText(q.User)+"\"")
+	told := newFatal(stateInvalidPassword, "password authentication failed for user \""+shownName(q.User)+"\"")
 	if d.Method == access.Certificate {
-		told = newFatal(stateInvalidAuthorization, "certificate authentication failed for user \""+cleanText(q.User)+"\"")
+		told = newFatal(stateInvalidAuthorization, "certificate authentication failed for user \""+shownName(q.User)+"\"")
 	}
 	switch {
 	case account.Err != nil:

@@ -37,6 +37,8 @@ type attempt struct {
 	met    bool     // the startup packet has been read
 	over   bool     // a session has had conn and closed it
 
+	deadline time.Time // of the login
+
 	encrypted   bool                  // conn is TLS
 	binding     xscram.ChannelBinding // to the certificate presented; empty = none can be
 	certificate *x509.Certificate     // of the client, verified; nil = none
@@ -49,7 +51,8 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err := a.meetForwarder(ctx); err != nil {
 		return err
 	}
-	if err := a.raw.SetDeadline(time.Now().Add(a.AuthTimeout)); err != nil {
+	a.deadline = time.Now().Add(a.AuthTimeout)
+	if err := a.raw.SetDeadline(a.deadline); err != nil {
 		return err
 	}
 	interrupt := context.AfterFunc(ctx, func() { _ = a.raw.SetDeadline(time.Unix(1, 0)) })
@@ -72,7 +75,7 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.log = a.log.With("user", st.user, "database", st.database, "tls", a.encrypted)
+	a.log = a.log.With("user", shownName(st.user), "database", shownName(st.database), "tls", a.encrypted)
 	if answer := st.negotiation(); answer != nil {
 		if err := sendMessages(a.conn, answer); err != nil {
 			return err
@@ -95,13 +98,21 @@ func (a *attempt) serve(ctx context.Context) error {
 	}
 	defer a.server.places.leave(st.user)
 	if st.database != a.Database {
-		return newFatal(stateInvalidCatalogName, "database \""+cleanText(st.database)+"\" does not exist").
+		return newFatal(stateInvalidCatalogName, "database \""+shownName(st.database)+"\" does not exist").
 			withHint("This server publishes one database only.")
 	}
 	if err := a.Available(); err != nil {
 		return newRefusal(err, stateCannotConnectNow).fatal()
 	}
 	return a.session(ctx, interrupt, st)
+}
+
+// shownNameBytes is the length at which PostgreSQL cuts names: NAMEDATALEN - 1.
+const shownNameBytes = 63
+
+// shownName is a client's name for a user or a database as it is told and logged.
+func shownName(name string) string {
+	return cleanText(name[:min(len(name), shownNameBytes)])
 }
 
 // end closes the connection and tells the client why.

@@ -43,11 +43,11 @@ func (a *attempt) negotiate() (startupPacket, error) {
 		switch {
 		case p.code == sslRequestCode && !askedTLS:
 			askedTLS = true
+			// Inside of TLS there is no other encryption to ask for.
+			askedGSS = askedGSS || a.offersTLS()
 			if err := a.answerTLS(); err != nil {
 				return p, err
 			}
-			// Inside of TLS there is no other encryption to ask for.
-			askedGSS = askedGSS || a.encrypted
 		case p.code == gssRequestCode && !askedGSS:
 			askedGSS = true
 			if _, err := a.conn.Write([]byte{'N'}); err != nil {
