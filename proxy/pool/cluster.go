@@ -19,7 +19,8 @@ type reading struct {
 	sent, got  time.Time // when it was asked and when it had answered, on our clock
 	recovering bool
 	position   uint64 // of the log: written, by a primary; replayed, by a standby
-	timeline   uint32 // of a primary
+	timeline   uint64 // on which it is, as far as is known
+	system     string // its system identifier: that of the database cluster
 }
 
 // sample says that everything committed before a moment lies before a position of the
@@ -37,17 +38,19 @@ type sample struct {
 // counts from when it is written.)
 //
 // A promotion begins another history. Of two that call themselves primary the one on the
-// later timeline is; if that is not clear, none. A standby that has replayed what the
-// primary has not written follows another one, and is left alone until it has been
-// restarted.
+// later timeline is; if that is not clear, none. Positions of different timelines cannot
+// be compared: a standby counts when it is known to be on the primary's. One that has
+// replayed what the primary has not written follows another one, whatever its timeline,
+// and is left alone until it has been restarted.
 //
 // It is not safe for concurrent use.
 type cluster struct {
-	spacing  time.Duration // of the samples that are kept
+	spacing  time.Duration // of every other sample that is kept, at least
 	span     time.Duration // they reach back; 0 = none are needed
 	members  []member
-	chosen   int // index of the primary; -1 = none
-	timeline uint32
+	chosen   int      // index of the primary; -1 = none
+	timeline uint64   // of the last primary
+	system   string   // of the last primary
 	samples  []sample // oldest first; positions do not decrease
 }
 
@@ -90,28 +93,33 @@ func (c *cluster) lost(i int) {
 
 // choose finds the primary.
 func (c *cluster) choose() {
-	latest, found, several := uint32(0), -1, false
+	found, rivals, foreign := -1, 0, false
 	for i, m := range c.members {
+		if !m.known || m.last.recovering {
+			continue
+		}
+		if found < 0 {
+			found = i
+			continue
+		}
+		best := c.members[found].last
+		foreign = foreign || m.last.system != best.system
 		switch {
-		case !m.known || m.last.recovering || m.last.timeline < latest:
-		case m.last.timeline > latest:
-			latest, found, several = m.last.timeline, i, false
-		default:
-			several = true
+		case m.last.timeline > best.timeline:
+			found, rivals = i, 0
+		case m.last.timeline == best.timeline:
+			rivals++
 		}
 	}
-	switch {
-	case several:
-		found = -1
-	case found < 0 || latest < c.timeline:
+	if found < 0 || rivals > 0 || foreign || c.members[found].last.timeline < c.timeline {
 		c.chosen = -1 // it may come back; a former one is none
 		return
 	}
-	if found >= 0 && (latest != c.timeline || found != c.chosen && !c.same(found)) {
+	if latest := c.members[found].last.timeline; latest != c.timeline || found != c.chosen && !c.same(found) {
 		c.forget()
 		c.timeline = latest
 	}
-	c.chosen = found
+	c.chosen, c.system = found, c.members[found].last.system
 }
 
 // same tells whether a server can be the primary of the samples that there are, which has
@@ -138,13 +146,14 @@ func (c *cluster) keep(s sample) {
 }
 
 // standing is what a server is at present. One that calls itself primary and is not
-// chosen is unknown, and so is a standby of another primary.
+// chosen is unknown, and so is a standby that is not known to follow the primary, or the
+// last one that there was.
 func (c *cluster) standing(i int) standing {
 	m := c.members[i]
 	switch {
 	case i == c.chosen:
 		return primary
-	case m.known && m.last.recovering && !m.strange:
+	case m.known && m.last.recovering && !m.strange && m.last.timeline == c.timeline && m.last.system == c.system:
 		return standby
 	default:
 		return unknown

@@ -23,11 +23,15 @@ const (
 	watchName = "kproxy watches servers"
 )
 
-// question is what each host is asked. A standby that is promoted in between fails it
-// once.
+// question is what each host is asked. A standby says on which timeline it is by its
+// control file, so some minutes after a promotion at most. One that is promoted in
+// between the parts of the question fails it once.
 const question = `SELECT s.standby::pg_catalog.text,
  (CASE WHEN s.standby THEN pg_catalog.pg_last_wal_replay_lsn() ELSE pg_catalog.pg_current_wal_lsn() END OPERATOR(pg_catalog.-) '0/0'::pg_catalog.pg_lsn)::pg_catalog.text,
- CASE WHEN s.standby THEN '' ELSE pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8) END
+ CASE WHEN s.standby
+ THEN (SELECT GREATEST(c.timeline_id, r.min_recovery_end_timeline) FROM pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS r)::pg_catalog.int8
+ ELSE ('x' OPERATOR(pg_catalog.||) pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::pg_catalog.bit(32)::pg_catalog.int8 END::pg_catalog.text,
+ (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c)::pg_catalog.text
 FROM (SELECT pg_catalog.pg_is_in_recovery() AS standby OFFSET 0) AS s`
 
 // watch asks several hosts again and again what they are and how far they are.
@@ -164,21 +168,16 @@ func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
 
 // parse reads the answer to the question.
 func (r *reading) parse(results []*pgconn.Result) error {
-	if len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 3 {
+	if len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 4 {
 		return errMalformed
 	}
 	row := results[0].Rows[0]
-	position, err := strconv.ParseUint(string(row[1]), 10, 64)
-	if err != nil {
+	r.recovering, r.system = string(row[0]) == "true", string(row[3])
+	var err, failed error
+	r.position, err = strconv.ParseUint(string(row[1]), 10, 64)
+	r.timeline, failed = strconv.ParseUint(string(row[2]), 10, 32)
+	if err != nil || failed != nil {
 		return errors.New("the server has no position in its log")
-	}
-	r.recovering, r.position = string(row[0]) == "true", position
-	if !r.recovering {
-		timeline, err := strconv.ParseUint(string(row[2]), 16, 32)
-		if err != nil {
-			return errMalformed
-		}
-		r.timeline = uint32(timeline)
 	}
 	return nil
 }
