@@ -126,6 +126,34 @@ func TestExampleShowsGuardedUpdates(t *testing.T) {
 	}
 }
 
+// What is set in comments can be set as it stands there, all of it at once.
+func TestExampleShowsSettings(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(filepath.Join("..", "config.example.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	set := strings.NewReplacer("\nlisten: 127.0.0.1:6432", "\nlisten: [127.0.0.1:6432, /run/kproxy]", "  mode: off\n", "", "    host: 127.0.0.1\n    port: 5432\n    database", "    host: db1\n    database").Replace(string(text))
+	before, _, _ := strings.Cut(set, "\n# kproxy's publication")
+	after := set[len(before):]
+	const keys = "unix_socket_mode|proxy_protocol|from|cert_file|key_file|client_ca_file|reader|certificate_name|auth_query|query|user|password_env|" +
+		"timeout|lifetime|iterations|access|method|transport|users|sslrootcert|sslcert|sslkey|sslnegotiation|channel_binding|require_auth|" +
+		"hosts|prefer|max_staleness|readers|bi"
+	commented := regexp.MustCompile(`(?m)^( *)# ( *(?:- )?(?:` + keys + `):.*)$`)
+	c, err := Parse("example.yaml", []byte(commented.ReplaceAllString(before, "$1$2")+after))
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	if len(c.Access) != 3 || c.Users[0].Reader != "bi" || c.Users[0].CertificateName == "" || c.AuthQuery.Query == "" || c.TLS.ClientCAFile == "" ||
+		c.UnixSocketMode != 0o770 || len(c.ProxyProtocol.From) != 2 || len(c.Upstream.Reader.Hosts) != 4 || c.Upstream.Prefer != PreferStandby ||
+		c.Upstream.MaxStaleness == 0 || len(c.Upstream.Readers) != 1 || c.Upstream.Owner.SSLCert == "" {
+		t.Errorf("not all is set: %+v", c)
+	}
+	if want := defaults().AuthQuery; c.AuthQuery.Timeout != want.Timeout || c.AuthQuery.Lifetime != want.Lifetime || c.AuthQuery.Iterations != want.Iterations {
+		t.Errorf("auth_query is %+v, by default %+v", c.AuthQuery, want)
+	}
+}
+
 func example(t *testing.T) *Config {
 	t.Helper()
 	c, err := parseFile(t, filepath.Join("..", "config.example.yaml"))

@@ -66,7 +66,7 @@ func checkServer(ctx context.Context, c *config.Config, reader config.Connection
 		if several {
 			finding.Code, finding.What = codeServer, "server "+address(reader)+": "+finding.What
 		}
-		if refused := (*pgconn.PgError)(nil); several && !(errors.As(err, &refused) && strings.HasPrefix(refused.Code, invalidAuthorization)) {
+		if refused := (*pgconn.PgError)(nil); several && (!errors.As(err, &refused) || !strings.HasPrefix(refused.Code, invalidAuthorization)) {
 			finding.Severity, finding.Fix = inspect.Warning, "sessions go to the other servers until it answers"
 		}
 		return &finding
