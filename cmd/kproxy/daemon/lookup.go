@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/kproxy/kproxy/config"
 )
@@ -67,10 +69,21 @@ func (l *lookup) find(ctx context.Context, user string) (verifier string, found 
 	return l.ask(ctx, conn, user)
 }
 
+// texts are the types that verifiers may have.
+var texts = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
+
+var errNoText = errors.New("looking up a user: the query gives other columns than one text")
+
 func (l *lookup) ask(ctx context.Context, conn *pgx.Conn, user string) (verifier string, found bool, err error) {
-	rows, _ := conn.Query(ctx, l.query, user) // its error is that of the rows
+	rows, err := conn.Query(ctx, l.query, user)
+	if err != nil {
+		return "", false, fmt.Errorf("looking up a user: %w", cause(err))
+	}
+	fields := rows.FieldDescriptions()
 	stored, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[*string])
 	switch {
+	case len(fields) > 0 && (len(fields) > 1 || !slices.Contains(texts, fields[0].DataTypeOID)):
+		return "", false, errNoText
 	case errors.Is(err, pgx.ErrNoRows), err == nil && stored == nil:
 		return "", false, nil
 	case err != nil:
