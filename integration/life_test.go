@@ -77,6 +77,10 @@ func TestServiceManager(t *testing.T) {
 		t.Errorf("it says %q", told)
 	}
 	conn := connect(t, s.url()) // at once: ready means ready
+	eventually(t, "the status counts the session", func() bool {
+		status, _ := s.statusJSON(t)
+		return status.Silent == 0 && len(status.Clients) == 1 && status.Clients[0].Process != "" && status.Clients[0].Sessions == 1 && status.Clients[0].Connections >= 1
+	})
 	m.hears(t, "WATCHDOG=1")
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)

@@ -162,6 +162,11 @@ func (s *site) statusJSON(t *testing.T) (status struct {
 		Processes int
 		Position  string
 	}
+	Clients []struct {
+		Process               string
+		Sessions, Connections int
+	}
+	Silent int
 	Tables []struct{ Table, State, Problem, Fix string }
 	Needs  []struct{ What, Fix string }
 }, code int,

@@ -50,8 +50,8 @@ func (p *places) taken() int {
 
 // Counts are how many clients a server has at a moment.
 type Counts struct {
-	Connections int // in whatever state, those of sessions among them
-	Sessions    int // logged in
+	Connections int `json:"connections"` // in whatever state, those of sessions among them
+	Sessions    int `json:"sessions"`    // logged in
 }
 
 // Counts counts the clients.

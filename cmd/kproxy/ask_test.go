@@ -10,8 +10,8 @@ import (
 
 func TestAnswersOfReload(t *testing.T) {
 	t.Parallel()
-	taken := daemon.Answer{Process: "one, process 7", Outcome: daemon.Outcome{Changes: daemon.Changes{Added: []string{"public.a"}, Restart: []string{"listen"}}}}
-	refused := daemon.Answer{Process: "two, process 8", Outcome: daemon.Outcome{Refused: "k must be a whole number"}}
+	taken := daemon.Answer{Reply: daemon.Reply{Process: "one, process 7"}, Outcome: daemon.Outcome{Changes: daemon.Changes{Added: []string{"public.a"}, Restart: []string{"listen"}}}}
+	refused := daemon.Answer{Reply: daemon.Reply{Process: "two, process 8"}, Outcome: daemon.Outcome{Refused: "k must be a whole number"}}
 	var text strings.Builder
 	if err := writeAnswers(&text, []daemon.Answer{taken}, 0, false); err != nil {
 		t.Error(err)

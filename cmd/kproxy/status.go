@@ -11,9 +11,9 @@ func newStatus() *cobra.Command {
 		Use:   "status",
 		Short: "Show the state of the published tables and of replication, and what needs you",
 		Long: `Status reads the private store as the owner, whether 'kproxy serve' runs or not:
-which kproxy applies, how far the published tables are behind their source, how much of
-its write-ahead log the server keeps for that, and of each table its state, records, rows
-and classes. The states are
+which kproxy applies, how many clients those that serve have, how far the published tables
+are behind their source, how much of its write-ahead log the server keeps for that, and of
+each table its state, records, rows and classes. The states are
 
   unpublished  being made; readers are told to try again
   published    served, and in step with its source

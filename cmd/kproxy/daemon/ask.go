@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -16,17 +17,40 @@ import (
 // askPace is how often processes are looked for that have ended without an answer.
 const askPace = time.Second
 
+// countPatience is how long processes may take to count.
+const countPatience = 2 * time.Second
+
 // AskReload has every process that serves through the configuration's slot read its own
 // configuration file again, or with try say what that would change. It returns their
 // answers in the order in which they came, and how many that were there have ended
 // without one. The error is also of ctx when it ends before all have answered.
 func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answer, silent int, err error) {
+	return ask[Answer](ctx, c, reloading, try)
+}
+
+// askCounts has every process count its clients. Those that do not answer soon are
+// silent.
+func askCounts(ctx context.Context, c *config.Config) (answers []Clients, silent int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, countPatience)
+	defer cancel()
+	answers, silent, err = ask[Clients](ctx, c, counting, false)
+	for i := range answers {
+		answers[i].ID = "" // it has served
+	}
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil
+	}
+	return append([]Clients{}, answers...), silent, err
+}
+
+// ask asks every process, as AskReload tells.
+func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about matter, try bool) (answers []A, silent int, err error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "LISTEN "+answerChannel); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN "+about.answers); err != nil {
 		return nil, 0, fmt.Errorf("listening for answers: %w", err)
 	}
 	waiting, err := serving(ctx, conn, c.Slot)
@@ -39,7 +63,7 @@ func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answe
 	if err != nil {
 		return nil, 0, fmt.Errorf("asking: %w", err)
 	}
-	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", askChannel, string(text)); err != nil {
+	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", about.questions, string(text)); err != nil {
 		return nil, 0, fmt.Errorf("asking: %w", err)
 	}
 	for len(waiting) > 0 {
@@ -55,12 +79,15 @@ func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answe
 			waiting = slices.DeleteFunc(waiting, func(pid uint32) bool { return !slices.Contains(there, pid) })
 			continue
 		}
-		var a Answer
-		if json.Unmarshal([]byte(n.Payload), &a) != nil || a.ID != q.ID || a.PID != n.PID || !slices.Contains(waiting, a.PID) {
+		var a A
+		if json.Unmarshal([]byte(n.Payload), &a) != nil {
+			continue
+		}
+		if by := a.from(); by.ID != q.ID || by.PID != n.PID || !slices.Contains(waiting, by.PID) {
 			continue
 		}
 		answers = append(answers, a)
-		waiting = slices.DeleteFunc(waiting, func(pid uint32) bool { return pid == a.PID })
+		waiting = slices.DeleteFunc(waiting, func(pid uint32) bool { return pid == n.PID })
 	}
 	return answers, all - len(answers), nil
 }

@@ -11,14 +11,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy"
 )
 
-// Processes are asked to reload, and answer, by notifications of the database that
-// they all are connected to: whoever runs, on whichever machine, hears it, and there is
-// no file or table that could be out of date.
-const (
-	askChannel    = "kproxy_reload"
-	answerChannel = "kproxy_reloaded"
+// matter is what processes are asked about. They are asked, and answer, by notifications
+// of the database that they all are connected to: whoever runs, on whichever machine,
+// hears it, and there is no file or table that could be out of date.
+type matter struct{ questions, answers string } // channels
+
+var (
+	reloading = matter{"kproxy_reload", "kproxy_reloaded"}
+	counting  = matter{"kproxy_count", "kproxy_counted"}
 )
 
 // question is what is asked.
@@ -29,14 +32,27 @@ type question struct {
 	Try bool `json:"try"`
 }
 
-// Answer is what one process says.
-type Answer struct {
-	ID string `json:"id"`
+// Reply tells whose answer to which question something is.
+type Reply struct {
+	ID string `json:"id,omitempty"`
 	// PID is the server process of the connection that the answer came by.
 	PID uint32 `json:"pid"`
 	// Process names the kproxy: its machine and its process there.
 	Process string `json:"process"`
+}
+
+func (r Reply) from() Reply { return r }
+
+// Answer is what came of a reload in one process.
+type Answer struct {
+	Reply
 	Outcome
+}
+
+// Clients are how many one process has.
+type Clients struct {
+	Reply
+	proxy.Counts
 }
 
 // maxReason bounds the reason of a refusal, in bytes: a notification has less than
@@ -61,7 +77,7 @@ const (
 func (d *Daemon) hear(ctx context.Context, c config.Config) {
 	for ctx.Err() == nil {
 		err := d.hearOnce(ctx, c)
-		d.Logger.Debug("the connection that listens for 'kproxy reload' is lost", "error", err)
+		d.Logger.Debug("the connection that listens for questions is lost", "error", err)
 		select {
 		case <-time.After(hearPause):
 		case <-ctx.Done():
@@ -75,7 +91,7 @@ func (d *Daemon) hearOnce(ctx context.Context, c config.Config) error {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if _, err := conn.Exec(ctx, "LISTEN "+askChannel); err != nil {
+	if _, err := conn.Exec(ctx, "LISTEN "+reloading.questions+"; LISTEN "+counting.questions); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
 	// Named only now: who asks waits for an answer from every session of that name.
@@ -100,7 +116,7 @@ func (d *Daemon) hearOnce(ctx context.Context, c config.Config) error {
 		if trusted, err := fromOwner(ctx, conn, n.PID); err != nil || !trusted {
 			continue
 		}
-		if err := d.answer(ctx, conn, q); err != nil {
+		if err := d.answer(ctx, conn, n.Channel, q); err != nil {
 			return err
 		}
 	}
@@ -131,9 +147,13 @@ func fromOwner(ctx context.Context, conn *pgx.Conn, pid uint32) (owner bool, err
 	return owner, nil
 }
 
-// answer does what is asked and says what it came to.
-func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, q question) error {
-	a := Answer{ID: q.ID, PID: conn.PgConn().PID(), Process: processName()}
+// answer does what is asked on a channel and says what it came to.
+func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, channel string, q question) error {
+	by := Reply{ID: q.ID, PID: conn.PgConn().PID(), Process: processName()}
+	if channel == counting.questions {
+		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients()})
+	}
+	a := Answer{Reply: by}
 	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q.Try) })
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -141,11 +161,15 @@ func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, q question) error {
 	if len(a.Refused) > maxReason {
 		a.Refused = a.Refused[:maxReason] + " ... (the log has all of it)"
 	}
-	text, err := json.Marshal(a)
+	return say(ctx, conn, reloading, a)
+}
+
+func say(ctx context.Context, conn *pgx.Conn, about matter, answer any) error {
+	text, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
-	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", answerChannel, string(text)); err != nil {
+	if _, err := conn.Exec(ctx, "SELECT pg_catalog.pg_notify($1, $2)", about.answers, string(text)); err != nil {
 		return fmt.Errorf("answering: %w", err)
 	}
 	return nil

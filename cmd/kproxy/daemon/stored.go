@@ -25,6 +25,10 @@ type Stored struct {
 	Replication Replication   `json:"replication"`
 	Tables      []StoredTable `json:"tables"` // in the configuration's order
 	Views       []StoredView  `json:"views"`  // likewise
+	// Clients are those of each process that serves and has answered, and Silent is how
+	// many have not.
+	Clients []Clients `json:"clients"`
+	Silent  int       `json:"silent"`
 	// Needs is what waits for the operator; empty where all is well.
 	Needs []Need `json:"needs"`
 
@@ -109,6 +113,9 @@ func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 	defer conn.Close(context.WithoutCancel(ctx))
 	s, err := readStored(ctx, conn, c.Slot, c.Policy, c.Upstream.Reader.User)
 	if err != nil {
+		return Stored{}, err
+	}
+	if s.Clients, s.Silent, err = askCounts(ctx, c); err != nil {
 		return Stored{}, err
 	}
 	s.readFindings(ctx, c)

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+
+	"github.com/kproxy/kproxy/proxy"
 )
 
 // WriteText writes the state for people: some lines on replication, one for each table,
@@ -70,11 +72,27 @@ func (s Stored) writeReplication(text *strings.Builder) {
 		}
 		text.WriteByte('\n')
 	}
-	processes := "processes"
-	if r.Processes == 1 {
-		processes = "process"
+	fmt.Fprintf(text, "kproxy serves in %s", many(r.Processes, "process", "processes"))
+	var all proxy.Counts
+	for _, c := range s.Clients {
+		all.Connections += c.Connections
+		all.Sessions += c.Sessions
 	}
-	fmt.Fprintf(text, "kproxy serves in %d %s\n", r.Processes, processes)
+	if len(s.Clients) > 0 {
+		fmt.Fprintf(text, ": %s, %s", many(all.Sessions, "session", "sessions"), many(all.Connections, "connection", "connections"))
+	}
+	if s.Silent > 0 {
+		fmt.Fprintf(text, "; %d did not answer", s.Silent)
+	}
+	text.WriteByte('\n')
+}
+
+// many writes a number of things.
+func many(n int, one, more string) string {
+	if n == 1 {
+		more = one
+	}
+	return fmt.Sprintf("%d %s", n, more)
 }
 
 // stateText is the table's state, and what is under way.

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/proxy"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }
@@ -137,7 +138,8 @@ func storedExample() Stored {
 			{Table: "public.visits", State: "halted", Problem: "a column is gone", Fix: "bring it back", Updates: "immediate", Generation: 3, Records: 20, Rows: 20, Classes: 4},
 			{Table: "public.later", State: "unpublished", Updates: "guarded"},
 		},
-		Needs: []Need{},
+		Clients: []Clients{{Counts: proxy.Counts{Connections: 9, Sessions: 7}}, {Counts: proxy.Counts{Connections: 1, Sessions: 1}}},
+		Needs:   []Need{},
 	}
 }
 
@@ -148,7 +150,7 @@ func TestStoredAsText(t *testing.T) {
 	const want = `replication slot kproxy is read by a kproxy at 10.0.0.7, connected for 1h00m
 shown is the source at 0/1A2B3C, reached 1s ago, 1.5 KiB of write-ahead log behind the server
 confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot (reserved, 1.0 GiB until it is in danger)
-kproxy serves in 2 processes
+kproxy serves in 2 processes: 8 sessions, 10 connections
 
 TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  EXPIRED
 public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2
