@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
@@ -77,7 +78,7 @@ func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, erro
 		MaxSessionsPerUser: c.Limits.MaxSessionsPerUser,
 		AuthTimeout:        c.Timeouts.Login,
 		ConnectTimeout:     c.Timeouts.Connect,
-		DrainTimeout:       c.Timeouts.Shutdown,
+		DrainTimeout:       max(c.Timeouts.Shutdown, time.Nanosecond), // 0 is another word for the usual time
 		Timeouts: proxy.Timeouts{
 			Statement: c.Timeouts.Statement, Transaction: c.Timeouts.Transaction,
 			IdleInTransaction: c.Timeouts.IdleInTransaction, Idle: c.Timeouts.Idle,
