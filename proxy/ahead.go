@@ -7,8 +7,6 @@ package proxy
 // succeeds is not known before its end; the text has to wait for it if the segment,
 // or what was sent since, has to do with the state.
 func (p *pipeline) ahead() (State, bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if p.segments > 0 && (p.touched || p.unsettled > 0) {
 		return nil, false
 	}
@@ -21,22 +19,12 @@ func (p *pipeline) ahead() (State, bool) {
 	return p.foresee().state, true
 }
 
-// waitForEnd waits until all segments but the open one have ended, after which the
-// state is known. The server ends them without further input.
-func (p *pipeline) waitForEnd() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.segments > 0 && !p.closed {
-		p.room.Wait()
-	}
-	if p.closed {
-		return errPipelineClosed
-	}
-	return nil
-}
+// ended tells whether all segments but the open one have ended, after which the state is
+// known. The server ends them without further input.
+func (p *pipeline) ended() bool { return p.segments == 0 }
 
 // foresee returns the holdings after all that was sent since the last Sync, provided
-// that it succeeds, and that no earlier segment touches them; p.mu is held. If the
+// that it succeeds, and that no earlier segment touches them. If the
 // guess is stale, its state is not to be relied upon.
 func (p *pipeline) foresee() *holdings {
 	if !p.touched {
@@ -56,8 +44,6 @@ func (p *pipeline) foresee() *holdings {
 
 // canHold tells whether what the note's message leaves behind can be remembered.
 func (p *pipeline) canHold(n *note) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if n.kind == noteBind {
 		return len(p.done.portals) < maxPrepared
 	}
@@ -69,8 +55,4 @@ func (p *pipeline) canHold(n *note) bool {
 }
 
 // behind tells whether segments before the open one have not ended.
-func (p *pipeline) behind() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.segments > 0
-}
+func (p *pipeline) behind() bool { return p.segments > 0 }

@@ -22,31 +22,45 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		return connectFailure(err)
 	}
 	if !interrupt() {
-		up.close()
+		up.release('I')
 		return errShutdown
 	}
 	if err := a.raw.SetDeadline(time.Time{}); err != nil {
-		up.close()
+		up.release('I')
 		return err
 	}
-	session := newSession(&a.Config, st.user, state, a.conn, up)
+	session := newSession(&a.Config, st.user, state, a.conn, a.raw, up)
 	session.who = a.who
 	key := s.keys.add(session, st.secretBytes())
-	defer s.keys.remove(key)
+	forget := func() { s.keys.remove(key) }
 	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it
-		up.close()
+		forget()
+		up.release('I')
 		return errNoUser
 	}
 	if err := session.greet(key); err != nil {
-		up.close()
+		forget()
+		up.release('I')
 		return err
 	}
 	a.log.Info("session began")
-	begin := time.Now()
+	began, log, leave := time.Now(), a.log, a.leave
+	err = session.begin(s.shards.pick(), func(reason error) {
+		forget()
+		var crash *panicError
+		if errors.As(reason, &crash) {
+			log.Error("session crashed", "error", reason, "stack", string(crash.stack))
+		}
+		log.Info("session ended", "reason", reason, "seconds", int(time.Since(began).Seconds()))
+		leave()
+	})
+	if err != nil {
+		forget()
+		up.close()
+		return err
+	}
 	a.over = true
-	reason := session.run(ctx)
-	a.log.Info("session ended", "reason", reason, "seconds", int(time.Since(begin).Seconds()))
-	return reason
+	return nil
 }
 
 // cancel serves a cancel request, which is never answered.

@@ -95,18 +95,45 @@ func (k *cancelKeys) find(body []byte) *session {
 	return holder.session
 }
 
-// cancelRunning asks the server to cancel what the session has running. While
-// the request is on its way the session sends nothing new, so that the cancel
-// cannot hit a statement that the client sent after it.
+// cancelRunning asks the server to cancel what the session has running, and returns when
+// it has been told. While the request is on its way the session sends nothing new, so
+// that the cancel cannot hit a statement that the client sent after it. Any goroutine may
+// call it.
 func (s *session) cancelRunning(ctx context.Context) error {
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	if s.ended || !s.pipeline.running() {
+	s.mu.Lock()
+	begun := s.begun
+	s.mu.Unlock()
+	if !begun {
 		return nil
 	}
+	running := make(chan bool, 1)
+	posted := s.shard.loop.Post(func() {
+		if s.ended || !s.pipeline.running() {
+			running <- false
+			return
+		}
+		s.canceling++
+		s.canceled.Add(1)
+		s.settle()
+		running <- true
+	})
+	if !posted || !<-running {
+		return nil
+	}
+	err := s.deliverCancel(ctx)
+	s.canceled.Done()
+	s.shard.loop.Post(func() {
+		s.canceling--
+		s.settle()
+	})
+	return err
+}
+
+// deliverCancel asks the server to cancel what runs on the session's connection.
+func (s *session) deliverCancel(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
-	if err := s.up.cancel(ctx); err != nil {
+	if err := s.link.cancel(ctx); err != nil {
 		return errors.New("the cancel request could not be delivered")
 	}
 	return nil

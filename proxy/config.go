@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"runtime"
 	"strings"
 	"time"
 
@@ -91,6 +92,9 @@ type Config struct {
 	// Timeouts bound what a session may take after login.
 	Timeouts Timeouts
 
+	// EventLoops is how many threads relay; 0 = as many as Go uses processors.
+	EventLoops int
+
 	// Logger gets sessions' beginnings and ends, never statements, values or
 	// secrets; nil discards.
 	Logger *slog.Logger
@@ -131,6 +135,7 @@ func (c Config) withDefaults() Config {
 	orDuration(&c.AuthTimeout, defaultAuthTimeout)
 	orDuration(&c.ConnectTimeout, defaultConnectTimeout)
 	orDuration(&c.DrainTimeout, defaultDrainTimeout)
+	orInt(&c.EventLoops, runtime.GOMAXPROCS(0))
 	if c.Available == nil {
 		c.Available = func() error { return nil }
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/proxy/listen"
+	"github.com/kproxy/kproxy/proxy/reactor"
 )
 
 // headerTimeout bounds the wait for the header of the PROXY protocol, which a load
@@ -18,7 +19,7 @@ const headerTimeout = 5 * time.Second
 // a load balancer. From then on it is the client's that the header names: for the rules,
 // the log and the database.
 func (a *attempt) meetForwarder(ctx context.Context) error {
-	tcp, ok := a.raw.(*net.TCPConn)
+	tcp, ok := a.accepted.(*net.TCPConn)
 	if !ok || !a.forwards(tcp.RemoteAddr()) {
 		return nil
 	}
@@ -34,7 +35,8 @@ func (a *attempt) meetForwarder(ctx context.Context) error {
 		return err
 	}
 	a.log = a.Logger.With("remote", client.RemoteAddr(), "forwarder", tcp.RemoteAddr())
-	a.raw, a.conn = client, client
+	a.raw = reactor.Wrap(client)
+	a.conn = a.raw
 	return nil
 }
 

@@ -1,19 +1,13 @@
 package proxy
 
 import (
-	"bufio"
 	"encoding/binary"
 	"errors"
 	"io"
 )
 
-const (
-	// headerBytes is a message's type and length.
-	headerBytes = 5
-
-	// relayBufferBytes is the size of each of a session's four buffers.
-	relayBufferBytes = 16 << 10
-)
+// headerBytes is a message's type and length.
+const headerBytes = 5
 
 // errFrameLength reports a length that no message can have.
 var errFrameLength = errors.New("invalid message length")
@@ -31,72 +25,6 @@ func parseHeader(b []byte) (frame, error) {
 		return frame{}, errFrameLength
 	}
 	return frame{kind: b[0], size: int(length) - 4}, nil
-}
-
-// readFrame reads the next header. It returns io.EOF only between messages.
-func readFrame(r *bufio.Reader) (frame, error) {
-	b, err := r.Peek(headerBytes)
-	if err != nil {
-		if len(b) > 0 && errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return frame{}, err
-	}
-	f, err := parseHeader(b)
-	if err != nil {
-		return frame{}, err
-	}
-	_, err = r.Discard(headerBytes)
-	return f, err
-}
-
-// relay copies the message whose header has been read, through the buffers
-// there are.
-func relay(w *bufio.Writer, r *bufio.Reader, f frame) error {
-	if err := send(w, appendHeader(w.AvailableBuffer(), f.kind, f.size)); err != nil {
-		return err
-	}
-	for size := f.size; size > 0; {
-		if _, err := r.Peek(1); err != nil {
-			return unexpected(err)
-		}
-		b, err := r.Peek(min(size, r.Buffered()))
-		if err != nil {
-			return unexpected(err)
-		}
-		if err := send(w, b); err != nil {
-			return err
-		}
-		if _, err := r.Discard(len(b)); err != nil {
-			return unexpected(err)
-		}
-		size -= len(b)
-	}
-	return nil
-}
-
-// send writes whole messages, or a part of the one being relayed.
-func send(w *bufio.Writer, b []byte) error {
-	if _, err := w.Write(b); err != nil {
-		return &flushError{err}
-	}
-	return nil
-}
-
-// readBody reads a body of size bytes, of which it returns at most limit and
-// skips the rest. It allocates no more than limit.
-func readBody(r *bufio.Reader, size, limit int) ([]byte, error) {
-	body := make([]byte, min(size, limit))
-	if _, err := io.ReadFull(r, body); err != nil {
-		return nil, unexpected(err)
-	}
-	return body, skipBody(r, size-len(body))
-}
-
-// skipBody discards size bytes.
-func skipBody(r *bufio.Reader, size int) error {
-	_, err := r.Discard(size)
-	return unexpected(err)
 }
 
 // unexpected makes the end of a stream inside a message an error of its own.
@@ -117,25 +45,67 @@ func appendFrame(dst []byte, kind byte, body []byte) []byte {
 	return append(appendHeader(dst, kind, len(body)), body...)
 }
 
-// flushError is the failure to write to the peer that a relay writes to, as
-// opposed to the one it reads from.
-type flushError struct{ err error }
+// fate is what becomes of a message.
+type fate byte
 
-func (e *flushError) Error() string { return e.err.Error() }
-func (e *flushError) Unwrap() error { return e.err }
+const (
+	wait fate = iota // it is looked at again later: see relay.until
+	pass             // it goes on as it is
+	drop             // it does not; something else may have gone in its place
+)
 
-// flushingReader flushes what has been relayed before it waits for more: writes
-// are coalesced while input lasts, and nothing is held back when it does not.
-type flushingReader struct {
-	from io.Reader
-	to   *bufio.Writer // nil = nothing to flush
+// handler decides on the messages of one direction.
+type handler struct {
+	// look checks a header and returns how many bytes of the body, of those that decide
+	// gets, must be there.
+	look func(frame) (int, error)
+	// decide tells a message's fate by the beginning of its body.
+	decide func(f frame, begin []byte, out *outlet) (fate, error)
 }
 
-func (r *flushingReader) Read(p []byte) (int, error) {
-	if r.to != nil {
-		if err := r.to.Flush(); err != nil {
-			return 0, &flushError{err}
+// course is the way of one direction's bytes through its messages.
+type course struct {
+	rest    int  // bytes of the message begun that are yet to come
+	passing bool // they go on; else they are dropped
+}
+
+// run takes messages from in until they end, one is incomplete that must be seen, or one
+// has to wait. It returns how much of in it has taken, and how much there must be of
+// what is left for anything to happen.
+func (c *course) run(in []byte, out *outlet, h handler) (taken, need int, err error) {
+	for {
+		if c.rest > 0 {
+			n := min(c.rest, len(in)-taken)
+			if c.passing {
+				out.pass(in[taken : taken+n])
+			}
+			taken += n
+			if c.rest -= n; c.rest > 0 {
+				return taken, 1, nil
+			}
 		}
+		left := in[taken:]
+		if len(left) < headerBytes {
+			return taken, headerBytes, nil
+		}
+		f, err := parseHeader(left)
+		if err != nil {
+			return taken, 0, err
+		}
+		seen, err := h.look(f)
+		if err != nil {
+			return taken, 0, err
+		}
+		if len(left) < headerBytes+seen {
+			return taken, headerBytes + seen, nil
+		}
+		does, err := h.decide(f, left[headerBytes:headerBytes+seen], out)
+		if err != nil || does == wait {
+			return taken, 0, err
+		}
+		c.rest, c.passing = headerBytes+f.size, does == pass
 	}
-	return r.from.Read(p)
 }
+
+// inside tells whether the last message that goes on has gone in part only.
+func (c *course) inside() bool { return c.rest > 0 && c.passing }

@@ -16,6 +16,10 @@ type Gate interface {
 	// Position() int (1-based position in characters of sql, 0 = none).
 	Rewrite(sql string, in State) (Statement, error)
 
+	// Recall is Rewrite for texts about which it need not think: it returns at once, and
+	// tells whether it has an answer.
+	Recall(sql string, in State) (statement Statement, known bool, err error)
+
 	// Position maps a position in the Statement.SQL that Rewrite returns for sql and
 	// the state now to one in sql. Both are counted in characters from 1; 0 = unknown.
 	Position(sql string, in State, sent int) int

@@ -15,77 +15,88 @@ func (tooMuchHeld) Hint() string {
 	return "Close those that are not needed any more, or DEALLOCATE ALL."
 }
 
-// judge asks the Gate about a text, once it is known in which state the text will
-// run, and returns what to send and what to remember of it.
-func (s *session) judge(kind noteKind, sql string) (Statement, note, *refusal, error) {
-	state, known := s.pipeline.ahead()
+// judgment is what to send for a text and what to remember of it, or its refusal.
+type judgment struct {
+	statement Statement
+	note      note
+	refused   *refusal
+}
+
+// judge asks the Gate about a text. If that is too early, the message waits: it must be
+// known in which state the text will run.
+func (r *relay) judge(kind noteKind, sql string) (j judgment, known bool) {
+	state, known := r.pipeline.ahead()
 	if !known {
-		if err := s.await(s.pipeline.waitForEnd); err != nil {
-			return Statement{}, note{}, nil, err
-		}
-		state, _ = s.pipeline.ahead()
+		r.until = r.pipeline.ended
+		return j, false
 	}
-	statement, refused := s.decide(sql, state)
-	if refused == nil && len(statement.Effects) > 1 && s.pipeline.behind() {
+	ruling, known := r.rule(sql, state)
+	if !known {
+		return j, false
+	}
+	if ruling.refused == nil && len(ruling.statement.Effects) > 1 && ruling.early {
 		// What a COMMIT in the middle of a text does depends on whether the
 		// transaction has failed by then.
-		if err := s.await(s.pipeline.waitForEnd); err != nil {
-			return Statement{}, note{}, nil, err
+		if r.pipeline.behind() {
+			r.until = r.pipeline.ended
+			return j, false
 		}
-		state, _ = s.pipeline.ahead()
-		statement, refused = s.decide(sql, state)
+		return r.judge(kind, sql)
 	}
-	if refused == nil && kind == noteQuery {
-		var err error
-		if refused, err = s.reach(statement.Uses); err != nil {
-			return Statement{}, note{}, nil, err
+	j.statement, j.refused = ruling.statement, ruling.refused
+	if j.refused == nil && kind == noteQuery {
+		if j.refused, known = r.reach(j.statement.Uses); !known {
+			return j, false
 		}
 	}
-	s.travels(state, statement.Effects)
-	return statement, noteOfText(kind, sql, state, statement), refused, nil
+	r.travels(state, j.statement.Effects)
+	j.note = noteOfText(kind, sql, state, j.statement)
+	return j, true
 }
 
-// prepare does what has to come before the message of a note, unless that is refused.
-func (s *session) prepare(n *note) (*refusal, error) {
+// prepare does what has to come before the message of a note, unless that is refused or
+// has to wait.
+func (r *relay) prepare(n *note, out *outlet) (refused *refusal, known bool, err error) {
 	switch n.kind {
 	case noteBind:
-		return s.binds(n)
+		return r.binds(n, out)
 	case noteDescribe:
 		if n.statement == "" {
-			return nil, nil
+			return nil, true, nil
 		}
-		return s.resolve(n.statement)
+		return r.resolve(n.statement, out)
 	case noteExecute:
-		return s.executes(n)
+		refused, known = r.executes(n)
+		return refused, known, nil
 	default:
-		return nil, nil
+		return nil, true, nil
 	}
 }
 
-// binds prepares for a Bind, unless it is refused.
-func (s *session) binds(n *note) (*refusal, error) {
-	if s.moved && n.statement != "" {
-		if refused, err := s.resolve(n.statement); refused != nil || err != nil {
-			return refused, err
+// binds prepares for a Bind, unless it is refused or has to wait.
+func (r *relay) binds(n *note, out *outlet) (refused *refusal, known bool, err error) {
+	if r.moved && n.statement != "" {
+		if refused, known, err := r.resolve(n.statement, out); refused != nil || !known || err != nil {
+			return refused, known, err
 		}
 	}
-	return s.hold(n)
+	refused, known = r.hold(n)
+	return refused, known, nil
 }
 
 // hold returns the refusal to remember what a message leaves behind, if it would be too
 // much.
-func (s *session) hold(n *note) (*refusal, error) {
-	if s.pipeline.canHold(n) {
-		return nil, nil
+func (r *relay) hold(n *note) (refused *refusal, known bool) {
+	switch {
+	case r.pipeline.canHold(n):
+		return nil, true
+	case r.pipeline.behind():
+		// What is on its way may have made room.
+		r.until = r.pipeline.ended
+		return nil, false
+	default:
+		return newRefusal(errTooMuchHeld, stateProgramLimitExceeded), true
 	}
-	// What is on its way may have made room.
-	if err := s.await(s.pipeline.waitForEnd); err != nil {
-		return nil, err
-	}
-	if s.pipeline.canHold(n) {
-		return nil, nil
-	}
-	return newRefusal(errTooMuchHeld, stateProgramLimitExceeded), nil
 }
 
 // noteOfText is what to remember of a text that is to be sent.
@@ -100,25 +111,23 @@ func noteOfText(kind noteKind, sql string, in State, statement Statement) note {
 	return n
 }
 
-// noteOf is what to know of Bind, Describe, Execute or Close, whose body is yet to be
-// read; nil = nothing.
-func (s *session) noteOf(f frame) (*note, error) {
-	switch {
-	case s.holding && f.kind != 'D':
-	case s.naming && (f.kind == 'C' || s.moved && f.kind != 'E'):
-	default:
+// namesMatter tells whether anything has to be known of Bind, Describe, Execute or Close.
+func (r *relay) namesMatter(kind byte) bool {
+	return r.holding && kind != 'D' || r.naming && (kind == 'C' || r.moved && kind != 'E')
+}
+
+// noteOf is what to know of Bind, Describe, Execute or Close with the body that begins
+// so; nil = nothing.
+func (r *relay) noteOf(f frame, begin []byte) (*note, error) {
+	if !r.namesMatter(f.kind) {
 		return nil, nil
 	}
-	// Names longer than the buffer are nobody's.
-	body, err := s.clientIn.Peek(min(f.size, relayBufferBytes))
-	if err != nil {
-		return nil, unexpected(err)
-	}
-	n := &note{kind: noteKindOf(f.kind, body[0])}
+	n := &note{kind: noteKindOf(f.kind, begin[0])}
 	if f.kind == 'C' || f.kind == 'D' {
-		body = body[1:]
+		begin = begin[1:]
 	}
-	first, rest, complete := bytes.Cut(body, []byte{0})
+	// Names that do not end in what is looked at are nobody's.
+	first, rest, complete := bytes.Cut(begin, []byte{0})
 	switch n.kind {
 	case noteCloseStatement, noteDescribe:
 		n.statement = held(first)

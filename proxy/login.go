@@ -8,21 +8,25 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	xscram "github.com/xdg-go/scram"
 
 	"github.com/kproxy/kproxy/proxy/access"
+	"github.com/kproxy/kproxy/proxy/reactor"
 )
 
 // errNoPending is the end of a connection for which there is no place before it has
 // logged in; there is no answer before the startup packet.
 var errNoPending = errors.New("too many connections that have not logged in")
 
-// handle serves one connection from its first byte to its last.
-func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn) {
+// handle serves one connection until a session has it, or to its end. Leave is called
+// when it has ended.
+func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn, leave func()) {
 	log := began.Logger.With("remote", conn.RemoteAddr())
-	a := &attempt{settings: began, server: s, log: log, raw: conn, conn: conn}
+	raw := reactor.Wrap(conn)
+	a := &attempt{settings: began, server: s, log: log, accepted: conn, raw: raw, conn: raw, leaving: []func(){leave}}
 	err := guard(func() error { return a.serve(ctx) })
 	a.end(ctx, err)
 }
@@ -30,12 +34,13 @@ func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn) {
 // attempt is a connection on its way to a session.
 type attempt struct {
 	*settings
-	server *Server
-	log    *slog.Logger
-	raw    net.Conn
-	conn   net.Conn // raw, or TLS over it
-	met    bool     // the startup packet has been read
-	over   bool     // a session has had conn and closed it
+	server   *Server
+	log      *slog.Logger
+	accepted net.Conn
+	raw      *reactor.Conn // over accepted
+	conn     net.Conn      // raw, or TLS over it
+	met      bool          // the startup packet has been read
+	over     bool          // a session has conn
 
 	deadline time.Time // of the login
 
@@ -43,6 +48,15 @@ type attempt struct {
 	binding     xscram.ChannelBinding // to the certificate presented; empty = none can be
 	certificate *x509.Certificate     // of the client, verified; nil = none
 	who         access.Identity       // once authenticated
+
+	leaving []func() // what to do when the connection has ended
+}
+
+// leave does what is to be done when the connection has ended.
+func (a *attempt) leave() {
+	for _, do := range slices.Backward(a.leaving) {
+		do()
+	}
 }
 
 // serve runs the connection's phases: encryption, startup, authentication,
@@ -96,7 +110,7 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err := a.server.places.take(st.user, a.MaxSessions, a.MaxSessionsPerUser); err != nil {
 		return err
 	}
-	defer a.server.places.leave(st.user)
+	a.leaving = append(a.leaving, func() { a.server.places.leave(st.user) })
 	if st.database != a.Database {
 		return newFatal(stateInvalidCatalogName, "database \""+shownName(st.database)+"\" does not exist").
 			withHint("This server publishes one database only.")
@@ -121,10 +135,11 @@ func (a *attempt) end(ctx context.Context, err error) {
 	if errors.As(err, &crash) {
 		a.log.Error("session crashed", "error", err, "stack", string(crash.stack))
 	}
-	defer func() { _ = a.raw.Close() }()
 	if a.over {
 		return
 	}
+	defer a.leave()
+	defer func() { _ = a.raw.Close() }()
 	late := errors.Is(err, os.ErrDeadlineExceeded)
 	switch {
 	case ctx.Err() != nil && (late || errors.Is(err, errShutdown)):

@@ -51,7 +51,7 @@ type note struct {
 	sent uint64 // the fingerprint of the text in its place
 }
 
-// remember takes note of the message with the number p.sent; p.mu is held.
+// remember takes note of the message with the number p.sent.
 func (p *pipeline) remember(n *note) {
 	n.message = p.sent
 	n.touches = p.touchedBy(n)
@@ -78,7 +78,7 @@ func (p *pipeline) remember(n *note) {
 }
 
 // touchedBy tells whether the message of a note may change the holdings, or depend
-// on them, once the server gets to it; p.mu is held.
+// on them, once the server gets to it.
 func (p *pipeline) touchedBy(n *note) bool {
 	switch {
 	case n.kind == noteQuery:
@@ -94,8 +94,7 @@ func (p *pipeline) touchedBy(n *note) bool {
 	}
 }
 
-// current returns the note of the message that the server is at, or nil; p.mu is
-// held.
+// current returns the note of the message that the server is at, or nil.
 func (p *pipeline) current() *note {
 	if p.notes.len() > 0 && p.notes.at(0).message == p.at {
 		return p.notes.at(0)
@@ -103,8 +102,7 @@ func (p *pipeline) current() *note {
 	return nil
 }
 
-// forget drops the notes of messages before the one that the server is at; p.mu is
-// held.
+// forget drops the notes of messages before the one that the server is at.
 func (p *pipeline) forget() {
 	for p.notes.len() > 0 && p.notes.at(0).message < p.at {
 		n := p.notes.at(0)
@@ -114,6 +112,5 @@ func (p *pipeline) forget() {
 			p.holdingBytes -= n.prepared.size()
 		}
 		p.notes.pop()
-		p.room.Signal()
 	}
 }

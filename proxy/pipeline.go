@@ -1,17 +1,11 @@
 package proxy
 
-import (
-	"errors"
-	"sync"
-)
+import "errors"
 
 // maxPending caps the steps of a pipeline. Each but the last ends in a
 // ReadyForQuery that the server will send without further input, so a client
 // that waits here waits only for its own earlier results.
 const maxPending = 1024
-
-// errPipelineClosed ends a wait for room.
-var errPipelineClosed = errors.New("the session has ended")
 
 // errOutOfStep reports a server whose answers do not fit what was sent.
 var errOutOfStep = errors.New("unexpected message from the database server")
@@ -41,12 +35,9 @@ type step struct {
 // What is sent up to a ReadyForQuery, the end of a Sync or of a simple query, is a
 // segment. Messages that expect an answer are numbered from 1.
 type pipeline struct {
-	mu       sync.Mutex
-	room     sync.Cond // signaled when something has been answered
 	steps    queue[step]
 	skipping bool
-	closed   bool
-	idle     chan struct{} // signaled when the last step has been answered
+	open     bool // the open segment has something in it
 
 	sent, at uint64      // the number of the last message, and of the one to be answered next
 	notes    queue[note] // of messages from at to sent
@@ -69,50 +60,19 @@ type pipeline struct {
 }
 
 func newPipeline(begin State) *pipeline {
-	p := &pipeline{idle: make(chan struct{}, 1), at: 1, done: holdings{state: begin}}
-	p.room.L = &p.mu
-	return p
+	return &pipeline{at: 1, done: holdings{state: begin}}
 }
 
-// full reports whether the next push must wait.
-func (p *pipeline) full() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.crowded()
-}
-
-// crowded is full; p.mu is held.
+// crowded reports whether the next push must wait. The server must be asked to flush
+// then: notes can be those of one segment, whose answers it may hold back.
 func (p *pipeline) crowded() bool {
 	return p.steps.len() >= maxPending || p.notes.len() >= maxNotes
-}
-
-// waitForRoom returns when a step can be pushed. The server must have been asked to
-// flush: notes can be those of one segment, whose answers it may hold back.
-func (p *pipeline) waitForRoom() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.crowded() && !p.closed {
-		p.room.Wait()
-	}
-	if p.closed {
-		return errPipelineClosed
-	}
-	return nil
-}
-
-// close ends waits, now and later.
-func (p *pipeline) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	p.room.Broadcast()
 }
 
 // push appends what is about to be sent, with what is to be remembered of it; nil =
 // nothing.
 func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	p.open = kind == stepExtended
 	if p.skipping {
 		if kind != stepSync {
 			return
@@ -137,7 +97,7 @@ func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 	p.steps.push(next)
 }
 
-// endSegment closes the open segment; p.mu is held.
+// endSegment closes the open segment.
 func (p *pipeline) endSegment() {
 	p.segments++
 	if p.touched {
@@ -149,8 +109,6 @@ func (p *pipeline) endSegment() {
 // answered takes note of a message of the given type that completes a message of a
 // run, or a statement of a simple query. It tells whether the client is not to see it.
 func (p *pipeline) answered(kind byte) (hidden bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	head := p.head()
 	if head == nil {
 		return false
@@ -173,7 +131,7 @@ func (p *pipeline) answered(kind byte) (hidden bool) {
 	return hidden
 }
 
-// succeeded does what a message of a run does; p.mu is held.
+// succeeded does what a message of a run does.
 func (p *pipeline) succeeded(n *note) {
 	if n.touches {
 		p.done.apply(n)
@@ -192,8 +150,6 @@ func (p *pipeline) succeeded(n *note) {
 // fail takes note of an ErrorResponse and returns the refusal it answers, or nil, and
 // what is remembered of the text that it is about.
 func (p *pipeline) fail(message string) (*refusal, note) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.failed = true
 	head := p.head()
 	if head == nil {
@@ -213,7 +169,7 @@ func (p *pipeline) fail(message string) (*refusal, note) {
 	return r, about
 }
 
-// skip drops everything up to Sync; p.mu is held.
+// skip drops everything up to Sync.
 func (p *pipeline) skip() {
 	touched := false
 	for p.steps.len() > 0 && p.steps.at(0).kind != stepSync {
@@ -235,8 +191,6 @@ func (p *pipeline) skip() {
 
 // ready takes note of a ReadyForQuery with its status and returns the state.
 func (p *pipeline) ready(status byte) (State, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if head := p.head(); head == nil || head.kind == stepExtended {
 		return nil, errOutOfStep
 	}
@@ -244,24 +198,14 @@ func (p *pipeline) ready(status byte) (State, error) {
 	p.forget()
 	p.done.synced(status, p.failed)
 	p.failed, p.stale = false, true
-	if p.head() == nil {
-		select {
-		case p.idle <- struct{}{}:
-		default:
-		}
-	}
 	return p.done.state, nil
 }
 
 // running reports whether the server has something to do or to answer.
-func (p *pipeline) running() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.head() != nil
-}
+func (p *pipeline) running() bool { return p.head() != nil }
 
 // head returns the step the server is at, after it has dropped a run that is
-// answered completely; p.mu is held.
+// answered completely.
 func (p *pipeline) head() *step {
 	if p.steps.len() > 0 && p.steps.at(0).kind == stepExtended && p.steps.at(0).waiting == 0 {
 		p.drop()
@@ -272,7 +216,7 @@ func (p *pipeline) head() *step {
 	return p.steps.at(0)
 }
 
-// drop removes the first step; p.mu is held.
+// drop removes the first step.
 func (p *pipeline) drop() {
 	first := p.steps.at(0)
 	p.at += uint64(first.waiting)
@@ -283,13 +227,10 @@ func (p *pipeline) drop() {
 		}
 	}
 	p.steps.pop()
-	p.room.Signal()
 }
 
 // deallocate takes note of the end of all prepared statements.
 func (p *pipeline) deallocate() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.done.deallocate()
 	p.named = resolutions{}
 }

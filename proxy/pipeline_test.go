@@ -1,34 +1,11 @@
 package proxy
 
 import (
-	"bufio"
-	"errors"
 	"io"
 	"math/rand/v2"
+	"strings"
 	"testing"
-	"testing/synctest"
 )
-
-// chunked hands out a few bytes at a time.
-type chunked struct {
-	data []byte
-	most int
-}
-
-func (c *chunked) Read(p []byte) (int, error) {
-	if len(c.data) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p[:min(len(p), c.most)], c.data)
-	c.data = c.data[n:]
-	return n, nil
-}
-
-func newSmallWriter(w io.Writer) *bufio.Writer { return bufio.NewWriterSize(w, 16) }
-
-func newSmallReader(from io.Reader, to *bufio.Writer) *bufio.Reader {
-	return bufio.NewReaderSize(&flushingReader{from: from, to: to}, 16)
-}
 
 // TestPipelineFollowsTheServer plays random scripts against a model of the
 // server that answers with a delay of its own, and compares each error with the
@@ -101,31 +78,24 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 	}
 }
 
+// TestPipelineIsBounded has a client send what the server does not answer.
 func TestPipelineIsBounded(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p := newPipeline(fakeState{})
-		for range maxPending {
-			p.push(stepSync, nil, nil)
+	converse(t, nil, func(s *scriptedServer) {
+		for range maxPending + 10 {
+			s.sends("SELECT 1")
 		}
-		waited := make(chan error, 1)
-		go func() { waited <- p.waitForRoom() }()
-		synctest.Wait()
-		if len(waited) != 0 {
-			t.Fatal("there is room beyond the bound")
+		if n := strings.Count(s.hears(), "Q(SELECT 1)"); n != maxPending {
+			t.Fatalf("%d statements are on their way", n)
 		}
-		if _, err := p.ready('I'); err != nil {
-			t.Fatal(err)
+		s.answers(ready)
+		s.expect("Q(SELECT 1) H") // each that waits asks for answers once
+		for range 9 {
+			s.answers(ready)
 		}
-		if err := <-waited; err != nil {
-			t.Fatal(err)
-		}
-		p.push(stepSync, nil, nil)
-		go func() { waited <- p.waitForRoom() }()
-		synctest.Wait()
-		p.close()
-		if err := <-waited; !errors.Is(err, errPipelineClosed) {
-			t.Fatal(err)
-		}
+		s.sends("SELECT 2")
+		s.expect(strings.TrimSpace(strings.Repeat("Q(SELECT 1) H ", 9)))
+		s.answers(ready)
+		s.expect("Q(SELECT 2)")
 	})
 }

@@ -23,7 +23,7 @@ func describesPlan(size int, begin []byte) bool {
 		string(begin[2:2+len(planColumn)+1]) == planColumn+"\x00"
 }
 
-// rows is what relayServer knows of the rows that the server sends between two other
+// rows is what the relay knows of the rows that the server sends between two other
 // messages, so that it asks once for all of them.
 type rows struct {
 	described bool // as the output of EXPLAIN, by the last RowDescription
@@ -42,8 +42,6 @@ func (r *rows) arePlans(p *pipeline) bool {
 // plans tells whether the rows that come are the output of EXPLAIN. Described says
 // that their RowDescription looks like it: a simple query may have other statements.
 func (p *pipeline) plans(described bool) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	n := p.current()
 	switch {
 	case n == nil:
@@ -60,19 +58,13 @@ func (p *pipeline) plans(described bool) bool {
 
 // deliverPlan passes a row of EXPLAIN's output on in the client's names. Its one
 // column is text, json or xml, which are the same in text and binary format.
-func (s *session) deliverPlan(f frame) error {
-	if f.size > maxPlanBytes {
-		return newFatal(stateProgramLimitExceeded, "the plan is too long")
-	}
-	body, err := readBody(s.up.r, f.size, f.size)
+func (r *relay) deliverPlan(body []byte, out *outlet) (fate, error) {
+	scrubbed, err := scrubRow(body, r.config.Gate.ScrubPlan)
 	if err != nil {
-		return err
+		return drop, err
 	}
-	scrubbed, err := scrubRow(body, s.config.Gate.ScrubPlan)
-	if err != nil {
-		return err
-	}
-	return send(s.clientOut, scrubbed)
+	out.add(scrubbed)
+	return drop, nil
 }
 
 // scrubRow returns the DataRow with the body, each of its values scrubbed.

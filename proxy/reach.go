@@ -14,41 +14,38 @@ func (reached) Hint() string {
 
 // reach returns the refusal of a text that is about to run and that uses prepared
 // statements or portals by these names in SQL, if one of them is held: what that does,
-// and shows, would have to be known as it is of Execute.
-func (s *session) reach(names []string) (*refusal, error) {
-	if len(names) == 0 || !s.holding {
-		return nil, nil
+// and shows, would have to be known as it is of Execute. If that is too early, the
+// message waits.
+func (r *relay) reach(names []string) (refused *refusal, known bool) {
+	if len(names) == 0 || !r.holding {
+		return nil, true
 	}
 	// Earlier segments may fail, and leave what they would have closed.
-	if s.pipeline.behind() {
-		if err := s.await(s.pipeline.waitForEnd); err != nil {
-			return nil, err
-		}
+	if r.pipeline.behind() {
+		r.until = r.pipeline.ended
+		return nil, false
 	}
-	if s.pipeline.holds(names) {
-		return newRefusal(errReached, stateFeatureNotSupported), nil
+	if r.pipeline.holds(names) {
+		return newRefusal(errReached, stateFeatureNotSupported), true
 	}
-	return nil, nil
+	return nil, true
 }
 
-// executes prepares for an Execute, unless it is refused.
-func (s *session) executes(n *note) (*refusal, error) {
-	if !s.reaching {
-		return nil, nil
+// executes prepares for an Execute, unless it is refused or has to wait.
+func (r *relay) executes(n *note) (refused *refusal, known bool) {
+	if !r.reaching {
+		return nil, true
 	}
-	if s.pipeline.behind() {
-		if err := s.await(s.pipeline.waitForEnd); err != nil {
-			return nil, err
-		}
+	if r.pipeline.behind() {
+		r.until = r.pipeline.ended
+		return nil, false
 	}
-	return s.reach(s.pipeline.uses(n.portal))
+	return r.reach(r.pipeline.uses(n.portal))
 }
 
 // holds tells whether a statement or a portal that is remembered has one of the names,
 // if all succeeds that was sent since the last Sync.
 func (p *pipeline) holds(names []string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	h := p.foresee()
 	for _, name := range names {
 		if h.statement(name) != nil || h.portal(name).prepared != nil {
@@ -60,8 +57,6 @@ func (p *pipeline) holds(names []string) bool {
 
 // uses are the names that the statement of a portal uses in SQL.
 func (p *pipeline) uses(portal string) []string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	if of := p.foresee().portal(portal).prepared; of != nil {
 		return of.uses
 	}

@@ -1,7 +1,5 @@
 package proxy
 
-import "slices"
-
 // Reconfigure has connections that are accepted from now on served under another
 // configuration; sessions go on under the one that they began with. Those end at once
 // with FATAL 57P01 whose user is gone, has another verifier or reader, or is no longer
@@ -39,33 +37,4 @@ func (s *Server) EndReaders(relations ...string) {
 			session.revoke(errRevoked)
 		}
 	}
-}
-
-// revoke ends the session for a reason; the first one counts.
-func (s *session) revoke(reason error) {
-	select {
-	case s.revoked <- reason:
-	default: // it is ending already
-	}
-}
-
-// decide asks the Gate and notes what the statement reads. Both happen under one lock,
-// so that a relation that the Gate begins to refuse is either refused here or noted
-// when EndReaders looks.
-func (s *session) decide(sql string, in State) (Statement, *refusal) {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	statement, refused := s.config.decide(sql, in)
-	for _, relation := range statement.Reads {
-		if !slices.Contains(s.reads, relation) {
-			s.reads = append(s.reads, relation)
-		}
-	}
-	return statement, refused
-}
-
-func (s *session) hasRead(relations []string) bool {
-	s.reading.Lock()
-	defer s.reading.Unlock()
-	return slices.ContainsFunc(relations, func(r string) bool { return slices.Contains(s.reads, r) })
 }

@@ -1,17 +1,19 @@
 package proxy
 
 import (
-	"bufio"
-	"context"
 	"errors"
 	"io"
 	"log/slog"
-	"net"
 	"testing"
 )
 
 // passingGate lets everything pass as it is. It knows BEGIN.
 type passingGate struct{ markingGate }
+
+func (g passingGate) Recall(sql string, in State) (Statement, bool, error) {
+	statement, err := g.Rewrite(sql, in)
+	return statement, true, err
+}
 
 func (passingGate) Rewrite(sql string, _ State) (Statement, error) {
 	if sql == "BEGIN" {
@@ -27,15 +29,9 @@ type exchange struct{ request, response []byte }
 // answers, and allocates nothing itself.
 func benchmarkRelay(b *testing.B, first, each exchange) {
 	config := Config{Gate: passingGate{}, Available: func() error { return nil }, Logger: slog.New(slog.DiscardHandler)}.withDefaults()
-	client, proxyClient := net.Pipe()
-	server, proxyServer := net.Pipe()
-	in := &flushingReader{from: proxyServer}
-	up := newUpstream(proxyServer, in, bufio.NewReaderSize(in, relayBufferBytes))
-	up.cancel = func(context.Context) error { return nil }
-	ran := make(chan error, 1)
-	go func() {
-		ran <- newSession(&config, "ann", fakeState{}, proxyClient, up).run(b.Context())
-	}()
+	client, proxyClient := sockets(b)
+	server, proxyServer := sockets(b)
+	ran := startSession(b, config, fakeState{}, proxyClient, proxyServer)
 	go func() {
 		heard := make([]byte, max(len(first.request), len(each.request)))
 		for now := first; ; now = each {

@@ -8,41 +8,29 @@ import (
 // maxShortBytes caps Describe, Execute and Close (PQ_SMALL_MESSAGE_LIMIT).
 const maxShortBytes = 10_000
 
+// maxNamesBytes is how much is looked at for the names that begin a message.
+const maxNamesBytes = 16 << 10
+
 // errTerminated is the orderly end of a session.
 var errTerminated = errors.New("terminated by the client")
 
-// relayClient takes messages from the client to the server until one of them
-// is gone, or the client breaks the protocol.
-func (s *session) relayClient() error {
-	for {
-		f, err := readFrame(s.clientIn)
-		if errors.Is(err, errFrameLength) {
-			return violation(err.Error())
+// lookClient checks a header and tells what of the body must be seen.
+func (r *relay) lookClient(f frame) (int, error) {
+	if err := r.config.checkFrame(f); err != nil {
+		return 0, err
+	}
+	switch f.kind {
+	case 'Q', 'P':
+		if r.doomed || f.size > r.config.MaxStatementBytes {
+			return 0, nil
 		}
-		if err != nil {
-			return err
-		}
-		if err := s.config.checkFrame(f); err != nil {
-			return err
-		}
-		if f.kind == 'X' {
-			return s.terminate(f)
-		}
-		if err := s.forward(f); err != nil {
-			return err
+		return f.size, nil
+	case 'B', 'E', 'C', 'D':
+		if !r.doomed && r.namesMatter(f.kind) {
+			return min(f.size, maxNamesBytes), nil
 		}
 	}
-}
-
-// terminate passes Terminate on and waits for the client to close: what it has
-// sent before is still answered if it stays to hear it.
-func (s *session) terminate(f frame) error {
-	s.terminated.Store(true)
-	if err := relay(s.up.w, s.clientIn, f); err != nil {
-		return err
-	}
-	_, _ = s.clientIn.Peek(1) // the end, or what no client sends
-	return errTerminated
+	return 0, nil
 }
 
 // checkFrame validates a header: its type must be known after login and its
@@ -76,61 +64,84 @@ func (c *Config) checkFrame(f frame) error {
 	return nil
 }
 
-// forward handles one message whose header has been read and checked.
-func (s *session) forward(f frame) error {
+// forward decides on a message of the client.
+func (r *relay) forward(f frame, begin []byte, out *outlet) (fate, error) {
+	if r.terminated {
+		return drop, nil
+	}
 	switch f.kind {
+	case 'X':
+		r.terminated = true
+		return drop, nil
 	case 'd', 'c', 'f':
 		// There is no COPY FROM; the server too ignores leftovers of one.
-		return skipBody(s.clientIn, f.size)
+		return drop, nil
 	case 'H':
-		return relay(s.up.w, s.clientIn, f)
-	case 'S':
-		s.doomed = false
-		if err := s.push(stepSync, nil, nil); err != nil {
-			return err
-		}
-		return relay(s.up.w, s.clientIn, f)
+		return pass, nil
 	}
-	if s.doomed {
+	if r.doomed && f.kind != 'S' {
 		// The server would skip it as well: it is at a refusal and has not
 		// seen Sync.
-		return skipBody(s.clientIn, f.size)
+		return drop, nil
 	}
+	if r.pipeline.crowded() {
+		// The server holds the answers of an open segment back until it is asked.
+		r.flush(out)
+		r.until = func() bool { return !r.pipeline.crowded() }
+		return wait, nil
+	}
+	does, err := r.judged(f, begin, out)
+	if does != wait {
+		r.flushed = false
+	}
+	return does, err
+}
+
+// judged is forward for messages that the server answers.
+func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 	switch f.kind {
+	case 'S':
+		r.doomed = false
+		r.pipeline.push(stepSync, nil, nil)
+		return pass, nil
 	case 'Q':
-		return s.query(f)
+		return r.query(f, begin, out)
 	case 'P':
-		return s.parse(f)
+		return r.parse(f, begin, out)
 	case 'F':
-		if err := skipBody(s.clientIn, f.size); err != nil {
-			return err
-		}
-		return s.refuseQuery(newRefusal(errors.New("function calls through the protocol are not supported"), stateFeatureNotSupported))
+		return r.refuseQuery(newRefusal(errors.New("function calls through the protocol are not supported"), stateFeatureNotSupported), out)
 	case 'B', 'E':
-		if err := s.config.Available(); err != nil {
-			return s.refuseMessage(f, newRefusal(err, stateCannotConnectNow))
+		if err := r.config.Available(); err != nil {
+			return r.refuseExtended(newRefusal(err, stateCannotConnectNow), refusedStatement, out)
 		}
 	}
-	n, err := s.noteOf(f)
+	n, err := r.noteOf(f, begin)
 	if err != nil {
-		return err
+		return drop, err
 	}
 	if n != nil {
-		refused, err := s.prepare(n)
-		if err != nil {
-			return err
-		}
-		if refused != nil {
-			return s.refuseMessage(f, refused)
-		}
-		if f.kind == 'D' {
+		refused, known, err := r.prepare(n, out)
+		switch {
+		case err != nil:
+			return drop, err
+		case !known:
+			return wait, nil
+		case refused != nil:
+			return r.refuseExtended(refused, refusedStatement, out)
+		case f.kind == 'D':
 			n = nil
 		}
 	}
-	if err := s.push(stepExtended, nil, n); err != nil {
-		return err
+	r.pipeline.push(stepExtended, nil, n)
+	return pass, nil
+}
+
+// flush asks the server for its answers, once for each message that waits.
+func (r *relay) flush(out *outlet) {
+	if !r.flushed {
+		r.flushed = true
+		out.set(appendFrame(out.buffer(), 'H', nil))
 	}
-	return relay(s.up.w, s.clientIn, f)
 }
 
 // refusedStatement is the Parse that stands for a refused Bind or Execute. It
@@ -138,82 +149,67 @@ func (s *session) forward(f frame) error {
 var refusedStatement = parseMessage{name: []byte("kproxy_refused"), types: []byte{0, 0}}
 
 // query handles a Query message.
-func (s *session) query(f frame) error {
-	body, tooLong, err := s.statementBody(f)
-	if err != nil {
-		return err
-	}
-	if tooLong != nil {
-		return s.refuseQuery(tooLong)
+func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
+	if f.size > len(body) {
+		return r.refuseQuery(r.config.tooLong(), out)
 	}
 	text, err := parseQuery(body)
 	if err != nil {
-		return err
+		return drop, err
 	}
-	statement, n, refused, err := s.judge(noteQuery, text)
-	if err != nil {
-		return err
+	j, known := r.judge(noteQuery, text)
+	if !known {
+		return wait, nil
 	}
-	if refused != nil {
-		return s.refuseQuery(refused)
+	if j.refused != nil {
+		return r.refuseQuery(j.refused, out)
 	}
-	if err := s.push(stepQuery, nil, &n); err != nil {
-		return err
-	}
-	return send(s.up.w, appendQuery(s.up.w.AvailableBuffer(), statement.SQL))
+	r.pipeline.push(stepQuery, nil, &j.note)
+	out.set(appendQuery(out.buffer(), j.statement.SQL))
+	return drop, nil
 }
 
 // parse handles a Parse message.
-func (s *session) parse(f frame) error {
-	body, tooLong, err := s.statementBody(f)
-	if err != nil {
-		return err
-	}
-	if tooLong != nil {
-		return s.refuseExtended(tooLong, refusedStatement)
+func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
+	if f.size > len(body) {
+		return r.refuseExtended(r.config.tooLong(), refusedStatement, out)
 	}
 	message, err := parseParse(body)
 	if err != nil {
-		return err
+		return drop, err
 	}
-	statement, n, refused, err := s.judge(noteParse, message.sql)
-	if err != nil {
-		return err
+	j, known := r.judge(noteParse, message.sql)
+	if !known {
+		return wait, nil
 	}
+	refused, n := j.refused, &j.note
 	if refused == nil {
 		refused = message.checkTypes()
 	}
 	if len(message.name) > 0 {
-		n.name(message, statement)
-		s.naming = true
+		n.name(message, j.statement)
+		r.naming = true
 	}
-	if n.prepared != nil || s.holding {
-		s.holding = true
-		s.reaching = s.reaching || statement.Uses != nil
+	if n.prepared != nil || r.holding {
+		r.holding = true
+		r.reaching = r.reaching || j.statement.Uses != nil
 		if refused == nil {
-			if refused, err = s.hold(&n); err != nil {
-				return err
+			if refused, known = r.hold(n); !known {
+				return wait, nil
 			}
 		}
 	}
 	if refused != nil {
-		return s.refuseExtended(refused, message)
+		return r.refuseExtended(refused, message, out)
 	}
-	if err := s.push(stepExtended, nil, &n); err != nil {
-		return err
-	}
-	return send(s.up.w, appendParse(s.up.w.AvailableBuffer(), message, statement.SQL))
+	r.pipeline.push(stepExtended, nil, n)
+	out.set(appendParse(out.buffer(), message, j.statement.SQL))
+	return drop, nil
 }
 
-// statementBody reads the body of Query or Parse, or skips one that is too long
-// and returns its refusal.
-func (s *session) statementBody(f frame) ([]byte, *refusal, error) {
-	if f.size > s.config.MaxStatementBytes {
-		err := skipBody(s.clientIn, f.size)
-		return nil, newRefusal(errTooLong(s.config.MaxStatementBytes), stateProgramLimitExceeded), err
-	}
-	body, err := readBody(s.clientIn, f.size, f.size)
-	return body, nil, err
+// tooLong refuses a statement for its length.
+func (c *Config) tooLong() *refusal {
+	return newRefusal(errTooLong(c.MaxStatementBytes), stateProgramLimitExceeded)
 }
 
 // errTooLong refuses a statement that is longer than so many bytes.
@@ -229,52 +225,16 @@ func (errTooLong) Hint() string {
 }
 
 // refuseQuery sends the refusal's token as a simple query.
-func (s *session) refuseQuery(r *refusal) error {
-	if err := s.push(stepQuery, r, nil); err != nil {
-		return err
-	}
-	return send(s.up.w, appendQuery(nil, r.text()))
-}
-
-// refuseMessage skips a message of the extended protocol and refuses it.
-func (s *session) refuseMessage(f frame, r *refusal) error {
-	if err := skipBody(s.clientIn, f.size); err != nil {
-		return err
-	}
-	return s.refuseExtended(r, refusedStatement)
+func (r *relay) refuseQuery(refused *refusal, out *outlet) (fate, error) {
+	r.pipeline.push(stepQuery, refused, nil)
+	out.set(appendQuery(out.buffer(), refused.text()))
+	return drop, nil
 }
 
 // refuseExtended sends the refusal's token as a Parse in place of a message.
-func (s *session) refuseExtended(r *refusal, inPlace parseMessage) error {
-	if err := s.push(stepExtended, r, nil); err != nil {
-		return err
-	}
-	s.doomed = true
-	return send(s.up.w, appendParse(nil, inPlace, r.text()))
-}
-
-// push notes in the pipeline what is sent next, once there is room and no
-// cancel request is on its way.
-func (s *session) push(kind stepKind, r *refusal, n *note) error {
-	if s.pipeline.full() {
-		// The server holds the answers of an open segment back until it is asked.
-		if err := send(s.up.w, appendFrame(nil, 'H', nil)); err != nil {
-			return err
-		}
-		if err := s.await(s.pipeline.waitForRoom); err != nil {
-			return err
-		}
-	}
-	s.turn.Lock()
-	defer s.turn.Unlock()
-	s.pipeline.push(kind, r, n)
-	return nil
-}
-
-// await waits for answers of the server, which must have got what it is to answer.
-func (s *session) await(answers func() error) error {
-	if err := s.up.w.Flush(); err != nil {
-		return &flushError{err}
-	}
-	return answers()
+func (r *relay) refuseExtended(refused *refusal, inPlace parseMessage, out *outlet) (fate, error) {
+	r.pipeline.push(stepExtended, refused, nil)
+	r.doomed = true
+	out.set(appendParse(out.buffer(), inPlace, refused.text()))
+	return drop, nil
 }

@@ -1,85 +1,84 @@
 package proxy
 
-import (
-	"errors"
+import "github.com/jackc/pgx/v5/pgproto3"
 
-	"github.com/jackc/pgx/v5/pgproto3"
-)
-
-// relayServer takes messages from the server to the client until one of them is
-// gone, or the server sends what it never should.
-func (s *session) relayServer() error {
-	for {
-		f, err := readFrame(s.up.r)
-		if err == nil {
-			err = s.deliver(f)
+// lookServer checks a header and tells what of the body must be seen.
+func (r *relay) lookServer(f frame) (int, error) {
+	switch f.kind {
+	case 'D':
+		if !r.rows.arePlans(r.pipeline) {
+			return 0, nil
 		}
-		if errors.Is(err, errFrameLength) || errors.Is(err, errOutOfStep) {
-			return newFatal(stateProtocolViolation, errOutOfStep.Error())
+		if f.size > maxPlanBytes {
+			return 0, newFatal(stateProgramLimitExceeded, "the plan is too long")
 		}
-		if err != nil {
-			return err
+		return f.size, nil
+	case 'E', 'N':
+		return min(f.size, maxReportBytes), nil
+	case 'S':
+		if f.size > maxReportBytes {
+			return 0, errOutOfStep
 		}
+		return f.size, nil
+	case 'Z':
+		if f.size != 1 {
+			return 0, errOutOfStep
+		}
+		return 1, nil
+	case '1', '2', '3', 'C', 'I', 'T', 'n', 's':
+		return min(f.size, planDescriptionBytes), nil
+	default:
+		return 0, nil
 	}
 }
 
-// deliver handles one message whose header has been read.
-func (s *session) deliver(f frame) error {
+// deliver decides on a message of the server.
+func (r *relay) deliver(f frame, begin []byte, out *outlet) (fate, error) {
 	switch f.kind {
-	case 'E', 'N':
-		return s.deliverReport(f)
-	case 'S':
-		return s.deliverParameter(f)
-	case 'A':
-		return skipBody(s.up.r, f.size)
 	case 'D':
-		if s.rows.arePlans(s.pipeline) {
-			return s.deliverPlan(f)
+		if r.rows.plans {
+			return r.deliverPlan(begin, out)
 		}
+		return pass, nil
+	case 'E', 'N':
+		r.deliverReport(f, begin, out)
+		return drop, nil
+	case 'S':
+		return drop, r.deliverParameter(begin, out)
+	case 'A':
+		return drop, nil
 	case 'Z':
-		if err := s.ready(f); err != nil {
-			return err
-		}
+		return pass, r.ready(begin[0], out)
 	case '1', '2', '3', 'C', 'I', 'T', 'n', 's':
 		// Each completes one extended-query message: a statement's Describe is
 		// complete with the T or n after its t.
-		hidden, err := s.complete(f)
-		if err != nil {
-			return err
+		if hidden := r.complete(f, begin); hidden {
+			return drop, nil
 		}
-		if hidden {
-			return skipBody(s.up.r, f.size)
-		}
+		return pass, nil
 	case 't', 'H', 'd', 'c':
+		return pass, nil
 	case 'G', 'W':
 		// The server waits for data that must never come.
-		return newFatal(stateFeatureNotSupported, "COPY from the client is not supported")
+		return drop, newFatal(stateFeatureNotSupported, "COPY from the client is not supported")
 	default:
-		return errOutOfStep
+		return drop, errOutOfStep
 	}
-	s.torn = true
-	err := relay(s.clientOut, s.up.r, f)
-	s.torn = err != nil
-	return err
 }
 
 // complete takes note of a message that completes another, and tells whether the client
 // is not to see it.
-func (s *session) complete(f frame) (hidden bool, err error) {
-	begin, err := s.up.r.Peek(min(f.size, planDescriptionBytes))
-	if err != nil {
-		return false, unexpected(err)
-	}
-	s.rows = rows{described: f.kind == 'T' && describesPlan(f.size, begin)}
-	hidden = s.pipeline.answered(f.kind)
+func (r *relay) complete(f frame, begin []byte) (hidden bool) {
+	r.rows = rows{described: f.kind == 'T' && describesPlan(f.size, begin)}
+	hidden = r.pipeline.answered(f.kind)
 	switch {
 	case f.kind != 'C':
 	case deallocates(begin):
-		s.pipeline.deallocate()
+		r.pipeline.deallocate()
 	case namesStatements(begin):
-		s.pipeline.forgetNames()
+		r.pipeline.forgetNames()
 	}
-	return hidden, nil
+	return hidden
 }
 
 // deallocates tells whether a command tag is that of a statement that has dropped all
@@ -90,61 +89,45 @@ func deallocates(tag []byte) bool {
 
 // ready takes note of ReadyForQuery. Before it, as in PostgreSQL, the client is told
 // of a search path that has changed.
-func (s *session) ready(f frame) error {
-	status, err := s.up.r.Peek(1)
-	if err != nil {
-		return unexpected(err)
-	}
-	if f.size != 1 {
-		return errOutOfStep
-	}
-	state, err := s.pipeline.ready(status[0])
+func (r *relay) ready(status byte, out *outlet) error {
+	state, err := r.pipeline.ready(status)
 	if err != nil {
 		return err
 	}
-	s.rows = rows{}
-	if path := state.SearchPath(); s.reportsPath && path != s.path {
-		s.path = path
-		return s.sendParameter(pathParameter, path)
+	r.rows, r.status = rows{}, status
+	if path := state.SearchPath(); r.reportsPath && path != r.path {
+		r.path = path
+		return r.sendParameter(pathParameter, path, out)
 	}
 	return nil
 }
 
 // deliverReport passes on what a client may know of an error or a notice.
-func (s *session) deliverReport(f frame) error {
-	body, err := readBody(s.up.r, f.size, maxReportBytes)
-	if err != nil {
-		return err
-	}
-	r := parseReport(body)
+func (r *relay) deliverReport(f frame, body []byte, out *outlet) {
+	told := parseReport(body)
 	if f.kind == 'N' {
-		if r.isLog() {
-			return nil
+		if told.isLog() {
+			return
 		}
-		r.position, r.detail = 0, ""
-		return send(s.clientOut, r.scrubbed(s.config.Gate).append(nil, 'N'))
+		told.position, told.detail = 0, ""
+		out.set(told.scrubbed(r.config.Gate).append(out.buffer(), 'N'))
+		return
 	}
-	if r.severity != "ERROR" {
-		s.farewell = true
+	if told.severity != "ERROR" {
+		r.farewell = true
 	}
-	refused, about := s.pipeline.fail(r.message)
-	s.rows = rows{}
+	refused, about := r.pipeline.fail(told.message)
+	r.rows = rows{}
 	if refused != nil {
-		return send(s.clientOut, refused.append(nil, 'E'))
+		out.set(refused.append(out.buffer(), 'E'))
+		return
 	}
-	r.position = about.locate(s.config.Gate, r.position)
-	return send(s.clientOut, r.scrubbed(s.config.Gate).append(nil, 'E'))
+	told.position = about.locate(r.config.Gate, told.position)
+	out.set(told.scrubbed(r.config.Gate).append(out.buffer(), 'E'))
 }
 
 // deliverParameter passes a ParameterStatus on as the client is to see it.
-func (s *session) deliverParameter(f frame) error {
-	if f.size > maxReportBytes {
-		return errOutOfStep
-	}
-	body, err := readBody(s.up.r, f.size, f.size)
-	if err != nil {
-		return err
-	}
+func (r *relay) deliverParameter(body []byte, out *outlet) error {
 	var status pgproto3.ParameterStatus
 	if err := status.Decode(body); err != nil {
 		return errOutOfStep
@@ -155,27 +138,28 @@ func (s *session) deliverParameter(f frame) error {
 	if status.Name == pathParameter {
 		return nil // that is the reader's, which the proxy has fixed
 	}
-	return s.sendParameter(status.Name, status.Value)
+	return r.sendParameter(status.Name, status.Value, out)
 }
 
-func (s *session) sendParameter(name, value string) error {
-	message, err := s.visible(name, value).Encode(nil)
+func (r *relay) sendParameter(name, value string, out *outlet) error {
+	message, err := r.visible(name, value).Encode(out.buffer())
 	if err != nil {
 		return errOutOfStep
 	}
-	return send(s.clientOut, message)
+	out.set(message)
+	return nil
 }
 
 // visible returns a parameter as the client is to see it: it talks to the
 // proxy's user and schemas, not to the reader's.
-func (s *session) visible(name, value string) *pgproto3.ParameterStatus {
+func (r *relay) visible(name, value string) *pgproto3.ParameterStatus {
 	switch name {
 	case "session_authorization":
-		value = s.user
+		value = r.user
 	case "is_superuser":
 		value = "off"
 	case pathParameter: // reported since PostgreSQL 18
-		value = s.path
+		value = r.path
 	}
 	return &pgproto3.ParameterStatus{Name: name, Value: value}
 }

@@ -47,7 +47,7 @@ func (r *resolutions) remove(name string) {
 }
 
 // lose takes note that the server does not have a statement any more that it has for
-// the client. It is a copy, for relayClient may be looking at the other.
+// the client. It is a copy, for the other may be in notes as well.
 func (r *resolutions) lose(name string) {
 	if before := r.all[name]; before != nil {
 		lost := *before
@@ -75,8 +75,6 @@ func namesStatements(tag []byte) bool {
 // is on its way. It is certain unless that is a Parse of an earlier segment of which the
 // client does not know, and which may have left nothing.
 func (p *pipeline) resolution(name string) (known *resolved, certain bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	for i := p.notes.len() - 1; i >= 0; i-- {
 		n := p.notes.at(i)
 		if n.statement == name && (n.kind == noteParse || n.kind == noteCloseStatement) {
@@ -88,93 +86,66 @@ func (p *pipeline) resolution(name string) (known *resolved, certain bool) {
 
 // forgetNames forgets all named statements that the server has.
 func (p *pipeline) forgetNames() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.named.forget()
-}
-
-// waitForAll waits until everything that was sent has been answered, for which the
-// server must have been asked to flush.
-func (p *pipeline) waitForAll() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for p.head() != nil && !p.closed {
-		p.room.Wait()
-	}
-	if p.closed {
-		return errPipelineClosed
-	}
-	return nil
 }
 
 // travels takes note of the search path after a text: once it is another one than at
 // first, statements must be looked at when they are bound.
-func (s *session) travels(in State, effects []any) {
+func (r *relay) travels(in State, effects []any) {
 	for _, effect := range effects {
 		if effect != nil {
 			in = in.After(effect)
-			s.moved = s.moved || in.SearchPath() != s.begunPath
+			r.moved = r.moved || in.SearchPath() != r.begunPath
 		}
 	}
 }
 
 // resolve sees to it that a statement that is about to be bound or described means what
 // it means in the search path of now: it is parsed again if it does not, or if that
-// failed the last time. It returns the refusal of the text, if it is refused now.
-func (s *session) resolve(name string) (*refusal, error) {
-	for again := false; ; again = true {
-		before, certain := s.pipeline.resolution(name)
-		if before == nil {
-			return nil, nil
-		}
-		state, known := s.pipeline.ahead()
-		if !known || !certain {
-			if err := s.await(s.pipeline.waitForEnd); err != nil {
-				return nil, err
-			}
-			state, _ = s.pipeline.ahead()
-			before, _ = s.pipeline.resolution(name)
-		}
-		if before == nil || before.path == state.SearchPath() && !before.gone {
-			return nil, nil
-		}
-		statement, refused := s.decide(before.sql, state)
-		if refused != nil {
-			return refused, nil
-		}
-		if statement.SQL == before.sent && !before.gone {
-			return nil, nil
-		}
-		if again {
-			return nil, s.parseAgain(name, before, statement, state)
-		}
-		// What is on its way may fail, or be a PREPARE under the name.
-		if err := send(s.up.w, appendFrame(nil, 'H', nil)); err != nil {
-			return nil, err
-		}
-		if err := s.await(s.pipeline.waitForAll); err != nil {
-			return nil, err
-		}
+// failed the last time. It returns the refusal of the text, if it is refused now; the
+// message waits until what the statement is now is known for certain.
+func (r *relay) resolve(name string, out *outlet) (refused *refusal, known bool, err error) {
+	before, certain := r.pipeline.resolution(name)
+	if before == nil {
+		return nil, true, nil
 	}
+	state, foreseen := r.pipeline.ahead()
+	if !foreseen || !certain {
+		r.until = r.pipeline.ended
+		return nil, false, nil
+	}
+	if before.path == state.SearchPath() && !before.gone {
+		return nil, true, nil
+	}
+	ruling, known := r.rule(before.sql, state)
+	switch {
+	case !known:
+		return nil, false, nil
+	case ruling.refused != nil:
+		return ruling.refused, true, nil
+	case ruling.statement.SQL == before.sent && !before.gone:
+		return nil, true, nil
+	case r.pipeline.running():
+		// What is on its way may fail, or be a PREPARE under the name.
+		r.flush(out)
+		r.until = func() bool { return !r.pipeline.running() }
+		return nil, false, nil
+	}
+	r.parseAgain(name, before, ruling.statement, state, out)
+	return nil, true, nil
 }
 
-// parseAgain replaces a statement, of which the client hears nothing.
-func (s *session) parseAgain(name string, before *resolved, now Statement, in State) error {
-	closing := note{kind: noteCloseStatement, statement: name, hidden: true}
-	if err := s.push(stepExtended, nil, &closing); err != nil {
-		return err
-	}
-	if err := send(s.up.w, appendFrame(nil, 'C', append([]byte("S"+name), 0))); err != nil {
-		return err
-	}
+// parseAgain replaces a statement, of which the client hears nothing. Nothing is on its
+// way, so that there is room in the pipeline.
+func (r *relay) parseAgain(name string, before *resolved, now Statement, in State, out *outlet) {
+	r.pipeline.push(stepExtended, nil, &note{kind: noteCloseStatement, statement: name, hidden: true})
+	out.set(appendFrame(out.buffer(), 'C', append([]byte("S"+name), 0)))
 	message := parseMessage{name: []byte(name), sql: before.sql, types: before.types}
 	parsing := noteOfText(noteParse, before.sql, in, now)
 	parsing.hidden = true
 	parsing.name(message, now)
-	if err := s.push(stepExtended, nil, &parsing); err != nil {
-		return err
-	}
-	return send(s.up.w, appendParse(nil, message, now.SQL))
+	r.pipeline.push(stepExtended, nil, &parsing)
+	out.set(appendParse(out.buffer(), message, now.SQL))
 }
 
 // name makes n the note of a Parse under a name.

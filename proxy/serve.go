@@ -30,6 +30,15 @@ var errStopping = newFatal(stateCannotConnectNow, "the database system is shutti
 func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	began := s.current.Load()
+	var err error
+	if s.shards, err = startShards(began.EventLoops, began.Logger); err != nil {
+		for _, ln := range listeners {
+			_ = ln.Close()
+		}
+		return err
+	}
+	defer s.shards.close()
 	var clients, accepting sync.WaitGroup
 	ends := make(chan error, len(listeners))
 	addresses := make([]net.Addr, len(listeners))
@@ -44,6 +53,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 		})
 	}
 	accepting.Wait()
+	s.shards.drain(s.current.Load().DrainTimeout)
 	clients.Wait()
 	s.pool.Close()
 	close(ends)
@@ -98,9 +108,10 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 			s.tellCrowded(began)
 			continue
 		}
-		clients.Go(func() {
-			defer s.connections.Add(-1)
-			s.handle(ctx, began, conn)
+		clients.Add(1)
+		go s.handle(ctx, began, conn, func() {
+			s.connections.Add(-1)
+			clients.Done()
 		})
 	}
 }

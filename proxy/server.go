@@ -20,6 +20,7 @@ type Server struct {
 	connections atomic.Int64               // whatever their state
 	addresses   atomic.Pointer[[]net.Addr] // that Serve listens on
 	toldCrowded atomic.Int64               // when the log was last told of too many, in Unix seconds
+	shards      *shards                    // of Serve
 }
 
 // settings are a configuration and what follows from it. A connection keeps those that

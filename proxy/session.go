@@ -1,31 +1,23 @@
 package proxy
 
 import (
-	"bufio"
 	"cmp"
-	"context"
 	"errors"
-	"io"
 	"maps"
 	"net"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/kproxy/kproxy/proxy/access"
+	"github.com/kproxy/kproxy/proxy/reactor"
 )
 
-const (
-	// lastWords is how long a client may take to read the end of a session.
-	lastWords = 2 * time.Second
-
-	// upstreamLastWords is how long the server may take to say why it is gone,
-	// after a write to it has failed.
-	upstreamLastWords = time.Second
-)
+// upstreamLastWords is how long the server may take to say why it is gone, after a
+// write to it has failed.
+const upstreamLastWords = time.Second
 
 // Ends of a session.
 var (
@@ -36,206 +28,311 @@ var (
 	errShutdown     = newFatal(stateAdminShutdown, "terminating connection due to administrator command")
 )
 
-// session is an authenticated client with its upstream connection.
+// session is an authenticated client with its upstream connection. It lives on a shard,
+// in whose loop all its methods are called that do not say otherwise.
 type session struct {
-	config    *Config
-	user      string
-	who       access.Identity
-	client    net.Conn
-	clientIn  *bufio.Reader
-	clientOut *bufio.Writer
-	up        *upstream
-	pipeline  *pipeline
-	revoked   chan error // why the session is to end, from outside
+	*relay
+	who    access.Identity
+	shard  *shard
+	client peer
+	server peer
+	link   *upstream
+	over   func(reason error) // called at the end, in a goroutine of its own
 
-	reading sync.Mutex // held while the Gate decides
-	reads   []string   // under reading: relations that its statements have read
+	canceling int            // cancel requests on their way; nothing is sent meanwhile
+	canceled  sync.WaitGroup // the same, to wait for
+	ended     bool
 
-	turn  sync.Mutex // held while a step is pushed or a cancel request delivered
-	ended bool       // under turn: the upstream connection is no longer ours
-
-	terminated atomic.Bool // the client has sent Terminate
-
-	doomed   bool // relayClient's: a refusal was sent and no Sync since
-	holding  bool // relayClient's: statements with effects, plans or uses were prepared
-	reaching bool // relayClient's: statements with uses were prepared
-	naming   bool // relayClient's: statements were prepared under names
-	moved    bool // relayClient's: search_path may have changed
-
-	begunPath string // the search_path at first
-
-	torn     bool   // relayServer's: stopped inside a message to the client
-	farewell bool   // relayServer's: the server has sent FATAL
-	rows     rows   // relayServer's: what the rows are that the server sends now
-	path     string // relayServer's: the search_path that the client was told last
-
-	reportsPath bool // the server reports search_path
+	mu      sync.Mutex
+	begun   bool  // under mu: it is on its shard
+	revoked error // under mu: why it is to end as soon as it is there
 }
 
 // newSession joins two connections; neither has anything buffered elsewhere.
-func newSession(config *Config, user string, state State, client net.Conn, up *upstream) *session {
-	s := &session{config: config, user: user, client: client, up: up, pipeline: newPipeline(state), revoked: make(chan error, 1)}
-	s.clientIn = bufio.NewReaderSize(&flushingReader{from: client, to: up.w}, relayBufferBytes)
-	s.clientOut = bufio.NewWriterSize(client, relayBufferBytes)
-	up.in.to = s.clientOut
-	s.begunPath = state.SearchPath()
-	s.path = s.begunPath
-	_, s.reportsPath = up.parameters[pathParameter]
+func newSession(config *Config, user string, state State, client net.Conn, raw *reactor.Conn, up *upstream) *session {
+	s := &session{
+		relay:  newRelay(config, user, state, up.parameters),
+		client: peer{raw: raw, conn: client},
+		server: peer{raw: up.raw, conn: up.conn},
+		link:   up,
+	}
+	s.think = s.thinkAside
 	return s
 }
 
-// greet sends all that follows AuthenticationOk.
+// greet sends all that follows AuthenticationOk; it is called before begin.
 func (s *session) greet(key cancelKey) error {
 	var messages []pgproto3.BackendMessage
-	for _, name := range slices.Sorted(maps.Keys(s.up.parameters)) {
-		messages = append(messages, s.visible(name, s.up.parameters[name]))
+	for _, name := range slices.Sorted(maps.Keys(s.link.parameters)) {
+		messages = append(messages, s.visible(name, s.link.parameters[name]))
 	}
 	messages = append(messages,
 		&pgproto3.BackendKeyData{ProcessID: key.pid, SecretKey: key.secret},
 		&pgproto3.ReadyForQuery{TxStatus: 'I'})
-	return sendMessages(s.client, messages...)
+	return sendMessages(s.client.conn, messages...)
 }
 
-// run relays until the session ends and returns why. It closes both
-// connections. When ctx is canceled it waits for what is running, up to
-// Config.DrainTimeout.
-func (s *session) run(ctx context.Context) error {
-	ends := make(chan error, 2)
-	go func() { ends <- s.clientReason(guard(s.relayClient)) }()
-	go func() { ends <- s.serverReason(guard(s.relayServer)) }()
-
-	left, reason := s.wait(ctx, ends)
-	s.interrupt(reason)
-	for range left {
-		reason = cmp.Or(reason, <-ends)
-	}
-	s.finish(reason)
-	return reason
-}
-
-// clientReason names the end that relayClient met.
-func (s *session) clientReason(err error) error {
-	var write *flushError
-	var own *fatal
-	var crash *panicError
-	switch {
-	case errors.As(err, &write):
-		return errUpstreamGone
-	case errors.As(err, &own), errors.As(err, &crash), errors.Is(err, errTerminated):
+// begin puts the session on a shard. From then on it ends by itself, and over is called
+// when it has; unless begin returns an error. It is called once, from any goroutine.
+func (s *session) begin(on *shard, over func(reason error)) error {
+	if err := errors.Join(s.client.raw.Detach(), s.server.raw.Detach()); err != nil {
 		return err
-	case s.terminated.Load():
-		return errTerminated
-	default:
-		return errClientGone
 	}
+	s.over = over
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shard, s.begun = on, true
+	revoked := s.revoked
+	if !on.loop.Post(func() { s.enter(revoked) }) {
+		return errShutdown
+	}
+	return nil
 }
 
-// serverReason names the end that relayServer met.
-func (s *session) serverReason(err error) error {
-	var write *flushError
-	var own *fatal
-	var crash *panicError
-	switch {
-	case errors.As(err, &write):
-		return errClientGone
-	case errors.As(err, &own), errors.As(err, &crash):
-		return err
-	case s.terminated.Load():
-		return errTerminated
-	default:
-		return errUpstreamGone
-	}
-}
-
-// wait returns how many relays still run, and the reason for the session's end.
-func (s *session) wait(ctx context.Context, ends <-chan error) (int, error) {
-	stop := ctx.Done()
-	var deadline <-chan time.Time
-	for {
-		select {
-		case reason := <-ends:
-			return 1, reason
-		case <-stop:
-			stop = nil
-			timer := time.NewTimer(s.config.DrainTimeout)
-			defer timer.Stop()
-			deadline = timer.C
-		case reason := <-s.revoked:
-			return 2, reason
-		case <-s.pipeline.idle:
-		case <-deadline:
-			return 2, errShutdown
-		}
-		if stop == nil && !s.pipeline.running() {
-			return 2, errShutdown
-		}
-	}
-}
-
-// interrupt makes the relays return.
-func (s *session) interrupt(reason error) {
-	past, now := time.Unix(1, 0), time.Now()
-	untilRead, untilWritten := past, now.Add(lastWords)
-	if errors.Is(reason, errUpstreamGone) {
-		untilRead = now.Add(upstreamLastWords)
-	}
-	if errors.Is(reason, errClientGone) {
-		untilWritten = past
-	}
-	s.pipeline.close()
-	// A connection that takes no deadline is closed already.
-	_ = s.client.SetReadDeadline(past)
-	_ = s.client.SetWriteDeadline(untilWritten)
-	_ = s.up.conn.SetWriteDeadline(past)
-	_ = s.up.conn.SetReadDeadline(untilRead)
-}
-
-// finish cancels what still runs for nobody, closes both connections and tells
-// the client why, if it can still be told. The relays have returned.
-func (s *session) finish(reason error) {
-	if !errors.Is(reason, errUpstreamGone) {
-		// The connection is closed next in any case.
-		_ = s.cancelRunning(context.Background())
-	}
-	s.turn.Lock()
-	s.ended = true
-	s.turn.Unlock()
-	s.up.close()
-
-	last := lastWord(reason)
-	if last == nil || s.torn || s.farewell {
-		_ = s.client.Close()
+// enter begins to relay.
+func (s *session) enter(revoked error) {
+	s.shard.sessions[s] = struct{}{}
+	err := cmp.Or(revoked,
+		s.shard.loop.Add(s.client.raw, func(e reactor.Event) { s.guarded(func() error { return s.onClient(e) }) }),
+		s.shard.loop.Add(s.server.raw, func(e reactor.Event) { s.guarded(func() error { return s.onServer(e) }) }))
+	if err != nil {
+		s.end(err)
 		return
 	}
-	if send(s.clientOut, report(*last).append(nil, 'E')) == nil && s.clientOut.Flush() == nil {
-		linger(s.client)
-	}
-	_ = s.client.Close()
+	// TLS may have taken from the connection what was sent behind the login.
+	s.guarded(func() error { return s.pullClient() })
 }
 
-// lastWord is what a client is told of the reason for which its session, or its
-// attempt at one, ends; nil = nothing.
-func lastWord(reason error) *fatal {
-	var own *fatal
-	var crash *panicError
+// guarded does what an event asks for and ends the session if that fails.
+func (s *session) guarded(do func() error) {
+	if err := guard(do); err != nil {
+		s.end(err)
+		return
+	}
+	s.settle()
+}
+
+// onClient is told of the client's connection.
+func (s *session) onClient(e reactor.Event) error {
+	if e.Writable && s.client.congested() {
+		if s.client.raw.Flush() != nil {
+			return errClientGone
+		}
+		if !s.client.congested() {
+			if err := s.pullServer(); err != nil {
+				return err
+			}
+		}
+	}
 	switch {
-	case errors.As(reason, &own):
-		return own
-	case errors.As(reason, &crash):
-		return newFatal(stateInternalError, "internal error")
+	case s.hearsClient() && (e.Readable || e.Gone):
+		return s.pullClient()
+	case e.Gone:
+		return errClientGone
 	default:
 		return nil
 	}
 }
 
-// linger lets the client read what was sent last: a connection closed with
-// input unread is reset, and the reset overtakes the message.
-func linger(conn net.Conn) {
-	half, ok := conn.(interface{ CloseWrite() error })
-	if !ok || half.CloseWrite() != nil {
+// onServer is told of the server's connection.
+func (s *session) onServer(e reactor.Event) error {
+	if e.Writable && s.server.congested() && s.server.raw.Flush() != nil {
+		s.silence()
+	}
+	switch {
+	case !s.client.congested() && (e.Readable || e.Gone):
+		return s.pullServer()
+	case e.Gone:
+		// It is heard of again when there is room for what it has sent.
+		s.server.raw.Mute()
+	}
+	return nil
+}
+
+// hearsClient tells whether there is a use for what the client sends.
+func (s *session) hearsClient() bool {
+	return s.until == nil && s.canceling == 0 && !s.server.silenced && !s.server.congested()
+}
+
+// pullClient takes what the client has sent.
+func (s *session) pullClient() error {
+	for range pulls {
+		if !s.hearsClient() {
+			return nil
+		}
+		in, drained, err := s.client.read(s.shard.loop.In)
+		if err != nil {
+			if s.terminated {
+				return errTerminated
+			}
+			return errClientGone
+		}
+		if len(in) > 0 {
+			if err := s.takeClient(in); err != nil {
+				return err
+			}
+		}
+		if drained {
+			return nil
+		}
+	}
+	s.soon(s.pullClient)
+	return nil
+}
+
+// takeClient relays input of the client.
+func (s *session) takeClient(in []byte) error {
+	out := &s.shard.out
+	defer out.clear()
+	taken, need, err := s.fromClient(in, out)
+	switch {
+	case errors.Is(err, errFrameLength):
+		return violation(err.Error())
+	case err != nil:
+		return err
+	}
+	if s.server.write(out.gathered()) != nil {
+		s.silence()
+	}
+	s.client.hold(in, taken, need)
+	return nil
+}
+
+// pullServer takes what the server has sent.
+func (s *session) pullServer() error {
+	for range pulls {
+		if s.client.congested() {
+			return nil
+		}
+		in, drained, err := s.server.read(s.shard.loop.In)
+		if err != nil {
+			return errUpstreamGone
+		}
+		if len(in) > 0 {
+			if err := s.takeServer(in); err != nil {
+				return err
+			}
+		}
+		if drained {
+			return nil
+		}
+	}
+	s.soon(s.pullServer)
+	return nil
+}
+
+// takeServer relays input of the server.
+func (s *session) takeServer(in []byte) error {
+	out := &s.shard.out
+	defer out.clear()
+	taken, need, err := s.fromServer(in, out)
+	if s.client.write(out.gathered()) != nil {
+		return errClientGone
+	}
+	switch {
+	case errors.Is(err, errFrameLength), errors.Is(err, errOutOfStep):
+		return newFatal(stateProtocolViolation, errOutOfStep.Error())
+	case err != nil:
+		return err
+	}
+	s.server.hold(in, taken, need)
+	return nil
+}
+
+// silence stops writing to a server that is gone. It may have said why.
+func (s *session) silence() {
+	if !s.server.silenced {
+		s.server.silenced = true
+		time.AfterFunc(upstreamLastWords, func() {
+			s.shard.loop.Post(func() { s.end(errUpstreamGone) })
+		})
+	}
+}
+
+// settle goes on with what had to wait, ends the session if it is time, and watches for
+// what is to come.
+func (s *session) settle() {
+	for !s.ended && s.until != nil && s.canceling == 0 && !s.server.congested() && !s.waits() {
+		if err := guard(s.resume); err != nil {
+			s.end(err)
+		}
+	}
+	switch {
+	case s.ended:
+		return
+	case s.pipeline.running():
+	case s.terminated:
+		s.end(errTerminated)
+		return
+	case s.shard.draining:
+		s.end(errShutdown)
 		return
 	}
-	if conn.SetReadDeadline(time.Now().Add(lastWords)) == nil {
-		_, _ = io.CopyN(io.Discard, conn, 1<<20)
+	err := errors.Join(
+		s.watch(&s.client, s.hearsClient(), s.pullClient),
+		s.watch(&s.server, !s.client.congested(), s.pullServer))
+	if err != nil {
+		s.end(err)
 	}
+}
+
+// watch has a connection watched for what is of use.
+func (s *session) watch(p *peer, read bool, pull func() error) error {
+	if read && !p.watched && p.encrypted() {
+		s.soon(pull) // what TLS has taken already, no event tells of
+	}
+	p.watched = read
+	return p.raw.Watch(read, p.congested() && !p.silenced)
+}
+
+// soon does something after the other sessions have had their turns.
+func (s *session) soon(do func() error) {
+	s.shard.loop.Post(func() {
+		if !s.ended {
+			s.guarded(do)
+		}
+	})
+}
+
+// resume takes up the client's message that had to wait, and what is behind it.
+func (s *session) resume() error {
+	if len(s.client.held) > 0 {
+		if err := s.takeClient(s.client.held); err != nil {
+			return err
+		}
+	}
+	return s.pullClient()
+}
+
+// thinkAside has the Gate decide on a text in a goroutine of its own.
+func (s *session) thinkAside(sql string, in State, early bool) {
+	go func() {
+		var thought ruling
+		err := guard(func() error {
+			thought = s.decideAndNote(sql, in)
+			return nil
+		})
+		s.shard.loop.Post(func() {
+			if s.ended {
+				return
+			}
+			thought.sql, thought.early = sql, early
+			s.ruling = &thought
+			s.guarded(func() error { return err })
+		})
+	}()
+}
+
+// tick looks at the bounds of time.
+func (s *session) tick(time.Time) {}
+
+// revoke ends the session for a reason; any goroutine may call it.
+func (s *session) revoke(reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.begun {
+		s.revoked = cmp.Or(s.revoked, reason)
+		return
+	}
+	s.shard.loop.Post(func() { s.end(reason) })
 }

@@ -3,12 +3,12 @@ package proxy
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"errors"
 	"io"
 	"log/slog"
 	"net"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -31,6 +31,11 @@ func (markingGate) Rewrite(sql string, _ State) (Statement, error) {
 		statement.Effects = []any{fakeEffect{"set", "a"}}
 	}
 	return statement, nil
+}
+
+func (g markingGate) Recall(sql string, in State) (Statement, bool, error) {
+	statement, err := g.Rewrite(sql, in)
+	return statement, len(sql)%2 == 0, err
 }
 
 func (markingGate) Position(string, State, int) int { return 0 }
@@ -100,7 +105,7 @@ func (f *fakeServer) serve(t *testing.T, conn net.Conn) {
 	for {
 		header, err := readFrame(r)
 		if err != nil {
-			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, io.ErrClosedPipe) {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("upstream: %v", err)
 			}
 			return
@@ -108,7 +113,7 @@ func (f *fakeServer) serve(t *testing.T, conn net.Conn) {
 		if !strings.ContainsRune("QPBDECSHX", rune(header.kind)) {
 			t.Errorf("message of type %c upstream", header.kind)
 		}
-		body, err := readBody(r, header.size, header.size)
+		body, err := readBody(r, header)
 		if err != nil || header.kind == 'X' {
 			return
 		}
@@ -159,15 +164,12 @@ func talk(t *testing.T, bytesSent []byte) []byte {
 		Gate: markingGate{}, MaxStatementBytes: 64, MaxMessageBytes: 1024,
 		DrainTimeout: time.Second, Available: func() error { return nil }, Logger: slog.New(slog.DiscardHandler),
 	}
-	client, proxyClient := net.Pipe()
-	server, proxyServer := net.Pipe()
-	in := &flushingReader{from: proxyServer}
-	up := newUpstream(proxyServer, in, bufio.NewReaderSize(in, relayBufferBytes))
-	up.cancel = func(context.Context) error { return nil }
+	client, proxyClient := sockets(t)
+	server, proxyServer := sockets(t)
 	fake := &fakeServer{judge: judgeUpstream(t)}
-	served, ran, heard := make(chan bool), make(chan error, 1), make(chan []byte, 1)
+	served, heard := make(chan bool), make(chan []byte, 1)
 	go func() { fake.serve(t, server); close(served) }()
-	go func() { ran <- newSession(&config, "ann", fakeState{}, proxyClient, up).run(t.Context()) }()
+	ran := startSession(t, config, fakeState{}, proxyClient, proxyServer)
 	go func() {
 		all, _ := io.ReadAll(client)
 		heard <- all

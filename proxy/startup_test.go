@@ -3,8 +3,6 @@ package proxy
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -118,45 +116,6 @@ func FuzzStartup(f *testing.F) {
 		}
 		if theirs.Parameters["user"] != st.user {
 			t.Errorf("user %q, but %q to the independent codec", st.user, theirs.Parameters["user"])
-		}
-	})
-}
-
-// FuzzFrame relays any bytes, in reads of any size, and expects them back frame
-// by frame.
-func FuzzFrame(f *testing.F) {
-	for _, seed := range [][]byte{
-		{},
-		{'Q'},
-		{'Q', 0, 0, 0, 4},
-		{'Q', 0, 0, 0, 3},
-		{'S', 0xff, 0xff, 0xff, 0xff},
-		{'B', 0x7f, 0xff, 0xff, 0xff},
-		appendQuery(appendQuery(nil, "SELECT 1"), ""), append(appendQuery(nil, "SELECT 1"), 'X', 0),
-		appendFrame(nil, 'D', bytes.Repeat([]byte("x"), 100)),
-	} {
-		f.Add(seed, uint8(1))
-	}
-	f.Fuzz(func(t *testing.T, data []byte, chunk uint8) {
-		var relayed bytes.Buffer
-		w := newSmallWriter(&relayed)
-		r := newSmallReader(&chunked{data, int(chunk)%7 + 1}, w)
-		for {
-			header, err := readFrame(r)
-			if err == nil {
-				err = relay(w, r, header)
-			}
-			if err == nil {
-				continue
-			}
-			_ = w.Flush()
-			if !bytes.HasPrefix(data, relayed.Bytes()) {
-				t.Errorf("%q came out as %q", data, relayed.Bytes())
-			}
-			if errors.Is(err, io.EOF) && relayed.Len() != len(data) {
-				t.Errorf("a clean end with %d of %d bytes", relayed.Len(), len(data))
-			}
-			return
 		}
 	})
 }

@@ -58,16 +58,41 @@ func appendParse(dst []byte, m parseMessage, sql string) []byte {
 
 // decide returns the statement to send for a client's text in a state, or its refusal.
 func (c *Config) decide(sql string, in State) (Statement, *refusal) {
+	if statement, refused, known := c.decideAlone(sql); known {
+		return statement, refused
+	}
+	return checked(c.Gate.Rewrite(sql, in))
+}
+
+// decideQuickly is decide for texts about which the Gate need not think.
+func (c *Config) decideQuickly(sql string, in State) (statement Statement, refused *refusal, known bool) {
+	if statement, refused, known = c.decideAlone(sql); known {
+		return statement, refused, true
+	}
+	statement, known, err := c.Gate.Recall(sql, in)
+	if !known {
+		return Statement{}, nil, false
+	}
+	statement, refused = checked(statement, err)
+	return statement, refused, true
+}
+
+// decideAlone decides on texts that the Gate is not to see.
+func (c *Config) decideAlone(sql string) (statement Statement, refused *refusal, known bool) {
 	if err := c.Available(); err != nil {
-		return Statement{}, newRefusal(err, stateCannotConnectNow)
+		return Statement{}, newRefusal(err, stateCannotConnectNow), true
 	}
 	if !utf8.ValidString(sql) {
-		return Statement{}, newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding)
+		return Statement{}, newRefusal(errors.New(`invalid byte sequence for encoding "UTF8"`), stateCharacterNotInEncoding), true
 	}
 	if strings.Trim(sql, " \t\n\r\f\v;") == "" {
-		return Statement{SQL: sql}, nil
+		return Statement{SQL: sql}, nil, true
 	}
-	statement, err := c.Gate.Rewrite(sql, in)
+	return Statement{}, nil, false
+}
+
+// checked is what the Gate has decided.
+func checked(statement Statement, err error) (Statement, *refusal) {
 	if err != nil {
 		return Statement{}, newRefusal(err, stateFeatureNotSupported)
 	}

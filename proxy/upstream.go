@@ -1,8 +1,8 @@
 package proxy
 
 import (
-	"bufio"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,22 +12,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/proxy/pool"
+	"github.com/kproxy/kproxy/proxy/reactor"
 )
 
 // upstream is a session's own connection to PostgreSQL.
 type upstream struct {
 	link       *pool.Link // nil in tests
-	conn       net.Conn
-	in         *flushingReader // below r
-	r          *bufio.Reader
-	w          *bufio.Writer
+	raw        *reactor.Conn
+	conn       net.Conn                    // raw, or TLS over it
 	parameters map[string]string           // as reported at login
 	cancel     func(context.Context) error // asks the server to cancel what runs on conn
-}
-
-// newUpstream wraps a connection that is ready for queries; r reads from in.
-func newUpstream(conn net.Conn, in *flushingReader, r *bufio.Reader) *upstream {
-	return &upstream{conn: conn, in: in, r: r, w: bufio.NewWriterSize(conn, relayBufferBytes)}
 }
 
 // connect gets the upstream connection of a session. Parameters are the client's; those
@@ -40,9 +34,12 @@ func (a *attempt) connect(ctx context.Context, parameters map[string]string) (*u
 	if err != nil {
 		return nil, err
 	}
-	in := &flushingReader{from: link.Conn()}
-	u := newUpstream(link.Conn(), in, bufio.NewReaderSize(in, relayBufferBytes))
-	u.link, u.parameters, u.cancel = link, link.Parameters(), link.Cancel
+	u := &upstream{link: link, conn: link.Conn(), parameters: link.Parameters(), cancel: link.Cancel}
+	below := u.conn
+	if encrypted, is := below.(*tls.Conn); is {
+		below = encrypted.NetConn()
+	}
+	u.raw, _ = below.(*reactor.Conn)
 	for name, value := range u.parameters {
 		if err := checkPinned(name, value); err != nil {
 			u.close()

@@ -1,95 +1,61 @@
 package proxy
 
 import (
-	"bufio"
-	"context"
-	"errors"
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"log/slog"
-	"net"
 	"strings"
 	"testing"
-	"testing/synctest"
 
 	oldproto "github.com/jackc/pgproto3/v2"
 )
 
 // scriptedServer is a server of which the test decides when it answers what.
 type scriptedServer struct {
-	t        *testing.T
-	conn     net.Conn
-	backend  *oldproto.Backend
-	frontend *oldproto.Frontend
-	client   net.Conn
-	heard    chan string // what the server was sent, in a short notation
+	t *testing.T
+	exchanger
 }
 
-// converse runs a session between a client and a scripted server.
+// converse has a test play both a client and the server of a session.
 func converse(t *testing.T, reported map[string]string, test func(s *scriptedServer)) {
 	t.Helper()
 	config := Config{Gate: testGate{}, Available: func() error { return nil }, Logger: slog.New(slog.DiscardHandler)}.withDefaults()
-	client, proxyClient := net.Pipe()
-	server, proxyServer := net.Pipe()
-	in := &flushingReader{from: proxyServer}
-	up := newUpstream(proxyServer, in, bufio.NewReaderSize(in, relayBufferBytes))
-	up.cancel = func(context.Context) error { return nil }
 	begin, _, err := fakeOpen(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	up.parameters = reported
-	ran := make(chan error, 1)
-	go func() { ran <- newSession(&config, "ann", begin, proxyClient, up).run(t.Context()) }()
-	s := &scriptedServer{
-		t: t, conn: server, client: client, heard: make(chan string, 10_000),
-		backend:  oldproto.NewBackend(oldproto.NewChunkReader(server), server),
-		frontend: oldproto.NewFrontend(oldproto.NewChunkReader(client), client),
-	}
-	listened := make(chan bool)
-	go func() { s.listen(); close(listened) }()
-	test(s)
-	_ = client.Close()
-	if reason := <-ran; !errors.Is(reason, errClientGone) {
-		t.Errorf("the session ended: %v", reason)
-	}
-	_ = server.Close()
-	<-listened
+	test(&scriptedServer{t: t, exchanger: exchanger{relay: newRelay(&config, "ann", begin, reported)}})
 }
 
-// listen notes what the server is sent.
-func (s *scriptedServer) listen() {
+// hears returns what the server has been sent, in a short notation.
+func (s *scriptedServer) hears() string {
+	from := bytes.NewReader(s.toServer)
+	backend := oldproto.NewBackend(oldproto.NewChunkReader(from), nil)
+	s.toServer = nil
+	var all []string
 	for {
-		m, err := s.backend.Receive()
+		m, err := backend.Receive()
 		if err != nil {
-			return
+			return strings.Join(all, " ")
 		}
 		switch m := m.(type) {
 		case *oldproto.Query:
-			s.heard <- "Q(" + m.String + ")"
+			all = append(all, "Q("+m.String+")")
 		case *oldproto.Parse:
-			s.heard <- "P(" + m.Query + ")"
+			all = append(all, "P("+m.Query+")")
 		case *oldproto.Bind:
-			s.heard <- "B"
+			all = append(all, "B")
 		case *oldproto.Execute:
-			s.heard <- "E"
+			all = append(all, "E")
 		case *oldproto.Sync:
-			s.heard <- "S"
+			all = append(all, "S")
 		case *oldproto.Flush:
-			s.heard <- "H"
+			all = append(all, "H")
 		default:
-			s.heard <- fmt.Sprintf("%T", m)
+			all = append(all, fmt.Sprintf("%T", m))
 		}
 	}
-}
-
-// hears returns what has arrived once nothing moves any more.
-func (s *scriptedServer) hears() string {
-	synctest.Wait()
-	var all []string
-	for len(s.heard) > 0 {
-		all = append(all, <-s.heard)
-	}
-	return strings.Join(all, " ")
 }
 
 // sends has the client send.
@@ -98,25 +64,41 @@ func (s *scriptedServer) sends(parts ...any) {
 	for _, m := range messages(parts...) {
 		out = encode(s.t, out, m)
 	}
-	go func() { _, _ = s.client.Write(out) }()
+	if err := s.clientSends(out); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 // answers has the server send, and returns what the client gets.
 func (s *scriptedServer) answers(all ...oldproto.BackendMessage) string {
+	var got []string
+	for _, m := range s.answered(all...) {
+		got = append(got, brief(m))
+	}
+	return strings.Join(got, " ")
+}
+
+func (s *scriptedServer) answered(all ...oldproto.BackendMessage) (got []oldproto.BackendMessage) {
 	var out []byte
 	for _, m := range all {
 		out = encode(s.t, out, m)
 	}
-	go func() { _, _ = s.conn.Write(out) }()
-	var got []string
-	for range all {
-		m, err := s.frontend.Receive()
+	if err := s.serverSends(out); err != nil {
+		s.t.Fatal(err)
+	}
+	sent := s.toClient
+	s.toClient = nil
+	for len(sent) > 0 {
+		// The codec uses the memory of a message again.
+		size := 1 + int(binary.BigEndian.Uint32(sent[1:]))
+		m, err := oldproto.NewFrontend(oldproto.NewChunkReader(bytes.NewReader(sent[:size])), nil).Receive()
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		got = append(got, brief(m))
+		got = append(got, m)
+		sent = sent[size:]
 	}
-	return strings.Join(got, " ")
+	return got
 }
 
 func (s *scriptedServer) expect(want string) {
@@ -136,94 +118,77 @@ var (
 
 func TestTextWaitsForEffects(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		converse(t, nil, func(s *scriptedServer) {
-			// Without effects nothing waits.
-			s.sends("SELECT 1", "SELECT 2", run("", "SELECT 3"), syncMessage, "SELECT 4")
-			s.expect("Q(SELECT 1) Q(SELECT 2) P(SELECT 3) B E S Q(SELECT 4)")
-			s.answers(ready, ready, parsed, bound, complete, ready, ready)
-			s.sends(parse("n", "SELECT 1"), run("", "BEGIN"), syncMessage, bind("", "n"), execute("", 0), syncMessage)
-			s.expect("P(SELECT 1) P(BEGIN) B E S B E S")
-			s.answers(parsed, parsed, bound, complete, ready, bound, complete, ready)
+	converse(t, nil, func(s *scriptedServer) {
+		// Without effects nothing waits.
+		s.sends("SELECT 1", "SELECT 2", run("", "SELECT 3"), syncMessage, "SELECT 4")
+		s.expect("Q(SELECT 1) Q(SELECT 2) P(SELECT 3) B E S Q(SELECT 4)")
+		s.answers(ready, ready, parsed, bound, complete, ready, ready)
+		s.sends(parse("n", "SELECT 1"), run("", "BEGIN"), syncMessage, bind("", "n"), execute("", 0), syncMessage)
+		s.expect("P(SELECT 1) P(BEGIN) B E S B E S")
+		s.answers(parsed, parsed, bound, complete, ready, bound, complete, ready)
 
-			// A text waits for a segment with effects, and only for that.
-			s.sends("SET search_path TO a", "SELECT @", "SELECT 'again', @")
-			s.expect("Q(SET search_path TO a)")
-			s.answers(complete)
-			s.expect("")
-			s.answers(ready)
-			s.expect("Q(SELECT a) Q(SELECT 'again', a)")
-			s.answers(ready, ready)
+		// A text waits for a segment with effects, and only for that.
+		s.sends("SET search_path TO a", "SELECT @", "SELECT 'again', @")
+		s.expect("Q(SET search_path TO a)")
+		s.answers(complete)
+		s.expect("")
+		s.answers(ready)
+		s.expect("Q(SELECT a) Q(SELECT 'again', a)")
+		s.answers(ready, ready)
 
-			// What is bound under a name waits, too, once the path was another one.
-			s.sends(parse("s", "SELECT 1"), run("", "SET search_path TO b"), syncMessage, bind("", "s"), execute("", 0), syncMessage, "SELECT @")
-			s.expect("P(SELECT 1) P(SET search_path TO b) B E S")
-			s.answers(parsed, parsed, bound, complete, ready)
-			s.expect("B E S Q(SELECT b)")
-			s.answers(bound, complete, ready, ready)
+		// What is bound under a name waits, too, once the path was another one.
+		s.sends(parse("s", "SELECT 1"), run("", "SET search_path TO b"), syncMessage, bind("", "s"), execute("", 0), syncMessage, "SELECT @")
+		s.expect("P(SELECT 1) P(SET search_path TO b) B E S")
+		s.answers(parsed, parsed, bound, complete, ready)
+		s.expect("B E S Q(SELECT b)")
+		s.answers(bound, complete, ready, ready)
 
-			// In one segment it is clear what will be.
-			s.sends(run("", "SET search_path TO c"), run("", "SELECT @"), "SELECT @", "SELECT 'now', @")
-			s.expect("P(SET search_path TO c) B E P(SELECT c) B E Q(SELECT c)")
-			s.answers(parsed, bound, oldFailed)
-			s.expect("Q(SELECT 'now', b)") // the server skips both, up to Sync
-			s.sends(syncMessage, "SELECT 'then', @")
-			s.expect("S")
-			s.answers(ready)
-			s.expect("Q(SELECT 'then', b)")
-		})
+		// In one segment it is clear what will be.
+		s.sends(run("", "SET search_path TO c"), run("", "SELECT @"), "SELECT @", "SELECT 'now', @")
+		s.expect("P(SET search_path TO c) B E P(SELECT c) B E Q(SELECT c)")
+		s.answers(parsed, bound, oldFailed)
+		s.expect("Q(SELECT 'now', b)") // the server skips both, up to Sync
+		s.sends(syncMessage, "SELECT 'then', @")
+		s.expect("S")
+		s.answers(ready)
+		s.expect("Q(SELECT 'then', b)")
 	})
 }
 
 func TestTextWaitsForTheEndOfASkip(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		converse(t, nil, func(s *scriptedServer) {
-			s.sends(run("", "SET search_path TO c"), parse("", "fails"), "SELECT @", syncMessage, "SELECT @")
-			s.expect("P(SET search_path TO c) B E P(fails) Q(SELECT c) S")
-			s.answers(parsed, bound, complete, oldFailed)
-			s.expect("")
-			s.answers(ready)
-			s.expect(`Q(SELECT "$user", public)`)
-		})
+	converse(t, nil, func(s *scriptedServer) {
+		s.sends(run("", "SET search_path TO c"), parse("", "fails"), "SELECT @", syncMessage, "SELECT @")
+		s.expect("P(SET search_path TO c) B E P(fails) Q(SELECT c) S")
+		s.answers(parsed, bound, complete, oldFailed)
+		s.expect("")
+		s.answers(ready)
+		s.expect(`Q(SELECT "$user", public)`)
 	})
 }
 
 // TestPathIsReported has PostgreSQL 18 report search_path: clients see their own.
 func TestPathIsReported(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		converse(t, map[string]string{pathParameter: "the reader's"}, func(s *scriptedServer) {
-			status := &oldproto.ParameterStatus{Name: pathParameter, Value: "canary"}
-			s.sends("SET search_path TO a")
-			s.expect("Q(SET search_path TO a)")
-			go func() {
-				var out []byte
-				for _, m := range []oldproto.BackendMessage{complete, status, ready} {
-					out = encode(t, out, m)
-				}
-				_, _ = s.conn.Write(out)
-			}()
-			var got []string
-			for range 3 {
-				m, err := s.frontend.Receive()
-				if err != nil {
-					t.Fatal(err)
-				}
-				got = append(got, brief(m))
-				if p, ok := m.(*oldproto.ParameterStatus); ok && *p != (oldproto.ParameterStatus{Name: pathParameter, Value: "a"}) {
-					t.Errorf("reported as %+v", p)
-				}
+	converse(t, map[string]string{pathParameter: "the reader's"}, func(s *scriptedServer) {
+		status := &oldproto.ParameterStatus{Name: pathParameter, Value: "canary"}
+		s.sends("SET search_path TO a")
+		s.expect("Q(SET search_path TO a)")
+		var got []string
+		for _, m := range s.answered(complete, status, ready) {
+			got = append(got, brief(m))
+			if p, ok := m.(*oldproto.ParameterStatus); ok && *p != (oldproto.ParameterStatus{Name: pathParameter, Value: "a"}) {
+				t.Errorf("reported as %+v", p)
 			}
-			if got := strings.Join(got, " "); got != "C(SET) S ZI" {
-				t.Error(got)
-			}
-			s.sends("SET search_path TO a")
-			s.expect("Q(SET search_path TO a)")
-			if got := s.answers(complete, ready); got != "C(SET) ZI" {
-				t.Error(got)
-			}
-		})
+		}
+		if got := strings.Join(got, " "); got != "C(SET) S ZI" {
+			t.Error(got)
+		}
+		s.sends("SET search_path TO a")
+		s.expect("Q(SET search_path TO a)")
+		if got := s.answers(complete, ready); got != "C(SET) ZI" {
+			t.Error(got)
+		}
 	})
 }
 

@@ -26,9 +26,9 @@ func (PassingGate) Rewrite(sql string, _ proxy.State) (proxy.Statement, error) {
 	return proxy.Statement{SQL: strings.ReplaceAll(sql, pathMark, "")}, nil
 }
 
-// Cached is Rewrite for every other text, as if the others had not been seen yet.
-func (g PassingGate) Cached(sql string, in proxy.State) (proxy.Statement, bool) {
-	return cached(g, sql, in)
+// Recall is Rewrite for every other text, as if the others had not been seen yet.
+func (g PassingGate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error) {
+	return recalled(g, sql, in)
 }
 
 // Position tells no positions.
@@ -121,18 +121,18 @@ func (g JudgingGate) Rewrite(sql string, in proxy.State) (proxy.Statement, error
 	return out, nil
 }
 
-// Cached is Rewrite for every other text, as if the others had not been seen yet.
-func (g JudgingGate) Cached(sql string, in proxy.State) (proxy.Statement, bool) {
-	return cached(g, sql, in)
+// Recall is Rewrite for every other text, as if the others had not been seen yet.
+func (g JudgingGate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error) {
+	return recalled(g, sql, in)
 }
 
-// cached asks a gate for every other text.
-func cached(g proxy.Gate, sql string, in proxy.State) (proxy.Statement, bool) {
+// recalled asks a gate for every other text.
+func recalled(g proxy.Gate, sql string, in proxy.State) (proxy.Statement, bool, error) {
 	if len(sql)%2 == 0 {
-		return proxy.Statement{}, false
+		return proxy.Statement{}, false, nil
 	}
 	out, err := g.Rewrite(sql, in)
-	return out, err == nil
+	return out, true, err
 }
 
 const signatureBytes = 8

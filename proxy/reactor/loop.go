@@ -138,11 +138,11 @@ func (l *Loop) Run() error {
 		posted, closed := l.posted, l.closed
 		l.posted, l.awake = nil, len(posted) > 0
 		l.mu.Unlock()
-		if closed {
-			return nil
-		}
 		for _, f := range posted {
 			f()
+		}
+		if closed {
+			return nil
 		}
 		wait := l.tick()
 		if len(posted) > 0 {

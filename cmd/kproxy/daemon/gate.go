@@ -61,7 +61,20 @@ func (g *gate) Open(user string, parameters map[string]string) (proxy.State, map
 
 // Rewrite implements proxy.Gate.
 func (g *gate) Rewrite(sql string, in proxy.State) (proxy.Statement, error) {
-	s, err := g.rewriter.Load().Rewrite(sql, session(in))
+	return rewritten(g.rewriter.Load().Rewrite(sql, session(in)))
+}
+
+// Recall implements proxy.Gate.
+func (g *gate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error) {
+	recalled, known, err := g.rewriter.Load().Recall(sql, session(in))
+	if !known {
+		return proxy.Statement{}, false, nil
+	}
+	statement, err := rewritten(recalled, err)
+	return statement, true, err
+}
+
+func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 	if err != nil {
 		return proxy.Statement{}, err
 	}

@@ -1,0 +1,86 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+)
+
+// lastWords is how long a client may take to read the end of a session.
+const lastWords = 2 * time.Second
+
+// end ends the session. What has to wait for the peers happens in a goroutine.
+func (s *session) end(reason error) {
+	if s.ended {
+		return
+	}
+	s.ended = true
+	delete(s.shard.sessions, s)
+	s.shard.loop.Remove(s.client.raw)
+	s.shard.loop.Remove(s.server.raw)
+	go func() {
+		s.finish(reason)
+		s.over(reason)
+	}()
+}
+
+// finish cancels what still runs for nobody, gives the server's connection back or
+// closes it, and tells the client why, if it can still be told.
+func (s *session) finish(reason error) {
+	s.canceled.Wait()
+	status := byte(0)
+	switch {
+	case s.server.raw.Attach() != nil, errors.Is(reason, errUpstreamGone):
+	case s.pipeline.running():
+		// The connection is closed next in any case.
+		_ = s.deliverCancel(context.Background())
+	case s.server.silenced, s.farewell, s.server.congested(), len(s.server.held) > 0, s.down.rest > 0, s.up.inside(), s.pipeline.open:
+	default:
+		status = s.status
+	}
+	s.link.release(status)
+
+	last := lastWord(reason)
+	client := s.client.conn
+	if s.client.raw.Attach() != nil || client.SetDeadline(time.Now().Add(lastWords)) != nil {
+		_ = s.client.raw.Close()
+		return
+	}
+	if last == nil || s.down.inside() || s.farewell {
+		_ = client.Close()
+		return
+	}
+	if _, err := client.Write(report(*last).append(nil, 'E')); err == nil {
+		linger(client)
+	}
+	_ = client.Close()
+}
+
+// lastWord is what a client is told of the reason for which its session, or its
+// attempt at one, ends; nil = nothing.
+func lastWord(reason error) *fatal {
+	var own *fatal
+	var crash *panicError
+	switch {
+	case errors.As(reason, &own):
+		return own
+	case errors.As(reason, &crash):
+		return newFatal(stateInternalError, "internal error")
+	default:
+		return nil
+	}
+}
+
+// linger lets the client read what was sent last: a connection closed with
+// input unread is reset, and the reset overtakes the message.
+func linger(conn net.Conn) {
+	half, ok := conn.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	if conn.SetReadDeadline(time.Now().Add(lastWords)) == nil {
+		_, _ = io.CopyN(io.Discard, conn, 1<<20)
+	}
+}

@@ -1,0 +1,143 @@
+package proxy
+
+import (
+	"slices"
+	"sync"
+)
+
+// relay is what is said in a session, apart from the connections: bytes of one peer go
+// in, those for the other come out. It waits for nothing. A message of the client that
+// has to wait for answers of the server is left where it is, see until. But for hasRead,
+// it is for one goroutine at a time.
+type relay struct {
+	config   *Config
+	user     string
+	pipeline *pipeline
+
+	// think has the Gate rule on a text elsewhere, after which ruled is called; nil =
+	// here and now.
+	think func(sql string, in State, early bool)
+
+	up, down course
+
+	// until tells whether the client's next message need not wait any more; nil = it
+	// does not wait.
+	until   func() bool
+	flushed bool    // Flush was sent for the message that waits
+	ruling  *ruling // on a text of the message that waits
+
+	terminated bool // the client has sent Terminate
+
+	doomed   bool // a refusal was sent and no Sync since
+	holding  bool // statements with effects, plans or uses were prepared
+	reaching bool // statements with uses were prepared
+	naming   bool // statements were prepared under names
+	moved    bool // search_path may have changed
+
+	begunPath string // the search_path at first
+
+	farewell bool   // the server has sent FATAL
+	status   byte   // the transaction's, as the server has told last
+	rows     rows   // what the rows are that the server sends now
+	path     string // the search_path that the client was told last
+
+	reportsPath bool // the server reports search_path
+
+	reading sync.Mutex // held while the Gate rules
+	reads   []string   // under reading: relations that its statements have read
+}
+
+// newRelay begins in a state, with the parameters that the server has reported.
+func newRelay(config *Config, user string, state State, reported map[string]string) *relay {
+	r := &relay{config: config, user: user, pipeline: newPipeline(state), status: 'I'}
+	r.begunPath = state.SearchPath()
+	r.path = r.begunPath
+	_, r.reportsPath = reported[pathParameter]
+	return r
+}
+
+// fromClient takes what the client has sent, and gathers what the server is to get. It
+// returns how much of in it has taken, and how much there must be of what is left for
+// anything to happen; 0 if a message waits.
+func (r *relay) fromClient(in []byte, out *outlet) (taken, need int, err error) {
+	return r.up.run(in, out, handler{look: r.lookClient, decide: r.forward})
+}
+
+// fromServer takes what the server has sent, and gathers what the client is to get.
+func (r *relay) fromServer(in []byte, out *outlet) (taken, need int, err error) {
+	return r.down.run(in, out, handler{look: r.lookServer, decide: r.deliver})
+}
+
+// waits tells whether the client's next message still has to wait.
+func (r *relay) waits() bool {
+	if r.until != nil && r.until() {
+		r.until = nil
+	}
+	return r.until != nil
+}
+
+// ruling is what the Gate says of a text.
+type ruling struct {
+	sql       string
+	statement Statement
+	refused   *refusal
+	early     bool // it was asked while earlier segments had not ended
+}
+
+// rule asks the Gate about a text in a state. If it has to think, the message waits.
+func (r *relay) rule(sql string, in State) (ruling, bool) {
+	if thought := r.ruling; thought != nil {
+		r.ruling = nil
+		if thought.sql == sql {
+			return *thought, true
+		}
+	}
+	early := r.pipeline.behind()
+	if r.think == nil {
+		now := r.decideAndNote(sql, in)
+		now.early = early
+		return now, true
+	}
+	if quick, known := r.decideQuickly(sql, in); known {
+		quick.early = early
+		return quick, true
+	}
+	r.think(sql, in, early)
+	r.until = func() bool { return r.ruling != nil }
+	return ruling{}, false
+}
+
+// decideQuickly is decideAndNote for what the Gate need not think about.
+func (r *relay) decideQuickly(sql string, in State) (ruling, bool) {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	statement, refused, known := r.config.decideQuickly(sql, in)
+	r.noteReads(statement)
+	return ruling{sql: sql, statement: statement, refused: refused}, known
+}
+
+// decideAndNote asks the Gate and notes what the statement reads. Both happen under one
+// lock, so that a relation that the Gate begins to refuse is either refused here or noted
+// when EndReaders looks. Any goroutine may call it.
+func (r *relay) decideAndNote(sql string, in State) ruling {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	statement, refused := r.config.decide(sql, in)
+	r.noteReads(statement)
+	return ruling{sql: sql, statement: statement, refused: refused}
+}
+
+// noteReads takes note of what a statement reads; r.reading is held.
+func (r *relay) noteReads(statement Statement) {
+	for _, relation := range statement.Reads {
+		if !slices.Contains(r.reads, relation) {
+			r.reads = append(r.reads, relation)
+		}
+	}
+}
+
+func (r *relay) hasRead(relations []string) bool {
+	r.reading.Lock()
+	defer r.reading.Unlock()
+	return slices.ContainsFunc(relations, func(relation string) bool { return slices.Contains(r.reads, relation) })
+}
