@@ -15,6 +15,9 @@ type readerRow struct {
 	Login, Inherits bool
 }
 
+// CodeFurtherReader is a finding about a further reader role that cannot be read as.
+const CodeFurtherReader = "further-reader"
+
 // checkReaders looks the further readers up: they log in, and read by their membership.
 func (c *checker) checkReaders() error {
 	rows, err := collect[readerRow](c.ctx, c.conn, "further", c.in.Readers, c.reader)
@@ -25,12 +28,12 @@ func (c *checker) checkReaders() error {
 		i := slices.IndexFunc(rows, func(r readerRow) bool { return r.Name == name })
 		switch {
 		case i < 0:
-			c.report.add(Error, "reader-missing", none, fmt.Sprintf("there is no role %s", name), "run kproxy setup")
+			c.report.add(Error, CodeFurtherReader, none, fmt.Sprintf("there is no role %s", name), "run kproxy setup")
 		case !rows[i].Login:
-			c.report.add(Error, "reader-login", none, fmt.Sprintf("role %s may not log in", name),
+			c.report.add(Error, CodeFurtherReader, none, fmt.Sprintf("role %s may not log in", name),
 				"ALTER ROLE "+catalog.QuoteIdentifier(name)+" LOGIN")
 		case !rows[i].Inherits:
-			c.report.add(Error, "reader-inherits", none, fmt.Sprintf("role %s does not have the rights of role %s", name, c.in.Reader), "run kproxy setup")
+			c.report.add(Error, CodeFurtherReader, none, fmt.Sprintf("role %s does not have the rights of role %s", name, c.in.Reader), "run kproxy setup")
 		}
 	}
 	return nil

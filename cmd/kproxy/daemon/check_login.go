@@ -107,7 +107,7 @@ func connectReader(ctx context.Context, c *config.Config, reader config.Connecti
 
 func cannotLogIn(reader config.Connection, err error) inspect.Finding {
 	return inspect.Finding{
-		Severity: inspect.Error, Code: codeReaderLogin,
+		Severity: inspect.Error, Code: codeLogin,
 		What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, cause(err)),
 		Fix:  "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one",
 	}

@@ -36,7 +36,7 @@ func (s *Stored) judge(policy catalog.Policy, report inspect.Report) findings {
 	errs := parted(policy, report.Errors())
 	for _, f := range errs.all {
 		switch {
-		case f.Code == inspect.CodeTemporaryGrant:
+		case slices.Contains(someOnly, f.Code):
 			found.alone = append(found.alone, Need{f.What, f.Fix})
 		case slices.Contains(startingOnly, f.Code):
 		default:

@@ -24,9 +24,13 @@ const failedAuditInterval = 5 * time.Second
 // alarmInterval is how often replication is held against the bounds of the alarm.
 const alarmInterval = 3 * time.Second
 
+// someOnly are the findings that keep kproxy from starting but concern some sessions alone
+// while it serves.
+var someOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, codeLogin, codeServer, codeAuthQuery}
+
 // startingOnly are the findings that keep kproxy from starting but take nothing
 // away from what is published. Replication itself watches its slot.
-var startingOnly = []string{"slots", "wal-senders", codeSlotPosition, inspect.CodeTemporaryGrant}
+var startingOnly = slices.Concat(someOnly, []string{"slots", "wal-senders", codeSlotPosition})
 
 // watch keeps names, withdrawals, the audit and the alarms up to date until ctx ends,
 // and does what it is given.
@@ -87,7 +91,7 @@ func (d *Daemon) do(ctx context.Context, task func(context.Context)) {
 func (d *Daemon) audit(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
-	found, err := Check(ctx, d.config)
+	found, err := check(ctx, d.config, false)
 	errs := parted(d.config.Policy, found.Report.Errors())
 	broken := errs.broken
 	findings := slices.DeleteFunc(errs.all, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
