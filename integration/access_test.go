@@ -12,6 +12,8 @@ import (
 	"math/big"
 	"net"
 	"net/url"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +32,7 @@ access:
   - {users: tableau, method: cert}
   - {transport: tls, from: 127.0.0.0/8, users: [analyst, etl, "{database}_ann"], method: scram}
 auth_query:
-  query: SELECT lookups.verifier_of($1)
+  query: SELECT {database}_auth.verifier_of($1)
   user: "{database}_auth"
   password_file: auth.password
   reader: bi
@@ -41,24 +43,36 @@ pool: {idle: 30s}
 throttle: {free: 50}
 `
 
-// accessSchema has a user of the database who may log in to kproxy, too, and what looks
-// for such users.
+// accessSchema has a user of the database who may log in to kproxy, too.
 const accessSchema = `SET password_encryption = 'scram-sha-256';
-CREATE ROLE "{database}_ann" LOGIN PASSWORD 'ann''s';
-CREATE ROLE "{database}_auth" LOGIN PASSWORD 'looks up';
-CREATE SCHEMA lookups;
-CREATE FUNCTION lookups.verifier_of(username text) RETURNS text LANGUAGE sql STABLE SECURITY DEFINER SET search_path = pg_catalog AS
-  $$ SELECT rolpassword FROM pg_authid WHERE rolname = $1 AND rolname LIKE '%\_ann' AND rolcanlogin $$;
-REVOKE EXECUTE ON FUNCTION lookups.verifier_of(text) FROM PUBLIC;
-GRANT USAGE ON SCHEMA lookups TO "{database}_auth";
-GRANT EXECUTE ON FUNCTION lookups.verifier_of(text) TO "{database}_auth"`
+CREATE ROLE {database}_ann LOGIN PASSWORD 'ann''s' IN ROLE {database}_users`
+
+// documented is the SQL in docs/operate.md that makes the function which auth_query calls,
+// with roles of the site's own.
+func documented(t *testing.T, database string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("..", "docs", "operate.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, sql, found := strings.Cut(string(text), "```sql\n")
+	sql, _, ended := strings.Cut(sql, "```")
+	if !found || !ended {
+		t.Fatal("docs/operate.md has no SQL")
+	}
+	return strings.NewReplacer("kproxy_users", database+"_users", "kproxy_auth", database+"_auth", "'...'", "'looks up'").Replace(sql)
+}
 
 // accessSite is a site of that configuration, which is set up.
 func accessSite(t *testing.T) *site {
 	t.Helper()
 	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
 	fill := strings.NewReplacer("{database}", s.database).Replace
-	execute(t, connect(t, s.admin), fill(accessSchema))
+	for _, sql := range []string{documented(t, s.database), fill(accessSchema)} {
+		if _, err := connect(t, s.admin).PgConn().Exec(t.Context(), sql).ReadAll(); err != nil {
+			t.Fatalf("%s: %v", sql, err)
+		}
+	}
 	t.Cleanup(func() {
 		admin, err := pgx.Connect(context.Background(), s.admin)
 		if err != nil {
@@ -66,7 +80,7 @@ func accessSite(t *testing.T) *site {
 			return
 		}
 		defer admin.Close(context.Background())
-		for _, role := range []string{"_bi", "_etl", "_ann", "_auth"} {
+		for _, role := range []string{"_bi", "_etl", "_ann", "_auth", "_users"} {
 			name := pgx.Identifier{s.database + role}.Sanitize()
 			if _, err := admin.Exec(context.Background(), "DROP OWNED BY "+name+"; DROP ROLE "+name); err != nil {
 				t.Error(err)
