@@ -40,9 +40,26 @@ var weights = []struct {
 	verb Verb
 	n    int
 }{
-	{Rows, 12}, {Fails, 2}, {Where, 8}, {Copy, 3}, {CopyFails, 1}, {Notice, 2}, {Explain, 2},
-	{Parameter, 4}, {Begin, 5}, {Commit, 3}, {Rollback, 3}, {Savepoint, 3}, {Release, 1}, {Back, 3},
-	{Style, 3}, {Path, 4}, {Forget, 1}, {Missing, 1}, {Syntax, 1}, {Refused, 3},
+	{Rows, 12},
+	{Fails, 2},
+	{Where, 8},
+	{Copy, 3},
+	{CopyFails, 1},
+	{Notice, 2},
+	{Explain, 2},
+	{Parameter, 4},
+	{Begin, 5},
+	{Commit, 3},
+	{Rollback, 3},
+	{Savepoint, 3},
+	{Release, 1},
+	{Back, 3},
+	{Style, 3},
+	{Path, 4},
+	{Forget, 1},
+	{Missing, 1},
+	{Syntax, 1},
+	{Refused, 3},
 }
 
 var totalWeight = func() (n int) {

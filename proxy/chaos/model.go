@@ -118,10 +118,11 @@ func (m *Model) Step(kind byte, body []byte) []byte {
 		text, _, _ := bytes.Cut(body, []byte{0})
 		out, state := m.query(string(text))
 		if state != "" {
-			out = m.fail(out, state, m.message(string(text)))
+			out = m.fail(out, state, m.message(state, string(text)))
 		}
 		return m.ready(out)
-	case 'F':
+	case 'F': // which is refused as a simple query
+		delete(m.statements, "")
 		out, state := m.refused(&Refusal{State: stateNotSupported})
 		return m.ready(m.fail(out, state, ""))
 	case 'S':
@@ -130,7 +131,7 @@ func (m *Model) Step(kind byte, body []byte) []byte {
 	}
 	out, state, text := m.extended(kind, body)
 	if state != "" {
-		out = m.fail(out, state, m.message(text))
+		out = m.fail(out, state, m.message(state, text))
 		m.skipping = true
 	}
 	return out
@@ -153,8 +154,8 @@ func (m *Model) Cancel(kind byte, body []byte) []byte {
 }
 
 // message is what an error about a text says.
-func (m *Model) message(text string) string {
-	if m.Refuse != nil {
+func (m *Model) message(state, text string) string {
+	if m.Refuse != nil && state != stateFailedTransaction {
 		if r := m.Refuse(text); r != nil {
 			return r.Message
 		}

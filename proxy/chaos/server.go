@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -138,6 +139,12 @@ func (s *Server) serve(conn net.Conn, hostile *Hostility) {
 		if err != nil || kind == 'X' {
 			return
 		}
+		if answer := model.pooled(kind, body); answer != nil {
+			if _, err := conn.Write(answer); err != nil {
+				return
+			}
+			continue
+		}
 		if hostile != nil {
 			_, _ = conn.Write(hostile.Bytes)
 			return
@@ -159,6 +166,34 @@ func (s *Server) serve(conn net.Conn, hostile *Hostility) {
 	}
 }
 
+// pooled answers the statements by which the proxy's pool names, inspects and resets a
+// connection; nil = it is none of them.
+func (m *Model) pooled(kind byte, body []byte) []byte {
+	if kind != 'Q' || len(body) == 0 {
+		return nil
+	}
+	text := string(body[:len(body)-1])
+	name, named := strings.CutPrefix(text, "SET application_name = '")
+	switch {
+	case named:
+		return m.ready(appendTag(appendSetting(nil, "application_name", strings.TrimSuffix(name, "'")), "SET"))
+	case strings.HasSuffix(text, "FROM pg_catalog.pg_show_all_settings()"):
+		// All there is to see is in the model, which DISCARD ALL makes new.
+		row := appendValues(nil, "settings", "reader", "reader", "none", "0", "0", "0", "0", "0", "")
+		return m.ready(appendTag(row, "SELECT 1"))
+	case text == "DISCARD ALL":
+		*m = Model{Refuse: m.Refuse, reported: m.reported}
+		return m.ready(appendTag(nil, text))
+	case text == "-- ping": // pgconn's, before it hands a connection over
+		return m.ready(AppendMessage(nil, 'I', nil))
+	case text == "ROLLBACK":
+		m.end(false)
+		return m.ready(appendTag(nil, text))
+	default:
+		return nil
+	}
+}
+
 // knownKinds are the messages that may reach the server.
 var knownKinds = map[byte]bool{'Q': true, 'P': true, 'B': true, 'D': true, 'E': true, 'C': true, 'S': true, 'H': true}
 
@@ -166,9 +201,17 @@ var knownKinds = map[byte]bool{'Q': true, 'P': true, 'B': true, 'D': true, 'E': 
 var welcome = func() []byte {
 	out := AppendMessage(nil, 'R', []byte{0, 0, 0, 0})
 	for _, p := range [][2]string{
-		{"server_version", "15.0"}, {"client_encoding", "UTF8"}, {"standard_conforming_strings", "on"},
-		{"DateStyle", "ISO, MDY"}, {"TimeZone", "UTC"}, {"IntervalStyle", Styles[0]}, {"integer_datetimes", "on"},
-		{"is_superuser", "off"}, {"session_authorization", "reader"}, {"server_encoding", "UTF8"}, {"application_name", ""},
+		{"server_version", "15.0"},
+		{"client_encoding", "UTF8"},
+		{"standard_conforming_strings", "on"},
+		{"DateStyle", "ISO, MDY"},
+		{"TimeZone", "UTC"},
+		{"IntervalStyle", Styles[0]},
+		{"integer_datetimes", "on"},
+		{"is_superuser", "off"},
+		{"session_authorization", "reader"},
+		{"server_encoding", "UTF8"},
+		{"application_name", ""},
 	} {
 		out = appendSetting(out, p[0], p[1])
 	}

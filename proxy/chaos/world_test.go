@@ -24,6 +24,7 @@ type world struct {
 	front   *Front
 	refuses bool
 	left    atomic.Int64 // operations to go
+	before  holdings
 
 	admin  sync.Mutex // held while direct is used
 	direct *pgx.Conn
@@ -62,17 +63,11 @@ func newWorld(t *testing.T, gate proxy.Gate, operations int) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = direct.Close(context.Background()) })
-	front, err := Start(config)
-	if err != nil {
+	w := &world{T: t, direct: direct, before: held()}
+	if w.front, err = Start(config); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := front.Stop(); err != nil {
-			t.Error(err)
-		}
-	})
-	_, judging := gate.(JudgingGate)
-	w := &world{T: t, front: front, refuses: judging, direct: direct}
+	_, w.refuses = gate.(JudgingGate)
 	w.left.Store(int64(operations))
 	return w
 }
@@ -103,6 +98,10 @@ func (w *world) run(seed uint64, sessions int) {
 		}
 	}
 	seconds := time.Since(begun).Seconds()
+	if err := w.front.Stop(); err != nil {
+		w.Error(err)
+	}
+	expectReleased(w, w.before)
 	w.Logf("seed %d: %d operations in %.1f s (%.0f a second)%s", seed, operations, seconds, float64(operations)/seconds, report)
 }
 
