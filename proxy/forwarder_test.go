@@ -15,6 +15,8 @@ import (
 
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/proxy/access"
 )
 
 // proxyHeader writes a header of the PROXY protocol, version 2, by hand: PROXY protocol,
@@ -146,5 +148,42 @@ func TestForwardersMustSpeak(t *testing.T) {
 	_, _ = w.Write(append(whole, startup...))
 	if m, err := w.Receive(); err == nil || os.IsTimeout(err) {
 		t.Errorf("a header from elsewhere is answered by %#v, %v", m, err)
+	}
+}
+
+// TestRulesSeeTheClient lets in by the address in the header, not by the load
+// balancer's.
+func TestRulesSeeTheClient(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, func(c *Config) {
+		c.Forwarders = loopback
+		c.Access.Rules = []access.Rule{{Method: access.Password, Addresses: []netip.Prefix{netip.MustParsePrefix("203.0.113.0/24")}}}
+	})
+	for name, test := range map[string]struct {
+		header []byte
+		in     bool
+	}{
+		"within":          {proxyHeader(1, netip.MustParseAddrPort("203.0.113.7:1"), ""), true},
+		"within, mapped":  {proxyHeader(1, netip.MustParseAddrPort("[::ffff:203.0.113.7]:1"), ""), true},
+		"elsewhere":       {proxyHeader(1, netip.MustParseAddrPort("203.0.114.7:1"), ""), false},
+		"by the balancer": {proxyHeader(0, netip.AddrPort{}, ""), false},
+	} {
+		w := dialWire(t, p.addr)
+		if _, err := w.Write(test.header); err != nil {
+			t.Fatal(err)
+		}
+		w.startup(testUser, published)
+		switch m := w.scram(testPassword).(type) {
+		case *oldproto.AuthenticationOk:
+			if !test.in {
+				t.Errorf("%s: let in", name)
+			}
+		case *oldproto.ErrorResponse:
+			if test.in || m.Code != stateInvalidAuthorization {
+				t.Errorf("%s: %s %s", name, m.Code, m.Message)
+			}
+		default:
+			t.Errorf("%s: %#v", name, m)
+		}
 	}
 }

@@ -4,10 +4,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +43,10 @@ func TestServeOnSeveral(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := New(first.current.Load().Config)
+	var log lockedBuffer
+	c := first.current.Load().Config
+	c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	server, err := New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,6 +73,14 @@ func TestServeOnSeveral(t *testing.T) {
 		}
 		defer func() { _ = conn.Close(context.Background()) }()
 	}
+	held := make(chan struct{})
+	server.shards.all[0].loop.Post(func() { <-held })
+	short, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	if err := server.Probe(short); err == nil {
+		t.Error("a loop stands still, and a probe gets its answers")
+	}
+	cancel()
+	close(held)
 	if got := server.Counts(); got != (Counts{Connections: 3, Sessions: 3}) {
 		t.Errorf("the clients are %+v", got)
 	}
@@ -77,6 +90,9 @@ func TestServeOnSeveral(t *testing.T) {
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
+	}
+	if strings.Contains(log.String(), "refused") {
+		t.Errorf("the log tells of probes:\n%s", log.String())
 	}
 	if server.Counts() != (Counts{}) {
 		t.Errorf("the clients are %+v", server.Counts())
@@ -193,7 +209,11 @@ func TestDrain(t *testing.T) {
 		err     error
 	}
 	ends := make(chan end, clients)
-	for range clients {
+	for i := range clients {
+		query, rows := "SELECT pg_sleep(0.005)", 1
+		if i%2 == 0 {
+			query, rows = "SELECT repeat('x', 100) FROM generate_series(1, 20000)", 20_000
+		}
 		conn, err := pgconn.Connect(deadline(t), p.url("sslmode=disable"))
 		if err != nil {
 			t.Fatal(err)
@@ -201,19 +221,19 @@ func TestDrain(t *testing.T) {
 		defer func() { _ = conn.Close(context.Background()) }()
 		go func() {
 			for answers := 0; ; answers++ {
-				results, err := conn.Exec(context.Background(), "SELECT pg_sleep(0.005), 'whole'").ReadAll()
+				results, err := conn.Exec(context.Background(), query).ReadAll()
 				if err != nil {
 					ends <- end{answers, err}
 					return
 				}
-				if len(results) != 1 || len(results[0].Rows) != 1 || string(results[0].Rows[0][1]) != "whole" {
+				if len(results) != 1 || len(results[0].Rows) != rows {
 					ends <- end{answers, errors.New("half an answer")}
 					return
 				}
 			}
 		}()
 	}
-	time.Sleep(100 * time.Millisecond)
+	time.Sleep(300 * time.Millisecond)
 	if err := p.stop(); err != nil {
 		t.Fatal(err)
 	}
