@@ -58,8 +58,7 @@ func New(password string) (Verifier, error) {
 
 // Derive derives the verifier of a password. Salt must be random,
 // 1 to 1024 bytes (PostgreSQL takes 16); iterations from 4096 to 10,000,000.
-// The password is normalized by SASLprep; one that cannot be is taken as it is,
-// as PostgreSQL does (pg_saslprep).
+// The password is normalized by [Prepare].
 func Derive(password string, salt []byte, iterations int) (Verifier, error) {
 	switch {
 	case password == "":
@@ -71,10 +70,7 @@ func Derive(password string, salt []byte, iterations int) (Verifier, error) {
 	case iterations < MinIterations || iterations > MaxIterations:
 		return Verifier{}, fmt.Errorf("making a SCRAM verifier: %d iterations; it must be from %d to %d", iterations, MinIterations, MaxIterations)
 	}
-	client, err := scram.SHA256.NewClient("", password, "")
-	if err != nil {
-		client, err = scram.SHA256.NewClientUnprepped("", password, "")
-	}
+	client, err := scram.SHA256.NewClientUnprepped("", Prepare(password), "")
 	if err != nil {
 		return Verifier{}, errors.New("making a SCRAM verifier: the password cannot be used")
 	}
