@@ -168,8 +168,7 @@ type simulated struct {
 // branch is what one primary has committed, on top of what it was promoted with.
 type branch struct {
 	timeline uint64
-	commits  []float64 // moments; those at 0 are inherited
-	kept     int       // how many of them the true history has
+	commits  []float64 // moments
 }
 
 func simulate(t *testing.T, r *rand.Rand) (claims int) {

@@ -18,6 +18,7 @@ type conn struct {
 	host       *host
 	group      string            // of connections that are alike
 	parameters map[string]string // as reported right after login; nobody changes it
+	picky      bool              // see picky
 	login      string            // what the inspection said right after login
 	cancels    canceler
 

@@ -51,10 +51,10 @@ func (h *host) circuit(role string) *circuit {
 // tier says how much a host is wanted, 0 for most; false = not at all. Of one whose
 // standing is not known login finds it out, unless there is a bound to keep.
 func (o *Options) tier(h *host) (int, bool) {
-	switch {
-	case h.standing == unknown:
+	switch h.standing {
+	case unknown:
 		return 2, o.MaxStaleness == 0
-	case h.standing == primary:
+	case primary:
 		return 1, o.Prefer != OnlyStandby
 	default:
 		return 0, o.Prefer != PreferPrimary

@@ -1,12 +1,14 @@
 package pool_test
 
 import (
+	"context"
 	"fmt"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
 
 	"github.com/kproxy/kproxy/pgserver/pgtest"
@@ -173,6 +175,32 @@ func TestEverySettingIsReset(t *testing.T) {
 		t.Error("the connection is not reused")
 	}
 	same(t, before, view(next))
+}
+
+// TestDeferrableSessions has a client whose every transaction waits until no other one
+// can disturb it, while one goes on that can.
+func TestDeferrableSessions(t *testing.T) {
+	server := pgtest.Shared(t)
+	dsn := pgtest.Database(t, server)
+	execute(t, dsn, "CREATE TABLE t (a int)")
+	disturbing, err := pgconn.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = disturbing.Close(context.Background()) }()
+	if _, err := disturbing.Exec(t.Context(), "BEGIN ISOLATION LEVEL SERIALIZABLE; INSERT INTO t VALUES (1)").ReadAll(); err != nil {
+		t.Fatal(err)
+	}
+	p := newPool(t, reader(t, server, dsn), nil)
+	want := ann()
+	want.Parameters = map[string]string{"default_transaction_isolation": "serializable", "default_transaction_deferrable": "on"}
+	first := get(t, p, want)
+	first.do("SET work_mem = '1MB'")
+	first.Release('I')
+	if s := settled(t, p); s.Idle != 1 {
+		t.Errorf("%+v", s)
+	}
+	get(t, p, want)
 }
 
 // TestSeedIsNotInherited has a session choose the seed of random().

@@ -20,8 +20,6 @@ type alike struct {
 
 func newIdleSet() *idleSet { return &idleSet{all: list.New(), groups: map[alike]*list.List{}} }
 
-func (s *idleSet) len() int { return s.all.Len() }
-
 // add keeps a connection.
 func (s *idleSet) add(c *conn, now time.Time) {
 	at := alike{c.host, c.group}

@@ -67,7 +67,7 @@ func (servers) open(ctx context.Context, h *host, w *want) (c *conn, shown strin
 	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
 		return pgproto3.NewFrontend(&messageReader{from: from}, to)
 	}
-	c = &conn{host: h, group: w.group, cancels: canceler{dial: role.DialFunc, direct: config.SSLNegotiation == "direct"}}
+	c = &conn{host: h, group: w.group, picky: picky(w.parameters), cancels: canceler{dial: role.DialFunc, direct: config.SSLNegotiation == "direct"}}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		raw, err := role.DialFunc(ctx, network, address)
 		if err != nil {
@@ -116,9 +116,9 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 
 // look inspects a connection that nobody has used, and names it.
 func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
-	queries := []string{inspection, setName(w.name)}
+	queries := []string{c.calmly(inspection), setName(w.name)}
 	if w.several {
-		queries = append(queries, "SELECT pg_catalog.pg_is_in_recovery()")
+		queries = append(queries, c.calmly("SELECT pg_catalog.pg_is_in_recovery()"))
 	}
 	answers, shown, err := c.askWithin(ctx, queries...)
 	if err != nil {

@@ -32,6 +32,23 @@ const inspection = `SELECT pg_catalog.encode(pg_catalog.sha256(pg_catalog.conver
  pg_catalog.setseed(('x' OPERATOR(pg_catalog.||) pg_catalog.left(pg_catalog.replace(pg_catalog.gen_random_uuid()::pg_catalog.text, '-', ''), 12))::pg_catalog.bit(48)::pg_catalog.int8::pg_catalog.float8 OPERATOR(pg_catalog./) 281474976710656)
 FROM pg_catalog.pg_show_all_settings()`
 
+// picky says that the transactions of a connection are by default of a kind in which
+// queries may wait for those of others (deferrable ones) or be refused (serializable ones
+// on a standby), so that the pool must ask for another kind itself.
+func picky(parameters map[string]string) bool {
+	_, isolated := parameters["default_transaction_isolation"]
+	_, deferrable := parameters["default_transaction_deferrable"]
+	return isolated || deferrable
+}
+
+// calmly is a query in a transaction that waits for nobody.
+func (c *conn) calmly(query string) string {
+	if !c.picky {
+		return query
+	}
+	return "BEGIN ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE; " + query + "; COMMIT"
+}
+
 // compared is how many columns of the inspection are.
 const compared = 9
 
@@ -54,7 +71,10 @@ func (servers) reset(c *conn, status byte) error {
 	if !c.quiet() { // an answer to the last session must not pass as one to us
 		return errors.New("the server has sent something unasked")
 	}
-	queries := []string{"DISCARD ALL", inspection}
+	queries := []string{"DISCARD ALL", c.calmly(inspection)}
+	if c.picky {
+		queries = slices.Insert(queries, 0, "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE")
+	}
 	if status != 'I' {
 		queries = slices.Insert(queries, 0, "ROLLBACK")
 	}

@@ -4,14 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"strconv"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/pgproto3"
 )
 
 const (
@@ -19,6 +17,9 @@ const (
 	watchEvery = time.Second
 	// watchTimeout is how long one may take to answer, or to take a connection.
 	watchTimeout = 5 * time.Second
+	// watchGrace is how long sessions wait for what all hosts have to say, when there is a
+	// new configuration, and do with what was known before.
+	watchGrace = time.Second
 	// watchName is the application_name of the connections that ask.
 	watchName = "kproxy watches servers"
 )
@@ -44,6 +45,7 @@ type watch struct {
 	stop    context.CancelFunc
 	cluster *cluster // guarded by Pool.mu
 
+	began   time.Time
 	missing map[*host]bool // guarded by Pool.mu: have not answered, nor failed to, once
 	all     chan struct{}  // closed when none is missing
 }
@@ -68,7 +70,7 @@ func (p *Pool) rewatch() {
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	w := &watch{
-		pool: p, hosts: p.hosts, role: p.config.Roles[""], log: p.config.Logger, every: watchEvery, stop: stop,
+		pool: p, hosts: p.hosts, role: p.config.Roles[""], log: p.config.Logger, every: watchEvery, stop: stop, began: time.Now(),
 		cluster: newCluster(len(p.hosts), bound), missing: map[*host]bool{}, all: make(chan struct{}),
 	}
 	if bound > 0 {
@@ -81,10 +83,17 @@ func (p *Pool) rewatch() {
 	}
 }
 
-// seen waits until each host has been asked once.
+// seen waits until each host has been asked once, or a little while.
 func (w *watch) seen(ctx context.Context) error {
 	select {
 	case <-w.all:
+		return nil
+	default:
+	}
+	select {
+	case <-w.all:
+		return nil
+	case <-time.After(watchGrace - time.Since(w.began)):
 		return nil
 	case <-w.pool.closed:
 		return errClosed
@@ -151,9 +160,6 @@ func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
 	config := w.hosts[i].only(w.role)
 	config.RuntimeParams[nameParameter] = watchName
 	delete(config.RuntimeParams, "idle_session_timeout")
-	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
-		return pgproto3.NewFrontend(from, to)
-	}
 	config.MaxProtocolMessageBodyLen = maxAnswerBytes
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -195,14 +201,17 @@ func (w *watch) told(i int, r reading, err error) {
 	} else {
 		w.cluster.observe(i, r)
 	}
-	for j, h := range w.hosts {
-		w.judge(j, h)
-	}
 	if w.missing[w.hosts[i]] {
 		delete(w.missing, w.hosts[i])
 		if len(w.missing) == 0 {
 			close(w.all)
 		}
+	}
+	if len(w.missing) > 0 && time.Since(w.began) < watchGrace {
+		return
+	}
+	for j, h := range w.hosts {
+		w.judge(j, h)
 	}
 }
 
