@@ -17,7 +17,8 @@ type AuthQuery struct {
 	// SCRAM-SHA-256 verifier in the form of pg_authid.rolpassword. No row or NULL is no
 	// such user. Empty is no query: there are no users but those of the configuration.
 	Query string
-	// Connection is who asks; where it is not said, the owner.
+	// Connection is who asks the servers of Upstream.Reader, in their order; where it is not
+	// said, the owner.
 	Connection Connection
 	// Reader is the name of the reader role in Upstream.Readers that the users' sessions
 	// run as; empty is Upstream.Reader.
@@ -91,7 +92,7 @@ func (r *reader) compareAuthQuery(c *Config) {
 	if slices.Contains(readers, asks.User) {
 		r.contradicts("auth_query asks as a reader role, so that clients could ask, too", "give it a user of its own, or leave user out: then the owner asks", "auth_query")
 	}
-	whole := c.Upstream.Owner.as()
+	whole := c.Upstream.Reader.as()
 	whole.User, whole.PasswordEnv, whole.PasswordFile, whole.Password = asks.User, asks.PasswordEnv, asks.PasswordFile, asks.Password
 	whole.SSLCert, whole.SSLKey = asks.SSLCert, asks.SSLKey
 	c.AuthQuery.Connection = whole

@@ -35,7 +35,8 @@ func newLookup(c *config.Config) (*lookup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth_query's connection: %w", err)
 	}
-	asks.ConnectTimeout = min(c.Timeouts.Connect, c.AuthQuery.Timeout)
+	// A server that hangs leaves time for the next one.
+	asks.ConnectTimeout = min(c.Timeouts.Connect, c.AuthQuery.Timeout/time.Duration(len(c.AuthQuery.Connection.Servers())))
 	for name, setting := range map[string]string{
 		"application_name": "kproxy auth_query", "search_path": "pg_catalog", "default_transaction_read_only": "on",
 		"statement_timeout": fmt.Sprint(max(c.AuthQuery.Timeout, time.Millisecond).Milliseconds()),
