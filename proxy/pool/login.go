@@ -59,7 +59,7 @@ type servers struct{}
 // open logs in to a host, looks at what the connection is like and gives it its name,
 // which it returns as the server reports it. Recovering says whether the host is a
 // standby, where there are several; otherwise it is not asked.
-func (servers) open(ctx context.Context, h *host, w *want) (c *conn, shown string, recovering bool, err error) {
+func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown string, recovering bool, err error) {
 	role := w.role
 	config := h.only(role)
 	config.RuntimeParams = w.parameters
@@ -67,7 +67,7 @@ func (servers) open(ctx context.Context, h *host, w *want) (c *conn, shown strin
 	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
 		return pgproto3.NewFrontend(&messageReader{from: from}, to)
 	}
-	c = &conn{host: h, group: w.group, picky: picky(w.parameters), cancels: canceler{dial: role.DialFunc, direct: config.SSLNegotiation == "direct"}}
+	c := &conn{host: h, group: w.group, picky: picky(w.parameters), cancels: canceler{dial: role.DialFunc, direct: config.SSLNegotiation == "direct"}}
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		raw, err := role.DialFunc(ctx, network, address)
 		if err != nil {
