@@ -121,11 +121,10 @@ func clientAddress(conn net.Conn) netip.Addr {
 // refusedByRules is what clients are told that no proof could help. It says nothing
 // about the user: who comes from there is told the same.
 func refusedByRules(q access.Request, d access.Decision) *fatal {
-	from := "Unix socket"
+	place := fmt.Sprintf("user \"%s\", database \"%s\", %s", shownName(q.User), shownName(q.Database), q.Transport)
 	if q.Address.IsValid() {
-		from = fmt.Sprintf("host %q", q.Address.Unmap())
+		place = fmt.Sprintf("host %q, %s", q.Address.Unmap(), place)
 	}
-	place := fmt.Sprintf("%s, user \"%s\", database \"%s\", %s", from, shownName(q.User), shownName(q.Database), q.Transport)
 	if d.Number == 0 {
 		return newFatal(stateInvalidAuthorization, "no access rule for "+place)
 	}

@@ -2,17 +2,20 @@ package proxy
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/proxy/access"
 )
 
 // quiet is how long a server is listened to that should have nothing to say.
@@ -166,4 +169,65 @@ func withoutPlace(message []byte) []byte {
 		}
 	}
 	return appendFrame(nil, 'E', append(kept, 0))
+}
+
+// TestUnixSocket has neither TLS nor an address; rules know it as such, and TLS that is
+// required is required of others only.
+func TestUnixSocket(t *testing.T) {
+	t.Parallel()
+	certificate, _, _ := certificate(t)
+	c := nowhere(t)
+	c.TLS, c.TLSRequired = certificate, true
+	c.Access.Rules = []access.Rule{
+		{Transport: access.Unix, Databases: []string{"local"}, Method: access.Password},
+		{Transport: access.Unix, Databases: []string{"blocked"}},
+	}
+	server, err := New(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), ".s.PGSQL.6432")
+	ln, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	dial := func() *wire {
+		conn, err := net.Dial("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return newWire(t, conn)
+	}
+	for database, want := range map[string]string{
+		"local":   "ok",
+		"blocked": `28000 an access rule rejects the connection from user "ann", database "blocked", Unix socket`,
+		"another": `28000 no access rule for user "ann", database "another", Unix socket`,
+	} {
+		w := dial()
+		w.send(packetBytes(sslRequestCode, nil), packetBytes(gssRequestCode, nil))
+		if got := answer(t, w.Conn, "NN..."); got != "NN..." {
+			t.Fatalf("%q", got)
+		}
+		if err := w.SetDeadline(time.Now().Add(patience)); err != nil {
+			t.Fatal(err)
+		}
+		if got := w.outcome(testUser, database, testPassword); got != want {
+			t.Errorf("%s: %s, want %s", database, got, want)
+		}
+	}
+	w := dial()
+	w.send(rawMessage{tlsHandshakeByte, 3, 1, 2, 0})
+	if got := answer(t, w.Conn, ""); got != "" {
+		t.Errorf("TLS is answered by %q", got)
+	}
 }
