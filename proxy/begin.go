@@ -31,6 +31,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	}
 	session := newSession(&a.Config, st.user, state, a.conn, a.raw, up)
 	session.who = a.who
+	session.application = st.parameters["application_name"]
 	key := s.keys.add(session, st.secretBytes())
 	forget := func() { s.keys.remove(key) }
 	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it

@@ -92,7 +92,8 @@ type Config struct {
 	// Timeouts bound what a session may take after login.
 	Timeouts Timeouts
 
-	// EventLoops is how many threads relay; 0 = as many as Go uses processors.
+	// EventLoops is how many threads relay; 0 = one for two processors: the sessions of
+	// one loop share its turns, which costs less the more there are.
 	EventLoops int
 
 	// Logger gets sessions' beginnings and ends, never statements, values or
@@ -135,7 +136,7 @@ func (c Config) withDefaults() Config {
 	orDuration(&c.AuthTimeout, defaultAuthTimeout)
 	orDuration(&c.ConnectTimeout, defaultConnectTimeout)
 	orDuration(&c.DrainTimeout, defaultDrainTimeout)
-	orInt(&c.EventLoops, runtime.GOMAXPROCS(0))
+	orInt(&c.EventLoops, max(1, runtime.GOMAXPROCS(0)/2))
 	if c.Available == nil {
 		c.Available = func() error { return nil }
 	}

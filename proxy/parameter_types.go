@@ -37,10 +37,41 @@ func (errParameterType) Hint() string {
 	return "Leave the parameter's type to the server (0), or declare it as text."
 }
 
-// checkTypes returns the refusal of a parameter's declared type, if any.
-func (m parseMessage) checkTypes() *refusal {
+const (
+	// firstUserType is the first OID of types that are not PostgreSQL's own
+	// (FirstNormalObjectId).
+	firstUserType = 16384
+
+	// maxTypes is how many types are remembered of a session, and maxTypesBytes how much
+	// of a ParameterDescription is looked at for them.
+	maxTypes      = 256
+	maxTypesBytes = 2 + 4*maxTypes
+)
+
+// learnTypes takes note of the database's types in the beginning of a
+// ParameterDescription. Drivers declare what they were told.
+func (r *relay) learnTypes(begin []byte) {
+	if len(begin) < 2 {
+		return
+	}
+	for types := begin[2:]; len(types) >= 4; types = types[4:] {
+		oid := binary.BigEndian.Uint32(types)
+		if oid < firstUserType || len(r.types) >= maxTypes {
+			continue
+		}
+		if r.types == nil {
+			r.types = make(map[uint32]struct{})
+		}
+		r.types[oid] = struct{}{}
+	}
+}
+
+// checkTypes returns the refusal of a parameter's declared type, if any. Of the database's
+// own types those may be declared that the server has told.
+func (m parseMessage) checkTypes(told map[uint32]struct{}) *refusal {
 	for types := m.types[2:]; len(types) >= 4; types = types[4:] {
-		if oid := binary.BigEndian.Uint32(types); !slices.Contains(parameterTypes, oid) {
+		oid := binary.BigEndian.Uint32(types)
+		if _, known := told[oid]; !known && !slices.Contains(parameterTypes, oid) {
 			return newRefusal(errParameterType{fmt.Errorf("a parameter is declared with type %d, which is not allowed here", oid)}, stateFeatureNotSupported)
 		}
 	}

@@ -3,6 +3,7 @@ package proxy
 import (
 	"slices"
 	"sync"
+	"time"
 )
 
 // relay is what is said in a session, apart from the connections: bytes of one peer go
@@ -17,6 +18,9 @@ type relay struct {
 	// think has the Gate rule on a text elsewhere, after which ruled is called; nil =
 	// here and now.
 	think func(sql string, in State, early bool)
+
+	// fresh tells whether what the server has may be shown; nil = it always may.
+	fresh func() bool
 
 	up, down course
 
@@ -33,6 +37,12 @@ type relay struct {
 	reaching bool // statements with uses were prepared
 	naming   bool // statements were prepared under names
 	moved    bool // search_path may have changed
+	unbound  bool // the unnamed portal is that of a simple query
+
+	timed bool // there are bounds of time, which clock measures
+	clock clock
+
+	types map[uint32]struct{} // of the database, that the server has told are a parameter's
 
 	begunPath string // the search_path at first
 
@@ -42,6 +52,9 @@ type relay struct {
 	path     string // the search_path that the client was told last
 
 	reportsPath bool // the server reports search_path
+
+	// The application_name that the client has asked for, and that the server was given.
+	application, named string
 
 	reading sync.Mutex // held while the Gate rules
 	reads   []string   // under reading: relations that its statements have read
@@ -53,6 +66,10 @@ func newRelay(config *Config, user string, state State, reported map[string]stri
 	r.begunPath = state.SearchPath()
 	r.path = r.begunPath
 	_, r.reportsPath = reported[pathParameter]
+	r.named = reported["application_name"]
+	r.clock.limits = config.Timeouts
+	r.timed = config.Timeouts != Timeouts{}
+	r.clock.ready(time.Now(), 'I', false)
 	return r
 }
 
@@ -76,6 +93,32 @@ func (r *relay) waits() bool {
 	return r.until != nil
 }
 
+// push takes note of a message that the server will answer.
+func (r *relay) push(kind stepKind, refused *refusal, n *note) {
+	if r.timed {
+		r.clock.sent(time.Now(), r.pipeline.running())
+	}
+	r.pipeline.push(kind, refused, n)
+}
+
+// available tells why nothing can be served now; nil = it can.
+func (r *relay) available() error {
+	if r.fresh != nil && !r.fresh() {
+		return errStale
+	}
+	return r.config.Available()
+}
+
+// errStale refuses statements while the data of the session's server are too old.
+var errStale error = stale{}
+
+type stale struct{}
+
+func (stale) Error() string { return "the data of this database server are too old at present" }
+
+// Hint tells what to do instead.
+func (stale) Hint() string { return "Connect again: another server may have newer ones." }
+
 // ruling is what the Gate says of a text.
 type ruling struct {
 	sql       string
@@ -91,6 +134,9 @@ func (r *relay) rule(sql string, in State) (ruling, bool) {
 		if thought.sql == sql {
 			return *thought, true
 		}
+	}
+	if err := r.available(); err != nil {
+		return ruling{sql: sql, refused: newRefusal(err, stateCannotConnectNow)}, true
 	}
 	early := r.pipeline.behind()
 	if r.think == nil {

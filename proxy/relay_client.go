@@ -29,6 +29,7 @@ func (r *relay) lookClient(f frame) (int, error) {
 		if !r.doomed && r.namesMatter(f.kind) {
 			return min(f.size, maxNamesBytes), nil
 		}
+		return 2, nil // for unnamed
 	}
 	return 0, nil
 }
@@ -102,7 +103,7 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 	switch f.kind {
 	case 'S':
 		r.doomed = false
-		r.pipeline.push(stepSync, nil, nil)
+		r.push(stepSync, nil, nil)
 		return pass, nil
 	case 'Q':
 		return r.query(f, begin, out)
@@ -111,9 +112,15 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 	case 'F':
 		return r.refuseQuery(newRefusal(errors.New("function calls through the protocol are not supported"), stateFeatureNotSupported), out)
 	case 'B', 'E':
-		if err := r.config.Available(); err != nil {
+		if err := r.available(); err != nil {
 			return r.refuseExtended(newRefusal(err, stateCannotConnectNow), refusedStatement, out)
 		}
+	}
+	if unnamed(f.kind, begin) {
+		if r.unbound && f.kind != 'B' {
+			return r.refuseExtended(newRefusal(errNoPortal, stateInvalidCursorName), refusedStatement, out)
+		}
+		r.unbound = false
 	}
 	n, err := r.noteOf(f, begin)
 	if err != nil {
@@ -132,8 +139,26 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 			n = nil
 		}
 	}
-	r.pipeline.push(stepExtended, nil, n)
+	r.push(stepExtended, nil, n)
 	return pass, nil
+}
+
+// errNoPortal refuses what means the unnamed portal after a simple query. In a transaction
+// block PostgreSQL may still have the query's own portal then, without its statements if
+// the query has failed, and crashes when it is executed (seen with 15).
+var errNoPortal = errors.New(`portal "" does not exist`)
+
+// unnamed tells whether a message that begins so makes, describes or executes the unnamed
+// portal.
+func unnamed(kind byte, begin []byte) bool {
+	switch kind {
+	case 'B', 'E':
+		return begin[0] == 0
+	case 'D':
+		return begin[0] == 'P' && begin[1] == 0
+	default:
+		return false
+	}
 }
 
 // flush asks the server for its answers, once for each message that waits.
@@ -164,7 +189,8 @@ func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 	if j.refused != nil {
 		return r.refuseQuery(j.refused, out)
 	}
-	r.pipeline.push(stepQuery, nil, &j.note)
+	r.unbound = true
+	r.push(stepQuery, nil, &j.note)
 	out.set(appendQuery(out.buffer(), j.statement.SQL))
 	return drop, nil
 }
@@ -184,7 +210,7 @@ func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 	}
 	refused, n := j.refused, &j.note
 	if refused == nil {
-		refused = message.checkTypes()
+		refused = message.checkTypes(r.types)
 	}
 	if len(message.name) > 0 {
 		n.name(message, j.statement)
@@ -202,7 +228,7 @@ func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 	if refused != nil {
 		return r.refuseExtended(refused, message, out)
 	}
-	r.pipeline.push(stepExtended, nil, n)
+	r.push(stepExtended, nil, n)
 	out.set(appendParse(out.buffer(), message, j.statement.SQL))
 	return drop, nil
 }
@@ -226,14 +252,14 @@ func (errTooLong) Hint() string {
 
 // refuseQuery sends the refusal's token as a simple query.
 func (r *relay) refuseQuery(refused *refusal, out *outlet) (fate, error) {
-	r.pipeline.push(stepQuery, refused, nil)
+	r.push(stepQuery, refused, nil)
 	out.set(appendQuery(out.buffer(), refused.text()))
 	return drop, nil
 }
 
 // refuseExtended sends the refusal's token as a Parse in place of a message.
 func (r *relay) refuseExtended(refused *refusal, inPlace parseMessage, out *outlet) (fate, error) {
-	r.pipeline.push(stepExtended, refused, nil)
+	r.push(stepExtended, refused, nil)
 	r.doomed = true
 	out.set(appendParse(out.buffer(), inPlace, refused.text()))
 	return drop, nil

@@ -1,6 +1,10 @@
 package proxy
 
-import "github.com/jackc/pgx/v5/pgproto3"
+import (
+	"time"
+
+	"github.com/jackc/pgx/v5/pgproto3"
+)
 
 // lookServer checks a header and tells what of the body must be seen.
 func (r *relay) lookServer(f frame) (int, error) {
@@ -27,6 +31,8 @@ func (r *relay) lookServer(f frame) (int, error) {
 		return 1, nil
 	case '1', '2', '3', 'C', 'I', 'T', 'n', 's':
 		return min(f.size, planDescriptionBytes), nil
+	case 't':
+		return min(f.size, maxTypesBytes), nil
 	default:
 		return 0, nil
 	}
@@ -56,7 +62,10 @@ func (r *relay) deliver(f frame, begin []byte, out *outlet) (fate, error) {
 			return drop, nil
 		}
 		return pass, nil
-	case 't', 'H', 'd', 'c':
+	case 't':
+		r.learnTypes(begin)
+		return pass, nil
+	case 'H', 'd', 'c':
 		return pass, nil
 	case 'G', 'W':
 		// The server waits for data that must never come.
@@ -71,6 +80,9 @@ func (r *relay) deliver(f frame, begin []byte, out *outlet) (fate, error) {
 func (r *relay) complete(f frame, begin []byte) (hidden bool) {
 	r.rows = rows{described: f.kind == 'T' && describesPlan(f.size, begin)}
 	hidden = r.pipeline.answered(f.kind)
+	if r.timed {
+		r.clock.answered(time.Now(), f.kind == 'C' || f.kind == 'I' || f.kind == 's', r.pipeline.running())
+	}
 	switch {
 	case f.kind != 'C':
 	case deallocates(begin):
@@ -95,6 +107,9 @@ func (r *relay) ready(status byte, out *outlet) error {
 		return err
 	}
 	r.rows, r.status = rows{}, status
+	if r.timed {
+		r.clock.ready(time.Now(), status, r.pipeline.running())
+	}
 	if path := state.SearchPath(); r.reportsPath && path != r.path {
 		r.path = path
 		return r.sendParameter(pathParameter, path, out)
@@ -116,11 +131,18 @@ func (r *relay) deliverReport(f frame, body []byte, out *outlet) {
 	if told.severity != "ERROR" {
 		r.farewell = true
 	}
+	late := r.clock.canceling() && told.state == stateQueryCanceled
 	refused, about := r.pipeline.fail(told.message)
 	r.rows = rows{}
+	if r.timed {
+		r.clock.answered(time.Now(), true, r.pipeline.running())
+	}
 	if refused != nil {
 		out.set(refused.append(out.buffer(), 'E'))
 		return
+	}
+	if late {
+		told.message = limitStatement.report().message
 	}
 	told.position = about.locate(r.config.Gate, told.position)
 	out.set(told.scrubbed(r.config.Gate).append(out.buffer(), 'E'))
@@ -156,6 +178,10 @@ func (r *relay) visible(name, value string) *pgproto3.ParameterStatus {
 	switch name {
 	case "session_authorization":
 		value = r.user
+	case "application_name":
+		if value == r.named { // what the pool has made of it
+			value = r.application
+		}
 	case "is_superuser":
 		value = "off"
 	case pathParameter: // reported since PostgreSQL 18

@@ -138,13 +138,13 @@ func (r *relay) resolve(name string, out *outlet) (refused *refusal, known bool,
 // parseAgain replaces a statement, of which the client hears nothing. Nothing is on its
 // way, so that there is room in the pipeline.
 func (r *relay) parseAgain(name string, before *resolved, now Statement, in State, out *outlet) {
-	r.pipeline.push(stepExtended, nil, &note{kind: noteCloseStatement, statement: name, hidden: true})
+	r.push(stepExtended, nil, &note{kind: noteCloseStatement, statement: name, hidden: true})
 	out.set(appendFrame(out.buffer(), 'C', append([]byte("S"+name), 0)))
 	message := parseMessage{name: []byte(name), sql: before.sql, types: before.types}
 	parsing := noteOfText(noteParse, before.sql, in, now)
 	parsing.hidden = true
 	parsing.name(message, now)
-	r.pipeline.push(stepExtended, nil, &parsing)
+	r.push(stepExtended, nil, &parsing)
 	out.set(appendParse(out.buffer(), message, now.SQL))
 }
 

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"maps"
 	"net"
@@ -57,6 +58,9 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 		link:   up,
 	}
 	s.think = s.thinkAside
+	if up.link != nil {
+		s.fresh = up.link.Fresh
+	}
 	return s
 }
 
@@ -323,8 +327,28 @@ func (s *session) thinkAside(sql string, in State, early bool) {
 	}()
 }
 
-// tick looks at the bounds of time.
-func (s *session) tick(time.Time) {}
+// tick looks at what changes with time alone.
+func (s *session) tick(now time.Time) {
+	if s.fresh != nil && !s.fresh() && s.status == 'I' && !s.pipeline.running() {
+		s.end(newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
+			withHint("Connect again: another server may have newer ones."))
+		return
+	}
+	if !s.timed {
+		return
+	}
+	switch reached := s.clock.due(now, s.pipeline.running()); reached {
+	case noLimit:
+	case limitStatement:
+		go func() {
+			// Where it fails, limitUnanswered is next.
+			_ = s.cancelRunning(context.Background())
+		}()
+	default:
+		last := fatal(reached.report())
+		s.end(&last)
+	}
+}
 
 // revoke ends the session for a reason; any goroutine may call it.
 func (s *session) revoke(reason error) {

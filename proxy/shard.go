@@ -10,7 +10,7 @@ import (
 )
 
 // tickInterval is how often the sessions' bounds of time are looked at.
-const tickInterval = 100 * time.Millisecond
+const tickInterval = 200 * time.Millisecond
 
 // shard is an event loop with the sessions on it. All but loop is for the loop's
 // goroutine alone.

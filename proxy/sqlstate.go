@@ -12,6 +12,7 @@ const (
 	stateTransactionTimeout       = "25P04"
 	stateInvalidAuthorization     = "28000"
 	stateInvalidPassword          = "28P01"
+	stateInvalidCursorName        = "34000"
 	stateInvalidCatalogName       = "3D000"
 	stateInsufficientPrivilege    = "42501"
 	stateSyntaxError              = "42601"

@@ -242,3 +242,23 @@ func TestTooManyPrepared(t *testing.T) {
 		t.Fatal(got)
 	}
 }
+
+// TestUnnamedPortalOfASimpleQuery cannot be executed: a server could crash.
+func TestUnnamedPortalOfASimpleQuery(t *testing.T) {
+	t.Parallel()
+	converse(t, nil, func(s *scriptedServer) {
+		s.sends(query("BEGIN"), query("SELECT 1/0"))
+		s.answers(complete, &oldproto.ReadyForQuery{TxStatus: 'T'})
+		s.answers(oldFailed, &oldproto.ReadyForQuery{TxStatus: 'E'})
+		s.hears()
+		for _, message := range []oldproto.FrontendMessage{execute("", 0), &oldproto.Describe{ObjectType: 'P'}} {
+			s.sends(message, syncMessage)
+			if got := s.hears(); !strings.HasPrefix(got, "P(SELECT kproxy_refused_") {
+				t.Fatal(got)
+			}
+			s.answers(oldFailed, &oldproto.ReadyForQuery{TxStatus: 'E'})
+		}
+		s.sends(bind("", ""), execute("", 0), syncMessage)
+		s.expect("B E S")
+	})
+}

@@ -101,15 +101,15 @@ func (c *Conn) Read(p []byte) (int, error) {
 		return c.attached.Read(p)
 	}
 	for {
-		n, err := unix.Read(c.fd, p)
+		n, err := read(c.fd, p)
 		switch {
 		case err == nil && n == 0 && len(p) > 0:
 			return 0, io.EOF
 		case err == nil:
 			return n, nil
-		case errors.Is(err, unix.EAGAIN):
+		case err == unix.EAGAIN: //nolint:errorlint // it is never wrapped
 			return 0, ErrNotReady
-		case !errors.Is(err, unix.EINTR):
+		case err != unix.EINTR: //nolint:errorlint // it is never wrapped
 			return 0, os.NewSyscallError("read", err)
 		}
 	}
@@ -183,13 +183,13 @@ func (c *Conn) keep(p []byte) {
 func (c *Conn) push(p []byte) (int, error) {
 	sent := 0
 	for sent < len(p) {
-		n, err := unix.Write(c.fd, p[sent:])
+		n, err := write(c.fd, p[sent:])
 		switch {
 		case err == nil:
 			sent += n
-		case errors.Is(err, unix.EAGAIN):
+		case err == unix.EAGAIN: //nolint:errorlint // it is never wrapped
 			return sent, nil
-		case !errors.Is(err, unix.EINTR):
+		case err != unix.EINTR: //nolint:errorlint // it is never wrapped
 			return sent, os.NewSyscallError("write", err)
 		}
 	}

@@ -2,6 +2,7 @@ package reactor
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 )
@@ -133,6 +134,10 @@ func (l *Loop) Close() {
 // Run serves until Close. It returns an error if the system's poller fails.
 func (l *Loop) Run() error {
 	defer l.poller.close()
+	// A goroutine that runs for long is asked to make room for others. On a thread of its
+	// own that is for the system to do, which does it better.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	for {
 		l.mu.Lock()
 		posted, closed := l.posted, l.closed

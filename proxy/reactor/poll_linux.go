@@ -2,9 +2,9 @@ package reactor
 
 import (
 	"encoding/binary"
-	"errors"
 	"os"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -60,6 +60,17 @@ func (p *poller) wake() {
 	_, _ = unix.Write(p.waker, one[:]) // it fails only where it is awake already
 }
 
+// ready returns how many descriptors are ready now. That does not sleep, so that Go's
+// scheduler need not hear of it, which a busy loop is spared most of the time.
+func (p *poller) ready() (int, unix.Errno) {
+	n, _, failed := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(p.fd),
+		uintptr(unsafe.Pointer(&p.events[0])), uintptr(len(p.events)), 0, 0, 0)
+	if failed != 0 {
+		return 0, failed
+	}
+	return int(n), 0
+}
+
 // wait calls tell for each descriptor that is ready, after at most so long; negative
 // is for ever.
 func (p *poller) wait(most time.Duration, tell func(fd int, event Event)) error {
@@ -67,9 +78,15 @@ func (p *poller) wait(most time.Duration, tell func(fd int, event Event)) error 
 	if most >= 0 {
 		milliseconds = int((most + time.Millisecond - 1) / time.Millisecond)
 	}
-	n, err := unix.EpollWait(p.fd, p.events[:], milliseconds)
-	if err != nil && !errors.Is(err, unix.EINTR) {
-		return os.NewSyscallError("epoll_wait", err)
+	n, failed := p.ready()
+	if n == 0 && failed == 0 && milliseconds != 0 {
+		var err error
+		if n, err = unix.EpollWait(p.fd, p.events[:], milliseconds); err != nil {
+			failed, _ = err.(unix.Errno) //nolint:errorlint // it is never wrapped
+		}
+	}
+	if failed != 0 && failed != unix.EINTR {
+		return os.NewSyscallError("epoll_wait", failed)
 	}
 	for _, event := range p.events[:max(n, 0)] {
 		if int(event.Fd) == p.waker {
