@@ -231,6 +231,13 @@ func testRefusals(t *testing.T, s *site, ann string) {
 			t.Errorf("%s: refused with %q: %s", name, code, message)
 		}
 	}
+	for range 2 {
+		further := connect(t, s.as(clientUser, clientPassword))
+		defer further.Close(t.Context())
+	}
+	if code, message := refused(t, connConfig(t, s.as(clientUser, clientPassword))); code != "53300" {
+		t.Errorf("the fourth session of a user: %q: %s", code, message)
+	}
 	elsewhere := connConfig(t, s.as(clientUser, clientPassword))
 	elsewhere.DialFunc = (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 9)}}).DialContext
 	if code, message := refused(t, elsewhere); code != "28000" || !strings.Contains(message, "127.0.0.9") {
