@@ -135,6 +135,13 @@ func (f *fakeWorld) reset(c *conn, status byte) error {
 
 func (f *fakeWorld) quiet(*conn) bool { return true }
 
+// connections is how many there are.
+func (f *fakeWorld) connections() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.live
+}
+
 // use notes that a session has a connection, until the result is called.
 func (f *fakeWorld) use(l *Link, who string) func() {
 	f.mu.Lock()

@@ -87,8 +87,8 @@ func randomSessions(t *testing.T, seed uint64) {
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
 	s := p.Stats()
-	if s.InUse != 0 || s.Waiting != 0 || s.Places != s.Idle || f.live != s.Idle || len(p.queue.accounts) != 0 {
-		t.Errorf("at the end %+v, %d connections, %d accounts", s, f.live, len(p.queue.accounts))
+	if s.InUse != 0 || s.Waiting != 0 || s.Places != s.Idle || f.connections() != s.Idle || len(p.queue.accounts) != 0 {
+		t.Errorf("at the end %+v, %d connections, %d accounts", s, f.connections(), len(p.queue.accounts))
 	}
 	for _, h := range p.hosts {
 		if h.load != 0 {
@@ -99,8 +99,8 @@ func randomSessions(t *testing.T, seed uint64) {
 		t.Errorf("up to %+v, of at most %d and %d", f.most, c.MaxConnections, c.MaxDials)
 	}
 	p.Close()
-	if f.live != 0 {
-		t.Errorf("%d connections after the end", f.live)
+	if f.connections() != 0 {
+		t.Errorf("%d connections after the end", f.connections())
 	}
 	if _, err := p.Get(context.Background(), Want{}); !errors.Is(err, errClosed) {
 		t.Error(err)
@@ -285,13 +285,13 @@ func TestNewestIsReused(t *testing.T) {
 			l.Release('I')
 		}
 		synctest.Wait()
-		if s := p.Stats(); s.Idle != 1 || f.live != 1 {
-			t.Errorf("%+v, %d connections", s, f.live)
+		if s := p.Stats(); s.Idle != 1 || f.connections() != 1 {
+			t.Errorf("%+v, %d connections", s, f.connections())
 		}
 		time.Sleep(20 * time.Second)
 		synctest.Wait()
-		if s := p.Stats(); s != (Stats{}) || f.live != 0 {
-			t.Errorf("%+v, %d connections", s, f.live)
+		if s := p.Stats(); s != (Stats{}) || f.connections() != 0 {
+			t.Errorf("%+v, %d connections", s, f.connections())
 		}
 	})
 }
