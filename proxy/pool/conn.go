@@ -29,14 +29,18 @@ type conn struct {
 	inGroup, inAll *list.Element // while it is idle
 }
 
+// below is the connection under TLS, if there is TLS.
+func (c *conn) below() net.Conn {
+	if encrypted, ok := c.Conn.(*tls.Conn); ok {
+		return encrypted.NetConn()
+	}
+	return c.Conn
+}
+
 // quiet reports whether the connection is open and the server has sent nothing since the
 // last answer. It does not wait.
 func (c *conn) quiet() bool {
-	raw := c.Conn
-	if encrypted, ok := raw.(*tls.Conn); ok {
-		raw = encrypted.NetConn()
-	}
-	described, ok := raw.(syscall.Conn)
+	described, ok := c.below().(syscall.Conn)
 	if !ok {
 		return false
 	}

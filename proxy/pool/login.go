@@ -10,6 +10,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -67,24 +68,14 @@ func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown strin
 	config.BuildFrontend = func(from io.Reader, to io.Writer) *pgproto3.Frontend {
 		return pgproto3.NewFrontend(&messageReader{from: from}, to)
 	}
-	c := &conn{host: h, group: w.group, picky: picky(w.parameters), cancels: canceler{dial: role.DialFunc, direct: config.SSLNegotiation == "direct"}}
-	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
-		raw, err := role.DialFunc(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		if tcp, ok := raw.(*net.TCPConn); ok {
-			_ = tcp.SetKeepAliveConfig(keepAlive) // without it a dead server is found later
-		}
-		c.cancels.network, c.cancels.address = network, address
-		if _, ok := raw.(syscall.Conn); ok {
-			return reactor.Wrap(raw), nil
-		}
-		return raw, nil
-	}
+	dialer := &dialer{dial: role.DialFunc}
+	config.DialFunc = dialer.open
+	c := &conn{host: h, group: w.group, picky: picky(w.parameters)}
+	c.cancels.dial, c.cancels.direct = role.DialFunc, config.SSLNegotiation == "direct"
 	if err := c.logIn(ctx, config); err != nil {
 		return nil, "", false, err
 	}
+	c.cancels.network, c.cancels.address = dialer.target(c.below())
 	shown, recovering, err = c.look(ctx, w)
 	if err != nil {
 		_ = c.Close()
@@ -134,6 +125,43 @@ func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool
 		recovering = len(a.row) > 0 && a.row[0] == "t"
 	}
 	return shown, recovering, nil
+}
+
+// dialer opens connections and remembers where they lead. A login that fails can leave
+// it behind in a goroutine that dials once more, to cancel what cannot be running.
+type dialer struct {
+	dial pgconn.DialFunc
+
+	mu      sync.Mutex
+	targets map[net.Conn][2]string
+}
+
+func (d *dialer) open(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := d.dial(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetKeepAliveConfig(keepAlive) // without it a dead server is found later
+	}
+	if _, ok := conn.(syscall.Conn); ok {
+		conn = reactor.Wrap(conn)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.targets == nil {
+		d.targets = map[net.Conn][2]string{}
+	}
+	d.targets[conn] = [2]string{network, address}
+	return conn, nil
+}
+
+// target is what a connection has been dialed with.
+func (d *dialer) target(conn net.Conn) (network, address string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	target := d.targets[conn]
+	return target[0], target[1]
 }
 
 // expiry is when a connection made now is too old; not all at one time.
