@@ -40,7 +40,7 @@ func (a *attempt) exchange(account access.Account) (final *pgproto3.Authenticati
 	if err != nil {
 		return nil, nil, err
 	}
-	conversation, first, err := a.converse(body, account.Verifier)
+	conversation, bound, first, err := a.converse(body, account.Verifier)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -63,37 +63,40 @@ func (a *attempt) exchange(account access.Account) (final *pgproto3.Authenticati
 		return &pgproto3.AuthenticationSASLFinal{Data: []byte(proof)}, nil, nil
 	case err == nil || proof == xscram.ErrInvalidProof:
 		return nil, errWrongPassword, nil
-	case proof == xscram.ErrChannelBindingsDontMatch:
+	case proof == xscram.ErrChannelBindingsDontMatch && bound:
+		// Somebody else's certificate was presented to the client.
 		return nil, nil, newFatal(stateInvalidAuthorization, "SCRAM channel binding check failed")
+	case proof == xscram.ErrChannelBindingsDontMatch:
+		return nil, nil, violation("unexpected SCRAM channel-binding attribute in client-final-message")
 	default:
 		return nil, nil, violation("malformed SCRAM message")
 	}
 }
 
-// converse begins the conversation that the client's first message is for, and returns
-// the part of it that belongs to SCRAM.
-func (a *attempt) converse(body []byte, verifier scram.Verifier) (*xscram.ServerConversation, string, error) {
+// converse begins the conversation that the client's first message is for. It returns
+// whether the client binds the password to the channel, and what the message says.
+func (a *attempt) converse(body []byte, verifier scram.Verifier) (c *xscram.ServerConversation, bound bool, said string, err error) {
 	var first pgproto3.SASLInitialResponse
 	if err := first.Decode(body); err != nil {
-		return nil, "", violation("malformed SASLInitialResponse message")
+		return nil, false, "", violation("malformed SASLInitialResponse message")
 	}
 	// The name inside the exchange is not looked at, as in PostgreSQL.
 	server, err := xscram.SHA256.NewServer(func(string) (xscram.StoredCredentials, error) {
 		return credentials(verifier), nil
 	})
 	if err != nil {
-		return nil, "", err
+		return nil, false, "", err
 	}
 	data := string(first.Data)
 	switch {
 	case first.AuthMechanism == mechanismBinding && a.binding.IsSupported():
-		return server.NewConversationWithChannelBindingRequired(a.binding), data, nil
+		return server.NewConversationWithChannelBindingRequired(a.binding), true, data, nil
 	case first.AuthMechanism == mechanism && !strings.HasPrefix(data, "p"):
-		return server.NewConversationWithChannelBinding(a.binding), data, nil
+		return server.NewConversationWithChannelBinding(a.binding), false, data, nil
 	case first.AuthMechanism == mechanism:
-		return nil, "", violation("malformed SCRAM message")
+		return nil, false, "", violation("malformed SCRAM message")
 	default:
-		return nil, "", violation("client selected an invalid SASL authentication mechanism")
+		return nil, false, "", violation("client selected an invalid SASL authentication mechanism")
 	}
 }
 
