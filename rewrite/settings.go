@@ -164,7 +164,7 @@ func (w *walker) setTransaction(n *pg.VariableSetStmt) error {
 	case "TRANSACTION":
 		return w.transactionModes(n.GetArgs())
 	case "SESSION CHARACTERISTICS":
-		return w.sessionModes(n.GetArgs())
+		return w.transactionModes(n.GetArgs())
 	case "TRANSACTION SNAPSHOT":
 		return refuse(stateNotSupported, "Use REPEATABLE READ, and one session.", "kproxy does not support SET TRANSACTION SNAPSHOT")
 	}

@@ -203,34 +203,25 @@ func (w *walker) transaction(n *pg.TransactionStmt) error {
 	return w.transactionModes(n.GetOptions())
 }
 
+// transactionModes allows all modes. READ WRITE, which some drivers ask for with each
+// transaction, and with which pools give a connection back that was read-only, becomes
+// READ ONLY where nothing can be written: as on a standby, it is the transactions that
+// write nothing.
 func (w *walker) transactionModes(modes []*pg.Node) error {
 	for _, node := range modes {
 		mode := node.GetDefElem()
 		switch mode.GetDefname() {
 		case "transaction_isolation", "transaction_deferrable":
 		case "transaction_read_only":
-			if !w.temporaryTables && mode.GetArg().GetAConst().GetIval().GetIval() != 1 {
-				return refuse(stateReadOnly, "Leave READ WRITE out.",
-					"kproxy publishes read-only views: READ WRITE is not allowed").at(mode.GetLocation())
+			if mode.GetArg().GetAConst() == nil {
+				return refuse(stateNotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
+			}
+			if !w.temporaryTables {
+				mode.Arg = pg.MakeAConstIntNode(1, 0)
 			}
 		default:
 			return refuse(stateNotSupported, "", "kproxy does not support transaction mode %q", mode.GetDefname()).at(mode.GetLocation())
 		}
 	}
 	return nil
-}
-
-// sessionModes are those of the transactions to come. READ WRITE, with which pools give
-// a connection back that was read-only, becomes READ ONLY: as on a standby, it is the
-// transactions that write nothing.
-func (w *walker) sessionModes(modes []*pg.Node) error {
-	for _, node := range modes {
-		if mode := node.GetDefElem(); mode.GetDefname() == "transaction_read_only" && !w.temporaryTables {
-			if mode.GetArg().GetAConst() == nil {
-				return refuse(stateNotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
-			}
-			mode.Arg = pg.MakeAConstIntNode(1, 0)
-		}
-	}
-	return w.transactionModes(modes)
 }

@@ -188,10 +188,11 @@ START TRANSACTION ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE
 -- then
 SELECT name FROM people
 
--- refused 25
+-- Drivers send it with each transaction; it stays read-only all the same.
+-- allowed
 START TRANSACTION READ WRITE
 
--- refused 25 42
+-- refused 42
 BEGIN ISOLATION LEVEL REPEATABLE READ, READ WRITE
 -- then
 DELETE FROM codes

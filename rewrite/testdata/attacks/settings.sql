@@ -63,7 +63,7 @@ SET default_transaction_read_only = off
 -- refused 22
 SET transaction_read_only = off
 
--- refused 25
+-- allowed
 BEGIN; SET TRANSACTION READ WRITE
 
 -- Pools send it; sessions stay read-only all the same.
