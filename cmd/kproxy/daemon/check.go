@@ -47,12 +47,8 @@ func FormatReport(c *config.Config, report inspect.Report) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// idleTimeoutVersion is the first server_version_num with idle_session_timeout.
-const idleTimeoutVersion = 140000
-
 // Codes of the findings made here.
 const (
-	codeIdleTimeout  = "idle-timeout"
 	codeLogin        = "login"
 	codeServer       = "server"
 	codeAuthQuery    = "auth-query"
@@ -91,13 +87,6 @@ func check(ctx context.Context, c *config.Config, all bool) (Checked, error) {
 	server, err := inspect.Server(ctx, conn)
 	if err != nil {
 		return Checked{}, fmt.Errorf("checking the server: %w", err)
-	}
-	if c.Timeouts.Idle > 0 && server.VersionNum < idleTimeoutVersion {
-		report = append(report, inspect.Finding{
-			Severity: inspect.Error, Code: codeIdleTimeout,
-			What: "timeouts.idle needs idle_session_timeout, which this server does not have",
-			Fix:  "upgrade to PostgreSQL 14, or leave timeouts.idle out",
-		})
 	}
 	if all && len(report.Errors()) == 0 {
 		report = append(report, checkReaders(ctx, c, server.SystemIdentifier)...)

@@ -67,11 +67,9 @@ func sessionConfig(c *config.Config, reader config.Connection) (*pgconn.Config, 
 	for name, setting := range pinned {
 		upstream.RuntimeParams[name] = setting
 	}
+	// The other time-outs are the proxy's: the server would end kept connections by them.
 	if t := c.Timeouts.Statement; t > 0 {
 		upstream.RuntimeParams["statement_timeout"] = fmt.Sprint(t.Milliseconds())
-	}
-	if t := c.Timeouts.Idle; t > 0 {
-		upstream.RuntimeParams["idle_session_timeout"] = fmt.Sprint(t.Milliseconds())
 	}
 	return upstream, nil
 }

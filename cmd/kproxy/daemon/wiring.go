@@ -86,15 +86,11 @@ func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, erro
 	}, nil
 }
 
-// pinnedByOperator are the settings that bound clients and that they must not
+// pinnedByOperator are the settings of the server that bound clients and that they must not
 // raise.
 func pinnedByOperator(t config.Timeouts) []string {
-	var names []string
 	if t.Statement > 0 {
-		names = append(names, "statement_timeout")
+		return []string{"statement_timeout"}
 	}
-	if t.Idle > 0 {
-		names = append(names, "idle_session_timeout")
-	}
-	return names
+	return nil
 }
