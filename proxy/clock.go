@@ -1,6 +1,9 @@
 package proxy
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // limit is a bound of [Timeouts] that a session has come to.
 type limit byte
@@ -39,37 +42,65 @@ func (l limit) report() report { return reports[l] }
 // about once a second. "Running" means that the server has yet to answer something. The
 // zero value, with limits, is a session outside of transactions that ready is told of
 // next.
+//
+// PostgreSQL keeps answers back until a Sync, a Flush or the end of a text, so that of
+// several statements sent ahead none is seen to end before the last. They may take as
+// long as all of them may: what bounds each of them is the server's statement_timeout.
 type clock struct {
 	limits Timeouts
 
-	turn     time.Time // the server's or the client's, whose it is, began
-	began    time.Time // of the transaction; zero = there is none
-	canceled time.Time // what runs; zero = it was not
+	turn       time.Time // the server's or the client's, whose it is, began
+	statements int       // that are running, at most
+	began      time.Time // of the transaction; zero = there is none
+	canceled   time.Time // what runs; zero = it was not
 }
 
 // sent: something that the server answers goes to it; running as it was before.
 func (c *clock) sent(now time.Time, running bool) {
 	if !running {
-		c.turn, c.canceled = now, time.Time{}
+		c.rest(now)
 	}
 	if c.began.IsZero() {
 		c.began = now
 	}
 }
 
+// expect: what was sent last are so many statements, or fewer: one of Execute, those of
+// the text of Query.
+func (c *clock) expect(statements int) { c.statements += statements }
+
+// rest: from now on, nothing of what was sent before is running.
+func (c *clock) rest(now time.Time) {
+	c.turn, c.statements, c.canceled = now, 0, time.Time{}
+}
+
 // answered: a message was answered, by an end of a statement (CommandComplete,
-// EmptyQueryResponse, PortalSuspended, ErrorResponse) or otherwise; running as it is
-// since. PostgreSQL measures from the first message of a statement on, be it Parse, and
-// each statement of a text for itself.
+// EmptyQueryResponse, PortalSuspended) or otherwise; running as it is since. The time of a
+// statement begins, as with PostgreSQL, with its first message, be it Parse.
 func (c *clock) answered(now time.Time, statement, running bool) {
-	if statement || !running {
-		c.turn, c.canceled = now, time.Time{}
+	switch {
+	case !running:
+		c.rest(now)
+	case statement:
+		c.turn, c.statements = now, max(c.statements-1, 0)
+		if c.canceling() {
+			c.canceled = now // which may have come too late for it
+		}
 	}
+}
+
+// failed: there was an error (ErrorResponse); running as it is since.
+func (c *clock) failed(now time.Time, running bool) {
+	c.answered(now, true, running)
+	c.canceled = time.Time{}
 }
 
 // ready: the server is ready for the next text (ReadyForQuery); running as it is since.
 func (c *clock) ready(now time.Time, status byte, running bool) {
 	c.turn, c.canceled = now, time.Time{}
+	if !running {
+		c.rest(now)
+	}
 	switch {
 	case status != 'I':
 	case running: // what was sent ahead begins now
@@ -94,10 +125,10 @@ func (c *clock) due(now time.Time, running bool) limit {
 		}
 	}
 	switch {
-	case running && !c.canceled.IsZero():
+	case running && c.canceling():
 		bound(limitUnanswered, c.canceled, cancelGrace)
 	case running:
-		bound(limitStatement, c.turn, c.limits.Statement)
+		bound(limitStatement, c.turn, times(c.limits.Statement, c.statements))
 	case c.began.IsZero():
 		bound(limitIdle, c.turn, c.limits.Idle)
 	default:
@@ -108,4 +139,13 @@ func (c *clock) due(now time.Time, running bool) limit {
 		c.canceled = now
 	}
 	return reached
+}
+
+// times is the time that so many statements may take, or one; 0 where that is beyond
+// all bounds.
+func times(each time.Duration, statements int) time.Duration {
+	if n := time.Duration(max(statements, 1)); each <= math.MaxInt64/n {
+		return each * n
+	}
+	return 0
 }

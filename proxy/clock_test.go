@@ -9,10 +9,11 @@ import (
 
 // happening is what a clock was told.
 type happening struct {
-	at        int // seconds
-	kind      byte
-	statement bool // of 'a', answered
-	status    byte // of 'Z', ready
+	at        int  // seconds
+	kind      byte // sent, answered, failed, Z (ready), canceled, - (time passes)
+	expects   int  // of 's': statements
+	statement bool // of 'a' and 'f': one has ended
+	status    byte // of 'Z'
 	running   int  // unanswered messages after it
 }
 
@@ -59,15 +60,15 @@ func (h *history) due(now int) limit {
 		bounds = append(bounds, bound{limitTransaction, began, h.limits.Transaction}) // wins where equal
 	}
 	statement := h.last(func(before, now happening) bool {
-		return now.kind == 's' && before.running == 0 || now.kind == 'a' && now.statement || now.kind == 'Z'
+		return now.kind == 's' && before.running == 0 || now.statement || now.kind == 'Z'
 	})
 	rest := h.last(func(before, now happening) bool { return before.running > 0 && now.running == 0 })
-	canceled := h.last(func(_, now happening) bool { return now.kind == 'c' })
+	canceled := h.last(func(_, now happening) bool { return now.kind == 'c' || now.statement })
 	switch running := h.all[len(h.all)-1].running > 0; {
 	case running && h.canceling():
 		bounds = append(bounds, bound{limitUnanswered, canceled, cancelGrace})
 	case running:
-		bounds = append(bounds, bound{limitStatement, statement, h.limits.Statement})
+		bounds = append(bounds, bound{limitStatement, statement, h.limits.Statement * time.Duration(max(h.expected(), 1))})
 	case began >= 0:
 		bounds = append(bounds, bound{limitIdleInTransaction, rest, h.limits.IdleInTransaction})
 	default:
@@ -82,13 +83,28 @@ func (h *history) due(now int) limit {
 	return reached
 }
 
+// expected counts the statements that may be running, without those that have ended.
+func (h *history) expected() (n int) {
+	for i, now := range h.all {
+		switch {
+		case now.running == 0, now.kind == 's' && h.all[i-1].running == 0:
+			n = now.expects
+		case now.statement:
+			n = max(n-1, 0)
+		default:
+			n += now.expects
+		}
+	}
+	return n
+}
+
 // canceling tells whether what runs was canceled.
 func (h *history) canceling() bool {
 	for i := len(h.all) - 1; i > 0; i-- {
 		switch now := h.all[i]; {
 		case now.kind == 'c':
 			return true
-		case now.kind == 'Z', now.kind == 'a' && (now.statement || now.running == 0), now.kind == 's' && h.all[i-1].running == 0:
+		case now.kind == 'Z', now.kind == 'f', now.running == 0, now.kind == 's' && h.all[i-1].running == 0:
 			return false
 		}
 	}
@@ -112,15 +128,20 @@ func TestClock(t *testing.T) {
 			now += random.IntN(6)
 			at := epoch.Add(time.Duration(now) * time.Second)
 			next := happening{at: now}
-			switch choice := random.IntN(4); {
-			case choice == 0 || running == 0 && choice < 3:
+			switch choice := random.IntN(5); {
+			case choice == 0 || running == 0 && choice < 4:
 				clock.sent(at, running > 0)
+				next.kind, next.expects = 's', random.IntN(3)
+				clock.expect(next.expects)
 				running++
-				next.kind = 's'
 			case choice == 1 && running > 0:
 				running--
 				next.kind, next.statement = 'a', random.IntN(2) == 0
 				clock.answered(at, next.statement, running > 0)
+			case choice == 3 && running > 0:
+				running--
+				next.kind, next.statement = 'f', true
+				clock.failed(at, running > 0)
 			case choice == 2 && running > 0:
 				running--
 				next.kind, next.status = 'Z', "ITE"[random.IntN(3)]

@@ -3,6 +3,7 @@ package proxy
 import (
 	"errors"
 	"fmt"
+	"strings"
 )
 
 // maxShortBytes caps Describe, Execute and Close (PQ_SMALL_MESSAGE_LIMIT).
@@ -140,6 +141,9 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 		}
 	}
 	r.push(stepExtended, nil, n)
+	if r.timed && f.kind == 'E' {
+		r.clock.expect(1)
+	}
 	return pass, nil
 }
 
@@ -191,6 +195,9 @@ func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 	}
 	r.unbound = true
 	r.push(stepQuery, nil, &j.note)
+	if r.timed {
+		r.clock.expect(1 + strings.Count(text, ";")) // or fewer
+	}
 	out.set(appendQuery(out.buffer(), j.statement.SQL))
 	return drop, nil
 }

@@ -135,7 +135,7 @@ func (r *relay) deliverReport(f frame, body []byte, out *outlet) {
 	refused, about := r.pipeline.fail(told.message)
 	r.rows = rows{}
 	if r.timed {
-		r.clock.answered(time.Now(), true, r.pipeline.running())
+		r.clock.failed(time.Now(), r.pipeline.running())
 	}
 	if refused != nil {
 		out.set(refused.append(out.buffer(), 'E'))
