@@ -63,22 +63,21 @@ func TestCoveredRulesNeverMatch(t *testing.T) {
 		}
 		return u
 	}
-	all, covered, equal := requests(), 0, 0
+	all, covered := requests(), 0
 	for range 200_000 {
 		first, second := draw(), draw()
 		escaped := slices.ContainsFunc(all, func(q request) bool { return second.matches(q) && !first.matches(q) })
-		if first.covers(second) {
+		covers := first.covers(second)
+		switch {
+		case covers && escaped:
+			t.Fatalf("%+v covers %+v, which matches more", first, second)
+		case covers:
 			covered++
-			if escaped {
-				t.Fatalf("%+v covers %+v, which matches more", first, second)
-			}
-		} else if !escaped && len(first.From) < 2 && len(first.Databases) < 2 && len(first.Users) < 3 {
+		case !escaped && len(first.From) < 2 && len(first.Databases) < 2 && len(first.Users) < 3:
 			t.Fatalf("%+v does not cover %+v, which matches no more", first, second)
-		} else if !escaped {
-			equal++
 		}
 	}
 	if covered < 1000 {
-		t.Errorf("%d pairs cover each other, %d do by chance", covered, equal)
+		t.Errorf("%d pairs cover each other", covered)
 	}
 }
