@@ -116,8 +116,10 @@ func (c *clock) canceling() bool { return !c.canceled.IsZero() }
 // due returns the bound that the session has come to, noLimit where that is none.
 // limitStatement is returned once for what runs. Of several bounds the one that was come
 // to first counts, and of a transaction's and another, as with PostgreSQL, the
-// transaction's.
-func (c *clock) due(now time.Time, running bool) limit {
+// transaction's. Open says that what was sent last is neither a Sync nor a Query, so that
+// the server may have finished and keep its answers back: what goes on after it was
+// canceled is then taken for a wait for the client.
+func (c *clock) due(now time.Time, running, open bool) limit {
 	reached, since := noLimit, now
 	bound := func(l limit, begin time.Time, most time.Duration) {
 		if end := begin.Add(most); most > 0 && !begin.IsZero() && !end.After(since) {
@@ -125,6 +127,8 @@ func (c *clock) due(now time.Time, running bool) limit {
 		}
 	}
 	switch {
+	case running && c.canceling() && open:
+		bound(limitIdleInTransaction, c.canceled, c.limits.IdleInTransaction)
 	case running && c.canceling():
 		bound(limitUnanswered, c.canceled, cancelGrace)
 	case running:

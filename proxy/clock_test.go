@@ -48,7 +48,7 @@ func (h *history) transaction() int {
 	return -1
 }
 
-func (h *history) due(now int) limit {
+func (h *history) due(now int, open bool) limit {
 	type bound struct {
 		limit
 		begin int
@@ -65,6 +65,8 @@ func (h *history) due(now int) limit {
 	rest := h.last(func(before, now happening) bool { return before.running > 0 && now.running == 0 })
 	canceled := h.last(func(_, now happening) bool { return now.kind == 'c' || now.statement })
 	switch running := h.all[len(h.all)-1].running > 0; {
+	case running && h.canceling() && open:
+		bounds = append(bounds, bound{limitIdleInTransaction, canceled, h.limits.IdleInTransaction})
 	case running && h.canceling():
 		bounds = append(bounds, bound{limitUnanswered, canceled, cancelGrace})
 	case running:
@@ -154,8 +156,9 @@ func TestClock(t *testing.T) {
 			if got, want := clock.canceling(), h.canceling(); got != want {
 				t.Fatalf("seed %d: after %s: canceling %v, want %v", seed, h, got, want)
 			}
-			want := h.due(now)
-			got := clock.due(at, running > 0)
+			open := random.IntN(2) == 0
+			want := h.due(now, open)
+			got := clock.due(at, running > 0, open)
 			if got != want {
 				t.Fatalf("seed %d: %+v: after %s: limit %d, want %d", seed, limits, h, got, want)
 			}

@@ -337,7 +337,7 @@ func (s *session) tick(now time.Time) {
 	if !s.timed {
 		return
 	}
-	switch reached := s.clock.due(now, s.pipeline.running()); reached {
+	switch reached := s.clock.due(now, s.pipeline.running(), s.pipeline.open); reached {
 	case noLimit:
 	case limitStatement:
 		go func() {

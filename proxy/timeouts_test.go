@@ -140,3 +140,20 @@ func TestTransactionTimeout(t *testing.T) {
 		t.Errorf("outside of transactions: %s", got)
 	}
 }
+
+// TestAnswersKeptBack waits longer than a statement may run before it asks for its
+// answer.
+func TestAnswersKeptBack(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, func(c *Config) { c.Timeouts.Statement, c.Timeouts.IdleInTransaction = allowed, 4*allowed })
+	slow, silent := p.loginWire(t), p.loginWire(t)
+	for _, w := range []*wire{slow, silent} {
+		w.send(extended("SELECT 1")...)
+	}
+	time.Sleep(2 * allowed)
+	slow.send(append(extended("SELECT 2"), &oldproto.Sync{})...)
+	if got := slow.script(1); got != "1 2 D(1) C(SELECT 1) 1 2 D(2) C(SELECT 1) ZI" {
+		t.Errorf("the slow client: %s", got)
+	}
+	silent.expectLast(stateIdleInTransactionTimeout, "terminating connection due to idle-in-transaction timeout")
+}
