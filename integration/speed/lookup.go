@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+)
+
+// series are the samples of each way, in the order of the rounds.
+type series map[*way][]sample
+
+// column is one figure of all samples of a way.
+func (s series) column(w *way, figure func(sample) float64) []float64 {
+	var column []float64
+	for _, one := range s[w] {
+		column = append(column, figure(one))
+	}
+	return column
+}
+
+func rateOf(s sample) float64      { return s.rate }
+func meanOf(s sample) float64      { return s.mean }
+func medianOf(s sample) float64    { return s.median }
+func worstOf(s sample) float64     { return s.worst }
+func processorOf(s sample) float64 { return s.processor }
+
+// named finds a way.
+func (b *bench) named(name string) *way {
+	for _, w := range b.ways {
+		if w.name == name {
+			return w
+		}
+	}
+	return nil
+}
+
+// run measures work by some ways in all rounds. The statement is the lookup, as each way
+// has it.
+func (b *bench) lookupRounds(ctx context.Context, ways []*way, todo work) (series, error) {
+	got := series{}
+	err := b.rounds(ctx, ways, func(w *way) error {
+		todo.script = b.site.lookupPublished
+		if w.protected {
+			todo.script = b.site.lookup
+		}
+		var s sample
+		if err := b.quietly(func() (err error) {
+			s, err = b.pgbench(ctx, w, todo)
+			return err
+		}); err != nil {
+			return err
+		}
+		got[w] = append(got[w], s)
+		return nil
+	})
+	return got, err
+}
+
+// lookups compares rates and latencies of one row by its index.
+func lookups(ctx context.Context, b *bench) error {
+	for _, protocol := range b.protocols {
+		var t table
+		t.add("clients", "way", "tps", "of pgbouncer's tps", "of direct", "mean ms", "p50 ms", "p99 ms", "added mean µs", "proxy's CPU µs", "of pgbouncer's CPU")
+		for _, clients := range b.clients {
+			got, err := b.lookupRounds(ctx, b.ways, work{clients: clients, protocol: protocol})
+			if err != nil {
+				return err
+			}
+			for _, w := range b.ways {
+				t.add(b.lookupRow(got, w, clients)...)
+			}
+		}
+		fmt.Fprintf(b.out, "One row by an index, %s protocol, %d rounds of %v:\n\n", protocol, b.options.rounds, b.time)
+		t.write(b.out)
+	}
+	return nil
+}
+
+func (b *bench) lookupRow(got series, w *way, clients int) []string {
+	bouncer, straight := b.named(peer), b.named(direct)
+	rates, means := got.column(w, rateOf), got.column(w, meanOf)
+	row := []string{
+		strconv.Itoa(clients), w.name, fmt.Sprintf("%.0f", median(rates)),
+		compare(rates, got.column(bouncer, rateOf)).String(),
+		compare(rates, got.column(straight, rateOf)).String(),
+		fmt.Sprintf("%.3f", median(means)),
+		fmt.Sprintf("%.3f", median(got.column(w, medianOf))),
+		fmt.Sprintf("%.3f", median(got.column(w, worstOf))),
+	}
+	if w == straight {
+		return append(row, "", "", "")
+	}
+	processors := got.column(w, processorOf)
+	return append(row,
+		fmt.Sprintf("%.0f", 1000*(median(means)-median(got.column(straight, meanOf)))),
+		fmt.Sprintf("%.1f", median(processors)),
+		compare(processors, got.column(bouncer, processorOf)).String())
+}

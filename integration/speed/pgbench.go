@@ -1,0 +1,150 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// work is what pgbench is asked to do.
+type work struct {
+	clients  int
+	protocol string
+	script   string // SQL; :stay is a random number of a record
+	// reconnect has each transaction make a connection of its own.
+	reconnect bool
+	tls       bool
+}
+
+// sample is one run of pgbench by one way.
+type sample struct {
+	rate          float64 // transactions a second
+	mean          float64 // of a transaction, in milliseconds
+	median, worst float64 // the same; worst is the 99th percentile
+	processor     float64 // microseconds of the proxy's processor time a transaction
+}
+
+// logged is the share of the transactions whose times pgbench logs.
+const logged = "0.1"
+
+// pgbench runs for the time that was asked for.
+func (b *bench) pgbench(ctx context.Context, w *way, todo work) (sample, error) {
+	// stay = patient_id * 611953 % 15485863, as in addStays.
+	script := fmt.Sprintf("\\set id random(1, %d)\n\\set stay :id * 611953 %% 15485863\n%s;\n", b.records, todo.script)
+	if !strings.Contains(todo.script, ":stay") {
+		script = todo.script + ";\n"
+	}
+	if err := b.write("script.sql", script); err != nil {
+		return sample{}, err
+	}
+	arguments := []string{
+		"--no-vacuum", "--file", b.path("script.sql"), "--client", strconv.Itoa(todo.clients), "--jobs", "1",
+		"--protocol", todo.protocol, "--time", strconv.Itoa(int(b.time.Seconds())),
+	}
+	if todo.reconnect {
+		arguments = append(arguments, "--connect")
+	} else {
+		arguments = append(arguments, "--log", "--log-prefix", b.path("transactions"), "--sampling-rate", logged)
+	}
+	cmd := exec.CommandContext(ctx, "pgbench", arguments...)
+	cmd.Env = append(os.Environ(), w.environment(todo.tls)...)
+	before := 0.0
+	if w.process != nil {
+		before = cpu(w.process.cmd.Process.Pid)
+	}
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		return sample{}, fmt.Errorf("pgbench: %w: %s", err, output)
+	}
+	s, transactions, err := parseReport(string(output))
+	if err != nil {
+		return s, err
+	}
+	if w.process != nil {
+		s.processor = (cpu(w.process.cmd.Process.Pid) - before) / transactions * 1e6
+	}
+	if todo.reconnect {
+		return s, nil
+	}
+	s.median, s.worst, err = b.latencies()
+	return s, err
+}
+
+var (
+	rateLine  = regexp.MustCompile(`(?m)^tps = ([0-9.]+) `)
+	meanLine  = regexp.MustCompile(`(?m)^latency average = ([0-9.]+) ms`)
+	countLine = regexp.MustCompile(`(?m)^number of transactions actually processed: ([0-9]+)`)
+)
+
+// parseReport reads what pgbench says at its end.
+func parseReport(text string) (s sample, transactions float64, err error) {
+	for _, part := range []struct {
+		line *regexp.Regexp
+		to   *float64
+	}{{rateLine, &s.rate}, {meanLine, &s.mean}, {countLine, &transactions}} {
+		found := part.line.FindStringSubmatch(text)
+		if found == nil {
+			return s, 0, fmt.Errorf("pgbench reports nothing like %s:\n%s", part.line, text)
+		}
+		if *part.to, err = strconv.ParseFloat(found[1], 64); err != nil {
+			return s, 0, fmt.Errorf("reading pgbench's report: %w", err)
+		}
+	}
+	if transactions == 0 {
+		return s, 0, fmt.Errorf("no transaction:\n%s", text)
+	}
+	return s, transactions, nil
+}
+
+// latencies reads pgbench's logs, in milliseconds, and removes them.
+func (b *bench) latencies() (middle, worst float64, err error) {
+	files, err := filepath.Glob(b.path("transactions*"))
+	if err != nil {
+		return 0, 0, err
+	}
+	var all []float64
+	for _, path := range files {
+		file, err := os.Open(path)
+		if err != nil {
+			return 0, 0, err
+		}
+		all, err = readLog(file, all)
+		if err := file.Close(); err != nil {
+			return 0, 0, err
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+		if err := os.Remove(path); err != nil {
+			return 0, 0, err
+		}
+	}
+	slices.Sort(all)
+	return quantile(all, 0.5), quantile(all, 0.99), nil
+}
+
+// readLog appends the times of the transactions in a log of pgbench, whose third field
+// is in microseconds.
+func readLog(log io.Reader, to []float64) ([]float64, error) {
+	lines := bufio.NewScanner(log)
+	for lines.Scan() {
+		fields := strings.Fields(lines.Text())
+		if len(fields) < 3 {
+			return to, fmt.Errorf("a line of pgbench's log has %d fields", len(fields))
+		}
+		microseconds, err := strconv.ParseFloat(fields[2], 64)
+		if err != nil {
+			return to, fmt.Errorf("reading pgbench's log: %w", err)
+		}
+		to = append(to, microseconds/1000)
+	}
+	return to, lines.Err()
+}
