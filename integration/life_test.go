@@ -20,14 +20,6 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-const lifePolicy = `tables:
-  public.people:
-    constraints: [{k: 5}]
-    columns:
-      age: {role: quasi-identifying, hierarchy: numeric, publish: range}
-      n: insensitive
-`
-
 // serviceManager is a socket that stands for systemd's.
 type serviceManager struct {
 	*net.UnixConn
@@ -69,7 +61,7 @@ func (m serviceManager) hears(t *testing.T, assignment string) string {
 // stopping.
 func TestServiceManager(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, sqlSite(operatedSchema, lifePolicy))
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
 	s.kproxy(t, "setup").must(t)
 	m := startServiceManager(t)
 	p := s.launch(t, "NOTIFY_SOCKET="+m.path, "WATCHDOG_USEC=1000000")
@@ -108,7 +100,7 @@ func TestServiceManager(t *testing.T) {
 // TestSocketActivation has clients wait while kproxy is started and started again.
 func TestSocketActivation(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, sqlSite(operatedSchema, lifePolicy))
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
 	s.kproxy(t, "setup").must(t)
 	listener, err := net.Listen("tcp", s.address)
 	if err != nil {
@@ -145,7 +137,7 @@ func TestSocketActivation(t *testing.T) {
 // TestUnixSocket serves psql where it looks for sockets, beside TCP.
 func TestUnixSocket(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, sqlSite(operatedSchema, lifePolicy))
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
 	dir, err := os.MkdirTemp("", "kproxy-socket-") // short: a socket's path has 107 bytes at most
 	if err != nil {
 		t.Fatal(err)
@@ -193,7 +185,7 @@ func TestUnixSocket(t *testing.T) {
 // TestBehindLoadBalancer has the client's address come in a header of the PROXY protocol.
 func TestBehindLoadBalancer(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, sqlSite(operatedSchema, lifePolicy))
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
 	s.replace(t, "listen: "+s.address, "listen: "+s.address+"\nproxy_protocol: {from: [127.0.0.1]}")
 	s.kproxy(t, "setup").must(t)
 	p := s.serve(t)
@@ -239,7 +231,7 @@ func TestBehindLoadBalancer(t *testing.T) {
 // TestCertificateRotates puts another certificate into the same files, under load.
 func TestCertificateRotates(t *testing.T) {
 	t.Parallel()
-	o := sqlSite(operatedSchema, lifePolicy)
+	o := sqlSite(operatedSchema, countedPolicy)
 	o.settings = "tls: {cert_file: server.crt, key_file: server.key}"
 	s := newSite(t, o)
 	s.writeCertificate(t)
@@ -311,7 +303,7 @@ func TestCertificateRotates(t *testing.T) {
 // TestSignalsToEnd lets a statement finish at the first, and nothing at the second.
 func TestSignalsToEnd(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, sqlSite(operatedSchema, lifePolicy))
+	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
 	s.kproxy(t, "setup").must(t)
 	running := func(mark string) {
 		direct := connect(t, s.admin)
