@@ -160,17 +160,19 @@ type Decision struct {
 }
 
 // decide finds the first rule that matches. A refusal that depends on the user must
-// look like a wrong password, else strangers could tell from it whom the rules name;
-// what is pretended is the first rule that another user could meet at the same place.
+// look like a wrong password, else strangers could tell from it whom the rules name.
+// What is pretended is the rule that a user meets whom none names. Where that is none,
+// or a refusal, it is the first by which somebody could log in at the same place; those by
+// password go before those by certificate, for passwords are what is guessed at.
 func decide(rules []Rule, q Request) Decision {
 	refused := Decision{Refused: true}
-	pretended := false
 	for i, rule := range rules {
 		if !rule.matchesPlace(q) {
 			continue
 		}
-		if rule.Method != Reject && !pretended {
-			refused.Rule, pretended = rule, true
+		if refused.Method == Reject || refused.Method == Certificate && rule.Method == Password ||
+			rule.Method != Reject && len(rule.Users) == 0 {
+			refused.Rule = rule
 		}
 		if refused.Number == 0 && rule.matchesUser(q.User) {
 			if rule.Method != Reject {
@@ -178,7 +180,7 @@ func decide(rules []Rule, q Request) Decision {
 			}
 			refused.Number = i + 1
 		}
-		if rule.Method == Reject && len(rule.Users) == 0 {
+		if len(rule.Users) == 0 {
 			break // nobody gets beyond
 		}
 	}

@@ -43,7 +43,7 @@ func TestDecide(t *testing.T) {
 		{"ann", "clinic", Unix, "", want{2, true, Password}}, // as a wrong password: root may
 		{"ann", "clinic", TLS, "10.9.1.2", want{3, true, Reject}},
 		{"eve", "clinic", TLS, "10.9.1.2", want{3, true, Reject}},
-		{"eve", "clinic", TLS, "10.1.1.2", want{4, true, Certificate}}, // as the first that others may meet
+		{"eve", "clinic", TLS, "10.1.1.2", want{4, true, Password}}, // as the first with a password that others may meet
 		{"eve", "clinic", TLS, "11.1.1.2", want{7, false, Password}},
 		{"ann", "clinic", TLS, "10.1.1.2", want{5, false, Certificate}},
 		{"ann", "clinic", TLS, "::ffff:10.1.1.2", want{5, false, Certificate}},
@@ -70,8 +70,8 @@ func TestDecide(t *testing.T) {
 	}
 }
 
-// TestRefusalsDoNotTellUsers looks at all short lists of rules: who is refused sees what
-// somebody whom no rule names sees, unless that one is let in.
+// TestRefusalsDoNotTellUsers looks at all short lists of rules: who is refused is asked
+// for what somebody is asked for whom no rule names.
 func TestRefusalsDoNotTellUsers(t *testing.T) {
 	t.Parallel()
 	kinds := []Rule{
@@ -81,6 +81,8 @@ func TestRefusalsDoNotTellUsers(t *testing.T) {
 		{Method: Reject, Users: []string{"ann"}},
 		{Method: Password, Users: []string{"bob"}},
 		{Method: Reject, Users: []string{"bob"}},
+		{Method: Certificate},
+		{Method: Certificate, Users: []string{"ann"}},
 	}
 	const length = 4
 	lists := 1
@@ -96,7 +98,7 @@ func TestRefusalsDoNotTellUsers(t *testing.T) {
 		stranger := ask("eve")
 		for _, user := range []string{"ann", "bob"} {
 			d := ask(user)
-			if d.Method != stranger.Method {
+			if d.Refused && d.Method != stranger.Method {
 				t.Fatalf("%+v: %s meets %+v, a stranger %+v", rules, user, d, stranger)
 			}
 		}
@@ -132,5 +134,20 @@ func TestZeroRuleRefuses(t *testing.T) {
 	t.Parallel()
 	if d := decide([]Rule{{}}, Request{User: "ann", Transport: TLS}); !d.Refused || d.Method != Reject {
 		t.Errorf("%+v", d)
+	}
+}
+
+// TestPasswordsArePretended has users of both kinds, and one who is neither.
+func TestPasswordsArePretended(t *testing.T) {
+	t.Parallel()
+	rules := []Rule{
+		{Transport: TLS, Users: []string{"tableau"}, Method: Certificate},
+		{Transport: TLS, Users: []string{"ann"}, Method: Password},
+	}
+	for _, transport := range []Transport{Plain, TLS} {
+		d := decide(rules, Request{User: "eve", Transport: transport})
+		if want := map[Transport]Method{Plain: Reject, TLS: Password}[transport]; !d.Refused || d.Method != want {
+			t.Errorf("%s: %+v", transport, d)
+		}
 	}
 }
