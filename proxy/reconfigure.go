@@ -1,9 +1,11 @@
 package proxy
 
+import "github.com/kproxy/kproxy/proxy/access"
+
 // Reconfigure has connections that are accepted from now on served under another
 // configuration; sessions go on under the one that they began with. Those end at once
 // with FATAL 57P01 whose user is gone, has another verifier or reader, or is no longer
-// let in by the rules. The Gate should be the same: each session asks its own. The error
+// let in by the rules or without TLS; clients' certificates are not looked at again. The Gate should be the same: each session asks its own. The error
 // lists all mistakes; nothing is changed then.
 func (s *Server) Reconfigure(c Config) error {
 	next, err := c.settings(s.current.Load().access.Next)
@@ -24,6 +26,9 @@ func (s *Server) Reconfigure(c Config) error {
 
 // admits tells whether who has logged in under earlier settings could do so still.
 func (s *settings) admits(session *session) bool {
+	if s.TLSRequired && session.who.Transport == access.Plain {
+		return false
+	}
 	return s.access.Admits(session.who)
 }
 

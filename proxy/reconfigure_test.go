@@ -2,10 +2,12 @@ package proxy
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 
 	oldproto "github.com/jackc/pgproto3/v2"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/proxy/access"
@@ -91,4 +93,56 @@ func TestReconfigure(t *testing.T) {
 		t.Fatalf("a session within the limit: %v", err)
 	}
 	_ = conn.Close(context.Background())
+}
+
+// TestReconfigureEndsWhoMayNot takes ways to log in away under sessions.
+func TestReconfigureEndsWhoMayNot(t *testing.T) {
+	t.Parallel()
+	server, _, _ := certificate(t)
+	for name, test := range map[string]struct {
+		change     func(*Config)
+		plain, tls bool // stays
+	}{
+		"nothing":             {func(*Config) {}, true, true},
+		"TLS is required":     {func(c *Config) { c.TLSRequired = true }, false, true},
+		"a rule for TLS only": {func(c *Config) { c.Access.Rules = []access.Rule{{Transport: access.TLS, Method: access.Password}} }, false, true},
+		"not from here": {func(c *Config) {
+			c.Access.Rules = []access.Rule{{Method: access.Reject, Addresses: loopback}, {Method: access.Password}}
+		}, false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var c Config
+			p := startProxy(t, func(first *Config) {
+				first.TLS = server
+				c = *first
+			})
+			plain, secure := connectPgx(t, p.url("sslmode=disable")), connectPgx(t, p.url("sslmode=require"))
+			test.change(&c)
+			if err := p.Reconfigure(c); err != nil {
+				t.Fatal(err)
+			}
+			for _, s := range []struct {
+				*pgx.Conn
+				stays bool
+			}{{plain, test.plain}, {secure, test.tls}} {
+				var err error
+				ask := func() bool {
+					_, err = s.Exec(deadline(t), "SELECT 1")
+					return err != nil
+				}
+				if s.stays {
+					if ask() {
+						t.Errorf("a session that stays: %v", err)
+					}
+					continue
+				}
+				eventually(t, "a session ends", ask)
+				var last *pgconn.PgError
+				if !errors.As(err, &last) || last.Code != stateAdminShutdown {
+					t.Errorf("a session ends with %v", err)
+				}
+			}
+		})
+	}
 }
