@@ -19,7 +19,7 @@ type conn struct {
 	group      string            // of connections that are alike
 	parameters map[string]string // as reported right after login; nobody changes it
 	picky      bool              // see picky
-	login      string            // what the inspection said right after login
+	login      state             // right after login
 	cancels    canceler
 
 	generation uint64    // of the configuration that it was made under

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"bufio"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -13,14 +14,18 @@ import (
 // maxAnswerBytes caps a message of the server to the pool itself.
 const maxAnswerBytes = 64 << 10
 
+// readerBytes holds any message but those that are long for the purpose.
+const readerBytes = 16 << 10
+
 // readers are kept from one exchange to the next; a connection has none of its own.
-var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, 4<<10) }}
+var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readerBytes) }}
 
 // answer is what the server says to one query.
 type answer struct {
-	row    []string // the first one; NULL is ""
-	failed error    // with the SQLSTATE and the server's message
-	status byte     // of the transaction afterwards, as in ReadyForQuery
+	row    []string          // the first one; NULL is ""
+	digest [sha256.Size]byte // of all rows
+	failed error             // with the SQLSTATE and the server's message
+	status byte              // of the transaction afterwards, as in ReadyForQuery
 }
 
 // ask sends simple queries in one write and reads the answers to all of them, so that
@@ -44,6 +49,7 @@ func ask(conn net.Conn, report func(name, value string), queries ...string) ([]a
 	}()
 	answers := make([]answer, 0, len(queries))
 	var current answer
+	rows := sha256.New()
 	for len(answers) < len(queries) || r.Buffered() > 0 {
 		kind, body, err := readMessage(r)
 		if err != nil {
@@ -51,6 +57,7 @@ func ask(conn net.Conn, report func(name, value string), queries ...string) ([]a
 		}
 		switch kind {
 		case 'D':
+			_, _ = rows.Write(body) // never fails
 			if current.row == nil {
 				current.row, err = parseRow(body)
 			}
@@ -63,6 +70,8 @@ func ask(conn net.Conn, report func(name, value string), queries ...string) ([]a
 				return nil, errMalformed
 			}
 			current.status = body[0]
+			rows.Sum(current.digest[:0])
+			rows.Reset()
 			answers, current = append(answers, current), answer{}
 		case 'T', 'C', 'I', 'N', 'A': // notices and notifications are nobody's
 		default:
@@ -88,10 +97,16 @@ func readMessage(r *bufio.Reader) (byte, []byte, error) {
 		return 0, nil, errMalformed
 	}
 	_, _ = r.Discard(5)
-	body := make([]byte, size)
-	if _, err := io.ReadFull(r, body); err != nil {
+	if size > readerBytes {
+		body := make([]byte, size)
+		_, err := io.ReadFull(r, body)
+		return kind, body, err
+	}
+	body, err := r.Peek(int(size))
+	if err != nil {
 		return 0, nil, err
 	}
+	_, _ = r.Discard(len(body)) // it stays where it is until the next read
 	return kind, body, nil
 }
 

@@ -94,7 +94,7 @@ var wild = []struct {
 	{"exported snapshot", true, []string{"BEGIN ISOLATION LEVEL REPEATABLE READ", "SELECT pg_export_snapshot()"}},
 	{"plans and memory", true, []string{"PREPARE big (int) AS SELECT count(*) FROM pg_class a, pg_class b WHERE a.oid > b.oid AND a.relpages = $1", "EXECUTE big(1)", "EXECUTE big(2)", "SELECT length(repeat('x', 50000000))::text"}},
 	{"own setting", true, []string{"SET my.secret = 'canary'"}},
-	{"setting of a transaction", false, []string{"SET transaction_isolation = 'repeatable read'"}}, // its source stays "session"
+	{"settings of a transaction", true, []string{"SET transaction_isolation = 'repeatable read'", "SET transaction_deferrable = on", "SET transaction_read_only = on"}},
 	{"temporary table", false, []string{"SET default_transaction_read_only = off", "CREATE TEMP TABLE left_over (a int)", "INSERT INTO left_over VALUES (1)"}},
 	{"temporary function", false, []string{"SET default_transaction_read_only = off", "CREATE FUNCTION pg_temp.f() RETURNS int LANGUAGE sql AS 'SELECT 1'"}},
 	{"temporary operator", false, []string{
@@ -137,9 +137,8 @@ func TestHostileSessions(t *testing.T) {
 	}
 }
 
-// untestable are settings with which the test would not be answered, or not understand,
-// or which are not reset.
-var untestable = regexp.MustCompile("client_encoding|_timeout|exit_on_error| transaction_")
+// untestable are settings with which the test would not be answered, or not understand.
+var untestable = regexp.MustCompile("client_encoding|_timeout|exit_on_error")
 
 // TestEverySettingIsReset changes all settings that can be, one session for half of them
 // in a transaction that is left open.

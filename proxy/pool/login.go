@@ -107,7 +107,7 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 
 // look inspects a connection that nobody has used, and names it.
 func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
-	queries := []string{c.calmly(inspection), setName(w.name)}
+	queries := []string{ofTransactions, settings, c.calmly(inspection), setName(w.name)}
 	if w.several {
 		queries = append(queries, c.calmly("SELECT pg_catalog.pg_is_in_recovery()"))
 	}
@@ -115,10 +115,10 @@ func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool
 	if err != nil {
 		return "", false, err
 	}
-	if c.login, err = inspected(answers[0]); err != nil {
+	if c.login, err = stateOf(answers[1], answers[2]); err != nil {
 		return "", false, err
 	}
-	for _, a := range answers[1:] {
+	for _, a := range answers {
 		if a.failed != nil {
 			return "", false, a.failed
 		}
