@@ -20,7 +20,7 @@ MATRIX   := ./pgserver/... ./sync/... ./catalog/... ./rewrite/... ./verify/... .
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test test-matrix regress lint bench nightly fuzz cover clean
+.PHONY: help build compiler demo postgres race test test-matrix regress suites lint bench nightly fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,10 @@ test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18
 regress: compiler postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
 	folder=$$(integration/regress.sh .regress) && \
 		$(GO) test ./integration -count 1 -timeout 9m -run 'TestRegress$$' -v -regress.folder "$$folder" $(ARGS)
+
+suites: compiler postgres ## compare the test suites of pgx, lib/pq and libpq's pipelines, straight and through kproxy (Debian: fetches the last into .regress)
+	folder=$$(integration/suites/source.sh .regress) && \
+		$(GO) test ./integration/suites -count 1 -timeout 30m -v -suites.all -suites.libpq "$$folder" $(ARGS)
 
 lint: compiler $(LINT) ## vet and lint
 	$(GO) vet ./...
