@@ -137,6 +137,7 @@ func (m *Model) bind(r *reader) (out []byte, state string) {
 	if r.bad || len(r.left) > 0 || len(p.formats) > 1 && len(p.formats) != len(columnsOf(s.Statement)) {
 		return nil, stateProtocolViolation
 	}
+	m.unbound = m.unbound && name != ""
 	m.hold(name, p)
 	return AppendMessage(nil, '2', nil), ""
 }

@@ -175,6 +175,8 @@ func executing(portal string, most int) message {
 func (g *generator) sure(portal string) bool {
 	p := g.model.portals[portal[:min(len(portal), maxName)]]
 	switch {
+	case portal == "" && g.model.unbound:
+		return false
 	case p != nil && (p.left || g.model.failed && p.exits() && (p.aborted || p.ended)):
 		return false
 	case p == nil, g.model.failed:
@@ -200,7 +202,7 @@ func (g *generator) unit(send func(message)) {
 	case 0, 1, 2, 3, 4:
 		send(g.parse(name, g.statement()))
 		send(g.bind(portal, name))
-		if g.rng.IntN(2) == 0 {
+		if g.rng.IntN(2) == 0 && (portal != "" || !g.model.unbound) {
 			send(describing('D', 'P', portal))
 		}
 		execute()
@@ -214,7 +216,9 @@ func (g *generator) unit(send func(message)) {
 	case 9:
 		send(describing('D', 'S', name))
 	case 10:
-		send(describing('D', 'P', portal))
+		if portal != "" || !g.model.unbound {
+			send(describing('D', 'P', portal))
+		}
 	default:
 		if g.rng.IntN(2) == 0 {
 			send(describing('C', 'S', name))

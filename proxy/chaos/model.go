@@ -50,6 +50,7 @@ type Model struct {
 	block, failed bool
 	busy          bool // something has run in the implicit transaction
 	skipping      bool
+	unbound       bool // see Unbound
 	statements    map[string]statement
 	portals       map[string]*portal
 }
@@ -79,6 +80,11 @@ var tooLong = Refusal{State: stateTooLong}
 
 func (m *Model) tooLong(body []byte) bool { return m.MaxText > 0 && len(body) > m.MaxText }
 
+// Unbound tells whether no Bind of the unnamed portal has succeeded since a simple query
+// was sent, if only to be skipped.
+// To describe or execute it can crash PostgreSQL then, which kproxy prevents.
+func (m *Model) Unbound() bool { return m.unbound }
+
 // Clone returns a copy that goes its own way.
 func (m *Model) Clone() *Model {
 	c := *m
@@ -105,6 +111,7 @@ func (m *Model) Status() byte {
 
 // Step returns the answer to a message, without one to Flush and Terminate.
 func (m *Model) Step(kind byte, body []byte) []byte {
+	m.unbound = m.unbound || kind == 'Q' || kind == 'F'
 	if m.skipping && kind != 'S' {
 		return nil
 	}
@@ -142,6 +149,7 @@ func (m *Model) Cancel(kind byte, body []byte) []byte {
 	if kind == 'Q' || kind == 'P' && body[0] == 0 {
 		delete(m.statements, "")
 	}
+	m.unbound = m.unbound || kind == 'Q'
 	out := m.fail(nil, "57014", "canceling statement due to user request")
 	if kind == 'Q' {
 		if m.block {

@@ -45,6 +45,9 @@ func (r *rough) Write(b []byte) (written int, err error) {
 		b = b[n:]
 		pause(r.writing)
 	}
+	if len(b) == 0 {
+		return written, nil // a peer that is gone would make an error of it
+	}
 	n, err := r.Conn.Write(b)
 	return written + n, err
 }

@@ -177,10 +177,17 @@ func (m *Model) pooled(kind byte, body []byte) []byte {
 	switch {
 	case named:
 		return m.ready(appendTag(appendSetting(nil, "application_name", strings.TrimSuffix(name, "'")), "SET"))
-	case strings.HasSuffix(text, "FROM pg_catalog.pg_show_all_settings()"):
+	case text == "SHOW ALL":
+		return m.ready(appendTag(appendValues(nil, "a setting", "its value", "what it is for"), "SHOW"))
+	case strings.Contains(text, "pg_catalog.setseed("):
 		// All there is to see is in the model, which DISCARD ALL makes new.
-		row := appendValues(nil, "settings", "reader", "reader", "none", "0", "0", "0", "0", "0", "")
+		row := appendValues(nil, "reader", "reader", "none", "0", "0", "0", "0", "0", "")
+		if strings.HasSuffix(text, "pg_show_all_settings()") {
+			row = appendValues(nil, "x", "reader", "reader", "none", "0", "0", "0", "0", "0", "")
+		}
 		return m.ready(appendTag(row, "SELECT 1"))
+	case strings.HasPrefix(text, "SET transaction_"):
+		return m.ready(appendTag(nil, "SET"))
 	case text == "DISCARD ALL":
 		*m = Model{Refuse: m.Refuse, reported: m.reported}
 		return m.ready(appendTag(nil, text))

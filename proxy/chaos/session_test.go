@@ -25,7 +25,7 @@ type session struct {
 }
 
 // traceLength is how many messages a report shows.
-const traceLength = 120
+const traceLength = 300
 
 func (s *session) history() string {
 	var lines []string
@@ -224,8 +224,15 @@ func (s *session) endAmidst() error {
 	} else {
 		_ = s.client.Close()
 	}
-	<-written
+	discard(written)
 	return nil
+}
+
+// discard waits for a write that fails if the end comes first.
+func discard(written <-chan error) {
+	if err := <-written; err != nil {
+		return
+	}
 }
 
 // endHalf stops sending but goes on reading.
@@ -253,6 +260,6 @@ func (s *session) endKilled() error {
 	written := s.write(encode(batch))
 	err := errors.Join(s.terminate(s.pid), s.client.expectEnd(wanted(batch)))
 	_ = s.client.Raw.Close()
-	<-written
+	discard(written)
 	return err
 }
