@@ -1,0 +1,1 @@
+SELECT 1 AS a \; SELECT count(*) AS b FROM patients \; SELECT 'ß' AS c;
