@@ -42,6 +42,7 @@ type pipeline struct {
 	sent, at uint64      // the number of the last message, and of the one to be answered next
 	notes    queue[note] // of messages from at to sent
 	segments int         // that have been sent whole and not been answered
+	queries  int         // simple ones among them
 
 	done      holdings // as far as the server has answered
 	named     resolutions
@@ -93,6 +94,9 @@ func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 	} else {
 		next.touched = p.touched
 		p.endSegment()
+		if kind == stepQuery {
+			p.queries++
+		}
 	}
 	p.steps.push(next)
 }
@@ -222,6 +226,9 @@ func (p *pipeline) drop() {
 	p.at += uint64(first.waiting)
 	if first.kind != stepExtended {
 		p.segments--
+		if first.kind == stepQuery {
+			p.queries--
+		}
 		if first.touched {
 			p.unsettled--
 		}

@@ -32,12 +32,14 @@ type relay struct {
 
 	terminated bool // the client has sent Terminate
 
-	doomed   bool // a refusal was sent and no Sync since
-	holding  bool // statements with effects, plans or uses were prepared
-	reaching bool // statements with uses were prepared
-	naming   bool // statements were prepared under names
-	moved    bool // search_path may have changed
-	unbound  bool // the unnamed portal is that of a simple query
+	doomed   bool   // a refusal was sent and no Sync since
+	holding  bool   // statements with effects, plans or uses were prepared
+	reaching bool   // statements with uses were prepared
+	naming   bool   // statements were prepared under names
+	moved    bool   // search_path may have changed
+	bound    bool   // the open segment binds the unnamed portal
+	left     bool   // the unnamed portal is that of a simple query that has failed
+	rebound  uint64 // the number of the last Bind of the unnamed portal since
 
 	timed bool // there are bounds of time, which clock measures
 	clock clock
@@ -98,6 +100,7 @@ func (r *relay) push(kind stepKind, refused *refusal, n *note) {
 	if r.timed {
 		r.clock.sent(time.Now(), r.pipeline.running())
 	}
+	r.bound = r.bound && kind == stepExtended
 	r.pipeline.push(kind, refused, n)
 }
 

@@ -117,11 +117,12 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 			return r.refuseExtended(newRefusal(err, stateCannotConnectNow), refusedStatement, out)
 		}
 	}
-	if unnamed(f.kind, begin) {
-		if r.unbound && f.kind != 'B' {
-			return r.refuseExtended(newRefusal(errNoPortal, stateInvalidCursorName), refusedStatement, out)
+	if f.kind != 'B' && unnamed(f.kind, begin) {
+		if refused, known := r.reachUnnamed(out); refused != nil {
+			return r.refuseExtended(refused, refusedStatement, out)
+		} else if !known {
+			return wait, nil
 		}
-		r.unbound = false
 	}
 	n, err := r.noteOf(f, begin)
 	if err != nil {
@@ -141,28 +142,13 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 		}
 	}
 	r.push(stepExtended, nil, n)
+	if f.kind == 'B' && unnamed(f.kind, begin) {
+		r.bound, r.rebound = true, r.pipeline.sent
+	}
 	if r.timed && f.kind == 'E' {
 		r.clock.expect(1)
 	}
 	return pass, nil
-}
-
-// errNoPortal refuses what means the unnamed portal after a simple query. In a transaction
-// block PostgreSQL may still have the query's own portal then, without its statements if
-// the query has failed, and crashes when it is executed (seen with 15).
-var errNoPortal = errors.New(`portal "" does not exist`)
-
-// unnamed tells whether a message that begins so makes, describes or executes the unnamed
-// portal.
-func unnamed(kind byte, begin []byte) bool {
-	switch kind {
-	case 'B', 'E':
-		return begin[0] == 0
-	case 'D':
-		return begin[0] == 'P' && begin[1] == 0
-	default:
-		return false
-	}
 }
 
 // flush asks the server for its answers, once for each message that waits.
@@ -193,7 +179,6 @@ func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 	if j.refused != nil {
 		return r.refuseQuery(j.refused, out)
 	}
-	r.unbound = true
 	r.push(stepQuery, nil, &j.note)
 	if r.timed {
 		r.clock.expect(1 + strings.Count(text, ";")) // or fewer

@@ -79,6 +79,9 @@ func (r *relay) deliver(f frame, begin []byte, out *outlet) (fate, error) {
 // is not to see it.
 func (r *relay) complete(f frame, begin []byte) (hidden bool) {
 	r.rows = rows{described: f.kind == 'T' && describesPlan(f.size, begin)}
+	if f.kind == '2' {
+		r.replace()
+	}
 	hidden = r.pipeline.answered(f.kind)
 	if r.timed {
 		r.clock.answered(time.Now(), f.kind == 'C' || f.kind == 'I' || f.kind == 's', r.pipeline.running())
@@ -107,6 +110,7 @@ func (r *relay) ready(status byte, out *outlet) error {
 		return err
 	}
 	r.rows, r.status = rows{}, status
+	r.left = r.left && status == 'E'
 	if r.timed {
 		r.clock.ready(time.Now(), status, r.pipeline.running())
 	}
@@ -132,6 +136,7 @@ func (r *relay) deliverReport(f frame, body []byte, out *outlet) {
 		r.farewell = true
 	}
 	late := r.clock.canceling() && told.state == stateQueryCanceled
+	r.leave()
 	refused, about := r.pipeline.fail(told.message)
 	r.rows = rows{}
 	if r.timed {

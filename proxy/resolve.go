@@ -125,6 +125,9 @@ func (r *relay) resolve(name string, out *outlet) (refused *refusal, known bool,
 		return ruling.refused, true, nil
 	case ruling.statement.SQL == before.sent && !before.gone:
 		return nil, true, nil
+	case r.status == 'E' && !before.gone && !r.pipeline.touched:
+		// The server refuses it, whatever its names are, and would lose the statement.
+		return nil, true, nil
 	case r.pipeline.running():
 		// What is on its way may fail, or be a PREPARE under the name.
 		r.flush(out)

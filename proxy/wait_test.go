@@ -243,22 +243,53 @@ func TestTooManyPrepared(t *testing.T) {
 	}
 }
 
-// TestUnnamedPortalOfASimpleQuery cannot be executed: a server could crash.
-func TestUnnamedPortalOfASimpleQuery(t *testing.T) {
+// TestUnnamedPortalOfAFailedQuery cannot be executed: a server could crash.
+func TestUnnamedPortalOfAFailedQuery(t *testing.T) {
 	t.Parallel()
+	failed := &oldproto.ReadyForQuery{TxStatus: 'E'}
 	converse(t, nil, func(s *scriptedServer) {
-		s.sends(query("BEGIN"), query("SELECT 1/0"))
+		s.sends("BEGIN")
 		s.answers(complete, &oldproto.ReadyForQuery{TxStatus: 'T'})
-		s.answers(oldFailed, &oldproto.ReadyForQuery{TxStatus: 'E'})
-		s.hears()
-		for _, message := range []oldproto.FrontendMessage{execute("", 0), &oldproto.Describe{ObjectType: 'P'}} {
-			s.sends(message, syncMessage)
+		// While the query is running, it is not known.
+		s.sends("SELECT 1/0", execute("", 0), syncMessage)
+		s.expect("Q(BEGIN) Q(SELECT 1/0) H")
+		refused := func() {
+			t.Helper()
 			if got := s.hears(); !strings.HasPrefix(got, "P(SELECT kproxy_refused_") {
 				t.Fatal(got)
 			}
-			s.answers(oldFailed, &oldproto.ReadyForQuery{TxStatus: 'E'})
+			s.answers(oldFailed, failed)
+			s.hears()
 		}
-		s.sends(bind("", ""), execute("", 0), syncMessage)
-		s.expect("B E S")
+		s.answers(oldFailed, failed)
+		refused()
+		s.sends(&oldproto.Describe{ObjectType: 'P'}, syncMessage)
+		refused()
+		// A Bind that fails changes nothing.
+		s.sends(bind("", "nosuch"), syncMessage)
+		s.answers(oldFailed, failed)
+		s.hears()
+		s.sends(execute("", 0), syncMessage)
+		refused()
+		s.sends(parse("", "fails"), bind("", ""), syncMessage)
+		s.answers(oldFailed, failed)
+		s.hears()
+		s.sends(execute("", 0), syncMessage)
+		refused()
+		// ROLLBACK can be bound, and executed later.
+		s.sends(parse("", "ROLLBACK"), bind("", ""), &oldproto.Flush{})
+		s.hears()
+		s.answers(parsed, bound)
+		s.sends(syncMessage, execute("", 0), syncMessage)
+		s.expect("S E S")
+		s.answers(failed, oldFailed, failed)
+		s.sends("SELECT 1")
+		s.answers(oldFailed, failed)
+		s.hears()
+		s.sends(run("", "ROLLBACK"), syncMessage)
+		s.expect("P(ROLLBACK) B E S")
+		s.answers(parsed, bound, complete, ready)
+		s.sends(execute("", 0), syncMessage)
+		s.expect("E S")
 	})
 }
