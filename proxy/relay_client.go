@@ -117,7 +117,7 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 			return r.refuseExtended(newRefusal(err, stateCannotConnectNow), refusedStatement, out)
 		}
 	}
-	if f.kind != 'B' && unnamed(f.kind, begin) {
+	if f.kind == 'E' && unnamed(f.kind, begin) {
 		if refused, known := r.reachUnnamed(out); refused != nil {
 			return r.refuseExtended(refused, refusedStatement, out)
 		} else if !known {

@@ -4,23 +4,15 @@ import "errors"
 
 // errNoPortal refuses what means the unnamed portal after a simple query that has failed.
 // In a transaction block PostgreSQL still has the query's own portal then, without its
-// statements, and crashes when it is executed or described (seen with 15).
+// statements, and crashes when it is executed (seen with 15).
 var errNoPortal = errors.New(`portal "" does not exist`)
 
-// unnamed tells whether a message that begins so makes, describes or executes the unnamed
-// portal.
+// unnamed tells whether a Bind or an Execute that begins so is of the unnamed portal.
 func unnamed(kind byte, begin []byte) bool {
-	switch kind {
-	case 'B', 'E':
-		return begin[0] == 0
-	case 'D':
-		return begin[0] == 'P' && begin[1] == 0
-	default:
-		return false
-	}
+	return (kind == 'B' || kind == 'E') && begin[0] == 0
 }
 
-// reachUnnamed returns the refusal to reach the unnamed portal, if it is a failed
+// reachUnnamed returns the refusal to execute the unnamed portal, if it is a failed
 // query's. If that is not known yet, the message waits.
 func (r *relay) reachUnnamed(out *outlet) (refused *refusal, known bool) {
 	switch {

@@ -264,7 +264,8 @@ func TestUnnamedPortalOfAFailedQuery(t *testing.T) {
 		s.answers(oldFailed, failed)
 		refused()
 		s.sends(&oldproto.Describe{ObjectType: 'P'}, syncMessage)
-		refused()
+		s.expect("*pgproto3.Describe S")
+		s.answers(&oldproto.NoData{}, failed)
 		// A Bind that fails changes nothing.
 		s.sends(bind("", "nosuch"), syncMessage)
 		s.answers(oldFailed, failed)
