@@ -20,7 +20,7 @@ MATRIX   := ./pgserver/... ./sync/... ./catalog/... ./rewrite/... ./verify/... .
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test test-matrix regress suites lint bench nightly fuzz cover clean
+.PHONY: help build compiler demo postgres race test test-matrix regress suites speed lint bench nightly fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -59,6 +59,9 @@ regress: compiler postgres ## compare PostgreSQL 15's own regression tests, stra
 suites: compiler postgres ## compare the test suites of pgx, lib/pq and libpq's pipelines, straight and through kproxy (Debian: fetches the last into .regress)
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 30m -v -suites.all -suites.libpq "$$folder" $(ARGS)
+
+speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
+	$(GO) run ./integration/speed -kproxy kproxy=bin/kproxy $(ARGS)
 
 lint: compiler $(LINT) ## vet and lint
 	$(GO) vet ./...
