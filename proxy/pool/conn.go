@@ -65,7 +65,7 @@ func (servers) greet(ctx context.Context, c *conn, w *want) (shown string, err e
 	if !c.quiet() {
 		return "", errors.New("the server has closed the connection, or has something to say")
 	}
-	answers, shown, err := c.askWithin(ctx, setName(w.name))
+	answers, shown, err := c.askWithin(ctx, query(setName(w.name)))
 	if err != nil {
 		return "", err
 	}
@@ -74,7 +74,7 @@ func (servers) greet(ctx context.Context, c *conn, w *want) (shown string, err e
 
 // askWithin asks until ctx ends, after which the connection is of no use. It returns the
 // application_name that the server has reported last.
-func (c *conn) askWithin(ctx context.Context, queries ...string) ([]answer, string, error) {
+func (c *conn) askWithin(ctx context.Context, requests ...request) ([]answer, string, error) {
 	deadline, _ := ctx.Deadline() // zero = none
 	if err := c.SetDeadline(deadline); err != nil {
 		return nil, "", err
@@ -85,7 +85,7 @@ func (c *conn) askWithin(ctx context.Context, queries ...string) ([]answer, stri
 		if name == nameParameter {
 			shown = value
 		}
-	}, queries...)
+	}, requests...)
 	if !stop() {
 		return nil, "", context.Cause(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"sync"
 )
 
@@ -20,7 +21,7 @@ const readerBytes = 16 << 10
 // readers are kept from one exchange to the next; a connection has none of its own.
 var readers = sync.Pool{New: func() any { return bufio.NewReaderSize(nil, readerBytes) }}
 
-// answer is what the server says to one query.
+// answer is what the server says to one request.
 type answer struct {
 	row    []string          // the first one; NULL is ""
 	digest [sha256.Size]byte // of all rows
@@ -28,17 +29,24 @@ type answer struct {
 	status byte              // of the transaction afterwards, as in ReadyForQuery
 }
 
-// ask sends simple queries in one write and reads the answers to all of them, so that
-// nothing is left in conn or in a buffer. What the server reports of its parameters
-// meanwhile goes to report.
-func ask(conn net.Conn, report func(name, value string), queries ...string) ([]answer, error) {
-	var out []byte
-	for _, query := range queries {
-		out = append(out, 'Q')
-		out = binary.BigEndian.AppendUint32(out, uint32(4+len(query)+1))
-		out = append(append(out, query...), 0)
-	}
-	if _, err := conn.Write(out); err != nil {
+// request is what the server answers with one ReadyForQuery, in the end.
+type request []byte
+
+// endSegment is Sync: it ends a segment of the extended protocol, in which the server may be skipping what
+// comes after an error, and does nothing otherwise.
+var endSegment = request{'S', 0, 0, 0, 4}
+
+// query runs a text.
+func query(text string) request {
+	out := binary.BigEndian.AppendUint32([]byte{'Q'}, uint32(4+len(text)+1))
+	return append(append(out, text...), 0)
+}
+
+// ask sends requests in one write and reads the answers to all of them, so that nothing is
+// left in conn or in a buffer. What the server reports of its parameters meanwhile goes to
+// report.
+func ask(conn net.Conn, report func(name, value string), requests ...request) ([]answer, error) {
+	if _, err := conn.Write(slices.Concat(requests...)); err != nil {
 		return nil, err
 	}
 	r := readers.Get().(*bufio.Reader)
@@ -47,10 +55,10 @@ func ask(conn net.Conn, report func(name, value string), queries ...string) ([]a
 		r.Reset(nil)
 		readers.Put(r)
 	}()
-	answers := make([]answer, 0, len(queries))
+	answers := make([]answer, 0, len(requests))
 	var current answer
 	rows := sha256.New()
-	for len(answers) < len(queries) || r.Buffered() > 0 {
+	for len(answers) < len(requests) || r.Buffered() > 0 {
 		kind, body, err := readMessage(r)
 		if err != nil {
 			return nil, err
@@ -66,7 +74,7 @@ func ask(conn net.Conn, report func(name, value string), queries ...string) ([]a
 		case 'S':
 			err = parseReport(body, report)
 		case 'Z':
-			if len(body) != 1 || len(answers) == len(queries) {
+			if len(body) != 1 || len(answers) == len(requests) {
 				return nil, errMalformed
 			}
 			current.status = body[0]

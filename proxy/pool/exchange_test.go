@@ -24,7 +24,7 @@ func FuzzAsk(f *testing.F) {
 	f.Add([]byte("E\x00\x00\x00\x10C57P01\x00Mbye\x00\x00\x00Z\x00\x00\x00\x05IS\x00\x00\x00\x08a\x00b\x00Z\x00\x00\x00\x05I"))
 	f.Add([]byte("D\x00\x00\x00\x0a\xff\xff\xff\xff\xff\xff"))
 	f.Fuzz(func(t *testing.T, said []byte) {
-		answers, err := ask(scripted{Reader: bytes.NewReader(said)}, func(string, string) {}, "one", "two")
+		answers, err := ask(scripted{Reader: bytes.NewReader(said)}, func(string, string) {}, query("one"), query("two"))
 		if (err == nil) != (len(answers) == 2) {
 			t.Errorf("%v, %v", answers, err)
 		}

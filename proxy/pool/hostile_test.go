@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
@@ -261,6 +262,41 @@ func TestExtendedLeftovers(t *testing.T) {
 				t.Error("something of the first session is there")
 			}
 		}
+	}
+}
+
+// TestUnfinishedSegments has sessions end before they have sent Sync.
+func TestUnfinishedSegments(t *testing.T) {
+	server := pgtest.Shared(t)
+	p := newPool(t, reader(t, server, pgtest.Database(t, server)), nil)
+	for _, sql := range []string{"SELECT", "SELECT 1/0", "SELECT 1 FROM nowhere", "SELECT pg_advisory_lock(3)"} {
+		s := get(t, p, ann())
+		pid := s.one(backend)
+		for _, m := range []pgproto3.FrontendMessage{&pgproto3.Parse{Query: sql}, &pgproto3.Bind{}, &pgproto3.Execute{}, &pgproto3.Flush{}} {
+			s.front.Send(m)
+		}
+		if err := s.front.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		for done := false; !done; {
+			m, err := s.front.Receive()
+			if err != nil {
+				t.Fatal(err)
+			}
+			switch m.(type) {
+			case *pgproto3.ErrorResponse, *pgproto3.CommandComplete:
+				done = true
+			}
+		}
+		began := time.Now()
+		s.Release('I')
+		settled(t, p)
+		if next := get(t, p, ann()); next.one(backend) != pid {
+			t.Errorf("after %q and %v the connection is not reused", sql, time.Since(began))
+		} else {
+			next.Release('I')
+		}
+		settled(t, p)
 	}
 }
 

@@ -107,11 +107,11 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 
 // look inspects a connection that nobody has used, and names it.
 func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
-	queries := []string{ofTransactions, settings, c.calmly(inspection), setName(w.name)}
+	requests := []request{query(ofTransactions), query(settings), query(c.calmly(inspection)), query(setName(w.name))}
 	if w.several {
-		queries = append(queries, c.calmly("SELECT pg_catalog.pg_is_in_recovery()"))
+		requests = append(requests, query(c.calmly("SELECT pg_catalog.pg_is_in_recovery()")))
 	}
-	answers, shown, err := c.askWithin(ctx, queries...)
+	answers, shown, err := c.askWithin(ctx, requests...)
 	if err != nil {
 		return "", false, err
 	}

@@ -3,7 +3,6 @@ package pool
 import (
 	"crypto/sha256"
 	"errors"
-	"slices"
 	"strings"
 	"time"
 )
@@ -100,18 +99,19 @@ func (servers) reset(c *conn, status byte) error {
 	if !c.quiet() { // an answer to the last session must not pass as one to us
 		return errors.New("the server has sent something unasked")
 	}
-	queries := []string{"DISCARD ALL", settings, c.calmly(inspection)}
-	if c.picky {
-		queries = slices.Insert(queries, 0, "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE")
-	}
+	requests := []request{endSegment}
 	if status != 'I' {
-		queries = slices.Insert(queries, 0, "ROLLBACK")
+		requests = append(requests, query("ROLLBACK"))
 	}
+	if c.picky {
+		requests = append(requests, query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE"))
+	}
+	requests = append(requests, query("DISCARD ALL"), query(settings), query(c.calmly(inspection)))
 	if err := c.SetDeadline(time.Now().Add(resetTimeout)); err != nil {
 		return err
 	}
 	reported := map[string]string{}
-	answers, err := ask(c.Conn, func(name, value string) { reported[name] = value }, queries...)
+	answers, err := ask(c.Conn, func(name, value string) { reported[name] = value }, requests...)
 	if err != nil {
 		return err
 	}
