@@ -46,7 +46,7 @@ func (a *attempt) exchange(account access.Account) (final *pgproto3.Authenticati
 	}
 	challenge, err := conversation.Step(first)
 	if err != nil {
-		return nil, nil, malformedFirst(challenge)
+		return nil, nil, malformedFirst(challenge, bound)
 	}
 	if conversation.AuthzID() != "" {
 		return nil, nil, newFatal(stateFeatureNotSupported, "client uses authorization identity, but it is not supported")
@@ -88,10 +88,14 @@ func (a *attempt) converse(body []byte, verifier scram.Verifier) (c *xscram.Serv
 		return nil, false, "", err
 	}
 	data := string(first.Data)
+	binding, _, _ := strings.Cut(data, ",")
+	kind, binds := strings.CutPrefix(binding, "p=")
 	switch {
+	case first.AuthMechanism == mechanismBinding && a.binding.IsSupported() && binds && kind != string(a.binding.Type):
+		return nil, false, "", violation("unsupported SCRAM channel-binding type \"" + shownName(kind) + "\"")
 	case first.AuthMechanism == mechanismBinding && a.binding.IsSupported():
 		return server.NewConversationWithChannelBindingRequired(a.binding), true, data, nil
-	case first.AuthMechanism == mechanism && !strings.HasPrefix(data, "p"):
+	case first.AuthMechanism == mechanism && !binds:
 		return server.NewConversationWithChannelBinding(a.binding), false, data, nil
 	case first.AuthMechanism == mechanism:
 		return nil, false, "", violation("malformed SCRAM message")
@@ -101,8 +105,8 @@ func (a *attempt) converse(body []byte, verifier scram.Verifier) (c *xscram.Serv
 }
 
 // malformedFirst is the refusal of a first message, for the library's reason.
-func malformedFirst(reason string) error {
-	if reason == xscram.ErrServerDoesSupportChannelBinding {
+func malformedFirst(reason string, bound bool) error {
+	if reason == xscram.ErrServerDoesSupportChannelBinding && !bound {
 		// Somebody has taken the mechanism with binding off the list.
 		return newFatal(stateInvalidAuthorization, "SCRAM channel binding negotiation error")
 	}

@@ -1,6 +1,8 @@
 package proxy
 
 import (
+	"crypto/tls"
+	"crypto/x509/pkix"
 	"fmt"
 	"net/url"
 	"strings"
@@ -86,6 +88,41 @@ func TestExchanges(t *testing.T) {
 		}
 		if got := run(p.addr, "eve"); got != want {
 			t.Errorf("%q: one who does not exist: %s, want %s", e, got, want)
+		}
+	}
+}
+
+// boundExchanges are what a client may say inside of TLS, and PostgreSQL's answers.
+var boundExchanges = []struct{ mechanism, first, final, want string }{
+	{"SCRAM-SHA-256", "n,,n=,r=abc", "c=biws,r=NONCE" + zeroProof, `challenge, 28P01 password authentication failed for user "eve"`},
+	{"SCRAM-SHA-256", "y,,n=,r=abc", "", "28000 SCRAM channel binding negotiation error"},
+	{"SCRAM-SHA-256", "p=tls-server-end-point,,n=,r=abc", "", "08P01 malformed SCRAM message"},
+	{"SCRAM-SHA-256-PLUS", "n,,n=,r=abc", "", "08P01 malformed SCRAM message"},
+	{"SCRAM-SHA-256-PLUS", "y,,n=,r=abc", "", "08P01 malformed SCRAM message"},
+	{"SCRAM-SHA-256-PLUS", "p=tls-unique,,n=,r=abc", "", `08P01 unsupported SCRAM channel-binding type "tls-unique"`},
+	{"SCRAM-SHA-256-PLUS", "p=,,n=,r=abc", "", `08P01 unsupported SCRAM channel-binding type ""`},
+	{"SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,n=,r=abc", "c=biws,r=NONCE" + zeroProof, "challenge, 28000 SCRAM channel binding check failed"},
+	{"SCRAM-SHA-256-PLUS", "p=tls-server-end-point,,n=,r=abc", "c=cD10bHMtc2VydmVyLWVuZC1wb2ludCws,r=NONCE" + zeroProof, "challenge, 28000 SCRAM channel binding check failed"},
+}
+
+// TestBoundExchanges says all kinds of things inside of TLS.
+func TestBoundExchanges(t *testing.T) {
+	t.Parallel()
+	authority := newIssuer(t, "p256")
+	certificate := authority.issue(t, "p256", 0, pkix.Name{CommonName: "server"})
+	c := nowhere(t)
+	c.Access.Throttle.Off = true
+	c.TLS = &tls.Config{Certificates: []tls.Certificate{certificate}}
+	addresses := map[string]string{"kproxy": serve(t, c).addr}
+	if pgtest.Shared(t).Version().Major == 18 {
+		addresses["PostgreSQL"] = serverWithTLS(t, certificate)
+	}
+	for server, addr := range addresses {
+		for _, e := range boundExchanges {
+			w := dialWire(t, addr).startTLS(&tls.Config{RootCAs: authority.pool(), ServerName: "localhost"})
+			if got := w.exchange("eve", e.mechanism, e.first, e.final); got != e.want {
+				t.Errorf("%s: %q: %s", server, e, got)
+			}
 		}
 	}
 }
