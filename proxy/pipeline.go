@@ -73,13 +73,13 @@ func (p *pipeline) crowded() bool {
 // push appends what is about to be sent, with what is to be remembered of it; nil =
 // nothing.
 func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
-	p.open = kind == stepExtended
 	if p.skipping {
 		if kind != stepSync {
 			return
 		}
 		p.skipping = false
 	}
+	p.open = kind == stepExtended
 	p.sent++
 	if n != nil {
 		p.remember(n)

@@ -93,6 +93,7 @@ func (r *relay) forward(f frame, begin []byte, out *outlet) (fate, error) {
 		return wait, nil
 	}
 	does, err := r.judged(f, begin, out)
+	r.ruling = nil // it was thought of for this message in this state
 	if does != wait {
 		r.flushed = false
 	}
@@ -205,6 +206,9 @@ func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 		refused = message.checkTypes(r.types)
 	}
 	if len(message.name) > 0 {
+		if known, _ := r.pipeline.resolution(held(message.name)); known != nil && known.gone && refused == nil {
+			refused = newRefusal(errTaken(held(message.name)), stateDuplicateStatement)
+		}
 		n.name(message, j.statement)
 		r.naming = true
 	}

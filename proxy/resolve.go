@@ -25,6 +25,12 @@ func (r *resolved) size() int {
 	return heldOverhead + len(r.sql) + len(r.sent) + len(r.types) + len(r.path)
 }
 
+// errTaken refuses another statement under the name of one that the client takes to be
+// there while the server has lost it.
+type errTaken string
+
+func (e errTaken) Error() string { return `prepared statement "` + string(e) + `" already exists` }
+
 // resolutions are the named statements of a session by name.
 type resolutions struct {
 	all   map[string]*resolved
@@ -72,13 +78,13 @@ func namesStatements(tag []byte) bool {
 }
 
 // resolution returns what is known of a named statement, or nil, if all succeeds that
-// is on its way. It is certain unless that is a Parse of an earlier segment of which the
-// client does not know, and which may have left nothing.
+// is on its way. It is not certain while earlier segments have not ended: a Parse may fail
+// where the name is taken.
 func (p *pipeline) resolution(name string) (known *resolved, certain bool) {
 	for i := p.notes.len() - 1; i >= 0; i-- {
 		n := p.notes.at(i)
 		if n.statement == name && (n.kind == noteParse || n.kind == noteCloseStatement) {
-			return n.resolved, !n.hidden || p.segments == 0
+			return n.resolved, p.segments == 0
 		}
 	}
 	return p.named.all[name], true

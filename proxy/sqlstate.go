@@ -14,6 +14,7 @@ const (
 	stateInvalidPassword          = "28P01"
 	stateInvalidCursorName        = "34000"
 	stateInvalidCatalogName       = "3D000"
+	stateDuplicateStatement       = "42P05"
 	stateInsufficientPrivilege    = "42501"
 	stateSyntaxError              = "42601"
 	stateUndefinedObject          = "42704"
