@@ -218,12 +218,12 @@ func TestLookupsFailClosed(t *testing.T) {
 	t.Parallel()
 	hang := make(chan struct{})
 	t.Cleanup(func() { close(hang) })
-	fail := true
+	var fixed atomic.Bool
 	p := control(t, Config{
 		LookupTimeout: 20 * time.Millisecond,
 		Lookup: func(_ context.Context, user string) (string, bool, error) {
 			switch {
-			case !fail:
+			case fixed.Load():
 				return verifier(user, 4096, 16), true, nil
 			case user == "hangs":
 				<-hang // in spite of the context
@@ -241,7 +241,7 @@ func TestLookupsFailClosed(t *testing.T) {
 			}
 		}
 	}
-	fail = false
+	fixed.Store(true)
 	for _, name := range []string{"panics", "fails"} {
 		if a := p.Account(t.Context(), name); !a.HasPassword {
 			t.Errorf("%s: an error is kept: %+v", name, a)
