@@ -23,6 +23,7 @@ type circuit struct {
 	until    time.Time // while failures > 0: when the next one may try
 	probing  bool      // it does
 	last     error
+	stalled  bool // kept connections do not answer either
 }
 
 // attempt is the permission to ask.
@@ -62,6 +63,12 @@ func (c *circuit) done(a attempt, now time.Time, err error) {
 		backoff := min(leastBackoff<<min(c.failures-1, 10), mostBackoff)
 		c.until = now.Add(backoff/2 + rand.N(backoff/2+1))
 	}
+}
+
+// stall notes that a kept connection has not been answered.
+func (c *circuit) stall(now time.Time, err error) {
+	c.done(attempt{epoch: c.epoch}, now, err)
+	c.stalled = true
 }
 
 // errGaveUp is the failure of an attempt whose session went away.

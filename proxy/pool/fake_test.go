@@ -27,6 +27,7 @@ type fakeWorld struct {
 	failing  func(*host) error // what open fails with
 	unclean  func() bool       // whether reset fails
 	vanished func() bool       // whether a kept connection is found to be gone
+	stalled  func() bool       // whether a kept connection is not answered
 	standby  map[string]bool   // hosts by name
 }
 
@@ -34,7 +35,7 @@ func newFakeWorld(t testing.TB, seed uint64) *fakeWorld {
 	none := func() bool { return false }
 	return &fakeWorld{
 		t: t, random: rand.New(rand.NewPCG(seed, 1)), owner: map[*conn]string{},
-		delay: func() time.Duration { return 0 }, failing: func(*host) error { return nil }, unclean: none, vanished: none,
+		delay: func() time.Duration { return 0 }, failing: func(*host) error { return nil }, unclean: none, vanished: none, stalled: none,
 	}
 }
 
@@ -108,6 +109,10 @@ func (f *fakeWorld) open(ctx context.Context, h *host, w *want) (*conn, string, 
 func (f *fakeWorld) greet(ctx context.Context, c *conn, w *want) (string, error) {
 	if err := f.pause(ctx); err != nil {
 		return "", err
+	}
+	if f.stalled() {
+		<-ctx.Done()
+		return "", ctx.Err()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -59,7 +59,7 @@ func (p *Pool) admit(ctx context.Context, wanted *want) (grant, error) {
 		p.mu.Unlock()
 		return grant{}, errClosed
 	}
-	if _, err := p.candidates(wanted.Role, time.Now()); err != nil {
+	if _, err := p.candidates(wanted.Role, time.Now(), p.kept(wanted)); err != nil {
 		p.mu.Unlock()
 		return grant{}, err
 	}
@@ -142,7 +142,8 @@ func (p *Pool) serve() {
 // grant takes a place for a session: that of a connection that it can have, a free one,
 // or that of a connection that nobody uses.
 func (p *Pool) grant(w *want) (grant, bool) {
-	if best, err := p.candidates(w.Role, time.Now()); err == nil {
+	best, err := p.candidates(w.Role, time.Now(), p.kept(w))
+	if err == nil && !best[0].circuit(w.Role).stalled { // else a new one tries whether it answers again
 		if c := p.idle.newest(alike{best[0], w.group}); c != nil {
 			c.host.load++
 			return grant{conn: c}, true
@@ -162,17 +163,17 @@ func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (*conn, stri
 	if g.instead != nil {
 		g.instead.bye()
 	}
+	greeting, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
+	defer cancel()
 	for c := g.conn; c != nil; c = p.replace(c, w) {
-		greeting, cancel := context.WithTimeout(ctx, p.connectTimeout())
 		shown, err := p.world.greet(greeting, c, w)
-		cancel()
 		if err == nil {
 			return c, shown, nil
 		}
 		_ = c.Close()
-		if ctx.Err() != nil {
-			p.unload(c.host)
-			return nil, "", context.Cause(ctx)
+		if greeting.Err() != nil {
+			p.unanswered(c, w, ctx.Err() == nil)
+			return nil, "", context.Cause(greeting)
 		}
 	}
 	p.mu.Lock()
@@ -251,7 +252,7 @@ func (p *Pool) choose(w **want, tried map[*host]bool) (*host, attempt, error) {
 		}
 		*w = renewed
 	}
-	candidates, err := p.candidates((*w).Role, time.Now())
+	candidates, err := p.candidates((*w).Role, time.Now(), none)
 	if err != nil && len(tried) == 0 {
 		return nil, attempt{}, err
 	}
@@ -279,10 +280,15 @@ func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err
 	return true
 }
 
-func (p *Pool) unload(h *host) {
+// unanswered notes that a session has waited for nothing on a kept connection; stalled
+// says that it was for too long.
+func (p *Pool) unanswered(c *conn, w *want, stalled bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	h.load--
+	c.host.load--
+	if stalled {
+		c.host.circuit(w.Role).stall(time.Now(), errConnectTimeout)
+	}
 }
 
 func (p *Pool) connectTimeout() time.Duration {

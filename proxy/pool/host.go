@@ -74,9 +74,10 @@ func (o *Options) suits(recovering bool) bool {
 }
 
 // candidates are the hosts that may answer a session, best first: in the order of
-// preference, and among equals the one with the fewest sessions. The error says why
+// preference, and among equals the one with the fewest sessions. One that refuses new
+// connections counts if kept says that a connection to it is there. The error says why
 // there are none.
-func (p *Pool) candidates(role string, now time.Time) ([]*host, error) {
+func (p *Pool) candidates(role string, now time.Time, kept func(*host) bool) ([]*host, error) {
 	var tiers [3][]*host
 	var reason error = errNoServer
 	for _, h := range p.hosts {
@@ -84,11 +85,12 @@ func (p *Pool) candidates(role string, now time.Time) ([]*host, error) {
 		if len(p.hosts) > 1 {
 			tier, wanted = p.config.tier(h)
 		}
-		switch refused := h.circuit(role).refuses(now); {
+		circuit := h.circuit(role)
+		switch refused := circuit.refuses(now); {
 		case !wanted:
 		case !h.fresh():
 			reason = errNotFresh
-		case refused != nil:
+		case refused != nil && (circuit.stalled || !kept(h)):
 			reason = refused
 		default:
 			tiers[tier] = append(tiers[tier], h)
@@ -102,3 +104,11 @@ func (p *Pool) candidates(role string, now time.Time) ([]*host, error) {
 	}
 	return nil, reason
 }
+
+// kept tells of a host whether a connection to it is kept for a session.
+func (p *Pool) kept(w *want) func(*host) bool {
+	return func(h *host) bool { return p.idle.groups[alike{h, w.group}] != nil }
+}
+
+// none is the answer for a session that needs a new connection.
+func none(*host) bool { return false }
