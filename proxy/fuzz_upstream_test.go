@@ -3,6 +3,7 @@ package proxy_test
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -14,12 +15,11 @@ import (
 // hostileFuzzed has a server that is hostile.
 var hostileFuzzed = sync.OnceValues(func() (*fuzzed, error) { return startFuzzed(nil) })
 
-// FuzzUpstream has the server send any bytes: in place of the login, or of an answer.
-// The client gets messages that have a place there, and an end.
-func FuzzUpstream(f *testing.F) {
+// serverBytes are what servers send, and what none should.
+func serverBytes() [][]byte {
 	ready := chaos.AppendMessage(nil, 'Z', []byte("I"))
 	message := func(kind byte, body string) []byte { return chaos.AppendMessage(nil, kind, []byte(body)) }
-	for _, seed := range [][]byte{
+	return [][]byte{
 		{},
 		{'Z'},
 		ready, bytes.Repeat(ready, 3), message('Z', "IT"), message('Z', ""), message('Z', "?"),
@@ -42,16 +42,42 @@ func FuzzUpstream(f *testing.F) {
 		append(append(message('E', "SERROR\x00C42601\x00M\x00\x00"), ready...), message('1', "")...),
 		append(message('H', "\x00\x00\x00"), message('d', "copied")...), message('C', "DISCARD ALL\x00"), message('C', ""),
 		message('1', ""), message('2', "x"), message('3', ""), message('s', ""), message('n', ""), message('t', "\x00\x01"), message('I', ""),
-	} {
-		for at := range 3 {
-			f.Add(seed, byte(at))
-		}
 	}
-	f.Fuzz(func(t *testing.T, data []byte, at byte) {
+}
+
+// FuzzUpstream has the server send any bytes in place of an answer. The client gets
+// messages that have a place there, and an end.
+func FuzzUpstream(f *testing.F) {
+	for _, seed := range serverBytes() {
+		f.Add(seed, true)
+		f.Add(seed, false)
+	}
+	f.Fuzz(func(t *testing.T, data []byte, simple bool) {
 		p := fuzzedProxy(t, hostileFuzzed)
-		p.server.Turn(&chaos.Hostility{Bytes: data, AtLogin: at%3 == 0})
-		if err := p.suffer(at%3 == 1); err != nil {
+		p.server.Turn(&chaos.Hostility{Bytes: data})
+		if err := p.suffer(simple); err != nil {
 			t.Errorf("server's %q: %v", data, err)
+		}
+	})
+}
+
+// FuzzUpstreamLogin has the server answer a login with any bytes. Each case has a proxy of
+// its own: one that has failed with a server does not ask it again at once.
+func FuzzUpstreamLogin(f *testing.F) {
+	for _, seed := range serverBytes() {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := startFuzzed(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.server.Turn(&chaos.Hostility{Bytes: data, AtLogin: true})
+		if err := p.suffer(true); err != nil {
+			t.Errorf("server's %q: %v", data, err)
+		}
+		if err := errors.Join(p.Stop(), p.server.Close()); err != nil {
+			t.Error(err)
 		}
 	})
 }
@@ -90,7 +116,7 @@ func framesIn(stream []byte) error {
 			return fmt.Errorf("a message %q after FATAL", kind)
 		case !strings.ContainsRune("123CDEHINSTZcdnst", rune(kind)):
 			return fmt.Errorf("a message %q came through", kind)
-		case size < 5 || size > 1<<30:
+		case size < 5 || size > 1<<31:
 			return fmt.Errorf("a message of %d bytes", size)
 		case size > int64(len(stream)):
 			return nil
