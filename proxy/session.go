@@ -264,7 +264,7 @@ func (s *session) settle() {
 	switch {
 	case s.ended:
 		return
-	case s.pipeline.running():
+	case s.pipeline.running(), s.client.congested(): // what was sent before is answered
 	case s.terminated:
 		s.end(errTerminated)
 		return
