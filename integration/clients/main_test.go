@@ -142,7 +142,7 @@ func open(ctx context.Context) error {
 		return err
 	}
 	// The server reads its key only from a file of its own that nobody else can read.
-	const write = `CREATE TEMPORARY TABLE lines AS SELECT line FROM string_to_table('%s', E'\n') line WHERE line <> '';
+	const write = `CREATE TEMPORARY TABLE lines AS SELECT line FROM unnest(string_to_array('%s', E'\n')) line WHERE line <> '';
 		COPY lines TO PROGRAM 'umask 077 && cat >%s'; DROP TABLE lines`
 	for _, sql := range []string{
 		"ALTER ROLE " + user + " SET search_path = kproxy_release_public, public",

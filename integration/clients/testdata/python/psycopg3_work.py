@@ -60,36 +60,17 @@ def pipeline():
     return seen
 
 
-def failing_pipeline():
+def broken_pipeline(*statements):
+    """When psycopg reads the answers, and so where it raises the error, is left to chance."""
     seen = []
     try:
         with connection.pipeline() as p:
-            first = connection.execute("SELECT 1")
-            second = connection.execute("SELECT 1 / (count(*) - 500) FROM patients")
-            third = connection.execute("SELECT 3")
-            for cursor in (first, second, third):
-                try:
-                    seen.append(cursor.fetchone())
-                except psycopg.Error as error:
-                    seen.append(code(error))
-            p.sync()
-            seen.append(connection.execute("SELECT 4").fetchone())
-    except psycopg.Error as error:
-        seen.append(code(error))
-    seen.append(fetch("SELECT 5"))
-    return seen
-
-
-def refused_pipeline():
-    seen = []
-    try:
-        with connection.pipeline():
-            for sql in ("SELECT 1", "SELECT nothing FROM patients", "SELECT 2"):
+            for sql in statements:
                 connection.execute(sql)
+            p.sync()
     except psycopg.Error as error:
         seen.append(code(error))
-    seen.append(connection.info.transaction_status.name)
-    return seen
+    return seen, connection.info.transaction_status.name, fetch("SELECT 5")
 
 
 def nested():
@@ -205,16 +186,16 @@ for binary in (False, True):
         if not (binary and isinstance(value, float)):
             step("parameter %d, %s" % (index, form), lambda value=value, binary=binary, place=place: fetch("SELECT " + place, (value,), binary=binary))
     step("server cursor, " + form, lambda binary=binary: server_cursor(binary))
-step("raw", lambda: fetch(PATIENTS.replace("*", "home, place, document, flags, bits, amount, mood, card, day")))
+step("raw", lambda: fetch(PATIENTS.replace("*", "home, place, document, flags, bits, amount, mood, card, day").replace("<= 30", "< 20")))
 step("many rows", lambda: digest(fetch(LARGE, binary=True)))
 step("streamed", streamed)
 step("dictionary", lambda: connection.cursor(row_factory=dict_row).execute("SELECT visit, mood FROM patients WHERE visit < %(n)s ORDER BY 1", {"n": 4}).fetchall())
 step("array", lambda: fetch("SELECT visit FROM patients WHERE diagnosis = ANY(%s) AND visit < 20 ORDER BY 1", (["I10", "C50"],)))
-step("many executions", lambda: many())
+step("many executions", many)
 step("prepared", prepared)
 step("pipeline", pipeline)
-step("failing pipeline", failing_pipeline)
-step("refused pipeline", refused_pipeline)
+step("failing pipeline", lambda: broken_pipeline("SELECT 1", "SELECT 1 / (count(*) - 500) FROM patients", "SELECT 3"))
+step("refused pipeline", lambda: broken_pipeline("SELECT 1", "SELECT nothing FROM patients", "SELECT 2"))
 step("after pipelines", lambda: fetch("SELECT count(*) FROM patients"))
 step("transactions", nested)
 for form in ("text", "csv", "binary"):
@@ -224,14 +205,14 @@ step("copy rows", copied_rows)
 step("copy error", lambda: copied("COPY (SELECT 1 / (visit - 200) FROM (SELECT visit FROM patients ORDER BY visit OFFSET 0) p) TO STDOUT"))
 step("cancel", canceled)
 step("after cancel", lambda: fetch("SELECT 1"))
-step("several", lambda: [r for r in results("SELECT 1; SELECT count(*) FROM patients; VALUES (1), (2)")])
+step("several", lambda: list(results("SELECT 1; SELECT count(*) FROM patients; VALUES (1), (2)")))
 step("empty", lambda: connection.execute("").statusmessage)
 step("too many", lambda: fetch("SELECT 1; SELECT %s", (1,)))
 step("unknown parameter type", lambda: fetch("SELECT %s", (object(),)))
 step("syntax error", lambda: fetch("SELECT FROM WHERE"))
 step("listen", lambda: connection.execute("LISTEN channel").statusmessage)
 step("notices", noticed)
-step("zone", lambda: zoned())
+step("zone", zoned)
 step("status", lambda: {name: connection.info.parameter_status(name) for name in ("server_version", "server_encoding", "client_encoding", "DateStyle", "TimeZone",
      "IntervalStyle", "integer_datetimes", "standard_conforming_strings", "is_superuser", "session_authorization", "application_name", "in_hot_standby", "default_transaction_read_only")})
 step("concurrent", lambda: asyncio.run(together()))
