@@ -7,7 +7,7 @@ import (
 
 var (
 	chaosSeed       = flag.Uint64("chaos.seed", 1, "seed of the sessions")
-	chaosOperations = flag.Int("chaos.operations", 40_000, "operations of each run: messages, sessions, cancels, disconnects")
+	chaosOperations = flag.Int("chaos.operations", 20_000, "operations of each run: messages, sessions, cancels, disconnects")
 	chaosSessions   = flag.Int("chaos.sessions", 32, "sessions at once")
 )
 
