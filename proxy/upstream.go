@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -76,6 +77,11 @@ func (c Config) upstreams() pool.Config {
 	}
 	return pool.Config{Roles: roles, Options: options, Logger: c.Logger}
 }
+
+// NotBefore has sessions read nothing older than what was committed before a moment: those
+// on a standby that is not known to show it are refused statements until it does. With
+// one database server it changes nothing.
+func (s *Server) NotBefore(least time.Time) { s.pool.NotBefore(least) }
 
 // checkPinned refuses reported parameters under which the server would read
 // texts otherwise than the gate.

@@ -52,6 +52,10 @@ type cluster struct {
 	timeline uint64   // of the last primary
 	system   string   // of the last primary
 	samples  []sample // oldest first; positions do not decrease
+
+	least  time.Time // all must show what was committed before; zero = nothing in particular
+	needed uint64    // the position of the log that shows it
+	placed bool      // needed is known
 }
 
 // member is a server.
@@ -63,6 +67,12 @@ type member struct {
 
 func newCluster(size int, span time.Duration) *cluster {
 	return &cluster{spacing: span / 1000, span: span, members: make([]member, size), chosen: -1}
+}
+
+// inherit takes over the history that another one knows of the same servers.
+func (c *cluster) inherit(former *cluster) {
+	c.timeline, c.system, c.samples = former.timeline, former.system, former.samples
+	c.least, c.needed, c.placed = former.least, former.needed, former.placed
 }
 
 // observe takes a reading.
@@ -83,6 +93,26 @@ func (c *cluster) observe(i int, r reading) {
 		}
 	}
 	c.keep(sample{r.sent, r.position})
+	if !c.placed && !r.sent.Before(c.least) {
+		c.needed, c.placed = r.position, true
+	}
+}
+
+// require has all servers show what was committed before a moment.
+func (c *cluster) require(least time.Time) {
+	c.least, c.placed = least, false
+}
+
+// complete says that a server shows what is required.
+func (c *cluster) complete(i int) bool {
+	switch c.standing(i) {
+	case primary:
+		return true
+	case standby:
+		return c.least.IsZero() || c.placed && c.members[i].last.position >= c.needed
+	default:
+		return c.least.IsZero()
+	}
 }
 
 // lost notes that nothing is known of a server any more.
@@ -129,7 +159,7 @@ func (c *cluster) same(found int) bool {
 }
 
 // forget drops the history.
-func (c *cluster) forget() { c.samples = nil }
+func (c *cluster) forget() { c.samples, c.placed = nil, false }
 
 // keep adds a sample and drops those that are too old to matter.
 func (c *cluster) keep(s sample) {

@@ -130,6 +130,50 @@ func TestStandbyAheadOfThePrimaryIsStrange(t *testing.T) {
 	expect(t, c, "P7", "?")
 }
 
+func TestRequirement(t *testing.T) {
+	t.Parallel()
+	c := newCluster(3, 0)
+	complete := func(want ...bool) {
+		t.Helper()
+		for i := range want {
+			if got := c.complete(i); got != want[i] {
+				t.Errorf("server %d shows what it must: %v", i, got)
+			}
+		}
+	}
+	complete(true, true, true)
+	c.observe(0, says(1, false, 200, 1))
+	c.observe(1, says(1, true, 100, 1))
+	complete(true, true, true)
+	c.require(at(2))
+	complete(true, false, false)
+	c.observe(0, says(1.5, false, 200, 1)) // asked before
+	c.observe(1, says(2.1, true, 250, 1))
+	complete(true, false, false)
+	c.observe(0, says(2.2, false, 300, 1))
+	complete(true, false, false)
+	c.observe(1, says(2.3, true, 299, 1))
+	complete(true, false, false)
+	c.observe(0, says(3, false, 400, 1))
+	c.observe(1, says(3, true, 300, 1))
+	complete(true, true, false)
+	c.observe(2, says(4, true, 300, 1))
+	complete(true, true, true)
+	c.observe(1, says(5, false, 300, 2)) // a promotion: positions are others now
+	complete(false, true, false)
+	c.observe(2, says(6, true, 300, 2))
+	complete(false, true, true)
+	c.lost(1)
+	complete(false, false, true)
+
+	former := c
+	c = newCluster(3, 0)
+	c.inherit(former)
+	c.observe(1, says(7, false, 500, 2))
+	c.observe(2, says(7, true, 300, 2)) // what was needed is needed still, and no more
+	complete(false, true, true)
+}
+
 func TestSamplesAreBounded(t *testing.T) {
 	t.Parallel()
 	c := newCluster(1, time.Minute)

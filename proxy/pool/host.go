@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// host is one of the servers. Its fields but freshUntil are guarded by Pool.mu.
+// host is one of the servers. Its fields but the atomic ones are guarded by Pool.mu.
 type host struct {
 	address
 	circuits map[string]*circuit // by the name of the role
@@ -18,6 +18,9 @@ type host struct {
 	// freshUntil is when what sessions read there may be too old, in nanoseconds after
 	// epoch; see Link.Fresh.
 	freshUntil atomic.Int64
+
+	// behind says that it may not show what Pool.NotBefore asks for.
+	behind atomic.Bool
 }
 
 // epoch is a moment on the monotonic clock.
@@ -34,6 +37,9 @@ func newHost(a address) *host {
 
 // fresh reports whether what is read there is recent enough.
 func (h *host) fresh() bool {
+	if h.behind.Load() {
+		return false
+	}
 	until := h.freshUntil.Load()
 	return until == always || int64(time.Since(epoch)) < until
 }

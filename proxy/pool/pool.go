@@ -51,8 +51,9 @@ type Pool struct {
 	config     Config
 	generation uint64
 	hosts      []*host
-	places     int // that are taken
-	inUse      int // links that are not released
+	notBefore  time.Time // see NotBefore
+	places     int       // that are taken
+	inUse      int       // links that are not released
 	queue      *queue
 	idle       *idleSet
 	dials      chan struct{} // one for each connection being made
@@ -88,6 +89,10 @@ func (p *Pool) Reconfigure(c Config) error {
 	p.config = c
 	p.generation++
 	p.hosts = hosts(c.Roles[""], p.hosts)
+	for _, h := range p.hosts {
+		// Of a host that is new it is not known whether it shows what it must.
+		h.behind.Store(h.behind.Load() || len(p.hosts) > 1 && h.standing == unknown && !p.notBefore.IsZero())
+	}
 	if cap(p.dials) != c.MaxDials {
 		p.dials = make(chan struct{}, c.MaxDials)
 	}

@@ -127,6 +127,45 @@ func TestStandbys(t *testing.T) {
 	eventually(t, "a fresh session", s.Fresh)
 }
 
+// TestNotBefore has sessions read what has just been committed, from a standby that has
+// not replayed it, without a bound of staleness.
+func TestNotBefore(t *testing.T) {
+	t.Parallel()
+	both := startPair(t)
+	p := newPool(t, both.role, func(c *pool.Config) { c.Prefer = pool.PreferStandby })
+	p.NotBefore(time.Now()) // before anything is known
+	answers(t, p, "standby")
+	s, _ := where(t, p)
+	follower := both.standby.DSN("postgres")
+	execute(t, follower, "SELECT pg_wal_replay_pause()")
+	execute(t, both.dsn, "INSERT INTO t VALUES (1)")
+	if _, at := where(t, p); at != "standby" || !s.Fresh() {
+		t.Fatalf("without a requirement the %s answers", at)
+	}
+	moment := time.Now()
+	p.NotBefore(moment)
+	if s.Fresh() {
+		t.Error("what is old may be shown")
+	}
+	for range 20 {
+		if _, at := where(t, p); at != "primary" {
+			t.Fatal("the standby answers, and is behind")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := p.Reconfigure(pool.Config{Roles: map[string]*pgconn.Config{"": both.role}, Options: pool.Options{Prefer: pool.OnlyStandby}}); err != nil {
+		t.Fatal(err)
+	}
+	answers(t, p, "57P03 no database server shows data that are recent enough")
+	execute(t, follower, "SELECT pg_wal_replay_resume()")
+	answers(t, p, "standby")
+	eventually(t, "a fresh session", s.Fresh)
+	p.NotBefore(moment) // it is shown by now
+	if _, at := where(t, p); at != "standby" || !s.Fresh() {
+		t.Errorf("the %s answers", at)
+	}
+}
+
 // TestPrimaryIsFound names the standby first.
 func TestPrimaryIsFound(t *testing.T) {
 	t.Parallel()

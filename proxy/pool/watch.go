@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,8 @@ import (
 const (
 	// watchEvery is how often each host is asked, at least.
 	watchEvery = time.Second
+	// watchCatchUp is how often one is asked that has yet to show what NotBefore says.
+	watchCatchUp = 50 * time.Millisecond
 	// watchTimeout is how long one may take to answer, or to take a connection.
 	watchTimeout = 5 * time.Second
 	// watchGrace is how long sessions wait for what all hosts have to say, when there is a
@@ -45,6 +48,7 @@ type watch struct {
 	stop    context.CancelFunc
 	cluster *cluster // guarded by Pool.mu
 
+	wake    []chan struct{} // asks a host at once
 	began   time.Time
 	missing map[*host]bool // guarded by Pool.mu: have not answered, nor failed to, once
 	all     chan struct{}  // closed when none is missing
@@ -53,12 +57,16 @@ type watch struct {
 // rewatch begins to watch the hosts of the configuration, if there are several, and ends
 // the former watch. Mu is held.
 func (p *Pool) rewatch() {
-	if p.watch != nil {
-		p.watch.stop()
+	former := p.watch
+	if former != nil {
+		former.stop()
 		p.watch = nil
 	}
 	bound := p.config.MaxStaleness
 	for _, h := range p.hosts {
+		if len(p.hosts) == 1 {
+			h.behind.Store(false)
+		}
 		if bound == 0 {
 			h.freshUntil.Store(always)
 		} else if h.freshUntil.Load() == always {
@@ -76,10 +84,47 @@ func (p *Pool) rewatch() {
 	if bound > 0 {
 		w.every = min(w.every, bound/4)
 	}
+	if former != nil && slices.Equal(former.hosts, w.hosts) {
+		w.cluster.inherit(former.cluster)
+	} else {
+		w.cluster.require(p.notBefore)
+	}
 	p.watch = w
-	for i, h := range p.hosts {
+	for _, h := range p.hosts {
 		w.missing[h] = true
+		w.wake = append(w.wake, make(chan struct{}, 1))
+	}
+	for i := range p.hosts {
 		p.background.Go(func() { w.run(ctx, i) })
+	}
+}
+
+// NotBefore has sessions read nothing older than what was committed before a moment, on
+// the clock of this process. A standby is not used, and Link.Fresh is false of sessions on
+// it, until it is known to have replayed that; the primary always shows it. With one host
+// it changes nothing. Later moments replace earlier ones.
+func (p *Pool) NotBefore(least time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !least.After(p.notBefore) {
+		return
+	}
+	p.notBefore = least
+	if len(p.hosts) == 1 {
+		return
+	}
+	for _, h := range p.hosts {
+		h.behind.Store(h.standing != primary)
+	}
+	if p.watch == nil {
+		return
+	}
+	p.watch.cluster.require(least)
+	for _, wake := range p.watch.wake {
+		select {
+		case wake <- struct{}{}:
+		default: // it is awake
+		}
 	}
 }
 
@@ -127,8 +172,19 @@ func (w *watch) run(ctx context.Context, i int) {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
+		case <-w.wake[i]:
+		case <-w.soon(i, failed):
 		}
 	}
+}
+
+// soon is when a host that is behind, and answers, is asked again; nil = no sooner than
+// others.
+func (w *watch) soon(i int, failed bool) <-chan time.Time {
+	if failed || !w.hosts[i].behind.Load() {
+		return nil
+	}
+	return time.After(watchCatchUp)
 }
 
 // ask asks a host, over a connection that is kept for it; after an error it is gone.
@@ -222,6 +278,9 @@ func (w *watch) judge(i int, h *host) {
 	if h.standing != now {
 		h.standing = now
 		w.log.Info("a database server is now "+now.String(), "host", h.host, "port", h.port)
+	}
+	if w.cluster.members[i].known {
+		h.behind.Store(!w.cluster.complete(i))
 	}
 	bound := w.pool.config.MaxStaleness
 	switch asOf := w.cluster.asOf(i); {
