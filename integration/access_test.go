@@ -224,7 +224,7 @@ func testRefusals(t *testing.T, s *site, ann string) {
 	for name, login := range map[string]struct{ url, code string }{
 		"no certificate":   {s.as("tableau", "x"), "28000"},
 		"a wrong password": {s.as(ann, "wrong"), "28P01"},
-		"nobody":           {s.as(ann+"e", "wrong"), "28000"}, // whom no rule names
+		"nobody":           {s.as(ann+"e", "wrong"), "28P01"}, // as if there were such a user
 		"not encrypted":    {strings.Replace(s.as(clientUser, clientPassword), "sslmode=require", "sslmode=disable", 1), "28000"},
 	} {
 		if code, message := refused(t, connConfig(t, login.url)); code != login.code {

@@ -50,6 +50,8 @@ func TestStandbysServe(t *testing.T) {
 		}
 	}
 	eventually(t, "the standby serves", served(standby))
+	testStandbyWithAnEarlierRelease(t, s, standby)
+	eventually(t, "the standby serves again", served(standby))
 	if err := standby.Stop(); err != nil {
 		t.Fatal(err)
 	}
@@ -65,4 +67,27 @@ func TestStandbysServe(t *testing.T) {
 	if !p.running() {
 		t.Error("kproxy has ended")
 	}
+}
+
+// testStandbyWithAnEarlierRelease has a standby stand still while the policy of a table
+// becomes stricter. What it shows of before is for nobody.
+func testStandbyWithAnEarlierRelease(t *testing.T, s *site, standby *pgserver.Server) {
+	admin := connect(t, standby.DSN(s.database))
+	execute(t, admin, "SELECT pg_wal_replay_pause()")
+	s.replace(t, "k: 5", "k: 20")
+	s.kproxy(t, "reload").must(t)
+	const smallest = "SELECT min(c) FROM (SELECT count(*) AS c FROM people GROUP BY age) g"
+	eventually(t, "the new release is served", func() bool {
+		client := connect(t, s.url())
+		defer client.Close(t.Context())
+		var n int
+		if err := client.QueryRow(t.Context(), smallest).Scan(&n); err != nil {
+			return false
+		}
+		if n < 20 {
+			t.Errorf("a class of %d records is shown", n)
+		}
+		return true
+	})
+	execute(t, admin, "SELECT pg_wal_replay_resume()")
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
@@ -57,6 +58,8 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 		d.relations = relations
 	}
 	d.withdrawn, d.released = withdrawn, released
+	// A standby may still show what was published under another policy.
+	d.proxy.NotBefore(time.Now())
 	d.renew()
 }
 
