@@ -73,6 +73,15 @@ func visible(column string) string {
 		" ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = " + column + " AND " + readable("own.indrelid") + ") END"
 }
 
+// ofShownComposite asks whether a column names what a composite type that the session
+// may know of is in pg_class: its attributes are columns of that. The row types of
+// tables are no such types, whatever column has one. CASE keeps the look-up for when
+// there is a composite type at all; like shownType, it does not depend on the row.
+func ofShownComposite(column string) string {
+	return column + " IN (SELECT composite.oid FROM pg_catalog.pg_class composite WHERE CASE composite.relkind WHEN 'c' THEN " +
+		shownType("composite.reltype") + " ELSE false END)"
+}
+
 // noneOrReadable asks of a column that may name a relation.
 func noneOrReadable(column string) string {
 	return "(" + column + " = 0 OR " + readable(column) + ")"

@@ -77,7 +77,8 @@ func namespaces() StandIn {
 
 // classes leaves out sizes, positions on disk and estimates of rows.
 func classes() StandIn {
-	return system("pg_class", visible("c.oid"), map[string]string{
+	known := "CASE c.relkind WHEN 'c' THEN " + shownType("c.reltype") + " ELSE " + visible("c.oid") + " END"
+	return system("pg_class", known, map[string]string{
 		"relnamespace": sourceNamespace("c.relnamespace"),
 		"relowner":     shownOwner("c.oid", "c.relnamespace", "c.relowner"),
 		// Of views, how kproxy makes those that it publishes.
@@ -96,7 +97,7 @@ func classes() StandIn {
 }
 
 func attributes() StandIn {
-	return system("pg_attribute", visible("c.attrelid"), map[string]string{
+	return system("pg_attribute", visible("c.attrelid")+" OR "+ofShownComposite("c.attrelid"), map[string]string{
 		"attacl": ownPrivileges("c.attacl", ownRole), "attfdwoptions": "NULL::text[]",
 	})
 }

@@ -27,6 +27,13 @@ func casted(value *pg.Node, typeName string) *pg.Node {
 	}}}
 }
 
+// arrayOf is value::pg_catalog.type[].
+func arrayOf(value *pg.Node, typeName string) *pg.Node {
+	cast := casted(value, typeName)
+	cast.GetTypeCast().TypeName.ArrayBounds = []*pg.Node{{Node: &pg.Node_Integer{Integer: &pg.Integer{Ival: -1}}}}
+	return cast
+}
+
 // selectNode completes a SELECT with what the parser sets in every one.
 func selectNode(s *pg.SelectStmt) *pg.Node {
 	s.LimitOption = pg.LimitOption_LIMIT_OPTION_DEFAULT

@@ -24,15 +24,16 @@ type found struct {
 	objects []string
 }
 
-// object notes an expression that has a type of objects, unless it is cast on to
-// text or oid at once.
+// object notes an expression that has a type of objects, or of arrays of them, unless it
+// is a single one that is cast on to text or oid at once.
 func (f *found) object(node map[string]any, parent string) {
 	for kind, name := range map[string]string{"TypeCast": castTo(node), "FuncCall": calledFunction(node)} {
-		own := name
+		own := strings.TrimSuffix(name, "[]")
 		if kind == "FuncCall" {
 			own = strings.TrimPrefix(name, "to_")
 		}
-		if (objectCatalogs[own] != "" || own == "pg_typeof" || own == "pg_partition_ancestors") && parent != "text" && parent != "oid" {
+		if (objectCatalogs[own] != "" || own == "pg_typeof" || own == "pg_partition_ancestors") &&
+			(own != name && kind == "TypeCast" || parent != "text" && parent != "oid") {
 			f.objects = append(f.objects, name)
 		}
 	}
@@ -60,7 +61,11 @@ func (f *found) objectsIn(value any, parent string) {
 func castTo(node map[string]any) string {
 	cast, _ := node["TypeCast"].(map[string]any)
 	name, _ := cast["typeName"].(map[string]any)
-	return strings.TrimPrefix(strings.Join(jsonNames(name["names"]), "."), "pg_catalog.")
+	of := strings.TrimPrefix(strings.Join(jsonNames(name["names"]), "."), "pg_catalog.")
+	if name["arrayBounds"] != nil {
+		of += "[]"
+	}
+	return of
 }
 
 func calledFunction(node map[string]any) string {
@@ -127,7 +132,7 @@ var openRelations = map[string]bool{"public.wards": true, "public.Icd Codes": tr
 
 // ownFunctions are those of kproxy's functions that outputs may call. They answer for
 // what the session may see alone.
-var ownFunctions = words(`table_is_visible type_is_visible to_class to_type class_name type_name
+var ownFunctions = words(`table_is_visible type_is_visible to_class to_type class_name type_name type_names
 	schema_oid database_oid setting`)
 
 func checkOutput(sql string) error {
@@ -221,7 +226,8 @@ func TestCheckerBites(t *testing.T) {
 		"SELECT * FROM public.patients", "SELECT * FROM patients", "SELECT (SELECT 1 FROM public.secrets)",
 		"WITH a AS (SELECT 1) SELECT * FROM b", "COPY public.patients TO STDOUT", "SELECT lower('x')",
 		"SELECT pg_catalog.pg_sleep(1)", "SELECT 1::patients", "SELECT * FROM pg_catalog.pg_class",
-		"SELECT 'pg_class'::pg_catalog.regclass", "SELECT 1::pg_catalog.regtype::pg_catalog.int4", "SELECT pg_catalog.pg_typeof(1)",
+		"SELECT 'pg_class'::pg_catalog.regclass", "SELECT a::pg_catalog.regtype[]::pg_catalog.text[]",
+		"SELECT a::pg_catalog.regtype[]::pg_catalog.text", "SELECT 1::pg_catalog.regtype::pg_catalog.int4", "SELECT pg_catalog.pg_typeof(1)",
 		"SELECT coalesce('1', (SELECT pg_catalog.to_regclass('a')))",
 	} {
 		if checkOutput(sql) == nil {

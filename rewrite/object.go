@@ -37,7 +37,7 @@ var handsOn = words(`SelectStmt.target_list SelectStmt.values_lists SelectStmt.l
 	A_ArrayExpr.elements RowExpr.args List.items CollateClause.arg A_Indirection.arg`)
 
 // textual are functions that make a text of any value.
-var textual = words(`array_agg concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
+var textual = words(`array_agg array_to_string concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
 	jsonb_build_array jsonb_build_object quote_literal quote_nullable to_json to_jsonb`)
 
 // namedInside says whether values in a field of m are shown, where m is itself or
@@ -61,7 +61,7 @@ func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bo
 func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 	named, before := w.named, w.replaced
 	last := names(n.GetTypeName().GetNames())
-	w.named = isText(n.GetTypeName()) || len(last) > 0 && (last[len(last)-1] == "name" || last[len(last)-1] == "bpchar")
+	w.named = isText(n.GetTypeName()) || isTextArray(n.GetTypeName()) || len(last) > 0 && (last[len(last)-1] == "name" || last[len(last)-1] == "bpchar")
 	err := w.node(n.GetArg(), s)
 	w.named = named
 	if err != nil {
@@ -70,7 +70,9 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 	if err := w.visibleType(n.GetTypeName(), s); err != nil {
 		return err
 	}
-	if name := objectType(n.GetTypeName()); name != "" {
+	if name := objectType(n.GetTypeName()); name != "" && len(n.GetTypeName().GetArrayBounds()) > 0 {
+		return w.objects(node, n.GetTypeName(), n.GetArg())
+	} else if name != "" {
 		return w.object(node, name, n.GetArg(), n.GetLocation())
 	}
 	if builtinName(n.GetTypeName()) == "bool" {
@@ -124,6 +126,21 @@ func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32)
 	default:
 		return w.visibleObject(node, typ, w.objectKey(typ, arg))
 	}
+	return nil
+}
+
+// objects replaces node, a cast of the checked arg to an array of such a type, by the
+// objects' names: pg_proc.proargtypes::regtype[]::text[]. It does so only where they are
+// shown, and only for OIDs of types, which tools ask for: names would have to be
+// looked up.
+func (w *walker) objects(node *pg.Node, to *pg.TypeName, arg *pg.Node) error {
+	_, constant := textConstant(arg)
+	if objectType(to) != "regtype" || !w.named || constant || madeText(arg) || arg.GetAArrayExpr() != nil ||
+		isTextArray(arg.GetTypeCast().GetTypeName()) {
+		return refuseObjectType(to)
+	}
+	w.replaced++
+	node.Node = ownCall("type_names", arrayOf(arg, "oid"), w.pathNode()).GetNode()
 	return nil
 }
 

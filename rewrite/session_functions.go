@@ -71,9 +71,7 @@ func nameArray(elements []string) *pg.Node {
 			quoted[i] = `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(element) + `"`
 		}
 	}
-	cast := castNode("{"+strings.Join(quoted, ",")+"}", "name")
-	cast.GetTypeCast().TypeName.ArrayBounds = []*pg.Node{{Node: &pg.Node_Integer{Integer: &pg.Integer{Ival: -1}}}}
-	return cast
+	return arrayOf(textNode("{"+strings.Join(quoted, ",")+"}"), "name")
 }
 
 // currentSchema answers with the first schema of the client's search path, or null.

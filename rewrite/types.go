@@ -14,15 +14,19 @@ func (w *walker) typeName(n *pg.TypeName, s *scope) error {
 	if err := w.visibleType(n, s); err != nil {
 		return err
 	}
-	if name := objectType(n); name != "" {
-		return refuseObjectType(name, n.GetLocation())
+	if objectType(n) != "" {
+		return refuseObjectType(n)
 	}
 	return nil
 }
 
-func refuseObjectType(name string, location int32) *Refusal {
+func refuseObjectType(n *pg.TypeName) *Refusal {
+	name := objectType(n)
+	if len(n.GetArrayBounds()) > 0 {
+		name += "[]"
+	}
 	return refuse(stateNotSupported, "Cast single values in the query instead.",
-		"kproxy supports type %s in casts of single values only", name).at(location)
+		"kproxy supports type %s in casts of single values only", name).at(n.GetLocation())
 }
 
 // visibleType lets the built-in types pass, and those of users that published and
@@ -49,9 +53,6 @@ func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 		// Qualified, the deparser would write char, which is char(1). Bare names mean
 		// those of pg_catalog on any search path.
 		n.Names = nameNodes(name.Relation)
-	}
-	if name := objectType(n); name != "" && len(n.GetArrayBounds()) > 0 {
-		return refuseObjectType(name+"[]", n.GetLocation())
 	}
 	return w.children(n.ProtoReflect(), s)
 }
@@ -105,4 +106,13 @@ func isText(n *pg.TypeName) bool {
 	parts := names(n.GetNames())
 	return len(parts) > 0 && (parts[len(parts)-1] == "text" || parts[len(parts)-1] == "varchar") &&
 		len(n.GetTypmods()) == 0 && len(n.GetArrayBounds()) == 0
+}
+
+// isTextArray says the same of an array of texts.
+func isTextArray(n *pg.TypeName) bool {
+	if len(n.GetArrayBounds()) == 0 || len(n.GetTypmods()) != 0 {
+		return false
+	}
+	name := lastName(n.GetNames())
+	return name == "text" || name == "varchar"
 }

@@ -17,11 +17,14 @@ func typed(t *testing.T) (admin, reader *pgx.Conn) {
 	t.Helper()
 	admin, in := database(t)
 	execute(t, admin, `
+		CREATE COLLATION shown_collation FROM "C";
 		CREATE TYPE shown_enum AS ENUM ('day', 'night'); CREATE TYPE hidden_enum AS ENUM ('hiv', 'none');
 		CREATE TYPE copied_enum AS ENUM ('x'); CREATE TYPE base_enum AS ENUM ('b'); CREATE TYPE part_enum AS ENUM ('p');
 		CREATE DOMAIN shown_domain AS base_enum CONSTRAINT shown_check CHECK (VALUE IS NOT NULL);
 		CREATE DOMAIN hidden_domain AS text CONSTRAINT hidden_check CHECK (VALUE <> 'secret');
-		CREATE TYPE shown_pair AS (one part_enum, two int); CREATE TYPE hidden_pair AS (one int);
+		CREATE TYPE inner_pair AS (deep text COLLATE shown_collation); CREATE DOMAIN pairs AS inner_pair[];
+		CREATE TYPE shown_pair AS (one part_enum, two int, gone int, three pairs); ALTER TYPE shown_pair DROP ATTRIBUTE gone;
+		CREATE TYPE hidden_pair AS (one int); CREATE TYPE unused_pair AS (one shown_pair);
 		CREATE TYPE shown_range AS RANGE (subtype = numeric); CREATE TYPE hidden_range AS RANGE (subtype = numeric);
 		CREATE TYPE unused_enum AS ENUM ('u');
 		ALTER TABLE patients ADD status hidden_enum, ADD note hidden_domain, ADD pair hidden_pair, ADD span hidden_range, ADD state copied_enum;
@@ -32,6 +35,7 @@ func typed(t *testing.T) (admin, reader *pgx.Conn) {
 		COMMENT ON TABLE patients IS 'hidden remark 1'; COMMENT ON COLUMN patients.age IS 'hidden remark 2';
 		COMMENT ON TYPE hidden_enum IS 'hidden remark 3'; COMMENT ON CONSTRAINT patients_pkey ON patients IS 'hidden remark 4';
 		COMMENT ON CONSTRAINT hidden_check ON DOMAIN hidden_domain IS 'hidden remark 5';
+		COMMENT ON TYPE shown_pair IS 'hidden remark 6'; COMMENT ON COLUMN shown_pair.one IS 'hidden remark 7';
 		COMMENT ON TABLE wards IS 'shown remark 1'; COMMENT ON COLUMN wards.beds IS 'shown remark 2'`)
 	apply(t, admin, in)
 	execute(t, admin, "SET ROLE "+catalog.QuoteIdentifier(in.Owner.Name)+`;
@@ -49,8 +53,8 @@ func TestStandInsTellOfTypesKeysAndRemarksInUse(t *testing.T) {
 		{
 			"types",
 			`SELECT string_agg(typname, ' ' ORDER BY typname COLLATE "C") FROM kproxy_catalog.pg_type WHERE oid >= 16384`,
-			"_base_enum _copied_enum _part_enum _shown_domain _shown_enum _shown_pair _shown_range " +
-				"base_enum copied_enum part_enum patients pg_class shown_domain shown_enum shown_pair shown_range wards",
+			"_base_enum _copied_enum _inner_pair _pairs _part_enum _shown_domain _shown_enum _shown_pair _shown_range " +
+				"base_enum copied_enum inner_pair pairs part_enum patients pg_class shown_domain shown_enum shown_pair shown_range wards",
 		},
 		{"built-in types", "SELECT (count(*) = (SELECT count(*) FROM pg_type WHERE oid < 16384))::text FROM kproxy_catalog.pg_type WHERE oid < 16384", "true"},
 		{"labels", "SELECT string_agg(enumlabel, ' ' ORDER BY enumlabel) FROM kproxy_catalog.pg_enum", "b day night p x"},
@@ -68,6 +72,17 @@ func TestStandInsTellOfTypesKeysAndRemarksInUse(t *testing.T) {
 			"dependencies", `SELECT string_agg(DISTINCT classid::regclass::text || ' on ' || refobjid::regclass::text, ', ')
 			 FROM kproxy_catalog.pg_depend WHERE refclassid = 'pg_class'::regclass AND objid >= 16384`, "pg_constraint on wards, pg_constraint on wards_pkey",
 		},
+		{
+			"composite types",
+			`SELECT string_agg(c.relname || ' ' || a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' ORDER BY c.relname, a.attnum)
+			 FROM kproxy_catalog.pg_attribute a JOIN kproxy_catalog.pg_class c ON c.oid = a.attrelid WHERE c.relkind = 'c' AND NOT a.attisdropped`,
+			"inner_pair deep text, shown_pair one part_enum, shown_pair two integer, shown_pair three pairs",
+		},
+		{
+			"columns of no other relations", `SELECT count(*)::text FROM kproxy_catalog.pg_attribute a
+			 WHERE NOT EXISTS (SELECT FROM kproxy_catalog.pg_class c WHERE c.oid = a.attrelid)`, "0",
+		},
+		{"collations", "SELECT string_agg(collname, ' ') FROM kproxy_catalog.pg_collation WHERE oid >= 16384", "shown_collation"},
 		{"parents", "SELECT count(*)::text FROM kproxy_catalog.pg_inherits", "0"},
 		{
 			"rules", `SELECT count(*) FILTER (WHERE rulename = 'audit') || ' ' || count(ev_qual) || ' ' || count(ev_action)
@@ -98,6 +113,9 @@ func TestTableIsVisibleAsInTheSourceSchema(t *testing.T) {
 		"public.patients":                "NULL", // hidden
 		"kproxy_store.release_1":         "NULL",
 		"kproxy_catalog.pg_class":        "NULL",
+		"public.shown_pair":              "true",
+		"public.hidden_pair":             "NULL",
+		"public.unused_pair":             "NULL",
 	} {
 		oid := text(t, admin, fmt.Sprintf("SELECT '%s'::regclass::oid::text", relation))
 		if got := text(t, reader, "SELECT kproxy_catalog.table_is_visible("+oid+", '{pg_catalog,public}')::text"); got != want {
@@ -127,5 +145,55 @@ func TestTypesAreLookedUpOnce(t *testing.T) {
 	if looked := regexp.MustCompile(`ProjectSet .*loops=(\d+)`).FindAllStringSubmatch(plan, -1); !strings.Contains(plan, "hashed SubPlan") ||
 		len(looked) != 1 || looked[0][1] != "1" {
 		t.Errorf("the plan is\n%s", plan)
+	}
+}
+
+// TestRowTypesOfHiddenTablesStayHidden has a readable table with columns of the row
+// types of a protected table and of one that clients may not read. What these hold is in
+// the values; the tables behind the types are hidden as ever.
+func TestRowTypesOfHiddenTablesStayHidden(t *testing.T) {
+	t.Parallel()
+	admin, in := database(t)
+	execute(t, admin, `CREATE TABLE hidden (secret text); CREATE TYPE around AS (inside hidden);
+		ALTER TABLE wards ADD one hidden, ADD several hidden[], ADD wrapped around, ADD patient patients`)
+	apply(t, admin, in)
+	reader := login(t, admin, in.Reader)
+	const hidden = "(SELECT oid FROM pg_class WHERE oid IN ('public.hidden'::regclass, 'public.patients'::regclass))"
+	for _, c := range []struct{ name, sql, want string }{
+		{"relations", "SELECT count(*)::text FROM kproxy_catalog.pg_class WHERE oid IN " + hidden, "0"},
+		{"columns", "SELECT count(*)::text FROM kproxy_catalog.pg_attribute WHERE attrelid IN " + hidden, "0"},
+		{"names", "SELECT string_agg(kproxy_catalog.class_name(oid, '{pg_catalog,public}'), ' ') FROM " + hidden + " AS h", "NULL"},
+		{"the type around one", `SELECT string_agg(a.attname, ' ') FROM kproxy_catalog.pg_attribute a
+			JOIN kproxy_catalog.pg_class c ON c.oid = a.attrelid AND c.relkind = 'c'`, "inside"},
+	} {
+		if got := text(t, reader, c.sql); got != c.want {
+			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+func TestTypeNamesKeepBoundsAndHideTypes(t *testing.T) {
+	t.Parallel()
+	admin, reader := typed(t)
+	shown, hidden := text(t, admin, "SELECT 'shown_pair[]'::regtype::oid::text"), text(t, admin, "SELECT 'hidden_pair'::regtype::oid::text")
+	for types, want := range map[string]string{
+		"'{}'::oid[]":             "{}",
+		"''::oidvector":           "{}",
+		"NULL::oid[]":             "NULL",
+		"'{0,1}'::oid[]":          "{-,1}",
+		"'[0:1]={23,16}'::oid[]":  "[0:1]={integer,boolean}",
+		"'23 1009'::oidvector":    "[0:1]={integer,text[]}",
+		"'{1042,1043,18}'::oid[]": `{character,"character varying","\"char\""}`,
+		"ARRAY[" + shown + "," + hidden + ",0,NULL]::oid[]": "{shown_pair[],NULL,-,NULL}",
+	} {
+		if got := text(t, reader, "SELECT kproxy_catalog.type_names("+types+", '{pg_catalog,public}')::text"); got != want {
+			t.Errorf("%s: got %s, want %s", types, got, want)
+		}
+		if strings.Contains(types, shown) {
+			continue // the session's own search path has not the type's schema
+		}
+		if got := text(t, admin, "SELECT ("+types+"::oid[]::regtype[])::text[]::text"); got != want {
+			t.Errorf("%s: PostgreSQL has %s, wanted was %s", types, got, want)
+		}
 	}
 }

@@ -80,3 +80,23 @@ SELECT current_schema(), session_user; SHOW search_path
 -- DBeaver tables
 SELECT c.oid,c.*,d.description,pg_catalog.pg_get_expr(c.relpartbound, c.oid) as partition_expr,  pg_catalog.pg_get_partkeydef(c.oid) as partition_key FROM pg_catalog.pg_class c LEFT OUTER JOIN pg_catalog.pg_description d ON d.objoid=c.oid AND d.objsubid=0 AND d.classoid='pg_class'::regclass WHERE c.relnamespace=$1 AND c.relkind not in ('i','I','c')
 --> SELECT c.oid, c.*, d.description, (SELECT pg_catalog.pg_get_expr(kproxy_argument.a1, kproxy_guard.oid) FROM (SELECT c.oid::pg_catalog.oid AS a0, c.relpartbound AS a1) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS partition_expr, (SELECT pg_catalog.pg_get_partkeydef(kproxy_guard.partrelid) FROM (SELECT c.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_partitioned_table kproxy_guard WHERE kproxy_guard.partrelid = kproxy_argument.a0) AS partition_key FROM kproxy_catalog.pg_class c LEFT JOIN kproxy_catalog.pg_description d ON d.objoid = c.oid AND d.objsubid = 0 AND d.classoid = 'pg_class'::pg_catalog.regclass::pg_catalog.oid WHERE c.relnamespace = $1 AND c.relkind NOT IN ('i', 'I', 'c')
+
+-- pgcli functions
+SELECT n.nspname schema_name,
+        p.proname func_name,
+        p.proargnames,
+        COALESCE(proallargtypes::regtype[], proargtypes::regtype[])::text[],
+        p.proargmodes,
+        prorettype::regtype::text return_type,
+        p.prokind = 'a' is_aggregate,
+        p.prokind = 'w' is_window,
+        p.proretset is_set_returning,
+        d.deptype = 'e' is_extension,
+        pg_get_expr(proargdefaults, 0) AS arg_defaults
+FROM pg_catalog.pg_proc p
+        INNER JOIN pg_catalog.pg_namespace n
+            ON n.oid = p.pronamespace
+LEFT JOIN pg_depend d ON d.objid = p.oid and d.deptype = 'e'
+WHERE p.prorettype::regtype != 'trigger'::regtype
+ORDER BY 1, 2
+--> SELECT n.nspname AS schema_name, p.proname AS func_name, p.proargnames, COALESCE(kproxy_catalog.type_names(proallargtypes::pg_catalog.oid[], '{pg_catalog,public}'::pg_catalog.name[]), kproxy_catalog.type_names(proargtypes::pg_catalog.oid[], '{pg_catalog,public}'::pg_catalog.name[]))::pg_catalog.text[] AS "coalesce", p.proargmodes, (SELECT CASE WHEN kproxy_guard.oid < 16384 THEN kproxy_guard.oid::pg_catalog.regtype::pg_catalog.text ELSE kproxy_catalog.type_name(kproxy_guard.oid, NULL::int, '{pg_catalog,public}'::pg_catalog.name[]) END FROM (SELECT prorettype::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::pg_catalog.text AS return_type, p.prokind = 'a' AS is_aggregate, p.prokind = 'w' AS is_window, p.proretset AS is_set_returning, d.deptype = 'e' AS is_extension, (SELECT pg_catalog.pg_get_expr(kproxy_argument.a1, kproxy_guard.oid) FROM (SELECT 0::pg_catalog.oid AS a0, proargdefaults AS a1) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS arg_defaults FROM kproxy_catalog.pg_proc p JOIN kproxy_catalog.pg_namespace n ON n.oid = p.pronamespace LEFT JOIN kproxy_catalog.pg_depend d ON d.objid = p.oid AND d.deptype = 'e' WHERE p.prorettype::pg_catalog.oid <> (SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_type('trigger'::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_type kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) ORDER BY 1, 2

@@ -708,3 +708,48 @@ SET synchronize_seqscans TO off
 RESET transaction_isolation
 --! 42501 permission denied to set parameter "transaction_isolation"
 --! hint: Only settings of the client's own formats, plans and time limits are open.
+
+SELECT ARRAY[23]::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 19
+--! hint: Cast single values in the query instead.
+
+SELECT $1::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 12
+--! hint: Cast single values in the query instead.
+
+SELECT '{integer}'::text::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 27
+--! hint: Cast single values in the query instead.
+
+SELECT ARRAY['integer']::text[]::regtype[]
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 34
+--! hint: Cast single values in the query instead.
+
+SELECT relname::regtype[] FROM pg_class
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 17
+--! hint: Cast single values in the query instead.
+
+SELECT conkey::regclass[] FROM pg_constraint
+--! 0A000 kproxy supports type regclass[] in casts of single values only
+--! position: 16
+--! hint: Cast single values in the query instead.
+
+SELECT 1 FROM pg_proc WHERE proargtypes::regtype[] IS NOT NULL
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 42
+--! hint: Cast single values in the query instead.
+
+SELECT * FROM unnest('{23}'::oid[]::regtype[])
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 37
+--! hint: Cast single values in the query instead.
+
+PREPARE p (regtype[]) AS SELECT $1
+--! 0A000 kproxy supports type regtype[] in casts of single values only
+--! position: 12
+--! hint: Cast single values in the query instead.

@@ -11,6 +11,7 @@ WHERE NOT coalesce(has_table_privilege($5::oid, c.oid, 'SELECT'), false)
    <> ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = of.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum)
 UNION ALL
 SELECT f.name
-FROM (VALUES ('kproxy_catalog.table_is_visible(oid,name[])'), ('kproxy_catalog.to_class(text,name[])')) AS f(name)
+FROM (VALUES ('kproxy_catalog.table_is_visible(oid,name[])'), ('kproxy_catalog.to_class(text,name[])'),
+  ('kproxy_catalog.type_names(oid[],name[])'), ('kproxy_catalog.is_shown_composite(oid)')) AS f(name)
 WHERE NOT coalesce(has_function_privilege($5::oid, to_regprocedure(f.name), 'EXECUTE'), false)
 ORDER BY 1

@@ -118,6 +118,15 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
   SELECT v.reltype FROM visible v
 $kproxy$;
 
+-- Whether the relation is what one of these is in pg_class, if it is composite.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.is_shown_composite(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class c
+    WHERE c.oid = $1
+      AND CASE c.relkind WHEN 'c' THEN c.reltype IN (SELECT {{.CatalogSchema}}.shown_types()) ELSE false END)
+$kproxy$;
+
 -- The schemas that a client's schema stands for: the one with its published relations
 -- (first) and itself. kproxy's own are none of a client's.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.client_schema(name name) RETURNS TABLE (namespace oid, rank integer)
@@ -148,7 +157,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
   CROSS JOIN LATERAL (
     SELECT pg_catalog.array_position($2, CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()
                                               THEN 'pg_temp'::pg_catalog.name ELSE n.nspname END) AS place) AS own
-  WHERE c.oid = $1 AND {{.CatalogSchema}}.visible(c.oid)
+  WHERE c.oid = $1 AND ({{.CatalogSchema}}.visible(c.oid) OR {{.CatalogSchema}}.is_shown_composite(c.oid))
 $kproxy$;
 
 -- What pg_table_is_visible means to a client with the given search path, which holds
@@ -172,7 +181,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
     || pg_catalog.quote_ident(c.relname)
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(c.relnamespace)
-  WHERE c.oid = $1 AND {{.CatalogSchema}}.visible(c.oid)
+  WHERE c.oid = $1 AND ({{.CatalogSchema}}.visible(c.oid) OR {{.CatalogSchema}}.is_shown_composite(c.oid))
 $kproxy$;
 
 -- The same for pg_type_is_visible. Whether the session may know of the type does not
@@ -207,6 +216,18 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
   JOIN pg_catalog.pg_namespace n ON n.oid = {{.CatalogSchema}}.source_namespace(t.typnamespace)
   CROSS JOIN LATERAL (SELECT pg_catalog.format_type(t.oid, $2)) AS f(name)
   WHERE t.oid = $1
+$kproxy$;
+
+-- The names of types in an array of the same bounds: oidvector counts from 0. NULL stands
+-- for those that the session may not know of. Arrays of several dimensions are an error.
+-- PostgreSQL's own need no look-up: there are thousands of arrays in pg_proc.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.type_names(types oid[], path name[]) RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
+  SELECT (CASE WHEN pg_catalog.cardinality($1) OPERATOR(pg_catalog.>) 0 THEN pg_catalog.array_dims($1) || '=' ELSE '' END || ARRAY(
+    SELECT CASE WHEN u.type OPERATOR(pg_catalog.<) 16384::pg_catalog.oid THEN u.type::pg_catalog.regtype::pg_catalog.text
+                ELSE (SELECT {{.CatalogSchema}}.type_name(t.oid, NULL, $2) FROM {{.CatalogSchema}}.pg_type t WHERE t.oid = u.type) END
+    FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(type, place)
+    ORDER BY u.place)::pg_catalog.text)::pg_catalog.text[]
 $kproxy$;
 
 -- The type that a name made at run time means to a client with the given search path,

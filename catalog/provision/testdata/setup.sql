@@ -453,6 +453,15 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
   SELECT v.reltype FROM visible v
 $kproxy$;
 
+-- Whether the relation is what one of these is in pg_class, if it is composite.
+CREATE OR REPLACE FUNCTION kproxy_catalog.is_shown_composite(relation oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_class c
+    WHERE c.oid = $1
+      AND CASE c.relkind WHEN 'c' THEN c.reltype IN (SELECT kproxy_catalog.shown_types()) ELSE false END)
+$kproxy$;
+
 -- The schemas that a client's schema stands for: the one with its published relations
 -- (first) and itself. kproxy's own are none of a client's.
 CREATE OR REPLACE FUNCTION kproxy_catalog.client_schema(name name) RETURNS TABLE (namespace oid, rank integer)
@@ -483,7 +492,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
   CROSS JOIN LATERAL (
     SELECT pg_catalog.array_position($2, CASE WHEN n.oid = pg_catalog.pg_my_temp_schema()
                                               THEN 'pg_temp'::pg_catalog.name ELSE n.nspname END) AS place) AS own
-  WHERE c.oid = $1 AND kproxy_catalog.visible(c.oid)
+  WHERE c.oid = $1 AND (kproxy_catalog.visible(c.oid) OR kproxy_catalog.is_shown_composite(c.oid))
 $kproxy$;
 
 -- What pg_table_is_visible means to a client with the given search path, which holds
@@ -507,7 +516,7 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
     || pg_catalog.quote_ident(c.relname)
   FROM pg_catalog.pg_class c
   JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(c.relnamespace)
-  WHERE c.oid = $1 AND kproxy_catalog.visible(c.oid)
+  WHERE c.oid = $1 AND (kproxy_catalog.visible(c.oid) OR kproxy_catalog.is_shown_composite(c.oid))
 $kproxy$;
 
 -- The same for pg_type_is_visible. Whether the session may know of the type does not
@@ -542,6 +551,18 @@ LANGUAGE sql STABLE PARALLEL RESTRICTED AS $kproxy$
   JOIN pg_catalog.pg_namespace n ON n.oid = kproxy_catalog.source_namespace(t.typnamespace)
   CROSS JOIN LATERAL (SELECT pg_catalog.format_type(t.oid, $2)) AS f(name)
   WHERE t.oid = $1
+$kproxy$;
+
+-- The names of types in an array of the same bounds: oidvector counts from 0. NULL stands
+-- for those that the session may not know of. Arrays of several dimensions are an error.
+-- PostgreSQL's own need no look-up: there are thousands of arrays in pg_proc.
+CREATE OR REPLACE FUNCTION kproxy_catalog.type_names(types oid[], path name[]) RETURNS text[]
+LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
+  SELECT (CASE WHEN pg_catalog.cardinality($1) OPERATOR(pg_catalog.>) 0 THEN pg_catalog.array_dims($1) || '=' ELSE '' END || ARRAY(
+    SELECT CASE WHEN u.type OPERATOR(pg_catalog.<) 16384::pg_catalog.oid THEN u.type::pg_catalog.regtype::pg_catalog.text
+                ELSE (SELECT kproxy_catalog.type_name(t.oid, NULL, $2) FROM kproxy_catalog.pg_type t WHERE t.oid = u.type) END
+    FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(type, place)
+    ORDER BY u.place)::pg_catalog.text)::pg_catalog.text[]
 $kproxy$;
 
 -- The type that a name made at run time means to a client with the given search path,
@@ -633,10 +654,10 @@ BEGIN
        'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_release_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (''kproxy_release_'' || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
        '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.nspowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))"}'),
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', '',
-       'CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') AND (c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END',
+       'CASE c.relkind WHEN ''c'' THEN (c.reltype < 16384 OR c.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') AND (c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END END',
        '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.relnamespace) END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real"}'),
       ('"pg_catalog"."pg_attribute"', '"kproxy_catalog"."pg_attribute"', '',
-       'CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') AND (c.attrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.attrelid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.attrelid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END',
+       'CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') AND (c.attrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.attrelid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.attrelid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END OR c.attrelid IN (SELECT composite.oid FROM pg_catalog.pg_class composite WHERE CASE composite.relkind WHEN ''c'' THEN (composite.reltype < 16384 OR composite.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE false END)',
        '{"attacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user), item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.attacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","attfdwoptions":"NULL::text[]"}'),
       ('"pg_catalog"."pg_attrdef"', '"kproxy_catalog"."pg_attrdef"', '',
        'pg_catalog.has_table_privilege(c.adrelid, ''SELECT'') AND (c.adrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.adrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.adrelid))',

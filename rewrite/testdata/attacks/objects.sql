@@ -103,6 +103,42 @@ SELECT '{16400,16401}'::regclass[]
 -- refused 0A
 SELECT unnest('{16400,16401}'::oid[]::regclass[])
 
+-- allowed
+SELECT ARRAY(SELECT o::oid FROM generate_series(1, 18500) o)::regtype[]
+
+-- allowed
+SELECT array_to_string(array_agg(o::oid)::regtype[], ',') FROM generate_series(16384, 18500) o
+
+-- allowed
+SELECT string_to_array('16400 16401', ' ')::regtype[]::text[]
+
+-- allowed
+SELECT coalesce(proallargtypes::regtype[], '{qvzrel_vault}') FROM pg_proc
+
+-- refused 22
+SELECT coalesce(proallargtypes, '{qvzrel_vault}')::regtype[] FROM pg_proc
+
+-- refused 0A
+SELECT '{qvzrel_vault,qvzrel_card}'::text[]::regtype[]::text[]
+
+-- refused 0A
+SELECT 1 FROM pg_proc WHERE ARRAY(SELECT o::oid FROM generate_series(16384, 18500) o)::regtype[] = proallargtypes
+
+-- refused 42
+SELECT 1 FROM pg_class WHERE ARRAY[16400]::regtype[] = '{qvzrel_vault}'
+
+-- allowed
+SELECT c.oid::regclass, c.relname, a.attname, a.atttypid::regtype FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE c.relkind = 'c'
+
+-- allowed
+SELECT t.typname, t.typrelid::regclass, a.attname FROM pg_type t LEFT JOIN pg_attribute a ON a.attrelid = t.typrelid WHERE t.typrelid <> 0
+
+-- allowed
+SELECT o::oid::regclass, a.* FROM generate_series(16384, 18500) o JOIN pg_attribute a ON a.attrelid = o::oid
+
+-- allowed
+SELECT pg_table_is_visible(o::oid), has_table_privilege(o::oid, 'SELECT'), col_description(o::oid, 1) FROM generate_series(16384, 18500) o
+
 -- refused 0A
 SELECT * FROM json_to_recordset('[{"a": 16400}, {"a": 16401}]') AS r (a regclass)
 

@@ -74,6 +74,12 @@ SELECT * FROM kproxy_catalog.shown_types()
 SELECT to_class('people'), kproxy_catalog.to_class('people', '{public}')
 
 -- refused 42
+SELECT kproxy_catalog.type_names('{16400,16401}', '{public}')
+
+-- refused 42
+SELECT kproxy_catalog.is_shown_composite(16400)
+
+-- refused 42
 SELECT visible(16400::oid)
 
 -- refused 42
