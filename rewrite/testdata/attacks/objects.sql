@@ -124,7 +124,7 @@ SELECT '{qvzrel_vault,qvzrel_card}'::text[]::regtype[]::text[]
 -- refused 0A
 SELECT 1 FROM pg_proc WHERE ARRAY(SELECT o::oid FROM generate_series(16384, 18500) o)::regtype[] = proallargtypes
 
--- refused 42
+-- refused 0A
 SELECT 1 FROM pg_class WHERE ARRAY[16400]::regtype[] = '{qvzrel_vault}'
 
 -- allowed
