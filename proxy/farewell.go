@@ -22,6 +22,7 @@ func (s *session) end(reason error) {
 	s.shard.loop.Remove(s.server.raw)
 	go func() {
 		s.finish(reason)
+		s.asides.Wait()
 		s.over(reason)
 	}()
 }

@@ -12,6 +12,10 @@ const (
 	// pulls bounds how often one connection is read before others get their turn.
 	pulls = 8
 
+	// maxUnsent is how much a client may leave behind of what it makes TLS answer by
+	// itself, before it is not read any more.
+	maxUnsent = 256 << 10
+
 	// leastHeld is the capacity that the memory of input that was not taken begins with.
 	leastHeld = 512
 )
@@ -27,6 +31,8 @@ type peer struct {
 	need int
 
 	watched  bool // for input
+	drained  bool // the last read has taken all there was
+	due      bool // it is about to be read
 	silenced bool // it cannot be written to any more
 }
 
@@ -47,14 +53,15 @@ func (p *peer) read(buffer []byte) (in []byte, drained bool, err error) {
 		into = p.held[len(p.held):cap(p.held)]
 	}
 	n, err := p.conn.Read(into)
+	// TLS keeps what it has decrypted: only its own word says that there is no more.
+	p.drained = err != nil || n < len(into) && !p.encrypted()
 	switch {
 	case errors.Is(err, reactor.ErrNotReady):
 		return nil, true, nil
 	case err != nil:
 		return nil, true, err
 	}
-	// TLS keeps what it has decrypted: only its own word says that there is no more.
-	drained = n < len(into) && !p.encrypted()
+	drained = p.drained
 	if len(p.held) == 0 {
 		return buffer[:n], drained, nil
 	}
@@ -97,3 +104,7 @@ func (p *peer) write(b []byte) error {
 
 // congested tells whether the peer does not take what is sent.
 func (p *peer) congested() bool { return p.raw.Unsent() > 0 }
+
+// mostUnsent is more than what a server can leave behind of what sessions send to it: it
+// makes TLS answer by itself, and does not take the answers.
+func (c *Config) mostUnsent() int { return 2*max(c.MaxStatementBytes, largestOutlet) + 1<<20 }

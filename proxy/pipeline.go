@@ -151,26 +151,30 @@ func (p *pipeline) succeeded(n *note) {
 	}
 }
 
-// fail takes note of an ErrorResponse and returns the refusal it answers, or nil, and
-// what is remembered of the text that it is about.
-func (p *pipeline) fail(message string) (*refusal, note) {
+// failing returns what is remembered of the message that an ErrorResponse would be about
+// now, or nil.
+func (p *pipeline) failing() *note {
+	if p.head() == nil {
+		return nil
+	}
+	return p.current()
+}
+
+// fail takes note of an ErrorResponse and returns the refusal it answers, or nil.
+func (p *pipeline) fail(message string) *refusal {
 	p.failed = true
 	head := p.head()
 	if head == nil {
-		return nil, note{}
+		return nil
 	}
 	r := head.refusal
 	if r != nil && !r.matches(message) {
 		r = nil
 	}
-	var about note
-	if n := p.current(); n != nil {
-		about = *n
-	}
 	if head.kind == stepExtended {
 		p.skip()
 	}
-	return r, about
+	return r
 }
 
 // skip drops everything up to Sync.

@@ -33,7 +33,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 				if m.refuse != nil {
 					text = `syntax error at or near "` + m.refuse.token + `"`
 				}
-				if got, _ := p.fail(text); got != m.refuse {
+				if got := p.fail(text); got != m.refuse {
 					t.Fatalf("seed %d: the error is %v, want %v", seed, got, m.refuse)
 				}
 				skipping = m.kind == stepExtended

@@ -19,6 +19,12 @@ type relay struct {
 	// here and now.
 	think func(sql string, in State, early bool)
 
+	// seek finds the place of an error in a text elsewhere, after which found is set; nil =
+	// here and now. The server's messages wait meanwhile.
+	seek    func(n note, sent int)
+	seeking bool
+	found   *int
+
 	// fresh tells whether what the server has may be shown; nil = it always may.
 	fresh func() bool
 

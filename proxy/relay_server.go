@@ -47,8 +47,7 @@ func (r *relay) deliver(f frame, begin []byte, out *outlet) (fate, error) {
 		}
 		return pass, nil
 	case 'E', 'N':
-		r.deliverReport(f, begin, out)
-		return drop, nil
+		return r.deliverReport(f, begin, out), nil
 	case 'S':
 		return drop, r.deliverParameter(begin, out)
 	case 'A':
@@ -122,35 +121,59 @@ func (r *relay) ready(status byte, out *outlet) error {
 }
 
 // deliverReport passes on what a client may know of an error or a notice.
-func (r *relay) deliverReport(f frame, body []byte, out *outlet) {
+func (r *relay) deliverReport(f frame, body []byte, out *outlet) fate {
 	told := parseReport(body)
 	if f.kind == 'N' {
-		if told.isLog() {
-			return
+		if !told.isLog() {
+			told.position, told.detail = 0, ""
+			out.set(told.scrubbed(r.config.Gate).append(out.buffer(), 'N'))
 		}
-		told.position, told.detail = 0, ""
-		out.set(told.scrubbed(r.config.Gate).append(out.buffer(), 'N'))
-		return
+		return drop
 	}
+	position, known := r.locate(told.position)
+	if !known {
+		return wait
+	}
+	told.position = position
 	if told.severity != "ERROR" {
 		r.farewell = true
 	}
 	late := r.clock.canceling() && told.state == stateQueryCanceled
 	r.leave()
-	refused, about := r.pipeline.fail(told.message)
+	refused := r.pipeline.fail(told.message)
 	r.rows = rows{}
 	if r.timed {
 		r.clock.failed(time.Now(), r.pipeline.running())
 	}
 	if refused != nil {
 		out.set(refused.append(out.buffer(), 'E'))
-		return
+		return drop
 	}
 	if late {
 		told.message = limitStatement.report().message
 	}
-	told.position = about.locate(r.config.Gate, told.position)
 	out.set(told.scrubbed(r.config.Gate).append(out.buffer(), 'E'))
+	return drop
+}
+
+// locate maps a position in the text that the server is at to one in the client's own; 0 =
+// unknown. If that has to be found elsewhere, the server's message waits.
+func (r *relay) locate(sent int) (position int, known bool) {
+	if r.found != nil {
+		position = *r.found
+		r.found = nil
+		return position, true
+	}
+	n := r.pipeline.failing()
+	switch {
+	case sent == 0 || n == nil || n.sql == "":
+		return 0, true
+	case r.seek == nil:
+		return n.locate(r.config.Gate, sent), true
+	}
+	r.seeking = true
+	r.seek(*n, sent)
+	return 0, false
 }
 
 // deliverParameter passes a ParameterStatus on as the client is to see it.

@@ -42,6 +42,7 @@ type session struct {
 
 	canceling int            // cancel requests on their way; nothing is sent meanwhile
 	canceled  sync.WaitGroup // the same, to wait for
+	asides    sync.WaitGroup // what is done for it in goroutines
 	ended     bool
 
 	mu      sync.Mutex
@@ -57,7 +58,7 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 		server: peer{raw: up.raw, conn: up.conn},
 		link:   up,
 	}
-	s.think = s.thinkAside
+	s.think, s.seek = s.thinkAside, s.seekAside
 	if up.link != nil {
 		s.fresh = up.link.Fresh
 	}
@@ -122,10 +123,8 @@ func (s *session) onClient(e reactor.Event) error {
 		if s.client.raw.Flush() != nil {
 			return errClientGone
 		}
-		if !s.client.congested() {
-			if err := s.pullServer(); err != nil {
-				return err
-			}
+		if err := s.resumeServer(); err != nil {
+			return err
 		}
 	}
 	switch {
@@ -144,7 +143,7 @@ func (s *session) onServer(e reactor.Event) error {
 		s.silence()
 	}
 	switch {
-	case !s.client.congested() && (e.Readable || e.Gone):
+	case s.hearsServer() && (e.Readable || e.Gone):
 		return s.pullServer()
 	case e.Gone:
 		// It is heard of again when there is room for what it has sent.
@@ -155,8 +154,11 @@ func (s *session) onServer(e reactor.Event) error {
 
 // hearsClient tells whether there is a use for what the client sends.
 func (s *session) hearsClient() bool {
-	return s.until == nil && s.canceling == 0 && !s.server.silenced && !s.server.congested()
+	return s.until == nil && s.canceling == 0 && !s.server.silenced && !s.server.congested() && s.client.raw.Unsent() <= maxUnsent
 }
+
+// hearsServer tells whether there is a use for what the server sends.
+func (s *session) hearsServer() bool { return !s.seeking && !s.client.congested() }
 
 // pullClient takes what the client has sent.
 func (s *session) pullClient() error {
@@ -180,7 +182,6 @@ func (s *session) pullClient() error {
 			return nil
 		}
 	}
-	s.soon(s.pullClient)
 	return nil
 }
 
@@ -205,11 +206,11 @@ func (s *session) takeClient(in []byte) error {
 // pullServer takes what the server has sent.
 func (s *session) pullServer() error {
 	for range pulls {
-		if s.client.congested() {
+		if !s.hearsServer() {
 			return nil
 		}
 		in, drained, err := s.server.read(s.shard.loop.In)
-		if err != nil {
+		if err != nil || s.server.raw.Unsent() > s.config.mostUnsent() {
 			return errUpstreamGone
 		}
 		if len(in) > 0 {
@@ -221,7 +222,6 @@ func (s *session) pullServer() error {
 			return nil
 		}
 	}
-	s.soon(s.pullServer)
 	return nil
 }
 
@@ -274,7 +274,7 @@ func (s *session) settle() {
 	}
 	err := errors.Join(
 		s.watch(&s.client, s.hearsClient(), s.pullClient),
-		s.watch(&s.server, !s.client.congested(), s.pullServer))
+		s.watch(&s.server, s.hearsServer(), s.pullServer))
 	if err != nil {
 		s.end(err)
 	}
@@ -282,18 +282,23 @@ func (s *session) settle() {
 
 // watch has a connection watched for what is of use.
 func (s *session) watch(p *peer, read bool, pull func() error) error {
-	if read && !p.watched && p.encrypted() {
-		s.soon(pull) // what TLS has taken already, no event tells of
+	if read && (!p.watched || !p.drained) && p.encrypted() {
+		s.soon(p, pull) // what TLS has taken already, no event tells of
 	}
 	p.watched = read
 	return p.raw.Watch(read, p.congested() && !p.silenced)
 }
 
-// soon does something after the other sessions have had their turns.
-func (s *session) soon(do func() error) {
+// soon pulls after the other sessions have had their turns.
+func (s *session) soon(p *peer, pull func() error) {
+	if p.due {
+		return
+	}
+	p.due = true
 	s.shard.loop.Post(func() {
+		p.due = false
 		if !s.ended {
-			s.guarded(do)
+			s.guarded(pull)
 		}
 	})
 }
@@ -308,21 +313,54 @@ func (s *session) resume() error {
 	return s.pullClient()
 }
 
+// resumeServer takes up what the server has sent and what could not go on, and what is
+// behind it.
+func (s *session) resumeServer() error {
+	if p := &s.server; s.hearsServer() && len(p.held) > 0 && len(p.held) >= p.need {
+		if err := s.takeServer(p.held); err != nil {
+			return err
+		}
+	}
+	return s.pullServer()
+}
+
 // thinkAside has the Gate decide on a text in a goroutine of its own.
 func (s *session) thinkAside(sql string, in State, early bool) {
+	var thought ruling
+	s.aside(func() { thought = s.decideAndNote(sql, in) }, func() error {
+		thought.sql, thought.early = sql, early
+		s.ruling = &thought
+		return nil
+	})
+}
+
+// seekAside has the Gate find a position in a goroutine of its own.
+func (s *session) seekAside(n note, sent int) {
+	var position int
+	s.aside(func() { position = n.locate(s.config.Gate, sent) }, func() error {
+		s.seeking, s.found = false, &position
+		return s.resumeServer()
+	})
+}
+
+// aside does what takes time in a goroutine, and something with it in the loop. The
+// session keeps its place until then, so that there is no more of it than sessions.
+func (s *session) aside(work func(), then func() error) {
+	s.asides.Add(1)
 	go func() {
-		var thought ruling
+		defer s.asides.Done()
 		err := guard(func() error {
-			thought = s.decideAndNote(sql, in)
+			work()
 			return nil
 		})
 		s.shard.loop.Post(func() {
-			if s.ended {
-				return
+			switch {
+			case s.ended:
+			case err != nil:
+				s.end(err)
+			default:
+				s.guarded(then)
 			}
-			thought.sql, thought.early = sql, early
-			s.ruling = &thought
-			s.guarded(func() error { return err })
 		})
 	}()
 }

@@ -294,3 +294,25 @@ func TestUnnamedPortalOfAFailedQuery(t *testing.T) {
 		s.expect("E S")
 	})
 }
+
+// TestPositionIsSoughtAside has what the server sends behind an error wait for the error's
+// position.
+func TestPositionIsSoughtAside(t *testing.T) {
+	t.Parallel()
+	converse(t, nil, func(s *scriptedServer) {
+		var sought []string
+		s.seek = func(n note, sent int) { sought = append(sought, fmt.Sprint(n.sql, " ", sent)) }
+		s.sends("SELECT 1", "SELECT 2")
+		failed := *oldFailed
+		failed.Position = 8
+		if got := s.answers(&failed, ready, complete, ready); got != "" || fmt.Sprint(sought) != "[SELECT 1 8]" {
+			t.Fatalf("sought %v, and the client gets %s", sought, got)
+		}
+		position := 3
+		s.seeking, s.found = false, &position
+		all := s.answered()
+		if len(all) != 4 || all[0].(*oldproto.ErrorResponse).Position != 3 {
+			t.Fatalf("the client gets %+v", all)
+		}
+	})
+}
