@@ -22,10 +22,12 @@ CREATE TABLE qvzrel_visits_late PARTITION OF visits FOR VALUES FROM (50) TO (100
 INSERT INTO visits SELECT i, 'qvzcanary visitor ' || i, i % 100, 'reason ' || i % 3 FROM generate_series(1, 100) i;
 
 -- Secret tables that nobody protects and nobody lists.
-CREATE TABLE qvzrel_vault (id bigint PRIMARY KEY, qvzcol_code text);
+CREATE TYPE qvzrel_card AS (qvzcol_digits text);
+COMMENT ON COLUMN qvzrel_card.qvzcol_digits IS 'qvzmeta comment';
+CREATE TABLE qvzrel_vault (id bigint PRIMARY KEY, qvzcol_code text, qvzcol_card qvzrel_card);
 INSERT INTO qvzrel_vault SELECT i, 'qvzcanary code ' || i FROM generate_series(1, 48611) i;
 CREATE TABLE qvzrel_annex (remark text) INHERITS (qvzrel_vault);
-INSERT INTO qvzrel_annex VALUES (1, 'qvzcanary annex', 'qvzcanary remark');
+INSERT INTO qvzrel_annex VALUES (1, 'qvzcanary annex', NULL, 'qvzcanary remark');
 CREATE TABLE qvzrel_queries (sql text);
 INSERT INTO qvzrel_queries VALUES ('SELECT string_agg(name, '','') FROM public.people');
 CREATE VIEW qvzrel_view AS SELECT qvzcol_code FROM qvzrel_vault WHERE qvzcol_code <> 'qvzmeta view';
@@ -91,6 +93,8 @@ CREATE VIEW ranked AS SELECT illness, rank() OVER (ORDER BY name) AS place FROM 
 CREATE VIEW beside AS SELECT v.qvzcol_code, p.illness FROM qvzrel_vault v JOIN people p ON p.cost = v.id;
 CREATE VIEW systemic AS SELECT p.xmin, p.ctid, p.illness FROM people p;
 CREATE SEQUENCE qvzrel_counter START 777000888000;
-CREATE TABLE staff (id integer PRIMARY KEY, title text, boss integer REFERENCES staff);
+CREATE TYPE badge AS (letter text, number integer);
+COMMENT ON COLUMN badge.letter IS 'qvzmeta comment';
+CREATE TABLE staff (id integer PRIMARY KEY, title text, boss integer REFERENCES staff, badge badge);
 INSERT INTO staff VALUES (1, 'head', NULL), (2, 'nurse', 1);
 ANALYZE;
