@@ -23,6 +23,7 @@ type Link struct {
 
 	mu        sync.Mutex
 	released  bool
+	uncertain bool           // a cancel request may still hit what comes next
 	canceling sync.WaitGroup // added to under mu while the link is not released
 }
 
@@ -40,7 +41,8 @@ func (l *Link) Parameters() map[string]string { return l.parameters }
 func (l *Link) Fresh() bool { return l.conn.host.fresh() }
 
 // Cancel asks the server to cancel what runs, and returns when the server has the
-// request, ctx ends or 5 s have passed. After Release it only fails.
+// request, ctx ends or 5 s have passed. If it fails with ErrCancelUncertain, the session
+// must end; with any other error the request was not sent. After Release it only fails.
 func (l *Link) Cancel(ctx context.Context) error {
 	l.mu.Lock()
 	if l.released {
@@ -52,7 +54,13 @@ func (l *Link) Cancel(ctx context.Context) error {
 	defer l.canceling.Done()
 	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
 	defer cancel()
-	return l.conn.cancels.cancel(ctx)
+	err := l.conn.cancels.cancel(ctx)
+	if errors.Is(err, ErrCancelUncertain) {
+		l.mu.Lock()
+		l.uncertain = true
+		l.mu.Unlock()
+	}
+	return err
 }
 
 // Release gives the connection back and does not block. Status is that of the server's
@@ -87,6 +95,9 @@ func (p *Pool) release(l *Link, status byte) {
 // recycle resets a connection and keeps it, or closes it.
 func (p *Pool) recycle(l *Link, status byte) {
 	l.canceling.Wait() // a cancel request must not hit what comes next
+	if l.uncertain {
+		status = 0
+	}
 	c := l.conn
 	p.mu.Lock()
 	wanted, log := p.wants(c, time.Now()), p.config.Logger
