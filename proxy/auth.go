@@ -36,27 +36,37 @@ func (a *attempt) authenticate(ctx context.Context, st startup) (access.Identity
 	if d.NeedsCertificate() && a.certificate == nil {
 		return access.Identity{}, newFatal(stateInvalidAuthorization, "connection requires a valid client certificate")
 	}
-	if err := a.slowDown(ctx, q); err != nil {
-		return access.Identity{}, err
-	}
 	account := a.access.Account(ctx, st.user)
-	last, wrong, err := a.prove(d, account)
-	if err != nil {
+	var given proof
+	if d.Method == access.Password {
+		var err error
+		if given, err = a.exchange(account); err != nil {
+			return access.Identity{}, err
+		}
+	}
+	var last []pgproto3.BackendMessage
+	var wrong, err error
+	late := a.judge(ctx, q, func() bool {
+		last, wrong, err = a.check(d, account, given)
+		return err == nil && wrong == nil && !d.Refused
+	})
+	switch {
+	case late != nil:
+		return access.Identity{}, late
+	case err != nil:
 		return access.Identity{}, err
-	}
-	if wrong != nil || d.Refused {
-		a.access.Failed(q)
+	case wrong != nil || d.Refused:
 		return access.Identity{}, failedLogin(q, d, account, wrong)
+	default:
+		return a.access.Identity(q, d, account), sendMessages(a.conn, last...)
 	}
-	a.access.Succeeded(q)
-	return a.access.Identity(q, d, account), sendMessages(a.conn, last...)
 }
 
-// prove has the client prove who it is. It returns what is wrong with the proof, for
-// the log, or the messages that say that the login succeeds.
-func (a *attempt) prove(d access.Decision, account access.Account) (last []pgproto3.BackendMessage, wrong, err error) {
+// check looks at what the client proves who it is with. It returns what is wrong with it,
+// for the log, or the messages that say that the login succeeds. It does not wait.
+func (a *attempt) check(d access.Decision, account access.Account, given proof) (last []pgproto3.BackendMessage, wrong, err error) {
 	if d.Method == access.Password {
-		final, wrong, err := a.exchange(account)
+		final, wrong, err := given.check(account)
 		if wrong != nil || err != nil {
 			return nil, wrong, err
 		}
@@ -70,9 +80,9 @@ func (a *attempt) prove(d access.Decision, account access.Account) (last []pgpro
 	return append(last, &pgproto3.AuthenticationOk{}), nil, nil
 }
 
-// slowDown has those wait who have failed before.
-func (a *attempt) slowDown(ctx context.Context, q access.Request) error {
-	wait, ok := a.access.Attempt(q)
+// judge calls check, once those who have failed before have waited for it.
+func (a *attempt) judge(ctx context.Context, q access.Request, check func() bool) error {
+	wait, ok := a.access.Attempt(q, check)
 	if !ok {
 		return newFatal(stateInvalidAuthorization, "too many failed attempts to log in").withHint("Try again later.")
 	}
@@ -87,6 +97,7 @@ func (a *attempt) slowDown(ctx context.Context, q access.Request) error {
 		if now.After(a.deadline) {
 			return os.ErrDeadlineExceeded
 		}
+		a.access.Waited(q, check)
 		return nil
 	case <-ctx.Done():
 		return errShutdown

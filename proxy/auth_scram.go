@@ -25,48 +25,60 @@ const (
 // errWrongPassword is a proof made with another password than the user's.
 var errWrongPassword = errors.New("wrong password")
 
-// exchange checks a password by SCRAM-SHA-256 (RFC 5802, RFC 7677). It returns the
-// message that ends the exchange well, or what is wrong with the proof; an error is a
+// proof is the end of an exchange, before it has been checked.
+type proof struct {
+	conversation *xscram.ServerConversation
+	bound        bool // to the channel
+	said         string
+}
+
+// exchange asks for a password by SCRAM-SHA-256 (RFC 5802, RFC 7677). An error is a
 // client that does not keep to the protocol.
-func (a *attempt) exchange(account access.Account) (final *pgproto3.AuthenticationSASLFinal, wrong, err error) {
+func (a *attempt) exchange(account access.Account) (proof, error) {
 	mechanisms := []string{mechanism}
 	if a.binding.IsSupported() {
 		mechanisms = []string{mechanismBinding, mechanism}
 	}
 	if err := sendMessages(a.conn, &pgproto3.AuthenticationSASL{AuthMechanisms: mechanisms}); err != nil {
-		return nil, nil, err
+		return proof{}, err
 	}
 	body, err := readPassword(a.conn)
 	if err != nil {
-		return nil, nil, err
+		return proof{}, err
 	}
 	conversation, bound, first, err := a.converse(body, account.Verifier)
 	if err != nil {
-		return nil, nil, err
+		return proof{}, err
 	}
 	challenge, err := conversation.Step(first)
 	if err != nil {
-		return nil, nil, malformedFirst(challenge, bound)
+		return proof{}, malformedFirst(challenge, bound)
 	}
 	if conversation.AuthzID() != "" {
-		return nil, nil, newFatal(stateFeatureNotSupported, "client uses authorization identity, but it is not supported")
+		return proof{}, newFatal(stateFeatureNotSupported, "client uses authorization identity, but it is not supported")
 	}
 	if err := sendMessages(a.conn, &pgproto3.AuthenticationSASLContinue{Data: []byte(challenge)}); err != nil {
-		return nil, nil, err
+		return proof{}, err
 	}
 	if body, err = readPassword(a.conn); err != nil {
-		return nil, nil, err
+		return proof{}, err
 	}
-	proof, err := conversation.Step(string(body))
+	return proof{conversation, bound, string(body)}, nil
+}
+
+// check returns the message that ends the exchange well, or what is wrong with the
+// proof; an error is a client that does not keep to the protocol. It is called once.
+func (p proof) check(account access.Account) (final *pgproto3.AuthenticationSASLFinal, wrong, err error) {
+	answer, err := p.conversation.Step(p.said)
 	switch {
-	case err == nil && conversation.Valid() && account.HasPassword:
-		return &pgproto3.AuthenticationSASLFinal{Data: []byte(proof)}, nil, nil
-	case err == nil || proof == xscram.ErrInvalidProof:
+	case err == nil && p.conversation.Valid() && account.HasPassword:
+		return &pgproto3.AuthenticationSASLFinal{Data: []byte(answer)}, nil, nil
+	case err == nil || answer == xscram.ErrInvalidProof:
 		return nil, errWrongPassword, nil
-	case proof == xscram.ErrChannelBindingsDontMatch && bound:
+	case answer == xscram.ErrChannelBindingsDontMatch && p.bound:
 		// Somebody else's certificate was presented to the client.
 		return nil, nil, newFatal(stateInvalidAuthorization, "SCRAM channel binding check failed")
-	case proof == xscram.ErrChannelBindingsDontMatch:
+	case answer == xscram.ErrChannelBindingsDontMatch:
 		return nil, nil, violation("unexpected SCRAM channel-binding attribute in client-final-message")
 	default:
 		return nil, nil, violation("malformed SCRAM message")

@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"log/slog"
+	"net"
 	"net/netip"
 	"strings"
 	"sync"
@@ -303,8 +304,9 @@ func TestThrottled(t *testing.T) {
 		dialWire(t, p.addr).outcome(testUser, published, "wrong")
 	}
 	waiting := dialWire(t, p.addr)
-	waiting.startup(testUser, published)
-	waiting.expectFatal(stateQueryCanceled) // it waits no longer than a login may take
+	if got := waiting.outcome(testUser, published, testPassword); got != stateQueryCanceled+" canceling authentication due to timeout" {
+		t.Errorf("it waits no longer than a login may take: %s", got)
+	}
 	if got := dialWire(t, p.addr).outcome(testUser, published, testPassword); got != "28000 too many failed attempts to log in" {
 		t.Errorf("the queue is full: %s", got)
 	}
@@ -340,6 +342,72 @@ func TestPendingConnectionsAreBounded(t *testing.T) {
 		_ = w.Close()
 		return err == nil
 	})
+}
+
+// lastLook is a connection that looks at something before it is closed.
+type lastLook struct {
+	net.Conn
+	look func()
+}
+
+func (c lastLook) Close() error {
+	c.look()
+	return c.Conn.Close()
+}
+
+// TestRefusedConnectionsKeepTheirPlaces holds the only place, for connections that are
+// refused in several ways, until they are closed: who does not read the refusal must not
+// have room for others.
+func TestRefusedConnectionsKeepTheirPlaces(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		user  string
+		first []oldproto.FrontendMessage
+		taken int
+	}{
+		"an unknown version": {first: []oldproto.FrontendMessage{rawMessage("\x00\x00\x00\x08\x00\x09\x00\x00")}},
+		"no user":            {first: []oldproto.FrontendMessage{&oldproto.StartupMessage{ProtocolVersion: protocol30}}},
+		"a cancel request":   {first: []oldproto.FrontendMessage{&oldproto.CancelRequest{ProcessID: 1, SecretKey: 2}}},
+		"a wrong password":   {user: "eve"},
+		"no room for users":  {user: testUser, taken: 1},
+	} {
+		c := nowhere(t)
+		c.Access.MaxPending, c.Access.MaxPendingPerAddress, c.MaxSessions = 1, 1, 1
+		server, err := New(c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range test.taken {
+			if err := server.places.take("bob", 1, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		began := server.current.Load()
+		enter := func() bool {
+			leave, ok := began.access.Enter(netip.Addr{})
+			if ok {
+				leave()
+			}
+			return ok
+		}
+		looked := 0
+		client, accepted := sockets(t)
+		over := make(chan struct{})
+		go server.handle(t.Context(), began, lastLook{accepted, func() {
+			if looked++; enter() {
+				t.Errorf("%s: the place is free before the connection is closed", name)
+			}
+		}}, func() { close(over) })
+		w := newWire(t, client)
+		if w.send(test.first...); test.user != "" {
+			w.outcome(test.user, published, testPassword)
+		}
+		_ = w.Close()
+		<-over
+		if looked != 1 || !enter() {
+			t.Errorf("%s: closed %d times, and the place is free: %v", name, looked, enter())
+		}
+	}
 }
 
 // TestCertificatesNeedAnAuthority refuses rules that nobody could meet.

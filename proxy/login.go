@@ -76,7 +76,8 @@ func (a *attempt) serve(ctx context.Context) error {
 	if !ok {
 		return errNoPending
 	}
-	defer leave()
+	// Until the connection is closed: who is refused may be slow to read why.
+	a.leaving = append(a.leaving, leave)
 	packet, err := a.negotiate()
 	if err != nil {
 		return err
@@ -105,12 +106,12 @@ func (a *attempt) serve(ctx context.Context) error {
 	if a.who, err = a.authenticate(ctx, st); err != nil {
 		return err
 	}
-	leave()
 	// Counted only now, so that strangers cannot take the places of users.
 	if err := a.server.places.take(st.user, a.MaxSessions, a.MaxSessionsPerUser); err != nil {
 		return err
 	}
 	a.leaving = append(a.leaving, func() { a.server.places.leave(st.user) })
+	leave()
 	if st.database != a.Database {
 		return newFatal(stateInvalidCatalogName, "database \""+shownName(st.database)+"\" does not exist").
 			withHint("This server publishes one database only.")

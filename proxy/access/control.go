@@ -100,24 +100,25 @@ func (p *Control) Enter(from netip.Addr) (leave func(), ok bool) {
 	return p.lobby.enter(throttled(from), p.config.MaxPending, p.config.MaxPendingPerAddress)
 }
 
-// Attempt says how long an attempt to log in has to wait before it is answered, because
-// of failures before. It is false if too many wait already.
-func (p *Control) Attempt(q Request) (wait time.Duration, ok bool) {
+// Attempt calls check, which looks at the proof of an attempt to log in, and counts what
+// it says. Where failures before make the attempt wait, it does neither but says how
+// long; then Waited is to be called. It is false if too many wait already. Check is
+// called under a lock, so that of many attempts at once each knows of those before, and
+// must not wait for anything.
+func (p *Control) Attempt(q Request, check func() bool) (wait time.Duration, ok bool) {
 	if p.config.Throttle.Off {
+		check()
 		return 0, true
 	}
-	return p.failures.attempt(p.config.Throttle, p.config.Now(), q)
+	return p.failures.attempt(p.config.Throttle, p.config.Now(), q, check)
 }
 
-// Failed counts an attempt that gave a wrong proof.
-func (p *Control) Failed(q Request) {
-	if !p.config.Throttle.Off {
-		p.failures.add(p.config.Throttle, p.config.Now(), q)
+// Waited calls check for an attempt that has waited, and counts what it says.
+func (p *Control) Waited(q Request, check func() bool) {
+	if ok := check(); !p.config.Throttle.Off {
+		p.failures.judged(p.config.Throttle, p.config.Now(), q, ok)
 	}
 }
-
-// Succeeded forgets the failures of the user at the address.
-func (p *Control) Succeeded(q Request) { p.failures.forgive(q) }
 
 // Account is what a login is checked against.
 type Account struct {

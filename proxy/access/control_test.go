@@ -304,14 +304,14 @@ func TestNextRemembers(t *testing.T) {
 	p := control(t, c)
 	q := from("eve", "10.0.0.1")
 	for range 10 {
-		p.Failed(q)
+		p.Waited(q, wrong)
 	}
 	leave, ok := p.Enter(q.Address)
 	next, err := p.Next(c)
 	if err != nil || !ok {
 		t.Fatal(err)
 	}
-	if wait, _ := next.Attempt(q); wait == 0 {
+	if wait, _ := next.Attempt(q, right); wait == 0 {
 		t.Error("failures are forgotten")
 	}
 	if _, ok := next.Enter(q.Address); ok {
@@ -329,7 +329,7 @@ func TestNextRemembers(t *testing.T) {
 	if next, err = next.Next(c); err != nil {
 		t.Fatal(err)
 	}
-	if wait, ok := next.Attempt(q); wait != 0 || !ok {
+	if wait, ok := next.Attempt(q, right); wait != 0 || !ok {
 		t.Error("it is not off")
 	}
 }

@@ -76,8 +76,9 @@ func (f *failures) culprits(q Request) (address culprit, hasAddress bool, user c
 	return address, address.address.IsValid(), user
 }
 
-// attempt puts an attempt behind those that wait for the same culprits.
-func (f *failures) attempt(c Throttling, now time.Time, q Request) (time.Duration, bool) {
+// attempt puts an attempt behind those that wait for the same culprits. If it need not
+// wait, check is called and counted.
+func (f *failures) attempt(c Throttling, now time.Time, q Request, check func() bool) (time.Duration, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	address, hasAddress, user := f.culprits(q)
@@ -99,17 +100,31 @@ func (f *failures) attempt(c Throttling, now time.Time, q Request) (time.Duratio
 	if at.Sub(now) > c.MaxDelay {
 		return 0, false
 	}
+	if len(slowed) == 0 {
+		f.count(c, now, q, check())
+		return 0, true
+	}
 	for _, r := range slowed {
 		r.next = at
 	}
 	return at.Sub(now), true
 }
 
-// add counts a failure.
-func (f *failures) add(c Throttling, now time.Time, q Request) {
+// judged counts an attempt that has waited.
+func (f *failures) judged(c Throttling, now time.Time, q Request, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.count(c, now, q, ok)
+}
+
+// count counts an attempt; f.mu is held. A success clears the user at the address, but
+// not the address: who has one user's password must not get free guesses at others'.
+func (f *failures) count(c Throttling, now time.Time, q Request, ok bool) {
 	address, hasAddress, user := f.culprits(q)
+	if ok {
+		f.users.remove(user)
+		return
+	}
 	count := func(r *record, free int) {
 		most := now.Add(time.Duration(free+maxDoublings) * c.Forget)
 		r.clear = later(r.clear, now).Add(c.Forget)
@@ -121,15 +136,6 @@ func (f *failures) add(c Throttling, now time.Time, q Request) {
 	if hasAddress {
 		count(f.addresses.touch(address), c.Free*addressPatience)
 	}
-}
-
-// forgive forgets the failures of the user at the address. Those of the address stay:
-// who has one user's password must not get free guesses at others'.
-func (f *failures) forgive(q Request) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	_, _, user := f.culprits(q)
-	f.users.remove(user)
 }
 
 // count is how many failures are not forgotten yet.

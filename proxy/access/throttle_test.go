@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -22,6 +25,12 @@ func from(user, address string) Request {
 // guessPause is between two attempts of a guesser's connection that was refused.
 const guessPause = 50 * time.Millisecond
 
+// wrong is a check that fails.
+func wrong() bool { return false }
+
+// right is a check that succeeds.
+func right() bool { return true }
+
 // guesser tries passwords as fast as it is let, with several connections, and returns
 // how many it could try in a time.
 func guesser(f *failures, period time.Duration, connections int, next func() Request) (guesses int) {
@@ -35,12 +44,13 @@ func guesser(f *failures, period time.Duration, connections int, next func() Req
 				continue
 			}
 			q := next()
-			wait, ok := f.attempt(throttling, now, q)
+			wait, ok := f.attempt(throttling, now, q, wrong)
 			if !ok {
 				continue
 			}
-			free[i] = now.Add(wait)
-			f.add(throttling, free[i], q)
+			if free[i] = now.Add(wait); wait > 0 {
+				f.judged(throttling, free[i], q, false)
+			}
 			guesses++
 		}
 	}
@@ -84,11 +94,11 @@ func TestNobodyIsLockedOutFromElsewhere(t *testing.T) {
 	now := clockStart
 	for range 3 * maxCulprits / 2 {
 		now = now.Add(time.Duration(random.IntN(10)) * time.Millisecond)
-		f.add(throttling, now, from("ann", fmt.Sprintf("10.%d.%d.%d", random.IntN(4), random.IntN(256), random.IntN(256))))
-		f.add(throttling, now, Request{User: "ann", Transport: Unix})
+		f.judged(throttling, now, from("ann", fmt.Sprintf("10.%d.%d.%d", random.IntN(4), random.IntN(256), random.IntN(256))), false)
+		f.judged(throttling, now, Request{User: "ann", Transport: Unix}, false)
 	}
 	for _, address := range []string{"192.168.0.1", "::ffff:192.168.0.2", "2001:db8::1"} {
-		if wait, ok := f.attempt(throttling, now, from("ann", address)); wait != 0 || !ok {
+		if wait, ok := f.attempt(throttling, now, from("ann", address), right); wait != 0 || !ok {
 			t.Errorf("ann at %s waits for %v, %v", address, wait, ok)
 		}
 	}
@@ -104,7 +114,7 @@ func TestNeighborsWaitLittle(t *testing.T) {
 	guesser(f, 24*time.Hour/10, 1, func() Request { return from("broken", "10.0.0.1") })
 	end := clockStart.Add(24*time.Hour/10 + throttling.MaxDelay)
 	for range 10 {
-		if wait, ok := f.attempt(throttling, end, from("ann", "10.0.0.1")); !ok || wait > 10*throttling.Delay {
+		if wait, ok := f.attempt(throttling, end, from("ann", "10.0.0.1"), right); !ok || wait > 10*throttling.Delay {
 			t.Errorf("a neighbor waits for %v, %v", wait, ok)
 		}
 	}
@@ -124,13 +134,23 @@ func TestThrottleProperties(t *testing.T) {
 			key := user + q.Address.String()
 			switch random.IntN(5) {
 			case 0, 1, 2:
-				f.add(throttling, now, q)
+				f.judged(throttling, now, q, false)
 				failed[key]++
 			case 3:
-				f.forgive(q)
+				f.judged(throttling, now, q, true)
 				failed[key] = 0
 			default:
-				wait, ok := f.attempt(throttling, now, q)
+				checked := false
+				wait, ok := f.attempt(throttling, now, q, func() bool {
+					checked = true
+					return false
+				})
+				if checked != (ok && wait == 0) {
+					t.Fatalf("seed %d: wait %v, %v, and the proof is looked at: %v", seed, wait, ok, checked)
+				}
+				if checked {
+					failed[key]++
+				}
 				if wait < 0 || wait > throttling.MaxDelay || !ok && wait != 0 {
 					t.Fatalf("seed %d: wait %v, %v", seed, wait, ok)
 				}
@@ -142,7 +162,7 @@ func TestThrottleProperties(t *testing.T) {
 		// In the end all is forgotten.
 		now = now.Add((throttling.MaxDelay + time.Duration(throttling.Free*addressPatience+maxDoublings)*throttling.Forget))
 		for _, user := range []string{"a", "b", "c"} {
-			if wait, ok := f.attempt(throttling, now, from(user, "10.0.0.1")); wait != 0 || !ok {
+			if wait, ok := f.attempt(throttling, now, from(user, "10.0.0.1"), right); wait != 0 || !ok {
 				t.Fatalf("seed %d: something is not forgotten: %v, %v", seed, wait, ok)
 			}
 		}
@@ -155,24 +175,62 @@ func TestDelaysGrow(t *testing.T) {
 	f, q, now := newFailures(), from("ann", "10.0.0.1"), clockStart
 	var waits []time.Duration
 	for range 13 {
-		wait, ok := f.attempt(throttling, now, q)
+		wait, ok := f.attempt(throttling, now, q, wrong)
 		if !ok {
 			t.Fatal("refused")
 		}
 		waits = append(waits, wait)
-		now = now.Add(wait)
-		f.add(throttling, now, q)
+		if now = now.Add(wait); wait > 0 {
+			f.judged(throttling, now, q, false)
+		}
 	}
 	ms := time.Millisecond
 	want := []time.Duration{0, 0, 0, 0, 0, 0, 250 * ms, 500 * ms, 1000 * ms, 2000 * ms, 4000 * ms, 8000 * ms, 10_000 * ms}
 	if fmt.Sprint(waits) != fmt.Sprint(want) {
 		t.Errorf("%v, want %v", waits, want)
 	}
-	f.forgive(q)
-	if wait, ok := f.attempt(throttling, now, q); wait != 0 || !ok {
+	f.judged(throttling, now, q, true)
+	if wait, ok := f.attempt(throttling, now, q, right); wait != 0 || !ok {
 		t.Errorf("after a success: %v, %v", wait, ok)
 	}
 	if addresses := f.addresses.get(culprit{address: q.Address}); addresses == nil {
 		t.Error("a success has the failures of the address forgotten")
+	}
+}
+
+// TestBursts has many connections send their proofs at the same moment: those that are
+// right never wait, and of those that are wrong few are looked at.
+func TestBursts(t *testing.T) {
+	t.Parallel()
+	const connections = 500
+	f, q := newFailures(), from("ann", "10.0.0.1")
+	burst := func(check func() bool) (looked int) {
+		var attempts sync.WaitGroup
+		var at, all atomic.Int64
+		for range connections {
+			attempts.Go(func() {
+				// All of them arrive before one goes on.
+				for all.Add(1); all.Load() < connections; {
+					runtime.Gosched()
+				}
+				if wait, ok := f.attempt(throttling, clockStart, q, check); ok && wait == 0 {
+					at.Add(1)
+				}
+			})
+		}
+		attempts.Wait()
+		return int(at.Load())
+	}
+	if n := burst(right); n != connections {
+		t.Errorf("%d of %d right passwords need not wait", n, connections)
+	}
+	slowly := func() bool {
+		runtime.Gosched()
+		return false
+	}
+	for range 2 {
+		if n := burst(slowly); n > throttling.Free+1 {
+			t.Errorf("%d guesses at one moment, want at most %d", n, throttling.Free+1)
+		}
 	}
 }
