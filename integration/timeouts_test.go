@@ -29,7 +29,7 @@ func ended(t *testing.T, conn *pgx.Conn, sql string) string {
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	o := sqlSite(operatedSchema, countedPolicy)
-	o.settings = "timeouts: {statement: 700ms, transaction: 2s, idle_in_transaction: 1s, idle: 1500ms}"
+	o.settings = "timeouts: {statement: 2s, transaction: 5s, idle_in_transaction: 2s, idle: 2s}"
 	s := ready(t, o)
 	const long = "SELECT count(*) FROM generate_series(1, 1000000000)"
 	admin, kept := connect(t, s.admin), 0
@@ -48,7 +48,7 @@ func TestTimeouts(t *testing.T) {
 	})
 	t.Run("idle", func(t *testing.T) {
 		conn := connect(t, s.url())
-		time.Sleep(2 * time.Second)
+		time.Sleep(3 * time.Second)
 		if code := ended(t, conn, "SELECT 1"); code != "57P05" {
 			t.Errorf("an idle session ends with %q", code)
 		}
@@ -59,7 +59,7 @@ func TestTimeouts(t *testing.T) {
 		if code := ended(t, conn, "BEGIN"); code != "" {
 			t.Fatal(code)
 		}
-		time.Sleep(1500 * time.Millisecond)
+		time.Sleep(3 * time.Second)
 		if code := ended(t, conn, "SELECT 1"); code != "25P03" {
 			t.Errorf("a session that is idle in a transaction ends with %q", code)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // allowed is the time-out under test, far above what the other steps take.
-const allowed = 500 * time.Millisecond
+const allowed = 2 * time.Second
 
 // messages of the extended protocol for one text.
 func extended(text string) []oldproto.FrontendMessage {
@@ -26,7 +26,8 @@ func (w *wire) expectLast(state, message string) {
 
 func TestStatementTimeout(t *testing.T) {
 	t.Parallel()
-	w := startProxy(t, func(c *Config) { c.Timeouts.Statement = allowed }).loginWire(t)
+	p := startProxy(t, func(c *Config) { c.Timeouts.Statement = allowed })
+	w := p.loginWire(t)
 	for name, ask := range map[string][]oldproto.FrontendMessage{
 		"simple":                    {&oldproto.Query{String: "SELECT pg_sleep(600)"}},
 		"simple, the second":        {&oldproto.Query{String: "SELECT pg_sleep(0.1); SELECT pg_sleep(600)"}},
@@ -53,21 +54,22 @@ func TestStatementTimeout(t *testing.T) {
 	}
 	// A client's own cancel request, or one of the server, is not taken for it; each
 	// statement has its own time.
+	w = p.loginWire(t)
 	w.send(&oldproto.Query{String: "SET statement_timeout = 50; SELECT pg_sleep(600)"})
 	if got := w.script(1); got != "C(SET) T E57014 ZI" {
 		t.Errorf("the server's own time-out: %s", got)
 	}
-	w.send(&oldproto.Query{String: "RESET statement_timeout" + strings.Repeat("; SELECT pg_sleep(0.15)", 6)})
-	if got, want := w.script(1), "C(RESET)"+strings.Repeat(" T D() C(SELECT 1)", 6)+" ZI"; got != want {
-		t.Errorf("six in a text: %s", got)
+	w.send(&oldproto.Query{String: "RESET statement_timeout" + strings.Repeat("; SELECT pg_sleep(0.7)", 4)})
+	if got, want := w.script(1), "C(RESET)"+strings.Repeat(" T D() C(SELECT 1)", 4)+" ZI"; got != want {
+		t.Errorf("four in a text: %s", got)
 	}
-	var six []oldproto.FrontendMessage
-	for range 6 {
-		six = append(six, extended("SELECT pg_sleep(0.15)")...)
+	var four []oldproto.FrontendMessage
+	for range 4 {
+		four = append(four, extended("SELECT pg_sleep(0.7)")...)
 	}
-	w.send(append(six, &oldproto.Sync{})...)
-	if got, want := w.script(1), strings.Repeat("1 2 D() C(SELECT 1) ", 6)+"ZI"; got != want {
-		t.Errorf("six in a pipeline: %s", got)
+	w.send(append(four, &oldproto.Sync{})...)
+	if got, want := w.script(1), strings.Repeat("1 2 D() C(SELECT 1) ", 4)+"ZI"; got != want {
+		t.Errorf("four in a pipeline: %s", got)
 	}
 }
 
@@ -77,7 +79,7 @@ func TestIdleTimeout(t *testing.T) {
 	silent, transaction, busy := p.loginWire(t), p.loginWire(t), p.loginWire(t)
 	transaction.send(&oldproto.Query{String: "BEGIN"})
 	transaction.script(1)
-	busy.send(&oldproto.Query{String: "SELECT pg_sleep(1.5)"})
+	busy.send(&oldproto.Query{String: "SELECT pg_sleep(4)"})
 	silent.expectLast(stateIdleSessionTimeout, "terminating connection due to idle-session timeout")
 	if got := busy.script(1); got != "T D() C(SELECT 1) ZI" {
 		t.Errorf("a statement: %s", got)
@@ -98,7 +100,7 @@ func TestIdleInTransactionTimeout(t *testing.T) {
 	t.Parallel()
 	p := startProxy(t, func(c *Config) { c.Timeouts.IdleInTransaction = allowed })
 	outside, begun, failed, open := p.loginWire(t), p.loginWire(t), p.loginWire(t), p.loginWire(t)
-	begun.send(&oldproto.Query{String: "BEGIN; SELECT pg_sleep(1)"})
+	begun.send(&oldproto.Query{String: "BEGIN; SELECT pg_sleep(3)"})
 	if got := begun.script(1); got != "C(BEGIN) T D() C(SELECT 1) ZT" {
 		t.Error(got)
 	}
@@ -125,10 +127,10 @@ func TestTransactionTimeout(t *testing.T) {
 	idle.send(&oldproto.Query{String: "BEGIN"})
 	busy.send(&oldproto.Query{String: "BEGIN"}, &oldproto.Query{String: "SELECT pg_sleep(600) /* " + mark + " */"})
 	implicit.send(&oldproto.Query{String: "SELECT pg_sleep(600) /* " + mark + " */"})
-	for range 6 {
-		short.send(&oldproto.Query{String: "SELECT pg_sleep(0.15)"})
+	for range 4 {
+		short.send(&oldproto.Query{String: "SELECT pg_sleep(0.7)"})
 	}
-	if got, want := short.script(6), strings.Repeat("T D() C(SELECT 1) ZI ", 6); got+" " != want {
+	if got, want := short.script(4), strings.Repeat("T D() C(SELECT 1) ZI ", 4); got+" " != want {
 		t.Errorf("short ones: %s", got)
 	}
 	for _, w := range []*wire{idle, busy, implicit} {

@@ -185,12 +185,23 @@ func TestWaysToTheServer(t *testing.T) {
 // isCanceled has what a session runs canceled.
 func isCanceled(t *testing.T, s *session) {
 	t.Helper()
-	done := make(chan error, 1)
+	over, done := make(chan struct{}), make(chan error, 1)
 	go func() {
-		time.Sleep(50 * time.Millisecond) // more often than not it runs by now
-		done <- s.Cancel(t.Context())
+		for { // one that comes before the statement does nothing
+			if err := s.Cancel(t.Context()); err != nil {
+				done <- err
+				return
+			}
+			select {
+			case <-over:
+				done <- nil
+				return
+			case <-time.After(50 * time.Millisecond):
+			}
+		}
 	}()
-	_, err := s.query("SELECT pg_sleep(20)")
+	_, err := s.query("SELECT pg_sleep(60)")
+	close(over)
 	if canceled := <-done; canceled != nil {
 		t.Error(canceled)
 	}
