@@ -95,11 +95,15 @@ func (l *lookup) ask(ctx context.Context, conn *pgx.Conn, user string) (verifier
 
 // keep puts a connection back for the next lookup, unless it failed.
 func (l *lookup) keep(ctx context.Context, conn *pgx.Conn, failed error) {
-	if conn != nil && (failed != nil || l.closed.Load()) {
+	if conn != nil && failed != nil {
 		_ = conn.Close(context.WithoutCancel(ctx))
 		conn = nil
 	}
 	l.places <- conn
+	// Asked only now: close may have passed before the connection was in its place.
+	if l.closed.Load() {
+		l.empty(context.WithoutCancel(ctx))
+	}
 }
 
 // close closes the connections; one that is in use, once it is not.
@@ -108,10 +112,18 @@ func (l *lookup) close() {
 		return
 	}
 	l.closed.Store(true)
+	l.empty(context.Background())
+}
+
+// empty closes the connections that nobody uses.
+func (l *lookup) empty(ctx context.Context) {
 	for range lookupConnections {
 		select {
 		case conn := <-l.places:
-			l.keep(context.Background(), conn, nil)
+			if conn != nil {
+				_ = conn.Close(ctx)
+			}
+			l.places <- nil
 		default:
 		}
 	}
