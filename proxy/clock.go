@@ -39,7 +39,7 @@ var reports = map[limit]report{
 func (l limit) report() report { return reports[l] }
 
 // clock measures what [Timeouts] bound. A session tells it what happens and asks it
-// about once a second. "Running" means that the server has yet to answer something. The
+// five times a second. "Running" means that the server has yet to answer something. The
 // zero value, with limits, is a session outside of transactions that ready is told of
 // next.
 //

@@ -4,7 +4,7 @@ import "time"
 
 // Timeouts bound a session after login, each as the setting of PostgreSQL does that is
 // named beside it (PostgreSQL documentation, "Client Connection Defaults"); 0 = no bound.
-// The proxy looks about once a second.
+// The proxy looks five times a second.
 type Timeouts struct {
 	// Statement bounds each statement, up to the end of its result: it is canceled with
 	// ERROR 57014 (statement_timeout).
