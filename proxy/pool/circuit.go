@@ -30,6 +30,7 @@ type circuit struct {
 type attempt struct {
 	epoch int
 	probe bool
+	own   bool // with startup parameters of the session's own
 }
 
 // refuses says why there is no permission now; nil = there is.
@@ -40,10 +41,11 @@ func (c *circuit) refuses(now time.Time) error {
 	return nil
 }
 
-// try takes the permission, which refuses must have given.
-func (c *circuit) try() attempt {
+// try takes the permission, which refuses must have given. Own says that the session
+// has startup parameters of its own.
+func (c *circuit) try(own bool) attempt {
 	c.probing = c.failures > 0
-	return attempt{c.epoch, c.probing}
+	return attempt{c.epoch, c.probing, own}
 }
 
 // done ends an attempt: what came of it says whether the server is to blame.
@@ -56,7 +58,7 @@ func (c *circuit) done(a attempt, now time.Time, err error) {
 		if c.failures > 0 {
 			*c = circuit{epoch: c.epoch + 1}
 		}
-	case blames(err) && a.epoch == c.epoch:
+	case blames(err, a.own) && a.epoch == c.epoch:
 		c.failures++
 		c.epoch++
 		c.last = err
@@ -74,10 +76,43 @@ func (c *circuit) stall(now time.Time, err error) {
 // errGaveUp is the failure of an attempt whose session went away.
 var errGaveUp = errors.New("the session no longer waits for a connection")
 
+// errLook is the failure to look at a connection that has been made.
+var errLook = errors.New("looking at a new connection")
+
 // blames says whether a failure to connect is the server's or the configuration's, and
-// the next session would meet it as well.
-func blames(err error) bool {
-	return !errors.Is(err, errGaveUp) && !ofClient(err) && sqlState(err) != stateTooManyConnections
+// the next session would meet it as well. Where the session has startup parameters of its
+// own, they count as the reason for all that is not surely another one: PostgreSQL has no
+// end of errors for values of settings, and nobody must be able to turn others away.
+func blames(err error, own bool) bool {
+	state := sqlState(err)
+	switch {
+	case errors.Is(err, errGaveUp), ofClient(err), state == stateTooManyConnections:
+		return false
+	case !own:
+		return true
+	case errors.Is(err, errLook):
+		return false
+	case state == "": // no connection, or none any more; the parameters are not too long for one
+		return true
+	default:
+		return ofServer(state)
+	}
+}
+
+// ofServer says of an SQLSTATE whether no startup parameter can be the reason for it:
+// invalid authorization, no such database, insufficient resources, errors of the system,
+// and a server that starts, ends or has crashed. Of class 57 the others are about
+// statements and sessions that took too long.
+func ofServer(state string) bool {
+	switch state {
+	case "57P01", "57P02", "57P03", "57P04":
+		return true
+	}
+	switch state[:min(2, len(state))] {
+	case "28", "3D", "53", "58":
+		return true
+	}
+	return false
 }
 
 // ofClient says whether a failure to connect is due to the startup parameters, so that no

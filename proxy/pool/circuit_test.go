@@ -2,6 +2,8 @@ package pool
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -12,7 +14,7 @@ func TestCircuitHasOneProber(t *testing.T) {
 	t.Parallel()
 	c, now := &circuit{}, time.Now()
 	failure := errors.New("connection refused")
-	first, second := c.try(), c.try()
+	first, second := c.try(false), c.try(false)
 	c.done(first, now, failure)
 	c.done(second, now, failure) // of the same moment
 	if c.failures != 1 || c.refuses(now) == nil || !errors.Is(c.refuses(now), failure) {
@@ -22,7 +24,7 @@ func TestCircuitHasOneProber(t *testing.T) {
 	if err := c.refuses(later); err != nil {
 		t.Fatal(err)
 	}
-	prober := c.try()
+	prober := c.try(false)
 	if c.refuses(later) == nil {
 		t.Error("two probers")
 	}
@@ -30,18 +32,18 @@ func TestCircuitHasOneProber(t *testing.T) {
 	if err := c.refuses(later); err != nil {
 		t.Error(err)
 	}
-	prober = c.try()
+	prober = c.try(false)
 	c.done(prober, later, failure)
 	if c.failures != 2 || c.refuses(later.Add(leastBackoff/2)) == nil {
 		t.Errorf("%+v", c)
 	}
 	later = later.Add(2 * leastBackoff)
-	c.done(c.try(), later, nil)
+	c.done(c.try(false), later, nil)
 	if c.failures != 0 || c.refuses(later) != nil {
 		t.Errorf("%+v", c)
 	}
 	for range 100 {
-		c.done(c.try(), later, failure)
+		c.done(c.try(false), later, failure)
 		later = c.until
 	}
 	if wait := c.until.Sub(later); wait > mostBackoff {
@@ -49,9 +51,49 @@ func TestCircuitHasOneProber(t *testing.T) {
 	}
 	for _, innocent := range []error{&pgconn.PgError{Code: "22023"}, &pgconn.PgError{Code: "42704"}, &pgconn.PgError{Code: "53300"}} {
 		c := &circuit{}
-		c.done(c.try(), now, innocent)
+		c.done(c.try(false), now, innocent)
 		if c.failures != 0 {
 			t.Errorf("%v is held against the server", innocent)
+		}
+	}
+}
+
+func TestBlame(t *testing.T) {
+	t.Parallel()
+	refused := func(state string) error { return fmt.Errorf("login: %w", &pgconn.PgError{Code: state}) }
+	looking := fmt.Errorf("%w: %w", errLook, io.EOF)
+	for _, c := range []struct {
+		err         error
+		alike, with bool // whether the server is to blame, without and with parameters of the session's own
+	}{
+		{errors.New("connection refused"), true, true},
+		{io.EOF, true, true},
+		{errConnectTimeout, true, true},
+		{errGaveUp, false, false},
+		{looking, true, false},
+		{refused("28P01"), true, true},
+		{refused("3D000"), true, true},
+		{refused("53200"), true, true},
+		{refused("53300"), false, false},
+		{refused("57P01"), true, true},
+		{refused("57P03"), true, true},
+		{refused("58030"), true, true},
+		{refused("22023"), false, false},
+		{refused("22021"), false, false},
+		{refused("42704"), false, false},
+		{refused("42602"), true, false},
+		{refused("42501"), true, false},
+		{refused("0A000"), true, false},
+		{refused("08P01"), true, false},
+		{refused("55P02"), true, false},
+		{refused("57014"), true, false},
+		{refused("57P05"), true, false},
+		{refused("25P04"), true, false},
+		{refused("XX000"), true, false},
+		{refused("?"), true, false},
+	} {
+		if alike, with := blames(c.err, false), blames(c.err, true); alike != c.alike || with != c.with {
+			t.Errorf("%v: %v, with own parameters %v; want %v, %v", c.err, alike, with, c.alike, c.with)
 		}
 	}
 }

@@ -19,6 +19,7 @@ type conn struct {
 	group      string            // of connections that are alike
 	parameters map[string]string // as reported right after login; nobody changes it
 	picky      bool              // see picky
+	limits     []string          // see timeLimits
 	login      state             // right after login
 	cancels    canceler
 
@@ -60,12 +61,12 @@ func (c *conn) quiet() bool {
 
 func (servers) quiet(c *conn) bool { return c.quiet() }
 
-// greet gives a kept connection the name of the session that gets it.
+// greet gives a kept connection the name and the time limits of the session that gets it.
 func (servers) greet(ctx context.Context, c *conn, w *want) (shown string, err error) {
 	if !c.quiet() {
 		return "", errors.New("the server has closed the connection, or has something to say")
 	}
-	answers, shown, err := c.askWithin(ctx, query(setName(w.name)))
+	answers, shown, err := c.askWithin(ctx, query(c.welcome(w.name)))
 	if err != nil {
 		return "", err
 	}

@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"slices"
 	"sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 // maxAnswerBytes caps a message of the server to the pool itself.
@@ -61,7 +62,7 @@ func ask(conn net.Conn, report func(name, value string), requests ...request) ([
 	for len(answers) < len(requests) || r.Buffered() > 0 {
 		kind, body, err := readMessage(r)
 		if err != nil {
-			return nil, err
+			return nil, errors.Join(current.failed, err) // the server may have said why
 		}
 		switch kind {
 		case 'D':
@@ -163,7 +164,7 @@ func parseError(body []byte) error {
 			message = field[1:]
 		}
 	}
-	return fmt.Errorf("%s (SQLSTATE %s)", message, code)
+	return &pgconn.PgError{Severity: "ERROR", Code: code, Message: message}
 }
 
 // splitTexts splits what ends in NULs each.

@@ -259,7 +259,7 @@ func (p *Pool) choose(w **want, tried map[*host]bool) (*host, attempt, error) {
 	for _, h := range candidates {
 		if !tried[h] {
 			h.load++
-			return h, h.circuit((*w).Role).try(), nil
+			return h, h.circuit((*w).Role).try((*w).own), nil
 		}
 	}
 	return nil, attempt{}, nil

@@ -41,6 +41,24 @@ func effective(client, pinned map[string]string) map[string]string {
 	return merged
 }
 
+// maxStartupBytes is what PostgreSQL takes as a startup packet, MAX_STARTUP_PACKET_LENGTH;
+// a longer one it answers by hanging up. Both a role with what is pinned and the session's
+// own parameters may have a part of it.
+const (
+	maxStartupBytes   = 10_000
+	maxParameterBytes = 4_000
+	maxRoleBytes      = maxStartupBytes - maxParameterBytes
+)
+
+// bytesOf is how much of a startup packet parameters take.
+func bytesOf(parameters map[string]string) int {
+	n := 0
+	for name, value := range parameters {
+		n += len(name) + len(value) + 2
+	}
+	return n
+}
+
 // groupOf names the connections that are alike but for the server they lead to.
 func groupOf(role string, parameters map[string]string) string {
 	var b strings.Builder
@@ -70,7 +88,7 @@ func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown strin
 	}
 	dialer := &dialer{dial: role.DialFunc}
 	config.DialFunc = dialer.open
-	c := &conn{host: h, group: w.group, picky: picky(w.parameters)}
+	c := &conn{host: h, group: w.group, picky: picky(w.parameters), limits: limitsOf(w.parameters)}
 	c.cancels.dial, c.cancels.direct = role.DialFunc, config.SSLNegotiation == "direct"
 	if err := c.logIn(ctx, config); err != nil {
 		return nil, "", false, err
@@ -79,7 +97,7 @@ func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown strin
 	shown, recovering, err = c.look(ctx, w)
 	if err != nil {
 		_ = c.Close()
-		return nil, "", false, fmt.Errorf("looking at a new connection: %w", err)
+		return nil, "", false, fmt.Errorf("%w: %w", errLook, err)
 	}
 	return c, shown, recovering, nil
 }
@@ -91,7 +109,7 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 	}
 	if err := pg.SyncConn(ctx); err != nil { // its background reader may hold something
 		_ = pg.Conn().Close()
-		return fmt.Errorf("taking the connection over: %w", err)
+		return fmt.Errorf("%w: taking it over: %w", errLook, err)
 	}
 	hijacked, err := pg.Hijack()
 	if err != nil {
@@ -105,24 +123,31 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 	return nil
 }
 
-// look inspects a connection that nobody has used, and names it.
+// look inspects a connection that nobody has used, and names it. Recovering says whether
+// the host is a standby, where there are several.
 func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
-	requests := []request{query(ofTransactions), query(settings), query(c.calmly(inspection)), query(setName(w.name))}
+	requests := c.lift()
+	told := len(requests) + 1 // where the state is
+	requests = append(requests, query(ofTransactions), query(settings), query(c.calmly(inspection)))
 	if w.several {
 		requests = append(requests, query(c.calmly("SELECT pg_catalog.pg_is_in_recovery()")))
 	}
+	requests = append(requests, query(c.welcome(w.name)))
 	answers, shown, err := c.askWithin(ctx, requests...)
 	if err != nil {
-		return "", false, err
-	}
-	if c.login, err = stateOf(answers[1], answers[2]); err != nil {
 		return "", false, err
 	}
 	for _, a := range answers {
 		if a.failed != nil {
 			return "", false, a.failed
 		}
-		recovering = len(a.row) > 0 && a.row[0] == "t"
+	}
+	if c.login, err = stateOf(answers[told], answers[told+1]); err != nil {
+		return "", false, err
+	}
+	if w.several {
+		row := answers[told+2].row
+		recovering = len(row) > 0 && row[0] == "t"
 	}
 	return shown, recovering, nil
 }

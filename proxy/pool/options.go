@@ -147,6 +147,8 @@ func (c Config) Check() error {
 			wrong("role %q has no connection", name)
 		case !slices.Equal(addresses(role), servers):
 			wrong("role %q names other servers than the main one", name)
+		case bytesOf(effective(nil, role.RuntimeParams))+len(role.User)+len(role.Database)+64 > maxRoleBytes:
+			wrong("role %q has more parameters than fit into a startup packet", name)
 		case role.Database != main.Database:
 			wrong("role %q is on another database than the main one", name)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"net"
 	"sync"
 	"time"
@@ -28,6 +29,7 @@ type want struct {
 	parameters map[string]string
 	group      string
 	name       string
+	own        bool // some of the parameters are the session's
 	several    bool // there are several hosts
 }
 
@@ -248,9 +250,13 @@ func (p *Pool) want(w Want) (*want, error) {
 	if role == nil {
 		return nil, errors.New("the pool has no role " + w.Role)
 	}
-	parameters := effective(w.Parameters, role.RuntimeParams)
+	parameters, pinned := effective(w.Parameters, role.RuntimeParams), effective(nil, role.RuntimeParams)
+	if bytesOf(parameters) > bytesOf(pinned)+maxParameterBytes {
+		return nil, errLongParameters
+	}
 	return &want{
 		Want: w, generation: p.generation, role: role, parameters: parameters,
-		group: groupOf(w.Role, parameters), name: applicationName(w.Application, w.Client), several: len(p.hosts) > 1,
+		group: groupOf(w.Role, parameters), name: applicationName(w.Application, w.Client),
+		own: !maps.Equal(parameters, pinned), several: len(p.hosts) > 1,
 	}, nil
 }

@@ -4,6 +4,7 @@ package pool
 const (
 	stateTooManyConnections = "53300"
 	stateCannotConnectNow   = "57P03"
+	stateInvalidParameter   = "22023"
 )
 
 // Refusal is why a session gets no connection, in words for its client: nothing about
@@ -22,10 +23,11 @@ func (r *Refusal) Hint() string { return r.hint }
 
 // What Get refuses.
 var (
-	errQueueFull    = &Refusal{stateTooManyConnections, "too many sessions wait for a connection to the database server", "Try again later."}
-	errQueueTimeout = &Refusal{stateTooManyConnections, "no connection to the database server has become free in time", "Try again later, and close sessions that are not used."}
-	errUserLimit    = &Refusal{stateTooManyConnections, "too many sessions of this user", "Close sessions that are not used."}
-	errNotFresh     = &Refusal{stateCannotConnectNow, "no database server shows data that are recent enough", "Try again later."}
-	errNoServer     = &Refusal{stateCannotConnectNow, "no database server of the kind that is to answer is available", "Try again later."}
-	errClosed       = &Refusal{stateCannotConnectNow, "the server is shutting down", "Try again later."}
+	errQueueFull      = &Refusal{stateTooManyConnections, "too many sessions wait for a connection to the database server", "Try again later."}
+	errQueueTimeout   = &Refusal{stateTooManyConnections, "no connection to the database server has become free in time", "Try again later, and close sessions that are not used."}
+	errUserLimit      = &Refusal{stateTooManyConnections, "too many sessions of this user", "Close sessions that are not used."}
+	errLongParameters = &Refusal{stateInvalidParameter, "the startup parameters are too long", "Set fewer or shorter ones when connecting, also in PGOPTIONS; set others with SET."}
+	errNotFresh       = &Refusal{stateCannotConnectNow, "no database server shows data that are recent enough", "Try again later."}
+	errNoServer       = &Refusal{stateCannotConnectNow, "no database server of the kind that is to answer is available", "Try again later."}
+	errClosed         = &Refusal{stateCannotConnectNow, "the server is shutting down", "Try again later."}
 )

@@ -106,7 +106,8 @@ func (servers) reset(c *conn, status byte) error {
 	if c.picky {
 		requests = append(requests, query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE"))
 	}
-	requests = append(requests, query("DISCARD ALL"), query(settings), query(c.calmly(inspection)))
+	requests = append(append(requests, query("DISCARD ALL")), c.lift()...)
+	requests = append(requests, query(settings), query(c.calmly(inspection)))
 	if err := c.SetDeadline(time.Now().Add(resetTimeout)); err != nil {
 		return err
 	}

@@ -1,0 +1,43 @@
+package pool
+
+import (
+	"slices"
+	"strings"
+)
+
+// timeLimits are the settings by which the server ends what takes too long. A session may
+// bring them as startup parameters, and RESET goes back to those; they are to hold for what
+// the session runs. The pool's own queries would fail by short ones, and kept connections
+// would end: so on a connection that nobody has, they are lifted.
+var timeLimits = []string{
+	"statement_timeout", "transaction_timeout", "lock_timeout", "idle_in_transaction_session_timeout", "idle_session_timeout",
+}
+
+// limitsOf are the time limits among startup parameters.
+func limitsOf(parameters map[string]string) []string {
+	var limits []string
+	for _, name := range timeLimits {
+		if _, set := parameters[name]; set {
+			limits = append(limits, name)
+		}
+	}
+	return limits
+}
+
+// lift is the request that lifts the limits of a connection; none if it has none.
+func (c *conn) lift() []request {
+	if len(c.limits) == 0 {
+		return nil
+	}
+	return []request{query("SET " + strings.Join(c.limits, " TO 0; SET ") + " TO 0")}
+}
+
+// welcome is the statement that gives a connection the name of a session, and puts its
+// limits back. That of statements is the last, since it holds from then on.
+func (c *conn) welcome(name string) string {
+	text := setName(name)
+	for _, limit := range slices.Backward(c.limits) {
+		text += "; RESET " + limit
+	}
+	return text
+}
