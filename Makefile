@@ -63,8 +63,10 @@ suites: compiler postgres ## compare the test suites of pgx, lib/pq and libpq's 
 speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
 	$(GO) run ./integration/speed -kproxy kproxy=bin/kproxy $(ARGS)
 
+# darwin: nothing else compiles the event loops on kqueue.
 lint: compiler $(LINT) ## vet and lint
 	$(GO) vet ./...
+	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./proxy/...
 	$(LINT) run ./...
 
 $(LINT):
