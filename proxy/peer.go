@@ -23,7 +23,8 @@ const (
 // peer is one of a session's two connections.
 type peer struct {
 	raw  *reactor.Conn
-	conn net.Conn // raw, or TLS over it
+	conn net.Conn     // raw, or TLS over it
+	pull func() error // reads it and relays
 
 	// held is input that was not taken, and need how much there must be of it for
 	// anything to happen. Memory grows with what arrives, not with what is announced.

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 )
@@ -56,28 +57,48 @@ func (p *pipeline) plans(described bool) bool {
 	}
 }
 
+// quickPlan is the longest row of a plan, in bytes, that is scrubbed in its turn.
+const quickPlan = 16 << 10
+
 // deliverPlan passes a row of EXPLAIN's output on in the client's names. Its one
 // column is text, json or xml, which are the same in text and binary format.
 func (r *relay) deliverPlan(body []byte, out *outlet) (fate, error) {
-	scrubbed, err := scrubRow(body, r.config.Gate.ScrubPlan)
+	if r.plan != nil {
+		row := *r.plan
+		r.plan = nil
+		if row == nil {
+			return drop, errMalformedRow
+		}
+		out.add(row)
+		return drop, nil
+	}
+	if len(body) > quickPlan && r.later != nil {
+		var row []byte
+		body = bytes.Clone(body)
+		work := func() { row, _ = scrubRow(body, r.config.Gate.ScrubPlan) }
+		return r.elsewhere(work, func() { r.plan = &row }), nil
+	}
+	row, err := scrubRow(body, r.config.Gate.ScrubPlan)
 	if err != nil {
 		return drop, err
 	}
-	out.add(scrubbed)
+	out.add(row)
 	return drop, nil
 }
 
+// errMalformedRow reports a DataRow that is none.
+var errMalformedRow = errors.Join(errOutOfStep, errors.New("malformed DataRow"))
+
 // scrubRow returns the DataRow with the body, each of its values scrubbed.
 func scrubRow(body []byte, scrub func(string) string) ([]byte, error) {
-	malformed := errors.Join(errOutOfStep, errors.New("malformed DataRow"))
 	if len(body) < 2 {
-		return nil, malformed
+		return nil, errMalformedRow
 	}
 	row := append(make([]byte, 0, len(body)), body[:2]...)
 	columns, rest := int(binary.BigEndian.Uint16(body)), body[2:]
 	for range columns {
 		if len(rest) < 4 {
-			return nil, malformed
+			return nil, errMalformedRow
 		}
 		size := int32(binary.BigEndian.Uint32(rest))
 		rest = rest[4:]
@@ -86,7 +107,7 @@ func scrubRow(body []byte, scrub func(string) string) ([]byte, error) {
 			continue
 		}
 		if size < 0 || int(size) > len(rest) {
-			return nil, malformed
+			return nil, errMalformedRow
 		}
 		value := cleanText(scrub(string(rest[:size])))
 		rest = rest[size:]
@@ -94,7 +115,7 @@ func scrubRow(body []byte, scrub func(string) string) ([]byte, error) {
 		row = append(row, value...)
 	}
 	if len(rest) > 0 {
-		return nil, malformed
+		return nil, errMalformedRow
 	}
 	return appendFrame(nil, 'D', row), nil
 }

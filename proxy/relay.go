@@ -19,11 +19,12 @@ type relay struct {
 	// here and now.
 	think func(sql string, in State, early bool)
 
-	// seek finds the place of an error in a text elsewhere, after which found is set; nil =
+	// later does some work elsewhere, and something with it when the relay is free; nil =
 	// here and now. The server's messages wait meanwhile.
-	seek    func(n note, sent int)
-	seeking bool
-	found   *int
+	later   func(work func(), then func() error)
+	working bool
+	found   *int    // the position that was looked for
+	plan    *[]byte // the row of a plan that was scrubbed
 
 	// fresh tells whether what the server has may be shown; nil = it always may.
 	fresh func() bool
@@ -134,6 +135,17 @@ type ruling struct {
 	statement Statement
 	refused   *refusal
 	early     bool // it was asked while earlier segments had not ended
+}
+
+// elsewhere does some work on a message of the server, which waits until it is done.
+func (r *relay) elsewhere(work func(), then func()) fate {
+	r.working = true
+	r.later(work, func() error {
+		r.working = false
+		then()
+		return nil
+	})
+	return wait
 }
 
 // rule asks the Gate about a text in a state. If it has to think, the message waits.

@@ -157,7 +157,7 @@ func (r *relay) deliverReport(f frame, body []byte, out *outlet) fate {
 }
 
 // locate maps a position in the text that the server is at to one in the client's own; 0 =
-// unknown. If that has to be found elsewhere, the server's message waits.
+// unknown. To look for it takes as long as to rewrite the text: the server's message waits.
 func (r *relay) locate(sent int) (position int, known bool) {
 	if r.found != nil {
 		position = *r.found
@@ -168,11 +168,11 @@ func (r *relay) locate(sent int) (position int, known bool) {
 	switch {
 	case sent == 0 || n == nil || n.sql == "":
 		return 0, true
-	case r.seek == nil:
+	case r.later == nil:
 		return n.locate(r.config.Gate, sent), true
 	}
-	r.seeking = true
-	r.seek(*n, sent)
+	about := *n
+	r.elsewhere(func() { position = about.locate(r.config.Gate, sent) }, func() { r.found = &position })
 	return 0, false
 }
 

@@ -32,7 +32,7 @@ func (s *Server) Serve(ctx context.Context, listeners ...net.Listener) error {
 	defer cancel()
 	began := s.current.Load()
 	var err error
-	if s.shards, err = startShards(began.EventLoops, began.Logger); err != nil {
+	if s.shards, err = startShards(began.EventLoops, began.Logger, cancel); err != nil {
 		for _, ln := range listeners {
 			_ = ln.Close()
 		}

@@ -58,7 +58,8 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 		server: peer{raw: up.raw, conn: up.conn},
 		link:   up,
 	}
-	s.think, s.seek = s.thinkAside, s.seekAside
+	s.think, s.later = s.thinkAside, s.aside
+	s.client.pull, s.server.pull = s.pullClient, s.pullServer
 	if up.link != nil {
 		s.fresh = up.link.Fresh
 	}
@@ -100,21 +101,25 @@ func (s *session) enter(revoked error) {
 	err := cmp.Or(revoked,
 		s.shard.loop.Add(s.client.raw, func(e reactor.Event) { s.guarded(func() error { return s.onClient(e) }) }),
 		s.shard.loop.Add(s.server.raw, func(e reactor.Event) { s.guarded(func() error { return s.onServer(e) }) }))
-	if err != nil {
-		s.end(err)
-		return
-	}
 	// TLS may have taken from the connection what was sent behind the login.
-	s.guarded(func() error { return s.pullClient() })
+	s.guarded(func() error { return cmp.Or(err, s.pullClient()) })
 }
 
-// guarded does what an event asks for and ends the session if that fails.
+// guarded does what an event asks for, goes on with what had to wait, and ends the session
+// if either fails.
 func (s *session) guarded(do func() error) {
-	if err := guard(do); err != nil {
+	err := guard(func() error {
+		if s.ended {
+			return nil
+		}
+		if err := do(); err != nil {
+			return err
+		}
+		return s.settle()
+	})
+	if err != nil {
 		s.end(err)
-		return
 	}
-	s.settle()
 }
 
 // onClient is told of the client's connection.
@@ -158,7 +163,7 @@ func (s *session) hearsClient() bool {
 }
 
 // hearsServer tells whether there is a use for what the server sends.
-func (s *session) hearsServer() bool { return !s.seeking && !s.client.congested() }
+func (s *session) hearsServer() bool { return !s.working && !s.client.congested() }
 
 // pullClient takes what the client has sent.
 func (s *session) pullClient() error {
@@ -253,53 +258,42 @@ func (s *session) silence() {
 	}
 }
 
-// settle goes on with what had to wait, ends the session if it is time, and watches for
-// what is to come.
-func (s *session) settle() {
-	for !s.ended && s.until != nil && s.canceling == 0 && !s.server.congested() && !s.waits() {
-		if err := guard(s.resume); err != nil {
-			s.end(err)
+// settle goes on with what had to wait, returns the reason to end the session if it is
+// time, and watches for what is to come.
+func (s *session) settle() error {
+	for s.until != nil && s.canceling == 0 && !s.server.congested() && !s.waits() {
+		if err := s.resume(); err != nil {
+			return err
 		}
 	}
 	switch {
-	case s.ended:
-		return
 	case s.pipeline.running(), s.client.congested(): // what was sent before is answered
 	case s.terminated:
-		s.end(errTerminated)
-		return
+		return errTerminated
 	case s.shard.draining:
-		s.end(errShutdown)
-		return
+		return errShutdown
 	}
-	err := errors.Join(
-		s.watch(&s.client, s.hearsClient(), s.pullClient),
-		s.watch(&s.server, s.hearsServer(), s.pullServer))
-	if err != nil {
-		s.end(err)
-	}
+	return errors.Join(s.watch(&s.client, s.hearsClient()), s.watch(&s.server, s.hearsServer()))
 }
 
 // watch has a connection watched for what is of use.
-func (s *session) watch(p *peer, read bool, pull func() error) error {
+func (s *session) watch(p *peer, read bool) error {
 	if read && (!p.watched || !p.drained) && p.encrypted() {
-		s.soon(p, pull) // what TLS has taken already, no event tells of
+		s.soon(p) // what TLS has taken already, no event tells of
 	}
 	p.watched = read
 	return p.raw.Watch(read, p.congested() && !p.silenced)
 }
 
 // soon pulls after the other sessions have had their turns.
-func (s *session) soon(p *peer, pull func() error) {
+func (s *session) soon(p *peer) {
 	if p.due {
 		return
 	}
 	p.due = true
 	s.shard.loop.Post(func() {
 		p.due = false
-		if !s.ended {
-			s.guarded(pull)
-		}
+		s.guarded(p.pull)
 	})
 }
 
@@ -334,15 +328,6 @@ func (s *session) thinkAside(sql string, in State, early bool) {
 	})
 }
 
-// seekAside has the Gate find a position in a goroutine of its own.
-func (s *session) seekAside(n note, sent int) {
-	var position int
-	s.aside(func() { position = n.locate(s.config.Gate, sent) }, func() error {
-		s.seeking, s.found = false, &position
-		return s.resumeServer()
-	})
-}
-
 // aside does what takes time in a goroutine, and something with it in the loop. The
 // session keeps its place until then, so that there is no more of it than sessions.
 func (s *session) aside(work func(), then func() error) {
@@ -354,37 +339,41 @@ func (s *session) aside(work func(), then func() error) {
 			return nil
 		})
 		s.shard.loop.Post(func() {
-			switch {
-			case s.ended:
-			case err != nil:
-				s.end(err)
-			default:
-				s.guarded(then)
-			}
+			s.guarded(func() error {
+				if err != nil {
+					return err
+				}
+				if err := then(); err != nil {
+					return err
+				}
+				return s.resumeServer()
+			})
 		})
 	}()
 }
 
-// tick looks at what changes with time alone.
-func (s *session) tick(now time.Time) {
+// tick looks at what changes with time alone, and returns the reason to end the session,
+// if there is one.
+func (s *session) tick(now time.Time) error {
 	if s.fresh != nil && !s.fresh() && s.status == 'I' && !s.pipeline.running() {
-		s.end(newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
-			withHint("Connect again: another server may have newer ones."))
-		return
+		return newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
+			withHint("Connect again: another server may have newer ones.")
 	}
 	if !s.timed {
-		return
+		return nil
 	}
 	switch reached := s.clock.due(now, s.pipeline.running(), s.pipeline.open); reached {
 	case noLimit:
+		return nil
 	case limitStatement:
 		go func() {
 			// Where it fails, limitUnanswered is next.
 			_ = s.cancelRunning(context.Background())
 		}()
+		return nil
 	default:
 		last := fatal(reached.report())
-		s.end(&last)
+		return &last
 	}
 }
 

@@ -40,7 +40,7 @@ func sockets(t testing.TB) (net.Conn, net.Conn) {
 // returns where its end will be told.
 func startSession(t testing.TB, config Config, state State, client, server net.Conn) <-chan error {
 	t.Helper()
-	on, err := startShards(1, slog.New(slog.DiscardHandler))
+	on, err := startShards(1, slog.New(slog.DiscardHandler), func() {})
 	if err != nil {
 		t.Fatal(err)
 	}

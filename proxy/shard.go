@@ -29,7 +29,7 @@ func newShard() (*shard, error) {
 	s := &shard{loop: loop, sessions: make(map[*session]struct{})}
 	loop.Every(tickInterval, func(now time.Time) {
 		for session := range s.sessions {
-			session.tick(now)
+			session.guarded(func() error { return session.tick(now) })
 		}
 	})
 	return s, nil
@@ -39,7 +39,7 @@ func newShard() (*shard, error) {
 func (s *shard) drain() {
 	s.draining = true
 	for session := range s.sessions {
-		session.settle()
+		session.guarded(func() error { return nil })
 	}
 }
 
@@ -57,9 +57,9 @@ type shards struct {
 	done sync.WaitGroup
 }
 
-// startShards runs so many loops. Where one fails, which only a system without memory or
-// descriptors brings about, its sessions end.
-func startShards(n int, logger *slog.Logger) (*shards, error) {
+// startShards runs so many loops. Where one fails, which only a system that is out of
+// memory brings about, its sessions end, and failed is called.
+func startShards(n int, logger *slog.Logger, failed func()) (*shards, error) {
 	s := &shards{}
 	for range n {
 		next, err := newShard()
@@ -72,6 +72,7 @@ func startShards(n int, logger *slog.Logger) (*shards, error) {
 			if err := next.loop.Run(); err != nil {
 				logger.Error("an event loop has failed", "error", err)
 				next.endAll(errShutdown)
+				failed()
 			}
 		})
 	}

@@ -31,7 +31,8 @@ type Conn struct {
 	local, remote net.Addr
 
 	fd     int    // detached
-	unsent []byte // taken by Write and not by the kernel yet
+	unsent []byte // taken by Write; what is behind sent, not by the kernel yet
+	sent   int
 	corked bool
 
 	// Of the Loop that it is on.
@@ -119,16 +120,16 @@ func (c *Conn) Read(p []byte) (int, error) {
 // not take, and sends it before what is written next: see Unsent.
 func (c *Conn) Write(p []byte) (int, error) {
 	if c.attached != nil {
-		if len(c.unsent) > 0 {
-			unsent := c.unsent
-			c.unsent = nil
+		if c.Unsent() > 0 {
+			unsent := c.unsent[c.sent:]
+			c.unsent, c.sent = nil, 0
 			if _, err := c.attached.Write(unsent); err != nil {
 				return 0, err
 			}
 		}
 		return c.attached.Write(p)
 	}
-	if c.corked || len(c.unsent) > 0 {
+	if c.corked || c.Unsent() > 0 {
 		c.keep(p)
 		if c.corked {
 			return len(p), nil
@@ -148,24 +149,22 @@ func (c *Conn) Cork() { c.corked = true }
 
 // Unsent is how many bytes Write has taken that the kernel has not. Whoever writes
 // should stop until the connection is writable and Flush has sent them.
-func (c *Conn) Unsent() int { return len(c.unsent) }
+func (c *Conn) Unsent() int { return len(c.unsent) - c.sent }
 
 // Flush sends what Write has kept, as far as the kernel takes it.
 func (c *Conn) Flush() error {
 	c.corked = false
-	if len(c.unsent) == 0 {
+	if c.Unsent() == 0 {
 		return nil
 	}
-	n, err := c.push(c.unsent)
+	n, err := c.push(c.unsent[c.sent:])
 	if err != nil {
 		return err
 	}
-	if n < len(c.unsent) {
-		c.unsent = append(c.unsent[:0], c.unsent[n:]...)
-		return nil
+	if c.sent += n; c.Unsent() == 0 {
+		release(c.unsent)
+		c.unsent, c.sent = nil, 0
 	}
-	release(c.unsent)
-	c.unsent = nil
 	return nil
 }
 
@@ -173,8 +172,12 @@ func (c *Conn) keep(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	if c.unsent == nil {
+	switch {
+	case c.unsent == nil:
 		c.unsent = acquire()
+	case c.sent > len(c.unsent)/2: // the space is used again, at a cost that what was sent has earned
+		c.unsent = append(c.unsent[:0], c.unsent[c.sent:]...)
+		c.sent = 0
 	}
 	c.unsent = append(c.unsent, p...)
 }

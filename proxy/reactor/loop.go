@@ -95,6 +95,9 @@ func (c *Conn) Watch(read, write bool) error {
 	if c.loop == nil || next == c.watched {
 		return nil
 	}
+	if c.muted && !next.read {
+		return nil // it would be heard of as gone at once
+	}
 	c.watched = next
 	if c.muted {
 		c.muted = false
@@ -103,8 +106,8 @@ func (c *Conn) Watch(read, write bool) error {
 	return c.loop.poller.change(c.fd, next)
 }
 
-// Mute ends the watching until the next Watch: for one that is gone while there is no
-// room for what it has sent.
+// Mute ends the watching until it is to be watched for input again: for one that is gone
+// while there is no room for what it has sent.
 func (c *Conn) Mute() {
 	if c.loop != nil && !c.muted {
 		c.loop.poller.remove(c.fd)
@@ -131,9 +134,10 @@ func (l *Loop) Close() {
 	})
 }
 
-// Run serves until Close. It returns an error if the system's poller fails.
+// Run serves until Close. It returns an error if the system's poller fails; what was
+// posted before is done then as well.
 func (l *Loop) Run() error {
-	defer l.poller.close()
+	defer l.shut()
 	// A goroutine that runs for long is asked to make room for others. On a thread of its
 	// own that is for the system to do, which does it better.
 	runtime.LockOSThread()
@@ -157,6 +161,18 @@ func (l *Loop) Run() error {
 			return fmt.Errorf("waiting for connections: %w", err)
 		}
 	}
+}
+
+// shut takes nothing more, does what is left, and gives the poller up.
+func (l *Loop) shut() {
+	l.mu.Lock()
+	posted := l.posted
+	l.posted, l.closed = nil, true
+	l.mu.Unlock()
+	for _, f := range posted {
+		f()
+	}
+	l.poller.close()
 }
 
 // dispatch calls the handler of a descriptor, unless it was removed since.

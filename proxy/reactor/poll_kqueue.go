@@ -37,7 +37,11 @@ func (p *poller) open() error {
 			return os.NewSyscallError("fcntl", err)
 		}
 	}
-	return p.add(p.waker, interest{read: true})
+	if err := p.add(p.waker, interest{read: true}); err != nil {
+		p.close()
+		return err
+	}
+	return nil
 }
 
 func (p *poller) close() {

@@ -24,7 +24,11 @@ func (p *poller) open() error {
 		_ = unix.Close(p.fd)
 		return os.NewSyscallError("eventfd", err)
 	}
-	return p.add(p.waker, interest{read: true})
+	if err := p.add(p.waker, interest{read: true}); err != nil {
+		p.close()
+		return err
+	}
+	return nil
 }
 
 func (p *poller) close() {
