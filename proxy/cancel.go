@@ -6,12 +6,11 @@ import (
 	"crypto/subtle"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"sync"
-	"time"
-)
 
-// cancelTimeout bounds the delivery of a cancel request upstream.
-const cancelTimeout = 5 * time.Second
+	"github.com/kproxy/kproxy/proxy/pool"
+)
 
 const (
 	// shortSecretBytes is the length of the secret that all clients of protocol 3.0
@@ -108,14 +107,12 @@ func (s *session) cancelRunning(ctx context.Context) error {
 	}
 	running := make(chan bool, 1)
 	posted := s.shard.loop.Post(func() {
-		if s.ended || !s.pipeline.running() {
-			running <- false
-			return
+		does := !s.ended && s.pipeline.running()
+		if does {
+			s.canceling++
+			s.canceled.Add(1)
 		}
-		s.canceling++
-		s.canceled.Add(1)
-		s.settle()
-		running <- true
+		running <- does
 	})
 	if !posted || !<-running {
 		return nil
@@ -123,18 +120,24 @@ func (s *session) cancelRunning(ctx context.Context) error {
 	err := s.deliverCancel(ctx)
 	s.canceled.Done()
 	s.shard.loop.Post(func() {
-		s.canceling--
-		s.settle()
+		s.guarded(func() error {
+			s.canceling--
+			if errors.Is(err, pool.ErrCancelUncertain) {
+				return errCancelUncertain
+			}
+			return nil
+		})
 	})
 	return err
 }
 
+// errCancelUncertain ends a session whose server may cancel yet what is not meant.
+var errCancelUncertain = newFatal(stateConnectionFailure, "the database server did not take a cancel request in time").withHint("Connect again.")
+
 // deliverCancel asks the server to cancel what runs on the session's connection.
 func (s *session) deliverCancel(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, cancelTimeout)
-	defer cancel()
 	if err := s.link.cancel(ctx); err != nil {
-		return errors.New("the cancel request could not be delivered")
+		return fmt.Errorf("the cancel request could not be delivered: %w", err)
 	}
 	return nil
 }

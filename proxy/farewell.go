@@ -21,7 +21,12 @@ func (s *session) end(reason error) {
 	s.shard.loop.Remove(s.client.raw)
 	s.shard.loop.Remove(s.server.raw)
 	go func() {
-		s.finish(reason)
+		if err := guard(func() error {
+			s.finish(reason)
+			return nil
+		}); err != nil {
+			reason = err
+		}
 		s.asides.Wait()
 		s.over(reason)
 	}()

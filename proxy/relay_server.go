@@ -171,8 +171,8 @@ func (r *relay) locate(sent int) (position int, known bool) {
 	case r.later == nil:
 		return n.locate(r.config.Gate, sent), true
 	}
-	about := *n
-	r.elsewhere(func() { position = about.locate(r.config.Gate, sent) }, func() { r.found = &position })
+	about, found := *n, 0
+	r.elsewhere(func() { found = about.locate(r.config.Gate, sent) }, func() { r.found = &found })
 	return 0, false
 }
 
