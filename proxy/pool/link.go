@@ -37,7 +37,8 @@ func (l *Link) Parameters() map[string]string { return l.parameters }
 
 // Fresh reports whether what the session reads may be shown: false where
 // Options.MaxStaleness is set and its host may be further behind than that, or is no
-// longer one of those that follow each other. It is cheap.
+// longer one of those that follow each other, or where it is none of the configuration's
+// any more. It is cheap.
 func (l *Link) Fresh() bool { return l.conn.host.fresh() }
 
 // Cancel asks the server to cancel what runs, and returns when the server has the

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,7 +78,7 @@ func New(c Config) (*Pool, error) {
 
 // Reconfigure has what is asked for from now on served under another configuration.
 // Connections that were made before are not reused. Hosts that stay keep what is known
-// of them. The error lists all mistakes; nothing is changed then.
+// of them; sessions on those that do not are no longer fresh. The error lists all mistakes; nothing is changed then.
 func (p *Pool) Reconfigure(c Config) error {
 	c.Options = c.withDefaults()
 	if c.Logger == nil {
@@ -90,7 +91,13 @@ func (p *Pool) Reconfigure(c Config) error {
 	defer p.mu.Unlock()
 	p.config = c
 	p.generation++
-	p.hosts = hosts(c.Roles[""], p.hosts)
+	former := p.hosts
+	p.hosts = hosts(c.Roles[""], former)
+	for _, h := range former {
+		if !slices.Contains(p.hosts, h) {
+			h.behind.Store(true) // nobody watches it any more
+		}
+	}
 	for _, h := range p.hosts {
 		// Of a host that is new it is not known whether it shows what it must.
 		h.behind.Store(h.behind.Load() || len(p.hosts) > 1 && h.standing == unknown && !p.notBefore.IsZero())

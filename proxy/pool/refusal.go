@@ -25,7 +25,7 @@ func (r *Refusal) Hint() string { return r.hint }
 var (
 	errQueueFull      = &Refusal{stateTooManyConnections, "too many sessions wait for a connection to the database server", "Try again later."}
 	errQueueTimeout   = &Refusal{stateTooManyConnections, "no connection to the database server has become free in time", "Try again later, and close sessions that are not used."}
-	errUserLimit      = &Refusal{stateTooManyConnections, "too many sessions of this user", "Close sessions that are not used."}
+	errUserLimit      = &Refusal{stateTooManyConnections, "too many sessions of this user", "Close sessions that are not used, or try again later."}
 	errLongParameters = &Refusal{stateInvalidParameter, "the startup parameters are too long", "Set fewer or shorter ones when connecting, also in PGOPTIONS; set others with SET."}
 	errNotFresh       = &Refusal{stateCannotConnectNow, "no database server shows data that are recent enough", "Try again later."}
 	errNoServer       = &Refusal{stateCannotConnectNow, "no database server of the kind that is to answer is available", "Try again later."}
