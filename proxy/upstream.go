@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,7 +41,12 @@ func (a *attempt) connect(ctx context.Context, parameters map[string]string) (*u
 	if encrypted, is := below.(*tls.Conn); is {
 		below = encrypted.NetConn()
 	}
-	u.raw, _ = below.(*reactor.Conn)
+	raw, is := below.(*reactor.Conn)
+	if !is {
+		u.close()
+		return nil, fmt.Errorf("an upstream connection is a %T, which has no descriptor", below)
+	}
+	u.raw = raw
 	for name, value := range u.parameters {
 		if err := checkPinned(name, value); err != nil {
 			u.close()
@@ -93,6 +99,12 @@ func checkPinned(name, value string) error {
 	return nil
 }
 
+// timeLimitStates are the SQLSTATEs with which settings such as statement_timeout end what
+// takes too long; 55P03 is lock_not_available.
+var timeLimitStates = []string{
+	stateQueryCanceled, "55P03", stateIdleInTransactionTimeout, stateTransactionTimeout, stateIdleSessionTimeout,
+}
+
 // connectFailure is what a client is told when its upstream connection cannot
 // be made: nothing about addresses, users or passwords.
 func connectFailure(err error) *fatal {
@@ -107,7 +119,10 @@ func connectFailure(err error) *fatal {
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
 		switch {
-		case refused.Code == stateInvalidParameterValue:
+		case slices.Contains(timeLimitStates, refused.Code):
+			return newFatal(refused.Code, "a time limit has ended the login to the database server").
+				withHint("Check the time limits that the client sets when it connects, also in PGOPTIONS.")
+		case strings.HasPrefix(refused.Code, "22"), refused.Code == stateSyntaxError, refused.Code == "42602": // invalid name
 			return newFatal(stateInvalidParameterValue, "a startup parameter has an invalid value").
 				withHint("Check what the client sets when it connects, also in PGOPTIONS.")
 		case refused.Code == stateUndefinedObject:

@@ -179,7 +179,11 @@ func TestConnectFailures(t *testing.T) {
 		{secret, stateConnectionFailure},
 		{refused("28P01"), stateConnectionFailure},
 		{refused("22023"), stateInvalidParameterValue},
+		{refused("22021"), stateInvalidParameterValue},
+		{refused("42602"), stateInvalidParameterValue},
 		{refused("42704"), stateUndefinedObject},
+		{refused("57014"), "57014"},
+		{refused("57P05"), "57P05"},
 		{refused("53300"), stateTooManyConnections},
 		{refused("57P03"), stateCannotConnectNow},
 		{errNoUser, stateAdminShutdown},
@@ -193,5 +197,24 @@ func TestConnectFailures(t *testing.T) {
 				t.Errorf("the client is told %q, %q", got.message, got.hint)
 			}
 		}
+	}
+}
+
+// TestStartupParametersHarmNobodyElse has a client fail by what it sets itself.
+func TestStartupParametersHarmNobodyElse(t *testing.T) {
+	t.Parallel()
+	p := startProxy(t, func(c *Config) { c.Pool.IdleTimeout = -1 })
+	for _, set := range [][2]string{{"timezone", strings.Repeat("x", 9_900)}, {"timezone", "Nowhere"}, {"default_text_search_config", "a..b"}} {
+		config, err := pgx.ParseConfig(p.url("sslmode=disable"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		config.RuntimeParams[set[0]] = set[1]
+		_, err = pgx.ConnectConfig(deadline(t), config)
+		var refused *pgconn.PgError
+		if !errors.As(err, &refused) || refused.Code != stateInvalidParameterValue || refused.Hint == "" {
+			t.Errorf("%s: %v", set[0], err)
+		}
+		connectPgx(t, p.url("sslmode=disable"))
 	}
 }
