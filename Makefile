@@ -6,6 +6,10 @@ BENCH    ?= .
 FUZZTIME ?= 30s
 NIGHTLY  ?= nightly
 
+# What chaos does, each of its tests.
+OPERATIONS ?= 1000000
+SEED       ?= 1
+
 LINT_VERSION := v2.15.0
 # The version is in the name, so that a new one is installed when it changes.
 LINT := $(CURDIR)/.bin/golangci-lint-$(LINT_VERSION)
@@ -20,7 +24,7 @@ MATRIX   := ./pgserver/... ./sync/... ./catalog/... ./rewrite/... ./verify/... .
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test test-matrix regress suites speed lint bench nightly fuzz cover clean
+.PHONY: help build compiler demo postgres race test test-matrix regress suites chaos speed lint bench nightly fuzz cover clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
@@ -72,6 +76,10 @@ lint: compiler $(LINT) ## vet and lint
 $(LINT):
 	GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 	mv $(@D)/golangci-lint $@
+
+# An hour or so. OPERATIONS and SEED choose others.
+chaos: compiler postgres ## try the proxy with a million random operations, of sessions that do everything at once
+	$(GO) test ./proxy/chaos -count 1 -timeout 3h -run Chaos -chaos.seed $(SEED) -chaos.operations $(OPERATIONS)
 
 bench: compiler postgres ## run the benchmarks that match BENCH
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...

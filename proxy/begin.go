@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // session connects upstream and relays.
@@ -18,7 +20,10 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		if ctx.Err() != nil {
 			return errShutdown
 		}
-		a.log.Error("connecting upstream failed", "error", err)
+		// A limit that the client meets is told with the refusal.
+		if full := (*pool.Refusal)(nil); !errors.As(err, &full) || full.SQLState() != stateTooManyConnections {
+			a.log.Error("connecting upstream failed", "error", err)
+		}
 		return connectFailure(err)
 	}
 	if !interrupt() {

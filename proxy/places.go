@@ -3,7 +3,7 @@ package proxy
 import "sync"
 
 // errCrowded is what clients are told for whom there is no place.
-var errCrowded = newFatal(stateTooManyConnections, "sorry, too many clients already")
+var errCrowded = newFatal(stateTooManyConnections, "sorry, too many clients already").withHint("Close sessions that are not used, or try again later.")
 
 // places count the sessions, all and each user's; the zero value is ready. It holds
 // entries only for users with sessions.
@@ -21,7 +21,8 @@ func (p *places) take(user string, most, mostOfUser int) error {
 	case p.total >= most:
 		return errCrowded
 	case p.of[user] >= mostOfUser:
-		return newFatal(stateTooManyConnections, "too many connections for role \""+cleanText(user)+"\"")
+		return newFatal(stateTooManyConnections, "too many connections for role \""+cleanText(user)+"\"").
+			withHint("Close sessions that are not used, or try again later.")
 	}
 	if p.of == nil {
 		p.of = make(map[string]int)

@@ -40,8 +40,8 @@ func TestPlaces(t *testing.T) {
 			got := ""
 			if err := p.take(user, most, mostOfUser); err != nil {
 				got = err.Error()
-				if own := (*fatal)(nil); !errors.As(err, &own) || own.state != stateTooManyConnections {
-					t.Fatalf("%v has another SQLSTATE", err)
+				if own := (*fatal)(nil); !errors.As(err, &own) || own.state != stateTooManyConnections || own.hint == "" {
+					t.Fatalf("%v has another SQLSTATE, or no hint", err)
 				}
 			}
 			if got != want {

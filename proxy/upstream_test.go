@@ -104,8 +104,10 @@ func TestUpstreamAfterDeath(t *testing.T) {
 
 func TestSessionsWaitForConnections(t *testing.T) {
 	t.Parallel()
+	var log *logBuffer
 	p := startProxy(t, func(c *Config) {
 		c.Pool = pool.Options{MaxConnections: 1, QueueTimeout: 500 * time.Millisecond}
+		log = logged(c)
 	})
 	url := p.url("sslmode=disable")
 	first := connectPgx(t, url)
@@ -114,6 +116,10 @@ func TestSessionsWaitForConnections(t *testing.T) {
 	var refused *pgconn.PgError
 	if !errors.As(err, &refused) || refused.Code != stateTooManyConnections || refused.Hint == "" {
 		t.Errorf("%v", err)
+	}
+	eventually(t, "it is logged", func() bool { return len(log.lines(refusedLine)) == 1 })
+	if told := log.lines("level=ERROR"); len(told) > 0 {
+		t.Errorf("a limit that is met is an error: %s", told)
 	}
 	waiting := make(chan *pgx.Conn, 1)
 	go func() {

@@ -130,6 +130,8 @@ func checkAuthQuery(ctx context.Context, c *config.Config) inspect.Report {
 	defer cancel()
 	_, found, err := look.find(ctx, rand.Text())
 	switch {
+	case errors.Is(err, errLookupConnection):
+		return wrong(err.Error(), "correct auth_query's user and password; the server must let the role log in")
 	case err != nil:
 		return wrong(err.Error(), "the query takes the name as $1, and gives one row of one text: see docs/operate.md")
 	case found:

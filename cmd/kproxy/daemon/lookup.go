@@ -65,13 +65,16 @@ func (l *lookup) find(ctx context.Context, user string) (verifier string, found 
 		}
 	}
 	if conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
-		return "", false, fmt.Errorf("connecting as role %q to look up a user: %w", l.config.User, cause(err))
+		return "", false, fmt.Errorf("%w as role %q: %w", errLookupConnection, l.config.User, cause(err))
 	}
 	return l.ask(ctx, conn, user)
 }
 
 // texts are the types that verifiers may have.
 var texts = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
+
+// errLookupConnection is that the role cannot connect.
+var errLookupConnection = errors.New("connecting to look up a user")
 
 var errNoText = errors.New("looking up a user: the query gives other columns than one text")
 

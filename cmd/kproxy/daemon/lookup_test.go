@@ -122,4 +122,9 @@ func TestCheckOfAuthQuery(t *testing.T) {
 			t.Errorf("%s: %s", query, report)
 		}
 	}
+	_, c, _ := looking(t, "SELECT verifier FROM public.verifiers WHERE name = $1")
+	c.AuthQuery.Connection.User = "nobody"
+	if report := checkAuthQuery(t.Context(), c); !strings.Contains(report.String(), "user and password") {
+		t.Errorf("a role that cannot log in: %s", report)
+	}
 }
