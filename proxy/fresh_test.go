@@ -86,7 +86,7 @@ func TestSessionsOnStaleServersEnd(t *testing.T) {
 		t.Helper()
 		over := make(chan bool)
 		session.shard.loop.Post(func() {
-			session.tick(time.Now())
+			session.guarded(func() error { return session.tick(time.Now()) })
 			over <- session.ended
 		})
 		if <-over {
