@@ -141,6 +141,16 @@ func deadline(t testing.TB) context.Context {
 	return ctx
 }
 
+// exactReader reads no byte beyond what the codec asks for, so that others may go on.
+type exactReader struct{ io.Reader }
+
+// Next implements the codec's ChunkReader.
+func (r exactReader) Next(n int) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(r, b)
+	return b, err
+}
+
 // wire is a client at the level of messages, with a codec other than the
 // proxy's.
 type wire struct {
@@ -165,7 +175,7 @@ func newWire(t testing.TB, conn net.Conn) *wire {
 	if err := conn.SetDeadline(time.Now().Add(patience)); err != nil {
 		t.Fatal(err)
 	}
-	return &wire{t: t, Conn: conn, Frontend: oldproto.NewFrontend(oldproto.NewChunkReader(conn), conn)}
+	return &wire{t: t, Conn: conn, Frontend: oldproto.NewFrontend(exactReader{conn}, conn)}
 }
 
 // startTLS asks for TLS and expects it.
