@@ -355,7 +355,7 @@ func (s *session) aside(work func(), then func() error) {
 // tick looks at what changes with time alone, and returns the reason to end the session,
 // if there is one.
 func (s *session) tick(now time.Time) error {
-	if s.fresh != nil && !s.fresh() && s.status == 'I' && !s.pipeline.running() {
+	if s.fresh != nil && !s.fresh() && s.status != 'T' && !s.pipeline.running() {
 		return newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
 			withHint("Connect again: another server may have newer ones.")
 	}
