@@ -77,14 +77,14 @@ func (b *bench) openIdle(ctx context.Context, w *way) ([]*pgx.Conn, error) {
 		failed   error
 		wait     sync.WaitGroup
 	)
-	todo := make(chan struct{}, b.idle)
+	places := make(chan struct{}, b.idle)
 	for range b.idle {
-		todo <- struct{}{}
+		places <- struct{}{}
 	}
-	close(todo)
+	close(places)
 	for range openers {
 		wait.Go(func() {
-			for range todo {
+			for range places {
 				conn, err := w.connect(ctx)
 				if err == nil {
 					_, err = conn.Exec(ctx, "SELECT 1")

@@ -36,16 +36,16 @@ func (b *bench) named(name string) *way {
 
 // run measures work by some ways in all rounds. The statement is the lookup, as each way
 // has it.
-func (b *bench) lookupRounds(ctx context.Context, ways []*way, todo work) (series, error) {
+func (b *bench) lookupRounds(ctx context.Context, ways []*way, job work) (series, error) {
 	got := series{}
 	err := b.rounds(ctx, ways, func(w *way) error {
-		todo.script = b.site.lookupPublished
+		job.script = b.site.lookupPublished
 		if w.protected {
-			todo.script = b.site.lookup
+			job.script = b.site.lookup
 		}
 		var s sample
 		if err := b.quietly(func() (err error) {
-			s, err = b.pgbench(ctx, w, todo)
+			s, err = b.pgbench(ctx, w, job)
 			return err
 		}); err != nil {
 			return err

@@ -43,41 +43,41 @@ var errNone = errors.New("pgbench made no transaction")
 
 // pgbench runs for the time that was asked for, and again where a busy machine left it no
 // time for a transaction.
-func (b *bench) pgbench(ctx context.Context, w *way, todo work) (s sample, err error) {
+func (b *bench) pgbench(ctx context.Context, w *way, job work) (s sample, err error) {
 	const (
 		attempts = 5
 		abreast  = 16 // connections that surely can be made in a second
 	)
 	for attempt := range attempts {
 		// The time that pgbench counts begins before it connects.
-		whole := b.time + time.Duration(attempt*todo.clients)*time.Second/abreast
-		if s, err = b.pgbenchOnce(ctx, w, todo, whole); !errors.Is(err, errNone) {
+		whole := b.time + time.Duration(attempt*job.clients)*time.Second/abreast
+		if s, err = b.pgbenchOnce(ctx, w, job, whole); !errors.Is(err, errNone) {
 			break
 		}
 	}
 	return s, err
 }
 
-func (b *bench) pgbenchOnce(ctx context.Context, w *way, todo work, whole time.Duration) (sample, error) {
+func (b *bench) pgbenchOnce(ctx context.Context, w *way, job work, whole time.Duration) (sample, error) {
 	// stay = patient_id * 611953 % 15485863, as in addStays.
-	script := fmt.Sprintf("\\set id random(1, %d)\n\\set stay :id * 611953 %% 15485863\n%s;\n", b.records, todo.script)
-	if !strings.Contains(todo.script, ":stay") {
-		script = todo.script + ";\n"
+	script := fmt.Sprintf("\\set id random(1, %d)\n\\set stay :id * 611953 %% 15485863\n%s;\n", b.records, job.script)
+	if !strings.Contains(job.script, ":stay") {
+		script = job.script + ";\n"
 	}
 	if err := b.write("script.sql", script); err != nil {
 		return sample{}, err
 	}
 	arguments := []string{
-		"--no-vacuum", "--file", b.path("script.sql"), "--client", strconv.Itoa(todo.clients), "--jobs", "1",
-		"--protocol", todo.protocol, "--time", strconv.Itoa(int(math.Ceil(whole.Seconds()))),
+		"--no-vacuum", "--file", b.path("script.sql"), "--client", strconv.Itoa(job.clients), "--jobs", "1",
+		"--protocol", job.protocol, "--time", strconv.Itoa(int(math.Ceil(whole.Seconds()))),
 	}
-	if todo.reconnect {
+	if job.reconnect {
 		arguments = append(arguments, "--connect")
 	} else {
 		arguments = append(arguments, "--log", "--log-prefix", b.path("transactions"), "--sampling-rate", logged)
 	}
 	cmd := exec.CommandContext(ctx, "pgbench", arguments...)
-	cmd.Env = append(os.Environ(), w.environment(todo.tls)...)
+	cmd.Env = append(os.Environ(), w.environment(job.tls)...)
 	before := 0.0
 	if w.process != nil {
 		before = cpu(w.process.cmd.Process.Pid)
@@ -93,7 +93,7 @@ func (b *bench) pgbenchOnce(ctx context.Context, w *way, todo work, whole time.D
 	if w.process != nil {
 		s.processor = (cpu(w.process.cmd.Process.Pid) - before) / transactions * 1e6
 	}
-	if todo.reconnect {
+	if job.reconnect {
 		return s, nil
 	}
 	s.median, s.worst, err = b.latencies()

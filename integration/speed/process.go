@@ -43,14 +43,14 @@ func (r *record) String() string {
 // starts are the programs to be started, each by a function. One thread calls
 // all, and lives as long as this process: a child ends with the thread that made it.
 var starts = sync.OnceValue(func() chan<- func() {
-	todo := make(chan func())
+	jobs := make(chan func())
 	go func() {
 		runtime.LockOSThread()
-		for do := range todo {
+		for do := range jobs {
 			do()
 		}
 	}()
-	return todo
+	return jobs
 })
 
 // launch starts a program.
@@ -161,9 +161,9 @@ func family() float64 {
 		}
 	}
 	sum := 0.0
-	for todo := []int{os.Getpid()}; len(todo) > 0; {
-		pid := todo[0]
-		todo = append(todo[1:], children[pid]...)
+	for pending := []int{os.Getpid()}; len(pending) > 0; {
+		pid := pending[0]
+		pending = append(pending[1:], children[pid]...)
 		sum += seconds(stats[pid], 14, 17)
 	}
 	return sum
