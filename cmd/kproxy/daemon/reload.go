@@ -67,6 +67,7 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	}
 	if afresh {
 		d.syncer.Reload(found.publications)
+		d.resolve(nil) // who asked for this reads no release of the policy before it
 	}
 	select {
 	case d.again <- struct{}{}:
