@@ -42,6 +42,9 @@ type Config struct {
 	Limits          Limits
 	Timeouts        Timeouts
 	Log             Log
+	// Console is the operator's web console; its Listen is empty without one.
+	Console Console `json:",omitzero"`
+	Verify  Verify  `json:",omitzero"`
 
 	places places
 }

@@ -74,6 +74,8 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		field{key: "limits", read: r.limits(&c.Limits)},
 		field{key: "timeouts", read: r.timeouts(&c.Timeouts)},
 		field{key: "log", read: r.log(&c.Log)},
+		field{key: "console", read: r.console(&c.Console)},
+		field{key: "verify", read: r.verify(&c.Verify)},
 	)
 	if c.Database == "" {
 		c.Database = c.Upstream.Owner.Database

@@ -95,6 +95,9 @@ var settings = []setting{
 	{"timeouts", false, func(c *config.Config) any { return bounds(c.Timeouts) }},
 	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},
 	{"log.format", true, func(c *config.Config) any { return &c.Log.Format }},
+	{"console.listen", true, func(c *config.Config) any { return &c.Console.Listen }},
+	{"console", false, func(c *config.Config) any { return besideListening(c.Console) }},
+	{"verify", false, func(c *config.Config) any { return &c.Verify }},
 }
 
 // servers are how readers reach the database, without what takes effect at the next start.
@@ -107,6 +110,12 @@ func servers(u config.Upstream) any {
 func bounds(t config.Timeouts) any {
 	t.Unacknowledged = 0
 	return t
+}
+
+// besideListening is the console without what takes effect at the next start.
+func besideListening(c config.Console) any {
+	c.Listen = ""
+	return c
 }
 
 // takeover is next as far as it can take effect in a process that runs under running.
