@@ -84,6 +84,7 @@ func (r *reader) access(to *[]Rule) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		const example = "a list of rules: - {from: [10.0.0.0/8], transport: tls, method: scram}"
 		items := r.items(n, "access", example)
+		r.nonEmpty(n)
 		if r.follow(n).Kind == yaml.SequenceNode && len(items) == 0 {
 			r.wrong(r.follow(n), "access is empty, so that nobody can log in", "write "+example+", or remove the key")
 		}
@@ -142,6 +143,9 @@ func store[T ~string](r *reader, n *yaml.Node, to *T, what string, choices ...T)
 	texts := make([]string, len(choices))
 	for i, c := range choices {
 		texts[i] = string(c)
+	}
+	if slices.Contains(texts, string(*to)) {
+		r.byDefault(n, string(*to))
 	}
 	if choice, ok := choose(r, n, what, words(texts)...); ok {
 		*to = T(choice)

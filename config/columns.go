@@ -46,17 +46,26 @@ func (r *reader) columns(n *yaml.Node, table catalog.Name, nodes columnNodes) []
 func (r *reader) column(name string, n *yaml.Node) (c catalog.ColumnPolicy, tree *yaml.Node) {
 	c.Name = name
 	what := "column " + name
-	if node := r.follow(n); node.Kind == yaml.ScalarNode {
-		if isEmpty(node) {
-			r.wrong(node, what+" has no role", "write "+name+": identifying, sensitive or insensitive, or {role: quasi-identifying, hierarchy: ...}")
-			return c, nil
-		}
-		c.Role, _ = choose(r, n, "role", roles...)
-		if c.Role == catalog.QuasiIdentifying {
-			r.wrong(node, what+" is quasi-identifying but has no hierarchy", "write "+name+": {role: quasi-identifying, hierarchy: "+enumerate(kindNames())+"}")
-		}
-		return c, nil
+	r.either(n, yaml.ScalarNode, func(n *yaml.Node) { c.Role = r.roleAlone(n, name, what) }, func(n *yaml.Node) { tree = r.columnMapping(n, what, &c) })
+	return c, tree
+}
+
+// roleAlone reads a role without what belongs to it; 0 is none.
+func (r *reader) roleAlone(n *yaml.Node, name, what string) catalog.Role {
+	if node := r.follow(n); isEmpty(node) {
+		r.wrong(node, what+" has no role", "write "+name+": identifying, sensitive or insensitive, or {role: quasi-identifying, hierarchy: ...}")
+		return 0
 	}
+	role, _ := choose(r, n, "role", roles...)
+	if role == catalog.QuasiIdentifying {
+		r.wrong(r.follow(n), what+" is quasi-identifying but has no hierarchy", "write "+name+": {role: quasi-identifying, hierarchy: "+enumerate(kindNames())+"}")
+	}
+	return role
+}
+
+// columnMapping reads a role with how to generalize, and returns where the hierarchy
+// stands, nil when there is none.
+func (r *reader) columnMapping(n *yaml.Node, what string, c *catalog.ColumnPolicy) (tree *yaml.Node) {
 	var publish *yaml.Node
 	r.mapping(
 		n, what,
@@ -67,13 +76,13 @@ func (r *reader) column(name string, n *yaml.Node) (c catalog.ColumnPolicy, tree
 		}},
 		field{key: "publish", read: func(n *yaml.Node) {
 			publish = r.follow(n)
-			c.Publish, _ = choose(r, n, "publish", catalog.FormBoth, catalog.FormValue, catalog.FormRange)
+			storeChoice(r, &c.Publish, "publish", catalog.FormBoth, catalog.FormValue, catalog.FormRange)(n)
 		}},
 	)
 	switch c.Role {
 	case 0:
 	case catalog.QuasiIdentifying:
-		r.checkQuasi(n, what, c, tree, publish)
+		r.checkQuasi(n, what, *c, tree, publish)
 	case catalog.Sensitive:
 		r.onlyQuasi(publish, what, "publish", c.Role)
 		r.checkSensitive(tree, what, c.Hierarchy)
@@ -81,7 +90,7 @@ func (r *reader) column(name string, n *yaml.Node) (c catalog.ColumnPolicy, tree
 		r.onlyQuasi(tree, what, "hierarchy", c.Role)
 		r.onlyQuasi(publish, what, "publish", c.Role)
 	}
-	return c, tree
+	return tree
 }
 
 func (r *reader) checkQuasi(n *yaml.Node, what string, c catalog.ColumnPolicy, tree, publish *yaml.Node) {

@@ -22,8 +22,9 @@ type statement struct {
 // Complete says that none was left out for a mistake.
 func (r *reader) constraints(n *yaml.Node, table string) (stated []statement, complete bool) {
 	items := r.items(n, "constraints", "a list: [{k: 5}, {l: 2, of: diagnosis}]")
+	r.nonEmpty(n)
 	n = r.follow(n)
-	if n.Kind != yaml.SequenceNode {
+	if n.Kind != yaml.SequenceNode && !r.describing() {
 		return nil, false
 	}
 	seen := make(map[string]int)
@@ -208,6 +209,7 @@ func article(key string) string {
 // over reads the columns that a constraint is over, each once.
 func (r *reader) over(n *yaml.Node) (names []string, at []*yaml.Node) {
 	items := r.items(n, "over", "a list of quasi-identifying columns: [sex, birth_date]")
+	r.nonEmpty(n)
 	if list := r.follow(n); list.Kind == yaml.SequenceNode && len(items) == 0 {
 		r.wrong(list, "over is empty", "name quasi-identifying columns, or remove over: the constraint then is over all of them")
 	}

@@ -68,15 +68,19 @@ func ParsePolicy(file string, text []byte) (*PolicyFile, error) { return parsePo
 
 func parsePolicy(file string, text []byte, around *surroundings) (*PolicyFile, error) {
 	r := newReader(file, around)
-	p := &PolicyFile{CSV: CSV{Delimiter: ',', Header: true, Key: "row_number"}}
+	p := policyDefaults()
 	if root := r.document(text); root != nil {
-		r.policyFile(root, p)
+		r.policyFile(root, &p)
 	}
 	p.places = r.places
 	if err := r.problems.asError(file); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return &p, nil
+}
+
+func policyDefaults() PolicyFile {
+	return PolicyFile{CSV: CSV{Delimiter: ',', Header: true, Key: "row_number"}}
 }
 
 func (r *reader) policyFile(root *yaml.Node, p *PolicyFile) {
@@ -149,6 +153,7 @@ func (r *reader) csv(n *yaml.Node, to *CSV) {
 
 func (r *reader) delimiter(to *rune) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		r.byDefault(n, string(*to))
 		text, ok := r.literal(n, "delimiter")
 		if !ok {
 			return

@@ -54,16 +54,17 @@ func (r *reader) hierarchy(n *yaml.Node, what string) *hierarchy.Spec {
 	known := false
 	given := make(map[string]*yaml.Node)
 	readKind := func(n *yaml.Node) { spec.Kind, known = choose(r, n, "hierarchy", kinds...) }
-	if node := r.follow(n); node.Kind == yaml.ScalarNode {
+	alone := func(n *yaml.Node) {
 		readKind(n)
-		given["kind"] = node
-	} else {
+		given["kind"] = r.follow(n)
+	}
+	r.either(n, yaml.ScalarNode, alone, func(n *yaml.Node) {
 		fields := []field{{key: "kind", need: "kind: " + enumerate(kindNames()), read: readKind}}
 		for _, l := range levelKeys {
 			fields = append(fields, field{key: l.key, read: func(n *yaml.Node) { given[l.key] = n }})
 		}
 		r.mapping(n, "the hierarchy of "+what, fields...)
-	}
+	})
 	before := len(r.problems)
 	for _, l := range levelKeys {
 		at := given[l.key]
@@ -199,6 +200,7 @@ func (r *reader) keep(n *yaml.Node) []int {
 // filled lists the entries of a sequence that has some.
 func (r *reader) filled(n *yaml.Node, what, example string) []*yaml.Node {
 	items := r.items(n, what, example)
+	r.nonEmpty(n)
 	if list := r.follow(n); list.Kind == yaml.SequenceNode && len(items) == 0 {
 		r.wrong(list, what+" is empty", "write "+example)
 	}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -27,6 +28,7 @@ const longestSocketFolder = 88
 func (r *reader) listen(to *[]string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		const example = "host:port, for example 127.0.0.1:6432, [::1]:6432 or :6432 for all interfaces, or the path of a folder for a Unix socket"
+		r.byDefault(n, strings.Join(*to, ", "))
 		var all []string
 		for _, item := range r.oneOrMore(n, "listen", example) {
 			text, ok := r.setting(item, "listen")
@@ -64,6 +66,7 @@ var octalMode = regexp.MustCompile(`^0?[0-7]{3}$`)
 
 func (r *reader) socketMode(to *fs.FileMode) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		r.byDefault(n, fmt.Sprintf("%04o", *to))
 		text, ok := r.setting(n, "unix_socket_mode")
 		if !ok {
 			return

@@ -29,6 +29,11 @@ type reader struct {
 	rules []*yaml.Node
 	// around is nil when the environment and other files are not looked at.
 	around *surroundings
+	// asked is what the reader asked for at each probe while it describes what it reads;
+	// nil while it reads a file.
+	asked map[*yaml.Node]*Shape
+	// recursive are the shapes that contain themselves, by their names.
+	recursive map[string]*Shape
 }
 
 func newReader(file string, around *surroundings) *reader {
@@ -86,6 +91,9 @@ func (r *reader) untagged(n *yaml.Node) bool {
 // field is one key that a mapping may have.
 type field struct {
 	key string
+	// doc says what it is for, its unit and what zero means: for the reference and for
+	// editors.
+	doc string
 	// need is what to write when the key is absent; empty for an optional key.
 	need string
 	// refused is a key that others use and that gets its own explanation.
@@ -95,6 +103,9 @@ type field struct {
 
 // mapping reads the keys of a mapping. What names it in messages.
 func (r *reader) mapping(n *yaml.Node, what string, fields ...field) {
+	if r.describeKeys(n, fields) {
+		return
+	}
 	found := make(map[string]bool)
 	entries, ok := r.entries(n, what)
 	if !ok {
@@ -140,6 +151,9 @@ type entry struct{ key, value *yaml.Node }
 // entries lists a mapping's keys and values, each key once, with the keys
 // followed and the values not. It is false when the node is no mapping.
 func (r *reader) entries(n *yaml.Node, what string) ([]entry, bool) {
+	if r.asks(n, ShapeNames) {
+		return []entry{{&yaml.Node{Kind: yaml.ScalarNode, Value: "name"}, r.probe(&r.asked[n].Values)}}, true
+	}
 	n = r.follow(n)
 	if n.Kind != yaml.MappingNode {
 		r.wrong(n, fmt.Sprintf("%s must be a mapping, not %s", what, shape(n)), "write key: value lines, indented")
@@ -177,6 +191,9 @@ func (r *reader) isKey(key *yaml.Node) bool {
 
 // items lists a sequence's entries, not followed.
 func (r *reader) items(n *yaml.Node, what, example string) []*yaml.Node {
+	if r.asks(n, ShapeList) {
+		return []*yaml.Node{r.probe(&r.asked[n].Values)}
+	}
 	n = r.follow(n)
 	if n.Kind != yaml.SequenceNode {
 		r.wrong(n, fmt.Sprintf("%s must be a list, not %s", what, shape(n)), "write "+example)
@@ -188,6 +205,9 @@ func (r *reader) items(n *yaml.Node, what, example string) []*yaml.Node {
 
 // oneOrMore lists a sequence's entries, or a single value as the only one, not followed.
 func (r *reader) oneOrMore(n *yaml.Node, what, example string) []*yaml.Node {
+	if r.describing() {
+		return r.oneOrMoreProbes(n)
+	}
 	if r.follow(n).Kind == yaml.ScalarNode {
 		return []*yaml.Node{n}
 	}
@@ -196,6 +216,18 @@ func (r *reader) oneOrMore(n *yaml.Node, what, example string) []*yaml.Node {
 		r.wrong(r.follow(n), what+" is an empty list", "write "+example+", or remove the key")
 	}
 	return items
+}
+
+// either reads a node in one way where it is of a kind, and in another way else.
+func (r *reader) either(n *yaml.Node, kind yaml.Kind, read, otherwise func(*yaml.Node)) {
+	switch {
+	case r.describing():
+		r.describeEither(n, read, otherwise)
+	case n.Kind == kind, n.Kind == yaml.AliasNode && n.Alias.Kind == kind:
+		read(n)
+	default:
+		otherwise(n)
+	}
 }
 
 // shape names the kind of a node, never its content.

@@ -56,9 +56,7 @@ func (r *reader) reader(n *yaml.Node, to *Upstream) {
 		{key: "host", read: r.marked("reader.host", r.host(&to.Reader.Host))},
 		{key: "hosts", read: func(n *yaml.Node) { hosts = n }},
 		{key: "prefer", read: r.marked("prefer", func(n *yaml.Node) {
-			if choice, ok := choose(r, n, "prefer", PreferPrimary, PreferStandby, OnlyStandby); ok {
-				to.Prefer = choice
-			}
+			storeChoice(r, &to.Prefer, "prefer", PreferPrimary, PreferStandby, OnlyStandby)(n)
 		})},
 		{key: "max_staleness", read: r.marked("max_staleness", func(n *yaml.Node) {
 			r.storeDuration(&to.MaxStaleness, "max_staleness", true, maxDuration)(n)
@@ -82,6 +80,7 @@ func (r *reader) hosts(n *yaml.Node, to *Connection) {
 	if _, written := r.marks["reader.host"]; written {
 		r.wrong(r.follow(n), "upstream.reader has both host and hosts", "remove host")
 	}
+	r.nonEmpty(n)
 	seen := make(map[Server]bool)
 	for _, item := range r.items(n, "hosts", example) {
 		if r.exhausted() {

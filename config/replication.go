@@ -49,11 +49,7 @@ func (r *reader) replication(to *Replication) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "replication",
-			field{key: "recovery", read: func(n *yaml.Node) {
-				if way, ok := choose(r, n, "recovery", Resynchronize, StopOnLoss); ok {
-					to.Recovery = way
-				}
-			}},
+			field{key: "recovery", read: storeChoice(r, &to.Recovery, "recovery", Resynchronize, StopOnLoss)},
 			field{key: "heartbeat", read: r.storeDuration(&to.Heartbeat, "heartbeat", false, day)},
 			field{key: "alarm", read: func(n *yaml.Node) {
 				r.mapping(

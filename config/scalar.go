@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -15,6 +16,9 @@ import (
 // literal returns a scalar's text as it stands in the file, whatever YAML would
 // make of it.
 func (r *reader) literal(n *yaml.Node, what string) (string, bool) {
+	if r.asks(n, ShapeLiteral) {
+		return "", false
+	}
 	n = r.follow(n)
 	switch {
 	case n.Kind != yaml.ScalarNode:
@@ -34,6 +38,9 @@ const longestNameBytes = 63
 
 // name is a literal without control characters that PostgreSQL can keep whole.
 func (r *reader) name(n *yaml.Node, what string) (string, bool) {
+	if r.asks(n, ShapeName) {
+		return "", false
+	}
 	text, ok := r.literal(n, what)
 	if !ok {
 		return "", false
@@ -54,6 +61,9 @@ func (r *reader) name(n *yaml.Node, what string) (string, bool) {
 // setting is a literal that is not YAML's null, which for a setting can only
 // mean that somebody wanted it unset.
 func (r *reader) setting(n *yaml.Node, what string) (string, bool) {
+	if r.asks(n, ShapeText) {
+		return "", false
+	}
 	text, ok := r.literal(n, what)
 	if !ok {
 		return "", false
@@ -74,6 +84,9 @@ func (r *reader) setting(n *yaml.Node, what string) (string, bool) {
 // integer reads a plain decimal number within bounds. What it stands for is
 // named in messages; the number is not trusted to be no secret.
 func (r *reader) integer(n *yaml.Node, what string, least, most int) (int, bool) {
+	if r.asksNumber(n, ShapeInteger, float64(least), float64(most)) {
+		return 0, false
+	}
 	text, ok := r.setting(n, what)
 	if !ok {
 		return 0, false
@@ -95,6 +108,9 @@ var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
 // number reads a plain decimal number. What it stands for is named in messages.
 func (r *reader) number(n *yaml.Node, what string) (float64, bool) {
+	if r.asks(n, ShapeNumber) {
+		return 0, true // so that its bounds are asked for, too
+	}
 	text, ok := r.setting(n, what)
 	if !ok {
 		return 0, false
@@ -110,6 +126,7 @@ func (r *reader) number(n *yaml.Node, what string) (float64, bool) {
 
 // between wants a number above one and below another.
 func (r *reader) between(n *yaml.Node, what string, value, above, below float64) bool {
+	r.bounded(n, Bounds{Least: above, Most: below, Open: true})
 	if value > above && value < below {
 		return true
 	}
@@ -119,6 +136,7 @@ func (r *reader) between(n *yaml.Node, what string, value, above, below float64)
 
 // within wants a number between two or equal to one of them.
 func (r *reader) within(n *yaml.Node, what string, value, least, most float64) bool {
+	r.bounded(n, Bounds{Least: least, Most: most})
 	if value >= least && value <= most {
 		return true
 	}
@@ -130,6 +148,7 @@ func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64
 
 func (r *reader) storeInteger(to *int, what string, least, most int) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		r.integerByDefault(n, *to, least)
 		if value, ok := r.integer(n, what, least, most); ok {
 			*to = value
 		}
@@ -138,6 +157,10 @@ func (r *reader) storeInteger(to *int, what string, least, most int) func(*yaml.
 
 func (r *reader) storeBool(to *bool, what string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		if r.asks(n, ShapeBool) {
+			r.byDefault(n, strconv.FormatBool(*to))
+			return
+		}
 		text, ok := r.setting(n, what)
 		if !ok {
 			return
@@ -152,6 +175,9 @@ func (r *reader) storeBool(to *bool, what string) func(*yaml.Node) {
 
 // share reads a part of a whole: a plain decimal number, or percent.
 func (r *reader) share(n *yaml.Node, what string) (float64, bool) {
+	if r.asks(n, ShapeShare) {
+		return 0, true // so that its bounds are asked for, too
+	}
 	text, ok := r.setting(n, what)
 	if !ok {
 		return 0, false
@@ -175,6 +201,10 @@ const maxDuration = 24 * day
 // storeDuration reads a duration with its unit; zero only where it means no bound.
 func (r *reader) storeDuration(to *time.Duration, what string, zero bool, most time.Duration) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		if r.asks(n, ShapeDuration) {
+			r.durationByDefault(n, *to, zero)
+			return
+		}
 		text, ok := r.setting(n, what)
 		if !ok {
 			return
@@ -224,6 +254,7 @@ func parseDuration(text string) (time.Duration, error) {
 // storeName reads a name as PostgreSQL stores it.
 func (r *reader) storeName(to *string, what string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		r.textByDefault(n, *to)
 		if text, ok := r.name(n, what); ok {
 			*to = text
 		}
@@ -246,17 +277,32 @@ func words(texts []string) []word {
 // choose reads one of the choices by its name.
 func choose[T fmt.Stringer](r *reader, n *yaml.Node, what string, choices ...T) (T, bool) {
 	var none T
+	names := make([]string, len(choices))
+	for i, c := range choices {
+		names[i] = c.String()
+	}
+	if r.asksChoice(n, names) {
+		return none, false
+	}
 	text, ok := r.setting(n, what)
 	if !ok {
 		return none, false
 	}
-	names := make([]string, len(choices))
-	for i, c := range choices {
-		names[i] = c.String()
-		if text == names[i] {
-			return c, true
-		}
+	if i := slices.Index(names, text); i >= 0 {
+		return choices[i], true
 	}
 	r.wrong(r.follow(n), fmt.Sprintf("%s %s is not known", what, quote(text)), suggestion(text, names, "write one of"))
 	return none, false
+}
+
+// storeChoice reads one of the choices by its name and keeps it.
+func storeChoice[T fmt.Stringer](r *reader, to *T, what string, choices ...T) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		if current := (*to).String(); slices.ContainsFunc(choices, func(c T) bool { return c.String() == current }) {
+			r.byDefault(n, current)
+		}
+		if choice, ok := choose(r, n, what, choices...); ok {
+			*to = choice
+		}
+	}
 }

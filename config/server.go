@@ -96,15 +96,12 @@ func (r *reader) log(to *Log) func(*yaml.Node) {
 		r.mapping(
 			n, "log",
 			field{key: "level", read: func(n *yaml.Node) {
+				r.byDefault(n, logLevel(to.Level).String())
 				if level, ok := choose(r, n, "log level", logLevels...); ok {
 					to.Level = slog.Level(level)
 				}
 			}},
-			field{key: "format", read: func(n *yaml.Node) {
-				if format, ok := choose(r, n, "log format", LogText, LogJSON); ok {
-					to.Format = format
-				}
-			}},
+			field{key: "format", read: storeChoice(r, &to.Format, "log format", LogText, LogJSON)},
 		)
 	}
 }
@@ -118,8 +115,6 @@ func (l logLevel) String() string { return strings.ToLower(slog.Level(l).String(
 
 func (r *reader) temporaryTables(to *TemporaryTables) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		if choice, ok := choose(r, n, "temporary_tables", TemporaryRefuse, TemporaryAllow); ok {
-			*to = choice
-		}
+		storeChoice(r, to, "temporary_tables", TemporaryRefuse, TemporaryAllow)(n)
 	}
 }

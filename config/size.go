@@ -39,6 +39,10 @@ func parseSize(text string) (int64, bool) {
 // storeSize reads a number of bytes with its unit; zero means no bound.
 func (r *reader) storeSize(to *int64, what string, most int64) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		if r.asks(n, ShapeSize) {
+			r.byDefault(n, writeSize(*to))
+			return
+		}
 		text, ok := r.setting(n, what)
 		if !ok {
 			return

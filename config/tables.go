@@ -12,6 +12,7 @@ import (
 func (r *reader) tables(to *[]catalog.TablePolicy) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		entries, ok := r.entries(n, "tables")
+		r.nonEmpty(n)
 		if ok && len(r.follow(n).Content) == 0 {
 			r.wrong(r.follow(n), "tables is empty", "name a table to protect")
 		}
@@ -52,11 +53,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 	columns := columnNodes{}
 	r.mapping(
 		n, what,
-		field{key: "method", read: func(n *yaml.Node) {
-			if method, ok := choose(r, n, "method", words(methods.Names())...); ok {
-				policy.Method = method.String()
-			}
-		}},
+		field{key: "method", read: r.oneOf(&policy.Method, "method", words(methods.Names())...)},
 		field{
 			key: "constraints", need: "constraints: [{k: 5}] or what else every class must satisfy",
 			read: func(n *yaml.Node) { stated, complete = r.constraints(n, what) },
@@ -74,11 +71,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 		}},
 		field{key: "updates", read: r.updates(&policy.Updates)},
 		field{key: "reanonymize", read: r.reanonymize(&policy.Reanonymize, &updates)},
-		field{key: "unpublishable", read: func(n *yaml.Node) {
-			if choice, ok := choose(r, n, "unpublishable", catalog.Withhold, catalog.Refuse); ok {
-				policy.Unpublishable = choice
-			}
-		}},
+		field{key: "unpublishable", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
 		field{
 			key: "columns", need: "columns: with each column to publish and its role",
 			read: func(n *yaml.Node) { policy.Columns = r.columns(n, name, columns) },

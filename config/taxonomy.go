@@ -23,25 +23,26 @@ func (r *reader) taxonomy(n *yaml.Node, depth int, lines map[string]int) []hiera
 		return nil
 	}
 	var nodes []hierarchy.Node
-	switch at.Kind {
-	case yaml.MappingNode:
-		nodes = r.branches(n, depth, lines)
-	case yaml.SequenceNode:
-		r.untagged(at)
-		for _, item := range at.Content {
-			if r.exhausted() {
-				return nil
-			}
-			if r.follow(item).Kind == yaml.MappingNode {
-				nodes = append(nodes, r.branches(item, depth, lines)...)
-			} else if label, ok := r.label(item, lines); ok {
-				nodes = append(nodes, hierarchy.Node{Label: label})
-			}
-		}
-	default:
+	if at.Kind != yaml.MappingNode && at.Kind != yaml.SequenceNode && !r.describing() {
 		r.wrong(at, "a taxonomy must be a mapping or a list, not "+shape(at), taxonomyExample)
 		return nil
 	}
+	if r.again(n, "taxonomy") {
+		return nil
+	}
+	below := func(n *yaml.Node) { nodes = append(nodes, r.branches(n, depth, lines)...) }
+	r.either(at, yaml.MappingNode, below, func(n *yaml.Node) {
+		for _, item := range r.items(n, "a taxonomy", taxonomyExample) {
+			if r.exhausted() {
+				return
+			}
+			r.either(item, yaml.MappingNode, below, func(n *yaml.Node) {
+				if label, ok := r.label(n, lines); ok {
+					nodes = append(nodes, hierarchy.Node{Label: label})
+				}
+			})
+		}
+	})
 	if len(at.Content) == 0 {
 		r.wrong(at, "a part of the taxonomy is empty", taxonomyExample)
 	}
@@ -56,7 +57,7 @@ func (r *reader) branches(n *yaml.Node, depth int, lines map[string]int) []hiera
 	for _, e := range entries {
 		label, ok := r.label(e.key, lines)
 		node := hierarchy.Node{Label: label}
-		if !isEmpty(r.follow(e.value)) {
+		if !r.absent(e.value) {
 			node.Children = r.taxonomy(e.value, depth+1, lines)
 		}
 		if ok {

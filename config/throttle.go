@@ -24,10 +24,20 @@ type Throttle struct {
 
 func (r *reader) throttle(to *Throttle) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		if at := r.follow(n); at.Kind == yaml.ScalarNode && at.Value == "off" {
-			to.Off = true
-			return
-		}
+		r.either(n, yaml.ScalarNode, func(n *yaml.Node) {
+			if r.asksChoice(n, []string{"off"}) {
+				return
+			}
+			if to.Off = r.follow(n).Value == "off"; !to.Off {
+				r.wrong(r.follow(n), "throttle is neither off nor a mapping", "write throttle: off, or free:, delay:, max_delay: and forget: under it")
+			}
+		}, r.delays(to))
+	}
+}
+
+// delays reads what failures cost.
+func (r *reader) delays(to *Throttle) func(*yaml.Node) {
+	return func(n *yaml.Node) {
 		r.mapping(
 			n, "throttle",
 			field{key: "free", read: r.storeInteger(&to.Free, "free", 1, 1000)},

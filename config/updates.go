@@ -27,9 +27,7 @@ func (r *reader) updates(to *catalog.Updates) func(*yaml.Node) {
 		}
 		guarded := catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Batch: catalog.DefaultBatch, Within: catalog.DefaultWithin}
 		said := make(map[string]*yaml.Node)
-		if r.follow(n).Kind == yaml.ScalarNode {
-			readMode(n)
-		} else {
+		r.either(n, yaml.ScalarNode, readMode, func(n *yaml.Node) {
 			option := func(key string, read func(*yaml.Node)) field {
 				return field{key: key, read: func(n *yaml.Node) {
 					said[key] = r.follow(n)
@@ -44,7 +42,7 @@ func (r *reader) updates(to *catalog.Updates) func(*yaml.Node) {
 				option("within", r.storeDuration(&guarded.Within, "within", true, maxUpdateWait)),
 				option("deadline", r.storeDuration(&guarded.Deadline, "deadline", true, maxUpdateWait)),
 			)
-		}
+		})
 		switch {
 		case !known:
 		case to.Mode == catalog.Immediate && len(said) > 0:
@@ -75,6 +73,7 @@ func (r *reader) reanonymize(to *float64, at *updateNodes) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		at.reanonymize = r.follow(n)
 		share, ok := r.share(n, "reanonymize")
+		r.bounded(n, Bounds{Most: 1})
 		switch {
 		case !ok:
 		case share <= 0 || share > 1:

@@ -191,6 +191,7 @@ func (r *reader) host(to *string) func(*yaml.Node) {
 // oneOf reads one of libpq's words.
 func (r *reader) oneOf(to *string, what string, choices ...word) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		r.textByDefault(n, *to)
 		if choice, ok := choose(r, n, what, choices...); ok {
 			*to = choice.String()
 		}
