@@ -45,7 +45,7 @@ func (o Options) tell(stage string) func(done, total int) {
 func Measure(ctx context.Context, t *dataset.Table, c Case, o Options) (Measurement, error) {
 	m := Measurement{
 		Method: c.Method, K: c.K, L: c.L, Alpha: c.Alpha, Constraints: c.Constraints(),
-		Records: t.Records.Len(), Sizes: []SizeCount{},
+		Records: t.Records.Len(), Sizes: []SizeCount{}, Columns: []ColumnLoss{}, Reached: []Reached{},
 		Classification: None, LevelLoss: None, Divergence: None, QueryError: None, Joint: None, Journalist: None,
 	}
 	if err := c.constraints.Feasible(t.Records.Population().Summary); err != nil {
@@ -113,6 +113,8 @@ func (m *Measurement) steps(t *dataset.Table, parts []anonymizer.Part, o Options
 		func() error { m.AxisLoss = metric.MeanOfParts(live, metric.GCP); return nil },
 		func() error { m.levels(parts); return nil },
 		func() error { m.risks(t.Records, live); return nil },
+		func() error { m.Columns = columnLosses(t, live); return nil },
+		func() error { m.Reached = reached(t, live); return nil },
 	}
 	if len(parts) == 1 {
 		table, release := live[0].Table, live[0].Release

@@ -34,6 +34,10 @@ type Measurement struct {
 	// methods that recode by none.
 	LevelLoss float64 `json:"level_loss"`
 	Precision float64 `json:"precision"`
+	// Columns say what becomes of each quasi-identifying column, in the policy's order.
+	Columns []ColumnLoss `json:"columns"`
+	// Reached says what is told at most of each sensitive column that constraints speak of.
+	Reached []Reached `json:"reached"`
 	// Divergence and QueryError are None for a table in several parts, whose
 	// counts over columns of different parts no part can answer.
 	Divergence float64 `json:"query_divergence"`
