@@ -29,7 +29,7 @@ func isPhone(text string) bool {
 	return n >= 0 && count >= 9 && count <= 15
 }
 
-var phone = regexp.MustCompile(`^(\+|00?[1-9]|\([0-9]{2,5}\)|[2-9][0-9]{2}[-. ][2-9][0-9]{2}[-. ])[0-9 ()/.\-]{5,20}$`)
+var phone = regexp.MustCompile(`^(\+|00?[1-9]|\([0-9]{2,5}\)|[2-9][0-9]{2}[-. ][2-9][0-9]{2}[-. ])[0-9 ()/.\-]{4,20}$`)
 
 // isIBAN: a country, two check digits and up to thirty characters (ISO 13616).
 func isIBAN(text string) bool {
