@@ -108,19 +108,19 @@ func (r *reader) rule(n *yaml.Node) Rule {
 	var transport, from, certificate, name *yaml.Node
 	r.mapping(
 		n, "a rule of access",
-		field{key: "transport", read: func(n *yaml.Node) {
+		field{key: "transport", doc: "How the client connects: any, TCP that is not encrypted (plain), tls, or a Unix socket (unix).", read: func(n *yaml.Node) {
 			transport = n
 			store(r, n, &u.Transport, "transport", AnyTransport, PlainTransport, TLSTransport, UnixTransport)
 		}},
-		field{key: "from", read: func(n *yaml.Node) { from = n; r.networks(&u.From)(n) }},
-		field{key: "databases", read: r.names(&u.Databases, "databases", "[hospital]")},
-		field{key: "users", read: r.names(&u.Users, "users", "[ann, bob]")},
-		field{key: "method", need: "method: scram, cert or reject", read: func(n *yaml.Node) { store(r, n, &u.Method, "method", MethodScram, MethodCert, MethodReject) }},
-		field{key: "client_certificate", read: func(n *yaml.Node) {
+		field{key: "from", doc: "Addresses and networks of clients; names of hosts are not looked up. Without it: everywhere.", read: func(n *yaml.Node) { from = n; r.networks(&u.From)(n) }},
+		field{key: "databases", doc: "Names that clients connect to. Without it: all.", read: r.names(&u.Databases, "databases", "[hospital]")},
+		field{key: "users", doc: "Names of users. Without it: all.", read: r.names(&u.Users, "users", "[ann, bob]")},
+		field{key: "method", doc: "A password (scram), a certificate of the user's name (cert), or not at all (reject).", need: "method: scram, cert or reject", read: func(n *yaml.Node) { store(r, n, &u.Method, "method", MethodScram, MethodCert, MethodReject) }},
+		field{key: "client_certificate", doc: "A certificate beside the password: none, one that an authority of client_ca_file has signed (verify-ca), or one of the user's name, too (verify-full).", read: func(n *yaml.Node) {
 			certificate = n
 			store(r, n, &u.ClientCertificate, "client_certificate", NoCertificate, AnyCertificate, OwnCertificate)
 		}},
-		field{key: "client_name", read: func(n *yaml.Node) { name = n; store(r, n, &u.ClientName, "client_name", CommonName, DistinguishedName) }},
+		field{key: "client_name", doc: "Where a certificate has the user's name: cn is the common name, dn the whole subject, as in CN=analyst,O=Example.", read: func(n *yaml.Node) { name = n; store(r, n, &u.ClientName, "client_name", CommonName, DistinguishedName) }},
 	)
 	if transport == nil && u.needsCertificate() {
 		u.Transport = TLSTransport

@@ -40,11 +40,11 @@ func (r *reader) authQuery(to *AuthQuery) func(*yaml.Node) {
 		role[0].need = "" // the owner
 		r.connection(n, "auth_query", &to.Connection, append(
 			role,
-			field{key: "query", need: "query: SELECT verifier FROM kproxy_auth.verifier_of($1)", read: r.query(&to.Query)},
-			field{key: "reader", read: r.readerName(&to.Reader, "auth_query's reader")},
-			field{key: "timeout", read: r.storeDuration(&to.Timeout, "timeout", false, day)},
-			field{key: "lifetime", read: r.storeDuration(&to.Lifetime, "lifetime", false, day)},
-			field{key: "iterations", read: r.storeInteger(&to.Iterations, "iterations", scram.MinIterations, scram.MaxIterations)},
+			field{key: "query", doc: "A query with the user's name as $1 that gives one row with a verifier in the form of pg_authid.rolpassword, or none.", need: "query: SELECT verifier FROM kproxy_auth.verifier_of($1)", read: r.query(&to.Query)},
+			field{key: "reader", doc: "The reader role, of upstream.readers, of the users that are found. Without it: upstream.reader.", read: r.readerName(&to.Reader, "auth_query's reader")},
+			field{key: "timeout", doc: "How long the query may take.", read: r.storeDuration(&to.Timeout, "timeout", false, day)},
+			field{key: "lifetime", doc: "How long an answer is believed: a changed password is good for as much longer.", read: r.storeDuration(&to.Lifetime, "lifetime", false, day)},
+			field{key: "iterations", doc: "Those of most verifiers that the query finds, as which users who do not exist are shown: the server's scram_iterations.", read: r.storeInteger(&to.Iterations, "iterations", scram.MinIterations, scram.MaxIterations)},
 		))
 		if c := to.Connection; c.User == "" && (c.PasswordEnv != "" || c.PasswordFile != "" || c.SSLCert != "") {
 			r.wrong(r.follow(n), "auth_query has a password or a certificate but no user", "write user: and the role's name; without one the owner asks")

@@ -69,12 +69,12 @@ func (r *reader) columnMapping(n *yaml.Node, what string, c *catalog.ColumnPolic
 	var publish *yaml.Node
 	r.mapping(
 		n, what,
-		field{key: "role", need: "role: " + enumerate(namesOfRoles()), read: func(n *yaml.Node) { c.Role, _ = choose(r, n, "role", roles...) }},
-		field{key: "hierarchy", read: func(n *yaml.Node) {
+		field{key: "role", doc: "identifying: names a person, never published. quasi-identifying: identifies together with others, published generalized. sensitive: must not be attributed to a person, published as it is. insensitive: tells nothing about a person, published as it is.", need: "role: " + enumerate(namesOfRoles()), read: func(n *yaml.Node) { c.Role, _ = choose(r, n, "role", roles...) }},
+		field{key: "hierarchy", doc: "How values are generalized: its kind alone, or a mapping that says more.", read: func(n *yaml.Node) {
 			tree = r.follow(n)
 			c.Hierarchy = r.hierarchy(n, what)
 		}},
-		field{key: "publish", read: func(n *yaml.Node) {
+		field{key: "publish", doc: "Numbers and dates are published as a value that stands for the class, as the range of the class's values, or both.", read: func(n *yaml.Node) {
 			publish = r.follow(n)
 			storeChoice(r, &c.Publish, "publish", catalog.FormBoth, catalog.FormValue, catalog.FormRange)(n)
 		}},

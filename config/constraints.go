@@ -78,6 +78,7 @@ type model struct {
 	key     string
 	model   privacy.Model
 	example string
+	doc     string
 	read    func(r *reader, n *yaml.Node, key string, spec *privacy.Spec)
 }
 
@@ -100,16 +101,16 @@ func diversity(r *reader, n *yaml.Node, key string, spec *privacy.Spec) {
 }
 
 var models = []model{
-	{"k", privacy.K, "{k: 5}", func(r *reader, n *yaml.Node, key string, spec *privacy.Spec) {
+	{"k", privacy.K, "{k: 5}", "At least so many records, or persons, that are alike in all quasi-identifying columns.", func(r *reader, n *yaml.Node, key string, spec *privacy.Spec) {
 		r.storeInteger(&spec.K, key, 2, maxCount)(n)
 	}},
-	{"l", privacy.DistinctL, "{l: 2, of: diagnosis}", diversity},
-	{"entropy_l", privacy.EntropyL, "{entropy_l: 2.5, of: diagnosis}", bound(func(s *privacy.Spec) *float64 { return &s.L }, 1, maxCount)},
-	{"recursive_l", privacy.RecursiveCL, "{recursive_l: 3, c: 2, of: diagnosis}", diversity},
-	{"alpha", privacy.AlphaK, "{alpha: 0.4, of: diagnosis}", bound(func(s *privacy.Spec) *float64 { return &s.Alpha }, 0, 1)},
-	{"t", privacy.TClose, "{t: 0.2, of: cost, distance: ordered}", bound(func(s *privacy.Spec) *float64 { return &s.T }, 0, 1)},
-	{"beta", privacy.BetaLike, "{beta: 1.5, of: diagnosis}", bound(func(s *privacy.Spec) *float64 { return &s.Beta }, 0, maxCount)},
-	{"delta", privacy.DeltaDisclosure, "{delta: 1, of: diagnosis}", bound(func(s *privacy.Spec) *float64 { return &s.Delta }, 0, maxCount)},
+	{"l", privacy.DistinctL, "{l: 2, of: diagnosis}", "At least so many different values of a sensitive column.", diversity},
+	{"entropy_l", privacy.EntropyL, "{entropy_l: 2.5, of: diagnosis}", "Values of a sensitive column as even as so many equally frequent ones.", bound(func(s *privacy.Spec) *float64 { return &s.L }, 1, maxCount)},
+	{"recursive_l", privacy.RecursiveCL, "{recursive_l: 3, c: 2, of: diagnosis}", "The most frequent value in less than c times as many records as this one in the order of frequency and those after it together.", diversity},
+	{"alpha", privacy.AlphaK, "{alpha: 0.4, of: diagnosis}", "No value in more than this share of a class.", bound(func(s *privacy.Spec) *float64 { return &s.Alpha }, 0, 1)},
+	{"t", privacy.TClose, "{t: 0.2, of: cost, distance: ordered}", "Values distributed as in the whole table, but for this share of the records.", bound(func(s *privacy.Spec) *float64 { return &s.T }, 0, 1)},
+	{"beta", privacy.BetaLike, "{beta: 1.5, of: diagnosis}", "No value more than 1 + beta times as frequent as in the whole table.", bound(func(s *privacy.Spec) *float64 { return &s.Beta }, 0, maxCount)},
+	{"delta", privacy.DeltaDisclosure, "{delta: 1, of: diagnosis}", "No value more than e^delta times as frequent as in the whole table, or as rare.", bound(func(s *privacy.Spec) *float64 { return &s.Delta }, 0, maxCount)},
 }
 
 // companions are the keys that stand beside the key of one model.
@@ -120,29 +121,29 @@ var companions = map[string]string{"c": "recursive_l", "values": "alpha", "dista
 func (r *reader) constraint(n *yaml.Node) (s statement, key string, ok bool) {
 	s.at = r.follow(n)
 	beside := make(map[string]*yaml.Node)
-	note := func(key string, read func(*yaml.Node)) field {
-		return field{key: key, read: func(n *yaml.Node) { beside[key] = r.follow(n); read(n) }}
+	note := func(key, doc string, read func(*yaml.Node)) field {
+		return field{key: key, doc: doc, read: func(n *yaml.Node) { beside[key] = r.follow(n); read(n) }}
 	}
 	var stated []model
 	var fields []field
 	for _, m := range models {
-		fields = append(fields, field{key: m.key, read: func(n *yaml.Node) {
+		fields = append(fields, field{key: m.key, doc: m.doc, read: func(n *yaml.Node) {
 			stated = append(stated, m)
 			m.read(r, n, m.key, &s.spec)
 		}})
 	}
 	r.mapping(n, "a constraint", append(
 		fields,
-		note("of", r.storeName(&s.spec.Of, "of")),
-		note("over", func(n *yaml.Node) { s.spec.Over, s.over = r.over(n) }),
-		note("c", func(n *yaml.Node) {
+		note("of", "The sensitive column that the constraint bounds.", r.storeName(&s.spec.Of, "of")),
+		note("over", "The quasi-identifying columns of which it speaks. Without it: all.", func(n *yaml.Node) { s.spec.Over, s.over = r.over(n) }),
+		note("c", "Of recursive_l: the factor.", func(n *yaml.Node) {
 			bound(func(s *privacy.Spec) *float64 { return &s.C }, 0, maxCount)(r, n, "c", &s.spec)
 		}),
-		note("values", func(n *yaml.Node) { s.spec.Values = r.distinct(n, "values", "a list: [HIV, hepatitis]") }),
-		note("distance", func(n *yaml.Node) {
+		note("values", "Of alpha: the values it bounds. Without it: all.", func(n *yaml.Node) { s.spec.Values = r.distinct(n, "values", "a list: [HIV, hepatitis]") }),
+		note("distance", "Of t: how far values are apart. equal: all alike; ordered: by their rank; hierarchical: by the taxonomy. Without it: equal.", func(n *yaml.Node) {
 			s.spec.Distance, _ = choose(r, n, "distance", privacy.EqualDistance, privacy.OrderedDistance, privacy.HierarchicalDistance)
 		}),
-		note("enhanced", r.storeBool(&s.spec.Enhanced, "enhanced")),
+		note("enhanced", "Of beta: stricter with frequent values.", r.storeBool(&s.spec.Enhanced, "enhanced")),
 	)...)
 	if s.at.Kind != yaml.MappingNode {
 		return s, "", false

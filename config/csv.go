@@ -88,11 +88,11 @@ func (r *reader) policyFile(root *yaml.Node, p *PolicyFile) {
 	var section *yaml.Node
 	r.mapping(
 		root, "the policy file",
-		field{key: "csv", read: func(n *yaml.Node) {
+		field{key: "csv", doc: "The form of the CSV file.", read: func(n *yaml.Node) {
 			section = r.follow(n)
 			r.csv(n, &p.CSV)
 		}},
-		field{key: "tables", need: "tables: with the table to make of the CSV file", read: r.tables(&tables)},
+		field{key: "tables", doc: "The one table to make of the CSV file, with its policy.", need: "tables: with the table to make of the CSV file", read: r.tables(&tables)},
 	)
 	if len(tables) > 1 {
 		r.wrong(root, "a policy file protects one table, not several", "write one file for each CSV file")
@@ -118,18 +118,18 @@ func (r *reader) csv(n *yaml.Node, to *CSV) {
 	var typed []entry
 	r.mapping(
 		n, "csv",
-		field{key: "delimiter", read: r.delimiter(&to.Delimiter)},
-		field{key: "header", read: r.storeBool(&to.Header, "header")},
-		field{key: "columns", read: func(n *yaml.Node) { columns = r.follow(n); to.Columns = r.csvColumns(n) }},
-		field{key: "types", read: func(n *yaml.Node) { to.Types, typed = r.csvTypes(n) }},
-		field{key: "missing", read: func(n *yaml.Node) {
+		field{key: "delimiter", doc: "The character between fields, or tab.", read: r.delimiter(&to.Delimiter)},
+		field{key: "header", doc: "Whether the first line has the columns' names.", read: r.storeBool(&to.Header, "header")},
+		field{key: "columns", doc: "The columns' names in the file's order; they replace a header.", read: func(n *yaml.Node) { columns = r.follow(n); to.Columns = r.csvColumns(n) }},
+		field{key: "types", doc: "The SQL types of columns. Without it: the narrowest type that all values fit.", read: func(n *yaml.Node) { to.Types, typed = r.csvTypes(n) }},
+		field{key: "missing", doc: "The text of a field that has no value, besides the empty one.", read: func(n *yaml.Node) {
 			if text, ok := r.literal(n, "missing"); ok {
 				to.Missing = text
 			}
 		}},
-		field{key: "trim_spaces", read: r.storeBool(&to.TrimSpaces, "trim_spaces")},
-		field{key: "drop_incomplete", read: r.storeBool(&to.DropIncomplete, "drop_incomplete")},
-		field{key: "key", read: func(n *yaml.Node) { key = r.follow(n); r.storeName(&to.Key, "key")(n) }},
+		field{key: "trim_spaces", doc: "Whether spaces around fields are removed.", read: r.storeBool(&to.TrimSpaces, "trim_spaces")},
+		field{key: "drop_incomplete", doc: "Whether records with a missing value are left out.", read: r.storeBool(&to.DropIncomplete, "drop_incomplete")},
+		field{key: "key", doc: "The name of the column that numbers the records and is the table's primary key.", read: func(n *yaml.Node) { key = r.follow(n); r.storeName(&to.Key, "key")(n) }},
 	)
 	if !to.Header && columns == nil {
 		r.wrong(r.follow(n), "csv has neither a header nor columns", "write columns: [name, name] in the file's order")

@@ -37,14 +37,15 @@ var domainOf = map[hierarchy.Kind]hierarchy.Domain{
 var levelKeys = []struct {
 	key  string
 	kind hierarchy.Kind
+	doc  string
 }{
-	{"taxonomy", hierarchy.Categorical},
-	{"file", hierarchy.Categorical},
-	{"steps", hierarchy.Numeric},
-	{"origin", hierarchy.Numeric},
-	{"units", hierarchy.Date},
-	{"keep", hierarchy.Prefix},
-	{"values", hierarchy.Ordered},
+	{"taxonomy", hierarchy.Categorical, "Of categorical: labels with what is below them, as mappings and lists nested as deep as needed; neighbors should be similar. Without it: different labels become *."},
+	{"file", hierarchy.Categorical, "Of categorical: a file with the taxonomy, in lines such as nurse;care and teaching;*."},
+	{"steps", hierarchy.Numeric, "Of numeric: the widths of intervals, from the narrowest to the widest. Without it: the least and the greatest value of a class."},
+	{"origin", hierarchy.Numeric, "Of numeric: where an interval of steps begins."},
+	{"units", hierarchy.Date, "Of date: the calendar's units, from the shortest to the longest. Without it: the first and the last day of a class."},
+	{"keep", hierarchy.Prefix, "Of prefix: numbers of leading characters, from the greatest to the least. Without it: the common beginning."},
+	{"values", hierarchy.Ordered, "Of ordered: the values from the least to the greatest."},
 }
 
 // hierarchy reads a kind alone, or a mapping with the kind and its levels. Nil is
@@ -59,9 +60,9 @@ func (r *reader) hierarchy(n *yaml.Node, what string) *hierarchy.Spec {
 		given["kind"] = r.follow(n)
 	}
 	r.either(n, yaml.ScalarNode, alone, func(n *yaml.Node) {
-		fields := []field{{key: "kind", need: "kind: " + enumerate(kindNames()), read: readKind}}
+		fields := []field{{key: "kind", doc: "numeric, date, categorical, prefix, ordered (a range of given values) or suppression (nothing but what all have in common).", need: "kind: " + enumerate(kindNames()), read: readKind}}
 		for _, l := range levelKeys {
-			fields = append(fields, field{key: l.key, read: func(n *yaml.Node) { given[l.key] = n }})
+			fields = append(fields, field{key: l.key, doc: l.doc, read: func(n *yaml.Node) { given[l.key] = n }})
 		}
 		r.mapping(n, "the hierarchy of "+what, fields...)
 	})

@@ -77,27 +77,27 @@ const maxClients = 100_000
 func (r *reader) limits(to *Limits) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		var message *yaml.Node
-		count := func(key string, to *int, least int) field {
-			return field{key: key, read: r.marked("limits."+key, r.storeInteger(to, key, least, maxClients))}
+		count := func(key string, to *int, least int, doc string) field {
+			return field{key: key, doc: doc, read: r.marked("limits."+key, r.storeInteger(to, key, least, maxClients))}
 		}
 		r.mapping(
 			n, "limits",
-			count("max_sessions", &to.MaxSessions, 1),
-			count("max_sessions_per_user", &to.MaxSessionsPerUser, 0),
-			count("max_connections", &to.MaxConnections, 0),
-			count("max_connections_per_user", &to.MaxConnectionsPerUser, 0),
-			count("max_waiting", &to.MaxWaiting, 0),
-			count("max_logins", &to.MaxLogins, 1),
-			count("max_logins_per_address", &to.MaxLoginsPerAddress, 1),
-			field{key: "max_statement_bytes", read: r.storeInteger(&to.MaxStatementBytes, "max_statement_bytes", 1<<10, 64<<20)},
-			field{key: "max_message_bytes", read: func(n *yaml.Node) {
+			count("max_sessions", &to.MaxSessions, 1, "Clients that are logged in at once."),
+			count("max_sessions_per_user", &to.MaxSessionsPerUser, 0, "How many of them one user may have; 0 is no bound of its own."),
+			count("max_connections", &to.MaxConnections, 0, "Connections to the database, in use and kept together; 0 is as many as max_sessions. Further sessions wait."),
+			count("max_connections_per_user", &to.MaxConnectionsPerUser, 0, "How many of them one user may have in use; 0 is no bound of its own."),
+			count("max_waiting", &to.MaxWaiting, 0, "Sessions that may wait for a connection; 0 is none."),
+			count("max_logins", &to.MaxLogins, 1, "Connections that have not logged in."),
+			count("max_logins_per_address", &to.MaxLoginsPerAddress, 1, "How many of them may come from one address."),
+			field{key: "max_statement_bytes", doc: "The length of the longest statement, in bytes.", read: r.storeInteger(&to.MaxStatementBytes, "max_statement_bytes", 1<<10, 64<<20)},
+			field{key: "max_message_bytes", doc: "The length of the longest message of a client, in bytes; not less than max_statement_bytes.", read: func(n *yaml.Node) {
 				message = n
 				r.storeInteger(&to.MaxMessageBytes, "max_message_bytes", 1<<10, 1<<30)(n)
 			}},
-			field{key: "max_tokens", read: r.storeInteger(&to.MaxTokens, "max_tokens", 1000, 10_000_000)},
-			field{key: "max_statements", read: r.storeInteger(&to.MaxStatements, "max_statements", 1, 100_000)},
-			field{key: "max_depth", read: r.storeInteger(&to.MaxDepth, "max_depth", 20, 200)},
-			field{key: "statement_cache_bytes", read: r.storeInteger(&to.StatementCacheBytes, "statement_cache_bytes", 0, 1<<30)},
+			field{key: "max_tokens", doc: "Words, operators, brackets and constants of one query text: an IN list of n values has 2n.", read: r.storeInteger(&to.MaxTokens, "max_tokens", 1000, 10_000_000)},
+			field{key: "max_statements", doc: "Statements in one query text.", read: r.storeInteger(&to.MaxStatements, "max_statements", 1, 100_000)},
+			field{key: "max_depth", doc: "How deep a statement may nest.", read: r.storeInteger(&to.MaxDepth, "max_depth", 20, 200)},
+			field{key: "statement_cache_bytes", doc: "What rewritten statements may take of memory, in bytes, for all clients together; 0 keeps none.", read: r.storeInteger(&to.StatementCacheBytes, "statement_cache_bytes", 0, 1<<30)},
 		)
 		r.compareLimits(to)
 		if to.MaxMessageBytes >= to.MaxStatementBytes {
@@ -137,20 +137,20 @@ func (r *reader) compareLimits(l *Limits) {
 
 func (r *reader) timeouts(to *Timeouts) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		bound := func(key string, to *time.Duration, zero bool) field {
-			return field{key: key, read: r.marked("timeouts."+key, r.storeDuration(to, key, zero, maxDuration))}
+		bound := func(key string, to *time.Duration, zero bool, doc string) field {
+			return field{key: key, doc: doc, read: r.marked("timeouts."+key, r.storeDuration(to, key, zero, maxDuration))}
 		}
 		r.mapping(
 			n, "timeouts",
-			bound("login", &to.Login, false),
-			bound("connect", &to.Connect, false),
-			bound("queue", &to.Queue, false),
-			bound("statement", &to.Statement, true),
-			bound("transaction", &to.Transaction, true),
-			bound("idle_in_transaction", &to.IdleInTransaction, true),
-			bound("idle", &to.Idle, true),
-			bound("unacknowledged", &to.Unacknowledged, true),
-			bound("shutdown", &to.Shutdown, true),
+			bound("login", &to.Login, false, "From connecting to being logged in."),
+			bound("connect", &to.Connect, false, "Of a connection to the database."),
+			bound("queue", &to.Queue, false, "For a connection to the database to be free."),
+			bound("statement", &to.Statement, true, "Of one statement; 0s is no limit."),
+			bound("transaction", &to.Transaction, true, "Of one transaction; 0s is no limit."),
+			bound("idle_in_transaction", &to.IdleInTransaction, true, "Between two messages of a client in a transaction; 0s is no limit."),
+			bound("idle", &to.Idle, true, "Between two messages of a client outside of a transaction; 0s is no limit."),
+			bound("unacknowledged", &to.Unacknowledged, true, "For a client to take what was sent to it; 0s is as the system has it."),
+			bound("shutdown", &to.Shutdown, true, "For running statements when kproxy stops."),
 		)
 		if to.Transaction == 0 {
 			return
@@ -169,8 +169,8 @@ func (r *reader) pool(to *Pool) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "pool",
-			field{key: "idle", read: r.storeDuration(&to.Idle, "idle", true, maxDuration)},
-			field{key: "lifetime", read: r.storeDuration(&to.Lifetime, "lifetime", false, maxDuration)},
+			field{key: "idle", doc: "How long a connection is kept without a session; 0s keeps none.", read: r.storeDuration(&to.Idle, "idle", true, maxDuration)},
+			field{key: "lifetime", doc: "The age from which a connection is not used again.", read: r.storeDuration(&to.Lifetime, "lifetime", false, maxDuration)},
 		)
 	}
 }

@@ -84,7 +84,7 @@ func (r *reader) proxyProtocol(to *ProxyProtocol) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "proxy_protocol",
-			field{key: "from", need: "from: with the addresses of your load balancers", read: r.networks(&to.From)},
+			field{key: "from", doc: "Addresses and networks of the load balancers. They must speak the protocol, and nobody else may.", need: "from: with the addresses of your load balancers", read: r.networks(&to.From)},
 		)
 	}
 }

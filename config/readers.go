@@ -53,12 +53,12 @@ const leastStaleness = 2 * time.Second
 func (r *reader) reader(n *yaml.Node, to *Upstream) {
 	var hosts *yaml.Node
 	r.connection(n, "upstream.reader", &to.Reader, slices.Concat([]field{
-		{key: "host", read: r.marked("reader.host", r.host(&to.Reader.Host))},
-		{key: "hosts", read: func(n *yaml.Node) { hosts = n }},
-		{key: "prefer", read: r.marked("prefer", func(n *yaml.Node) {
+		{key: "host", doc: "The server, where it is not the owner's.", read: r.marked("reader.host", r.host(&to.Reader.Host))},
+		{key: "hosts", doc: "Several servers in place of host: the primary and its physical standbys. Which is which, kproxy finds out.", read: func(n *yaml.Node) { hosts = n }},
+		{key: "prefer", doc: "Where sessions go: to the primary; to a standby, or the primary where none is fresh enough; or to standbys only.", read: r.marked("prefer", func(n *yaml.Node) {
 			storeChoice(r, &to.Prefer, "prefer", PreferPrimary, PreferStandby, OnlyStandby)(n)
 		})},
-		{key: "max_staleness", read: r.marked("max_staleness", func(n *yaml.Node) {
+		{key: "max_staleness", doc: "How old what a statement sees may be, 2s at least; 0s is no bound. Where the bound is not known to be kept, no statement is served.", read: r.marked("max_staleness", func(n *yaml.Node) {
 			r.storeDuration(&to.MaxStaleness, "max_staleness", true, maxDuration)(n)
 			if to.MaxStaleness > 0 && to.MaxStaleness < leastStaleness {
 				r.wrong(r.follow(n), "max_staleness is shorter than it can be told", "write at least "+leastStaleness.String()+": the servers are asked every second")

@@ -49,13 +49,13 @@ func (r *reader) replication(to *Replication) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "replication",
-			field{key: "recovery", read: storeChoice(r, &to.Recovery, "recovery", Resynchronize, StopOnLoss)},
-			field{key: "heartbeat", read: r.storeDuration(&to.Heartbeat, "heartbeat", false, day)},
-			field{key: "alarm", read: func(n *yaml.Node) {
+			field{key: "recovery", doc: "What happens when changes may be missing: compare each table with its source and apply the difference (resynchronize), or wait for the operator (stop).", read: storeChoice(r, &to.Recovery, "recovery", Resynchronize, StopOnLoss)},
+			field{key: "heartbeat", doc: "How often a sign of life is written into an idle stream, so that the server need not keep its log (PostgreSQL 14 and later).", read: r.storeDuration(&to.Heartbeat, "heartbeat", false, day)},
+			field{key: "alarm", doc: "From where on the log warns.", read: func(n *yaml.Node) {
 				r.mapping(
 					n, "alarm",
-					field{key: "retained", read: r.storeSize(&to.Alarm.Retained, "retained", maxRetained)},
-					field{key: "behind", read: r.storeDuration(&to.Alarm.Behind, "behind", true, maxDuration)},
+					field{key: "retained", doc: "Write-ahead log that the server keeps for kproxy; 0 never warns.", read: r.storeSize(&to.Alarm.Retained, "retained", maxRetained)},
+					field{key: "behind", doc: "The age of the oldest change that readers cannot see yet; 0s never warns.", read: r.storeDuration(&to.Alarm.Behind, "behind", true, maxDuration)},
 				)
 			}},
 		)

@@ -25,14 +25,14 @@ func (r *reader) tls(to *TLS) func(*yaml.Node) {
 		var cert, key *yaml.Node
 		r.mapping(
 			n, "tls",
-			field{key: "mode", read: func(n *yaml.Node) {
+			field{key: "mode", doc: "Clients are not encrypted (off), choose (allow), or must be encrypted (require). With a certificate the default is require, else off.", read: func(n *yaml.Node) {
 				// An unknown mode still counts as one, so that it makes one problem, not two.
 				m, _ := choose(r, n, "tls mode", TLSOff, TLSAllow, TLSRequire)
 				mode = &m
 			}},
-			field{key: "cert_file", read: func(n *yaml.Node) { cert = n; r.path(&to.CertFile, "cert_file")(n) }},
-			field{key: "key_file", read: func(n *yaml.Node) { key = n; r.path(&to.KeyFile, "key_file")(n) }},
-			field{key: "client_ca_file", read: r.marked("tls.client_ca_file", r.clientCA(&to.ClientCAFile))},
+			field{key: "cert_file", doc: "A PEM file: the certificate first, then its chain. Relative paths start at the configuration's folder. A reload reads it again.", read: func(n *yaml.Node) { cert = n; r.path(&to.CertFile, "cert_file")(n) }},
+			field{key: "key_file", doc: "A PEM file with the certificate's key, without a passphrase.", read: func(n *yaml.Node) { key = n; r.path(&to.KeyFile, "key_file")(n) }},
+			field{key: "client_ca_file", doc: "A PEM file with the authorities that sign clients' certificates, where a rule of access asks for one.", read: r.marked("tls.client_ca_file", r.clientCA(&to.ClientCAFile))},
 		)
 		switch {
 		case mode != nil:
@@ -95,13 +95,13 @@ func (r *reader) log(to *Log) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "log",
-			field{key: "level", read: func(n *yaml.Node) {
+			field{key: "level", doc: "What is logged at least.", read: func(n *yaml.Node) {
 				r.byDefault(n, logLevel(to.Level).String())
 				if level, ok := choose(r, n, "log level", logLevels...); ok {
 					to.Level = slog.Level(level)
 				}
 			}},
-			field{key: "format", read: storeChoice(r, &to.Format, "log format", LogText, LogJSON)},
+			field{key: "format", doc: "The form of a line: text is key=value.", read: storeChoice(r, &to.Format, "log format", LogText, LogJSON)},
 		)
 	}
 }

@@ -53,27 +53,27 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 	columns := columnNodes{}
 	r.mapping(
 		n, what,
-		field{key: "method", read: r.oneOf(&policy.Method, "method", words(methods.Names())...)},
+		field{key: "method", doc: "How records are gathered into equivalence classes. `kproxy eval` compares the methods.", read: r.oneOf(&policy.Method, "method", words(methods.Names())...)},
 		field{
-			key: "constraints", need: "constraints: [{k: 5}] or what else every class must satisfy",
+			key: "constraints", doc: "What every published class satisfies at every moment; one of them says k.", need: "constraints: [{k: 5}] or what else every class must satisfy",
 			read: func(n *yaml.Node) { stated, complete = r.constraints(n, what) },
 		},
-		field{key: "subject", read: func(n *yaml.Node) {
+		field{key: "subject", doc: "Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published.", read: func(n *yaml.Node) {
 			if text, ok := r.columnName(n); ok {
 				policy.Subject, subject = text, r.follow(n)
 			}
 		}},
-		field{key: "suppression", read: func(n *yaml.Node) {
+		field{key: "suppression", doc: "The share of the records that a method which generalizes all records alike may set aside; each is published with the class most similar to it. Without it: none.", read: func(n *yaml.Node) {
 			updates.suppression = r.follow(n)
 			if share, ok := r.share(n, "suppression"); ok && r.within(n, "suppression", share, 0, 1) {
 				policy.Suppression = share
 			}
 		}},
-		field{key: "updates", read: r.updates(&policy.Updates)},
-		field{key: "reanonymize", read: r.reanonymize(&policy.Reanonymize, &updates)},
-		field{key: "unpublishable", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
+		field{key: "updates", doc: "When changes become visible: every commit at once (immediate), or so that comparing versions tells no more than one release does (guarded).", read: r.updates(&policy.Updates)},
+		field{key: "reanonymize", doc: "From so much more information loss on all classes are made anew. For immediate updates only. Without it: never.", read: r.reanonymize(&policy.Reanonymize, &updates)},
+		field{key: "unpublishable", doc: "Records that no class can take, because the whole table is too small: wait for more (withhold), or publish nothing of the table until there are more (refuse).", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
 		field{
-			key: "columns", need: "columns: with each column to publish and its role",
+			key: "columns", doc: "The columns to publish, each with its role, or with a mapping that says more. What is not named here is not published.", need: "columns: with each column to publish and its role",
 			read: func(n *yaml.Node) { policy.Columns = r.columns(n, name, columns) },
 		},
 	)

@@ -40,10 +40,10 @@ func (r *reader) delays(to *Throttle) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "throttle",
-			field{key: "free", read: r.storeInteger(&to.Free, "free", 1, 1000)},
-			field{key: "delay", read: r.storeDuration(&to.Delay, "delay", false, day)},
-			field{key: "max_delay", read: r.marked("throttle.max_delay", r.storeDuration(&to.MaxDelay, "max_delay", false, day))},
-			field{key: "forget", read: r.storeDuration(&to.Forget, "forget", false, day)},
+			field{key: "free", doc: "Failures of a user at an address that cost nothing; an address has ten times as many.", read: r.storeInteger(&to.Free, "free", 1, 1000)},
+			field{key: "delay", doc: "What the next failure costs; each further one doubles it.", read: r.storeDuration(&to.Delay, "delay", false, day)},
+			field{key: "max_delay", doc: "The longest delay.", read: r.marked("throttle.max_delay", r.storeDuration(&to.MaxDelay, "max_delay", false, day))},
+			field{key: "forget", doc: "The time in which one failure is forgotten.", read: r.storeDuration(&to.Forget, "forget", false, day)},
 		)
 		if to.MaxDelay < to.Delay {
 			if _, written := r.marks["throttle.max_delay"]; !written {

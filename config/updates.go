@@ -28,19 +28,19 @@ func (r *reader) updates(to *catalog.Updates) func(*yaml.Node) {
 		guarded := catalog.Updates{Mode: catalog.Guarded, Crowd: catalog.DefaultCrowd, Batch: catalog.DefaultBatch, Within: catalog.DefaultWithin}
 		said := make(map[string]*yaml.Node)
 		r.either(n, yaml.ScalarNode, readMode, func(n *yaml.Node) {
-			option := func(key string, read func(*yaml.Node)) field {
-				return field{key: key, read: func(n *yaml.Node) {
+			option := func(key, doc string, read func(*yaml.Node)) field {
+				return field{key: key, doc: doc, read: func(n *yaml.Node) {
 					said[key] = r.follow(n)
 					read(n)
 				}}
 			}
 			r.mapping(
 				n, "updates",
-				field{key: "mode", need: "mode: immediate or mode: guarded", read: readMode},
-				option("crowd", r.storeInteger(&guarded.Crowd, "crowd", 1, maxCrowd)),
-				option("batch", r.storeInteger(&guarded.Batch, "batch", 0, maxCount)),
-				option("within", r.storeDuration(&guarded.Within, "within", true, maxUpdateWait)),
-				option("deadline", r.storeDuration(&guarded.Deadline, "deadline", true, maxUpdateWait)),
+				field{key: "mode", doc: "immediate or guarded.", need: "mode: immediate or mode: guarded", read: readMode},
+				option("crowd", "A new class has so many times k records at least.", r.storeInteger(&guarded.Crowd, "crowd", 1, maxCrowd)),
+				option("batch", "How many waiting records, or persons, are published together.", r.storeInteger(&guarded.Batch, "batch", 0, maxCount)),
+				option("within", "A smaller batch is tried once a record has waited so long; 0s is never.", r.storeDuration(&guarded.Within, "within", true, maxUpdateWait)),
+				option("deadline", "A record that has waited so long stays withheld for good; 0s is never.", r.storeDuration(&guarded.Deadline, "deadline", true, maxUpdateWait)),
 			)
 		})
 		switch {

@@ -98,13 +98,13 @@ func (r *reader) upstream(to *Upstream) func(*yaml.Node) {
 		var owner, reader, further *yaml.Node
 		r.mapping(
 			n, "upstream",
-			field{key: "owner", need: "owner: with host, database and user", read: func(n *yaml.Node) { owner = n }},
-			field{key: "reader", need: "reader: with another user", read: func(n *yaml.Node) { reader = n }},
-			field{key: "readers", read: func(n *yaml.Node) { further = n }},
+			field{key: "owner", doc: "The role that keeps the private store, writes what is published, and replicates.", need: "owner: with host, database and user", read: func(n *yaml.Node) { owner = n }},
+			field{key: "reader", doc: "The role that runs what clients ask. What is not said here is as for the owner.", need: "reader: with another user", read: func(n *yaml.Node) { reader = n }},
+			field{key: "readers", doc: "Further reader roles, by names for users. They may do what the reader may.", read: func(n *yaml.Node) { further = n }},
 		)
 		to.Owner = Connection{Port: 5432, SSLMode: "prefer"}
 		if owner != nil {
-			host := field{key: "host", need: "host: and the server's name", read: r.host(&to.Owner.Host)}
+			host := field{key: "host", doc: "The server's name, IP address, or the absolute path of its socket's folder.", need: "host: and the server's name", read: r.host(&to.Owner.Host)}
 			r.connection(owner, "upstream.owner", &to.Owner,
 				slices.Concat([]field{host}, r.place(&to.Owner, "database: and the database's name"), r.role(&to.Owner)))
 		}
@@ -140,24 +140,24 @@ func (r *reader) connection(n *yaml.Node, what string, to *Connection, fields []
 // name.
 func (r *reader) place(to *Connection, needDatabase string) []field {
 	return []field{
-		{key: "port", read: r.storeInteger(&to.Port, "port", 1, 65535)},
-		{key: "database", need: needDatabase, read: r.storeName(&to.Database, "database")},
-		{key: "sslmode", read: r.oneOf(&to.SSLMode, "sslmode", "disable", "allow", "prefer", "require", "verify-ca", "verify-full")},
-		{key: "sslrootcert", read: r.rootCert(&to.SSLRootCert)},
-		{key: "sslnegotiation", read: r.oneOf(&to.SSLNegotiation, "sslnegotiation", "postgres", "direct")},
-		{key: "channel_binding", read: r.oneOf(&to.ChannelBinding, "channel_binding", "disable", "prefer", "require")},
-		{key: "require_auth", read: r.requireAuth(&to.RequireAuth)},
+		{key: "port", doc: "The server's port.", read: r.storeInteger(&to.Port, "port", 1, 65535)},
+		{key: "database", doc: "The database's name.", need: needDatabase, read: r.storeName(&to.Database, "database")},
+		{key: "sslmode", doc: "Whether the connection is encrypted and the server's certificate verified, as in libpq.", read: r.oneOf(&to.SSLMode, "sslmode", "disable", "allow", "prefer", "require", "verify-ca", "verify-full")},
+		{key: "sslrootcert", doc: "A PEM file with the authorities of the server's certificate, or system. Without it: libpq's default.", read: r.rootCert(&to.SSLRootCert)},
+		{key: "sslnegotiation", doc: "How TLS begins, as in libpq; direct is understood from PostgreSQL 17 on.", read: r.oneOf(&to.SSLNegotiation, "sslnegotiation", "postgres", "direct")},
+		{key: "channel_binding", doc: "Whether SCRAM is bound to the TLS channel, as in libpq.", read: r.oneOf(&to.ChannelBinding, "channel_binding", "disable", "prefer", "require")},
+		{key: "require_auth", doc: "The ways in which the server may ask who connects, as in libpq: scram-sha-256, for example.", read: r.requireAuth(&to.RequireAuth)},
 	}
 }
 
 // role are the keys that say as whom to connect.
 func (r *reader) role(to *Connection) []field {
 	return []field{
-		{key: "user", need: "user: and the role's name", read: r.storeName(&to.User, "user")},
-		{key: "password_env", read: r.passwordEnv(to)},
-		{key: "password_file", read: r.passwordFile(to)},
-		{key: "sslcert", read: r.existing(&to.SSLCert, "sslcert")},
-		{key: "sslkey", read: r.existing(&to.SSLKey, "sslkey")},
+		{key: "user", doc: "The role's name.", need: "user: and the role's name", read: r.storeName(&to.User, "user")},
+		{key: "password_env", doc: "The environment variable that has the password.", read: r.passwordEnv(to)},
+		{key: "password_file", doc: "A file with the password alone on one line.", read: r.passwordFile(to)},
+		{key: "sslcert", doc: "A PEM file with the role's own certificate.", read: r.existing(&to.SSLCert, "sslcert")},
+		{key: "sslkey", doc: "A PEM file with that certificate's key.", read: r.existing(&to.SSLKey, "sslkey")},
 		{key: "password", refused: true, read: func(n *yaml.Node) {
 			r.wrong(r.follow(n), "a password must not stand in the file", "write password_env: and a variable's name, or password_file: and a path")
 		}},
@@ -282,6 +282,7 @@ var slotName = regexp.MustCompile(`^[a-z0-9_]+$`)
 
 func (r *reader) slot(to *string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
+		r.textByDefault(n, *to)
 		text, ok := r.name(n, "slot")
 		if !ok {
 			return

@@ -55,17 +55,17 @@ func (r *reader) users(to *[]User) func(*yaml.Node) {
 func (r *reader) user(n *yaml.Node) (u login, name *yaml.Node) {
 	r.mapping(
 		n, "a user",
-		field{key: "name", need: "name: and the name to log in with", read: func(n *yaml.Node) {
+		field{key: "name", doc: "The name to log in with.", need: "name: and the name to log in with", read: func(n *yaml.Node) {
 			if text, ok := r.name(n, "a user's name"); ok {
 				u.Name, name = text, r.follow(n)
 			}
 		}},
-		field{key: "verifier", read: func(n *yaml.Node) {
+		field{key: "verifier", doc: "A SCRAM-SHA-256 verifier, as `kproxy password` prints it. Who logs in by certificate alone needs none.", read: func(n *yaml.Node) {
 			u.given = true
 			r.verifier(&u.Verifier)(n)
 		}},
-		field{key: "reader", read: r.readerName(&u.Reader, "a user's reader")},
-		field{key: "certificate_name", read: func(n *yaml.Node) {
+		field{key: "reader", doc: "The reader role, of upstream.readers, that the user's sessions run as. Without it: upstream.reader.", read: r.readerName(&u.Reader, "a user's reader")},
+		field{key: "certificate_name", doc: "The name in the user's certificate. Without it: the user's.", read: func(n *yaml.Node) {
 			if text, ok := r.setting(n, "certificate_name"); ok {
 				u.CertificateName = text
 			}
