@@ -14,6 +14,9 @@ LINT_VERSION := v2.15.0
 # The version is in the name, so that a new one is installed when it changes.
 LINT := $(CURDIR)/.bin/golangci-lint-$(LINT_VERSION)
 
+NFPM_VERSION := v2.43.0
+NFPM         := $(CURDIR)/.bin/nfpm-$(NFPM_VERSION)
+
 # The packages with goroutines. None of them may depend on pg_query: the race
 # detector would compile its C code a second time, which takes minutes.
 RACE := ./pgserver/... ./proxy/... ./sync/...
@@ -24,10 +27,10 @@ MATRIX   := ./pgserver/... ./proxy/pool/... ./sync/... ./catalog/... ./rewrite/.
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test test-matrix regress suites chaos speed lint bench nightly fuzz cover clean
+.PHONY: help build compiler demo postgres race test test-matrix regress suites chaos speed lint bench nightly fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-11s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 build: compiler ## build bin/kproxy
 	$(GO) build -o bin/kproxy ./cmd/kproxy
@@ -103,6 +106,18 @@ fuzz: compiler ## run each fuzz target for FUZZTIME
 cover: compiler postgres ## write cover.out and print the share of statements that tests reach
 	$(GO) test -timeout 9m -coverpkg ./... -coverprofile cover.out ./...
 	$(GO) tool cover -func cover.out | tail -1
+
+release: compiler man $(NFPM) ## make .tar.gz, .deb, .rpm, bill of materials and sums in bin/release, the same bytes anywhere
+	packaging/release.sh $(NFPM)
+
+packages sbom: release
+
+release-test: ## try what release made: contents, the program in it, lintian; twice for the same bytes
+	packaging/try.sh
+
+$(NFPM):
+	GOBIN=$(@D) $(GO) install github.com/goreleaser/nfpm/v2/cmd/nfpm@$(NFPM_VERSION)
+	mv $(@D)/nfpm $@
 
 clean: ## remove what build, cover and the tools' installation made
 	rm -rf bin .bin .regress cover.out

@@ -1,0 +1,71 @@
+#!/usr/bin/env bash
+# Makes what a release consists of, into bin/release: the program in a .tar.gz, .deb and
+# .rpm, its bill of materials and the sums of them all. The same commit gives the same bytes
+# in any folder with the same tools: times are the commit's, names are sorted, and nothing
+# of the machine is written.
+#
+#   packaging/release.sh NFPM       the path of nfpm; MAN is the folder of the man pages
+set -euo pipefail
+cd "$(dirname "$0")/.."
+nfpm=$1
+man=${MAN:-bin/man}
+export LC_ALL=C TZ=UTC
+umask 022
+
+tag=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null || true)
+VERSION=${tag#v}
+# Before the first tag: sorted before any release, and by day.
+VERSION=${VERSION:-0.0.0~$(git log -1 --date=format:%Y%m%d --format=%cd.%h)}
+SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
+ARCH=$(go env GOARCH)
+export VERSION SOURCE_DATE_EPOCH ARCH
+
+stage=bin/stage out=bin/release
+rm -rf "$stage" "$out"
+mkdir -p "$stage"/{man,completions,doc/examples,share} "$out"
+
+# Linked statically, it runs on any Linux: Go resolves names instead of the C library.
+go build -trimpath -buildvcs="${VCS:-auto}" -tags netgo,osusergo \
+    -ldflags '-s -w -linkmode external -extldflags -static' -o "$stage/kproxy" ./cmd/kproxy
+
+for page in "$man"/*.1; do
+    gzip -9n <"$page" >"$stage/man/$(basename "$page").gz"
+done
+"$stage/kproxy" completion bash >"$stage/completions/kproxy.bash"
+"$stage/kproxy" completion zsh >"$stage/completions/_kproxy"
+"$stage/kproxy" completion fish >"$stage/completions/kproxy.fish"
+
+cp config.example.yaml "$stage/doc/examples/kproxy.yaml"
+cp README.md SECURITY.md "$stage/doc/"
+gzip -9n <CHANGELOG.md >"$stage/doc/changelog.gz"
+{
+    printf 'kproxy (%s-1) unstable; urgency=medium\n\n  * See changelog.gz.\n\n' "$VERSION"
+    printf ' -- kproxy maintainers <kproxy@users.noreply.github.com>  %s\n' "$(date -u -R -d "@$SOURCE_DATE_EPOCH")"
+} | gzip -9n >"$stage/doc/changelog.Debian.gz"
+{
+    echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
+    printf 'Source: https://github.com/kproxy/kproxy\n\nFiles: *\nCopyright: the authors of kproxy\nLicense: Apache-2.0\n'
+    echo ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.'
+} >"$stage/doc/copyright"
+for folder in grafana prometheus; do
+    if [ -d "packaging/$folder" ]; then cp -r "packaging/$folder" "$stage/share/"; fi
+done
+for schema in config.schema.json packaging/config.schema.json; do
+    if [ -e "$schema" ]; then cp "$schema" "$stage/share/"; fi
+done
+find "$stage" -type f ! -name kproxy -exec chmod 0644 {} +
+find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
+
+# The C library and PostgreSQL's parser are linked in, and are no Go modules.
+also=(-also "pkg:github/pganalyze/libpg_query@$(go list -m -f '{{.Version}}' github.com/pganalyze/pg_query_go/v5 | sed 's/^v5/16-5/')")
+if libc=$(dpkg-query -W -f '${source:Version}' libc6-dev 2>/dev/null); then
+    also+=(-also "pkg:deb/debian/glibc@$libc")
+fi
+go run ./packaging/sbom -time "$SOURCE_DATE_EPOCH" "${also[@]}" "$stage/kproxy" >"$out/kproxy.cdx.json"
+
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime "@$SOURCE_DATE_EPOCH" \
+    --transform "s,^\.,kproxy-$VERSION-linux-$ARCH," -C "$stage" -cf - . | gzip -9n >"$out/kproxy-$VERSION-linux-$ARCH.tar.gz"
+for packager in deb rpm; do
+    "$nfpm" package --config packaging/nfpm.yaml --packager "$packager" --target "$out/"
+done
+(cd "$out" && sha256sum -- * >SHA256SUMS && cat SHA256SUMS)
