@@ -84,7 +84,7 @@ func (a *attempt) check(d access.Decision, account access.Account, given proof) 
 func (a *attempt) judge(ctx context.Context, q access.Request, check func() bool) error {
 	wait, ok := a.access.Attempt(q, check)
 	if !ok {
-		return newFatal(stateInvalidAuthorization, "too many failed attempts to log in").withHint("Try again later.")
+		return errThrottled
 	}
 	if wait == 0 {
 		return nil
@@ -103,6 +103,9 @@ func (a *attempt) judge(ctx context.Context, q access.Request, check func() bool
 		return errShutdown
 	}
 }
+
+// errThrottled is what clients are told who would have to wait for too long.
+var errThrottled = newFatal(stateInvalidAuthorization, "too many failed attempts to log in").withHint("Try again later.")
 
 // request is who the client says it is, and where from.
 func (a *attempt) request(st startup) access.Request {

@@ -15,7 +15,11 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	if err != nil {
 		return newRefusal(err, stateInvalidParameterValue).fatal()
 	}
+	asked := time.Now()
 	up, err := a.connect(ctx, parameters)
+	if a.Observer != nil && ctx.Err() == nil {
+		a.Observer.Connected(time.Since(asked), err == nil)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return errShutdown
@@ -37,6 +41,10 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	session := newSession(&a.Config, st.user, state, a.conn, a.raw, up)
 	session.who = a.who
 	session.application = st.parameters["application_name"]
+	session.about = Client{
+		Session: s.sessions.Add(1), User: a.who.User, Reader: a.who.Reader,
+		Address: a.who.Address, Transport: a.who.Transport, Since: time.Now(),
+	}
 	key := s.keys.add(session, st.secretBytes())
 	forget := func() { s.keys.remove(key) }
 	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it
@@ -50,7 +58,15 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		return err
 	}
 	a.log.Info("session began")
-	began, log, leave := time.Now(), a.log, a.leave
+	began, log, leave, observer := time.Now(), a.log, a.leave, a.Observer
+	if observer != nil {
+		observer.Began(&session.about)
+	}
+	ended := func(reason error) {
+		if observer != nil {
+			observer.Ended(&session.about, End{Lasted: time.Since(began), SQLState: endState(reason)})
+		}
+	}
 	err = session.begin(s.shards.pick(), func(reason error) {
 		forget()
 		var crash *panicError
@@ -58,11 +74,14 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 			log.Error("session crashed", "error", reason, "stack", string(crash.stack))
 		}
 		log.Info("session ended", "reason", reason, "seconds", int(time.Since(began).Seconds()))
+		ended(reason)
 		leave()
 	})
 	if err != nil {
 		forget()
 		up.close()
+		ended(err)
+		a.told = true
 		return err
 	}
 	a.over = true
@@ -72,6 +91,10 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 // cancel serves a cancel request, which is never answered.
 func (a *attempt) cancel(ctx context.Context, body []byte) error {
 	session := a.server.keys.find(body)
+	a.told = true
+	if a.Observer != nil {
+		a.Observer.Canceled(session != nil)
+	}
 	if session == nil {
 		return errors.New("cancel request with an unknown key")
 	}

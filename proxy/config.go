@@ -92,6 +92,10 @@ type Config struct {
 	// Timeouts bound what a session may take after login.
 	Timeouts Timeouts
 
+	// Observer is told what clients do; nil = nobody is. Sessions go on with the one that
+	// they began under.
+	Observer Observer
+
 	// EventLoops is how many threads relay; 0 = one for two processors: the sessions of
 	// one loop share its turns, which costs less the more there are.
 	EventLoops int

@@ -17,6 +17,7 @@ func (s *session) end(reason error) {
 		return
 	}
 	s.ended = true
+	s.diary.abandon(endState(reason))
 	delete(s.shard.sessions, s)
 	s.shard.loop.Remove(s.client.raw)
 	s.shard.loop.Remove(s.server.raw)
@@ -62,6 +63,18 @@ func (s *session) finish(reason error) {
 		linger(client)
 	}
 	_ = client.Close()
+}
+
+// endState is the SQLSTATE that a session's end is observed with.
+func endState(reason error) string {
+	switch last := lastWord(reason); {
+	case last != nil:
+		return last.state
+	case errors.Is(reason, errTerminated):
+		return ""
+	default:
+		return stateConnectionFailure
+	}
 }
 
 // lastWord is what a client is told of the reason for which its session, or its

@@ -12,8 +12,9 @@ type Gate interface {
 	// Rewrite returns what to execute in place of sql, which is valid UTF-8, not
 	// blank and without NUL, in a session that is in the given state; sql may hold
 	// several statements. An error refuses the whole text and is told to the client.
-	// It may implement SQLState() string (else 0A000 is sent), Hint() string and
-	// Position() int (1-based position in characters of sql, 0 = none).
+	// It may implement SQLState() string (else 0A000 is sent), Hint() string,
+	// Position() int (1-based position in characters of sql, 0 = none) and Shape() string,
+	// as Statement.Shape.
 	Rewrite(sql string, in State) (Statement, error)
 
 	// Recall is Rewrite for texts about which it need not think: it returns at once, and
@@ -70,4 +71,9 @@ type Statement struct {
 	// Uses are the names of the prepared statements and the portals that SQL's EXECUTE,
 	// FETCH and MOVE in it reach, as the server reads them: folded, and cut at 63 bytes.
 	Uses []string
+
+	// Shape is the client's text without anything in it that is the client's own: no
+	// constants, comments or names but those that readers can see. It is for the Observer;
+	// "" where there is none.
+	Shape string
 }

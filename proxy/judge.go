@@ -20,6 +20,7 @@ type judgment struct {
 	statement Statement
 	note      note
 	refused   *refusal
+	ruling    ruling
 }
 
 // judge asks the Gate about a text. If that is too early, the message waits: it must be
@@ -43,7 +44,7 @@ func (r *relay) judge(kind noteKind, sql string) (j judgment, known bool) {
 		}
 		return r.judge(kind, sql)
 	}
-	j.statement, j.refused = ruling.statement, ruling.refused
+	j.statement, j.refused, j.ruling = ruling.statement, ruling.refused, ruling
 	if j.refused == nil && kind == noteQuery {
 		if j.refused, known = r.reach(j.statement.Uses); !known {
 			return j, false

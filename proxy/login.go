@@ -40,6 +40,8 @@ type attempt struct {
 	raw      *reactor.Conn // over accepted
 	conn     net.Conn      // raw, or TLS over it
 	met      bool          // the startup packet has been read
+	user     string        // in it, as it is told and logged
+	told     bool          // the Observer has been told what became of it
 	over     bool          // a session has conn
 
 	deadline time.Time // of the login
@@ -90,7 +92,8 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.log = a.log.With("user", shownName(st.user), "database", shownName(st.database), "tls", a.encrypted)
+	a.user = shownName(st.user)
+	a.log = a.log.With("user", a.user, "database", shownName(st.database), "tls", a.encrypted)
 	if answer := st.negotiation(); answer != nil {
 		if err := sendMessages(a.conn, answer); err != nil {
 			return err
@@ -152,6 +155,7 @@ func (a *attempt) end(ctx context.Context, err error) {
 		a.log.Info("connection refused", "reason", err)
 	}
 	last := lastWord(err)
+	a.rejected(err, last)
 	if last == nil || !a.met || a.raw.SetDeadline(time.Now().Add(lastWords)) != nil {
 		return
 	}

@@ -17,6 +17,7 @@ const maxRefusalBytes = 8 << 10
 type refusal struct {
 	report
 	token string
+	shape string // of the text, for the Observer; "" = none is known
 }
 
 // newRefusal makes the refusal of a statement for the reason err; state is its
@@ -35,6 +36,10 @@ func newRefusal(err error, state string) *refusal {
 	var positioner interface{ Position() int }
 	if errors.As(err, &positioner) {
 		r.position = positioner.Position()
+	}
+	var shaper interface{ Shape() string }
+	if errors.As(err, &shaper) {
+		r.shape = shaper.Shape()
 	}
 	return r
 }

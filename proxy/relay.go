@@ -31,6 +31,8 @@ type relay struct {
 
 	up, down course
 
+	diary *diary // for the Observer; nil = there is none
+
 	// until tells whether the client's next message need not wait any more; nil = it
 	// does not wait.
 	until   func() bool
@@ -71,7 +73,7 @@ type relay struct {
 
 // newRelay begins in a state, with the parameters that the server has reported.
 func newRelay(config *Config, user string, state State, reported map[string]string) *relay {
-	r := &relay{config: config, user: user, pipeline: newPipeline(state), status: 'I'}
+	r := &relay{config: config, user: user, pipeline: newPipeline(state), diary: newDiary(config.Observer), status: 'I'}
 	r.begunPath = state.SearchPath()
 	r.path = r.begunPath
 	_, r.reportsPath = reported[pathParameter]
@@ -135,6 +137,9 @@ type ruling struct {
 	statement Statement
 	refused   *refusal
 	early     bool // it was asked while earlier segments had not ended
+
+	took     time.Duration // the Gate, where there is a diary
+	recalled bool          // it need not think
 }
 
 // elsewhere does some work on a message of the server, which waits until it is done.
@@ -178,9 +183,10 @@ func (r *relay) rule(sql string, in State) (ruling, bool) {
 func (r *relay) decideQuickly(sql string, in State) (ruling, bool) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
+	began := r.diary.now()
 	statement, refused, known := r.config.decideQuickly(sql, in)
 	r.noteReads(statement)
-	return ruling{sql: sql, statement: statement, refused: refused}, known
+	return ruling{sql: sql, statement: statement, refused: refused, recalled: true, took: r.diary.now() - began}, known
 }
 
 // decideAndNote asks the Gate and notes what the statement reads. Both happen under one
@@ -189,9 +195,10 @@ func (r *relay) decideQuickly(sql string, in State) (ruling, bool) {
 func (r *relay) decideAndNote(sql string, in State) ruling {
 	r.reading.Lock()
 	defer r.reading.Unlock()
+	began := r.diary.now()
 	statement, refused := r.config.decide(sql, in)
 	r.noteReads(statement)
-	return ruling{sql: sql, statement: statement, refused: refused}
+	return ruling{sql: sql, statement: statement, refused: refused, took: r.diary.now() - began}
 }
 
 // noteReads takes note of what a statement reads; r.reading is held.

@@ -27,8 +27,11 @@ type exchange struct{ request, response []byte }
 
 // benchmarkRelay sends requests of which the server sees each once whole before it
 // answers, and allocates nothing itself.
-func benchmarkRelay(b *testing.B, first, each exchange) {
-	config := Config{Gate: passingGate{}, Available: func() error { return nil }, Logger: slog.New(slog.DiscardHandler)}.withDefaults()
+func benchmarkRelay(b *testing.B, first, each exchange) { benchmarkObserved(b, nil, first, each) }
+
+// benchmarkObserved is benchmarkRelay with an Observer.
+func benchmarkObserved(b *testing.B, observer Observer, first, each exchange) {
+	config := Config{Gate: passingGate{}, Available: func() error { return nil }, Logger: slog.New(slog.DiscardHandler), Observer: observer}.withDefaults()
 	client, proxyClient := sockets(b)
 	server, proxyServer := sockets(b)
 	ran := startSession(b, config, fakeState{}, proxyClient, proxyServer)

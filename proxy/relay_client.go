@@ -27,7 +27,7 @@ func (r *relay) lookClient(f frame) (int, error) {
 		}
 		return f.size, nil
 	case 'B', 'E', 'C', 'D':
-		if !r.doomed && r.namesMatter(f.kind) {
+		if !r.doomed && (r.namesMatter(f.kind) || r.diary != nil && f.kind != 'D') {
 			return min(f.size, maxNamesBytes), nil
 		}
 		return 2, nil // for unnamed
@@ -92,10 +92,12 @@ func (r *relay) forward(f frame, begin []byte, out *outlet) (fate, error) {
 		r.until = func() bool { return !r.pipeline.crowded() }
 		return wait, nil
 	}
+	r.diary.look()
 	does, err := r.judged(f, begin, out)
 	r.ruling = nil // it was thought of for this message in this state
 	if does != wait {
 		r.flushed = false
+		r.diary.looked()
 	}
 	return does, err
 }
@@ -112,15 +114,15 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 	case 'P':
 		return r.parse(f, begin, out)
 	case 'F':
-		return r.refuseQuery(newRefusal(errors.New("function calls through the protocol are not supported"), stateFeatureNotSupported), out)
+		return r.refuseQuery(newRefusal(errors.New("function calls through the protocol are not supported"), stateFeatureNotSupported), ruling{}, out)
 	case 'B', 'E':
 		if err := r.available(); err != nil {
-			return r.refuseExtended(newRefusal(err, stateCannotConnectNow), refusedStatement, out)
+			return r.refuseExtended(newRefusal(err, stateCannotConnectNow), ruling{}, refusedStatement, out)
 		}
 	}
 	if f.kind == 'E' && unnamed(f.kind, begin) {
 		if refused, known := r.reachUnnamed(out); refused != nil {
-			return r.refuseExtended(refused, refusedStatement, out)
+			return r.refuseExtended(refused, ruling{}, refusedStatement, out)
 		} else if !known {
 			return wait, nil
 		}
@@ -137,12 +139,15 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 		case !known:
 			return wait, nil
 		case refused != nil:
-			return r.refuseExtended(refused, refusedStatement, out)
+			return r.refuseExtended(refused, ruling{}, refusedStatement, out)
 		case f.kind == 'D':
 			n = nil
 		}
 	}
 	r.push(stepExtended, nil, n)
+	if err := r.diary.names(r.pipeline, f.kind, begin); err != nil {
+		return drop, err
+	}
 	if f.kind == 'B' && unnamed(f.kind, begin) {
 		r.bound, r.rebound = true, r.pipeline.sent
 	}
@@ -167,7 +172,7 @@ var refusedStatement = parseMessage{name: []byte("kproxy_refused"), types: []byt
 // query handles a Query message.
 func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 	if f.size > len(body) {
-		return r.refuseQuery(r.config.tooLong(), out)
+		return r.refuseQuery(r.config.tooLong(), ruling{}, out)
 	}
 	text, err := parseQuery(body)
 	if err != nil {
@@ -178,9 +183,10 @@ func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 		return wait, nil
 	}
 	if j.refused != nil {
-		return r.refuseQuery(j.refused, out)
+		return r.refuseQuery(j.refused, j.ruling, out)
 	}
 	r.push(stepQuery, nil, &j.note)
+	r.diary.query(r.pipeline, j.ruling, nil)
 	if r.timed {
 		r.clock.expect(1 + strings.Count(text, ";")) // or fewer
 	}
@@ -191,7 +197,7 @@ func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 // parse handles a Parse message.
 func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 	if f.size > len(body) {
-		return r.refuseExtended(r.config.tooLong(), refusedStatement, out)
+		return r.refuseExtended(r.config.tooLong(), ruling{}, refusedStatement, out)
 	}
 	message, err := parseParse(body)
 	if err != nil {
@@ -222,9 +228,10 @@ func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 		}
 	}
 	if refused != nil {
-		return r.refuseExtended(refused, message, out)
+		return r.refuseExtended(refused, j.ruling, message, out)
 	}
 	r.push(stepExtended, nil, n)
+	r.diary.parse(r.pipeline, message.name, j.ruling)
 	out.set(appendParse(out.buffer(), message, j.statement.SQL))
 	return drop, nil
 }
@@ -247,15 +254,17 @@ func (errTooLong) Hint() string {
 }
 
 // refuseQuery sends the refusal's token as a simple query.
-func (r *relay) refuseQuery(refused *refusal, out *outlet) (fate, error) {
+func (r *relay) refuseQuery(refused *refusal, ruled ruling, out *outlet) (fate, error) {
 	r.push(stepQuery, refused, nil)
+	r.diary.query(r.pipeline, ruled, refused)
 	out.set(appendQuery(out.buffer(), refused.text()))
 	return drop, nil
 }
 
 // refuseExtended sends the refusal's token as a Parse in place of a message.
-func (r *relay) refuseExtended(refused *refusal, inPlace parseMessage, out *outlet) (fate, error) {
+func (r *relay) refuseExtended(refused *refusal, ruled ruling, inPlace parseMessage, out *outlet) (fate, error) {
 	r.push(stepExtended, refused, nil)
+	r.diary.refuse(r.pipeline, ruled, refused)
 	r.doomed = true
 	out.set(appendParse(out.buffer(), inPlace, refused.text()))
 	return drop, nil

@@ -40,6 +40,19 @@ func (r *relay) lookServer(f frame) (int, error) {
 
 // deliver decides on a message of the server.
 func (r *relay) deliver(f frame, begin []byte, out *outlet) (fate, error) {
+	if r.diary == nil {
+		return r.delivered(f, begin, out)
+	}
+	r.diary.received += int64(headerBytes + f.size)
+	does, err := r.delivered(f, begin, out)
+	if does == wait {
+		r.diary.received -= int64(headerBytes + f.size)
+	}
+	return does, err
+}
+
+// delivered is deliver, but for what is counted.
+func (r *relay) delivered(f frame, begin []byte, out *outlet) (fate, error) {
 	switch f.kind {
 	case 'D':
 		if r.rows.plans {
@@ -81,6 +94,9 @@ func (r *relay) complete(f frame, begin []byte) (hidden bool) {
 	if f.kind == '2' {
 		r.replace()
 	}
+	if r.diary != nil {
+		r.diary.complete(r.pipeline, f.kind, begin)
+	}
 	hidden = r.pipeline.answered(f.kind)
 	if r.timed {
 		r.clock.answered(time.Now(), f.kind == 'C' || f.kind == 'I' || f.kind == 's', r.pipeline.running())
@@ -89,6 +105,7 @@ func (r *relay) complete(f frame, begin []byte) (hidden bool) {
 	case f.kind != 'C':
 	case deallocates(begin):
 		r.pipeline.deallocate()
+		r.diary.deallocate()
 	case namesStatements(begin):
 		r.pipeline.forgetNames()
 	}
@@ -104,6 +121,9 @@ func deallocates(tag []byte) bool {
 // ready takes note of ReadyForQuery. Before it, as in PostgreSQL, the client is told
 // of a search path that has changed.
 func (r *relay) ready(status byte, out *outlet) error {
+	if r.diary != nil {
+		r.diary.ready(r.pipeline, status)
+	}
 	state, err := r.pipeline.ready(status)
 	if err != nil {
 		return err
@@ -140,6 +160,9 @@ func (r *relay) deliverReport(f frame, body []byte, out *outlet) fate {
 	}
 	late := r.clock.canceling() && told.state == stateQueryCanceled
 	r.leave()
+	if r.diary != nil {
+		r.diary.fail(r.pipeline, told.state, told.message)
+	}
 	refused := r.pipeline.fail(told.message)
 	r.rows = rows{}
 	if r.timed {

@@ -21,6 +21,7 @@ type Server struct {
 	addresses   atomic.Pointer[[]net.Addr] // that Serve listens on
 	toldCrowded atomic.Int64               // when the log was last told of too many, in Unix seconds
 	shards      *shards                    // of Serve
+	sessions    atomic.Uint64              // that have begun, ever
 }
 
 // settings are a configuration and what follows from it. A connection keeps those that

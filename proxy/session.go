@@ -38,6 +38,7 @@ type session struct {
 	client peer
 	server peer
 	link   *upstream
+	about  Client             // for the Observer
 	over   func(reason error) // called at the end, in a goroutine of its own
 
 	canceling int            // cancel requests on their way; nothing is sent meanwhile
@@ -57,6 +58,9 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 		client: peer{raw: raw, conn: client},
 		server: peer{raw: up.raw, conn: up.conn},
 		link:   up,
+	}
+	if s.diary != nil {
+		s.diary.client = &s.about
 	}
 	s.think, s.later = s.thinkAside, s.aside
 	s.client.pull, s.server.pull = s.pullClient, s.pullServer

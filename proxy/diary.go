@@ -1,0 +1,366 @@
+package proxy
+
+import (
+	"bytes"
+	"cmp"
+	"strconv"
+	"time"
+)
+
+// maxFollowed caps the named statements, and the named portals, of a session whose
+// shapes are known when they are executed.
+const maxFollowed = 1000
+
+// diary follows which of a session's statements each answer is about, for the Observer.
+// It says nothing of what is sent and decides nothing.
+//
+// What a name stands for is settled when the server has answered, not when the client has
+// sent: a Parse may fail, and what is told of an Execute must be what ran.
+type diary struct {
+	observer Observer
+	client   *Client  // whose session it is
+	answer   Answered // used again for each
+
+	sent                queue[entry] // what the server has yet to answer
+	statements, portals map[string]*followed
+	// The unnamed statement and portal.
+	statement, portal followed
+
+	began    time.Duration // when the message that is decided on came, after epoch; 0 = none is
+	received int64         // bytes of the server's messages
+	told     int64         // of them, those of statements that are done
+}
+
+// followed is a name, and what it stands for; nil = nothing that is known.
+type followed struct {
+	name string
+	text *asked
+}
+
+// asked is what is told of a client's text.
+type asked struct {
+	shape     string
+	reads     []string
+	rewriting time.Duration
+	recalled  bool
+	told      bool // the time it took has been told of
+}
+
+// entry is a message that the server has yet to answer.
+type entry struct {
+	message     uint64 // its number in the pipeline
+	kind        noteKind
+	text        *asked    // of a Query or a Parse, or of what was refused
+	is, of      *followed // the name that it is about; the statement that a Bind takes; nil = not followed
+	came, began time.Duration
+	rows        int64 // of a Query so far; the most of an Execute
+	refused     *refusal
+}
+
+// epoch is when moments are counted from, on the monotonic clock, which is read faster so.
+var epoch = time.Now()
+
+func newDiary(to Observer) *diary {
+	if to == nil {
+		return nil
+	}
+	return &diary{observer: to, client: &Client{}}
+}
+
+// look takes note that a message is decided on, perhaps not for the first time.
+func (d *diary) look() {
+	if d != nil && d.began == 0 {
+		d.began = time.Since(epoch)
+	}
+}
+
+// looked takes note that it was decided on.
+func (d *diary) looked() {
+	if d != nil {
+		d.began = 0
+	}
+}
+
+// now is a moment for took; it is only looked at where there is a diary.
+func (d *diary) now() time.Duration {
+	if d == nil {
+		return 0
+	}
+	return time.Since(epoch)
+}
+
+// note takes note of a message that was pushed.
+func (d *diary) note(p *pipeline, e entry) {
+	if p.skipping {
+		return
+	}
+	e.message, e.came = p.sent, d.began
+	e.began = time.Since(epoch)
+	if e.came == 0 {
+		e.came = e.began
+	}
+	d.sent.push(e)
+}
+
+// query takes note of a Query, or of its refusal.
+func (d *diary) query(p *pipeline, r ruling, refused *refusal) {
+	if d != nil {
+		d.note(p, entry{kind: noteQuery, text: r.asked(refused), refused: refused})
+	}
+}
+
+// parse takes note of a Parse that is sent.
+func (d *diary) parse(p *pipeline, name []byte, r ruling) {
+	if d != nil {
+		d.note(p, entry{kind: noteParse, text: r.asked(nil), is: d.follow(&d.statements, &d.statement, name)})
+	}
+}
+
+// refuse takes note of a message of a run in whose place its refusal was sent.
+func (d *diary) refuse(p *pipeline, r ruling, refused *refusal) {
+	if d != nil {
+		d.note(p, entry{kind: noteParse, text: r.asked(refused), refused: refused})
+	}
+}
+
+// names takes note of a Bind, Execute or Close, whose body begins so.
+func (d *diary) names(p *pipeline, kind byte, begin []byte) error {
+	if d == nil || kind == 'D' {
+		return nil
+	}
+	e := entry{kind: noteKindOf(kind, begin[0])}
+	if kind == 'C' {
+		begin = begin[1:]
+	}
+	first, rest, complete := bytes.Cut(begin, []byte{0})
+	switch {
+	case !complete:
+		return violation("invalid name of a statement or portal")
+	case e.kind == noteCloseStatement:
+		e.is = d.statements[held(first)]
+	case e.kind == noteClosePortal:
+		e.is = d.portals[held(first)]
+	case e.kind == noteExecute:
+		e.is = d.follow(&d.portals, &d.portal, first)
+		if len(rest) >= 4 {
+			e.rows = int64(int32(uint32(rest[0])<<24 | uint32(rest[1])<<16 | uint32(rest[2])<<8 | uint32(rest[3])))
+		}
+	default:
+		e.is = d.follow(&d.portals, &d.portal, first)
+		if first, _, complete = bytes.Cut(rest, []byte{0}); !complete {
+			return violation("invalid name of a statement or portal")
+		}
+		e.of = d.follow(&d.statements, &d.statement, first)
+	}
+	d.note(p, e)
+	return nil
+}
+
+// follow returns what is followed under a name; nil where there is too much.
+func (d *diary) follow(all *map[string]*followed, unnamed *followed, name []byte) *followed {
+	if len(name) == 0 {
+		return unnamed
+	}
+	name = name[:min(len(name), maxNameBytes)]
+	if known := (*all)[string(name)]; known != nil {
+		return known
+	}
+	if len(*all) >= maxFollowed {
+		return nil
+	}
+	if *all == nil {
+		*all = make(map[string]*followed)
+	}
+	f := &followed{name: string(name)}
+	(*all)[f.name] = f
+	return f
+}
+
+// at returns what is noted of the message that the server is at; nil = nothing.
+func (d *diary) at(p *pipeline) *entry {
+	if p.head() == nil {
+		return nil
+	}
+	for d.sent.len() > 0 && d.sent.at(0).message < p.at {
+		d.sent.pop()
+	}
+	if d.sent.len() == 0 || d.sent.at(0).message != p.at {
+		return nil
+	}
+	return d.sent.at(0)
+}
+
+// complete takes note of an answer that completes a message, or a statement of a Query.
+// The pipeline has not been told yet.
+func (d *diary) complete(p *pipeline, kind byte, begin []byte) {
+	e := d.at(p)
+	switch {
+	case e == nil:
+		return
+	case e.kind == noteQuery:
+		if kind == 'C' {
+			e.rows += rowsInTag(begin)
+		}
+		return // its ReadyForQuery is the end
+	case e.kind == noteExecute:
+		rows := e.rows
+		if kind != 's' { // the whole of the part that was asked for
+			rows = rowsInTag(begin)
+		}
+		d.tell(e, Executed, rows, "")
+	case e.kind == noteParse:
+		d.parsed(e)
+	case e.kind == noteBind:
+		d.bound(e)
+	case e.is == nil:
+	default:
+		e.is.text = nil
+		all := d.statements
+		if e.kind == noteClosePortal {
+			all = d.portals
+		}
+		delete(all, e.is.name)
+	}
+	d.sent.pop()
+}
+
+// parsed takes note of a statement that the server has prepared.
+func (d *diary) parsed(e *entry) {
+	switch {
+	case e.is == nil:
+		d.tell(e, Prepared, 0, "")
+	case e.is == &d.statement:
+		e.is.text = e.text
+	default:
+		e.is.text = e.text
+		if d.statements == nil { // all were dropped meanwhile
+			d.statements = make(map[string]*followed)
+		}
+		d.statements[e.is.name] = e.is // or it was closed
+	}
+}
+
+// bound takes note of a portal that the server has made.
+func (d *diary) bound(e *entry) {
+	var text *asked
+	if e.of != nil {
+		text = e.of.text
+	}
+	switch {
+	case e.is == nil:
+		e.text = text
+		d.tell(e, Prepared, 0, "")
+	case e.is == &d.portal:
+		e.is.text = text
+	default:
+		e.is.text = text
+		if d.portals == nil {
+			d.portals = make(map[string]*followed)
+		}
+		d.portals[e.is.name] = e.is
+	}
+}
+
+// fail takes note of an error of the server, after which it skips to the next Sync. The
+// pipeline has not been told yet.
+func (d *diary) fail(p *pipeline, state, message string) {
+	e := d.at(p)
+	if e == nil {
+		return
+	}
+	own := e.refused != nil && e.refused.matches(message)
+	if own {
+		state = e.refused.state
+	}
+	phase := Prepared
+	switch e.kind {
+	case noteQuery:
+		phase = Simple
+	case noteExecute:
+		phase = Executed
+	case noteBind:
+		if e.text == nil && e.of != nil {
+			e.text = e.of.text
+		}
+	}
+	d.answer.Refused = own
+	d.tell(e, phase, 0, state)
+	d.sent.pop()
+}
+
+// ready takes note of a ReadyForQuery with its status. The pipeline has not been told yet.
+func (d *diary) ready(p *pipeline, status byte) {
+	if e := d.at(p); e != nil && e.kind == noteQuery {
+		d.tell(e, Simple, e.rows, "")
+		d.sent.pop()
+	}
+	if status == 'I' {
+		clear(d.portals) // those in entries are put back when they are bound
+		d.portal.text = nil
+	}
+	d.told = d.received
+}
+
+// deallocate forgets all named statements.
+func (d *diary) deallocate() {
+	if d != nil {
+		d.statements = nil
+	}
+}
+
+// abandon tells of all that was sent and whose answer will not come.
+func (d *diary) abandon(state string) {
+	if d == nil {
+		return
+	}
+	state = cmp.Or(state, stateConnectionFailure)
+	for ; d.sent.len() > 0; d.sent.pop() {
+		switch e := d.sent.at(0); e.kind {
+		case noteQuery:
+			d.tell(e, Simple, 0, state)
+		case noteExecute:
+			d.tell(e, Executed, 0, state)
+		}
+	}
+}
+
+// tell tells of a statement that is done.
+func (d *diary) tell(e *entry, phase Phase, rows int64, state string) {
+	now := time.Since(epoch)
+	a := &d.answer
+	a.Client, a.Phase, a.Rows, a.SQLState = d.client, phase, rows, state
+	a.At, a.Waited, a.Serving = epoch.Add(now), e.began-e.came, now-e.began
+	a.Bytes, d.told = d.received-d.told, d.received
+	text := e.text
+	if text == nil && e.is != nil {
+		text = e.is.text
+	}
+	if text != nil {
+		a.Shape, a.Reads = text.shape, text.reads
+		if a.Asked = !text.told; a.Asked {
+			a.Rewriting, a.Recalled = text.rewriting, text.recalled
+			text.told = true
+		}
+	}
+	d.observer.Answered(a)
+	*a = Answered{}
+}
+
+// rowsInTag is the number at the end of a command tag; 0 if there is none.
+func rowsInTag(tag []byte) int64 {
+	tag = bytes.TrimSuffix(tag, []byte{0})
+	rows, err := strconv.ParseInt(string(tag[bytes.LastIndexByte(tag, ' ')+1:]), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return rows
+}
+
+// asked is what is told of the text that was ruled on.
+func (r ruling) asked(refused *refusal) *asked {
+	a := &asked{shape: r.statement.Shape, reads: r.statement.Reads, rewriting: r.took, recalled: r.recalled}
+	if refused != nil && a.shape == "" {
+		a.shape = refused.shape
+	}
+	return a
+}

@@ -1,0 +1,68 @@
+package proxy
+
+import (
+	"errors"
+	"io"
+	"strings"
+)
+
+// rejected tells the Observer of a connection that has not become a session, and whose end
+// has a reason; last is what the client is told.
+func (a *attempt) rejected(err error, last *fatal) {
+	if a.Observer == nil || a.told || err == nil || !a.met && errors.Is(err, io.EOF) {
+		return
+	}
+	a.told = true
+	r := Rejection{User: a.user, Address: clientAddress(a.raw), Transport: a.transport(), Reason: reasonOf(err)}
+	if last != nil {
+		r.SQLState = last.state
+	}
+	a.Observer.Rejected(r)
+}
+
+// reasonOf puts the end of a login into one of a few classes.
+func reasonOf(err error) Reason {
+	denied := (*denial)(nil)
+	crash := (*panicError)(nil)
+	last := lastWord(err)
+	switch {
+	case errors.Is(err, errStopping), errors.Is(err, errShutdown):
+		return ReasonShutdown
+	case errors.Is(err, errNoPending):
+		return ReasonCrowded
+	case errors.Is(err, errThrottled):
+		return ReasonThrottled
+	case errors.As(err, &crash):
+		return ReasonCrash
+	case errors.As(err, &denied) && denied.told.state == stateCannotConnectNow:
+		return ReasonLookup
+	case errors.As(err, &denied):
+		return ReasonPassword
+	case last == nil:
+		return ReasonGone // or its bytes were none that could be answered
+	}
+	switch last.state {
+	case stateInvalidPassword:
+		return ReasonPassword
+	case stateInvalidAuthorization:
+		return ReasonRule
+	case stateTooManyConnections:
+		return ReasonCrowded
+	case stateInvalidCatalogName:
+		return ReasonDatabase
+	case stateCannotConnectNow:
+		return ReasonUnavailable
+	case stateQueryCanceled:
+		return ReasonTimeout
+	case stateConnectionFailure:
+		return ReasonUpstream
+	case stateProtocolViolation, stateFeatureNotSupported:
+		return ReasonProtocol
+	case stateUndefinedObject, stateInsufficientPrivilege:
+		return ReasonParameter
+	}
+	if strings.HasPrefix(last.state, "22") {
+		return ReasonParameter
+	}
+	return ReasonUnavailable // the audit's or the pool's
+}
