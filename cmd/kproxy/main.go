@@ -91,7 +91,7 @@ needs the operator.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval())
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth())
 	return root
 }
 
