@@ -1,6 +1,10 @@
 package proxy
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/kproxy/kproxy/proxy/pool"
+)
 
 // errCrowded is what clients are told for whom there is no place.
 var errCrowded = newFatal(stateTooManyConnections, "sorry, too many clients already").withHint("Close sessions that are not used, or try again later.")
@@ -59,3 +63,6 @@ type Counts struct {
 func (s *Server) Counts() Counts {
 	return Counts{Connections: int(s.connections.Load()), Sessions: s.places.taken()}
 }
+
+// Pool tells how the connections to the database do.
+func (s *Server) Pool() pool.Report { return s.pool.Report() }

@@ -168,6 +168,7 @@ func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (*conn, stri
 	for c := g.conn; c != nil; c = p.replace(c, w) {
 		shown, err := p.world.greet(greeting, c, w)
 		if err == nil {
+			p.count(func(n *counters) { n.reused++ })
 			return c, shown, nil
 		}
 		_ = c.Close()
@@ -274,8 +275,10 @@ func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err
 	h.circuit(w.Role).done(a, now, err)
 	if err != nil || w.several && !p.config.suits(recovering) {
 		h.load--
+		p.counters.openFailed++
 		return false
 	}
+	p.counters.opened++
 	c.generation, c.expires = w.generation, expiry(now, p.config.Lifetime)
 	return true
 }

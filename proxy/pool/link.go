@@ -107,11 +107,15 @@ func (p *Pool) recycle(l *Link, status byte) {
 		if err := p.world.reset(c, status); err != nil {
 			log.Info("an upstream connection is not used again", "reason", err)
 			status = 0
-		} else if p.keep(c) {
-			return
+		} else {
+			p.count(func(n *counters) { n.reset++ })
+			if p.keep(c) {
+				return
+			}
 		}
 	}
 	if status == 0 {
+		p.count(func(n *counters) { n.discarded++ })
 		_ = c.Close() // it may be inside a message
 	} else {
 		c.bye()

@@ -62,6 +62,7 @@ type Pool struct {
 	dials      chan struct{} // one for each connection being made
 	watch      *watch        // nil = nothing has been asked for, or there is one host
 	started    bool
+	counters   counters
 	closed     chan struct{}
 	background sync.WaitGroup // what Close waits for; added to under mu while it is open
 }

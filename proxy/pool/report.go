@@ -1,0 +1,100 @@
+package pool
+
+import (
+	"net"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Report is how a pool does at a moment, for metrics. The counters begin with the
+// process.
+type Report struct {
+	Stats
+	Most       int    // Options.MaxConnections
+	Opened     uint64 // connections that were made
+	OpenFailed uint64 // attempts at one that failed, whatever the reason
+	Reused     uint64 // sessions that got one that was kept
+	Reset      uint64 // connections that were reset, and found to be as after login
+	Discarded  uint64 // those that were not, or broke, and were closed
+	Hosts      []HostReport
+}
+
+// HostReport is one server.
+type HostReport struct {
+	Address string // host:port, or the path of a socket
+	// Role is primary, standby or unknown; a single server is not asked.
+	Role string
+	// Reachable says that it has answered when it was asked last.
+	Reachable bool
+	// Fresh says that what is read there may be shown; see Link.Fresh.
+	Fresh    bool
+	Sessions int // that have a connection to it, or are making one
+	// Lag is how old what it shows may be, where that is measured (Options.MaxStaleness);
+	// negative where it is not known. LagBytes is how far its log is behind the primary's,
+	// as they have said last; negative where that is not known.
+	Lag      time.Duration
+	LagBytes int64
+}
+
+// counters are those of Report; guarded by Pool.mu.
+type counters struct{ opened, openFailed, reused, reset, discarded uint64 }
+
+// Report returns the numbers of now.
+func (p *Pool) Report() Report {
+	stats := p.Stats()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	c := p.counters
+	r := Report{
+		Stats: stats, Most: p.config.MaxConnections,
+		Opened: c.opened, OpenFailed: c.openFailed, Reused: c.reused, Reset: c.reset, Discarded: c.discarded,
+	}
+	for _, h := range p.hosts {
+		r.Hosts = append(r.Hosts, p.reportOf(h))
+	}
+	return r
+}
+
+// reportOf is what is known of a host.
+func (p *Pool) reportOf(h *host) HostReport {
+	r := HostReport{
+		Address: net.JoinHostPort(h.host, strconv.Itoa(int(h.port))), Role: "unknown", Reachable: true,
+		Fresh: h.fresh(), Sessions: h.load, Lag: -1, LagBytes: -1,
+	}
+	for _, c := range h.circuits {
+		r.Reachable = r.Reachable && c.failures == 0
+	}
+	switch h.standing {
+	case primary:
+		r.Role, r.Lag, r.LagBytes = "primary", 0, 0
+	case standby:
+		r.Role = "standby"
+	}
+	if p.watch == nil {
+		return r
+	}
+	i := slices.Index(p.watch.hosts, h)
+	if i < 0 {
+		return r
+	}
+	of := p.watch.cluster
+	r.Reachable = of.members[i].known
+	if h.standing != standby {
+		return r
+	}
+	if asOf := of.asOf(i); !asOf.IsZero() {
+		r.Lag = max(time.Since(asOf), 0)
+	}
+	if of.chosen >= 0 && of.members[i].known {
+		r.LagBytes = max(int64(of.members[of.chosen].last.position)-int64(of.members[i].last.position), 0)
+	}
+	return r
+}
+
+// count changes the counters.
+func (p *Pool) count(change func(*counters)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change(&p.counters)
+}
