@@ -28,7 +28,7 @@ func Published(table Name) Name {
 
 // IsOwn says whether the schema belongs to kproxy.
 func IsOwn(schema string) bool {
-	return schema == StoreSchema || schema == CatalogSchema || strings.HasPrefix(schema, releasePrefix)
+	return schema == StoreSchema || schema == CatalogSchema || schema == HelperSchema || strings.HasPrefix(schema, releasePrefix)
 }
 
 // RecordColumn is the column of the private store that numbers a table's records.

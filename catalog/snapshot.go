@@ -80,10 +80,10 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 	return s
 }
 
-// usable are the schemas that clients may use: the system's, public, and those with
-// a table that is published or readable.
+// usable are the schemas that clients may use: the system's, the helpers', public, and
+// those with a table that is published or readable.
 func usable(relations map[Name]Resolution) map[string]bool {
-	schemas := map[string]bool{"pg_catalog": true, "information_schema": true, "public": true}
+	schemas := map[string]bool{"pg_catalog": true, "information_schema": true, "public": true, HelperSchema: true}
 	for name, r := range relations {
 		if r.Disposition != Forbidden {
 			schemas[name.Schema] = true

@@ -29,13 +29,14 @@ func objectStandIns() []StandIn {
 		system("pg_constraint", "CASE WHEN c.conrelid = 0 THEN "+shownType("c.contypid")+" ELSE "+readable("c.conrelid")+" END"+
 			" AND "+noneOrReadable("c.confrelid"), nil),
 		system("pg_description", "c.objoid < "+firstUserOID+
-			" OR (c.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND "+visible("c.objoid")+")", nil),
+			" OR (c.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND "+visible("c.objoid")+")"+
+			" OR (c.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND c.objoid IN"+
+			" (SELECT f.oid FROM pg_catalog.pg_proc f WHERE f.pronamespace = "+helperNamespace+"))", nil),
 		system("pg_shdescription", "c.objoid < "+firstUserOID, nil),
 		types(),
 		system("pg_enum", shownType("c.enumtypid"), nil),
 		system("pg_range", shownType("c.rngtypid"), nil),
-		system("pg_proc", "c.pronamespace = 'pg_catalog'::pg_catalog.regnamespace",
-			map[string]string{"prosrc": "''::text", "probin": "NULL::text", "proacl": ownPrivileges("c.proacl", "c.proowner")}),
+		procedures(),
 		system("pg_aggregate", "c.aggfnoid::pg_catalog.oid < "+firstUserOID, nil),
 		system("pg_extension", "", map[string]string{
 			// Which rows of which of the extension's tables are dumped.
@@ -72,7 +73,26 @@ func namespaces() StandIn {
 			name+" !~ '^("+StoreSchema+"$|"+CatalogSchema+"$|"+releasePrefix+"|pg_(toast_)?temp_)' AND (c.oid < "+firstUserOID+
 			" OR pg_catalog.has_schema_privilege(c.oid, 'USAGE') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r"+
 			" WHERE r.nspname = ('"+releasePrefix+"' || "+name+")::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, 'USAGE')))",
-		map[string]string{"nspacl": ownPrivileges("c.nspacl", "c.nspowner")})
+		map[string]string{"nspowner": ownerOf("c.oid", "c.nspowner"), "nspacl": ownPrivileges("c.nspacl", ownerOf("c.oid", "c.nspowner"))})
+}
+
+// helperNamespace is the schema of the helpers, NULL where there is none. It does not depend
+// on the row.
+const helperNamespace = "(SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = '" + HelperSchema + "')"
+
+// ownerOf is who the helpers, or other objects of a schema, seem to belong to: kproxy's own
+// role is no part of what is published, and what comes with the server is the bootstrap
+// superuser's (BOOTSTRAP_SUPERUSERID of PostgreSQL's catalog/pg_authid.dat).
+func ownerOf(namespace, owner string) string {
+	return "CASE WHEN " + namespace + " = " + helperNamespace + " THEN 10::pg_catalog.oid ELSE " + owner + " END"
+}
+
+// procedures are PostgreSQL's own and the helpers. Others, which the operator lists, are
+// not shown.
+func procedures() StandIn {
+	owner := ownerOf("c.pronamespace", "c.proowner")
+	return system("pg_proc", "c.pronamespace = 'pg_catalog'::pg_catalog.regnamespace OR c.pronamespace = "+helperNamespace,
+		map[string]string{"prosrc": "''::text", "probin": "NULL::text", "proowner": owner, "proacl": ownPrivileges("c.proacl", owner)})
 }
 
 // classes leaves out sizes, positions on disk and estimates of rows.

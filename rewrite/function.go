@@ -127,6 +127,10 @@ func (w *walker) lookupFunction(parts []string) (schema, name string, allowed bo
 				return schema, parts[0], true
 			}
 		}
+		// The helpers come last, so that they take nothing's name.
+		if catalog.IsHelper(parts[0]) {
+			return catalog.HelperSchema, parts[0], true
+		}
 	}
 	return "", "", false
 }
@@ -137,6 +141,8 @@ func (w *walker) mayCall(schema, name string) bool {
 		return allowedFunctions[name]
 	case "information_schema":
 		return informationFunctions[name]
+	case catalog.HelperSchema:
+		return catalog.IsHelper(name)
 	}
 	return w.snapshot.HasFunction(schema, name)
 }

@@ -94,7 +94,7 @@ type nameRow struct{ Name string }
 
 // checkOwn looks at what setup makes.
 func (c *checker) checkOwn() error {
-	schemas := []string{catalog.StoreSchema, catalog.CatalogSchema}
+	schemas := []string{catalog.StoreSchema, catalog.CatalogSchema, catalog.HelperSchema}
 	for _, name := range c.published() {
 		if release := catalog.ReleaseSchema(name.Schema); !slices.Contains(schemas, release) {
 			schemas = append(schemas, release)
@@ -111,6 +111,10 @@ func (c *checker) checkOwn() error {
 		case !s.Exists:
 			complete = false
 			c.report.add(Error, "schema-missing", none, "there is no schema "+s.Name, "run kproxy setup")
+		case !s.Owned && s.Name == catalog.HelperSchema:
+			complete = false
+			c.report.add(Error, codeHelperSchema, none,
+				fmt.Sprintf("schema %s does not belong to role %s, and kproxy has its helpers for analysts there", s.Name, c.in.Owner), makeRoom)
 		case !s.Owned:
 			c.report.add(Error, "schema-owner", none, fmt.Sprintf("schema %s does not belong to role %s", s.Name, c.in.Owner),
 				"ALTER SCHEMA "+name+" OWNER TO "+owner)
@@ -122,7 +126,7 @@ func (c *checker) checkOwn() error {
 	if !complete {
 		return nil
 	}
-	for _, step := range []func() error{c.checkStore, c.checkStandIns, c.checkPublished} {
+	for _, step := range []func() error{c.checkStore, c.checkStandIns, c.checkHelpers, c.checkPublished} {
 		if err := step(); err != nil {
 			return err
 		}

@@ -17,7 +17,7 @@ var sqlFiles embed.FS
 // parts are the script's files in the order in which they run.
 var parts = []string{
 	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql", "calls.sql",
-	"store.sql", "viewstore.sql", "functions.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+	"store.sql", "viewstore.sql", "functions.sql", "helpers.sql", "descriptions.sql", "labels.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
@@ -33,6 +33,9 @@ type scriptData struct {
 	Database                   string
 	TemporaryTables            bool
 	StoreSchema, CatalogSchema string
+	HelperSchema               string
+	HelperRanges               []helperRange
+	Comparisons                []comparison
 	ReleasePrefix              string
 	Protected, Readable        []catalog.Name
 	Functions                  []catalog.Name
@@ -77,6 +80,7 @@ func newScriptData(in Input) (scriptData, error) {
 		Owner: in.Owner.Name, Reader: in.Reader.Name, Publication: in.Publication, Slot: in.Slot,
 		Database: in.Database, TemporaryTables: in.TemporaryTables,
 		StoreSchema: catalog.StoreSchema, CatalogSchema: catalog.CatalogSchema,
+		HelperSchema: catalog.HelperSchema, HelperRanges: helperRanges, Comparisons: comparisons,
 		ReleasePrefix: catalog.ReleaseSchema(""),
 		Protected:     protectedTables(in.Policy), Readable: in.Policy.Readable,
 		ProtectedSchemas: schemasOf(protectedTables(in.Policy)),
@@ -86,7 +90,7 @@ func newScriptData(in Input) (scriptData, error) {
 		data.Further = append(data.Further, reader.Name)
 	}
 	data.Readers = append([]string{in.Reader.Name}, data.Further...)
-	data.ReaderSchemas = []string{catalog.CatalogSchema}
+	data.ReaderSchemas = []string{catalog.CatalogSchema, catalog.HelperSchema}
 	for _, schema := range data.ProtectedSchemas {
 		data.ReaderSchemas = append(data.ReaderSchemas, catalog.ReleaseSchema(schema))
 	}

@@ -43,8 +43,8 @@ func TestStandInsShowThePublishedSchemaAlone(t *testing.T) {
 			"public.patients:v public.wards:r public.wards_beds_idx:i public.wards_pkey:i",
 		},
 		{
-			"own schemas are not there",
-			"SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM kproxy_catalog.pg_namespace WHERE nspname LIKE 'kproxy%'", "NULL",
+			"of its own schemas, that of the helpers",
+			"SELECT string_agg(nspname, ' ' ORDER BY nspname) FROM kproxy_catalog.pg_namespace WHERE nspname LIKE 'kproxy%'", "kproxy",
 		},
 		{
 			"columns of user relations",

@@ -106,13 +106,24 @@ BEGIN
 END
 $kproxy$;
 
--- Schemas: the private store, the stand-ins for the system catalogs, and one for
--- the published relations of each schema with protected tables.
+-- Schemas: the private store, the stand-ins for the system catalogs, the helpers for
+-- analysts, and one for the published relations of each schema with protected tables. The
+-- helpers' is called kproxy, as somebody else's may be: that one is left alone.
 DO $kproxy$
 DECLARE
   schema_name text;
 BEGIN
-  FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy_release_Ward "B"', 'kproxy_release_public'] LOOP
+  IF EXISTS (SELECT FROM pg_catalog.pg_namespace n
+             JOIN (SELECT oid AS namespace, nspowner AS owner FROM pg_catalog.pg_namespace
+                   UNION ALL SELECT relnamespace, relowner FROM pg_catalog.pg_class
+                   UNION ALL SELECT pronamespace, proowner FROM pg_catalog.pg_proc
+                   UNION ALL SELECT typnamespace, typowner FROM pg_catalog.pg_type) o ON o.namespace = n.oid
+             LEFT JOIN pg_catalog.pg_roles r ON r.oid = o.owner
+             WHERE n.nspname = 'kproxy' AND r.rolname IS DISTINCT FROM 'kproxy_owner') THEN
+    RAISE EXCEPTION 'the schema kproxy, or something in it, does not belong to %, and kproxy has its helpers for analysts there', pg_catalog.quote_ident('kproxy_owner')
+      USING HINT = 'Make room for them: ALTER SCHEMA kproxy RENAME TO ...';
+  END IF;
+  FOREACH schema_name IN ARRAY ARRAY['kproxy_store', 'kproxy_catalog', 'kproxy', 'kproxy_release_Ward "B"', 'kproxy_release_public'] LOOP
     IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(schema_name)) IS NULL THEN
       EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', schema_name, 'kproxy_owner');
     ELSIF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace n JOIN pg_catalog.pg_roles r ON r.oid = n.nspowner
@@ -235,9 +246,11 @@ SET ROLE "kproxy_owner";
 
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_store" FROM PUBLIC, "kproxy_reader";
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_catalog" FROM PUBLIC, "kproxy_reader";
+REVOKE ALL PRIVILEGES ON SCHEMA "kproxy" FROM PUBLIC, "kproxy_reader";
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_Ward ""B""" FROM PUBLIC, "kproxy_reader";
 REVOKE ALL PRIVILEGES ON SCHEMA "kproxy_release_public" FROM PUBLIC, "kproxy_reader";
 GRANT USAGE ON SCHEMA "kproxy_catalog" TO "kproxy_reader";
+GRANT USAGE ON SCHEMA "kproxy" TO "kproxy_reader";
 GRANT USAGE ON SCHEMA "kproxy_release_Ward ""B""" TO "kproxy_reader";
 GRANT USAGE ON SCHEMA "kproxy_release_public" TO "kproxy_reader";
 
@@ -626,6 +639,527 @@ RESET check_function_bodies;
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog TO "kproxy_reader";
 
+-- SQL helpers for analysts, in a schema of their own. All run with the rights of the
+-- session, and name relations, types and functions in full: each session reads the bodies
+-- anew. Those over ranges have bodies that the planner puts in line.
+--
+-- Most values of a class lie only within its range. certain() holds where all values that
+-- the range has lie in the interval, possible() where some do or nothing is known, and
+-- overlap() is the share of the range's values that do, if all are alike likely.
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" int4range, wanted int4range) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 <@ $2 AND NOT pg_catalog.isempty($1) AND $1 IS NOT NULL
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" int4range, wanted int4range) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 && $2 OR $1 IS NULL
+$kproxy$;
+
+-- Of a range without an end, what matters is whether the interval has that end, too: so it
+-- is for longer and longer ranges.
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" int4range, wanted int4range) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.isempty($1) THEN 0
+    WHEN $1 <@ $2 THEN 1
+    WHEN NOT $1 && $2 THEN 0
+    WHEN pg_catalog.lower($1) IS NOT NULL AND pg_catalog.upper($1) IS NOT NULL THEN
+      (pg_catalog.upper($1 * $2)::pg_catalog.float8 - pg_catalog.lower($1 * $2)) / (pg_catalog.upper($1)::pg_catalog.float8 - pg_catalog.lower($1))
+    ELSE (((pg_catalog.lower($1) IS NOT NULL) IS NOT TRUE AND $1 &> $2)::pg_catalog.int4
+        + ((pg_catalog.upper($1) IS NOT NULL) IS NOT TRUE AND $1 &< $2)::pg_catalog.int4)::pg_catalog.float8
+       / (((pg_catalog.lower($1) IS NOT NULL) IS NOT TRUE)::pg_catalog.int4 + ((pg_catalog.upper($1) IS NOT NULL) IS NOT TRUE)::pg_catalog.int4)
+  END::pg_catalog.float8
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" int4range, low integer, high integer) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.certain($1, pg_catalog.int4range($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(int4range, int4range) IS 'Whether what the range stands for certainly lies in the interval.';
+COMMENT ON FUNCTION kproxy.certain(int4range, integer, integer) IS 'Whether what the range stands for certainly lies in the interval from low up to, but not including, high.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" int4range, low integer, high integer) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.possible($1, pg_catalog.int4range($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(int4range, int4range) IS 'Whether what the range stands for lies in the interval, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(int4range, integer, integer) IS 'Whether what the range stands for lies in the interval from low up to, but not including, high, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" int4range, low integer, high integer) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.overlap($1, pg_catalog.int4range($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(int4range, int4range) IS 'The share of what the range stands for that lies in the interval, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(int4range, integer, integer) IS 'The share of what the range stands for that lies in the interval from low up to, but not including, high, from 0 to 1, all its values being alike likely.';
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" int8range, wanted int8range) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 <@ $2 AND NOT pg_catalog.isempty($1) AND $1 IS NOT NULL
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" int8range, wanted int8range) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 && $2 OR $1 IS NULL
+$kproxy$;
+
+-- Of a range without an end, what matters is whether the interval has that end, too: so it
+-- is for longer and longer ranges.
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" int8range, wanted int8range) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.isempty($1) THEN 0
+    WHEN $1 <@ $2 THEN 1
+    WHEN NOT $1 && $2 THEN 0
+    WHEN pg_catalog.lower($1) IS NOT NULL AND pg_catalog.upper($1) IS NOT NULL THEN
+      (pg_catalog.upper($1 * $2)::pg_catalog.numeric - pg_catalog.lower($1 * $2))::pg_catalog.float8 / (pg_catalog.upper($1)::pg_catalog.numeric - pg_catalog.lower($1))::pg_catalog.float8
+    ELSE (((pg_catalog.lower($1) IS NOT NULL) IS NOT TRUE AND $1 &> $2)::pg_catalog.int4
+        + ((pg_catalog.upper($1) IS NOT NULL) IS NOT TRUE AND $1 &< $2)::pg_catalog.int4)::pg_catalog.float8
+       / (((pg_catalog.lower($1) IS NOT NULL) IS NOT TRUE)::pg_catalog.int4 + ((pg_catalog.upper($1) IS NOT NULL) IS NOT TRUE)::pg_catalog.int4)
+  END::pg_catalog.float8
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" int8range, low bigint, high bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.certain($1, pg_catalog.int8range($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(int8range, int8range) IS 'Whether what the range stands for certainly lies in the interval.';
+COMMENT ON FUNCTION kproxy.certain(int8range, bigint, bigint) IS 'Whether what the range stands for certainly lies in the interval from low up to, but not including, high.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" int8range, low bigint, high bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.possible($1, pg_catalog.int8range($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(int8range, int8range) IS 'Whether what the range stands for lies in the interval, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(int8range, bigint, bigint) IS 'Whether what the range stands for lies in the interval from low up to, but not including, high, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" int8range, low bigint, high bigint) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.overlap($1, pg_catalog.int8range($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(int8range, int8range) IS 'The share of what the range stands for that lies in the interval, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(int8range, bigint, bigint) IS 'The share of what the range stands for that lies in the interval from low up to, but not including, high, from 0 to 1, all its values being alike likely.';
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" numrange, wanted numrange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 <@ $2 AND NOT pg_catalog.isempty($1) AND $1 IS NOT NULL
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" numrange, wanted numrange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 && $2 OR $1 IS NULL
+$kproxy$;
+
+-- Of a range without an end, what matters is whether the interval has that end, too: so it
+-- is for longer and longer ranges.
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" numrange, wanted numrange) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.isempty($1) THEN 0
+    WHEN $1 <@ $2 THEN 1
+    WHEN NOT $1 && $2 THEN 0
+    WHEN pg_catalog.lower($1) * 0 = 0 AND pg_catalog.upper($1) * 0 = 0 THEN
+      pg_catalog.round((pg_catalog.upper($1 * $2) - pg_catalog.lower($1 * $2)) / (pg_catalog.upper($1) - pg_catalog.lower($1)), 40)::pg_catalog.float8
+    ELSE (((pg_catalog.lower($1) * 0 = 0) IS NOT TRUE AND $1 &> $2)::pg_catalog.int4
+        + ((pg_catalog.upper($1) * 0 = 0) IS NOT TRUE AND $1 &< $2)::pg_catalog.int4)::pg_catalog.float8
+       / (((pg_catalog.lower($1) * 0 = 0) IS NOT TRUE)::pg_catalog.int4 + ((pg_catalog.upper($1) * 0 = 0) IS NOT TRUE)::pg_catalog.int4)
+  END::pg_catalog.float8
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" numrange, low numeric, high numeric) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.certain($1, pg_catalog.numrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(numrange, numrange) IS 'Whether what the range stands for certainly lies in the interval.';
+COMMENT ON FUNCTION kproxy.certain(numrange, numeric, numeric) IS 'Whether what the range stands for certainly lies in the interval from low up to, but not including, high.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" numrange, low numeric, high numeric) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.possible($1, pg_catalog.numrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(numrange, numrange) IS 'Whether what the range stands for lies in the interval, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(numrange, numeric, numeric) IS 'Whether what the range stands for lies in the interval from low up to, but not including, high, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" numrange, low numeric, high numeric) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.overlap($1, pg_catalog.numrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(numrange, numrange) IS 'The share of what the range stands for that lies in the interval, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(numrange, numeric, numeric) IS 'The share of what the range stands for that lies in the interval from low up to, but not including, high, from 0 to 1, all its values being alike likely.';
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" daterange, wanted daterange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 <@ $2 AND NOT pg_catalog.isempty($1) AND $1 IS NOT NULL
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" daterange, wanted daterange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 && $2 OR $1 IS NULL
+$kproxy$;
+
+-- Of a range without an end, what matters is whether the interval has that end, too: so it
+-- is for longer and longer ranges.
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" daterange, wanted daterange) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.isempty($1) THEN 0
+    WHEN $1 <@ $2 THEN 1
+    WHEN NOT $1 && $2 THEN 0
+    WHEN pg_catalog.isfinite(pg_catalog.lower($1)) AND pg_catalog.isfinite(pg_catalog.upper($1)) THEN
+      (pg_catalog.upper($1 * $2) - pg_catalog.lower($1 * $2))::pg_catalog.float8 / (pg_catalog.upper($1) - pg_catalog.lower($1))::pg_catalog.float8
+    ELSE (((pg_catalog.isfinite(pg_catalog.lower($1))) IS NOT TRUE AND $1 &> $2)::pg_catalog.int4
+        + ((pg_catalog.isfinite(pg_catalog.upper($1))) IS NOT TRUE AND $1 &< $2)::pg_catalog.int4)::pg_catalog.float8
+       / (((pg_catalog.isfinite(pg_catalog.lower($1))) IS NOT TRUE)::pg_catalog.int4 + ((pg_catalog.isfinite(pg_catalog.upper($1))) IS NOT TRUE)::pg_catalog.int4)
+  END::pg_catalog.float8
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" daterange, low date, high date) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.certain($1, pg_catalog.daterange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(daterange, daterange) IS 'Whether what the range stands for certainly lies in the interval.';
+COMMENT ON FUNCTION kproxy.certain(daterange, date, date) IS 'Whether what the range stands for certainly lies in the interval from low up to, but not including, high.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" daterange, low date, high date) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.possible($1, pg_catalog.daterange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(daterange, daterange) IS 'Whether what the range stands for lies in the interval, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(daterange, date, date) IS 'Whether what the range stands for lies in the interval from low up to, but not including, high, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" daterange, low date, high date) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.overlap($1, pg_catalog.daterange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(daterange, daterange) IS 'The share of what the range stands for that lies in the interval, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(daterange, date, date) IS 'The share of what the range stands for that lies in the interval from low up to, but not including, high, from 0 to 1, all its values being alike likely.';
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" tsrange, wanted tsrange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 <@ $2 AND NOT pg_catalog.isempty($1) AND $1 IS NOT NULL
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" tsrange, wanted tsrange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 && $2 OR $1 IS NULL
+$kproxy$;
+
+-- Of a range without an end, what matters is whether the interval has that end, too: so it
+-- is for longer and longer ranges.
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" tsrange, wanted tsrange) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.isempty($1) THEN 0
+    WHEN $1 <@ $2 THEN 1
+    WHEN NOT $1 && $2 THEN 0
+    WHEN pg_catalog.isfinite(pg_catalog.lower($1)) AND pg_catalog.isfinite(pg_catalog.upper($1)) THEN
+      (pg_catalog.date_part('epoch', pg_catalog.upper($1 * $2)) - pg_catalog.date_part('epoch', pg_catalog.lower($1 * $2))) / nullif((pg_catalog.date_part('epoch', pg_catalog.upper($1)) - pg_catalog.date_part('epoch', pg_catalog.lower($1))), 0)
+    ELSE (((pg_catalog.isfinite(pg_catalog.lower($1))) IS NOT TRUE AND $1 &> $2)::pg_catalog.int4
+        + ((pg_catalog.isfinite(pg_catalog.upper($1))) IS NOT TRUE AND $1 &< $2)::pg_catalog.int4)::pg_catalog.float8
+       / (((pg_catalog.isfinite(pg_catalog.lower($1))) IS NOT TRUE)::pg_catalog.int4 + ((pg_catalog.isfinite(pg_catalog.upper($1))) IS NOT TRUE)::pg_catalog.int4)
+  END::pg_catalog.float8
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" tsrange, low timestamp, high timestamp) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.certain($1, pg_catalog.tsrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(tsrange, tsrange) IS 'Whether what the range stands for certainly lies in the interval.';
+COMMENT ON FUNCTION kproxy.certain(tsrange, timestamp, timestamp) IS 'Whether what the range stands for certainly lies in the interval from low up to, but not including, high.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" tsrange, low timestamp, high timestamp) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.possible($1, pg_catalog.tsrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(tsrange, tsrange) IS 'Whether what the range stands for lies in the interval, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(tsrange, timestamp, timestamp) IS 'Whether what the range stands for lies in the interval from low up to, but not including, high, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" tsrange, low timestamp, high timestamp) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.overlap($1, pg_catalog.tsrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(tsrange, tsrange) IS 'The share of what the range stands for that lies in the interval, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(tsrange, timestamp, timestamp) IS 'The share of what the range stands for that lies in the interval from low up to, but not including, high, from 0 to 1, all its values being alike likely.';
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" tstzrange, wanted tstzrange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 <@ $2 AND NOT pg_catalog.isempty($1) AND $1 IS NOT NULL
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" tstzrange, wanted tstzrange) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 && $2 OR $1 IS NULL
+$kproxy$;
+
+-- Of a range without an end, what matters is whether the interval has that end, too: so it
+-- is for longer and longer ranges.
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" tstzrange, wanted tstzrange) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN pg_catalog.isempty($1) THEN 0
+    WHEN $1 <@ $2 THEN 1
+    WHEN NOT $1 && $2 THEN 0
+    WHEN pg_catalog.isfinite(pg_catalog.lower($1)) AND pg_catalog.isfinite(pg_catalog.upper($1)) THEN
+      (pg_catalog.date_part('epoch', (pg_catalog.upper($1 * $2) AT TIME ZONE 'UTC')) - pg_catalog.date_part('epoch', (pg_catalog.lower($1 * $2) AT TIME ZONE 'UTC'))) / nullif((pg_catalog.date_part('epoch', (pg_catalog.upper($1) AT TIME ZONE 'UTC')) - pg_catalog.date_part('epoch', (pg_catalog.lower($1) AT TIME ZONE 'UTC'))), 0)
+    ELSE (((pg_catalog.isfinite(pg_catalog.lower($1))) IS NOT TRUE AND $1 &> $2)::pg_catalog.int4
+        + ((pg_catalog.isfinite(pg_catalog.upper($1))) IS NOT TRUE AND $1 &< $2)::pg_catalog.int4)::pg_catalog.float8
+       / (((pg_catalog.isfinite(pg_catalog.lower($1))) IS NOT TRUE)::pg_catalog.int4 + ((pg_catalog.isfinite(pg_catalog.upper($1))) IS NOT TRUE)::pg_catalog.int4)
+  END::pg_catalog.float8
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain("range" tstzrange, low timestamptz, high timestamptz) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.certain($1, pg_catalog.tstzrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(tstzrange, tstzrange) IS 'Whether what the range stands for certainly lies in the interval.';
+COMMENT ON FUNCTION kproxy.certain(tstzrange, timestamptz, timestamptz) IS 'Whether what the range stands for certainly lies in the interval from low up to, but not including, high.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible("range" tstzrange, low timestamptz, high timestamptz) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.possible($1, pg_catalog.tstzrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(tstzrange, tstzrange) IS 'Whether what the range stands for lies in the interval, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(tstzrange, timestamptz, timestamptz) IS 'Whether what the range stands for lies in the interval from low up to, but not including, high, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap("range" tstzrange, low timestamptz, high timestamptz) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT kproxy.overlap($1, pg_catalog.tstzrange($2, $3))
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(tstzrange, tstzrange) IS 'The share of what the range stands for that lies in the interval, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(tstzrange, timestamptz, timestamptz) IS 'The share of what the range stands for that lies in the interval from low up to, but not including, high, from 0 to 1, all its values being alike likely.';
+
+
+-- What the published tables are, which the owner writes: it is in the policy, and where a
+-- table shows changes in batches, no time is finer than a day.
+CREATE TABLE IF NOT EXISTS kproxy_catalog.described (
+  table_schema text,
+  table_name   text,
+  k            integer NOT NULL,
+  constraints  text NOT NULL,
+  updates      text NOT NULL,
+  published_at timestamptz NOT NULL,
+  newest       date,             -- of the newest batch; NULL where every commit is shown
+  PRIMARY KEY (table_schema, table_name)
+);
+
+CREATE TABLE IF NOT EXISTS kproxy_catalog.described_column (
+  table_schema text,
+  table_name   text,
+  position     integer,
+  column_name  text NOT NULL,
+  type         text NOT NULL,
+  role         text,             -- NULL for kproxy's own columns
+  form         text NOT NULL,
+  hierarchy    text,             -- NULL where values are as in the source
+  k            integer,
+  constraints  text,
+  PRIMARY KEY (table_schema, table_name, position),
+  FOREIGN KEY (table_schema, table_name) REFERENCES kproxy_catalog.described ON DELETE CASCADE
+);
+
+-- What has been written of which generation, for the owner alone.
+CREATE TABLE IF NOT EXISTS kproxy_store.description (
+  table_schema text,
+  table_name   text,
+  generation   bigint NOT NULL,
+  next_class   bigint NOT NULL,
+  PRIMARY KEY (table_schema, table_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.description FROM PUBLIC, "kproxy_reader";
+
+-- The schema and the name of a published table as a client writes them. Without a schema,
+-- it is the first one by name that has such a table.
+CREATE OR REPLACE FUNCTION kproxy_catalog.described_table(name text) RETURNS TABLE (table_schema text, table_name text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+  SELECT d.table_schema, d.table_name
+  FROM pg_catalog.parse_ident($1) AS n(parts)
+  JOIN kproxy_catalog.described d ON d.table_name = n.parts[pg_catalog.cardinality(n.parts)]
+  WHERE pg_catalog.cardinality(n.parts) = 1 OR pg_catalog.cardinality(n.parts) = 2 AND d.table_schema = n.parts[1]
+  ORDER BY d.table_schema LIMIT 1
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.tables()
+  RETURNS TABLE ("schema" text, "table" text, "columns" integer, k integer, "constraints" text, updates text, published_at timestamptz, freshness text)
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT d.table_schema, d.table_name,
+    (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM kproxy_catalog.described_column c
+     WHERE c.table_schema = d.table_schema AND c.table_name = d.table_name),
+    d.k, d.constraints, d.updates, d.published_at,
+    coalesce('batches, the newest of ' || pg_catalog.to_char(d.newest, 'YYYY-MM-DD'), 'every commit, within moments')
+  FROM kproxy_catalog.described d
+  ORDER BY d.table_schema, d.table_name
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.describe("table" text)
+  RETURNS TABLE ("column" text, "type" text, role text, form text, hierarchy text, k integer, "constraints" text,
+    updates text, published_at timestamptz, freshness text)
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT c.column_name, c.type, c.role, c.form, c.hierarchy, c.k, c.constraints, t.updates, t.published_at, t.freshness
+  FROM kproxy_catalog.described_table($1) d
+  JOIN kproxy.tables() t ON t."schema" = d.table_schema AND t."table" = d.table_name
+  JOIN kproxy_catalog.described_column c ON c.table_schema = d.table_schema AND c.table_name = d.table_name
+  ORDER BY c.position
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.tables() IS 'The published tables, each with its k, its constraints, and how fresh it is.';
+COMMENT ON FUNCTION kproxy.describe(text) IS 'The columns of a published table: what each shows, how it is generalized, and under which constraints.';
+
+-- The same over labels. What a label ends in asterisks for is a beginning: 101** stands for
+-- all codes of five characters that begin with 101, 101* for all codes that do, and * for
+-- anything. One asterisk in a release can also stand for one character, and counts as any
+-- number, which is never too narrow.
+CREATE OR REPLACE FUNCTION kproxy.certain(label text, wanted text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 IS NOT NULL AND ($1 = $2
+    OR pg_catalog.right($2, 1) = '*'
+      AND pg_catalog.starts_with(pg_catalog.rtrim($1, '*'), pg_catalog.rtrim($2, '*'))
+      AND (pg_catalog.right($2, 2) <> '**'
+        OR pg_catalog.length($1) = pg_catalog.length($2)
+          AND (pg_catalog.right($1, 1) <> '*' OR pg_catalog.right($1, 2) = '**')))
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible(label text, wanted text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 IS NULL
+    OR (pg_catalog.starts_with(pg_catalog.rtrim($1, '*'), pg_catalog.rtrim($2, '*'))
+        OR pg_catalog.starts_with(pg_catalog.rtrim($2, '*'), pg_catalog.rtrim($1, '*')))
+      AND CASE
+        WHEN pg_catalog.right($1, 1) = '*' AND pg_catalog.right($1, 2) <> '**' THEN
+          pg_catalog.right($2, 1) = '*' AND pg_catalog.right($2, 2) <> '**'
+          OR pg_catalog.length($2) >= pg_catalog.length(pg_catalog.rtrim($1, '*'))
+        WHEN pg_catalog.right($2, 1) = '*' AND pg_catalog.right($2, 2) <> '**' THEN
+          pg_catalog.length($1) >= pg_catalog.length(pg_catalog.rtrim($2, '*'))
+        ELSE pg_catalog.length($1) = pg_catalog.length($2)
+      END
+$kproxy$;
+
+-- Every character that is not published is one of ten digits. What * alone stands for is
+-- not known here.
+CREATE OR REPLACE FUNCTION kproxy.overlap(label text, wanted text) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN kproxy.certain($1, $2) THEN 1
+    WHEN NOT kproxy.possible($1, $2) THEN 0
+    WHEN $1 <> '*' THEN pg_catalog.power(10::pg_catalog.float8, -least(300, greatest(0,
+      pg_catalog.length(pg_catalog.rtrim($2, '*')) - pg_catalog.length(pg_catalog.rtrim($1, '*')))))
+  END::pg_catalog.float8
+$kproxy$;
+
+-- The taxonomies and orders of what is published, which the owner writes: the labels of
+-- each column with how many values are below, and the part of the taxonomy that begins
+-- with the label, in preorder. The root, *, has all of it.
+CREATE TABLE IF NOT EXISTS kproxy_catalog.label (
+  table_schema text,
+  table_name   text,
+  column_name  text,
+  label        text,
+  parent       text,              -- NULL for the root
+  leaves       integer NOT NULL,  -- of one value, 1
+  span         int4range NOT NULL,
+  ordered      boolean NOT NULL,  -- whether low..high is a label, too
+  PRIMARY KEY (table_name, column_name, label, table_schema)
+);
+
+-- What stands for a label of a column: no row where it is none of the taxonomy's.
+CREATE OR REPLACE FUNCTION kproxy_catalog.label_span(table_schema text, table_name text, column_name text, label text)
+  RETURNS TABLE (leaves integer, span int4range)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+  SELECT l.leaves, l.span FROM kproxy_catalog.label l
+  WHERE l.table_name = $2 AND l.column_name = $3 AND l.label = $4 AND l.table_schema = $1
+  UNION ALL
+  SELECT pg_catalog.upper(high.span) - pg_catalog.lower(low.span), pg_catalog.int4range(pg_catalog.lower(low.span), pg_catalog.upper(high.span))
+  FROM kproxy_catalog.label low JOIN kproxy_catalog.label high
+    ON high.table_name = low.table_name AND high.column_name = low.column_name AND high.table_schema = low.table_schema
+  WHERE low.ordered AND low.table_name = $2 AND low.column_name = $3 AND low.label = pg_catalog.split_part($4, '..', 1) AND low.table_schema = $1
+    AND high.ordered AND high.label = pg_catalog.split_part($4, '..', 2) AND low.span << high.span
+$kproxy$;
+
+-- How a label relates to the one wanted. A value that the taxonomy does not have is one of
+-- its own below the root. NULL where the column has no taxonomy.
+CREATE OR REPLACE FUNCTION kproxy_catalog.compared(label text, wanted text, "table" text, "column" text)
+  RETURNS TABLE (certain boolean, possible boolean, overlap double precision)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+  SELECT $1 IS NOT NULL AND ($1 = $2 OR $2 = '*' OR coalesce(l.span <@ w.span, false)),
+    $1 IS NULL OR $1 = $2 OR $1 = '*' OR $2 = '*' OR coalesce(l.span && w.span, false),
+    CASE
+      WHEN $1 IS NULL THEN NULL
+      WHEN $1 = $2 OR $2 = '*' OR l.span <@ w.span THEN 1
+      WHEN w.span <@ l.span THEN w.leaves::pg_catalog.float8 / l.leaves
+      WHEN $1 <> '*' THEN coalesce(kproxy.overlap(l.span, w.span), 0)
+    END
+  FROM kproxy_catalog.described_table($3) t
+  JOIN kproxy_catalog.label root
+    ON root.table_schema = t.table_schema AND root.table_name = t.table_name AND root.column_name = $4 AND root.parent IS NULL AND root.label = '*'
+  LEFT JOIN LATERAL kproxy_catalog.label_span(t.table_schema, t.table_name, $4, $1) l ON true
+  LEFT JOIN LATERAL kproxy_catalog.label_span(t.table_schema, t.table_name, $4, $2) w ON true
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.certain(label text, wanted text, "table" text, "column" text) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT c.certain FROM kproxy_catalog.compared($1, $2, $3, $4) c
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.certain(text, text) IS 'Whether what the label stands for certainly lies in wanted: a value, or a beginning such as 101*.';
+COMMENT ON FUNCTION kproxy.certain(text, text, text, text) IS 'Whether what the label stands for certainly lies in the value or label wanted, by the taxonomy or order of the column.';
+
+CREATE OR REPLACE FUNCTION kproxy.possible(label text, wanted text, "table" text, "column" text) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT c.possible FROM kproxy_catalog.compared($1, $2, $3, $4) c
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.possible(text, text) IS 'Whether what the label stands for lies in wanted: a value, or a beginning such as 101*, as far as is known.';
+COMMENT ON FUNCTION kproxy.possible(text, text, text, text) IS 'Whether what the label stands for lies in the value or label wanted, by the taxonomy or order of the column, as far as is known.';
+
+CREATE OR REPLACE FUNCTION kproxy.overlap(label text, wanted text, "table" text, "column" text) RETURNS double precision
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT c.overlap FROM kproxy_catalog.compared($1, $2, $3, $4) c
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.overlap(text, text) IS 'The share of what the label stands for that lies in wanted: a value, or a beginning such as 101*, from 0 to 1, all its values being alike likely.';
+COMMENT ON FUNCTION kproxy.overlap(text, text, text, text) IS 'The share of what the label stands for that lies in the value or label wanted, by the taxonomy or order of the column, from 0 to 1, all its values being alike likely.';
+
+CREATE OR REPLACE FUNCTION kproxy.labels("table" text, "column" text)
+  RETURNS TABLE (label text, parent text, leaves integer)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+  SELECT l.label, l.parent, l.leaves FROM kproxy_catalog.described_table($1) t
+  JOIN kproxy_catalog.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+  ORDER BY pg_catalog.lower(l.span)
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.labels("table" text, "column" text, wanted text)
+  RETURNS TABLE (label text, certain boolean, possible boolean, overlap double precision)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+  SELECT l.label, c.certain, c.possible, c.overlap FROM kproxy.labels($1, $2) l
+  CROSS JOIN LATERAL kproxy_catalog.compared(l.label, $3, $1, $2) c
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.labels(text, text) IS 'The labels of a column''s taxonomy or order, each with the one above it and how many values are below.';
+COMMENT ON FUNCTION kproxy.labels(text, text, text) IS 'How each label of a column''s taxonomy or order relates to the one wanted: certain, possible, and the share of its values that are meant.';
+
+-- REFERENCES, which reaches nothing here, keeps these tables out of listings: see visible().
+GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.described, kproxy_catalog.described_column, kproxy_catalog.label TO "kproxy_reader";
+REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog, kproxy FROM PUBLIC;
+GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog, kproxy TO "kproxy_reader";
+
 -- Stand-ins for the system catalogs: the columns that the running server's
 -- version has, in their order, behind a filter that a client's own conditions
 -- cannot look past (security_barrier). Three kinds of columns have another type:
@@ -652,7 +1186,7 @@ BEGIN
     FROM (VALUES
       ('"pg_catalog"."pg_namespace"', '"kproxy_catalog"."pg_namespace"', '',
        'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_release_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (''kproxy_release_'' || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
-       '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.nspowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))"}'),
+       '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","nspowner":"CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END"}'),
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', '',
        'CASE c.relkind WHEN ''c'' THEN (c.reltype < 16384 OR c.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') AND (c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END END',
        '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.relnamespace) END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real"}'),
@@ -690,7 +1224,7 @@ BEGIN
        'CASE WHEN c.conrelid = 0 THEN (c.contypid < 16384 OR c.contypid IN (SELECT kproxy_catalog.shown_types())) ELSE pg_catalog.has_table_privilege(c.conrelid, ''SELECT'') AND (c.conrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.conrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.conrelid)) END AND (c.confrelid = 0 OR pg_catalog.has_table_privilege(c.confrelid, ''SELECT'') AND (c.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.confrelid)))',
        '{}'),
       ('"pg_catalog"."pg_description"', '"kproxy_catalog"."pg_description"', '',
-       'c.objoid < 16384 OR (c.classoid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') AND (c.objoid < 16384 OR NOT pg_catalog.has_table_privilege(c.objoid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objoid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objoid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END)',
+       'c.objoid < 16384 OR (c.classoid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') AND (c.objoid < 16384 OR NOT pg_catalog.has_table_privilege(c.objoid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objoid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objoid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END) OR (c.classoid = ''pg_catalog.pg_proc''::pg_catalog.regclass AND c.objoid IN (SELECT f.oid FROM pg_catalog.pg_proc f WHERE f.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'')))',
        '{}'),
       ('"pg_catalog"."pg_shdescription"', '"kproxy_catalog"."pg_shdescription"', '',
        'c.objoid < 16384',
@@ -705,8 +1239,8 @@ BEGIN
        '(c.rngtypid < 16384 OR c.rngtypid IN (SELECT kproxy_catalog.shown_types()))',
        '{}'),
       ('"pg_catalog"."pg_proc"', '"kproxy_catalog"."pg_proc"', '',
-       'c.pronamespace = ''pg_catalog''::pg_catalog.regnamespace',
-       '{"proacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.proowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.proacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","probin":"NULL::text","prosrc":"''''::text"}'),
+       'c.pronamespace = ''pg_catalog''::pg_catalog.regnamespace OR c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'')',
+       '{"proacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.proowner END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.proacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","probin":"NULL::text","proowner":"CASE WHEN c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.proowner END","prosrc":"''''::text"}'),
       ('"pg_catalog"."pg_aggregate"', '"kproxy_catalog"."pg_aggregate"', '',
        'c.aggfnoid::pg_catalog.oid < 16384',
        '{}'),

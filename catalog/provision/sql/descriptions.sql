@@ -1,0 +1,74 @@
+-- What the published tables are, which the owner writes: it is in the policy, and where a
+-- table shows changes in batches, no time is finer than a day.
+CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described (
+  table_schema text,
+  table_name   text,
+  k            integer NOT NULL,
+  constraints  text NOT NULL,
+  updates      text NOT NULL,
+  published_at timestamptz NOT NULL,
+  newest       date,             -- of the newest batch; NULL where every commit is shown
+  PRIMARY KEY (table_schema, table_name)
+);
+
+CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_column (
+  table_schema text,
+  table_name   text,
+  position     integer,
+  column_name  text NOT NULL,
+  type         text NOT NULL,
+  role         text,             -- NULL for kproxy's own columns
+  form         text NOT NULL,
+  hierarchy    text,             -- NULL where values are as in the source
+  k            integer,
+  constraints  text,
+  PRIMARY KEY (table_schema, table_name, position),
+  FOREIGN KEY (table_schema, table_name) REFERENCES {{.CatalogSchema}}.described ON DELETE CASCADE
+);
+
+-- What has been written of which generation, for the owner alone.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.description (
+  table_schema text,
+  table_name   text,
+  generation   bigint NOT NULL,
+  next_class   bigint NOT NULL,
+  PRIMARY KEY (table_schema, table_name)
+);
+REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.description FROM PUBLIC, {{identifier .Reader}};
+
+-- The schema and the name of a published table as a client writes them. Without a schema,
+-- it is the first one by name that has such a table.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.described_table(name text) RETURNS TABLE (table_schema text, table_name text)
+LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
+  SELECT d.table_schema, d.table_name
+  FROM pg_catalog.parse_ident($1) AS n(parts)
+  JOIN {{.CatalogSchema}}.described d ON d.table_name = n.parts[pg_catalog.cardinality(n.parts)]
+  WHERE pg_catalog.cardinality(n.parts) = 1 OR pg_catalog.cardinality(n.parts) = 2 AND d.table_schema = n.parts[1]
+  ORDER BY d.table_schema LIMIT 1
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.tables()
+  RETURNS TABLE ("schema" text, "table" text, "columns" integer, k integer, "constraints" text, updates text, published_at timestamptz, freshness text)
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT d.table_schema, d.table_name,
+    (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM {{.CatalogSchema}}.described_column c
+     WHERE c.table_schema = d.table_schema AND c.table_name = d.table_name),
+    d.k, d.constraints, d.updates, d.published_at,
+    coalesce('batches, the newest of ' || pg_catalog.to_char(d.newest, 'YYYY-MM-DD'), 'every commit, within moments')
+  FROM {{.CatalogSchema}}.described d
+  ORDER BY d.table_schema, d.table_name
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.describe("table" text)
+  RETURNS TABLE ("column" text, "type" text, role text, form text, hierarchy text, k integer, "constraints" text,
+    updates text, published_at timestamptz, freshness text)
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT c.column_name, c.type, c.role, c.form, c.hierarchy, c.k, c.constraints, t.updates, t.published_at, t.freshness
+  FROM {{.CatalogSchema}}.described_table($1) d
+  JOIN {{.HelperSchema}}.tables() t ON t."schema" = d.table_schema AND t."table" = d.table_name
+  JOIN {{.CatalogSchema}}.described_column c ON c.table_schema = d.table_schema AND c.table_name = d.table_name
+  ORDER BY c.position
+$kproxy$;
+
+COMMENT ON FUNCTION {{.HelperSchema}}.tables() IS 'The published tables, each with its k, its constraints, and how fresh it is.';
+COMMENT ON FUNCTION {{.HelperSchema}}.describe(text) IS 'The columns of a published table: what each shows, how it is generalized, and under which constraints.';
