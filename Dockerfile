@@ -1,0 +1,32 @@
+# kproxy as an image: one static program, its example, and certificates of authorities.
+#
+#   docker build -t kproxy .
+#   docker run -v /etc/kproxy:/etc/kproxy:ro -p 127.0.0.1:6432:6432 kproxy
+#
+# The configuration has to listen on all interfaces of the container: listen: ":6432".
+
+FROM golang:1.26-bookworm AS build
+WORKDIR /src
+COPY go.mod go.sum ./
+RUN go mod download
+COPY . .
+# Static, as in packaging/release.sh: the image has no C library.
+RUN CGO_ENABLED=1 go build -trimpath -buildvcs=auto -tags netgo,osusergo \
+    -ldflags '-s -w -linkmode external -extldflags -static' -o /out/kproxy ./cmd/kproxy
+
+FROM gcr.io/distroless/static-debian12:nonroot
+LABEL org.opencontainers.image.title="kproxy" \
+      org.opencontainers.image.description="PostgreSQL proxy that publishes k-anonymous live views of tables" \
+      org.opencontainers.image.source="https://github.com/kproxy/kproxy" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY --from=build /out/kproxy /usr/bin/kproxy
+COPY config.example.yaml LICENSE /usr/share/doc/kproxy/
+# By number, so that Kubernetes can see that it is not root.
+USER 65532:65532
+ENV KPROXY_CONFIG=/etc/kproxy/kproxy.yaml
+EXPOSE 6432
+STOPSIGNAL SIGTERM
+# The first start makes the releases, which takes as long as the tables are large.
+HEALTHCHECK --interval=10s --timeout=5s --start-period=10m CMD ["/usr/bin/kproxy", "health"]
+ENTRYPOINT ["/usr/bin/kproxy"]
+CMD ["serve"]
