@@ -1,8 +1,8 @@
-// Package propose drafts a policy for a table from its columns' names, types
-// and values: which of them identify, which are quasi-identifying or sensitive,
-// and by which hierarchy they can be generalized. A draft is to be read by
-// somebody who knows the data: it errs on the side of protection and never calls
-// a column insensitive.
+// Package propose drafts what is protected of a database and how: which tables hold data
+// of persons, and of each column, from its name, type and values, whether it identifies, is
+// quasi-identifying or sensitive, and by which hierarchy it can be generalized. A draft is
+// to be read by somebody who knows the data: it errs on the side of protection and never
+// calls a column insensitive.
 package propose
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/propose/pattern"
 )
 
 // Column is a column as it was found.
@@ -21,6 +22,14 @@ type Column struct {
 	Type string
 	// Key says that the column belongs to the table's key.
 	Key bool
+	// Enum says that the type is an enumeration, Generated that the column is made from
+	// others.
+	Enum, Generated bool
+	// References is the table that the column's values come from, if the database or the
+	// column's name says so; the zero Name for none. ToPersons says that this is a table
+	// with data of persons.
+	References catalog.Name
+	ToPersons  bool
 	// Values are the column's texts, "" for a missing value; all of them or a
 	// sample.
 	Values []string
@@ -31,112 +40,150 @@ type Column struct {
 // Choice is what is proposed for a column.
 type Choice struct {
 	Column string
-	Role   catalog.Role
-	// Kind is the hierarchy of a quasi-identifying column.
-	Kind hierarchy.Kind
-	// Labels are the frequent values of a categorical column, most frequent first:
-	// material for a taxonomy. Rare values are left out, since a policy is shown
+	// Role is 0 for a column that a policy must not name.
+	Role catalog.Role
+	// Spec generalizes a quasi-identifying column; its Domain is not set.
+	Spec hierarchy.Spec
+	// Labels are the frequent values of a categorical column without a taxonomy, most
+	// frequent first: material for one. Rare values are left out, since a policy is shown
 	// around.
 	Labels []string
 	// Why says it to the operator, and Note what else there is to say.
 	Why, Note string
+	// Unsure says that the choice is a guess that the operator should look at first.
+	Unsure bool
 }
 
-// counts is what the decision is made from.
-type counts struct {
-	present, distinct, length int
-	frequency                 map[string]int
-}
+// Choose proposes a role for a column of a table whose records are each about another
+// person, to be published with a k of 5.
+func Choose(c Column) Choice { return choose(c, count(c.Values, nil), defaultK) }
 
-func count(values []string) counts {
-	c := counts{frequency: map[string]int{}}
-	for _, v := range values {
-		if v == "" {
-			continue
-		}
-		c.present++
-		c.length += len(v)
-		c.frequency[v]++
-	}
-	c.distinct = len(c.frequency)
-	return c
-}
-
-const (
-	// nearlyUnique is the share of distinct values from which a column picks out
-	// single records.
-	nearlyUnique = 0.9
-	// fewValues is how many distinct values a list of categories has at most.
-	fewValues = 100
-	// longText is the mean length in bytes from which a text is taken for prose.
-	longText = 40
-	// rare is the number of records below which a value is not repeated in a policy.
-	rare = 10
-	// visits is how many records a person has on average, at most, in a column
-	// that is taken for one of persons.
-	visits = 20
-)
-
-// Choose proposes a role for a column.
-func Choose(c Column) Choice {
-	n := count(c.Values)
+func choose(c Column, n counts, k int) Choice {
 	choice := Choice{Column: c.Name, Note: c.Note}
-	identifies := func(why string) Choice {
-		choice.Role, choice.Why = catalog.Identifying, why
+	if role, why, unsure := roleOf(c, n); role != catalog.QuasiIdentifying {
+		choice.Role, choice.Why, choice.Unsure = role, why, unsure
 		return choice
-	}
-	meaning := meaningOf(c.Name)
-	textual := isText(c.Type)
-	switch {
-	case c.Key:
-		return identifies("the key: not published")
-	case meaning == direct:
-		return identifies("by its name, it says who somebody is")
-	case !textual && kindOf(c.Type) == hierarchy.Suppression:
-		return identifies(fmt.Sprintf("values of type %s cannot be generalized: not published", c.Type))
-	case textual && n.present > 0 && n.length/n.present >= longText:
-		return identifies("long texts: they can say anything")
-	case meaning == secret && textual && n.nearlyUnique():
-		return identifies("nearly every text is different: published as they are, they would tell persons apart")
-	case meaning == secret:
-		choice.Role, choice.Why = catalog.Sensitive, "by its name, what must not become known of a person"
-		return choice
-	case meaning == unknown && tellsPersonsApart(c, n):
-		return identifies("it seems to tell persons apart")
-	case meaning == unknown && textual && isOfPersons(c.Name):
-		return identifies("by its name, it says whom a record is about")
-	case meaning == unknown && n.nearlyUnique() && (textual || isWhole(c.Type)):
-		return identifies(fmt.Sprintf("nearly every value is different (%d of %d): it can work like a key", n.distinct, n.present))
 	}
 	choice.Role = catalog.QuasiIdentifying
-	choice.Why = "not recognized: others may know it of a person"
-	if meaning == known {
-		choice.Why = "by its name, others know it of a person"
+	choice.Why, choice.Unsure = "not recognized: others may know it of a person", true
+	if concept := conceptOf(c.Name); concept != nil && concept.meaning == known {
+		choice.Why, choice.Unsure = "by its name, "+concept.name+": others know it of a person", false
 	}
-	choice.Kind = kindOf(c.Type)
-	switch {
-	case textual:
-		choice.Kind = textKind(n)
-	case isWhole(c.Type) && isCode(c.Name):
-		choice.Kind = hierarchy.Prefix
-	}
-	if choice.Kind == hierarchy.Categorical {
-		choice.Labels = n.frequent()
-	}
+	choice.generalize(c, n, k)
 	return choice
 }
 
-// nearlyUnique says that nearly every value is another one.
-func (n counts) nearlyUnique() bool {
-	return n.present >= rare && float64(n.distinct) >= nearlyUnique*float64(n.present)
+// roleOf is the role of a column, with the reason, and whether that is a guess. Of
+// quasi-identifying ones it gives no reason: they are what is left.
+func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
+	concept := conceptOf(c.Name)
+	meaning := meaningOf(c.Name)
+	textual := c.Enum || isText(c.Type)
+	switch {
+	case c.Generated:
+		return 0, "a generated column, which logical replication leaves out: name the columns that it is made from", false
+	case c.Key:
+		return catalog.Identifying, "the key: not published", false
+	case c.ToPersons:
+		return catalog.Identifying, "says whom the record is about: it refers to " + c.References.String(), false
+	case isNever(c.Type) && !c.Enum:
+		return catalog.Identifying, fmt.Sprintf("values of type %s cannot be generalized: not published", c.Type), false
+	}
+	if textual || isWhole(c.Type) || c.Type == "numeric" {
+		if p, found := pattern.Of(n.values()); found && !(isWhole(c.Type) && c.References != catalog.Name{}) {
+			return catalog.Identifying, "its values are " + p.Name, false
+		}
+	}
+	switch {
+	case meaning == direct && namesThing(c, n):
+		return catalog.Identifying, "by its name, " + concept.name, false
+	case textual && !c.Enum && isProse(n):
+		return catalog.Identifying, "long texts: they can say anything", false
+	case textual && 50*pattern.Within(n.values()) >= max(1, n.distinct):
+		return catalog.Identifying, "some of its texts have e-mail addresses or phone numbers in them", false
+	case textual && concept == nil && n.distinct >= 5 && 4*namesAmong(n.values()) >= 1:
+		return catalog.Identifying, "many of its texts have a given name in them", true
+	case meaning == secret && textual && n.mostlyUnique():
+		return catalog.Identifying, "nearly every text is different: published as they are, they would tell persons apart", true
+	case meaning == secret:
+		return catalog.Sensitive, "by its name, " + concept.name + ": what must not become known of a person", false
+	case meaning == known:
+		return catalog.QuasiIdentifying, "", false
+	}
+	return roleOfUnknown(c, n, textual)
 }
 
+// roleOfUnknown is the role of a column whose name says nothing.
+func roleOfUnknown(c Column, n counts, textual bool) (role catalog.Role, why string, unsure bool) {
+	switch {
+	case tellsPersonsApart(c, n):
+		return catalog.Identifying, "it seems to tell persons apart", true
+	case textual && isOfPersons(c.Name):
+		return catalog.Identifying, "by its name, it says whom a record is about", false
+	case n.nearlyUnique() && (textual || isWhole(c.Type)):
+		return catalog.Identifying, fmt.Sprintf("nearly every value is different (%d of %d): it can work like a key", n.distinct, n.present), true
+	case textual && isDiagnoses(n):
+		return catalog.Sensitive, "its values look like diagnoses (ICD-10): what must not become known of a person", true
+	case textual && n.distinct > fewValues && textKind(n) != hierarchy.Prefix:
+		return catalog.Identifying, fmt.Sprintf("%d different texts are too many for categories, and some may name somebody", n.distinct), true
+	}
+	return catalog.QuasiIdentifying, "", false
+}
+
+// namesThing says that a column whose name is that of something that identifies holds it,
+// not a kind or a state of it: those are of few values.
+func namesThing(c Column, n counts) bool {
+	if isTemporal(c.Type) || c.Type == "boolean" {
+		return false
+	}
+	few := n.present >= rare && n.distinct <= 20 && rare*n.distinct <= n.present
+	return !(isQualified(c.Name) && few)
+}
+
+// isProse says that texts are long, or that most are different and of several words.
+func isProse(n counts) bool {
+	if n.present == 0 {
+		return false
+	}
+	if n.meanLength() >= longText {
+		return true
+	}
+	spaces := 0
+	values := n.values()
+	for _, v := range values {
+		spaces += strings.Count(v, " ")
+	}
+	return n.nearlyUnique() && spaces >= 3*len(values)
+}
+
+func isDiagnoses(n counts) bool {
+	codes := 0
+	values := n.values()
+	for _, v := range values {
+		if len(v) >= 3 && v[0] >= 'A' && v[0] <= 'Z' && isDigits(v[1:3]) && (len(v) == 3 || v[3] == '.' || len(v) <= 7 && isDigits(v[3:4])) {
+			codes++
+		}
+	}
+	return n.distinct >= 10 && 10*codes >= 9*len(values)
+}
+
+func isDigits(text string) bool { return strings.Trim(text, "0123456789") == "" }
+
 func isText(sqlType string) bool {
-	return slices.Contains([]string{"text", "varchar", "character varying", "bpchar", "character", "name", "uuid", "citext"}, sqlType)
+	return slices.Contains([]string{"text", "varchar", "character varying", "bpchar", "character", "name", "uuid", "citext", "public.citext"}, sqlType)
 }
 
 func isWhole(sqlType string) bool {
 	return slices.Contains([]string{"smallint", "integer", "bigint"}, sqlType)
+}
+
+func isTemporal(sqlType string) bool {
+	return sqlType == "date" || strings.HasPrefix(sqlType, "time") || sqlType == "interval"
+}
+
+// isNever says that values of a type have no hierarchy and can hold anything.
+func isNever(sqlType string) bool {
+	return sqlType == "uuid" || !isText(sqlType) && kindOf(sqlType) == hierarchy.Suppression
 }
 
 // kindOf is the hierarchy for a type that is not text; Suppression for one that
@@ -152,41 +199,4 @@ func kindOf(sqlType string) hierarchy.Kind {
 	default:
 		return hierarchy.Suppression
 	}
-}
-
-// textKind takes many codes of one length with a digit each, such as postcodes,
-// for prefixes, all else for categories.
-func textKind(n counts) hierarchy.Kind {
-	length := -1
-	for v := range n.frequency {
-		if !strings.ContainsAny(v, "0123456789") || length >= 0 && len(v) != length {
-			return hierarchy.Categorical
-		}
-		length = len(v)
-	}
-	if n.distinct > 1 && length > 2 {
-		return hierarchy.Prefix
-	}
-	return hierarchy.Categorical
-}
-
-// frequent are the values that are not rare, most frequent first, none where
-// there are too many to arrange.
-func (n counts) frequent() []string {
-	if n.distinct > fewValues {
-		return nil
-	}
-	var labels []string
-	for v, count := range n.frequency {
-		if count >= rare {
-			labels = append(labels, v)
-		}
-	}
-	slices.SortFunc(labels, func(a, b string) int {
-		if d := n.frequency[b] - n.frequency[a]; d != 0 {
-			return d
-		}
-		return strings.Compare(a, b)
-	})
-	return labels
 }

@@ -2,7 +2,7 @@ package propose
 
 import (
 	"fmt"
-	"strconv"
+	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -15,23 +15,126 @@ type Draft struct {
 	Choices []Choice
 	// Subject is nil where no column seems to tell persons with several records.
 	Subject *Subject
+	// K is the least size of a class, in records, or in persons where there is a subject.
+	K int
+	// Diversities say of each sensitive column how many values a class must have.
+	Diversities []Diversity
+	// Settled says that subject and diversities are in force; else they are proposed in
+	// comments.
+	Settled bool
 	// Unique is the share of the records that no other record agrees with in all
 	// quasi-identifying columns.
 	Unique float64
-	// Records is the number of records looked at.
+	// Records is the number of records looked at, Total that of the table.
 	Records int
+	Total   int64
+	// Why says why the table is protected, and Notes what else there is to say.
+	Why   string
+	Notes []string
+}
+
+// Diversity is distinct l-diversity of a sensitive column.
+type Diversity struct {
+	Column string
+	// L is 0 where none is proposed.
+	L   int
+	Why string
 }
 
 // Propose drafts a policy for a table of these columns, which have a value for
-// each record.
+// each record. All records are given, and each may be about another person: what could
+// be a subject is told of in a comment.
 func Propose(table catalog.Name, columns []Column) Draft {
-	d := Draft{Table: table, Subject: proposeSubject(columns)}
-	for _, c := range columns {
-		d.Choices = append(d.Choices, Choose(c))
+	d := Draft{Table: table, Subject: proposeSubject(columns), K: defaultK}
+	d.fill(columns, nil)
+	d.Total = int64(d.Records)
+	for _, c := range d.Choices {
+		if c.Role == catalog.Sensitive {
+			d.Diversities = append(d.Diversities, Diversity{Column: c.Column, L: 2, Why: "at least two different values in every class"})
+		}
+	}
+	return d
+}
+
+// settle drafts what is in force: k by the number of persons, and l as far as the sensitive
+// values of k persons differ.
+func settle(table Table, subject *Subject, why string) Draft {
+	d := Draft{Table: table.Name, Subject: subject, Settled: true, Total: table.Total, Why: why}
+	var subjects []string
+	persons := d.Total
+	if subject != nil {
+		at := slices.IndexFunc(table.Columns, func(c Column) bool { return c.Name == subject.Column })
+		subjects = table.Columns[at].Values
+		persons = int64(float64(d.Total) * float64(count(subjects, nil).distinct) / float64(max(1, len(subjects))))
+	}
+	d.K = classSize(persons)
+	counted := d.fill(table.Columns, subjects)
+	for i, c := range d.Choices {
+		if c.Role == catalog.Sensitive {
+			d.Diversities = append(d.Diversities, diversity(table.Columns[i], counted[i], d.K))
+		}
+	}
+	return d
+}
+
+// fill makes the choices, and counts the records that are alone.
+func (d *Draft) fill(columns []Column, subjects []string) []counts {
+	counted := make([]counts, len(columns))
+	for i, c := range columns {
+		counted[i] = count(c.Values, subjects)
+		choice := choose(c, counted[i], max(d.K, defaultK))
+		if d.Settled && d.Subject != nil && d.Subject.Column == c.Name && choice.Role != 0 {
+			choice = Choice{Column: c.Name, Role: catalog.Identifying, Why: "the subject: tells persons apart, and is not published"}
+		}
+		d.Choices = append(d.Choices, choice)
 		d.Records = len(c.Values)
 	}
 	d.Unique = d.unique(columns)
+	return counted
+}
+
+// classSize is k: health data are commonly published with 5 or 11 and more, and more
+// persons hide in larger classes at little cost.
+func classSize(persons int64) int {
+	switch {
+	case persons >= 1_000_000:
+		return 20
+	case persons >= 50_000:
+		return 10
+	default:
+		return defaultK
+	}
+}
+
+// defaultK is the class size that health data are commonly published with.
+const defaultK = 5
+
+// diversity is the l that classes of k can have without being made much larger for it:
+// beside the most frequent value there must be enough others.
+func diversity(c Column, n counts, k int) Diversity {
+	d := Diversity{Column: c.Name}
+	others := float64(k) * (1 - n.highest())
+	switch {
+	case !c.Enum && !slices.Contains(countable, c.Type):
+		d.Why = fmt.Sprintf("equal values of type %s can be written differently, so that they cannot be counted", c.Type)
+	case n.present == 0:
+		d.Why = "no values yet: add {l: 2, of: " + quote(c.Name) + "} when there are some"
+	case n.distinct < 2:
+		d.Why = "all have the same value: who is known to be in the table is known to have it"
+	case others < 1:
+		d.Why = fmt.Sprintf("%.0f %% have the same value: classes of %d have no second one. {l: 2, of: %s} would make them far larger", 100*n.highest(), k, quote(c.Name))
+	case n.distinct >= 10 && others >= 3:
+		d.L, d.Why = 3, fmt.Sprintf("the most frequent value has %.0f %%: three different ones in every class cost little", 100*n.highest())
+	default:
+		d.L, d.Why = 2, fmt.Sprintf("the most frequent value has %.0f %%: two different ones in every class, so that no class tells its members' value", 100*n.highest())
+	}
 	return d
+}
+
+// countable are the types of which constraints can count the values (catalog.Publish).
+var countable = []string{
+	"text", "character varying", "character", "bpchar", "smallint", "integer", "bigint", "numeric", "real", "double precision",
+	"boolean", "date", "timestamp without time zone", "timestamp with time zone", "uuid",
 }
 
 func (d Draft) unique(columns []Column) float64 {
@@ -58,51 +161,14 @@ func (d Draft) unique(columns []Column) float64 {
 	return float64(alone) / float64(d.Records)
 }
 
-// defaultK is the class size that health data are commonly published with.
-const defaultK = 5
-
-// YAML is the section "tables" of a configuration or a policy file, with comments
-// that say why.
-func (d Draft) YAML() string {
-	var b strings.Builder
-	line := func(indent int, format string, arguments ...any) {
-		b.WriteString(strings.Repeat("  ", indent))
-		fmt.Fprintf(&b, format, arguments...)
-		b.WriteByte('\n')
-	}
-	line(0, "# A draft from %d records: read every line, and decide who could know what.", d.Records)
-	line(0, "# %.1f %% of the records are alone with their quasi-identifying values.", 100*d.Unique)
-	line(0, "tables:")
-	line(1, "%s:", quote(d.Table.Schema+"."+d.Table.Relation))
-	line(2, "method: rounded-partition")
-	line(2, "constraints:")
-	line(3, "- k: %d", defaultK)
-	for _, c := range d.Choices {
-		if c.Role == catalog.Sensitive {
-			line(3, "# - {l: 2, of: %s}   # at least two different values in every class", quote(c.Column))
-		}
-	}
-	if d.Subject != nil {
-		line(2, "# subject: %s   # %s", quote(d.Subject.Column), d.Subject.Why)
-	}
-	line(2, "# updates: guarded   # where readers may compare versions, and know when a person came or left")
-	line(2, "columns:")
-	shown := make(map[hierarchy.Kind]bool)
-	for _, c := range d.Choices {
-		line(3, "# %s", c.Why)
-		if c.Note != "" {
-			line(3, "# %s", c.Note)
-		}
-		if c.Role == catalog.QuasiIdentifying && !shown[c.Kind] {
-			shown[c.Kind] = true
-			for _, option := range options[c.Kind] {
-				line(3, "# %s", option)
-			}
-		}
-		d.writeColumn(line, c)
-	}
-	return b.String()
+// ByRole are the choices of a role, in the table's order.
+func (d Draft) ByRole(role catalog.Role) []Choice {
+	return slices.DeleteFunc(slices.Clone(d.Choices), func(c Choice) bool { return c.Role != role })
 }
+
+// published says that there is something to publish: a table needs a quasi-identifying
+// column.
+func (d Draft) published() bool { return len(d.ByRole(catalog.QuasiIdentifying)) > 0 }
 
 // options say what a hierarchy can be told beside its kind, where the kind comes
 // up first.
@@ -114,41 +180,4 @@ var options = map[hierarchy.Kind][]string{
 		"a taxonomy can be a file of lines such as nurse;care;*: {kind: categorical, file: FILE.csv}",
 		"values with an order: {kind: ordered, values: [low, middle, high]}",
 	},
-}
-
-func (d Draft) writeColumn(line func(int, string, ...any), c Choice) {
-	if c.Role != catalog.QuasiIdentifying {
-		line(3, "%s: %v", quote(c.Column), c.Role)
-		return
-	}
-	if c.Kind == hierarchy.Categorical && len(c.Labels) > 2 {
-		line(3, "# put similar values under a common label: taxonomy: {LABEL: [...], LABEL: [...]}")
-		line(3, "# the frequent ones: %s", quoteAll(c.Labels))
-	}
-	line(3, "%s: {role: %v, hierarchy: %v}", quote(c.Column), c.Role, c.Kind)
-}
-
-// quote writes a text as a YAML scalar in double quotes, unless it is a plain
-// word, which configurations take as it is.
-func quote(text string) string {
-	plain := text != ""
-	for i, c := range text {
-		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
-		inner := i > 0 && i < len(text)-1 && (c == '.' || c == '-')
-		plain = plain && (letter || inner || i > 0 && c >= '0' && c <= '9')
-	}
-	if plain {
-		return text
-	}
-	// Go's escapes of what cannot be printed, line breaks of every kind among it,
-	// are YAML's as well.
-	return strconv.Quote(text)
-}
-
-func quoteAll(texts []string) string {
-	quoted := make([]string, len(texts))
-	for i, t := range texts {
-		quoted[i] = quote(t)
-	}
-	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -3,6 +3,7 @@ package propose
 import (
 	"slices"
 	"strings"
+	"unicode"
 )
 
 // meaning is what a column's name says of it.
@@ -15,47 +16,49 @@ const (
 	secret          // must not become known of a person
 )
 
-// words are those that names of columns are made of, as they appear between
-// underscores, hyphens, spaces and changes of case. The identifiers follow the
-// list of the HIPAA safe harbor rule, 45 CFR 164.514(b)(2).
-var words = map[meaning][]string{
-	direct: {
-		"name", "firstname", "lastname", "surname", "forename", "fullname", "username", "login", "nickname", "maiden",
-		"email", "mail", "phone", "telephone", "mobile", "fax", "ssn", "nin", "passport", "license", "iban", "account",
-		"card", "insurance", "policy", "plate", "vin", "ip", "mac", "device", "url", "photo", "image", "fingerprint",
-		"street", "address", "id", "uuid", "guid", "key", "identifier", "mrn", "signature", "comment", "comments", "note", "notes",
-	},
-	known: {
-		"age", "birth", "birthday", "birthdate", "born", "dob", "sex", "gender", "zip", "zipcode", "postcode", "postal", "city", "town",
-		"county", "region", "state", "country", "nationality", "native", "race", "ethnicity", "religion", "marital", "married", "spouse",
-		"children", "relationship", "occupation", "job", "profession", "employer", "workclass", "education", "degree", "school",
-		"language", "height", "weight", "admission", "discharge", "death", "date", "year",
-	},
-	secret: {
-		"diagnosis", "disease", "condition", "illness", "symptom", "treatment", "therapy", "medication", "drug", "prescription",
-		"test", "result", "hiv", "icd", "procedure", "salary", "income", "wage", "earnings", "wealth", "debt", "credit", "score",
-		"balance", "cost", "price", "charge", "gain", "loss", "tax", "grade", "rating", "crime", "offense", "verdict", "sentence",
-		"vote", "party", "orientation", "pregnancy", "disability",
-	},
+// conceptOf is what a column holds by its name, nil where the name says nothing. The last
+// word goes first, since it says what the others are about: birth_city is a city. Then
+// what names a person goes before everything, and what must not become known before what
+// others know.
+func conceptOf(column string) *concept {
+	words := split(column)
+	if len(words) == 0 {
+		return nil
+	}
+	if last := matching(words[len(words)-1:]); last != nil && last.meaning != direct {
+		return last
+	}
+	return matching(append(words, strings.Join(words, "_"))) // as in estado_civil
 }
 
-// persons are words for a person, and identifiers those for what tells one from
-// another.
-var (
-	persons = []string{
-		"patient", "person", "customer", "client", "member", "employee", "worker", "student", "pupil", "citizen", "resident",
-		"user", "subject", "participant", "respondent", "donor", "insured", "driver", "tenant", "passenger",
+// matching is the first concept that one of the words is of.
+func matching(words []string) *concept {
+	for i := range concepts {
+		if slices.ContainsFunc(words, func(w string) bool { return isOf(w, concepts[i].words) }) {
+			return &concepts[i]
+		}
 	}
-	identifiers = []string{
-		"id", "uuid", "guid", "key", "identifier", "mrn", "ssn", "nin", "passport", "license", "account", "insurance", "email", "number", "no", "nr", "code",
+	return nil
+}
+
+func meaningOf(column string) meaning {
+	if c := conceptOf(column); c != nil {
+		return c.meaning
 	}
-)
+	return unknown
+}
+
+// isQualified says that a name speaks of a kind or a state of the thing that it names.
+func isQualified(column string) bool {
+	words := split(column)
+	return len(words) > 1 && isOf(words[len(words)-1], qualifiers)
+}
 
 // isIdentifier says that a column is one of identifiers by its name, and whether
 // they are those of persons.
 func isIdentifier(column string) (is, ofPersons bool) {
 	among := func(list []string) bool {
-		return slices.ContainsFunc(split(column), func(word string) bool { return slices.Contains(list, word) })
+		return slices.ContainsFunc(split(column), func(word string) bool { return isOf(word, list) })
 	}
 	ofPersons = among(persons)
 	switch meaningOf(column) {
@@ -74,40 +77,78 @@ func isOfPersons(column string) bool {
 	return ofPersons
 }
 
+// isActor says that a column tells who did something to a row, or answers for it.
+func isActor(column string) bool {
+	return slices.ContainsFunc(split(column), func(word string) bool { return isOf(word, actors) })
+}
+
+// namesPersons says that a table is one of persons by its name, which is that of its last
+// word: user_roles are roles.
+func namesPersons(table string) bool {
+	words := split(table)
+	return len(words) > 0 && isOf(words[len(words)-1], persons)
+}
+
+// namesBodies says the same of firms, and of other things that have names and addresses.
+func namesBodies(table string) bool {
+	words := split(table)
+	return len(words) > 0 && isOf(words[len(words)-1], bodies)
+}
+
 // isCode says that a column of numbers holds codes whose beginnings mean a place.
 func isCode(column string) bool {
 	return slices.ContainsFunc(split(column), func(word string) bool {
-		return slices.Contains([]string{"zip", "zipcode", "postcode", "postal"}, word)
+		return isOf(word, []string{"zip*", "postcode*", "postal*", "plz", "postleitzahl", "cp", "cap", "codepostal", "postnummer"})
 	})
 }
 
-// meaningOf looks at the words of a column's name. What names a person goes
-// before everything, and what must not become known before what others know.
-func meaningOf(column string) meaning {
-	parts := split(column)
-	for _, m := range []meaning{direct, secret, known} {
-		for _, word := range words[m] {
-			if slices.Contains(parts, word) {
-				return m
-			}
+// isOf says that a word is one of a list in which a star at an end stands for any letters.
+func isOf(word string, list []string) bool {
+	return slices.ContainsFunc(list, func(pattern string) bool {
+		middle := strings.Trim(pattern, "*")
+		before, after := strings.HasPrefix(pattern, "*"), strings.HasSuffix(pattern, "*")
+		switch {
+		case before && after:
+			return strings.Contains(word, middle)
+		case before:
+			return strings.HasSuffix(word, middle)
+		case after:
+			return strings.HasPrefix(word, middle)
+		default:
+			return word == middle
 		}
-	}
-	return unknown
+	})
 }
 
-// split takes birth_date, birth-date and birthDate apart.
+// split takes birth_date, birth-date, birthDate and BIRTHDate apart. Numbers behind a word
+// are left out: phone2 is a phone.
 func split(name string) []string {
 	var b strings.Builder
-	var before rune
-	for _, c := range name {
-		if c >= 'A' && c <= 'Z' && before >= 'a' && before <= 'z' {
+	letters := []rune(name)
+	for i, c := range letters {
+		upper := unicode.IsUpper(c)
+		afterLower := i > 0 && unicode.IsLower(letters[i-1])
+		beforeLower := i > 0 && unicode.IsUpper(letters[i-1]) && i+1 < len(letters) && unicode.IsLower(letters[i+1])
+		if upper && (afterLower || beforeLower) {
 			b.WriteByte(' ')
 		}
 		b.WriteRune(c)
-		before = c
 	}
-	return strings.FieldsFunc(strings.ToLower(b.String()), func(c rune) bool {
-		word := c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c > 127
-		return !word
-	})
+	words := strings.FieldsFunc(fold(b.String()), func(c rune) bool { return !unicode.IsLetter(c) && !unicode.IsDigit(c) })
+	for i, word := range words {
+		if bare := strings.TrimRight(word, "0123456789"); bare != "" {
+			words[i] = bare
+		}
+	}
+	return words
 }
+
+// fold brings a text to small letters without accents, umlauts as those write them who
+// have none.
+func fold(text string) string { return accents.Replace(strings.ToLower(text)) }
+
+var accents = strings.NewReplacer(
+	"ä", "ae", "ö", "oe", "ü", "ue", "ß", "ss", "æ", "ae", "ø", "o", "å", "a", "à", "a", "á", "a", "â", "a", "ã", "a", "ą", "a",
+	"ç", "c", "ć", "c", "č", "c", "è", "e", "é", "e", "ê", "e", "ë", "e", "ę", "e", "ì", "i", "í", "i", "î", "i", "ï", "i", "ł", "l",
+	"ñ", "n", "ń", "n", "ò", "o", "ó", "o", "ô", "o", "õ", "o", "ś", "s", "š", "s", "ù", "u", "ú", "u", "û", "u", "ý", "y", "ź", "z", "ż", "z", "ž", "z",
+)

@@ -59,8 +59,8 @@ func TestChoose(t *testing.T) {
 		{propose.Column{Name: "none", Type: "text"}, catalog.QuasiIdentifying, hierarchy.Categorical},
 	} {
 		c := propose.Choose(row.column)
-		if c.Role != row.role || row.role == catalog.QuasiIdentifying && c.Kind != row.kind || c.Why == "" {
-			t.Errorf("%s %s: %v by %v because %q, %v by %v expected", row.column.Name, row.column.Type, c.Role, c.Kind, c.Why, row.role, row.kind)
+		if c.Role != row.role || row.role == catalog.QuasiIdentifying && c.Spec.Kind != row.kind || c.Why == "" {
+			t.Errorf("%s %s: %v by %v because %q, %v by %v expected", row.column.Name, row.column.Type, c.Role, c.Spec.Kind, c.Why, row.role, row.kind)
 		}
 	}
 }

@@ -26,7 +26,7 @@ func proposeSubject(columns []Column) *Subject {
 	var best *Subject
 	bestOfPersons, bestDistinct := false, 0
 	for _, c := range columns {
-		n := count(c.Values)
+		n := count(c.Values, nil)
 		if !tellsPersonsApart(c, n) {
 			continue
 		}

@@ -1,0 +1,185 @@
+package propose
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// YAML is the section "tables" of a configuration or a policy file, with comments
+// that say why.
+func (d Draft) YAML() string {
+	w := writer{shown: make(map[hierarchy.Kind]bool)}
+	w.line(0, "# A draft from %d records: read every line, and decide who could know what.", d.Records)
+	w.line(0, "# %.1f %% of the records are alone with their quasi-identifying values.", 100*d.Unique)
+	w.line(0, "tables:")
+	w.table(d)
+	return w.String()
+}
+
+// Section is the section "tables" of a configuration that protects these tables.
+func Section(drafts []Draft) string {
+	w := writer{shown: make(map[hierarchy.Kind]bool)}
+	w.line(0, "tables:")
+	for i, d := range drafts {
+		if i > 0 {
+			w.line(0, "")
+		}
+		w.line(1, "# %s", d.Why)
+		if d.Records == 0 {
+			w.line(1, "# The table is empty: these are guesses by names and types alone. Run init again when it has records.")
+		} else {
+			w.line(1, "# Looked at %d of %d records: %.1f %% are alone with their quasi-identifying values.", d.Records, d.Total, 100*d.Unique)
+		}
+		for _, note := range d.Notes {
+			w.line(1, "# %s", note)
+		}
+		w.table(d)
+	}
+	return w.String()
+}
+
+// writer writes YAML line by line.
+type writer struct {
+	strings.Builder
+	shown map[hierarchy.Kind]bool // whose options have been told of
+}
+
+// line writes one line, whatever names of the database have in them.
+func (w *writer) line(indent int, format string, arguments ...any) {
+	text := strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {
+			return ' '
+		}
+		return c
+	}, fmt.Sprintf(format, arguments...))
+	if text != "" {
+		w.WriteString(strings.Repeat("  ", indent))
+	}
+	w.WriteString(text)
+	w.WriteByte('\n')
+}
+
+func (w *writer) table(d Draft) {
+	w.line(1, "%s:", quote(d.Table.Schema+"."+d.Table.Relation))
+	w.line(2, "method: rounded-partition")
+	w.constraints(d)
+	if d.Subject != nil {
+		sign := ""
+		if !d.Settled {
+			sign = "# "
+		}
+		w.line(2, "%ssubject: %s   # %s", sign, quote(d.Subject.Column), d.Subject.Why)
+	}
+	w.line(2, "# updates: guarded   # where readers may compare versions, and know when a person came or left")
+	w.line(2, "columns:")
+	for _, c := range d.Choices {
+		w.column(c)
+	}
+}
+
+func (w *writer) constraints(d Draft) {
+	w.line(2, "constraints:")
+	what := "records"
+	if d.Subject != nil && d.Settled {
+		what = "persons"
+	}
+	if d.Settled {
+		w.line(3, "- k: %d   # every class has as many %s or more, alike in all quasi-identifying columns", d.K, what)
+	} else {
+		w.line(3, "- k: %d", d.K)
+	}
+	for _, l := range d.Diversities {
+		switch {
+		case l.L == 0:
+			w.line(3, "# no l for %s: %s", quote(l.Column), l.Why)
+		case d.Settled:
+			w.line(3, "- {l: %d, of: %s}   # %s", l.L, quote(l.Column), l.Why)
+		default:
+			w.line(3, "# - {l: %d, of: %s}   # %s", l.L, quote(l.Column), l.Why)
+		}
+	}
+}
+
+func (w *writer) column(c Choice) {
+	why := c.Why
+	if c.Unsure {
+		why = "READ THIS ONE: " + why
+	}
+	w.line(3, "# %s", why)
+	if c.Note != "" {
+		w.line(3, "# %s", c.Note)
+	}
+	if c.Role == 0 {
+		w.line(3, "# %s: not named, and so not published", quote(c.Column))
+		return
+	}
+	if c.Role != catalog.QuasiIdentifying {
+		w.line(3, "%s: %v", quote(c.Column), c.Role)
+		return
+	}
+	arranged := len(c.Spec.Order)+len(c.Spec.Taxonomy) > 0
+	if !w.shown[c.Spec.Kind] && !arranged {
+		w.shown[c.Spec.Kind] = true
+		for _, option := range options[c.Spec.Kind] {
+			w.line(3, "# %s", option)
+		}
+	}
+	if len(c.Labels) > 2 {
+		w.line(3, "# put similar values under a common label: taxonomy: {LABEL: [...], LABEL: [...]}")
+		w.line(3, "# the frequent ones: %s", quoteAll(c.Labels))
+	}
+	if !arranged {
+		w.line(3, "%s: {role: %v, hierarchy: %v}", quote(c.Column), c.Role, c.Spec.Kind)
+		return
+	}
+	w.line(3, "%s:", quote(c.Column))
+	w.line(4, "role: %v", c.Role)
+	w.line(4, "hierarchy:")
+	w.line(5, "kind: %v", c.Spec.Kind)
+	if len(c.Spec.Order) > 0 {
+		w.line(5, "values: %s", quoteAll(c.Spec.Order))
+		return
+	}
+	w.line(5, "taxonomy:")
+	for _, node := range c.Spec.Taxonomy {
+		if len(node.Children) == 0 {
+			w.line(6, "%s:", quote(node.Label))
+			continue
+		}
+		children := make([]string, len(node.Children))
+		for i, child := range node.Children {
+			children[i] = child.Label
+		}
+		w.line(6, "%s: %s", quote(node.Label), quoteAll(children))
+	}
+}
+
+// quote writes a text as a YAML scalar in double quotes, unless it is a plain
+// word, which configurations take as it is.
+func quote(text string) string {
+	plain := text != ""
+	for i, c := range text {
+		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
+		inner := i > 0 && i < len(text)-1 && (c == '.' || c == '-')
+		plain = plain && (letter || inner || i > 0 && c >= '0' && c <= '9')
+	}
+	if plain {
+		return text
+	}
+	// Go's escapes of what cannot be printed, line breaks of every kind among it,
+	// are YAML's as well.
+	return strconv.Quote(text)
+}
+
+func quoteAll(texts []string) string {
+	quoted := make([]string, len(texts))
+	for i, t := range texts {
+		quoted[i] = quote(t)
+	}
+	return "[" + strings.Join(quoted, ", ") + "]"
+}
