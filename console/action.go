@@ -1,0 +1,106 @@
+package console
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+)
+
+// deed is an action as the page offers it.
+type deed struct {
+	Name, Title string
+	// What says what it does, Price what that costs.
+	What, Price string
+	// Tables says that it is for one table, Levels that it takes a log level.
+	Tables, Levels bool
+	// Immediate says that it is for tables with immediate updates only.
+	Immediate bool
+}
+
+var deeds = []deed{
+	{Name: "reload", Title: "Reload the configuration", What: "Every kproxy on the database reads its file again and takes it over, or refuses it as a whole.", Price: "Sessions go on, unless their user is gone or what they have read is no longer published."},
+	{Name: "loglevel", Title: "Set the log level", What: "This process logs from another level on, until the configuration is reloaded or it ends.", Price: "Debug writes much.", Levels: true},
+	{Name: "resync", Title: "Resynchronize", What: "The table is compared with its source, and the difference is applied. It lifts a table out of withdrawal where that can be done.", Price: "Reads the source table and the private store as a whole.", Tables: true},
+	{Name: "reanonymize", Title: "Reanonymize", What: "All classes are made anew and published at once, where that loses less information.", Price: "Takes as long as publishing the table. Readers who compare versions see two releases of the same records.", Tables: true, Immediate: true},
+	{Name: "rebuild", Title: "Rebuild", What: "The table is published afresh from its source.", Price: "For a guarded table it starts a new lineage: readers who compare the new release with the old one may single people out.", Tables: true},
+}
+
+var logLevels = []string{"debug", "info", "warn", "error"}
+
+func deedNamed(name string) (deed, bool) {
+	i := slices.IndexFunc(deeds, func(d deed) bool { return d.Name == name })
+	if i < 0 {
+		return deed{}, false
+	}
+	return deeds[i], true
+}
+
+// actionPage is what the pages of actions show.
+type actionPage struct {
+	Deeds   []deed
+	Chosen  deed
+	Table   string
+	Level   string
+	Levels  []string
+	Tables  []string
+	Results []string
+	Problem string
+}
+
+func (c *Console) showActions(w http.ResponseWriter, r *http.Request, s *session) error {
+	return c.actionPage(w, r, s, http.StatusOK, "actions", actionPage{Deeds: deeds})
+}
+
+func (c *Console) actionPage(w http.ResponseWriter, r *http.Request, s *session, status int, template string, body actionPage) error {
+	body.Levels, body.Tables = logLevels, c.options.Source.Site().Tables
+	return c.render(w, r, s, status, template, page{Title: "Actions", Section: "actions", Body: body})
+}
+
+// chosen reads what is to be done, and refuses what cannot be.
+func (c *Console) chosen(r *http.Request) (actionPage, error) {
+	d, known := deedNamed(r.PathValue("action"))
+	if !known {
+		return actionPage{}, ErrUnknown
+	}
+	body := actionPage{Deeds: deeds, Chosen: d}
+	if d.Tables {
+		if body.Table = r.FormValue("table"); !slices.Contains(c.options.Source.Site().Tables, body.Table) {
+			return body, InputError("choose a protected table")
+		}
+	}
+	if d.Levels {
+		if body.Level = r.FormValue("level"); !slices.Contains(logLevels, body.Level) {
+			return body, InputError("choose a log level")
+		}
+	}
+	return body, nil
+}
+
+// confirmAction asks once more, with what it costs.
+func (c *Console) confirmAction(w http.ResponseWriter, r *http.Request, s *session) error {
+	body, err := c.chosen(r)
+	if err != nil {
+		return err
+	}
+	return c.actionPage(w, r, s, http.StatusOK, "confirm", body)
+}
+
+func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) error {
+	body, err := c.chosen(r)
+	if err != nil {
+		return err
+	}
+	if r.PostFormValue("confirmed") != "yes" {
+		return c.actionPage(w, r, s, http.StatusUnprocessableEntity, "confirm", body)
+	}
+	c.options.Logger.Info("an operator acts from the console", "user", s.user, "action", body.Chosen.Name, "table", body.Table, "level", body.Level)
+	body.Results, err = c.options.Source.Act(r.Context(), Action{Name: body.Chosen.Name, Table: body.Table, Level: body.Level, User: s.user})
+	status := http.StatusOK
+	if err != nil {
+		if wrong := InputError(""); !errors.As(err, &wrong) {
+			c.options.Logger.Warn("an action from the console failed", "action", body.Chosen.Name, "error", err)
+		}
+		body.Problem, status = err.Error(), http.StatusUnprocessableEntity
+	}
+	return c.actionPage(w, r, s, status, "done", body)
+}

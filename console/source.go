@@ -1,0 +1,303 @@
+package console
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// Source is where the console's figures come from, and what acts for it. Its answers hold
+// no value of a source row but what readers may see of the release.
+type Source interface {
+	// Site names what is watched; it does not wait for anything.
+	Site() Site
+	Overview(ctx context.Context) (Overview, error)
+	// Table describes one protected table; ErrUnknown where there is none of the name.
+	Table(ctx context.Context, name string) (Table, error)
+	Activity(ctx context.Context) (Activity, error)
+	// Settings are what the process runs under. No secret is among them.
+	Settings() []Section
+	// Methods are the names of the methods that a table's constraints leave.
+	Methods(ctx context.Context, table string) (Choices, error)
+	// Try measures what other parameters would do to a table, on a sample of its records.
+	// It tells after each run what is known, and returns when all have ended or ctx has.
+	Try(ctx context.Context, parameters Parameters, tell func(Trial)) (Trial, error)
+	// Act does something and says in a sentence or more what came of it.
+	Act(ctx context.Context, a Action) ([]string, error)
+}
+
+// ErrUnknown says that there is nothing of the name that was given.
+var ErrUnknown = errors.New("there is nothing of this name")
+
+// InputError is a mistake of who filled in a form, in words for them.
+type InputError string
+
+func (e InputError) Error() string { return string(e) }
+
+// Site is what a console watches.
+type Site struct {
+	Database string   `json:"database"`
+	Version  string   `json:"version"`
+	Process  string   `json:"process"` // machine and process that shows the console
+	Tables   []string `json:"tables"`  // protected, in the configuration's order
+}
+
+// Overview is what the first page shows.
+type Overview struct {
+	At          time.Time   `json:"at"` // the server's clock
+	Needs       []Need      `json:"needs"`
+	Tables      []Release   `json:"tables"`
+	Views       []View      `json:"views"`
+	Replication Replication `json:"replication"`
+	Processes   []Process   `json:"processes"`
+	// Silent is how many processes have not answered.
+	Silent int `json:"silent"`
+}
+
+// Need is something that waits for the operator.
+type Need struct {
+	What string `json:"what"`
+	Fix  string `json:"fix"`
+}
+
+// Release is a protected table in figures.
+type Release struct {
+	Table       string   `json:"table"`
+	State       string   `json:"state"` // published, unpublished or halted
+	Problem     string   `json:"problem,omitempty"`
+	Fix         string   `json:"fix,omitempty"`
+	Asked       string   `json:"asked,omitempty"`
+	Method      string   `json:"method"`
+	Updates     string   `json:"updates"` // immediate or guarded
+	Constraints []string `json:"constraints"`
+	Generation  int64    `json:"generation"`
+	Records     int64    `json:"records"`
+	Rows        int64    `json:"rows"`
+	Classes     int64    `json:"classes"`
+	Withheld    int64    `json:"withheld"`
+	// Waiting, Stale, Ghosts and Expired are 0 unless the table is guarded; the times are
+	// those of the first, nil without one.
+	Waiting       int64      `json:"waiting"`
+	OldestWaiting *time.Time `json:"oldest_waiting"`
+	Stale         int64      `json:"stale"`
+	OldestStale   *time.Time `json:"oldest_stale"`
+	Ghosts        int64      `json:"ghosts"`
+	Expired       int64      `json:"expired"`
+	// Loss is the information loss that was measured last, 0 to 1; nil before.
+	Loss  *float64 `json:"information_loss"`
+	Proof *Proof   `json:"proof"` // nil before the first
+}
+
+// View is a published view.
+type View struct {
+	Name    string `json:"view"`
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+}
+
+// Proof is what the verifier found.
+type Proof struct {
+	At         time.Time `json:"at"`
+	Generation int64     `json:"generation"`
+	Passed     bool      `json:"passed"`
+	Checks     []Check   `json:"checks"`
+}
+
+// Failed counts the checks that did not pass.
+func (p Proof) Failed() int {
+	failed := 0
+	for _, c := range p.Checks {
+		if !c.Passed {
+			failed++
+		}
+	}
+	return failed
+}
+
+// Check is one promise.
+type Check struct {
+	Name       string   `json:"name"`
+	Passed     bool     `json:"passed"`
+	Violations int64    `json:"violations"`
+	Examples   []string `json:"examples,omitempty"`
+}
+
+// Replication is how far releases are behind the source.
+type Replication struct {
+	State    string    `json:"state"` // of this process
+	Slot     string    `json:"slot"`
+	Position string    `json:"position"`
+	Since    time.Time `json:"since"`
+	Behind   int64     `json:"behind_bytes"`
+	// Lag is the age of the oldest change that readers do not see; nil where this process
+	// does not measure it.
+	Lag      *time.Duration `json:"lag_ns"`
+	Exists   bool           `json:"slot_exists"`
+	Active   bool           `json:"slot_active"`
+	Retained int64          `json:"retained_bytes"`
+	// Alarm is the bound of Retained from which the log warns; 0 is none.
+	Alarm     int64  `json:"alarm_bytes"`
+	WALStatus string `json:"wal_status"`
+	Safe      *int64 `json:"safe_wal_bytes"`
+	// Applier says where changes are applied, empty where nobody does.
+	Applier string `json:"applier"`
+}
+
+// Process is one kproxy that serves.
+type Process struct {
+	Name        string `json:"process"`
+	Sessions    int    `json:"sessions"`
+	Connections int    `json:"connections"` // those of sessions among them
+}
+
+// Table is all that the page of a table shows.
+type Table struct {
+	At time.Time `json:"at"`
+	Release
+	Columns []Column `json:"columns"`
+	// Sizes are how many classes have so many rows, ascending; K is the smallest size
+	// that is allowed, 0 where nothing says.
+	Sizes []SizeCount `json:"class_sizes"`
+	K     int         `json:"k"`
+	Risk  Risk        `json:"risk"`
+	// Measured is how many records the information loss was measured on, of whole
+	// classes; 0 where it was not.
+	Measured int     `json:"measured_records"`
+	History  []Loss  `json:"loss_history"`
+	Preview  Preview `json:"preview"`
+}
+
+// Column is a column of a policy.
+type Column struct {
+	Name      string   `json:"name"`
+	Role      string   `json:"role"`
+	Hierarchy string   `json:"hierarchy,omitempty"`
+	Published []string `json:"published"` // names of columns with their types
+	// Loss is the column's information loss, 0 to 1; nil for what is not generalized.
+	Loss *float64 `json:"information_loss"`
+}
+
+// SizeCount says how many classes have so many rows.
+type SizeCount struct {
+	Size    int   `json:"size"`
+	Classes int64 `json:"classes"`
+}
+
+// Risk is how likely who knows that somebody is in the table finds the record, 0 to 1:
+// the prosecutor's risk.
+type Risk struct {
+	Highest float64 `json:"highest"`
+	Average float64 `json:"average"`
+}
+
+// Loss is the information loss at one moment.
+type Loss struct {
+	At         time.Time `json:"at"`
+	Loss       float64   `json:"information_loss"`
+	Generation int64     `json:"generation"`
+}
+
+// Preview is the beginning of a release as readers see it. Reason says why there is none.
+type Preview struct {
+	Columns []string    `json:"columns"`
+	Rows    [][]*string `json:"rows"` // nil is NULL
+	Reason  string      `json:"reason,omitempty"`
+}
+
+// Activity is what clients do.
+type Activity struct {
+	At       time.Time `json:"at"`
+	Sessions []Session `json:"sessions"`
+	Slow     []Shape   `json:"slow"`
+	Refused  []Shape   `json:"refused"`
+	// Hidden says why there is nothing about statements; empty where there is.
+	Hidden string `json:"hidden,omitempty"`
+}
+
+// Session is a client that is connected to this process.
+type Session struct {
+	User        string    `json:"user"`
+	Reader      string    `json:"reader"`
+	Client      string    `json:"client"`
+	Application string    `json:"application"`
+	Since       time.Time `json:"since"`
+	State       string    `json:"state"`
+	// Shape is the statement that runs, without its constants, and StatementSince since
+	// when; empty and zero where none does.
+	Shape          string    `json:"shape"`
+	StatementSince time.Time `json:"statement_since"`
+}
+
+// Shape is statements that differ in constants alone.
+type Shape struct {
+	Shape    string    `json:"shape"`
+	SQLSTATE string    `json:"sqlstate,omitempty"`
+	Count    int64     `json:"count"`
+	Mean     float64   `json:"mean_seconds"`
+	Longest  float64   `json:"longest_seconds"`
+	Last     time.Time `json:"last"`
+}
+
+// Section is a part of the configuration.
+type Section struct {
+	Name     string    `json:"name"`
+	Settings []Setting `json:"settings"`
+}
+
+// Setting is one of them.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// Action is something that the operator wants done.
+type Action struct {
+	Name  string // reload, resync, rebuild, reanonymize or loglevel
+	Table string // empty is all, where that can be
+	Level string // of loglevel: debug, info, warn or error
+	User  string // who wants it
+}
+
+// Choices are what a trial of a table can be asked for.
+type Choices struct {
+	Methods []string `json:"methods"` // those that can honor the constraints
+	Method  string   `json:"method"`  // in force
+	K       int      `json:"k"`       // in force, 0 where the policy has no k to vary
+	L       float64  `json:"l"`       // likewise
+}
+
+// Parameters are what a trial is asked for.
+type Parameters struct {
+	Table   string   `json:"table"`
+	Methods []string `json:"methods"`
+	K       []int    `json:"k"` // ascending
+	L       float64  `json:"l"` // 0 leaves the policy's own
+	Sample  int      `json:"sample_records"`
+}
+
+// Trial is what is known of one.
+type Trial struct {
+	Records int   `json:"records"` // in the sample
+	Of      int64 `json:"of"`      // in the table
+	Done    int   `json:"done"`    // runs
+	Total   int   `json:"total"`
+	// Runs are those that have ended, by method and k.
+	Runs []Run `json:"runs"`
+}
+
+// Run is one method under one k.
+type Run struct {
+	Method   string  `json:"method"`
+	K        int     `json:"k"`
+	L        float64 `json:"l"`
+	InForce  bool    `json:"in_force"`
+	Refused  string  `json:"refused,omitempty"`
+	Loss     float64 `json:"information_loss"`
+	Highest  float64 `json:"highest_risk"`
+	Average  float64 `json:"average_risk"`
+	Classes  int     `json:"classes"`
+	Smallest int     `json:"smallest_class"`
+	Largest  int     `json:"largest_class"`
+	Withheld int     `json:"withheld"`
+	Seconds  float64 `json:"seconds"`
+}

@@ -1,0 +1,117 @@
+package console
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestParametersAreRead(t *testing.T) {
+	t.Parallel()
+	c := Choices{Methods: []string{"hilbert", "datafly"}, Method: "hilbert", K: 5, L: 2}
+	p, err := readParameters(url.Values{"method": {"datafly"}, "k": {"10, 2 2;50"}, "l": {" 3 "}, "sample": {"1000"}}, "t", c)
+	if err != nil || !slices.Equal(p.K, []int{2, 5, 10, 50}) || p.L != 3 || p.Sample != 1000 || !slices.Equal(p.Methods, []string{"datafly"}) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for _, wrong := range []url.Values{
+		{},
+		{"method": {"mondrian"}},
+		{"method": {"hilbert"}, "k": {"1"}},
+		{"method": {"hilbert"}, "k": {"101"}},
+		{"method": {"hilbert"}, "k": {"x"}},
+		{"method": {"hilbert"}, "l": {"NaN"}},
+		{"method": {"hilbert"}, "l": {"0"}},
+		{"method": {"hilbert"}, "sample": {"99"}},
+		{"method": {"hilbert"}, "sample": {"1000000"}},
+		{"method": {"hilbert", "datafly"}, "k": {"2 3 4 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33"}},
+	} {
+		if _, err := readParameters(wrong, "t", c); err == nil {
+			t.Errorf("%v was taken", wrong)
+		}
+	}
+}
+
+// await waits until no trial runs.
+func (d *desk) await() job {
+	d.t.Helper()
+	for range 500 {
+		if j, known, active := d.console.trials.of(testTable); known && active == "" {
+			return j
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	d.t.Fatal("the trial did not end")
+	return job{}
+}
+
+func TestTrialsRunOneAtATime(t *testing.T) {
+	t.Parallel()
+	d := loggedIn(t, nil)
+	d.source.gate = make(chan struct{})
+	form := url.Values{"csrf": {d.csrf()}, "method": {"hilbert"}, "k": {"2, 10"}}
+	path := "/whatif/" + testTable
+	if a := d.ask(http.MethodPost, path, form); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("beginning: %s", a.Status)
+	}
+	if a := d.ask(http.MethodPost, "/whatif/public.staff", form); a.StatusCode != http.StatusUnprocessableEntity {
+		t.Errorf("a second trial: %s", a.Status)
+	}
+	if text := d.ask(http.MethodGet, path, nil).text; !strings.Contains(text, "<progress") {
+		t.Error("no progress is shown")
+	}
+	d.ask(http.MethodPost, path+"/cancel", form)
+	if j := d.await(); j.State != stateFailed || j.Problem != trialCanceled {
+		t.Errorf("canceled: %+v", j)
+	}
+	close(d.source.gate)
+	if a := d.ask(http.MethodPost, path, form); a.StatusCode != http.StatusSeeOther {
+		t.Fatalf("beginning again: %s", a.Status)
+	}
+	if j := d.await(); j.State != stateDone || len(j.Trial.Runs) != 3 {
+		t.Errorf("done: %+v", j)
+	}
+	text := d.ask(http.MethodGet, path, nil).text
+	for _, want := range []string{"Information loss by k", "Highest risk by k", "k = 5 in force", `<tr class="in-force">`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+func TestFiguresAreWritten(t *testing.T) {
+	t.Parallel()
+	for got, want := range map[string]string{
+		number(1234567): "1,234,567", number(-1000): "−1,000", number(7): "7", percent(0.2): "20.0 %", percent(1): "100 %", percent(0): "0 %",
+		percent(0.00001): "< 0.1 %", byteSize(1 << 20): "1.0 MB", byteSize(5): "5 B", byteSize(200 << 30): "200 GB",
+		shortDuration(90 * time.Second): "1 min 30 s", shortDuration(26 * time.Hour): "1 d 2 h", ago(0): "just now", ago(3 * time.Hour): "3 h ago",
+	} {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestHistogramsAreBounded(t *testing.T) {
+	t.Parallel()
+	var sizes []SizeCount
+	var total int64
+	for size := 5; size < 5000; size += 7 {
+		sizes = append(sizes, SizeCount{size, int64(size % 13)})
+		total += int64(size % 13)
+	}
+	c := histogram(sizes, 5)
+	if len(c.Bars) > maxBars+1 || len(c.XTicks) > 14 {
+		t.Errorf("%d bars, %d labels", len(c.Bars), len(c.XTicks))
+	}
+	for _, b := range c.Bars {
+		if b.X < left || b.X+b.Width > right+1 || b.Y < top-1 || b.Y+b.Height > bottom+1 {
+			t.Errorf("a bar leaves the picture: %+v", b)
+		}
+	}
+	if histogram(nil, 5) != nil || lossChart(nil) != nil {
+		t.Error("charts of nothing")
+	}
+}
