@@ -56,6 +56,11 @@ func (c *Config) Locate(table catalog.Name, column string) Position {
 	return c.places.locate(table, column)
 }
 
+// LocateSetting says where a setting stands, given by its keys as in upstream.owner.user.
+// Of one that is not written the nearest section around it is told, and without one the
+// file, with line 0.
+func (c *Config) LocateSetting(path string) Position { return c.places.setting(path) }
+
 // TLS is how client connections are encrypted.
 type TLS struct {
 	// Mode defaults to TLSRequire when there is a certificate, else to TLSOff.

@@ -42,6 +42,9 @@ func parse(file string, text []byte, around *surroundings) (*Config, error) {
 	c := defaults()
 	if root := r.document(text); root != nil {
 		r.config(root, &c)
+		if len(r.problems) == 0 {
+			r.places.note(root, "", 0)
+		}
 	}
 	c.places = r.places
 	if err := r.problems.asError(file); err != nil {

@@ -17,6 +17,8 @@ type places struct {
 	tables map[catalog.Name]place
 	// functions are the lines of functions, whose names are not those of tables.
 	functions map[catalog.Name]int
+	// settings are the lines of keys, by their paths.
+	settings map[string]int
 }
 
 type place struct {
@@ -25,7 +27,7 @@ type place struct {
 }
 
 func newPlaces(file string) places {
-	return places{file: file, tables: make(map[catalog.Name]place), functions: make(map[catalog.Name]int)}
+	return places{file: file, tables: make(map[catalog.Name]place), functions: make(map[catalog.Name]int), settings: make(map[string]int)}
 }
 
 func (p places) locate(table catalog.Name, column string) Position {
@@ -37,6 +39,40 @@ func (p places) locate(table catalog.Name, column string) Position {
 		return Position{File: p.file, Line: line}
 	}
 	return Position{File: p.file, Line: at.line}
+}
+
+// setting is the place of a key, or of the nearest one above it.
+func (p places) setting(path string) Position {
+	for {
+		if line, written := p.settings[path]; written {
+			return Position{File: p.file, Line: line}
+		}
+		above := strings.LastIndexByte(path, '.')
+		if above < 0 {
+			return Position{File: p.file}
+		}
+		path = path[:above]
+	}
+}
+
+// deepestSetting is how many keys lead to the settings that are located.
+const deepestSetting = 3
+
+// note keeps the lines of a document's keys, and of those below them.
+func (p places) note(n *yaml.Node, above string, depth int) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
+	if n.Kind != yaml.MappingNode || depth == deepestSetting {
+		return
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		path := strings.TrimPrefix(above+"."+n.Content[i].Value, ".")
+		p.settings[path] = n.Content[i].Line
+		if path != "tables" {
+			p.note(n.Content[i+1], path, depth+1)
+		}
+	}
 }
 
 // claim is a relation's one mention, as protected or as readable.

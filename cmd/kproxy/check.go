@@ -1,49 +1,99 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/config"
 )
 
 func newCheck() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "check",
 		Short: "Verify the configuration against the database, and what the reader role can reach",
-		Args:  noArguments,
+		Long: `Check looks at the database as 'kproxy serve' does when it starts, and reports all that
+stands in the way: of the server, the roles, the publication, each protected table, each
+readable relation and function. It changes nothing.
+
+Findings are in groups, by what they are about. Each has the line of the configuration
+that it is about, where there is one, a code in brackets that does not change between
+versions, and the fix: SQL for an administrator, lines for the configuration, or a command.
+
+  error    'kproxy serve' would not start, or would withdraw what is named
+  warning  worth mending, but breaks no promise by itself
+  hint     worth knowing
+
+Exit codes: 0 no error was found, 1 one was, or the database could not be asked, 2 wrong
+command line.`,
+		Example: `  kproxy check -c kproxy.yaml
+  kproxy check --json | jq -r '.findings[] | select(.severity == "error") | .fix'`,
+		Args: noArguments,
 	}
 	path := configFlag(c)
+	asJSON := jsonFlag(c)
+	quiet := quietFlag(c, "show errors only")
+	limited := timeoutFlag(c, 0, "check for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
 		}
-		checked, err := daemon.Check(c.Context(), cfg)
+		report, err := examine(ctx, cfg)
 		if err != nil {
 			return err
 		}
-		report := checked.Report
-		if len(report.Errors()) == 0 {
-			advice, err := daemon.Advise(c.Context(), cfg, checked.Publications)
-			if err != nil {
-				return err
-			}
-			report = append(report, advice...)
+		if *quiet {
+			report = report.Errors()
 		}
-		if len(report) > 0 {
-			fmt.Fprintln(c.OutOrStdout(), daemon.FormatReport(cfg, report))
+		if *asJSON {
+			err = writeJSON(c.OutOrStdout(), report)
+		} else {
+			_, err = fmt.Fprint(c.OutOrStdout(), report.String())
 		}
-		if errs := report.Errors(); len(errs) > 0 {
-			if daemon.Alone(cfg.Policy, errs) {
-				return errors.New("the check failed: 'kproxy serve' would withdraw what is named, or refuse to start if it has published nothing of it yet")
-			}
-			return errors.New("the check failed: 'kproxy serve' would refuse to start")
+		if err != nil {
+			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "ok: %d protected tables can be published, and the reader role reaches no raw row\n", len(cfg.Policy.Tables))
-		return nil
+		return verdict(c, cfg, report, *quiet || *asJSON)
 	}
 	return c
+}
+
+// examine looks at the database, and at what the policy may not have meant where nothing
+// is wrong.
+func examine(ctx context.Context, cfg *config.Config) (daemon.Examination, error) {
+	checked, err := daemon.Check(ctx, cfg)
+	if err != nil {
+		return daemon.Examination{}, err
+	}
+	report := checked.Report
+	if len(report.Errors()) == 0 {
+		advice, err := daemon.Advise(ctx, cfg, checked.Publications)
+		if err != nil {
+			return daemon.Examination{}, err
+		}
+		report = append(report, advice...)
+	}
+	return daemon.Examined(cfg, report), nil
+}
+
+func verdict(c *cobra.Command, cfg *config.Config, report daemon.Examination, silent bool) error {
+	switch {
+	case report.OK && silent:
+		return nil
+	case report.OK:
+		_, err := fmt.Fprintf(c.OutOrStdout(), "ok: %d protected tables can be published, and the reader role reaches no raw row\n", len(cfg.Policy.Tables))
+		return err
+	case report.Alone:
+		return failure{codeCheck, "apply the fixes", errors.New("the check failed: 'kproxy serve' would withdraw what is named, or refuse to start if it has published nothing of it yet")}
+	}
+	return failure{codeCheck, "apply the fixes", errors.New("the check failed: 'kproxy serve' would refuse to start")}
 }

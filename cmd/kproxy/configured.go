@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -21,12 +24,41 @@ func configFlag(c *cobra.Command) *string {
 	return c.Flags().StringP("config", "c", def, "configuration `FILE` (environment: "+configEnv+"); config.example.yaml explains every setting")
 }
 
+// timeoutFlag adds --timeout to a command and returns what bounds a context by it.
+func timeoutFlag(c *cobra.Command, byDefault time.Duration, what string) func(context.Context) (context.Context, context.CancelFunc, error) {
+	if byDefault == 0 {
+		what += " (default: as long as it takes)"
+	}
+	timeout := c.Flags().Duration("timeout", byDefault, what)
+	return func(ctx context.Context) (context.Context, context.CancelFunc, error) {
+		switch {
+		case *timeout < 0, *timeout == 0 && c.Flags().Changed("timeout"):
+			return nil, nil, usageError{errors.New("--timeout takes a positive duration")}
+		case *timeout == 0:
+			ctx, cancel := context.WithCancel(ctx)
+			return ctx, cancel, nil
+		}
+		ctx, cancel := context.WithTimeout(ctx, *timeout)
+		return ctx, cancel, nil
+	}
+}
+
+// quietFlag adds --quiet to a command.
+func quietFlag(c *cobra.Command, what string) *bool {
+	return c.Flags().BoolP("quiet", "q", false, what)
+}
+
 func loadConfig(path string) (*config.Config, error) {
 	c, err := config.Load(path)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
+		return nil, unusable(err)
 	}
 	return c, nil
+}
+
+// unusable says that a configuration has mistakes.
+func unusable(err error) error {
+	return failure{codeConfiguration, "correct the file; config.example.yaml explains every setting", fmt.Errorf("the configuration cannot be used:\n%w", err)}
 }
 
 // parseConfig reads a configuration without looking for what it names: passwords
@@ -38,7 +70,7 @@ func parseConfig(path string) (*config.Config, error) {
 	}
 	c, err := config.Parse(path, text)
 	if err != nil {
-		return nil, fmt.Errorf("the configuration cannot be used:\n%w", err)
+		return nil, unusable(err)
 	}
 	return c, nil
 }

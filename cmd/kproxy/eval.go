@@ -69,6 +69,7 @@ are run that can honor the constraints.
 	flags.Uint64Var(&e.grid.Seed, "seed", 1, "`SEED` of the methods and of the query workload")
 	flags.StringVar(&e.out, "out", "", "write the report into this `FOLDER`")
 	flags.BoolVar(&e.json, "json", false, "print JSON instead of the table")
+	_ = c.RegisterFlagCompletionFunc("methods", completeMethods) // the flag is there
 	for _, name := range []string{"l", "alpha"} {
 		flags.Lookup(name).DefValue = "" // the help's "(default [])" contradicts what it says
 	}

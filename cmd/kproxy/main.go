@@ -4,22 +4,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/spf13/cobra"
-)
-
-// Exit codes.
-const (
-	exitOK      = 0
-	exitFailure = 1 // what was asked for could not be done, or did not hold
-	exitUsage   = 2 // the command line is wrong
-	exitNeeded  = 3 // what was asked for was shown, and needs the operator
 )
 
 func main() {
@@ -29,31 +19,16 @@ func main() {
 	os.Exit(code)
 }
 
-// usageError marks mistakes on the command line.
-type usageError struct{ error }
-
-// errNeeded is the end of a command that has shown what needs the operator.
-var errNeeded = errors.New("something needs the operator")
-
 func run(ctx context.Context, arguments []string) int {
 	root := newRoot()
 	root.SetArgs(arguments)
 	command, err := root.ExecuteContextC(ctx)
-	switch usage := (usageError{}); {
-	case err == nil:
+	if err == nil {
 		return exitOK
-	case errors.Is(err, errNeeded):
-		return exitNeeded
-	case errors.As(err, &usage):
-		fmt.Fprintf(os.Stderr, "kproxy: %v\nRun '%s --help' for what it takes.\n", err, command.CommandPath())
-		return exitUsage
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		fmt.Fprintln(os.Stderr, "kproxy: interrupted")
-		return exitFailure
-	default:
-		fmt.Fprintf(os.Stderr, "kproxy: %v\n", err)
-		return exitFailure
 	}
+	p := problemOf(ctx, err, command)
+	p.write(os.Stderr, wantsJSON(command, arguments))
+	return p.exitCode()
 }
 
 func newRoot() *cobra.Command {
@@ -74,12 +49,15 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy status     show how fresh the published tables are, and what needs you
   kproxy reload     have running processes read their configuration again
   kproxy resync     compare tables with their source and apply the difference
+  kproxy explain    show what becomes of a statement, and why one is refused
+  kproxy user       add, list and remove users
   kproxy init       draft a policy from the data
   kproxy eval       compare methods and parameters on your data
 
 Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line, 3 (of status) something
-needs the operator.`,
-		Version:       version(),
+needs the operator. With --json, errors are {"error": {"code", "message", "hint"}} on standard
+error.`,
+		Version:       thisBuild().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 		Args: func(_ *cobra.Command, arguments []string) error {
@@ -91,7 +69,8 @@ needs the operator.`,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth())
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(),
+		newVersion(), newSchema(), newGenerate())
 	return root
 }
 
@@ -101,12 +80,4 @@ func noArguments(c *cobra.Command, arguments []string) error {
 		return usageError{fmt.Errorf("%s takes no argument, but was given %q", c.CommandPath(), arguments[0])}
 	}
 	return nil
-}
-
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "(unknown)"
-	}
-	return info.Main.Version
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bufio"
+	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -14,7 +16,7 @@ import (
 )
 
 func newPassword() *cobra.Command {
-	return &cobra.Command{
+	c := &cobra.Command{
 		Use:   "password",
 		Short: "Turn a password into the SCRAM-SHA-256 verifier that a configuration's user needs",
 		Long: `Password reads a password, from the terminal without echo or from standard
@@ -22,26 +24,45 @@ input's first line, and prints the verifier to write into the configuration:
 
   users:
     - name: analyst
-      verifier: SCRAM-SHA-256$4096:...`,
+      verifier: SCRAM-SHA-256$4096:...
+
+'kproxy user add' does both.`,
 		Args: noArguments,
-		RunE: func(c *cobra.Command, _ []string) error {
-			password, err := readPassword()
-			if err != nil {
-				return err
-			}
-			verifier, err := scram.New(password)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintln(c.OutOrStdout(), verifier)
-			return nil
-		},
 	}
+	asJSON := jsonFlag(c)
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		password, err := readPassword(c.InOrStdin(), isTerminal())
+		if err != nil {
+			return err
+		}
+		verifier, err := scram.New(password)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			return writeJSON(c.OutOrStdout(), map[string]string{"verifier": verifier.String()})
+		}
+		_, err = fmt.Fprintln(c.OutOrStdout(), verifier)
+		return err
+	}
+	return c
 }
 
-func readPassword() (string, error) {
-	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		line, err := bufio.NewReader(os.Stdin).ReadString('\n')
+// newSecret is a password that nobody has to remember, of 128 random bits and more.
+func newSecret() string { return strings.ToLower(rand.Text()) }
+
+func isTerminal() bool { return term.IsTerminal(int(os.Stdin.Fd())) }
+
+// longestPassword is far above what a password can be, in bytes.
+const longestPassword = 4096
+
+// readPassword asks at the terminal, or reads the first line of what is piped in.
+func readPassword(in io.Reader, terminal bool) (string, error) {
+	if !terminal {
+		line, err := bufio.NewReader(io.LimitReader(in, longestPassword)).ReadString('\n')
+		if errors.Is(err, io.EOF) {
+			err = nil
+		}
 		password := strings.TrimRight(line, "\r\n")
 		if password == "" {
 			return "", errors.Join(errors.New("there is no password on standard input"), err)

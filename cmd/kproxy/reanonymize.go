@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +16,6 @@ import (
 
 func newReanonymize() *cobra.Command {
 	var noWait bool
-	var timeout time.Duration
 	c := &cobra.Command{
 		Use:   "reanonymize [TABLE ...]",
 		Short: "Have the running kproxy make the classes of tables anew",
@@ -39,11 +37,19 @@ Loss is the share of the information that generalization takes away, before and 
 	path := configFlag(c)
 	flags := c.Flags()
 	flags.BoolVar(&noWait, "no-wait", false, "do not wait for the outcome, which is logged by 'kproxy serve'")
-	flags.DurationVar(&timeout, "timeout", 0, "wait at most `LONG` for the outcome (default: as long as it takes)")
+	limited := timeoutFlag(c, 0, "wait at most `LONG` for the outcome")
+	asJSON := jsonFlag(c)
+	quiet := quietFlag(c, "no progress on standard error")
+	c.ValidArgsFunction = completeTables
 	c.RunE = func(c *cobra.Command, arguments []string) error {
-		if timeout < 0 || noWait && timeout > 0 {
-			return usageError{errors.New("--timeout takes a positive duration, and has no meaning with --no-wait")}
+		if noWait && c.Flags().Changed("timeout") {
+			return usageError{errors.New("--timeout has no meaning with --no-wait")}
 		}
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
@@ -52,27 +58,31 @@ Loss is the share of the information that generalization takes away, before and 
 		for _, name := range arguments {
 			tables = append(tables, catalog.ParseName(name))
 		}
-		ctx := c.Context()
-		if timeout > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, timeout)
-			defer cancel()
-		}
 		bar := newProgress(os.Stderr)
 		defer bar.done()
-		results, err := daemon.Reanonymize(ctx, cfg, tables, !noWait, func(results []ksync.Renewed) { bar.say(waitingFor(results)) })
+		results, err := daemon.Reanonymize(ctx, cfg, tables, !noWait, func(results []ksync.Renewed) {
+			if !*quiet {
+				bar.say(waitingFor(results))
+			}
+		})
 		bar.done()
 		if errors.Is(err, context.DeadlineExceeded) {
-			return fmt.Errorf("the outcome was not known after %s: the requests stay, and 'kproxy serve' logs it", timeout)
+			return failure{codeTimeout, "'kproxy serve' logs the outcome", errors.New("the outcome was not known in time: the requests stay, and 'kproxy serve' logs it")}
 		}
 		if err != nil {
 			return err
 		}
-		if noWait {
-			_, err := fmt.Fprintln(c.OutOrStdout(), "asked for: 'kproxy serve' logs the outcome")
-			return err
+		out := c.OutOrStdout()
+		switch {
+		case noWait:
+			return writeAsked(out, *asJSON, "'kproxy serve' logs the outcome")
+		case *asJSON:
+			if err := writeJSON(out, asked{Waited: true, Outcomes: renewals(results)}); err != nil {
+				return err
+			}
+			out = io.Discard
 		}
-		return writeRenewed(c.OutOrStdout(), results)
+		return writeRenewed(out, results)
 	}
 	return c
 }
@@ -91,6 +101,18 @@ func waitingFor(results []ksync.Renewed) string {
 	return "done"
 }
 
+func renewals(results []ksync.Renewed) []outcome {
+	all := []outcome{}
+	for _, r := range results {
+		one := outcome{Table: r.Table.String(), Done: r.Problem == "", Problem: r.Problem}
+		if one.Done {
+			one.Before, one.Afresh, one.Adopted = &r.Before, &r.Afresh, &r.Adopted
+		}
+		all = append(all, one)
+	}
+	return all
+}
+
 // writeRenewed tells the outcomes; one that made nothing is a failure.
 func writeRenewed(w io.Writer, results []ksync.Renewed) error {
 	var failed []error
@@ -107,5 +129,8 @@ func writeRenewed(w io.Writer, results []ksync.Renewed) error {
 			return err
 		}
 	}
-	return errors.Join(failed...)
+	if len(failed) > 0 {
+		return failure{codeRefused, "'kproxy serve' logs the reason", errors.Join(failed...)}
+	}
+	return nil
 }

@@ -55,11 +55,19 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command) *cobra.Command {
 	path := configFlag(c)
 	flags := c.Flags()
 	noWait := flags.Bool("no-wait", false, "do not wait for the outcome, which 'kproxy serve' logs")
-	timeout := flags.Duration("timeout", 0, "wait at most `LONG` for the outcome (default: as long as it takes)")
+	limited := timeoutFlag(c, 0, "wait at most `LONG` for the outcome")
+	asJSON := jsonFlag(c)
+	quiet := quietFlag(c, "no progress on standard error")
+	c.ValidArgsFunction = completeTables
 	c.RunE = func(c *cobra.Command, arguments []string) error {
-		if *timeout < 0 || *noWait && *timeout > 0 {
-			return usageError{errors.New("--timeout takes a positive duration, and has no meaning with --no-wait")}
+		if *noWait && c.Flags().Changed("timeout") {
+			return usageError{errors.New("--timeout has no meaning with --no-wait")}
 		}
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
@@ -68,31 +76,72 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command) *cobra.Command {
 		for _, name := range arguments {
 			tables = append(tables, catalog.ParseName(name))
 		}
-		ctx := c.Context()
-		if *timeout > 0 {
-			var cancel context.CancelFunc
-			ctx, cancel = context.WithTimeout(ctx, *timeout)
-			defer cancel()
-		}
 		bar, began := newProgress(os.Stderr), time.Now()
 		defer bar.done()
-		wished, err := daemon.Ask(ctx, cfg, wish, tables, !*noWait, func(wished []daemon.Wished) { bar.say(awaited(wished, time.Since(began))) })
+		wished, err := daemon.Ask(ctx, cfg, wish, tables, !*noWait, func(wished []daemon.Wished) {
+			if !*quiet {
+				bar.say(awaited(wished, time.Since(began)))
+			}
+		})
 		bar.done()
+		out := c.OutOrStdout()
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
-			return fmt.Errorf("the outcome was not known after %s: the wish stays, and 'kproxy serve' logs it", *timeout)
+			return failure{codeTimeout, "'kproxy status' shows the outcome", fmt.Errorf("the outcome was not known after %s: the wish stays, and 'kproxy serve' logs it", time.Since(began).Round(time.Second))}
 		case errors.Is(err, daemon.ErrNobodyApplies):
-			_, err := fmt.Fprintln(c.OutOrStdout(), "asked for:", err)
-			return err
+			return writeAsked(out, *asJSON, err.Error())
 		case err != nil:
 			return err
 		case *noWait:
-			_, err := fmt.Fprintln(c.OutOrStdout(), "asked for: 'kproxy serve' logs the outcome, and 'kproxy status' shows it")
-			return err
+			return writeAsked(out, *asJSON, "'kproxy serve' logs the outcome, and 'kproxy status' shows it")
 		}
-		return writeWished(c.OutOrStdout(), wished, done)
+		if *asJSON {
+			if err := writeJSON(out, asked{Waited: true, Outcomes: outcomesOf(wished)}); err != nil {
+				return err
+			}
+			out = io.Discard
+		}
+		return writeWished(out, wished, done)
 	}
 	return c
+}
+
+// asked is what came of a wish, as JSON.
+type asked struct {
+	// Waited says that the outcomes are known; Note says otherwise who will know.
+	Waited   bool      `json:"waited"`
+	Note     string    `json:"note,omitempty"`
+	Outcomes []outcome `json:"outcomes"`
+}
+
+// outcome is that of one table.
+type outcome struct {
+	Table   string `json:"table"`
+	Done    bool   `json:"done"`
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+	// Before and Afresh are shares of the information that generalization takes away. They
+	// and Adopted are of 'kproxy reanonymize' alone.
+	Before  *float64 `json:"loss_before,omitempty"`
+	Afresh  *float64 `json:"loss_afresh,omitempty"`
+	Adopted *bool    `json:"adopted,omitempty"`
+}
+
+func outcomesOf(wished []daemon.Wished) []outcome {
+	all := []outcome{}
+	for _, w := range wished {
+		all = append(all, outcome{Table: w.Table, Done: w.Problem == "", Problem: w.Problem, Fix: w.Fix})
+	}
+	return all
+}
+
+// writeAsked tells that nobody waits for the outcome.
+func writeAsked(w io.Writer, asJSON bool, note string) error {
+	if asJSON {
+		return writeJSON(w, asked{Note: note, Outcomes: []outcome{}})
+	}
+	_, err := fmt.Fprintln(w, "asked for:", note)
+	return err
 }
 
 // awaited says which tables are not done yet.
@@ -119,5 +168,8 @@ func writeWished(w io.Writer, wished []daemon.Wished, done string) error {
 			return fmt.Errorf("writing the outcome: %w", err)
 		}
 	}
-	return errors.Join(failed...)
+	if len(failed) > 0 {
+		return failure{codeRefused, "'kproxy status' shows what each table needs", errors.Join(failed...)}
+	}
+	return nil
 }

@@ -43,27 +43,47 @@ line.`,
 	}
 	path := configFlag(c)
 	try := c.Flags().Bool("check", false, "only say what would change")
-	timeout := c.Flags().Duration("timeout", reloadPatience, "wait at most `LONG` for the answers")
+	asJSON := jsonFlag(c)
+	quiet := quietFlag(c, "show refusals only")
+	limited := timeoutFlag(c, reloadPatience, "wait at most `LONG` for the answers")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		if *timeout <= 0 {
-			return usageError{errors.New("--timeout takes a positive duration")}
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
 		}
+		defer cancel()
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
 		}
-		ctx, cancel := context.WithTimeout(c.Context(), *timeout)
-		defer cancel()
 		answers, silent, err := daemon.AskReload(ctx, cfg, *try)
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		if len(answers)+silent == 0 {
-			return fmt.Errorf("no 'kproxy serve' is running on this database with slot %s: it reads its configuration when it starts", cfg.Slot)
+			return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("no 'kproxy serve' is running on this database with slot %s: it reads its configuration when it starts", cfg.Slot)}
 		}
-		return writeAnswers(c.OutOrStdout(), answers, silent, *try)
+		out := c.OutOrStdout()
+		if *asJSON {
+			if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]daemon.Answer{}, answers...), Silent: silent}); err != nil {
+				return err
+			}
+		}
+		if *quiet || *asJSON {
+			out = io.Discard
+		}
+		return writeAnswers(out, answers, silent, *try)
 	}
 	return c
+}
+
+// reloaded is what the processes said, as JSON.
+type reloaded struct {
+	// Checked says that nothing was taken over.
+	Checked bool            `json:"checked"`
+	Answers []daemon.Answer `json:"answers"`
+	// Silent is how many did not answer.
+	Silent int `json:"silent"`
 }
 
 // writeAnswers tells what the processes said; one that did not take the configuration
@@ -86,5 +106,8 @@ func writeAnswers(w io.Writer, answers []daemon.Answer, silent int, try bool) er
 	if silent > 0 {
 		failed = append(failed, fmt.Errorf("%d running kproxy did not answer; its log tells more", silent))
 	}
-	return errors.Join(failed...)
+	if len(failed) > 0 {
+		return failure{codeRefused, "correct the configuration, or look at the log of the process that did not answer", errors.Join(failed...)}
+	}
+	return nil
 }

@@ -51,6 +51,7 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 	path := configFlag(c)
 	show := c.Flags().Bool("print", false, "print the SQL instead of running it")
 	admin := c.Flags().String("admin-url", "", "connection `URL` of an administrator (environment: "+adminEnv+", which keeps a password off the command line)")
+	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		load := loadConfig
 		if *show {
@@ -76,8 +77,11 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 			if err != nil {
 				return fmt.Errorf("writing the script: %w", err)
 			}
-			fmt.Fprint(c.OutOrStdout(), script)
-			return nil
+			if *asJSON {
+				return writeJSON(c.OutOrStdout(), map[string]string{"sql": script})
+			}
+			_, err = fmt.Fprint(c.OutOrStdout(), script)
+			return err
 		}
 		if *admin == "" {
 			*admin = os.Getenv(adminEnv)
@@ -88,8 +92,11 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 		if err := prepare(c.Context(), *admin, cfg, input, c.ErrOrStderr()); err != nil {
 			return err
 		}
-		fmt.Fprintf(c.OutOrStdout(), "ok: the database is prepared for %d protected tables; 'kproxy check' verifies it\n", len(cfg.Policy.Tables))
-		return nil
+		if *asJSON {
+			return writeJSON(c.OutOrStdout(), map[string]any{"ok": true, "tables": len(cfg.Policy.Tables)})
+		}
+		_, err = fmt.Fprintf(c.OutOrStdout(), "ok: the database is prepared for %d protected tables; 'kproxy check' verifies it\n", len(cfg.Policy.Tables))
+		return err
 	}
 	return c
 }

@@ -37,13 +37,19 @@ be, it keeps more log than replication.alarm allows, or no kproxy applies.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
-	asJSON := c.Flags().Bool("json", false, "write the status as JSON")
+	asJSON := jsonFlag(c)
+	limited := timeoutFlag(c, 0, "ask for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
 		}
-		status, err := daemon.ReadStored(c.Context(), cfg)
+		status, err := daemon.ReadStored(ctx, cfg)
 		if err != nil {
 			return err
 		}

@@ -22,13 +22,19 @@ Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
-	asJSON := c.Flags().Bool("json", false, "write the report as JSON")
+	asJSON := jsonFlag(c)
+	limited := timeoutFlag(c, 0, "prove for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
 		cfg, err := loadConfig(*path)
 		if err != nil {
 			return err
 		}
-		report, err := daemon.Verify(c.Context(), cfg)
+		report, err := daemon.Verify(ctx, cfg)
 		if err != nil {
 			return err
 		}
@@ -41,11 +47,11 @@ Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		}
 		for _, t := range report {
 			if t.Generation == 0 {
-				return fmt.Errorf("table %s has not been published yet: start 'kproxy serve'", t.Table)
+				return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("table %s has not been published yet: start 'kproxy serve'", t.Table)}
 			}
 		}
 		if !report.Passed() {
-			return errors.New("a published table does not keep its promises")
+			return failure{codeUnproven, "the report says which, and what was found", errors.New("a published table does not keep its promises")}
 		}
 		return nil
 	}

@@ -100,6 +100,32 @@ var settings = []setting{
 	{"verify", false, func(c *config.Config) any { return &c.Verify }},
 }
 
+// What TakenAt tells.
+const (
+	atOnce      = "at once"
+	atNextStart = "at the next start"
+)
+
+// TakenAt says when a reload lets a change of a key take effect, given by its path as in
+// [config.Shape.Paths]. It is empty for a section whose keys differ in that, and for a key
+// that no reload compares.
+func TakenAt(path string) string {
+	path = strings.NewReplacer("[]", "", ".*", "").Replace(path)
+	if path == "tables" || strings.HasPrefix(path, "tables.") {
+		return atOnce
+	}
+	best, taken := "", ""
+	for _, s := range settings {
+		if (path == s.key || strings.HasPrefix(path, s.key+".")) && len(s.key) > len(best) {
+			best, taken = s.key, atOnce
+			if s.restart {
+				taken = atNextStart
+			}
+		}
+	}
+	return taken
+}
+
 // servers are how readers reach the database, without what takes effect at the next start.
 func servers(u config.Upstream) any {
 	u.Owner, u.Readers, u.Reader.User, u.Reader.Database = config.Connection{}, nil, "", ""

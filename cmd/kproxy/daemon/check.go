@@ -26,6 +26,12 @@ func (e *CheckError) Error() string {
 	return "the database is not ready to be published:\n" + FormatReport(e.Config, e.Report)
 }
 
+// Code names the kind of error for scripts.
+func (e *CheckError) Code() string { return "check" }
+
+// Hint says what to do.
+func (e *CheckError) Hint() string { return "run 'kproxy check' and apply the fixes" }
+
 // FormatReport writes findings one a line, each with the place in the
 // configuration, what is wrong and the fix.
 func FormatReport(c *config.Config, report inspect.Report) string {

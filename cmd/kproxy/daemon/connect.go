@@ -20,6 +20,12 @@ func (e *connectError) Error() string {
 
 func (e *connectError) Unwrap() error { return e.err }
 
+// Code names the kind of error for scripts.
+func (e *connectError) Code() string { return "connection" }
+
+// Hint says what to do.
+func (e *connectError) Hint() string { return e.fix() }
+
 func (e *connectError) fix() string {
 	refused := (*pgconn.PgError)(nil)
 	if !errors.As(e.err, &refused) {

@@ -1,0 +1,54 @@
+package main
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/anonymizer/methods"
+	"github.com/kproxy/kproxy/config"
+)
+
+// What a shell proposes comes from the configuration alone: nothing is asked of the
+// database while somebody types.
+
+// completeTables proposes the protected tables that are not named yet.
+func completeTables(c *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var tables []string
+	if cfg := configured(c); cfg != nil {
+		for _, t := range cfg.Policy.Tables {
+			tables = append(tables, t.Table.String())
+		}
+	}
+	return slices.DeleteFunc(tables, func(one string) bool { return slices.Contains(named, one) }), cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeUsers proposes one user of the configuration.
+func completeUsers(c *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
+	var users []string
+	if cfg := configured(c); cfg != nil && len(named) == 0 {
+		for _, u := range cfg.Users {
+			users = append(users, u.Name)
+		}
+	}
+	return users, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeMethods proposes the methods of anonymization.
+func completeMethods(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	return methods.Names(), cobra.ShellCompDirectiveNoFileComp
+}
+
+// configured is the configuration of a command that is being typed; nil where it cannot
+// be read.
+func configured(c *cobra.Command) *config.Config {
+	flag := c.Flag("config")
+	if flag == nil {
+		return nil
+	}
+	cfg, err := parseConfig(flag.Value.String())
+	if err != nil {
+		return nil
+	}
+	return cfg
+}

@@ -1,0 +1,251 @@
+package daemon
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+)
+
+// Examination is what a check found, for the operator.
+type Examination struct {
+	// OK says that no finding is an error.
+	OK bool `json:"ok"`
+	// Alone says that all errors concern single names, without which kproxy serves.
+	Alone bool `json:"alone"`
+	// Tables is how many tables the configuration protects.
+	Tables   int     `json:"tables"`
+	Findings []Found `json:"findings"`
+}
+
+// Found is a finding with its place.
+type Found struct {
+	Severity inspect.Severity `json:"severity"`
+	// Code does not change between versions.
+	Code string `json:"code"`
+	// Group is what it is about: the server, the roles, a table, ...
+	Group  string `json:"group"`
+	Table  string `json:"table,omitempty"`
+	Column string `json:"column,omitempty"`
+	// File and Line are the place in the configuration; Line is 0 where none is concerned.
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	What string `json:"message"`
+	Fix  string `json:"fix"`
+	// Form says what Fix is.
+	Form FixForm `json:"fix_form"`
+}
+
+// FixForm says what a fix is.
+type FixForm string
+
+// The forms.
+const (
+	FixSQL     FixForm = "sql"     // statements for an administrator
+	FixCommand FixForm = "command" // a command of a shell
+	FixAdvice  FixForm = "advice"  // what to write into the configuration, or to do
+)
+
+// subject matters of findings, in the order in which they are shown.
+const (
+	groupServer      = "server"
+	groupRoles       = "roles"
+	groupPublication = "publication"
+	groupOwn         = "kproxy's own schemas"
+	groupReach       = "what the reader role can reach"
+	groupLogin       = "logins"
+)
+
+var groupOrder = []string{groupServer, groupRoles, groupPublication, groupOwn, groupReach, groupLogin}
+
+// topic is what findings of a code are about where they name no relation: their group, and
+// the setting that is concerned, empty where none is.
+type topic struct{ group, setting string }
+
+// topics are those of all codes that can come without a relation.
+var topics = map[string]topic{
+	"server-version":           {groupServer, "upstream.owner.host"},
+	"wal-level":                {groupServer, ""},
+	"server-encoding":          {groupServer, "upstream.owner.database"},
+	"slots":                    {groupServer, "slot"},
+	"wal-senders":              {groupServer, ""},
+	"wal-kept":                 {groupServer, "replication.alarm"},
+	"slot-failover":            {groupServer, "slot"},
+	"slot-foreign":             {groupServer, "slot"},
+	codeSlotPosition:           {groupServer, "slot"},
+	codeServer:                 {groupServer, "upstream.reader.hosts"},
+	"owner-missing":            {groupRoles, "upstream.owner.user"},
+	"owner-replication":        {groupRoles, "upstream.owner.user"},
+	"owner-login":              {groupRoles, "upstream.owner.user"},
+	"owner-superuser":          {groupRoles, "upstream.owner.user"},
+	"reader-missing":           {groupRoles, "upstream.reader.user"},
+	"reader-login":             {groupRoles, "upstream.reader.user"},
+	"reader-superuser":         {groupRoles, "upstream.reader.user"},
+	"reader-attribute":         {groupRoles, "upstream.reader.user"},
+	"reader-member":            {groupRoles, "upstream.reader.user"},
+	"reader-admin":             {groupRoles, "upstream.readers"},
+	"reader-setting":           {groupRoles, "upstream.reader.user"},
+	inspect.CodeFurtherReader:  {groupRoles, "upstream.readers"},
+	codePublication:            {groupPublication, "publication"},
+	"schema-missing":           {groupOwn, ""},
+	"schema-owner":             {groupOwn, ""},
+	"schema-usage":             {groupOwn, ""},
+	"store-old":                {groupOwn, ""},
+	"stand-in":                 {groupOwn, ""},
+	"published-grant":          {groupOwn, ""},
+	"reader-owns":              {groupReach, "upstream.readers"},
+	"reader-grant":             {groupReach, "upstream.readers"},
+	"reader-writable":          {groupReach, "temporary_tables"},
+	"reader-writes":            {groupReach, "temporary_tables"},
+	inspect.CodeTemporaryGrant: {groupReach, "temporary_tables"},
+	"store-grant":              {groupReach, ""},
+	"schema-create":            {groupReach, ""},
+	"database-temporary":       {groupReach, "temporary_tables"},
+	"database-create":          {groupReach, ""},
+	"user-mapping":             {groupReach, ""},
+	"default-privilege":        {groupReach, ""},
+	"foreign-table":            {groupReach, ""},
+	"large-object":             {groupReach, ""},
+	codeLogin:                  {groupLogin, "upstream.reader"},
+	codeAuthQuery:              {groupLogin, "auth_query"},
+}
+
+// Examined gives findings their places in the configuration, and sorts them by what they
+// are about, those that keep kproxy from serving first.
+func Examined(c *config.Config, report inspect.Report) Examination {
+	errs := report.Errors()
+	e := Examination{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Tables), Findings: []Found{}}
+	for _, f := range report {
+		e.Findings = append(e.Findings, found(c, f))
+	}
+	slices.SortStableFunc(e.Findings, func(a, b Found) int {
+		if byGroup := rank(a.Group) - rank(b.Group); byGroup != 0 {
+			return byGroup
+		}
+		if a.Group != b.Group {
+			return strings.Compare(a.Group, b.Group)
+		}
+		return int(b.Severity) - int(a.Severity)
+	})
+	return e
+}
+
+// rank is the place of a group; single names come last.
+func rank(group string) int {
+	if i := slices.Index(groupOrder, group); i >= 0 {
+		return i
+	}
+	return len(groupOrder)
+}
+
+func found(c *config.Config, f inspect.Finding) Found {
+	one := Found{Severity: f.Severity, Code: f.Code, Column: f.Column, What: f.What, Fix: f.Fix, Form: formOf(f.Fix)}
+	var at config.Position
+	if f.Table != (catalog.Name{}) {
+		one.Table = f.Table.String()
+		one.Group = groupOf(c, f.Table)
+		at = c.Locate(f.Table, f.Column)
+	}
+	about := topics[f.Code]
+	if one.Group == "" {
+		one.Group = about.group
+	}
+	if at.Line == 0 && about.setting != "" {
+		at = c.LocateSetting(about.setting)
+	}
+	if one.Group == "" {
+		one.Group = groupReach
+	}
+	if at.Line > 0 {
+		one.File, one.Line = at.File, at.Line
+	}
+	return one
+}
+
+// groupOf is what a relation is to the configuration; empty if it does not name it.
+func groupOf(c *config.Config, name catalog.Name) string {
+	switch {
+	case protects(c.Policy, name):
+		return "table " + name.String()
+	case slices.Contains(c.Policy.Readable, name):
+		return "readable " + name.String()
+	case slices.Contains(c.Policy.Functions, name):
+		return "function " + name.String()
+	}
+	return ""
+}
+
+var (
+	sqlFix     = regexp.MustCompile(`^(ALTER|GRANT|REVOKE|CREATE|DROP|SELECT|DELETE|UPDATE|COMMENT|SET|RESET|BEGIN|DO|REASSIGN) `)
+	commandFix = regexp.MustCompile(`^(?:run )?'?kproxy ([a-z]+)'?$`)
+)
+
+func formOf(fix string) FixForm {
+	switch {
+	case sqlFix.MatchString(fix):
+		return FixSQL
+	case commandFix.MatchString(fix):
+		return FixCommand
+	}
+	return FixAdvice
+}
+
+// typed is the fix as something to type: statements end in a semicolon, and commands name
+// the configuration.
+func (f Found) typed(file string) string {
+	switch f.Form {
+	case FixSQL:
+		return strings.TrimRight(f.Fix, "; \n") + ";"
+	case FixCommand:
+		return "kproxy " + commandFix.FindStringSubmatch(f.Fix)[1] + " -c " + file
+	}
+	return f.Fix
+}
+
+// Errors are the findings that keep kproxy from serving.
+func (e Examination) Errors() Examination {
+	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f Found) bool { return f.Severity != inspect.Error })
+	return e
+}
+
+// String writes the findings in their groups, each with its place and fix.
+func (e Examination) String() string {
+	var b strings.Builder
+	group := ""
+	for _, f := range e.Findings {
+		if f.Group != group {
+			if group != "" {
+				b.WriteByte('\n')
+			}
+			group = f.Group
+			fmt.Fprintf(&b, "%s\n", group)
+		}
+		b.WriteString("  " + f.Severity.String() + ": ")
+		if f.Line > 0 {
+			fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
+		}
+		if f.Table != "" && !strings.HasSuffix(group, " "+f.Table) {
+			b.WriteString(f.Table + ": ")
+		}
+		if f.Column != "" {
+			b.WriteString("column " + f.Column + ": ")
+		}
+		fmt.Fprintf(&b, "%s [%s]\n", f.What, f.Code)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "    fix: %s\n", strings.ReplaceAll(f.typed(f.file()), "\n", "\n         "))
+		}
+	}
+	return b.String()
+}
+
+// file is the configuration's, for commands.
+func (f Found) file() string {
+	if f.File == "" {
+		return "FILE"
+	}
+	return f.File
+}

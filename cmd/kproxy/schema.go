@@ -1,0 +1,42 @@
+package main
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/config"
+)
+
+func newSchema() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the configuration, for editors",
+		Long: `Schema prints the JSON Schema (2020-12) of the configuration, which is made of the code
+that reads it. Editors with a YAML language server propose keys by it, and mark mistakes;
+the first line of a configuration may say where it is:
+
+  # yaml-language-server: $schema=config.schema.json
+
+What a schema cannot say, such as which settings contradict one another, 'kproxy check'
+tells. With --policy it is the schema of the policy files of 'kproxy demo' and
+'kproxy eval'.`,
+		Example: `  kproxy schema >config.schema.json`,
+		Args:    noArguments,
+	}
+	policy := c.Flags().Bool("policy", false, "the schema of policy files")
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		text, err := schemaText(*policy)
+		if err != nil {
+			return err
+		}
+		_, err = c.OutOrStdout().Write(text)
+		return err
+	}
+	return c
+}
+
+func schemaText(policy bool) ([]byte, error) {
+	if policy {
+		return config.Schema("A policy file of kproxy", config.DescribePolicy())
+	}
+	return config.Schema("The configuration of kproxy", config.Describe())
+}
