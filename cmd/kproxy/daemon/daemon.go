@@ -49,9 +49,14 @@ type Daemon struct {
 
 	lookup      atomic.Pointer[lookup] // nil where the configuration names all users
 	unavailable atomic.Pointer[unavailable]
-	refresh     chan struct{}
-	tasks       chan func(context.Context) // for watch to do
-	again       chan struct{}              // after a reload, for a replication that has stopped
+	// effective is the configuration that is in force, for who does not run in watch.
+	effective atomic.Pointer[config.Config]
+	console   *operatorConsole
+	refresh   chan struct{}
+	tasks     chan func(context.Context) // for watch to do
+	again     chan struct{}              // after a reload, for a replication that has stopped
+
+	descriptions descriptions
 
 	// What follows is used by one goroutine at a time: Run's, and then watch's.
 
@@ -81,10 +86,12 @@ func New(c *config.Config, o Options) *Daemon {
 	if o.Level == nil {
 		o.Level = &slog.LevelVar{}
 	}
-	return &Daemon{
-		config: c, Options: o, views: newViews(),
+	d := &Daemon{
+		config: c, Options: o, views: newViews(), descriptions: newDescriptions(o.Logger),
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
+	d.effective.Store(c)
+	return d
 }
 
 // Ready is closed once clients can connect.
@@ -113,12 +120,18 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer func() { d.lookup.Load().close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	if err := d.openConsole(ctx, d.config.Console); err != nil {
+		return err
+	}
 	first := *d.config // a reload replaces d.config
 	applied := make(chan error, 1)
 	go func() { applied <- d.apply(ctx) }()
+	go d.descriptions.run(ctx)
 	d.resolve(nil)
 	go d.watch(ctx)
 	go d.hear(ctx, first)
+	go d.prove(ctx)
+	go d.showConsole(ctx)
 	select {
 	case <-d.syncer.Published():
 	case err := <-applied: // ctx ended, or nothing could be published

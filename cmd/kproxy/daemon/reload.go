@@ -56,6 +56,8 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	// Readers first: what is no longer theirs is refused before anything is taken down.
 	afresh := d.looksAfresh(changes, found)
 	d.config = next
+	d.effective.Store(next)
+	d.console.reconfigure(next.Console, d.Logger)
 	d.adopt(found)
 	d.Level.Set(next.Log.Level)
 	d.resolve(nil)

@@ -29,5 +29,8 @@ func (s *stage) banner(source source) {
 	for _, q := range ownerQueries {
 		fmt.Fprintf(s.Out, "        %s\n", q)
 	}
+	if at := s.daemon.ConsoleURL(); at != "" {
+		s.say("\nWatch it all in the console, as %s with the password %s:\n\n    %s", operator, s.consolePassword, at)
+	}
 	s.say("\nCtrl-C stops everything and removes what was made.")
 }

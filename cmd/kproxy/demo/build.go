@@ -18,6 +18,9 @@ import (
 const (
 	analyst       = "analyst"
 	defaultListen = "127.0.0.1:6432"
+	// operator may log in to the console, at this address if it is free.
+	operator       = "admin"
+	defaultConsole = "127.0.0.1:6480"
 	// passwordRunes is the length of the random passwords; 5 bits each.
 	passwordRunes = 16
 )
@@ -88,17 +91,35 @@ func (s *stage) access(ctx context.Context) error {
 	}
 	c.Listen = []string{s.Listen}
 	if s.Listen == "" {
-		c.Listen[0] = freeAddress(ctx, s.Once)
+		c.Listen[0] = freeAddress(ctx, defaultListen, s.Once)
 	}
+	if s.Once {
+		return nil // nobody looks
+	}
+	return s.console(ctx)
+}
+
+// console has the web console opened, with everything that it can do.
+func (s *stage) console(ctx context.Context) error {
+	s.consolePassword = randomPassword()
+	verifier, err := scram.New(s.consolePassword)
+	if err != nil {
+		return err
+	}
+	s.config.Console = config.Console{
+		Listen: freeAddress(ctx, defaultConsole, false), Actions: config.Allow,
+		Users: []config.ConsoleUser{{Name: operator, Verifier: config.NewSecret(verifier.String())}},
+	}
+	s.config.Verify.Every = time.Minute
 	return nil
 }
 
 // freeAddress prefers the documented port; a tour takes any free one.
-func freeAddress(ctx context.Context, anyPort bool) string {
+func freeAddress(ctx context.Context, documented string, anyPort bool) string {
 	if !anyPort {
-		if listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", defaultListen); err == nil {
+		if listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", documented); err == nil {
 			_ = listener.Close()
-			return defaultListen
+			return documented
 		}
 	}
 	return "127.0.0.1:0"

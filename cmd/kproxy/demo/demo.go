@@ -47,6 +47,8 @@ type stage struct {
 	config   *config.Config
 	daemon   *daemon.Daemon
 	password string // the analyst's
+	// consolePassword is the operator's.
+	consolePassword string
 }
 
 // Run shows the demonstration until ctx ends, or once. Whatever it started is

@@ -1,0 +1,138 @@
+package daemon
+
+import (
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"reflect"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/console"
+)
+
+// Settings are those that the process runs under, but for the tables' policies. They are
+// taken from the configuration's own fields, so that none can be forgotten; a secret is
+// told by its type, whatever it is called.
+func (s *consoleSource) Settings() []console.Section {
+	general := console.Section{Name: "general"}
+	var sections []console.Section
+	all := reflect.ValueOf(*s.config())
+	for i := range all.NumField() {
+		field := all.Type().Field(i)
+		if !field.IsExported() {
+			continue
+		}
+		key, value := settingKey(field.Name), all.Field(i)
+		if value.Kind() != reflect.Struct {
+			general.Settings = append(general.Settings, settingsOf(key, value)...)
+			continue
+		}
+		if key == "policy" {
+			key = "readable and functions"
+		}
+		sections = append(sections, console.Section{Name: key, Settings: settingsOf("", value)})
+	}
+	return append([]console.Section{general}, sections...)
+}
+
+// settingsOf are the settings of a value, each under a key that begins as given.
+func settingsOf(key string, v reflect.Value) []console.Setting {
+	if text, plain := settingText(v); plain {
+		return []console.Setting{{Key: key, Value: text}}
+	}
+	var settings []console.Setting
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			field := v.Type().Field(i)
+			if field.IsExported() && !(field.Name == "Tables" && key == "") {
+				settings = append(settings, settingsOf(joined(key, settingKey(field.Name)), v.Field(i))...)
+			}
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			settings = append(settings, settingsOf(fmt.Sprintf("%s %d", key, i+1), v.Index(i))...)
+		}
+		if v.Len() == 0 {
+			settings = append(settings, console.Setting{Key: key})
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			return settingsOf(key, v.Elem())
+		}
+		settings = append(settings, console.Setting{Key: key})
+	}
+	return settings
+}
+
+func joined(before, key string) string {
+	if before == "" {
+		return key
+	}
+	return before + "." + key
+}
+
+// settingText writes a single value; false for what has parts.
+func settingText(v reflect.Value) (string, bool) {
+	switch t := v.Interface().(type) {
+	case config.Secret:
+		if t.IsSet() {
+			return "set, not shown", true
+		}
+		return "", true
+	case time.Duration:
+		return durationText(t), true
+	case slog.Level:
+		return strings.ToLower(t.String()), true
+	case fs.FileMode:
+		return fmt.Sprintf("%04o", t.Perm()), true
+	case fmt.Stringer:
+		return t.String(), true
+	}
+	switch v.Kind() {
+	case reflect.String, reflect.Bool, reflect.Int, reflect.Int64, reflect.Uint64, reflect.Float64:
+		return fmt.Sprint(v.Interface()), true
+	case reflect.Slice:
+		if v.Len() == 0 {
+			return "", false
+		}
+		var parts []string
+		for i := range v.Len() {
+			text, plain := settingText(v.Index(i))
+			if !plain {
+				return "", false
+			}
+			parts = append(parts, text)
+		}
+		return strings.Join(parts, ", "), true
+	}
+	return "", false
+}
+
+// durationText writes a duration as the configuration does.
+func durationText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// settingKey is a field's name as a key of YAML: MaxSessions is max_sessions.
+func settingKey(name string) string {
+	var b strings.Builder
+	runes := []rune(name)
+	for i, r := range runes {
+		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}

@@ -1,0 +1,176 @@
+package daemon
+
+import (
+	"context"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/console"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// consoleSource is what the console shows of a daemon.
+type consoleSource struct {
+	d        *Daemon
+	overview memo[console.Overview]
+
+	mutex  sync.Mutex
+	tables map[string]*memo[console.Table]
+}
+
+var _ console.Source = (*consoleSource)(nil)
+
+func newConsoleSource(d *Daemon) *consoleSource {
+	return &consoleSource{d: d, tables: make(map[string]*memo[console.Table])}
+}
+
+func (s *consoleSource) config() *config.Config { return s.d.effective.Load() }
+
+// Site names what is watched.
+func (s *consoleSource) Site() console.Site {
+	c := s.config()
+	site := console.Site{Database: c.Database, Version: programVersion(), Process: processName()}
+	for _, t := range c.Policy.Tables {
+		site.Tables = append(site.Tables, t.Table.String())
+	}
+	return site
+}
+
+func programVersion() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
+		return "(development)"
+	}
+	return info.Main.Version
+}
+
+// consolePatience bounds what a page waits for.
+const consolePatience = 60 * time.Second
+
+// Overview reads what `kproxy status` does, and the last figures.
+func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) {
+	return s.overview.get(ctx, func(ctx context.Context) (console.Overview, error) {
+		ctx, cancel := context.WithTimeout(ctx, consolePatience)
+		defer cancel()
+		c := s.config()
+		stored, err := ReadStored(ctx, c)
+		if err != nil {
+			if ctx.Err() != nil {
+				return console.Overview{}, ctx.Err()
+			}
+			return s.withoutStore(c, err), nil
+		}
+		o := s.overviewOf(c, stored)
+		return o, s.addFigures(ctx, c, &o)
+	})
+}
+
+// withoutStore is the overview while the private store cannot be read.
+func (s *consoleSource) withoutStore(c *config.Config, err error) console.Overview {
+	o := console.Overview{
+		At:          time.Now(),
+		Needs:       []console.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
+		Replication: console.Replication{State: s.d.syncer.Status().State.String(), Slot: c.Slot},
+	}
+	for _, t := range c.Policy.Tables {
+		o.Tables = append(o.Tables, releaseOf(t, StoredTable{Table: t.Table.String(), State: "unknown"}))
+	}
+	return o
+}
+
+func (s *consoleSource) overviewOf(c *config.Config, stored Stored) console.Overview {
+	o := console.Overview{At: stored.At, Silent: stored.Silent}
+	for _, n := range stored.Needs {
+		o.Needs = append(o.Needs, console.Need{What: n.What, Fix: n.Fix})
+	}
+	for i, t := range stored.Tables {
+		o.Tables = append(o.Tables, releaseOf(c.Policy.Tables[i], t))
+	}
+	for _, v := range stored.Views {
+		o.Views = append(o.Views, console.View{Name: v.View, State: v.State, Problem: v.Problem})
+	}
+	for _, p := range stored.Clients {
+		o.Processes = append(o.Processes, console.Process{Name: p.Process, Sessions: p.Sessions, Connections: p.Connections})
+	}
+	status, r := s.d.syncer.Status(), stored.Replication
+	o.Replication = console.Replication{
+		State: status.State.String(), Slot: r.Slot, Position: r.Position, Since: r.Since, Behind: r.Behind,
+		Exists: r.Exists, Active: r.Active, Retained: r.Retained, Alarm: c.Replication.Alarm.Retained, WALStatus: r.WALStatus, Safe: r.Safe,
+	}
+	if status.State != ksync.Following { // who follows measures nothing
+		o.Replication.Lag = &status.Slot.Behind
+	}
+	switch {
+	case status.State == ksync.Streaming:
+		o.Replication.Applier = "this process"
+	case r.Applier != nil && r.Applier.Address != "":
+		o.Replication.Applier = r.Applier.Address
+	case r.Applier != nil:
+		o.Replication.Applier = "another process"
+	}
+	return o
+}
+
+// releaseOf is a table's release in the console's terms.
+func releaseOf(policy catalog.TablePolicy, t StoredTable) console.Release {
+	return console.Release{
+		Table: t.Table, State: t.State, Problem: t.Problem, Fix: t.Fix, Asked: t.Asked,
+		Method: policy.Method, Updates: t.Updates, Constraints: constraintsInWords(policy), Generation: t.Generation,
+		Records: t.Records, Rows: t.Rows, Classes: t.Classes, Withheld: t.Withheld,
+		Waiting: t.Waiting, OldestWaiting: t.OldestWaiting, Stale: t.Stale, OldestStale: t.OldestStale,
+		Ghosts: t.Ghosts, Expired: t.Expired,
+	}
+}
+
+// constraintsInWords are the constraints in the field's notation.
+func constraintsInWords(policy catalog.TablePolicy) []string {
+	words := make([]string, 0, len(policy.Constraints))
+	for _, c := range policy.Constraints {
+		text := c.String()
+		if policy.Subject != "" {
+			text += ", counted in persons (" + policy.Subject + ")"
+		}
+		words = append(words, text)
+	}
+	return words
+}
+
+// addFigures adds the last proofs and losses.
+func (s *consoleSource) addFigures(ctx context.Context, c *config.Config, o *console.Overview) error {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	proofs, err := lastProofs(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for i, t := range c.Policy.Tables {
+		if i >= len(o.Tables) {
+			break
+		}
+		if p, known := proofs[t.Table]; known {
+			o.Tables[i].Proof = proofOf(p)
+		}
+		history, err := lossHistory(ctx, conn, t.Table)
+		if err != nil {
+			return err
+		}
+		if len(history) > 0 {
+			o.Tables[i].Loss = &history[len(history)-1].Loss
+		}
+	}
+	return nil
+}
+
+func proofOf(p Proof) *console.Proof {
+	proof := console.Proof{At: p.At, Generation: p.Report.Generation, Passed: p.Passed}
+	for _, c := range p.Report.Checks {
+		proof.Checks = append(proof.Checks, console.Check{Name: c.Name, Passed: c.Passed, Violations: c.Violations, Examples: c.Examples})
+	}
+	return &proof
+}

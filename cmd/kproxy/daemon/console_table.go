@@ -1,0 +1,274 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/console"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Table describes one table.
+func (s *consoleSource) Table(ctx context.Context, name string) (console.Table, error) {
+	c := s.config()
+	i := slices.IndexFunc(c.Policy.Tables, func(t catalog.TablePolicy) bool { return t.Table.String() == name })
+	if i < 0 {
+		return console.Table{}, console.ErrUnknown
+	}
+	s.mutex.Lock()
+	known := s.tables[name]
+	if known == nil {
+		known = &memo[console.Table]{}
+		s.tables[name] = known
+	}
+	s.mutex.Unlock()
+	return known.get(ctx, func(ctx context.Context) (console.Table, error) {
+		ctx, cancel := context.WithTimeout(ctx, consolePatience)
+		defer cancel()
+		return readConsoleTable(ctx, c, c.Policy.Tables[i])
+	})
+}
+
+func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.TablePolicy) (console.Table, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return console.Table{}, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	publications, err := publicationsOf(ctx, conn, c)
+	if err != nil {
+		return console.Table{}, err
+	}
+	t := console.Table{K: smallestAllowed(policy)}
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return t, fmt.Errorf("reading the private store: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	stored, err := readTable(ctx, tx, policy)
+	if err != nil {
+		return t, err
+	}
+	t.Release = releaseOf(policy, stored)
+	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
+		return t, fmt.Errorf("asking for the time: %w", err)
+	}
+	var publication *catalog.Publication
+	if i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == policy.Table }); i >= 0 {
+		publication = &publications[i]
+	}
+	loss, err := addMeasured(ctx, tx, &t, publication)
+	if err != nil {
+		return t, err
+	}
+	t.Columns = columnsOf(policy, publication, loss)
+	if err := tx.Rollback(ctx); err != nil {
+		return t, fmt.Errorf("reading the private store: %w", err)
+	}
+	// What may not be there yet is looked at outside of the transaction, which it would end.
+	if err := addRecorded(ctx, conn, policy.Table, &t); err != nil {
+		return t, err
+	}
+	t.Preview = preview(ctx, c, policy.Table, stored.State)
+	return t, nil
+}
+
+// smallestAllowed is the least k over all quasi-identifiers, or of any constraint.
+func smallestAllowed(policy catalog.TablePolicy) int {
+	k := 0
+	for _, spec := range policy.Constraints {
+		if spec.Model == privacy.K {
+			k = max(k, spec.K)
+		}
+	}
+	return k
+}
+
+// addMeasured adds what is read of the release: sizes, risk and losses. The losses are nil
+// where nothing is published.
+func addMeasured(ctx context.Context, tx pgx.Tx, t *console.Table, p *catalog.Publication) (*losses, error) {
+	if p == nil {
+		return nil, nil
+	}
+	generation, err := shownGeneration(ctx, tx, p.Policy.Table)
+	if err != nil || generation == 0 || t.Rows == 0 {
+		return nil, err
+	}
+	release := catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("release_%d", generation)}.SQL()
+	counts := make(map[int]int64)
+	for i := range p.Components() {
+		sizes, err := classSizes(ctx, tx, release, catalog.ClassColumn(i))
+		if err != nil {
+			return nil, err
+		}
+		var classes, rows int64
+		for _, s := range sizes {
+			counts[s.Size] += s.Classes
+			classes, rows = classes+s.Classes, rows+int64(s.Size)*s.Classes
+		}
+		if rows > 0 { // the prosecutor's risk, of the part at the greatest
+			t.Risk.Highest = max(t.Risk.Highest, 1/float64(sizes[0].Size))
+			t.Risk.Average = max(t.Risk.Average, float64(classes)/float64(rows))
+		}
+	}
+	for size, classes := range counts {
+		t.Sizes = append(t.Sizes, console.SizeCount{Size: size, Classes: classes})
+	}
+	slices.SortFunc(t.Sizes, func(a, b console.SizeCount) int { return a.Size - b.Size })
+	loss, err := measureLoss(ctx, tx, *p, generation)
+	if err != nil || loss == nil {
+		return nil, err
+	}
+	t.Loss, t.Measured = &loss.Whole, loss.Records
+	return loss, nil
+}
+
+// classSizes counts the classes of one part by their sizes, ascending.
+func classSizes(ctx context.Context, tx pgx.Tx, release, class string) ([]console.SizeCount, error) {
+	rows, err := tx.Query(ctx, fmt.Sprintf("SELECT n::int, count(*) FROM (SELECT count(*) AS n FROM %s WHERE %[2]s IS NOT NULL GROUP BY %[2]s) c GROUP BY n ORDER BY n", release, class))
+	if err != nil {
+		return nil, fmt.Errorf("counting classes: %w", err)
+	}
+	sizes, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (s console.SizeCount, err error) {
+		return s, row.Scan(&s.Size, &s.Classes)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("counting classes: %w", err)
+	}
+	return sizes, nil
+}
+
+func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, t *console.Table) error {
+	proofs, err := lastProofs(ctx, conn)
+	if err != nil {
+		return err
+	}
+	if p, known := proofs[name]; known {
+		t.Proof = proofOf(p)
+	}
+	t.History, err = lossHistory(ctx, conn, name)
+	return err
+}
+
+// columnsOf puts each column's policy beside what is published of it.
+func columnsOf(policy catalog.TablePolicy, p *catalog.Publication, loss *losses) []console.Column {
+	var columns []console.Column
+	for _, c := range policy.Columns {
+		column := console.Column{Name: c.Name, Role: c.Role.String(), Hierarchy: hierarchyInWords(c.Hierarchy)}
+		if c.Name == policy.Subject {
+			column.Role += ", tells persons apart"
+		}
+		if p != nil {
+			for _, published := range p.Columns {
+				if published.Source == c.Name {
+					column.Published = append(column.Published, published.Name+" "+published.Type)
+				}
+			}
+		}
+		if loss != nil {
+			if of, measured := loss.Columns[c.Name]; measured {
+				column.Loss = &of
+			}
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// hierarchyInWords says how a column is generalized.
+func hierarchyInWords(s *hierarchy.Spec) string {
+	if s == nil {
+		return ""
+	}
+	words := s.Kind.String()
+	list := func(before string, n int, of func(int) string) {
+		parts := make([]string, n)
+		for i := range parts {
+			parts[i] = of(i)
+		}
+		if n > 0 {
+			words += ", " + before + " " + strings.Join(parts, ", ")
+		}
+	}
+	list("steps of", len(s.Steps), func(i int) string { return fmt.Sprint(s.Steps[i]) })
+	list("by", len(s.Units), func(i int) string { return s.Units[i].String() })
+	list("keeping", len(s.Keep), func(i int) string { return fmt.Sprint(s.Keep[i]) })
+	if n := len(s.Order); n > 0 {
+		words += fmt.Sprintf(", %d values in order", n)
+	}
+	if n := leaves(s.Taxonomy); n > 0 {
+		words += fmt.Sprintf(", a taxonomy of %d values", n)
+	}
+	return words
+}
+
+func leaves(nodes []hierarchy.Node) int {
+	n := 0
+	for _, node := range nodes {
+		if len(node.Children) == 0 {
+			n++
+		}
+		n += leaves(node.Children)
+	}
+	return n
+}
+
+const (
+	previewRows  = 8
+	previewRunes = 120
+)
+
+// preview reads the beginning of a release as the reader role, which is how it is known
+// that readers see this and no more. What is withdrawn is not read.
+func preview(ctx context.Context, c *config.Config, table catalog.Name, state string) console.Preview {
+	if state != ksync.Published.String() {
+		return console.Preview{Reason: "Readers get nothing of it at the moment."}
+	}
+	reader, err := sessionConfig(c, c.Upstream.Reader)
+	if err != nil {
+		return console.Preview{Reason: "The reader's connection cannot be used."}
+	}
+	reader.RuntimeParams["statement_timeout"] = "5s"
+	reader.RuntimeParams["application_name"] = "kproxy"
+	conn, err := pgconn.ConnectConfig(ctx, reader)
+	if err != nil {
+		return console.Preview{Reason: "The reader role cannot connect; 'kproxy check' says why."}
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	results, err := conn.Exec(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", catalog.Published(table).SQL(), previewRows)).ReadAll()
+	if err != nil || len(results) != 1 {
+		return console.Preview{Reason: "The reader role cannot read it (SQLSTATE " + sqlState(err) + "); 'kproxy check' says why."}
+	}
+	var p console.Preview
+	for _, field := range results[0].FieldDescriptions {
+		p.Columns = append(p.Columns, field.Name)
+	}
+	for _, row := range results[0].Rows {
+		shown := make([]*string, len(row))
+		for i, value := range row {
+			if value != nil {
+				text := shortened(string(value))
+				shown[i] = &text
+			}
+		}
+		p.Rows = append(p.Rows, shown)
+	}
+	return p
+}
+
+// shortened cuts long texts.
+func shortened(text string) string {
+	if runes := []rune(text); len(runes) > previewRunes {
+		return string(runes[:previewRunes]) + "…"
+	}
+	return text
+}

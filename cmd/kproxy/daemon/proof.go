@@ -1,0 +1,206 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
+	"github.com/kproxy/kproxy/verify"
+)
+
+// Proof is what the verifier found of one table, as the private store keeps it. It holds
+// no value of a row, as verify.TableReport does not.
+type Proof struct {
+	At     time.Time          `json:"at"`
+	Passed bool               `json:"passed"`
+	Report verify.TableReport `json:"report"`
+}
+
+// The owner makes these tables when there is something to put into them: who has neither
+// verified nor opened a console has none. keptProofs and keptLosses bound them, in rows of
+// a table.
+const (
+	chronicle = `CREATE TABLE IF NOT EXISTS kproxy_store.proof (
+		id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		table_schema text NOT NULL,
+		table_name   text NOT NULL,
+		at           timestamptz NOT NULL DEFAULT now(),
+		passed       boolean NOT NULL,
+		report       jsonb NOT NULL);
+	CREATE TABLE IF NOT EXISTS kproxy_store.loss (
+		id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+		table_schema text NOT NULL,
+		table_name   text NOT NULL,
+		at           timestamptz NOT NULL DEFAULT now(),
+		generation   bigint NOT NULL,
+		loss         double precision NOT NULL,
+		cause        text NOT NULL)`
+	keptProofs = 100
+	keptLosses = 1000
+
+	uniqueViolation = "23505"
+)
+
+// prepareChronicle makes the tables. Two processes that do so at once get in each other's
+// way even with IF NOT EXISTS: the second attempt finds what the other one made.
+func prepareChronicle(ctx context.Context, conn *pgx.Conn) error {
+	_, err := conn.PgConn().Exec(ctx, chronicle).ReadAll()
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == uniqueViolation {
+		_, err = conn.PgConn().Exec(ctx, chronicle).ReadAll()
+	}
+	if err != nil {
+		return fmt.Errorf("preparing the private store for proofs: %w", unprepared(err))
+	}
+	return nil
+}
+
+// recordProofs keeps what the verifier found in the private store, for the console.
+func recordProofs(ctx context.Context, c *config.Config, report verify.Report) error {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := prepareChronicle(ctx, conn); err != nil {
+		return err
+	}
+	for i, t := range report {
+		if i >= len(c.Policy.Tables) || t.Generation == 0 {
+			continue // never published
+		}
+		name := c.Policy.Tables[i].Table
+		text, err := json.Marshal(t)
+		if err != nil {
+			return fmt.Errorf("keeping the proof of %s: %w", name, err)
+		}
+		if _, err := conn.Exec(ctx, "INSERT INTO kproxy_store.proof (table_schema, table_name, passed, report) VALUES ($1, $2, $3, $4)",
+			name.Schema, name.Relation, t.Passed(), string(text)); err != nil {
+			return fmt.Errorf("keeping the proof of %s: %w", name, err)
+		}
+		if err := trim(ctx, conn, "proof", name, keptProofs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// trim removes all but the last rows of a table from the chronicle.
+func trim(ctx context.Context, conn *pgx.Conn, relation string, name catalog.Name, kept int) error {
+	sql := fmt.Sprintf(`DELETE FROM kproxy_store.%[1]s WHERE table_schema = $1 AND table_name = $2 AND id <= (
+		SELECT id FROM kproxy_store.%[1]s WHERE table_schema = $1 AND table_name = $2 ORDER BY id DESC OFFSET $3 LIMIT 1)`, relation)
+	if _, err := conn.Exec(ctx, sql, name.Schema, name.Relation, kept); err != nil {
+		return fmt.Errorf("forgetting old figures of %s: %w", name, err)
+	}
+	return nil
+}
+
+// lastProofs reads the last proof of each table; none where nothing was ever kept.
+func lastProofs(ctx context.Context, on querier) (map[catalog.Name]Proof, error) {
+	rows, err := on.Query(ctx, `SELECT DISTINCT ON (table_schema, table_name) table_schema, table_name, at, passed, report
+		FROM kproxy_store.proof ORDER BY table_schema, table_name, id DESC`)
+	if err != nil {
+		return nil, fmt.Errorf("reading proofs: %w", err)
+	}
+	proofs := make(map[catalog.Name]Proof)
+	var name catalog.Name
+	var p Proof
+	var text []byte
+	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &p.At, &p.Passed, &text}, func() error {
+		p.Report = verify.TableReport{}
+		if err := json.Unmarshal(text, &p.Report); err != nil {
+			return err
+		}
+		proofs[name] = p
+		return nil
+	})
+	if err != nil && !missingStore(err) {
+		return nil, fmt.Errorf("reading proofs: %w", err)
+	}
+	return proofs, nil
+}
+
+const (
+	// provingPace is how often it is looked whether a proof is due.
+	provingPace = 5 * time.Second
+	// provingRest bounds what proofs cost: they rest so many times as long as the last
+	// one took.
+	provingRest = 10
+)
+
+// prove has the process that applies prove its releases as often as the configuration
+// says, until ctx ends.
+func (d *Daemon) prove(ctx context.Context) {
+	var rested time.Time // until when it rests
+	for {
+		select {
+		case <-time.After(provingPace):
+		case <-ctx.Done():
+			return
+		}
+		c := d.effective.Load()
+		if c.Verify.Every == 0 || time.Now().Before(rested) || d.syncer.Status().State != ksync.Streaming {
+			continue
+		}
+		began := time.Now()
+		if due, err := proofIsDue(ctx, c); err != nil || !due {
+			rested = time.Now().Add(time.Second + provingRest*time.Since(began))
+			continue
+		}
+		if err := d.proveOnce(ctx, c); err != nil && ctx.Err() == nil {
+			d.Logger.Error("the releases could not be proved", "error", err)
+			rested = time.Now().Add(c.Verify.Every)
+			continue
+		}
+		rested = time.Now().Add(provingRest * time.Since(began))
+	}
+}
+
+// proofIsDue tells whether some table's last proof is of long ago, by the server's clock:
+// the store is what all processes share.
+func proofIsDue(ctx context.Context, c *config.Config) (due bool, err error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	proofs, err := lastProofs(ctx, conn)
+	if err != nil {
+		return false, err
+	}
+	var now time.Time
+	if err := conn.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
+		return false, err
+	}
+	for _, t := range c.Policy.Tables {
+		if p, proved := proofs[t.Table]; !proved || now.Sub(p.At) >= c.Verify.Every {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+func (d *Daemon) proveOnce(ctx context.Context, c *config.Config) error {
+	report, err := verifyAll(ctx, c)
+	if err != nil {
+		return err
+	}
+	for _, t := range report {
+		if t.Passed() || t.Generation == 0 {
+			continue
+		}
+		for _, check := range t.Checks {
+			if !check.Passed {
+				d.Logger.Error("a release does not keep its promise", "relation", t.Table, "check", check.Name, "violations", check.Violations)
+			}
+		}
+	}
+	return recordProofs(ctx, c, report)
+}
