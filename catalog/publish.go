@@ -201,7 +201,7 @@ func (b *builder) publish(column Column, policy ColumnPolicy, attributes map[str
 			add(column.Name, rangeType, Range, attribute)
 		default:
 			add(column.Name, column.BaseFormat, Representative, attribute)
-			add(column.Name+"_range", rangeType, Range, attribute)
+			add(column.Name+rangeSuffix, rangeType, Range, attribute)
 		}
 	}
 }

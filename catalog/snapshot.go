@@ -42,6 +42,7 @@ type Snapshot struct {
 	types    map[Name]Name
 	// functions are those that the operator lets clients call besides PostgreSQL's own.
 	functions map[Name]bool
+	words     map[string]bool // see Names
 }
 
 // NewSnapshot resolves the policy against the relations that exist. Withdrawn
@@ -77,6 +78,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 	for _, name := range policy.Functions {
 		s.functions[name] = true
 	}
+	s.words = vocabulary(s, policy, relations)
 	return s
 }
 

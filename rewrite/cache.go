@@ -58,7 +58,7 @@ func (e *entry) bytes() int {
 		size += s.bytes()
 	}
 	if r := e.outcome.refusal; r != nil {
-		size += len(r.message) + len(r.hint)
+		size += len(r.message) + len(r.hint) + len(r.shape)
 	}
 	if t := e.template; t != nil {
 		size += t.statement.bytes() + pieceOverhead*len(t.places)
@@ -67,7 +67,7 @@ func (e *entry) bytes() int {
 }
 
 func (s *Statement) bytes() int {
-	size := len(s.SQL) + effectOverhead*len(s.Effects)
+	size := len(s.SQL) + len(s.Shape) + effectOverhead*len(s.Effects)
 	for _, name := range s.Reads {
 		size += 2 * (nameOverhead + len(name.Schema) + len(name.Relation)) // in ReadNames, too
 	}

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"errors"
 	"fmt"
 	"unicode/utf8"
 )
@@ -33,6 +34,7 @@ type Refusal struct {
 	hint     string
 	location int // byte offset in the client's text + 1; 0 = unknown
 	position int // 1-based character position; 0 = unknown
+	shape    string
 }
 
 // Error is the message for the client.
@@ -46,6 +48,19 @@ func (r *Refusal) Hint() string { return r.hint }
 
 // Position is the 1-based character position in the client's text, 0 if unknown.
 func (r *Refusal) Position() int { return r.position }
+
+// Shape is that of the text, as Statement.Shape; empty where it was refused before it was
+// parsed.
+func (r *Refusal) Shape() string { return r.shape }
+
+// shaped gives a refusal the shape of its text.
+func shaped(err error, shape string) error {
+	var refusal *Refusal
+	if errors.As(err, &refusal) {
+		refusal.shape = shape
+	}
+	return err
+}
 
 func refuse(state, hint, format string, args ...any) *Refusal {
 	return &Refusal{state: state, hint: hint, message: fmt.Sprintf(format, args...)}

@@ -118,6 +118,9 @@ type Statement struct {
 	// Uses are the names of the prepared statements and cursors that EXECUTE, FETCH and
 	// MOVE in the text reach, as the server reads them.
 	Uses []string
+	// Shape is the text without anything in it that is the client's own: no constants,
+	// comments, aliases; see shape.go.
+	Shape string
 }
 
 // Rewrite returns what to run in place of a text that the client sends in a session.
@@ -208,27 +211,28 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
 	if err := guardTokens(sql, r.options); err != nil {
-		return nil, err
+		return nil, shaped(err, verbOf(err, sql))
 	}
 	tree, err := parse(sql)
 	if err != nil {
 		return nil, err
 	}
+	shape := shapeOf(sql, vocabulary(snapshot))
 	w := &walker{
 		snapshot: snapshot, session: s.orUntouched(), database: r.options.Database, operator: r.operator,
 		temporaryTables: r.options.TemporaryTables,
 	}
 	for i, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
-			return nil, atStatement(err, sql, raw)
+			return nil, shaped(atStatement(err, sql, raw), shape)
 		}
 		w.stepOn(i, len(tree.GetStmts()))
 	}
 	text, err := deparse(tree)
 	if err != nil {
-		return nil, err
+		return nil, shaped(err, shape)
 	}
-	statement := &Statement{SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans, Uses: w.uses}
+	statement := &Statement{SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans, Uses: w.uses, Shape: shape}
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 
