@@ -15,6 +15,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/jackc/pgx/v5"
 
@@ -94,10 +95,49 @@ const begin = "SET LOCAL search_path = pg_catalog; SET LOCAL extra_float_digits 
 // Run verifies the tables on one snapshot of the database. The connection is the
 // owner's, outside of a transaction. A broken promise is in the report; the
 // error is for what could not be asked.
-func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (report Report, err error) {
+//
+// What is published anew meanwhile is verified as it is then.
+func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (Report, error) {
 	if conn.PgConn().TxStatus() != 'I' {
 		return nil, errors.New("verifying: the connection is in the middle of a transaction")
 	}
+	for {
+		before, err := generations(ctx, conn)
+		if err != nil {
+			return nil, err
+		}
+		report, err := verifyAll(ctx, conn, publications)
+		if (err == nil && report.Passed()) || ctx.Err() != nil {
+			return report, err
+		}
+		// Names are looked up as they are now, whatever snapshot a transaction has.
+		if now, moved := generations(ctx, conn); moved != nil || maps.Equal(now, before) {
+			return report, errors.Join(err, moved)
+		}
+	}
+}
+
+// generations are those of all tables, by the tables' names.
+func generations(ctx context.Context, conn *pgx.Conn) (map[catalog.Name][2]int64, error) {
+	rows, err := conn.Query(ctx, "SELECT table_schema, table_name, generation, coalesce(previous, 0) FROM kproxy_store.generation")
+	if err != nil {
+		return nil, fmt.Errorf("reading the generations: %w", err)
+	}
+	found := make(map[catalog.Name][2]int64)
+	var name catalog.Name
+	var generation [2]int64
+	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &generation[0], &generation[1]}, func() error {
+		found[name] = generation
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the generations: %w", err)
+	}
+	return found, nil
+}
+
+// verifyAll verifies on one snapshot.
+func verifyAll(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (report Report, err error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return nil, fmt.Errorf("verifying: %w", err)
