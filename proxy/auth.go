@@ -58,7 +58,8 @@ func (a *attempt) authenticate(ctx context.Context, st startup) (access.Identity
 	case wrong != nil || d.Refused:
 		return access.Identity{}, failedLogin(q, d, account, wrong)
 	default:
-		return a.access.Identity(q, d, account), sendMessages(a.conn, last...)
+		a.unsent = last
+		return a.access.Identity(q, d, account), nil
 	}
 }
 

@@ -158,13 +158,20 @@ func readPassword(conn net.Conn) ([]byte, error) {
 
 // sendMessages writes messages at once.
 func sendMessages(conn net.Conn, messages ...pgproto3.BackendMessage) error {
+	out, err := encoded(messages)
+	if err == nil {
+		_, err = conn.Write(out)
+	}
+	return err
+}
+
+func encoded(messages []pgproto3.BackendMessage) ([]byte, error) {
 	var out []byte
 	for _, message := range messages {
 		var err error
 		if out, err = message.Encode(out); err != nil {
-			return errors.New("encoding a message")
+			return nil, errors.New("encoding a message")
 		}
 	}
-	_, err := conn.Write(out)
-	return err
+	return out, nil
 }

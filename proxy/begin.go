@@ -52,7 +52,13 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		up.release('I')
 		return errNoUser
 	}
-	if err := session.greet(key); err != nil {
+	unsent := a.unsent
+	a.unsent = nil
+	err = session.greet(key, unsent)
+	if err == nil {
+		err = a.settle(ctx, up)
+	}
+	if err != nil {
 		forget()
 		up.release('I')
 		return err

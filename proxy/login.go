@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgproto3"
 	xscram "github.com/xdg-go/scram"
 
 	"github.com/kproxy/kproxy/proxy/access"
@@ -50,6 +51,9 @@ type attempt struct {
 	binding     xscram.ChannelBinding // to the certificate presented; empty = none can be
 	certificate *x509.Certificate     // of the client, verified; nil = none
 	who         access.Identity       // once authenticated
+	// unsent says that the client is authenticated. It goes with what follows, in one
+	// packet: each costs the client a wake-up.
+	unsent []pgproto3.BackendMessage
 
 	leaving []func() // what to do when the connection has ended
 }
@@ -159,7 +163,11 @@ func (a *attempt) end(ctx context.Context, err error) {
 	if last == nil || !a.met || a.raw.SetDeadline(time.Now().Add(lastWords)) != nil {
 		return
 	}
-	word := report(*last).append(nil, 'E')
+	word, encoding := encoded(a.unsent)
+	if encoding != nil {
+		return
+	}
+	word = report(*last).append(word, 'E')
 	var old oldFrontend
 	if errors.As(err, &old) {
 		word = old.encoded()

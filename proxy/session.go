@@ -70,9 +70,9 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 	return s
 }
 
-// greet sends all that follows AuthenticationOk; it is called before begin.
-func (s *session) greet(key cancelKey) error {
-	var messages []pgproto3.BackendMessage
+// greet sends the messages that say that the client is authenticated, and all that
+// follows them; it is called before begin.
+func (s *session) greet(key cancelKey, messages []pgproto3.BackendMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(s.link.parameters)) {
 		messages = append(messages, s.visible(name, s.link.parameters[name]))
 	}

@@ -56,6 +56,20 @@ func (a *attempt) connect(ctx context.Context, parameters map[string]string) (*u
 	return u, nil
 }
 
+// settle waits until the connection is ready. The client is told before that it is logged
+// in, and takes its time to say something.
+func (a *attempt) settle(ctx context.Context, u *upstream) error {
+	err := u.link.Settle(ctx)
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		return errShutdown
+	}
+	a.log.Error("a kept connection to the database server is of no use", "error", err)
+	return connectFailure(err)
+}
+
 // close closes the connection at once.
 func (u *upstream) close() { u.release(0) }
 

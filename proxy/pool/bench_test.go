@@ -19,7 +19,7 @@ func BenchmarkGetKept(b *testing.B) {
 		for p.Stats().Idle == 0 {
 		}
 		b.StartTimer()
-		link, err := p.Get(context.Background(), ann())
+		link, err := obtain(context.Background(), p, ann())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -32,7 +32,7 @@ func BenchmarkReuse(b *testing.B) {
 	server := pgtest.Shared(b)
 	p := newPool(b, reader(b, server, pgtest.Database(b, server)), func(c *pool.Config) { c.MaxConnections = 1 })
 	for b.Loop() {
-		link, err := p.Get(context.Background(), ann())
+		link, err := obtain(context.Background(), p, ann())
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -45,7 +45,7 @@ func BenchmarkGetNew(b *testing.B) {
 	server := pgtest.Shared(b)
 	p := newPool(b, reader(b, server, pgtest.Database(b, server)), func(c *pool.Config) { c.IdleTimeout = -1 })
 	for b.Loop() {
-		link, err := p.Get(context.Background(), ann())
+		link, err := obtain(context.Background(), p, ann())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -55,13 +55,13 @@ func TestNobodyClosesAServerForOthers(t *testing.T) {
 	for _, parameter := range parameters {
 		t.Run(parameter[0], func(t *testing.T) {
 			for range 4 {
-				link, err := p.Get(t.Context(), with(parameter[0], parameter[1]))
+				link, err := obtain(t.Context(), p, with(parameter[0], parameter[1]))
 				if err == nil {
 					link.Release('I')
 				} else if !strings.Contains(err.Error(), "SQLSTATE") && !errors.As(err, new(*pool.Refusal)) {
 					t.Errorf("the server is said to fail: %v", err)
 				}
-				if link, err = p.Get(t.Context(), ann()); err != nil {
+				if link, err = obtain(t.Context(), p, ann()); err != nil {
 					t.Fatalf("another session: %v", err)
 				}
 				link.Release('I')
@@ -86,7 +86,7 @@ func TestLongParametersAreRefused(t *testing.T) {
 	}
 	p := newPool(t, role, nil)
 	for n := 3_900; ; n++ {
-		link, err := p.Get(t.Context(), with("my.own", strings.Repeat("x", n)))
+		link, err := obtain(t.Context(), p, with("my.own", strings.Repeat("x", n)))
 		if err == nil {
 			s := take(t, link)
 			if got := s.one("SELECT length(current_setting('my.own'))"); got != fmt.Sprint(n) {
@@ -154,7 +154,7 @@ func TestShortStatements(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	for done := 0; done < 3; { // the server may have been kept from its work for a millisecond
-		link, err := p.Get(ctx, with("statement_timeout", "1"))
+		link, err := obtain(ctx, p, with("statement_timeout", "1"))
 		if err == nil {
 			done++
 			if _, err := take(t, link).query("SELECT pg_sleep(10)"); err == nil || !strings.Contains(err.Error(), "57014") {

@@ -61,39 +61,64 @@ func (c *conn) quiet() bool {
 
 func (servers) quiet(c *conn) bool { return c.quiet() }
 
-// greet gives a kept connection the name and the time limits of the session that gets it.
-func (servers) greet(ctx context.Context, c *conn, w *want) (shown string, err error) {
+// greet has a kept connection given the name and the time limits of the session that gets
+// it: settle reads the server's answer.
+func (servers) greet(ctx context.Context, c *conn, w *want) error {
 	if !c.quiet() {
-		return "", errors.New("the server has closed the connection, or has something to say")
+		return errors.New("the server has closed the connection, or has something to say")
 	}
-	answers, shown, err := c.askWithin(ctx, query(c.welcome(w.name)))
+	deadline, _ := ctx.Deadline() // zero = none
+	if err := c.SetDeadline(deadline); err != nil {
+		return err
+	}
+	_, err := c.Write(query(c.welcome(w.name)))
+	return err
+}
+
+// settle reads the answer to greet, until ctx ends, after which the connection is of no
+// use.
+func (servers) settle(ctx context.Context, c *conn) error {
+	var answers []answer
+	err := c.within(ctx, func() (err error) {
+		answers, err = hear(c.Conn, func(string, string) {}, 1)
+		return err
+	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	return shown, answers[0].failed
+	return answers[0].failed
 }
 
 // askWithin asks until ctx ends, after which the connection is of no use. It returns the
 // application_name that the server has reported last.
-func (c *conn) askWithin(ctx context.Context, requests ...request) ([]answer, string, error) {
+func (c *conn) askWithin(ctx context.Context, requests ...request) (answers []answer, shown string, err error) {
+	shown = c.parameters[nameParameter]
+	err = c.within(ctx, func() (err error) {
+		answers, err = ask(c.Conn, func(name, value string) {
+			if name == nameParameter {
+				shown = value
+			}
+		}, requests...)
+		return err
+	})
+	return answers, shown, err
+}
+
+// within does something with the connection that ends with an error when ctx does.
+func (c *conn) within(ctx context.Context, do func() error) error {
 	deadline, _ := ctx.Deadline() // zero = none
 	if err := c.SetDeadline(deadline); err != nil {
-		return nil, "", err
+		return err
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) })
-	shown := c.parameters[nameParameter]
-	answers, err := ask(c.Conn, func(name, value string) {
-		if name == nameParameter {
-			shown = value
-		}
-	}, requests...)
+	err := do()
 	if !stop() {
-		return nil, "", context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 	if err != nil {
-		return nil, "", err
+		return err
 	}
-	return answers, shown, c.SetDeadline(time.Time{})
+	return c.SetDeadline(time.Time{})
 }
 
 // bye closes a connection that is between two messages.

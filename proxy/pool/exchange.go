@@ -43,23 +43,27 @@ func query(text string) request {
 	return append(append(out, text...), 0)
 }
 
-// ask sends requests in one write and reads the answers to all of them, so that nothing is
-// left in conn or in a buffer. What the server reports of its parameters meanwhile goes to
-// report.
+// ask sends requests in one write and reads the answers to all of them.
 func ask(conn net.Conn, report func(name, value string), requests ...request) ([]answer, error) {
 	if _, err := conn.Write(slices.Concat(requests...)); err != nil {
 		return nil, err
 	}
+	return hear(conn, report, len(requests))
+}
+
+// hear reads the answers to all requests that were sent, so that nothing is left in conn
+// or in a buffer. What the server reports of its parameters meanwhile goes to report.
+func hear(conn net.Conn, report func(name, value string), requests int) ([]answer, error) {
 	r := readers.Get().(*bufio.Reader)
 	r.Reset(conn)
 	defer func() {
 		r.Reset(nil)
 		readers.Put(r)
 	}()
-	answers := make([]answer, 0, len(requests))
+	answers := make([]answer, 0, requests)
 	var current answer
 	rows := sha256.New()
-	for len(answers) < len(requests) || r.Buffered() > 0 {
+	for len(answers) < requests || r.Buffered() > 0 {
 		kind, body, err := readMessage(r)
 		if err != nil {
 			return nil, errors.Join(current.failed, err) // the server may have said why
@@ -75,7 +79,7 @@ func ask(conn net.Conn, report func(name, value string), requests ...request) ([
 		case 'S':
 			err = parseReport(body, report)
 		case 'Z':
-			if len(body) != 1 || len(answers) == len(requests) {
+			if len(body) != 1 || len(answers) == requests {
 				return nil, errMalformed
 			}
 			current.status = body[0]

@@ -27,7 +27,7 @@ func TestCircuit(t *testing.T) {
 		failed := 0
 		for range 10_000 {
 			go func() {
-				if _, err := p.Get(t.Context(), Want{}); err != nil {
+				if _, err := obtain(t.Context(), p, Want{}); err != nil {
 					if !strings.Contains(err.Error(), "connection refused") {
 						t.Error(err)
 					}
@@ -46,7 +46,7 @@ func TestCircuit(t *testing.T) {
 		down["one"] = false
 		time.Sleep(mostBackoff)
 		for range 2 {
-			if _, err := p.Get(t.Context(), Want{}); err != nil {
+			if _, err := obtain(t.Context(), p, Want{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -58,7 +58,7 @@ func keep(t *testing.T, p *Pool, n int) {
 	t.Helper()
 	var links []*Link
 	for range n {
-		l, err := p.Get(t.Context(), Want{})
+		l, err := obtain(t.Context(), p, Want{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -80,15 +80,15 @@ func TestKeptConnectionsServeWhileLoginsFail(t *testing.T) {
 		keep(t, p, 2)
 		refusal := errors.New("password authentication failed")
 		f.failing = func(*host) error { return refusal }
-		if _, err := p.Get(t.Context(), Want{Parameters: map[string]string{"timezone": "UTC"}}); !errors.Is(err, refusal) {
+		if _, err := obtain(t.Context(), p, Want{Parameters: map[string]string{"timezone": "UTC"}}); !errors.Is(err, refusal) {
 			t.Error(err)
 		}
 		for range 2 {
-			if _, err := p.Get(t.Context(), Want{}); err != nil {
+			if _, err := obtain(t.Context(), p, Want{}); err != nil {
 				t.Error(err)
 			}
 		}
-		if _, err := p.Get(t.Context(), Want{}); !errors.Is(err, refusal) {
+		if _, err := obtain(t.Context(), p, Want{}); !errors.Is(err, refusal) {
 			t.Error(err)
 		}
 	})
@@ -105,7 +105,7 @@ func TestStalledServer(t *testing.T) {
 		f.stalled = func() bool { return true }
 		began := time.Now()
 		for range 3 {
-			if _, err := p.Get(t.Context(), Want{}); !errors.Is(err, errConnectTimeout) {
+			if _, err := obtain(t.Context(), p, Want{}); !errors.Is(err, errConnectTimeout) {
 				t.Error(err)
 			}
 		}

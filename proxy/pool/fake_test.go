@@ -106,23 +106,27 @@ func (f *fakeWorld) open(ctx context.Context, h *host, w *want) (*conn, string, 
 	return c, w.name, f.standby[h.host], nil
 }
 
-func (f *fakeWorld) greet(ctx context.Context, c *conn, w *want) (string, error) {
-	if err := f.pause(ctx); err != nil {
-		return "", err
-	}
-	if f.stalled() {
-		<-ctx.Done()
-		return "", ctx.Err()
-	}
+func (f *fakeWorld) greet(_ context.Context, c *conn, w *want) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c.group != w.group {
 		f.t.Errorf("a connection of %q for %q", c.group, w.group)
 	}
 	if f.vanished() {
-		return "", errors.New("it is gone")
+		return errors.New("it is gone")
 	}
-	return w.name, nil
+	return nil
+}
+
+func (f *fakeWorld) settle(ctx context.Context, _ *conn) error {
+	if err := f.pause(ctx); err != nil {
+		return err
+	}
+	if f.stalled() {
+		<-ctx.Done()
+		return ctx.Err()
+	}
+	return nil
 }
 
 func (f *fakeWorld) reset(c *conn, status byte) error {
@@ -184,4 +188,17 @@ func (c *fakeConn) Close() error {
 	c.closed = true
 	c.world.live--
 	return nil
+}
+
+// obtain is Get and Settle.
+func obtain(ctx context.Context, p *Pool, wanted Want) (*Link, error) {
+	link, err := p.Get(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := link.Settle(ctx); err != nil {
+		link.Release(0)
+		return nil, err
+	}
+	return link, nil
 }

@@ -13,7 +13,7 @@ func TestHostsThatAreGoneAreNotFresh(t *testing.T) {
 	p := f.newPool(Config{})
 	defer p.Close()
 	get := func() *Link {
-		l, err := p.Get(t.Context(), Want{})
+		l, err := obtain(t.Context(), p, Want{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -10,8 +10,8 @@ import (
 
 // Get returns a connection for a session: one that is kept for the like of it, else a new
 // one. Where there are too many it waits, first come, first served, for up to
-// Options.QueueTimeout. It is ready for queries, with nothing unread, and its role is the
-// one wanted. What is to be told to the client of an error is a [Refusal], or else a
+// Options.QueueTimeout. Once it is settled (see [Link.Settle]) it is ready for queries, with
+// nothing unread, and its role is the one wanted. What is to be told to the client of an error is a [Refusal], or else a
 // pgconn.PgError if the server has refused it; the rest is for the log.
 func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 	p.mu.Lock()
@@ -33,7 +33,7 @@ func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, shown, err := p.fill(ctx, waiting, w, g)
+	filled, err := p.fill(ctx, waiting, w, g)
 	if err != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -42,14 +42,14 @@ func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 		p.serve()
 		return nil, err
 	}
-	parameters := maps.Clone(c.parameters)
+	parameters := maps.Clone(filled.conn.parameters)
 	if _, reported := parameters[nameParameter]; reported {
-		parameters[nameParameter] = shown
+		parameters[nameParameter] = filled.shown
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inUse++
-	return &Link{pool: p, conn: c, user: w.User, parameters: parameters}, nil
+	return &Link{pool: p, conn: filled.conn, user: w.User, role: w.Role, settling: filled.kept, parameters: parameters}, nil
 }
 
 // admit waits for a place, and maybe a kept connection with it.
@@ -159,22 +159,25 @@ func (p *Pool) grant(w *want) (grant, bool) {
 
 // fill makes a place a connection: the one that came with it if it is still good, or
 // another that is kept, or a new one.
-func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (*conn, string, error) {
+func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (filling, error) {
 	if g.instead != nil {
 		g.instead.bye()
 	}
 	greeting, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
 	defer cancel()
 	for c := g.conn; c != nil; c = p.replace(c, w) {
-		shown, err := p.world.greet(greeting, c, w)
+		err := p.world.greet(greeting, c, w)
 		if err == nil {
 			p.count(func(n *counters) { n.reused++ })
-			return c, shown, nil
+			return filling{c, w.name, true}, nil
 		}
 		_ = c.Close()
 		if greeting.Err() != nil {
-			p.unanswered(c, w, ctx.Err() == nil)
-			return nil, "", context.Cause(greeting)
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			c.host.load--
+			p.unanswered(c, w.Role, ctx.Err() == nil)
+			return filling{}, context.Cause(greeting)
 		}
 	}
 	p.mu.Lock()
@@ -183,12 +186,20 @@ func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (*conn, stri
 	select {
 	case dials <- struct{}{}:
 		defer func() { <-dials }()
-		return p.open(ctx, w)
+		c, shown, err := p.open(ctx, w)
+		return filling{c, shown, false}, err
 	case <-p.closed:
-		return nil, "", errClosed
+		return filling{}, errClosed
 	case <-waiting.Done():
-		return nil, "", context.Cause(waiting)
+		return filling{}, context.Cause(waiting)
 	}
+}
+
+// filling is a connection for a session.
+type filling struct {
+	conn  *conn
+	shown string // the application_name that the server reports
+	kept  bool   // it was kept, and is to be settled
 }
 
 // replace returns a kept connection in place of one that turned out to be gone, or nil.
@@ -283,14 +294,25 @@ func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err
 	return true
 }
 
-// unanswered notes that a session has waited for nothing on a kept connection; stalled
-// says that it was for too long.
-func (p *Pool) unanswered(c *conn, w *want, stalled bool) {
+// settle waits for the server's answer on a connection that was kept.
+func (p *Pool) settle(ctx context.Context, l *Link) error {
+	within, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
+	defer cancel()
+	err := p.world.settle(within, l.conn)
+	if err == nil || within.Err() == nil {
+		return err
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	c.host.load--
+	p.unanswered(l.conn, l.role, ctx.Err() == nil)
+	return context.Cause(within)
+}
+
+// unanswered notes that a session has waited for nothing on a kept connection; stalled
+// says that it was for too long. Mu is held.
+func (p *Pool) unanswered(c *conn, role string, stalled bool) {
 	if stalled {
-		c.host.circuit(w.Role).stall(time.Now(), errConnectTimeout)
+		c.host.circuit(role).stall(time.Now(), errConnectTimeout)
 	}
 }
 

@@ -26,7 +26,7 @@ func TestPasswordRotates(t *testing.T) {
 	settled(t, p)
 	execute(t, server.DSN("postgres"), "ALTER ROLE pool_reader PASSWORD 'another'")
 	another := get(t, p, ann()) // the one that is kept
-	if _, err := p.Get(t.Context(), ann()); err == nil {
+	if _, err := obtain(t.Context(), p, ann()); err == nil {
 		t.Fatal("a new connection under the old password")
 	}
 	rotated := role.Copy()
@@ -110,14 +110,14 @@ func TestServerRestarts(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
-	if _, err := p.Get(ctx, ann()); err == nil {
+	if _, err := obtain(ctx, p, ann()); err == nil {
 		t.Error("a connection to no server")
 	}
 	if err := server.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "a connection", func() bool {
-		link, err := p.Get(ctx, ann())
+		link, err := obtain(ctx, p, ann())
 		if err == nil {
 			link.Release('I')
 		}

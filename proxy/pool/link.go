@@ -18,13 +18,25 @@ var errReleased = errors.New("the session has ended")
 type Link struct {
 	pool       *Pool
 	conn       *conn
-	user       string
+	user, role string
+	settling   bool // the server has yet to answer
 	parameters map[string]string
 
 	mu        sync.Mutex
 	released  bool
 	uncertain bool           // a cancel request may still hit what comes next
 	canceling sync.WaitGroup // added to under mu while the link is not released
+}
+
+// Settle waits until the server has given the connection what the session brings, and is
+// called once, before Conn is used; the client need not wait for it. An error is one of
+// [Pool.Get]: the link is of no use then.
+func (l *Link) Settle(ctx context.Context) error {
+	if !l.settling {
+		return nil
+	}
+	l.settling = false
+	return l.pool.settle(ctx, l)
 }
 
 // Conn is the connection: a *reactor.Conn, or a *tls.Conn over one. It is attached and
@@ -75,6 +87,9 @@ func (l *Link) Release(status byte) {
 	l.mu.Unlock()
 	if released {
 		return
+	}
+	if l.settling {
+		status = 0 // the answer is still to come
 	}
 	l.pool.release(l, status)
 }

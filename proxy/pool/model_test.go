@@ -56,7 +56,7 @@ func randomSessions(t *testing.T, seed uint64) {
 			time.Sleep(arrival)
 			ctx, cancel := context.WithTimeout(context.Background(), patience)
 			defer cancel()
-			l, err := p.Get(ctx, Want{User: user, Parameters: map[string]string{"timezone": zone}})
+			l, err := obtain(ctx, p, Want{User: user, Parameters: map[string]string{"timezone": zone}})
 			if err != nil {
 				return
 			}
@@ -102,7 +102,7 @@ func randomSessions(t *testing.T, seed uint64) {
 	if f.connections() != 0 {
 		t.Errorf("%d connections after the end", f.connections())
 	}
-	if _, err := p.Get(context.Background(), Want{}); !errors.Is(err, errClosed) {
+	if _, err := obtain(context.Background(), p, Want{}); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
 }
@@ -175,14 +175,14 @@ func TestFirstComeFirstServed(t *testing.T) {
 		f := newFakeWorld(t, 1)
 		p := f.newPool(Config{Options: Options{MaxConnections: 1, MaxQueue: 10}})
 		defer p.Close()
-		first, err := p.Get(t.Context(), Want{})
+		first, err := obtain(t.Context(), p, Want{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		var served []string
 		for i := range 10 {
 			go func() {
-				l, err := p.Get(t.Context(), Want{User: fmt.Sprint(i % 3), Parameters: map[string]string{"x": fmt.Sprint(i % 2)}})
+				l, err := obtain(t.Context(), p, Want{User: fmt.Sprint(i % 3), Parameters: map[string]string{"x": fmt.Sprint(i % 2)}})
 				if err != nil {
 					t.Error(err)
 					return
@@ -192,7 +192,7 @@ func TestFirstComeFirstServed(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		_, err = p.Get(t.Context(), Want{})
+		_, err = obtain(t.Context(), p, Want{})
 		if !errors.Is(err, errQueueFull) {
 			t.Errorf("the queue is full, and Get says %v", err)
 		}
@@ -211,21 +211,21 @@ func TestRefusals(t *testing.T) {
 		f := newFakeWorld(t, 1)
 		p := f.newPool(Config{Options: Options{MaxConnections: 2, MaxPerUser: 1, QueueTimeout: time.Second}})
 		defer p.Close()
-		ann, err := p.Get(t.Context(), Want{User: "ann"})
+		ann, err := obtain(t.Context(), p, Want{User: "ann"})
 		if err != nil {
 			t.Fatal(err)
 		}
 		refused := make(chan error)
 		try := func(user string) {
-			_, err := p.Get(t.Context(), Want{User: user})
+			_, err := obtain(t.Context(), p, Want{User: user})
 			refused <- err
 		}
 		go try("ann")
 		synctest.Wait()
-		if _, err := p.Get(t.Context(), Want{User: "ann"}); !errors.Is(err, errUserLimit) {
+		if _, err := obtain(t.Context(), p, Want{User: "ann"}); !errors.Is(err, errUserLimit) {
 			t.Error(err)
 		}
-		bob, err := p.Get(t.Context(), Want{User: "bob"}) // ann is not in the way
+		bob, err := obtain(t.Context(), p, Want{User: "bob"}) // ann is not in the way
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -238,7 +238,7 @@ func TestRefusals(t *testing.T) {
 		}
 		gone, cancel := context.WithCancel(t.Context())
 		go func() {
-			_, err := p.Get(gone, Want{User: "eve"})
+			_, err := obtain(gone, p, Want{User: "eve"})
 			refused <- err
 		}()
 		synctest.Wait()
@@ -248,7 +248,7 @@ func TestRefusals(t *testing.T) {
 		}
 		ann.Release('I')
 		bob.Release(0)
-		if _, err := p.Get(t.Context(), Want{User: "eve", Role: "nobody's"}); err == nil {
+		if _, err := obtain(t.Context(), p, Want{User: "eve", Role: "nobody's"}); err == nil {
 			t.Error("a role that is not there")
 		}
 	})
@@ -263,7 +263,7 @@ func TestNewestIsReused(t *testing.T) {
 		defer p.Close()
 		var links []*Link
 		for range 3 {
-			l, err := p.Get(t.Context(), Want{})
+			l, err := obtain(t.Context(), p, Want{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -275,7 +275,7 @@ func TestNewestIsReused(t *testing.T) {
 		}
 		for range 20 {
 			time.Sleep(time.Second)
-			l, err := p.Get(t.Context(), Want{})
+			l, err := obtain(t.Context(), p, Want{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -304,7 +304,7 @@ func TestOthersMakeRoom(t *testing.T) {
 		p := f.newPool(Config{Options: Options{MaxConnections: 2}})
 		defer p.Close()
 		for _, zone := range []string{"a", "b", "c", "a"} {
-			l, err := p.Get(t.Context(), Want{Parameters: map[string]string{"timezone": zone}})
+			l, err := obtain(t.Context(), p, Want{Parameters: map[string]string{"timezone": zone}})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -37,7 +37,8 @@ type want struct {
 // world is what a pool does to servers. Its methods are called without a lock held.
 type world interface {
 	open(context.Context, *host, *want) (c *conn, shown string, recovering bool, err error)
-	greet(context.Context, *conn, *want) (shown string, err error)
+	greet(context.Context, *conn, *want) error
+	settle(context.Context, *conn) error
 	reset(*conn, byte) error
 	quiet(*conn) bool
 }

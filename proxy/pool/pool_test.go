@@ -93,7 +93,7 @@ func get(t testing.TB, p *pool.Pool, want pool.Want) *session {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	link, err := p.Get(ctx, want)
+	link, err := obtain(ctx, p, want)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,4 +187,17 @@ func settled(t testing.TB, p *pool.Pool) pool.Stats {
 		return s.Places == s.InUse+s.Idle
 	})
 	return p.Stats()
+}
+
+// obtain is Get and Settle.
+func obtain(ctx context.Context, p *pool.Pool, wanted pool.Want) (*pool.Link, error) {
+	link, err := p.Get(ctx, wanted)
+	if err != nil {
+		return nil, err
+	}
+	if err := link.Settle(ctx); err != nil {
+		link.Release(0)
+		return nil, err
+	}
+	return link, nil
 }

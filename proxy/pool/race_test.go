@@ -18,13 +18,13 @@ func TestGrantThatComesTooLate(t *testing.T) {
 			f := newFakeWorld(t, 1)
 			p := f.newPool(Config{Options: Options{MaxConnections: 1}})
 			defer p.Close()
-			first, err := p.Get(t.Context(), Want{User: "ann"})
+			first, err := obtain(t.Context(), p, Want{User: "ann"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			ctx, cancel := context.WithCancel(t.Context())
 			go func() {
-				if l, err := p.Get(ctx, Want{User: "bob"}); err == nil {
+				if l, err := obtain(ctx, p, Want{User: "bob"}); err == nil {
 					l.Release(0)
 				}
 			}()
@@ -53,7 +53,7 @@ func TestCancelRequestsEndBeforeReuse(t *testing.T) {
 		f := newFakeWorld(t, 1)
 		p := f.newPool(Config{})
 		defer p.Close()
-		l, err := p.Get(t.Context(), Want{})
+		l, err := obtain(t.Context(), p, Want{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -63,7 +63,7 @@ func answers(t *testing.T, p *pool.Pool, want string) {
 	got := ""
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
-		link, err := p.Get(ctx, ann())
+		link, err := obtain(ctx, p, ann())
 		cancel()
 		if err == nil {
 			s := take(t, link)

@@ -157,7 +157,7 @@ func TestWaysToTheServer(t *testing.T) {
 			role := parse(t, fmt.Sprintf("port=%d dbname=postgres %s", server.Port(), way.settings))
 			p := newPool(t, role, nil)
 			if way.encrypted == "" {
-				if _, err := p.Get(t.Context(), ann()); err == nil {
+				if _, err := obtain(t.Context(), p, ann()); err == nil {
 					t.Error("it is connected")
 				}
 				return
