@@ -31,11 +31,11 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		return connectFailure(err)
 	}
 	if !interrupt() {
-		up.release('I')
+		up.release('I', true)
 		return errShutdown
 	}
 	if err := a.raw.SetDeadline(time.Time{}); err != nil {
-		up.release('I')
+		up.release('I', true)
 		return err
 	}
 	session := newSession(&a.Config, st.user, state, a.conn, a.raw, up)
@@ -49,7 +49,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	forget := func() { s.keys.remove(key) }
 	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it
 		forget()
-		up.release('I')
+		up.release('I', true)
 		return errNoUser
 	}
 	unsent := a.unsent
@@ -60,7 +60,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	}
 	if err != nil {
 		forget()
-		up.release('I')
+		up.release('I', true)
 		return err
 	}
 	a.log.Info("session began")

@@ -47,7 +47,7 @@ func (s *session) finish(reason error) {
 	default:
 		status = s.status
 	}
-	s.link.release(status)
+	s.link.release(status, !s.traces)
 
 	last := lastWord(reason)
 	client := s.client.conn

@@ -76,4 +76,8 @@ type Statement struct {
 	// constants, comments or names but those that readers can see. It is for the Observer;
 	// "" where there is none.
 	Shape string
+
+	// Traceless says that nothing of it can stay in the session that DISCARD ALL might
+	// miss, so that a connection need not be looked at before another session gets it.
+	Traceless bool
 }

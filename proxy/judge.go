@@ -50,6 +50,7 @@ func (r *relay) judge(kind noteKind, sql string) (j judgment, known bool) {
 			return j, false
 		}
 	}
+	r.traces = r.traces || j.refused == nil && !j.statement.Traceless
 	r.travels(state, j.statement.Effects)
 	j.note = noteOfText(kind, sql, state, j.statement)
 	return j, true

@@ -40,6 +40,7 @@ type relay struct {
 	ruling  *ruling // on a text of the message that waits
 
 	terminated bool // the client has sent Terminate
+	traces     bool // something was sent that may leave something in the session
 
 	doomed   bool   // a refusal was sent and no Sync since
 	holding  bool   // statements with effects, plans or uses were prepared

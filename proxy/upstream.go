@@ -71,14 +71,18 @@ func (a *attempt) settle(ctx context.Context, u *upstream) error {
 }
 
 // close closes the connection at once.
-func (u *upstream) close() { u.release(0) }
+func (u *upstream) close() { u.release(0, false) }
 
 // release ends the use of the connection. Status is the transaction's, as in
-// ReadyForQuery, or 0 if the connection is not to be used again.
-func (u *upstream) release(status byte) {
+// ReadyForQuery, or 0 if the connection is not to be used again. Traceless is as in
+// Statement, of all that was sent.
+func (u *upstream) release(status byte, traceless bool) {
 	if u.link == nil {
 		_ = u.conn.Close() // nothing to do about it
 		return
+	}
+	if traceless {
+		u.link.Traceless()
 	}
 	u.link.Release(status)
 }

@@ -104,6 +104,7 @@ func (w *walker) call(node *pg.Node, f *pg.FuncCall, s *scope) error {
 		return err
 	}
 	f.Funcname = nameNodes(schema, name)
+	w.traces = w.traces || schema != "pg_catalog" || traceful[name]
 	if n := len(f.GetArgs()); schema == "pg_catalog" && name == "overlay" && (n == 3 || n == 4) {
 		// The deparser writes OVERLAY(a PLACING b FROM c) for calls as well.
 		f.Funcformat = pg.CoercionForm_COERCE_SQL_SYNTAX

@@ -121,6 +121,10 @@ type Statement struct {
 	// Shape is the text without anything in it that is the client's own: no constants,
 	// comments, aliases; see shape.go.
 	Shape string
+	// Traceless says that nothing of it can stay in the session that DISCARD ALL might
+	// miss: it changes no setting, makes no temporary object, and calls no function that is
+	// not PostgreSQL's own, nor one with a memory.
+	Traceless bool
 }
 
 // Rewrite returns what to run in place of a text that the client sends in a session.
@@ -232,7 +236,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	if err != nil {
 		return nil, shaped(err, shape)
 	}
-	statement := &Statement{SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans, Uses: w.uses, Shape: shape}
+	statement := &Statement{SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans, Uses: w.uses, Shape: shape, Traceless: !w.traces}
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 

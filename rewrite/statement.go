@@ -7,15 +7,36 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
+// traceless tells of the kinds of statements that leave nothing in a session that DISCARD
+// ALL might miss, apart from what functions in them do: no setting has another value after
+// them, no object is made.
+func traceless(n *pg.Node) bool {
+	switch s := n.GetNode().(type) {
+	case *pg.Node_SelectStmt:
+		return s.SelectStmt.GetIntoClause() == nil
+	case *pg.Node_ExplainStmt, *pg.Node_CopyStmt, *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt, *pg.Node_DeallocateStmt,
+		*pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt, *pg.Node_TransactionStmt, *pg.Node_VariableShowStmt:
+		return true
+	default:
+		return false
+	}
+}
+
+// traceful are functions of PostgreSQL's own that leave something: where the random
+// numbers of a session stand.
+var traceful = map[string]bool{"setseed": true, "random": true, "random_normal": true}
+
 // statement checks one top-level statement and rewrites it in place.
 func (w *walker) statement(n *pg.Node) error {
 	w.named = true
+	w.traces = w.traces || !traceless(n)
 	if handled, err := w.temporaryStatement(n); handled {
 		return err
 	}
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		if handled, err := w.setConfig(s.SelectStmt); handled {
+			w.traces = true
 			return err
 		}
 		return w.node(n, nil)

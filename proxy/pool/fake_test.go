@@ -129,7 +129,7 @@ func (f *fakeWorld) settle(ctx context.Context, _ *conn) error {
 	return nil
 }
 
-func (f *fakeWorld) reset(c *conn, status byte) error {
+func (f *fakeWorld) reset(c *conn, status byte, _ bool) error {
 	_ = f.pause(context.Background())
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -20,6 +20,7 @@ type Link struct {
 	conn       *conn
 	user, role string
 	settling   bool // the server has yet to answer
+	traceless  bool // see Traceless
 	parameters map[string]string
 
 	mu        sync.Mutex
@@ -76,6 +77,10 @@ func (l *Link) Cancel(ctx context.Context) error {
 	return err
 }
 
+// Traceless says that the session has left nothing that DISCARD ALL might miss; to be
+// called before Release.
+func (l *Link) Traceless() { l.traceless = true }
+
 // Release gives the connection back and does not block. Status is that of the server's
 // last ReadyForQuery, if all that was sent has been answered and read: 'I' outside of a
 // transaction, 'T' or 'E' inside one, which is rolled back. 0 stands for a connection
@@ -119,7 +124,7 @@ func (p *Pool) recycle(l *Link, status byte) {
 	wanted, log := p.wants(c, time.Now()), p.config.Logger
 	p.mu.Unlock()
 	if wanted && status != 0 {
-		if err := p.world.reset(c, status); err != nil {
+		if err := p.world.reset(c, status, l.traceless); err != nil {
 			log.Info("an upstream connection is not used again", "reason", err)
 			status = 0
 		} else {

@@ -39,7 +39,7 @@ type world interface {
 	open(context.Context, *host, *want) (c *conn, shown string, recovering bool, err error)
 	greet(context.Context, *conn, *want) error
 	settle(context.Context, *conn) error
-	reset(*conn, byte) error
+	reset(c *conn, status byte, traceless bool) error
 	quiet(*conn) bool
 }
 
