@@ -2,7 +2,6 @@ package catalog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -39,10 +38,7 @@ func (p Publication) commentOn(c PublishedColumn) string {
 		policy, _ := p.Policy.Column(c.Source)
 		return fmt.Sprintf("%s: as in the source.", policy.Role)
 	}
-	over := slices.DeleteFunc(slices.Clone(p.Policy.Constraints), func(s privacy.Spec) bool {
-		return len(s.Over) > 0 && !slices.Contains(s.Over, c.Source)
-	})
-	return fmt.Sprintf("%s: %s; %s.", QuasiIdentifying, formInWords(c, p.Attributes[c.Attribute].Spec), constraintsInWords(over))
+	return fmt.Sprintf("%s: %s; %s.", QuasiIdentifying, formInWords(c, p.Attributes[c.Attribute].Spec), constraintsInWords(p.over(c.Source)))
 }
 
 // formInWords is what a published quasi-identifier looks like.

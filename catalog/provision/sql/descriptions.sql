@@ -70,5 +70,18 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   ORDER BY c.position
 $kproxy$;
 
+-- The same for 'patients'::regclass, which is the number of the published relation.
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.describe("table" oid)
+  RETURNS TABLE ("column" text, "type" text, role text, form text, hierarchy text, k integer, "constraints" text,
+    updates text, published_at timestamptz, freshness text)
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT d.* FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
+  CROSS JOIN LATERAL {{.HelperSchema}}.describe(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, {{len .ReleasePrefix}} + 1))
+    || '.' || pg_catalog.quote_ident(c.relname)) d
+  WHERE c.oid = $1
+$kproxy$;
+
+COMMENT ON FUNCTION {{.HelperSchema}}.describe(oid) IS 'The columns of a published table, given as regclass.';
 COMMENT ON FUNCTION {{.HelperSchema}}.tables() IS 'The published tables, each with its k, its constraints, and how fresh it is.';
 COMMENT ON FUNCTION {{.HelperSchema}}.describe(text) IS 'The columns of a published table: what each shows, how it is generalized, and under which constraints.';

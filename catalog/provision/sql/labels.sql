@@ -50,49 +50,81 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.label (
   parent       text,              -- NULL for the root
   leaves       integer NOT NULL,  -- of one value, 1
   span         int4range NOT NULL,
-  ordered      boolean NOT NULL,  -- whether low..high is a label, too
+  ordered      boolean NOT NULL,  -- whether they are an order, of which low..high is a label, too
   PRIMARY KEY (table_name, column_name, label, table_schema)
 );
 
--- What stands for a label of a column: no row where it is none of the taxonomy's.
-CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.label_span(table_schema text, table_name text, column_name text, label text)
-  RETURNS TABLE (leaves integer, span int4range)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
-  SELECT l.leaves, l.span FROM {{.CatalogSchema}}.label l
-  WHERE l.table_name = $2 AND l.column_name = $3 AND l.label = $4 AND l.table_schema = $1
-  UNION ALL
-  SELECT pg_catalog.upper(high.span) - pg_catalog.lower(low.span), pg_catalog.int4range(pg_catalog.lower(low.span), pg_catalog.upper(high.span))
-  FROM {{.CatalogSchema}}.label low JOIN {{.CatalogSchema}}.label high
-    ON high.table_name = low.table_name AND high.column_name = low.column_name AND high.table_schema = low.table_schema
-  WHERE low.ordered AND low.table_name = $2 AND low.column_name = $3 AND low.label = pg_catalog.split_part($4, '..', 1) AND low.table_schema = $1
-    AND high.ordered AND high.label = pg_catalog.split_part($4, '..', 2) AND low.span << high.span
+-- The ranks that a label of an order, a value or low..high, stands for.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.rank_span(label text, rank jsonb) RETURNS int4range
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE WHEN ($2 ->> pg_catalog.split_part($1, '..', 1))::pg_catalog.int4
+                <= ($2 ->> coalesce(nullif(pg_catalog.split_part($1, '..', 2), ''), $1))::pg_catalog.int4
+    THEN pg_catalog.int4range(($2 ->> pg_catalog.split_part($1, '..', 1))::pg_catalog.int4,
+                              ($2 ->> coalesce(nullif(pg_catalog.split_part($1, '..', 2), ''), $1))::pg_catalog.int4, '[]')
+  END
 $kproxy$;
 
--- How a label relates to the one wanted. A value that the taxonomy does not have is one of
--- its own below the root. NULL where the column has no taxonomy.
-CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.compared(label text, wanted text, "table" text, "column" text)
-  RETURNS TABLE (certain boolean, possible boolean, overlap double precision)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
-  SELECT $1 IS NOT NULL AND ($1 = $2 OR $2 = '*' OR coalesce(l.span <@ w.span, false)),
-    $1 IS NULL OR $1 = $2 OR $1 = '*' OR $2 = '*' OR coalesce(l.span && w.span, false),
-    CASE
-      WHEN $1 IS NULL THEN NULL
-      WHEN $1 = $2 OR $2 = '*' OR l.span <@ w.span THEN 1
-      WHEN w.span <@ l.span THEN w.leaves::pg_catalog.float8 / l.leaves
-      WHEN $1 <> '*' THEN coalesce({{.HelperSchema}}.overlap(l.span, w.span), 0)
+-- What a label wanted means for the labels of a column: which of them lie in it, and which
+-- share of the values of each one that is related to it is meant, NULL where that is not
+-- known. For an order, the rank of each value, and those from which and up to which. NULL
+-- where the column has neither taxonomy nor order.
+--
+-- It is called immutable so that the planner looks a constant up once and not for each row.
+-- What it answers changes when the owner writes other labels, who alters the functions that
+-- call it in the same transaction: that ends all plans that were made with them.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.meaning("table" text, "column" text, wanted text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  WITH known AS (
+    SELECT l.* FROM {{.CatalogSchema}}.described_table($1) t
+    JOIN {{.CatalogSchema}}.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+  ), ranks AS (
+    SELECT pg_catalog.jsonb_object_agg(k.label, pg_catalog.lower(k.span)) AS rank FROM known k WHERE k.parent IS NOT NULL
+  )
+  SELECT CASE WHEN root.ordered AND r.span IS NOT NULL THEN pg_catalog.jsonb_build_object(
+      'rank', ranks.rank, 'from', pg_catalog.lower(r.span), 'to', pg_catalog.upper(r.span))
+    ELSE pg_catalog.jsonb_build_object(
+      'in', (SELECT coalesce(pg_catalog.jsonb_agg(k.label), '[]') FROM known k WHERE k.span <@ w.span),
+      'of', (SELECT coalesce(pg_catalog.jsonb_object_agg(k.label,
+               CASE WHEN k.span <@ w.span THEN 1 ELSE w.leaves::pg_catalog.float8 / k.leaves END), '{}')
+             FROM known k WHERE k.span && w.span OR w.span IS NULL AND k.parent IS NULL))
     END
-  FROM {{.CatalogSchema}}.described_table($3) t
-  JOIN {{.CatalogSchema}}.label root
-    ON root.table_schema = t.table_schema AND root.table_name = t.table_name AND root.column_name = $4 AND root.parent IS NULL AND root.label = '*'
-  LEFT JOIN LATERAL {{.CatalogSchema}}.label_span(t.table_schema, t.table_name, $4, $1) l ON true
-  LEFT JOIN LATERAL {{.CatalogSchema}}.label_span(t.table_schema, t.table_name, $4, $2) w ON true
-$kproxy$;
-{{range .Comparisons}}
-CREATE OR REPLACE FUNCTION {{$.HelperSchema}}.{{.Name}}(label text, wanted text, "table" text, "column" text) RETURNS {{.Returns}}
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT c.{{.Name}} FROM {{$.CatalogSchema}}.compared($1, $2, $3, $4) c
+  FROM known root CROSS JOIN ranks
+  CROSS JOIN LATERAL {{.CatalogSchema}}.rank_span($3, ranks.rank) AS r(span)
+  LEFT JOIN known w ON w.label = $3
+  WHERE root.parent IS NULL
 $kproxy$;
 
+-- A value that a taxonomy does not have is one of its own below the root.
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.certain(label text, wanted text, "table" text, "column" text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 IS NOT NULL AND ($1 = $2 OR $2 = '*' OR CASE
+    WHEN {{template "meaning" .}} ? 'rank' THEN {{.HelperSchema}}.certain({{template "rank" .}})
+    ELSE ({{template "meaning" .}} -> 'in') ? $1
+  END)
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.possible(label text, wanted text, "table" text, "column" text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 IS NULL OR $1 = $2 OR $2 = '*' OR CASE
+    WHEN {{template "meaning" .}} ? 'rank' THEN {{.HelperSchema}}.possible({{template "rank" .}})
+    ELSE ({{template "meaning" .}} -> 'of') ? $1
+  END
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION {{.HelperSchema}}.overlap(label text, wanted text, "table" text, "column" text) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN $1 IS NULL THEN NULL
+    WHEN $1 = $2 OR $2 = '*' THEN 1
+    WHEN {{template "meaning" .}} ? 'rank' THEN {{.HelperSchema}}.overlap({{template "rank" .}})
+    WHEN ({{template "meaning" .}} -> 'of') ? $1 THEN ({{template "meaning" .}} -> 'of' ->> $1)::pg_catalog.float8
+    WHEN {{template "meaning" .}} IS NOT NULL THEN 0
+  END::pg_catalog.float8
+$kproxy$;
+{{- define "meaning"}}{{.CatalogSchema}}.meaning($3, $4, $2){{end}}
+{{- define "rank"}}{{.CatalogSchema}}.rank_span($1, {{template "meaning" .}} -> 'rank'),
+      pg_catalog.int4range(({{template "meaning" .}} ->> 'from')::pg_catalog.int4, ({{template "meaning" .}} ->> 'to')::pg_catalog.int4){{end}}
+{{range .Comparisons}}
 COMMENT ON FUNCTION {{$.HelperSchema}}.{{.Name}}(text, text) IS {{literal .OfBeginning}};
 COMMENT ON FUNCTION {{$.HelperSchema}}.{{.Name}}(text, text, text, text) IS {{literal .OfLabel}};
 {{end}}
@@ -107,8 +139,9 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION {{.HelperSchema}}.labels("table" text, "column" text, wanted text)
   RETURNS TABLE (label text, certain boolean, possible boolean, overlap double precision)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
-  SELECT l.label, c.certain, c.possible, c.overlap FROM {{.HelperSchema}}.labels($1, $2) l
-  CROSS JOIN LATERAL {{.CatalogSchema}}.compared(l.label, $3, $1, $2) c
+  SELECT l.label, {{.HelperSchema}}.certain(l.label, $3, $1, $2), {{.HelperSchema}}.possible(l.label, $3, $1, $2),
+    {{.HelperSchema}}.overlap(l.label, $3, $1, $2)
+  FROM {{.HelperSchema}}.labels($1, $2) l
 $kproxy$;
 
 COMMENT ON FUNCTION {{.HelperSchema}}.labels(text, text) IS 'The labels of a column''s taxonomy or order, each with the one above it and how many values are below.';

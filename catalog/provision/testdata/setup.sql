@@ -1020,6 +1020,19 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   ORDER BY c.position
 $kproxy$;
 
+-- The same for 'patients'::regclass, which is the number of the published relation.
+CREATE OR REPLACE FUNCTION kproxy.describe("table" oid)
+  RETURNS TABLE ("column" text, "type" text, role text, form text, hierarchy text, k integer, "constraints" text,
+    updates text, published_at timestamptz, freshness text)
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT d.* FROM pg_catalog.pg_class c
+  JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace AND pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
+  CROSS JOIN LATERAL kproxy.describe(pg_catalog.quote_ident(pg_catalog.substr(n.nspname::pg_catalog.text, 15 + 1))
+    || '.' || pg_catalog.quote_ident(c.relname)) d
+  WHERE c.oid = $1
+$kproxy$;
+
+COMMENT ON FUNCTION kproxy.describe(oid) IS 'The columns of a published table, given as regclass.';
 COMMENT ON FUNCTION kproxy.tables() IS 'The published tables, each with its k, its constraints, and how fresh it is.';
 COMMENT ON FUNCTION kproxy.describe(text) IS 'The columns of a published table: what each shows, how it is generalized, and under which constraints.';
 
@@ -1075,64 +1088,86 @@ CREATE TABLE IF NOT EXISTS kproxy_catalog.label (
   parent       text,              -- NULL for the root
   leaves       integer NOT NULL,  -- of one value, 1
   span         int4range NOT NULL,
-  ordered      boolean NOT NULL,  -- whether low..high is a label, too
+  ordered      boolean NOT NULL,  -- whether they are an order, of which low..high is a label, too
   PRIMARY KEY (table_name, column_name, label, table_schema)
 );
 
--- What stands for a label of a column: no row where it is none of the taxonomy's.
-CREATE OR REPLACE FUNCTION kproxy_catalog.label_span(table_schema text, table_name text, column_name text, label text)
-  RETURNS TABLE (leaves integer, span int4range)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
-  SELECT l.leaves, l.span FROM kproxy_catalog.label l
-  WHERE l.table_name = $2 AND l.column_name = $3 AND l.label = $4 AND l.table_schema = $1
-  UNION ALL
-  SELECT pg_catalog.upper(high.span) - pg_catalog.lower(low.span), pg_catalog.int4range(pg_catalog.lower(low.span), pg_catalog.upper(high.span))
-  FROM kproxy_catalog.label low JOIN kproxy_catalog.label high
-    ON high.table_name = low.table_name AND high.column_name = low.column_name AND high.table_schema = low.table_schema
-  WHERE low.ordered AND low.table_name = $2 AND low.column_name = $3 AND low.label = pg_catalog.split_part($4, '..', 1) AND low.table_schema = $1
-    AND high.ordered AND high.label = pg_catalog.split_part($4, '..', 2) AND low.span << high.span
+-- The ranks that a label of an order, a value or low..high, stands for.
+CREATE OR REPLACE FUNCTION kproxy_catalog.rank_span(label text, rank jsonb) RETURNS int4range
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE WHEN ($2 ->> pg_catalog.split_part($1, '..', 1))::pg_catalog.int4
+                <= ($2 ->> coalesce(nullif(pg_catalog.split_part($1, '..', 2), ''), $1))::pg_catalog.int4
+    THEN pg_catalog.int4range(($2 ->> pg_catalog.split_part($1, '..', 1))::pg_catalog.int4,
+                              ($2 ->> coalesce(nullif(pg_catalog.split_part($1, '..', 2), ''), $1))::pg_catalog.int4, '[]')
+  END
 $kproxy$;
 
--- How a label relates to the one wanted. A value that the taxonomy does not have is one of
--- its own below the root. NULL where the column has no taxonomy.
-CREATE OR REPLACE FUNCTION kproxy_catalog.compared(label text, wanted text, "table" text, "column" text)
-  RETURNS TABLE (certain boolean, possible boolean, overlap double precision)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 1 AS $kproxy$
-  SELECT $1 IS NOT NULL AND ($1 = $2 OR $2 = '*' OR coalesce(l.span <@ w.span, false)),
-    $1 IS NULL OR $1 = $2 OR $1 = '*' OR $2 = '*' OR coalesce(l.span && w.span, false),
-    CASE
-      WHEN $1 IS NULL THEN NULL
-      WHEN $1 = $2 OR $2 = '*' OR l.span <@ w.span THEN 1
-      WHEN w.span <@ l.span THEN w.leaves::pg_catalog.float8 / l.leaves
-      WHEN $1 <> '*' THEN coalesce(kproxy.overlap(l.span, w.span), 0)
+-- What a label wanted means for the labels of a column: which of them lie in it, and which
+-- share of the values of each one that is related to it is meant, NULL where that is not
+-- known. For an order, the rank of each value, and those from which and up to which. NULL
+-- where the column has neither taxonomy nor order.
+--
+-- It is called immutable so that the planner looks a constant up once and not for each row.
+-- What it answers changes when the owner writes other labels, who alters the functions that
+-- call it in the same transaction: that ends all plans that were made with them.
+CREATE OR REPLACE FUNCTION kproxy_catalog.meaning("table" text, "column" text, wanted text) RETURNS jsonb
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  WITH known AS (
+    SELECT l.* FROM kproxy_catalog.described_table($1) t
+    JOIN kproxy_catalog.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+  ), ranks AS (
+    SELECT pg_catalog.jsonb_object_agg(k.label, pg_catalog.lower(k.span)) AS rank FROM known k WHERE k.parent IS NOT NULL
+  )
+  SELECT CASE WHEN root.ordered AND r.span IS NOT NULL THEN pg_catalog.jsonb_build_object(
+      'rank', ranks.rank, 'from', pg_catalog.lower(r.span), 'to', pg_catalog.upper(r.span))
+    ELSE pg_catalog.jsonb_build_object(
+      'in', (SELECT coalesce(pg_catalog.jsonb_agg(k.label), '[]') FROM known k WHERE k.span <@ w.span),
+      'of', (SELECT coalesce(pg_catalog.jsonb_object_agg(k.label,
+               CASE WHEN k.span <@ w.span THEN 1 ELSE w.leaves::pg_catalog.float8 / k.leaves END), '{}')
+             FROM known k WHERE k.span && w.span OR w.span IS NULL AND k.parent IS NULL))
     END
-  FROM kproxy_catalog.described_table($3) t
-  JOIN kproxy_catalog.label root
-    ON root.table_schema = t.table_schema AND root.table_name = t.table_name AND root.column_name = $4 AND root.parent IS NULL AND root.label = '*'
-  LEFT JOIN LATERAL kproxy_catalog.label_span(t.table_schema, t.table_name, $4, $1) l ON true
-  LEFT JOIN LATERAL kproxy_catalog.label_span(t.table_schema, t.table_name, $4, $2) w ON true
+  FROM known root CROSS JOIN ranks
+  CROSS JOIN LATERAL kproxy_catalog.rank_span($3, ranks.rank) AS r(span)
+  LEFT JOIN known w ON w.label = $3
+  WHERE root.parent IS NULL
 $kproxy$;
 
+-- A value that a taxonomy does not have is one of its own below the root.
 CREATE OR REPLACE FUNCTION kproxy.certain(label text, wanted text, "table" text, "column" text) RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT c.certain FROM kproxy_catalog.compared($1, $2, $3, $4) c
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 IS NOT NULL AND ($1 = $2 OR $2 = '*' OR CASE
+    WHEN kproxy_catalog.meaning($3, $4, $2) ? 'rank' THEN kproxy.certain(kproxy_catalog.rank_span($1, kproxy_catalog.meaning($3, $4, $2) -> 'rank'),
+      pg_catalog.int4range((kproxy_catalog.meaning($3, $4, $2) ->> 'from')::pg_catalog.int4, (kproxy_catalog.meaning($3, $4, $2) ->> 'to')::pg_catalog.int4))
+    ELSE (kproxy_catalog.meaning($3, $4, $2) -> 'in') ? $1
+  END)
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.possible(label text, wanted text, "table" text, "column" text) RETURNS boolean
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT $1 IS NULL OR $1 = $2 OR $2 = '*' OR CASE
+    WHEN kproxy_catalog.meaning($3, $4, $2) ? 'rank' THEN kproxy.possible(kproxy_catalog.rank_span($1, kproxy_catalog.meaning($3, $4, $2) -> 'rank'),
+      pg_catalog.int4range((kproxy_catalog.meaning($3, $4, $2) ->> 'from')::pg_catalog.int4, (kproxy_catalog.meaning($3, $4, $2) ->> 'to')::pg_catalog.int4))
+    ELSE (kproxy_catalog.meaning($3, $4, $2) -> 'of') ? $1
+  END
+$kproxy$;
+
+CREATE OR REPLACE FUNCTION kproxy.overlap(label text, wanted text, "table" text, "column" text) RETURNS double precision
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE
+    WHEN $1 IS NULL THEN NULL
+    WHEN $1 = $2 OR $2 = '*' THEN 1
+    WHEN kproxy_catalog.meaning($3, $4, $2) ? 'rank' THEN kproxy.overlap(kproxy_catalog.rank_span($1, kproxy_catalog.meaning($3, $4, $2) -> 'rank'),
+      pg_catalog.int4range((kproxy_catalog.meaning($3, $4, $2) ->> 'from')::pg_catalog.int4, (kproxy_catalog.meaning($3, $4, $2) ->> 'to')::pg_catalog.int4))
+    WHEN (kproxy_catalog.meaning($3, $4, $2) -> 'of') ? $1 THEN (kproxy_catalog.meaning($3, $4, $2) -> 'of' ->> $1)::pg_catalog.float8
+    WHEN kproxy_catalog.meaning($3, $4, $2) IS NOT NULL THEN 0
+  END::pg_catalog.float8
 $kproxy$;
 
 COMMENT ON FUNCTION kproxy.certain(text, text) IS 'Whether what the label stands for certainly lies in wanted: a value, or a beginning such as 101*.';
 COMMENT ON FUNCTION kproxy.certain(text, text, text, text) IS 'Whether what the label stands for certainly lies in the value or label wanted, by the taxonomy or order of the column.';
 
-CREATE OR REPLACE FUNCTION kproxy.possible(label text, wanted text, "table" text, "column" text) RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT c.possible FROM kproxy_catalog.compared($1, $2, $3, $4) c
-$kproxy$;
-
 COMMENT ON FUNCTION kproxy.possible(text, text) IS 'Whether what the label stands for lies in wanted: a value, or a beginning such as 101*, as far as is known.';
 COMMENT ON FUNCTION kproxy.possible(text, text, text, text) IS 'Whether what the label stands for lies in the value or label wanted, by the taxonomy or order of the column, as far as is known.';
-
-CREATE OR REPLACE FUNCTION kproxy.overlap(label text, wanted text, "table" text, "column" text) RETURNS double precision
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT c.overlap FROM kproxy_catalog.compared($1, $2, $3, $4) c
-$kproxy$;
 
 COMMENT ON FUNCTION kproxy.overlap(text, text) IS 'The share of what the label stands for that lies in wanted: a value, or a beginning such as 101*, from 0 to 1, all its values being alike likely.';
 COMMENT ON FUNCTION kproxy.overlap(text, text, text, text) IS 'The share of what the label stands for that lies in the value or label wanted, by the taxonomy or order of the column, from 0 to 1, all its values being alike likely.';
@@ -1148,8 +1183,9 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION kproxy.labels("table" text, "column" text, wanted text)
   RETURNS TABLE (label text, certain boolean, possible boolean, overlap double precision)
 LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
-  SELECT l.label, c.certain, c.possible, c.overlap FROM kproxy.labels($1, $2) l
-  CROSS JOIN LATERAL kproxy_catalog.compared(l.label, $3, $1, $2) c
+  SELECT l.label, kproxy.certain(l.label, $3, $1, $2), kproxy.possible(l.label, $3, $1, $2),
+    kproxy.overlap(l.label, $3, $1, $2)
+  FROM kproxy.labels($1, $2) l
 $kproxy$;
 
 COMMENT ON FUNCTION kproxy.labels(text, text) IS 'The labels of a column''s taxonomy or order, each with the one above it and how many values are below.';

@@ -49,6 +49,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 		}
 	}
 	d.views.withdraw(withdrawn)
+	d.describe(status, withdrawn)
 	moved := relations != nil && !slices.EqualFunc(relations, d.relations, sameRelation) || !slices.EqualFunc(d.views.found, d.known, sameView)
 	released := released(status)
 	if !first && !moved && maps.Equal(withdrawn, d.withdrawn) && maps.Equal(released, d.released) {

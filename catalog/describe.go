@@ -1,0 +1,160 @@
+package catalog
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// Description is what readers may ask about a published table. It speaks of the policy
+// alone: no value of the table is in it but those that the policy's own taxonomies and
+// orders of quasi-identifiers name, and no column that is not published.
+type Description struct {
+	Table Name
+	// K is the least k of any quasi-identifying column.
+	K           int
+	Constraints string // in words
+	Updates     UpdateMode
+	Columns     []ColumnDescription // the published ones, in their order
+	Labels      []LabelDescription
+}
+
+// ColumnDescription describes one published column.
+type ColumnDescription struct {
+	Name, Type string
+	Role       string // as the policy has it; empty for kproxy's own columns
+	Form       string // what its values are, in words
+	// Hierarchy and Constraints are in words, and K is the greatest k over the column; empty
+	// and 0 for what is not Generalized.
+	Hierarchy, Constraints string
+	K                      int
+}
+
+// LabelDescription is a node of a taxonomy or a value of an order.
+type LabelDescription struct {
+	Column string
+	Label  string
+	Parent string // empty for the root, hierarchy.Root
+	// Leaves is how many values are below, 1 for a value.
+	Leaves int
+	// First and Beyond delimit the node and all that is below it, in preorder.
+	First, Beyond int
+	// Ordered says that the labels are an order, of which low..high is a label, too.
+	Ordered bool
+}
+
+// Describe is the publication's description.
+func (p Publication) Describe() Description {
+	d := Description{Table: p.Policy.Table, Updates: p.Policy.Updates.Mode, Constraints: constraintsInWords(p.Policy.Constraints)}
+	if p.Policy.Subject != "" {
+		d.Constraints += ", counted in distinct persons"
+	}
+	for _, c := range p.Columns {
+		column := p.describe(c)
+		d.Columns = append(d.Columns, column)
+		if column.K > 0 && (d.K == 0 || column.K < d.K) {
+			d.K = column.K
+		}
+		if c.Part == Label {
+			d.Labels = append(d.Labels, labelsOf(c.Name, p.Attributes[c.Attribute].Spec)...)
+		}
+	}
+	return d
+}
+
+func (p Publication) describe(c PublishedColumn) ColumnDescription {
+	d := ColumnDescription{Name: c.Name, Type: c.Type}
+	switch c.Part {
+	case ClassNumber:
+		d.Form = "the number of the equivalence class"
+		return d
+	case Weight:
+		d.Form = "the share of the class's rows that stand for somebody"
+		return d
+	case Copy:
+		policy, _ := p.Policy.Column(c.Source)
+		d.Role, d.Form = policy.Role.String(), "as in the source"
+		return d
+	}
+	spec, over := p.Attributes[c.Attribute].Spec, p.over(c.Source)
+	d.Role, d.Form = QuasiIdentifying.String(), formInWords(c, spec)
+	d.Hierarchy, d.Constraints = hierarchyInWords(spec), constraintsInWords(over)
+	for _, s := range over {
+		if s.Model == privacy.K {
+			d.K = max(d.K, s.K)
+		}
+	}
+	return d
+}
+
+// over are the constraints that speak of a quasi-identifying column.
+func (p Publication) over(column string) []privacy.Spec {
+	return slices.DeleteFunc(slices.Clone(p.Policy.Constraints), func(s privacy.Spec) bool {
+		return len(s.Over) > 0 && !slices.Contains(s.Over, column)
+	})
+}
+
+func hierarchyInWords(spec hierarchy.Spec) string {
+	list := func(before string, n int, word func(int) string) string {
+		if n == 0 {
+			return ""
+		}
+		words := make([]string, n)
+		for i := range words {
+			words[i] = word(i)
+		}
+		return before + strings.Join(words, ", ")
+	}
+	words := spec.Kind.String()
+	switch spec.Kind {
+	case hierarchy.Numeric:
+		return words + list(" in steps of ", len(spec.Steps), func(i int) string { return fmt.Sprint(spec.Steps[i]) })
+	case hierarchy.Date:
+		return words + list(" by ", len(spec.Units), func(i int) string { return spec.Units[i].String() })
+	case hierarchy.Prefix:
+		return words + list(" of at most ", min(1, len(spec.Keep)), func(i int) string { return fmt.Sprintf("%d characters", spec.Keep[i]) })
+	case hierarchy.Ordered:
+		return words + fmt.Sprintf(", of %d values", len(spec.Order))
+	case hierarchy.Categorical:
+		if len(spec.Taxonomy) > 0 {
+			return words + ", by a taxonomy"
+		}
+	}
+	return words
+}
+
+// labelsOf are the labels that a column of this hierarchy can show besides values that the
+// policy does not name: the root first.
+func labelsOf(column string, spec hierarchy.Spec) []LabelDescription {
+	nodes, ordered := spec.Taxonomy, false
+	if spec.Kind == hierarchy.Ordered {
+		ordered = true
+		for _, value := range spec.Order {
+			nodes = append(nodes, hierarchy.Node{Label: value})
+		}
+	}
+	if len(nodes) == 0 {
+		return nil
+	}
+	labels := []LabelDescription{{Column: column, Label: hierarchy.Root, Ordered: ordered}}
+	below := appendLabels(&labels, nodes, hierarchy.Root, column, ordered)
+	labels[0].Leaves, labels[0].Beyond = below, len(labels)
+	return labels
+}
+
+// appendLabels adds the nodes and all that is below them, and counts the values.
+func appendLabels(labels *[]LabelDescription, nodes []hierarchy.Node, parent, column string, ordered bool) (leaves int) {
+	for _, n := range nodes {
+		at := len(*labels)
+		*labels = append(*labels, LabelDescription{Column: column, Label: n.Label, Parent: parent, Leaves: 1, First: at, Ordered: ordered})
+		if len(n.Children) > 0 {
+			(*labels)[at].Leaves = appendLabels(labels, n.Children, n.Label, column, ordered)
+		}
+		(*labels)[at].Beyond = len(*labels)
+		leaves += (*labels)[at].Leaves
+	}
+	return leaves
+}
