@@ -58,13 +58,13 @@ func appendCopyRow(text []byte, row []any) ([]byte, error) {
 			text = strconv.AppendBool(text, v)
 		case *int64:
 			if v == nil {
-				text = append(text, `\N`...)
+				text = append(text, copyNull...)
 			} else {
 				text = strconv.AppendInt(text, *v, 10)
 			}
 		case *string:
 			if v == nil {
-				text = append(text, `\N`...)
+				text = append(text, copyNull...)
 			} else {
 				text = appendCopyText(text, *v)
 			}
@@ -73,6 +73,15 @@ func appendCopyRow(text []byte, row []any) ([]byte, error) {
 		}
 	}
 	return append(text, '\n'), nil
+}
+
+const copyNull = `\N`
+
+func appendCopyField(text []byte, v value) []byte {
+	if v.null {
+		return append(text, copyNull...)
+	}
+	return appendCopyText(text, v.text)
 }
 
 // appendCopyText escapes what ends fields and rows, and the escape itself.

@@ -31,6 +31,9 @@ func (p *publisher) write(ctx context.Context) error {
 	if err := p.fillRelease(ctx, filled); err != nil {
 		return err
 	}
+	if err := p.loadCopies(ctx, p.conn.PgConn()); err != nil {
+		return fmt.Errorf("reading the records: %w", withoutValues(err))
+	}
 	p.watch.release = p.watch.lap()
 	if err := p.index(ctx); err != nil {
 		return err

@@ -113,8 +113,8 @@ func (a *applier) board(ctx context.Context, f *flight) error {
 		if !t.changed {
 			continue
 		}
-		to := &sink{deliver: func(batch *pgx.Batch) error {
-			return f.order(func(ctx context.Context, tx pgx.Tx) error { return a.blame(t, sendBatch(ctx, tx, batch)) })
+		to := &sink{deliver: func(d delivery) error {
+			return f.order(func(ctx context.Context, tx pgx.Tx) error { return a.blame(t, d.send(ctx, tx)) })
 		}}
 		if err := t.write(ctx, to); err != nil {
 			return a.blame(t, err)
@@ -139,8 +139,8 @@ func (a *applier) board(ctx context.Context, f *flight) error {
 			return err
 		}
 	}
-	outcomes := &sink{deliver: func(batch *pgx.Batch) error {
-		return f.order(func(ctx context.Context, tx pgx.Tx) error { return sendBatch(ctx, tx, batch) })
+	outcomes := &sink{deliver: func(d delivery) error {
+		return f.order(d.send)
 	}}
 	a.renewer.writeOutcomes(outcomes)
 	a.renewer.outcomes = nil

@@ -119,7 +119,7 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 	if err := a.begin(ctx); err != nil {
 		return err
 	}
-	if err := t.spill(ctx, &sink{deliver: func(batch *pgx.Batch) error { return sendBatch(ctx, a.tx, batch) }}); err != nil {
+	if err := t.spill(ctx, &sink{deliver: func(d delivery) error { return d.send(ctx, a.tx) }}); err != nil {
 		return a.blame(t, err)
 	}
 	a.Failpoint(FailSpilled)

@@ -147,7 +147,7 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 // recordCompared writes the difference to the source.
 func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.changed = true
-	to := &sink{deliver: func(batch *pgx.Batch) error { return sendBatch(ctx, tx, batch) }}
+	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
 	if err := t.write(ctx, to); err != nil {
 		return err
 	}

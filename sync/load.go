@@ -63,7 +63,11 @@ func (t *table) take(ctx context.Context, conn *pgconn.PgConn, g generation, see
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	if err := t.stage.load(ctx, conn, progress); err != nil {
+	err := t.stage.load(ctx, conn, progress)
+	if err == nil {
+		err = t.loadCopies(ctx, conn)
+	}
+	if err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
 	}
 	return nil

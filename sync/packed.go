@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -138,22 +139,82 @@ func (p *publisher) packedQuery(condition string) string {
 // store, some thousands at a time.
 const packedAtOnce = mostGroupRows + mostGroupRows/2
 
-// writePacked replaces the rows of the classes that are gone or touched.
+// writePacked replaces the rows of the classes that are gone or touched: those whose
+// members are held in memory by rows that are sent, the others inside the server.
 func (s *immediate) writePacked(to *sink) {
-	gone, touched := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite), s.changes[0].Rewrite
+	gone := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)
+	held, touched := s.held(s.changes[0].Rewrite)
 	if len(gone) <= packedAtOnce && !s.hidden && !s.t.spilled {
 		s.replacePacked(to, gone, touched, func(id incremental.RecordID) bool {
 			_, changed := s.t.pending[id]
 			return changed
 		})
+	} else {
+		for chunk := range slices.Chunk(gone, writeChunk) {
+			s.replacePacked(to, chunk, nil, nil)
+		}
+		for chunk := range slices.Chunk(touched, writeChunk) {
+			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
+		}
+	}
+	s.sendPacked(to, held)
+}
+
+// held are those of some classes whose members are all held in memory, and the others.
+func (s *immediate) held(classes []incremental.ClassID) (held, others []incremental.ClassID) {
+	if s.t.copies == nil {
+		return nil, classes
+	}
+	var members []incremental.RecordID
+	for _, class := range classes {
+		members = s.t.parts[0].partition.AppendMembers(members[:0], class)
+		if s.t.copies.have(members) {
+			held = append(held, class)
+		} else {
+			others = append(others, class)
+		}
+	}
+	return held, others
+}
+
+// sendPacked writes the rows of some classes, whose members are held in memory, in random
+// order.
+func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
+	if len(classes) == 0 {
 		return
 	}
-	for chunk := range slices.Chunk(gone, writeChunk) {
-		s.replacePacked(to, chunk, nil, nil)
+	t, part := s.t, s.t.parts[0]
+	names, _ := t.packedList()
+	into := fmt.Sprintf("%s (%s)", t.packedTable(), names)
+	classes = slices.Clone(classes)
+	rand.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	var members []incremental.RecordID
+	var texts []value
+	var shown, rows []byte
+	for _, class := range classes {
+		members = part.partition.AppendMembers(members[:0], class)
+		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+		shown = strconv.AppendInt(shown[:0], int64(class), 10)
+		texts = t.published(part, part.partition.Generalize(class), texts[:0])
+		for _, v := range texts {
+			shown = appendCopyField(append(shown, '\t'), v)
+		}
+		for pack := range slices.Chunk(members, packedMembers) {
+			rows = append(append(rows, shown...), "\t{"...)
+			for i, id := range pack {
+				if i > 0 {
+					rows = append(rows, ',')
+				}
+				rows = t.copies.appendMember(rows, id)
+			}
+			rows = append(rows, "}\n"...)
+		}
+		if len(rows) >= copyBytes {
+			to.Copy(into, rows)
+			rows = make([]byte, 0, copyBytes+copyBytes/8)
+		}
 	}
-	for chunk := range slices.Chunk(touched, writeChunk) {
-		s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
-	}
+	to.Copy(into, rows)
 }
 
 // placement tells which record lies in which new row.
@@ -172,7 +233,10 @@ func (p placement) add(record, pack int64) {
 // order. Records that are not fresh are among what is deleted.
 func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
 	t, part := s.t, s.t.parts[0]
-	if len(gone)+len(classes) == 0 {
+	if len(classes) == 0 {
+		if len(gone) > 0 {
+			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.packedTable(), part.column), numbers(gone))
+		}
 		return
 	}
 	kept, read := newPlacement(2*t.constraints.K()*len(classes)), newPlacement(0)

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 
@@ -11,18 +12,33 @@ import (
 // written.
 const sinkRows = 4 * writeChunk
 
+// copyBytes is about how many bytes of rows are sent at once.
+const copyBytes = 4 << 20
+
 // sink gathers statements for the server, many for one round trip, and delivers them.
 // What goes wrong is told at its end, without quoting values.
 type sink struct {
-	deliver func(*pgx.Batch) error
+	deliver func(delivery) error
 	batch   *pgx.Batch
 	rows    int
 	err     error
 }
 
-// sendBatch has the server execute a batch.
-func sendBatch(ctx context.Context, tx pgx.Tx, batch *pgx.Batch) error {
-	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+// delivery is what the server is sent at once: statements, or the rows of a table.
+type delivery struct {
+	batch *pgx.Batch // nil for rows
+	into  string     // the table with its columns
+	rows  []byte     // in COPY's text form
+}
+
+// send has the server execute it.
+func (d delivery) send(ctx context.Context, tx pgx.Tx) (err error) {
+	if d.batch != nil {
+		err = tx.SendBatch(ctx, d.batch).Close()
+	} else {
+		_, err = tx.Conn().PgConn().CopyFrom(ctx, bytes.NewReader(d.rows), "COPY "+d.into+" FROM STDIN")
+	}
+	if err != nil {
 		return fmt.Errorf("writing the private store: %w", withoutValues(err))
 	}
 	return nil
@@ -50,9 +66,16 @@ func (s *sink) Queue(sql string, arguments ...any) {
 	}
 }
 
+// Copy adds rows for a table, in COPY's text form, which the sink keeps.
+func (s *sink) Copy(into string, rows []byte) {
+	if s.send(); s.err == nil && len(rows) > 0 {
+		s.err = s.deliver(delivery{into: into, rows: rows})
+	}
+}
+
 func (s *sink) send() {
-	if s.batch != nil {
-		s.err = s.deliver(s.batch)
+	if s.batch != nil && s.err == nil {
+		s.err = s.deliver(delivery{batch: s.batch})
 	}
 	s.batch, s.rows = nil, 0
 }

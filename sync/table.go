@@ -48,6 +48,7 @@ type table struct {
 	parts      []*part
 	stage      stage
 	keys       keys
+	copies     *copies // nil where members are written inside the server
 	now        func() time.Time
 
 	changed   bool // since the store was last written
@@ -134,7 +135,7 @@ func (t *table) name() catalog.Name { return t.publication.Policy.Table }
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
 	t.generation, t.nextRecord = generation, nextRecord
-	t.keys = newKeys(t.publication.Relation.KeyRepeats)
+	t.keys, t.copies = newKeys(t.publication.Relation.KeyRepeats), t.newCopies()
 	t.stage, err = t.newStage(nextClass, seed)
 	return err
 }
@@ -252,6 +253,7 @@ func (t *table) insert(values []value) error {
 		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
+	t.copies.note(id, values)
 	t.pending[id] = &pendingRow{inserted: true, values: values}
 	t.rows++
 	t.weigh(values)
@@ -282,6 +284,7 @@ func (t *table) update(old, values []value) error {
 	if err := t.stage.modify(id, t.encode(values, &before), t.clock()); err != nil {
 		return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
 	}
+	t.copies.note(id, values)
 	t.remember(id, values)
 	return nil
 }
@@ -324,6 +327,7 @@ func (t *table) remove(key string, id incremental.RecordID) error {
 		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
 	}
 	t.keys.remove(key, id)
+	t.copies.forget(id)
 	row, pending := t.pending[id]
 	delete(t.pending, id)
 	if !pending || !row.inserted {
@@ -337,6 +341,7 @@ func (t *table) truncate() {
 	t.changed = true
 	t.stage.truncate()
 	t.keys.clear()
+	t.copies.clear()
 	t.forgetRows()
 	t.truncated = true
 }

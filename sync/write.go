@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -92,28 +93,44 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 		}
 	}
 	slices.Sort(ids)
+	if len(t.keptPlaces()) == 0 {
+		t.sendInserts(batch, ids)
+		return
+	}
 	casts, names := make([]string, len(t.columns)), make([]string, len(t.columns))
 	for i, c := range t.columns {
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
 		names[i] = fmt.Sprintf("c%d", i)
 	}
-	places, at := t.keptPlaces(), ""
-	for _, c := range places {
-		at += c.name + ", "
-	}
+	places := t.keptPlaces()
+	at := listed(places, "") + ", "
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
 		t.recordsTable(), recordColumn, at, t.columnList(""), at, strings.Join(casts, ", "),
 		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), at, strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		arguments := []any{recordNumbers(chunk)}
-		if len(places) > 0 {
-			arguments = append(arguments, place(chunk)...)
-		}
+		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
 		for i := range t.columns {
 			arguments = append(arguments, t.pendingColumn(chunk, i))
 		}
 		batch.Queue(sql, arguments...)
 	}
+}
+
+// sendInserts writes new rows that tell no places.
+func (t *table) sendInserts(to *sink, ids []incremental.RecordID) {
+	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.columnList(""))
+	var rows []byte
+	for _, id := range ids {
+		rows = strconv.AppendInt(rows, int64(id), 10)
+		for _, v := range t.pending[id].values {
+			rows = appendCopyField(append(rows, '\t'), v)
+		}
+		if rows = append(rows, '\n'); len(rows) >= copyBytes {
+			to.Copy(into, rows)
+			rows = make([]byte, 0, copyBytes+copyBytes/8)
+		}
+	}
+	to.Copy(into, rows)
 }
 
 // writeUpdates writes changed rows, those that changed the same columns

@@ -1,0 +1,213 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// copies hold, of the records of a packed release, what their class's row shows of them, in
+// the form in which it is sent: a touched class is then written from memory, and the server
+// need not look for its members. Wide records are left out, and records with a value that
+// the stream has left out; their classes are written inside the server, as are all classes
+// of a table whose copied columns can change their texts by themselves.
+type copies struct {
+	columns []int // of the stored ones, in the order of copiedList
+	weights []int // bytes that a byte of each column's text takes at most
+	pages   map[incremental.RecordID]*copyPage
+}
+
+// copyPage holds the texts of records whose numbers follow each other; empty for none.
+type copyPage struct {
+	texts [copyPageRecords]string
+	count int
+}
+
+const copyPageRecords = 256
+
+// newCopies are none, and nil for a table whose members are not held in memory.
+func (t *table) newCopies() *copies {
+	if !t.isPacked() {
+		return nil
+	}
+	c := &copies{pages: make(map[incremental.RecordID]*copyPage)}
+	for _, published := range t.publication.Columns {
+		if published.Part != catalog.Copy {
+			continue
+		}
+		i := t.column(published.Source)
+		weight := textWeight(t.columns[i])
+		if weight == 0 {
+			return nil
+		}
+		c.columns, c.weights = append(c.columns, i), append(c.weights, weight)
+	}
+	return c
+}
+
+// stableTypes are types whose texts stand for the same value at any time, which those of
+// enumerations, composite types, names of objects and money need not. Their values take no
+// more bytes than the texts, but for a few whatever the length.
+var stableTypes = []string{
+	"text", "varchar", "bpchar", "name", "json", "bytea", "bool", "int2", "int4", "int8", "oid", "float4", "float8", "numeric",
+	"date", "time", "timetz", "timestamp", "timestamptz", "interval", "uuid", "inet", "cidr", "macaddr", "bit", "varbit",
+}
+
+// textWeight is how many bytes a byte of the column's texts stands for at most; 0 where the
+// texts are not stable.
+func textWeight(c catalog.Column) int {
+	element := strings.TrimPrefix(c.BaseType, "_")
+	switch {
+	case c.UserType != catalog.Name{}:
+		return 0
+	case slices.Contains(stableTypes, c.BaseType):
+		return 1
+	case element == "jsonb" || slices.Contains(stableTypes, element):
+		return 6 // arrays and documents of short numbers
+	}
+	return 0
+}
+
+// memberBytes and columnBytes are what a member and each of its columns take beside the
+// values.
+const (
+	memberBytes = 32
+	columnBytes = 8
+)
+
+// note takes the values of a record, all stored columns.
+func (c *copies) note(id incremental.RecordID, values []value) {
+	if c == nil {
+		return
+	}
+	width := memberBytes
+	for i, column := range c.columns {
+		v := values[column]
+		if width += columnBytes + c.weights[i]*len(v.text); v.kept || width > packedWidth {
+			c.forget(id)
+			return
+		}
+	}
+	text := make([]byte, 0, width)
+	for _, column := range c.columns {
+		text = appendMemberField(append(text, ','), values[column])
+	}
+	page := c.pages[id/copyPageRecords]
+	if page == nil {
+		page = &copyPage{}
+		c.pages[id/copyPageRecords] = page
+	}
+	if at := &page.texts[id%copyPageRecords]; *at == "" {
+		page.count++
+	}
+	page.texts[id%copyPageRecords] = string(append(text, memberEnd...))
+}
+
+func (c *copies) forget(id incremental.RecordID) {
+	if c == nil {
+		return
+	}
+	page := c.pages[id/copyPageRecords]
+	if page == nil || page.texts[id%copyPageRecords] == "" {
+		return
+	}
+	page.texts[id%copyPageRecords] = ""
+	if page.count--; page.count == 0 {
+		delete(c.pages, id/copyPageRecords)
+	}
+}
+
+func (c *copies) clear() {
+	if c != nil {
+		clear(c.pages)
+	}
+}
+
+// have tells whether all of the records are held.
+func (c *copies) have(ids []incremental.RecordID) bool {
+	if c == nil {
+		return false
+	}
+	for _, id := range ids {
+		if page := c.pages[id/copyPageRecords]; page == nil || page.texts[id%copyPageRecords] == "" {
+			return false
+		}
+	}
+	return true
+}
+
+// A member is a row within an array within a line of COPY, each of which escapes what it
+// consists of (PostgreSQL, "Composite Type Input and Output Syntax", "Array Input and Output
+// Syntax", and COPY, "Text Format"). What stands between its number and its end is made
+// once.
+const (
+	memberBegin = `"(`
+	memberEnd   = `)"`
+	fieldQuote  = `\\"`
+)
+
+// appendMember appends a record that is held.
+func (c *copies) appendMember(text []byte, id incremental.RecordID) []byte {
+	text = strconv.AppendInt(append(text, memberBegin...), int64(id), 10)
+	return append(text, c.pages[id/copyPageRecords].texts[id%copyPageRecords]...)
+}
+
+// appendMemberField appends a value of a member; NULL is nothing at all.
+func appendMemberField(text []byte, v value) []byte {
+	if v.null {
+		return text
+	}
+	if v.text != "" && !strings.ContainsAny(v.text, "\"\\,()\n\r\t") {
+		return append(text, v.text...)
+	}
+	text = append(text, fieldQuote...)
+	for i := range len(v.text) {
+		switch b := v.text[i]; b {
+		case '"':
+			text = append(text, fieldQuote+fieldQuote...)
+		case '\\':
+			text = append(text, `\\\\\\\\`...)
+		case '\n':
+			text = append(text, `\n`...)
+		case '\r':
+			text = append(text, `\r`...)
+		case '\t':
+			text = append(text, `\t`...)
+		default:
+			text = append(text, b)
+		}
+	}
+	return append(text, fieldQuote...)
+}
+
+// loadCopies takes what is published of the stored records as they stand.
+func (t *table) loadCopies(ctx context.Context, conn *pgconn.PgConn) error {
+	c := t.copies
+	if c == nil {
+		return nil
+	}
+	names, widths := []string{recordColumn}, []string{"0"}
+	for _, column := range c.columns {
+		name := catalog.QuoteIdentifier(t.columns[column].Name)
+		names, widths = append(names, name), append(widths, "coalesce(pg_column_size("+name+"), 0)")
+	}
+	row := make([]value, len(t.columns))
+	return copyOut(ctx, conn, len(names), func(values []value) error {
+		id, err := storedID(values[0])
+		if err != nil {
+			return err
+		}
+		for i, column := range c.columns {
+			row[column] = values[i+1]
+		}
+		c.note(incremental.RecordID(id), row)
+		return nil
+	}, fmt.Sprintf("SELECT %s FROM %s WHERE %s <= %d", strings.Join(names, ", "), t.recordsTable(), strings.Join(widths, " + "), packedWidth))
+}
