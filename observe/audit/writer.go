@@ -121,6 +121,9 @@ func (l *Log) failed(err error) {
 
 // lose gives up the batch.
 func (l *Log) lose() {
+	if l.lines == 0 {
+		return // what is left ends a line that is lost already
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	lost := bytes.Count(l.batch[l.offset:], []byte{'\n'})
