@@ -148,36 +148,6 @@ func agree(t *testing.T, report string, runs int) {
 	}
 }
 
-// TestInitFromDatabase drafts a policy that kproxy then serves, and writes nothing.
-func TestInitFromDatabase(t *testing.T) {
-	t.Parallel()
-	s := newSite(t, hospitalSite())
-	conn := connect(t, s.admin)
-	fingerprint := func() string {
-		return scalar[string](t, conn, `SELECT concat_ws(' ', (SELECT count(*) FROM pg_class), (SELECT count(*) FROM pg_namespace),
-			(SELECT count(*) FROM pg_publication), (SELECT md5(string_agg(p::text, ',' ORDER BY p::text)) FROM patients p))`)
-	}
-	before := fingerprint()
-	o := run(t, "", nil, program, "init", "--dsn", s.admin, "--table", "public.patients", "--sample", "500").must(t)
-	if after := fingerprint(); before != after {
-		t.Errorf("the database was changed: %s and %s", before, after)
-	}
-	if !strings.Contains(o.stdout, "from 500 records") || !strings.Contains(o.stdout, "diagnosis: sensitive") {
-		t.Errorf("the draft is\n%s", o.stdout)
-	}
-	text := read(t, s.config)
-	from := strings.Index(text, "\ntables:")
-	s.write(t, "kproxy.yaml", text[:from]+"\n"+o.stdout)
-	s.kproxy(t, "setup").must(t)
-	s.kproxy(t, "check").must(t)
-	s.serve(t)
-	if n := scalar[int](t, connect(t, s.url()), "SELECT count(*) FROM patients"); n != patients {
-		t.Errorf("%d patients are published", n)
-	}
-	run(t, "", nil, program, "init", "--dsn", s.admin, "--table", "public.nothing").speaks(t, 1, 1, "no table public.nothing")
-	run(t, "", nil, program, "init").speaks(t, 2, 2, "--data FILE", "--table TABLE")
-}
-
 // TestEvalRefusals are told before anything runs, and what no method can do is an
 // outcome with its reason.
 func TestEvalRefusals(t *testing.T) {

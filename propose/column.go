@@ -90,7 +90,7 @@ func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
 		return catalog.Identifying, fmt.Sprintf("values of type %s cannot be generalized: not published", c.Type), false
 	}
 	if textual || isWhole(c.Type) || c.Type == "numeric" {
-		if p, found := pattern.Of(n.values()); found && !(isWhole(c.Type) && c.References != catalog.Name{}) {
+		if p, found := pattern.Of(n.values()); found && (!isWhole(c.Type) || c.References == catalog.Name{}) {
 			return catalog.Identifying, "its values are " + p.Name, false
 		}
 	}
@@ -137,7 +137,7 @@ func namesThing(c Column, n counts) bool {
 		return false
 	}
 	few := n.present >= rare && n.distinct <= 20 && rare*n.distinct <= n.present
-	return !(isQualified(c.Name) && few)
+	return !isQualified(c.Name) || !few
 }
 
 // isProse says that texts are long, or that most are different and of several words.

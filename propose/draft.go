@@ -118,11 +118,11 @@ func diversity(c Column, n counts, k int) Diversity {
 	case !c.Enum && !slices.Contains(countable, c.Type):
 		d.Why = fmt.Sprintf("equal values of type %s can be written differently, so that they cannot be counted", c.Type)
 	case n.present == 0:
-		d.Why = "no values yet: add {l: 2, of: " + quote(c.Name) + "} when there are some"
+		d.Why = "no values yet: add {l: 2, of: " + Quote(c.Name) + "} when there are some"
 	case n.distinct < 2:
 		d.Why = "all have the same value: who is known to be in the table is known to have it"
 	case others < 1:
-		d.Why = fmt.Sprintf("%.0f %% have the same value: classes of %d have no second one. {l: 2, of: %s} would make them far larger", 100*n.highest(), k, quote(c.Name))
+		d.Why = fmt.Sprintf("%.0f %% have the same value: classes of %d have no second one. {l: 2, of: %s} would make them far larger", 100*n.highest(), k, Quote(c.Name))
 	case n.distinct >= 10 && others >= 3:
 		d.L, d.Why = 3, fmt.Sprintf("the most frequent value has %.0f %%: three different ones in every class cost little", 100*n.highest())
 	default:

@@ -101,14 +101,20 @@ func sortedBy(labels []string, place func(string) float64) []string {
 	return sorted
 }
 
+// signs stand before a number that is a bound; the first of them say that the values are
+// below it.
+var signs = []string{"<=", "<", "under ", "below ", "unter ", "up to ", "bis ", ">=", ">", "over ", "ueber ", "über ", "ab ", "from "}
+
+const belows = 7
+
 // leading is the number with which a label such as 18-25, <5, 65+ or 1000 to 2000 begins;
 // something below a number comes before it.
 func leading(label string) (number float64, ok bool) {
 	text := strings.ToLower(strings.TrimSpace(label))
 	below := false
-	for _, sign := range []string{"<=", ">=", "<", ">", "under ", "below ", "unter ", "up to ", "bis ", "over ", "ueber ", "über ", "ab ", "from "} {
+	for i, sign := range signs {
 		if rest, found := strings.CutPrefix(text, sign); found {
-			text, below = strings.TrimSpace(rest), strings.HasPrefix(sign, "<") || strings.Contains("under below unter up to bis", strings.TrimSpace(sign))
+			text, below = strings.TrimSpace(rest), i < belows
 			break
 		}
 	}

@@ -17,24 +17,25 @@ const (
 )
 
 // conceptOf is what a column holds by its name, nil where the name says nothing. The last
-// word goes first, since it says what the others are about: birth_city is a city. Then
-// what names a person goes before everything, and what must not become known before what
-// others know.
+// word decides, since it says what the others are about, unless it is of what names a
+// person: the city of address_city is known to others. Else what names a person goes before
+// everything, and what must not become known before what others know.
 func conceptOf(column string) *concept {
 	words := split(column)
 	if len(words) == 0 {
 		return nil
 	}
-	if last := matching(words[len(words)-1:]); last != nil && last.meaning != direct {
-		return last
+	all := slices.Concat(words, []string{strings.Join(words, "_")}) // as in estado_civil
+	if last := matching(words[len(words)-1:], direct, secret, known); last != nil && last.meaning != direct {
+		return matching(all, last.meaning) // a birth date is a birth first
 	}
-	return matching(append(words, strings.Join(words, "_"))) // as in estado_civil
+	return matching(all, direct, secret, known)
 }
 
-// matching is the first concept that one of the words is of.
-func matching(words []string) *concept {
-	for i := range concepts {
-		if slices.ContainsFunc(words, func(w string) bool { return isOf(w, concepts[i].words) }) {
+// matching is the first concept of the meanings that one of the words is of.
+func matching(words []string, meanings ...meaning) *concept {
+	for i, c := range concepts {
+		if slices.Contains(meanings, c.meaning) && slices.ContainsFunc(words, func(w string) bool { return isOf(w, c.words) }) {
 			return &concepts[i]
 		}
 	}

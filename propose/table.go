@@ -106,7 +106,7 @@ func look(t *Table) *finding {
 	for _, c := range t.Columns {
 		n := count(c.Values, nil)
 		concept := conceptOf(c.Name)
-		if concept != nil && concept.ofPerson && !(isQualified(c.Name) && concept.meaning == direct) && !isActor(c.Name) {
+		if concept != nil && concept.ofPerson && (concept.meaning != direct || !isQualified(c.Name)) && !isActor(c.Name) {
 			note(concept.name, concept.meaning == direct && n.nearlyUnique())
 		}
 		if isText(c.Type) || isWhole(c.Type) {
@@ -220,7 +220,7 @@ func samePersons(proposals []Proposal) {
 			}
 		}
 		if len(others) > 0 {
-			proposals[i].Draft.Notes = append(p.Draft.Notes, "READ THIS ONE: about the same persons as "+strings.Join(others, ", ")+
+			proposals[i].Draft.Notes = append(proposals[i].Draft.Notes, "READ THIS ONE: about the same persons as "+strings.Join(others, ", ")+
 				". Who joins them by what they have in common can tell", "persons apart whom each of them hides: publish only what is needed of each.")
 		}
 	}

@@ -33,6 +33,8 @@ type group struct {
 }
 
 // taxonomies are those that columns of such values commonly have.
+//
+//nolint:misspell // words of other languages
 var taxonomies = [][]group{
 	{
 		{"in a couple", strings.Fields("married marriedcivspouse marriedafspouse registeredpartnership civilpartnership civilunion partnered domesticpartnership cohabiting verheiratet eingetragenelebenspartnerschaft verpartnert marie mariee pacs pacse casado casada coniugato coniugata gehuwd geregistreerdpartnerschap")},

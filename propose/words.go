@@ -17,6 +17,8 @@ type concept struct {
 // the list of the HIPAA safe harbor rule, 45 CFR 164.514(b)(2), what must not become known
 // the special categories of the GDPR, article 9, and what the law or habit keeps private
 // of income and conduct.
+//
+//nolint:misspell // words of other languages
 var concepts = []concept{
 	{"a person's name", direct, true, []string{
 		"firstname*", "lastname*", "surname*", "forename*", "fullname*", "*username*", "nickname", "maiden", "initials", "first_name*", "last_name*", "family_name*", "given_name*", "middle_name*", "full_name*", "birth_name*",
@@ -84,6 +86,8 @@ var qualifiers = []string{"type", "typ", "kind", "art", "status", "state_of", "v
 
 // The words for persons, for what tells one thing from another, for firms and other
 // bodies, and for who did something to a row.
+//
+//nolint:misspell // words of other languages
 var (
 	persons = []string{
 		"patient*", "person", "persons", "people", "customer*", "client", "clients", "member", "members", "employee*", "worker*", "staff", "student*", "pupil*", "citizen*", "resident*", "user", "users", "userid",

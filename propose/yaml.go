@@ -51,12 +51,7 @@ type writer struct {
 
 // line writes one line, whatever names of the database have in them.
 func (w *writer) line(indent int, format string, arguments ...any) {
-	text := strings.Map(func(c rune) rune {
-		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {
-			return ' '
-		}
-		return c
-	}, fmt.Sprintf(format, arguments...))
+	text := OneLine(fmt.Sprintf(format, arguments...))
 	if text != "" {
 		w.WriteString(strings.Repeat("  ", indent))
 	}
@@ -65,7 +60,7 @@ func (w *writer) line(indent int, format string, arguments ...any) {
 }
 
 func (w *writer) table(d Draft) {
-	w.line(1, "%s:", quote(d.Table.Schema+"."+d.Table.Relation))
+	w.line(1, "%s:", Quote(d.Table.Schema+"."+d.Table.Relation))
 	w.line(2, "method: rounded-partition")
 	w.constraints(d)
 	if d.Subject != nil {
@@ -73,7 +68,7 @@ func (w *writer) table(d Draft) {
 		if !d.Settled {
 			sign = "# "
 		}
-		w.line(2, "%ssubject: %s   # %s", sign, quote(d.Subject.Column), d.Subject.Why)
+		w.line(2, "%ssubject: %s   # %s", sign, Quote(d.Subject.Column), d.Subject.Why)
 	}
 	w.line(2, "# updates: guarded   # where readers may compare versions, and know when a person came or left")
 	w.line(2, "columns:")
@@ -96,11 +91,11 @@ func (w *writer) constraints(d Draft) {
 	for _, l := range d.Diversities {
 		switch {
 		case l.L == 0:
-			w.line(3, "# no l for %s: %s", quote(l.Column), l.Why)
+			w.line(3, "# no l for %s: %s", Quote(l.Column), l.Why)
 		case d.Settled:
-			w.line(3, "- {l: %d, of: %s}   # %s", l.L, quote(l.Column), l.Why)
+			w.line(3, "- {l: %d, of: %s}   # %s", l.L, Quote(l.Column), l.Why)
 		default:
-			w.line(3, "# - {l: %d, of: %s}   # %s", l.L, quote(l.Column), l.Why)
+			w.line(3, "# - {l: %d, of: %s}   # %s", l.L, Quote(l.Column), l.Why)
 		}
 	}
 }
@@ -115,11 +110,11 @@ func (w *writer) column(c Choice) {
 		w.line(3, "# %s", c.Note)
 	}
 	if c.Role == 0 {
-		w.line(3, "# %s: not named, and so not published", quote(c.Column))
+		w.line(3, "# %s: not named, and so not published", Quote(c.Column))
 		return
 	}
 	if c.Role != catalog.QuasiIdentifying {
-		w.line(3, "%s: %v", quote(c.Column), c.Role)
+		w.line(3, "%s: %v", Quote(c.Column), c.Role)
 		return
 	}
 	arranged := len(c.Spec.Order)+len(c.Spec.Taxonomy) > 0
@@ -134,10 +129,10 @@ func (w *writer) column(c Choice) {
 		w.line(3, "# the frequent ones: %s", quoteAll(c.Labels))
 	}
 	if !arranged {
-		w.line(3, "%s: {role: %v, hierarchy: %v}", quote(c.Column), c.Role, c.Spec.Kind)
+		w.line(3, "%s: {role: %v, hierarchy: %v}", Quote(c.Column), c.Role, c.Spec.Kind)
 		return
 	}
-	w.line(3, "%s:", quote(c.Column))
+	w.line(3, "%s:", Quote(c.Column))
 	w.line(4, "role: %v", c.Role)
 	w.line(4, "hierarchy:")
 	w.line(5, "kind: %v", c.Spec.Kind)
@@ -148,20 +143,31 @@ func (w *writer) column(c Choice) {
 	w.line(5, "taxonomy:")
 	for _, node := range c.Spec.Taxonomy {
 		if len(node.Children) == 0 {
-			w.line(6, "%s:", quote(node.Label))
+			w.line(6, "%s:", Quote(node.Label))
 			continue
 		}
 		children := make([]string, len(node.Children))
 		for i, child := range node.Children {
 			children[i] = child.Label
 		}
-		w.line(6, "%s: %s", quote(node.Label), quoteAll(children))
+		w.line(6, "%s: %s", Quote(node.Label), quoteAll(children))
 	}
 }
 
-// quote writes a text as a YAML scalar in double quotes, unless it is a plain
+// OneLine puts spaces in place of what could end a comment, such as a line break in a
+// name of the database.
+func OneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		if unicode.IsControl(c) || c == '\u2028' || c == '\u2029' {
+			return ' '
+		}
+		return c
+	}, text)
+}
+
+// Quote writes a text as a YAML scalar in double quotes, unless it is a plain
 // word, which configurations take as it is.
-func quote(text string) string {
+func Quote(text string) string {
 	plain := text != ""
 	for i, c := range text {
 		letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c == '_'
@@ -179,7 +185,7 @@ func quote(text string) string {
 func quoteAll(texts []string) string {
 	quoted := make([]string, len(texts))
 	for i, t := range texts {
-		quoted[i] = quote(t)
+		quoted[i] = Quote(t)
 	}
 	return "[" + strings.Join(quoted, ", ") + "]"
 }

@@ -1,9 +1,6 @@
-// Package draft reads a table, from a file or from a database, and drafts its
-// policy.
 package draft
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -11,34 +8,22 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/dataset"
 	"github.com/kproxy/kproxy/propose"
 )
 
-// DefaultSample is how many records of a database's table are looked at.
-const DefaultSample = 100_000
-
-// Options say what to draft from: Data, or Table in the database of DSN.
-type Options struct {
+// FileOptions say how a CSV file is read: Delimiter is one character or tab, Missing a text
+// that stands for no value. Table is what is made of it, public and the file's name where it
+// is empty.
+type FileOptions struct {
 	Data, Delimiter, Missing string
-	DSN, Table               string
-	Sample                   int // records of a database's table; 0 = all
+	Table                    string
 }
 
-// Draft returns the draft as YAML.
-func Draft(ctx context.Context, o Options) (string, error) {
-	if o.Data != "" {
-		return fromFile(o)
-	}
-	return fromDatabase(ctx, o)
-}
-
-func fromFile(o Options) (string, error) {
+// FromFile drafts the policy of a CSV file, as YAML.
+func FromFile(o FileOptions) (string, error) {
 	delimiter, size := utf8.DecodeRuneInString(o.Delimiter)
 	if o.Delimiter == "tab" {
 		delimiter, size = '\t', len(o.Delimiter)
@@ -84,7 +69,7 @@ func note(file *dataset.File, column int) string {
 	}
 }
 
-func csvSection(o Options, columns []string) string {
+func csvSection(o FileOptions, columns []string) string {
 	text := "csv:\n"
 	if o.Delimiter == "tab" || o.Delimiter == "\t" {
 		text += "  delimiter: tab\n"
@@ -110,59 +95,4 @@ func freeKey(columns []string) string {
 		key += "_"
 	}
 	return key
-}
-
-func fromDatabase(ctx context.Context, o Options) (string, error) {
-	name := catalog.ParseName(o.Table)
-	conn, err := pgx.Connect(ctx, o.DSN)
-	if err != nil {
-		return "", fmt.Errorf("connecting to the database: %w", err)
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	relations, err := inspect.Relations(ctx, conn, conn.Config().User)
-	if err != nil {
-		return "", err
-	}
-	i := slices.IndexFunc(relations, func(r catalog.Relation) bool { return r.Name == name })
-	if i < 0 {
-		return "", fmt.Errorf("the database has no table %s that role %q can see", name, conn.Config().User)
-	}
-	columns, err := sample(ctx, conn, relations[i], o.Sample)
-	if err != nil {
-		return "", fmt.Errorf("reading %s: %w", name, err)
-	}
-	return propose.Propose(name, columns).YAML(), nil
-}
-
-// sample reads records as text, in the order in which the table gives them.
-func sample(ctx context.Context, conn *pgx.Conn, r catalog.Relation, records int) ([]propose.Column, error) {
-	if len(r.Columns) == 0 {
-		return nil, errors.New("the table has no columns")
-	}
-	tx, err := conn.BeginTx(ctx, pgx.TxOptions{AccessMode: pgx.ReadOnly})
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	columns := make([]propose.Column, len(r.Columns))
-	selected := make([]string, len(r.Columns))
-	for i, c := range r.Columns {
-		columns[i] = propose.Column{Name: c.Name, Type: strings.Split(c.BaseFormat, "(")[0], Key: slices.Contains(r.Key, c.Name)}
-		selected[i] = fmt.Sprintf("coalesce(%s::text, '')", catalog.QuoteIdentifier(c.Name))
-	}
-	query := fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), r.Name.SQL())
-	if records > 0 {
-		query += fmt.Sprintf(" LIMIT %d", records)
-	}
-	rows, err := tx.Query(ctx, query)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		for i, raw := range rows.RawValues() {
-			columns[i].Values = append(columns[i].Values, string(raw))
-		}
-	}
-	return columns, rows.Err()
 }

@@ -17,7 +17,7 @@ func drafted(t *testing.T, delimiter, text string) (string, error) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return draft.Draft(t.Context(), draft.Options{Data: path, Delimiter: delimiter})
+	return draft.FromFile(draft.FileOptions{Data: path, Delimiter: delimiter})
 }
 
 func TestDelimitersAreRecognized(t *testing.T) {

@@ -1,0 +1,123 @@
+// Package draft looks at the tables of a database, or at a CSV file, and drafts how they
+// are protected: the configuration of kproxy, or the policy of the file. Of a database it
+// also shows what the draft makes of the records.
+package draft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/propose"
+)
+
+// DefaultSample is how many records of each table are looked at.
+const DefaultSample = 10_000
+
+// Options say what of a database to draft from, and what to write into the configuration.
+type Options struct {
+	// DSN is a libpq connection string; libpq's environment counts as well.
+	DSN string
+	// Tables are patterns of names, with or without a schema, as path.Match has them; empty
+	// is all tables. Schemas are those to look in; empty is all but the system's.
+	Tables, Schemas []string
+	// Sample is how many records of each table are looked at; 0 is all.
+	Sample int
+	Seed   uint64
+	// Out is the path of the configuration. The files of passwords stand beside it.
+	Out string
+	// User is who may log in, Listen where.
+	User, Listen string
+	// Progress, if not nil, is told what is being done, and how much of it.
+	Progress func(what string, done, total int)
+}
+
+func (o Options) tell(format string, arguments ...any) func(done, total int) {
+	return func(done, total int) {
+		if o.Progress != nil {
+			o.Progress(fmt.Sprintf(format, arguments...), done, total)
+		}
+	}
+}
+
+// ErrNobody says that no table has data of persons that can be published.
+var ErrNobody = errors.New("no table with data of persons was found that could be published")
+
+// Database drafts a configuration for a database, which is only read, in one READ ONLY
+// transaction, and writes nothing. The error is the database's, or that of a pattern that
+// no table has the name of. Where no table is to be protected, the outcome says why not of
+// each, and has no Text.
+func Database(ctx context.Context, o Options) (*Outcome, error) {
+	conn, err := connect(ctx, o.DSN)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return nil, fmt.Errorf("beginning to read: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	source, err := look(ctx, tx, o)
+	if err != nil {
+		return nil, err
+	}
+	tables, err := source.read(ctx, tx, o)
+	if err != nil {
+		return nil, err
+	}
+	p := &proposing{Options: o, tx: tx, source: source, proposals: propose.Database(tables)}
+	if err := p.fit(ctx); err != nil {
+		return nil, err
+	}
+	effects, err := p.measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	surroundings, err := lookAround(ctx, tx)
+	if err != nil {
+		return nil, err
+	}
+	return p.outcome(conn.Config(), surroundings, effects, source.skipped)
+}
+
+func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
+	config, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		return nil, fmt.Errorf("the connection string: %w", err)
+	}
+	config.RuntimeParams["application_name"] = "kproxy init"
+	config.RuntimeParams["standard_conforming_strings"] = "on"
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, fmt.Errorf("connecting to the database: %w", err)
+	}
+	return conn, nil
+}
+
+// drafts are those of the protected tables.
+func drafts(proposals []propose.Proposal) []propose.Draft {
+	var all []propose.Draft
+	for _, p := range proposals {
+		if p.Verdict == propose.Protect {
+			all = append(all, p.Draft)
+		}
+	}
+	return all
+}
+
+// of are the tables with a verdict.
+func of(proposals []propose.Proposal, verdict propose.Verdict) []catalog.Name {
+	var names []catalog.Name
+	for _, p := range proposals {
+		if p.Verdict == verdict {
+			names = append(names, p.Table)
+		}
+	}
+	slices.SortFunc(names, catalog.Name.Compare)
+	return names
+}

@@ -1,0 +1,104 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/propose"
+)
+
+// proposing is a draft on its way to a configuration that the database takes.
+type proposing struct {
+	Options
+	tx        pgx.Tx
+	source    *source
+	proposals []propose.Proposal
+	// publications are those of the protected tables.
+	publications map[catalog.Name]catalog.Publication
+}
+
+// rounds is how often a table's draft is mended before the table is left out.
+const rounds = 5
+
+// fit brings the drafts to what the database can publish: a constraint or a column that
+// does not fit is given up, and a table that still does not is left out, with the reason.
+func (p *proposing) fit(ctx context.Context) error {
+	p.publications = make(map[catalog.Name]catalog.Publication)
+	for i := range p.proposals {
+		if p.proposals[i].Verdict != propose.Protect {
+			continue
+		}
+		if err := p.fitOne(ctx, &p.proposals[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *proposing) fitOne(ctx context.Context, one *propose.Proposal) error {
+	for round := 0; ; round++ {
+		policy, err := policyOf(one.Draft)
+		if err != nil {
+			return err
+		}
+		publications, problems, err := inspect.Publish(ctx, p.tx.Conn(), catalog.Policy{Tables: []catalog.TablePolicy{policy}}, p.source.relations)
+		if err != nil {
+			return err
+		}
+		if len(problems) == 0 && len(publications) == 1 {
+			p.publications[one.Table] = publications[0]
+			return nil
+		}
+		mended := false
+		for _, problem := range problems {
+			mended = mend(&one.Draft, problem) || mended
+		}
+		if !mended || round == rounds {
+			leaveOut(one, problems)
+			return nil
+		}
+	}
+}
+
+// policyOf is the policy as kproxy will read it from the file.
+func policyOf(d propose.Draft) (catalog.TablePolicy, error) {
+	read, err := config.ParsePolicy("the draft", []byte(propose.Section([]propose.Draft{d})))
+	if err != nil {
+		return catalog.TablePolicy{}, fmt.Errorf("the draft of %s cannot be used as a policy: %w", d.Table, err)
+	}
+	return read.Table, nil
+}
+
+// mend gives up what a problem is about, if that is a constraint or a published column.
+func mend(d *propose.Draft, problem catalog.Problem) bool {
+	for i, l := range d.Diversities {
+		if l.Column == problem.Column && l.L > 0 {
+			d.Diversities[i].L, d.Diversities[i].Why = 0, problem.What
+			return true
+		}
+	}
+	for i, c := range d.Choices {
+		if c.Column == problem.Column && (c.Role == catalog.QuasiIdentifying || c.Role == catalog.Sensitive) {
+			d.Choices[i] = propose.Choice{Column: c.Column, Why: "cannot be published: " + problem.What}
+			d.Diversities = slices.DeleteFunc(d.Diversities, func(l propose.Diversity) bool { return l.Column == c.Column })
+			return true
+		}
+	}
+	return false
+}
+
+func leaveOut(one *propose.Proposal, problems []catalog.Problem) {
+	var whys []string
+	for _, problem := range problems {
+		whys = append(whys, fmt.Sprintf("%s (%s)", problem.What, problem.Fix))
+	}
+	one.Verdict = propose.LeaveOut
+	one.Why = "it has data of persons (" + one.Why + "), but cannot be protected as it is: " + strings.Join(whys, "; ") + ". Run init again afterwards"
+}
