@@ -46,20 +46,20 @@ func document(t *testing.T, text []byte) (*yaml.Node, bool) {
 }
 
 // plainValue is a node as JSON has it: the keys of mappings are texts, dates are, too.
-func plainValue(n *yaml.Node) any {
+func jsonValue(n *yaml.Node) any {
 	switch n.Kind {
 	case yaml.AliasNode:
-		return plainValue(n.Alias)
+		return jsonValue(n.Alias)
 	case yaml.MappingNode:
 		m := make(map[string]any)
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			m[n.Content[i].Value] = plainValue(n.Content[i+1])
+			m[n.Content[i].Value] = jsonValue(n.Content[i+1])
 		}
 		return m
 	case yaml.SequenceNode:
 		list := []any{}
 		for _, item := range n.Content {
-			list = append(list, plainValue(item))
+			list = append(list, jsonValue(item))
 		}
 		return list
 	}
@@ -83,7 +83,7 @@ func TestSchemaTakesGoodConfigurations(t *testing.T) {
 		if !ok {
 			t.Fatalf("%s is not read", path)
 		}
-		if err := schema.Validate(plainValue(root)); err != nil {
+		if err := schema.Validate(jsonValue(root)); err != nil {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
@@ -92,7 +92,7 @@ func TestSchemaTakesGoodConfigurations(t *testing.T) {
 		t.Fatal(err)
 	}
 	root, _ := document(t, text)
-	if err := compile(t, DescribePolicy()).Validate(plainValue(root)); err != nil {
+	if err := compile(t, DescribePolicy()).Validate(jsonValue(root)); err != nil {
 		t.Error(err)
 	}
 }
@@ -149,7 +149,7 @@ func agree(t *testing.T, schema *jsonschema.Schema, text []byte) bool {
 	if !ok {
 		return true
 	}
-	wrong := schema.Validate(plainValue(root))
+	wrong := schema.Validate(jsonValue(root))
 	_, err := Parse("c.yaml", text)
 	if wrong != nil && err == nil {
 		t.Errorf("the schema refuses what the reader takes: %v", wrong)

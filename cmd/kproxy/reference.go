@@ -119,7 +119,9 @@ that begin afterwards, or at the next start.
 }
 
 // cell is a text inside a table.
-func cell(text string) string { return strings.NewReplacer("|", `\|`, "\n", " ", "*", `\*`).Replace(text) }
+func cell(text string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "*", `\*`).Replace(text)
+}
 
 func byDefault(k config.Key) string {
 	if k.Required {
