@@ -74,7 +74,9 @@ const newerSettings = `SELECT pg_catalog.set_config(name, '0', false) FROM pg_ca
 // connection is how all connections of a Syncer are made. Their name tells a
 // successor which sessions are left over.
 func (s *Syncer) connection(name string) *pgx.ConnConfig {
-	config := s.Owner.Copy()
+	s.mu.Lock()
+	config := s.owner.Copy()
+	s.mu.Unlock()
 	maps.Copy(config.RuntimeParams, sessionSettings)
 	config.RuntimeParams["application_name"] = name
 	return config

@@ -10,6 +10,8 @@ import (
 	gosync "sync"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -18,6 +20,7 @@ type Syncer struct {
 	Config
 
 	mu        gosync.Mutex
+	owner     *pgx.ConnConfig // see LogInAs
 	status    Status
 	published chan struct{}
 	announce  gosync.Once
@@ -37,7 +40,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	return &Syncer{
-		Config: c, tables: c.Tables, removed: make(map[catalog.Name]bool),
+		Config: c, owner: c.Owner, tables: c.Tables, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
@@ -52,6 +55,15 @@ func (s *Syncer) Status() Status {
 	status := s.status
 	status.Tables = maps.Clone(s.status.Tables)
 	return status
+}
+
+// LogInAs has connections that are made from now on show who the owner is in another
+// way, such as by a new password; server, database and role are those of Config.Owner.
+// Connections that are there go on.
+func (s *Syncer) LogInAs(owner *pgx.ConnConfig) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.owner = owner
 }
 
 // errReload ends an attempt because the configuration has changed.

@@ -76,7 +76,11 @@ var settings = []setting{
 	{"auth_query", false, func(c *config.Config) any { return &c.AuthQuery }},
 	{"access", false, func(c *config.Config) any { return &c.Access }},
 	{"throttle", false, func(c *config.Config) any { return &c.Throttle }},
-	{"upstream.owner", true, func(c *config.Config) any { return &c.Upstream.Owner }},
+	{"upstream.owner.host", true, func(c *config.Config) any { return &c.Upstream.Owner.Host }},
+	{"upstream.owner.port", true, func(c *config.Config) any { return &c.Upstream.Owner.Port }},
+	{"upstream.owner.database", true, func(c *config.Config) any { return &c.Upstream.Owner.Database }},
+	{"upstream.owner.user", true, func(c *config.Config) any { return &c.Upstream.Owner.User }},
+	{"upstream.owner", false, func(c *config.Config) any { return proofs(c.Upstream.Owner) }},
 	{"upstream.reader.user", true, func(c *config.Config) any { return &c.Upstream.Reader.User }},
 	{"upstream.reader.database", true, func(c *config.Config) any { return &c.Upstream.Reader.Database }},
 	{"upstream.reader", false, func(c *config.Config) any { return servers(c.Upstream) }},
@@ -130,6 +134,13 @@ func TakenAt(path string) string {
 func servers(u config.Upstream) any {
 	u.Owner, u.Readers, u.Reader.User, u.Reader.Database = config.Connection{}, nil, "", ""
 	return u
+}
+
+// proofs are how a role shows who it is, and the server to it, without what takes effect
+// at the next start.
+func proofs(c config.Connection) any {
+	c.Host, c.Port, c.Database, c.User = "", 0, "", ""
+	return c
 }
 
 // bounds are the time-outs without what takes effect at the next start.

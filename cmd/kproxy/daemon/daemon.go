@@ -129,7 +129,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go d.descriptions.run(ctx)
 	d.resolve(nil)
 	go d.watch(ctx)
-	go d.hear(ctx, first)
+	go d.hear(ctx)
 	go d.prove(ctx)
 	go d.showConsole(ctx)
 	select {

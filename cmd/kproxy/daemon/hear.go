@@ -74,9 +74,9 @@ const (
 )
 
 // hear answers questions until ctx ends.
-func (d *Daemon) hear(ctx context.Context, c config.Config) {
+func (d *Daemon) hear(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := d.hearOnce(ctx, c)
+		err := d.hearOnce(ctx, d.effective.Load())
 		d.Logger.Debug("the connection that listens for questions is lost", "error", err)
 		select {
 		case <-time.After(hearPause):
@@ -85,8 +85,8 @@ func (d *Daemon) hear(ctx context.Context, c config.Config) {
 	}
 }
 
-func (d *Daemon) hearOnce(ctx context.Context, c config.Config) error {
-	conn, err := connectOwner(ctx, &c)
+func (d *Daemon) hearOnce(ctx context.Context, c *config.Config) error {
+	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return err
 	}

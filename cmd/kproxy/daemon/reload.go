@@ -50,9 +50,14 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	if try {
 		return Outcome{Changes: changes}
 	}
-	if err := d.reconfigure(next); err != nil {
+	owner, err := ownerConfig(next)
+	if err == nil {
+		err = d.reconfigure(next)
+	}
+	if err != nil {
 		return d.refuse(changes, err, try)
 	}
+	d.syncer.LogInAs(owner)
 	// Readers first: what is no longer theirs is refused before anything is taken down.
 	afresh := d.looksAfresh(changes, found)
 	d.config = next
