@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-// TestRecipesAreUnderstood reads each piece of YAML in docs/operate.md, with the keys that
+// TestRecipesAreUnderstood reads each piece of YAML in docs/operations.md, with the keys that
 // it leaves out.
 func TestRecipesAreUnderstood(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "operate.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "operations.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

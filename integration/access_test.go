@@ -47,18 +47,19 @@ throttle: {free: 50}
 const accessSchema = `SET password_encryption = 'scram-sha-256';
 CREATE ROLE {database}_ann LOGIN PASSWORD 'ann''s' IN ROLE {database}_users`
 
-// documented is the SQL in docs/operate.md that makes the function which auth_query calls,
+// documented is the SQL in docs/operations.md that makes the function which auth_query calls,
 // with roles of the site's own.
 func documented(t *testing.T, database string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "operate.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "operations.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, sql, found := strings.Cut(string(text), "```sql\n")
+	_, recipe, _ := strings.Cut(string(text), "### Users of the database")
+	_, sql, found := strings.Cut(recipe, "```sql\n")
 	sql, _, ended := strings.Cut(sql, "```")
 	if !found || !ended {
-		t.Fatal("docs/operate.md has no SQL")
+		t.Fatal("docs/operations.md has no SQL")
 	}
 	return strings.NewReplacer("kproxy_users", database+"_users", "kproxy_auth", database+"_auth", "'...'", "'looks up'").Replace(sql)
 }
