@@ -13,45 +13,61 @@ import (
 // openers is how many idle sessions are opened at a time.
 const openers = 4
 
-// idlers compares the latency of active sessions alone, and beside idle ones, and tells
-// what an idle one takes of the proxy's memory. It ends the proxies: nothing can be measured
-// after it.
+// idlers compares the latency of active sessions alone, and beside idle ones, in turns, and
+// tells what an idle one takes of the proxy's memory. Proxies keep the connections upstream
+// of sessions that have ended, so that the server has as many of them all the while: what is
+// measured is the proxy. It ends the proxies: nothing can be measured after it.
 func idlers(ctx context.Context, b *bench) error {
 	var t table
 	t.add("way", "idle sessions", "tps", "mean ms", "p50 ms", "p99 ms", "mean of without", "p50 of without", "p99 of without", "KB an idle session")
 	for _, w := range b.ways[1:] {
-		alone, err := b.lookupRounds(ctx, []*way{w}, work{clients: b.active, protocol: "prepared"})
-		if err != nil {
-			return err
-		}
-		t.add(idleRow(w, 0, alone, alone, 0)...)
 		before, err := resident(w.process.cmd.Process.Pid)
 		if err != nil {
 			return err
 		}
-		sessions, err := b.openIdle(ctx, w)
-		if err == nil {
-			var after int64
-			after, err = resident(w.process.cmd.Process.Pid)
-			if err == nil {
-				var beside series
-				beside, err = b.lookupRounds(ctx, []*way{w}, work{clients: b.active, protocol: "prepared"})
-				t.add(idleRow(w, b.idle, beside, alone, float64(after-before)/1024/float64(b.idle))...)
+		alone, beside := series{}, series{}
+		var kilobytes float64
+		for round := range b.options.rounds + 1 {
+			if round > 0 { // until then the server has not as many connections
+				if err := b.addLookup(ctx, alone, w); err != nil {
+					return err
+				}
 			}
+			sessions, err := b.openIdle(ctx, w)
+			if err == nil && round == 0 {
+				var after int64
+				after, err = resident(w.process.cmd.Process.Pid)
+				kilobytes = float64(after-before) / 1024 / float64(b.idle)
+			} else if err == nil {
+				err = b.addLookup(ctx, beside, w)
+			}
+			if err := errors.Join(err, closeAll(sessions)); err != nil {
+				return err
+			}
+			settle(ctx)
 		}
-		if err := errors.Join(err, closeAll(sessions)); err != nil {
-			return err
-		}
-		again, err := b.lookupRounds(ctx, []*way{w}, work{clients: b.active, protocol: "prepared"})
-		if err != nil {
-			return err
-		}
-		t.add(idleRow(w, 0, again, alone, 0)...)
+		t.add(idleRow(w, 0, alone, alone, 0)...)
+		t.add(idleRow(w, b.idle, beside, alone, kilobytes)...)
 		w.process.end() // what it keeps open upstream, the next one needs
 	}
 	fmt.Fprintf(b.out, "%d active sessions, prepared lookups, %d rounds of %v each:\n\n", b.active, b.options.rounds, b.time)
 	t.write(b.out)
 	return nil
+}
+
+// addLookup adds one run of the active sessions.
+func (b *bench) addLookup(ctx context.Context, to series, w *way) error {
+	s, err := b.lookupOnce(ctx, w, work{clients: b.active, protocol: "prepared"})
+	to[w] = append(to[w], s)
+	return err
+}
+
+// settle waits until what sessions have left to do, at their beginning or their end, is done.
+func settle(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(10 * time.Second):
+	}
 }
 
 func idleRow(w *way, idle int, got, alone series, kilobytes float64) []string {
@@ -70,7 +86,6 @@ func idleRow(w *way, idle int, got, alone series, kilobytes float64) []string {
 
 // openIdle opens the idle sessions, each after one query, and lets the proxy settle.
 func (b *bench) openIdle(ctx context.Context, w *way) ([]*pgx.Conn, error) {
-	const settling = 10 * time.Second
 	var (
 		mu       sync.Mutex
 		sessions []*pgx.Conn
@@ -103,10 +118,7 @@ func (b *bench) openIdle(ctx context.Context, w *way) ([]*pgx.Conn, error) {
 		})
 	}
 	wait.Wait()
-	select {
-	case <-ctx.Done():
-	case <-time.After(settling):
-	}
+	settle(ctx)
 	return sessions, errors.Join(failed, ctx.Err())
 }
 

@@ -39,21 +39,23 @@ func (b *bench) named(name string) *way {
 func (b *bench) lookupRounds(ctx context.Context, ways []*way, job work) (series, error) {
 	got := series{}
 	err := b.rounds(ctx, ways, func(w *way) error {
-		job.script = b.site.lookupPublished
-		if w.protected {
-			job.script = b.site.lookup
-		}
-		var s sample
-		if err := b.quietly(func() (err error) {
-			s, err = b.pgbench(ctx, w, job)
-			return err
-		}); err != nil {
-			return err
-		}
+		s, err := b.lookupOnce(ctx, w, job)
 		got[w] = append(got[w], s)
-		return nil
+		return err
 	})
 	return got, err
+}
+
+func (b *bench) lookupOnce(ctx context.Context, w *way, job work) (s sample, err error) {
+	job.script = b.site.lookupPublished
+	if w.protected {
+		job.script = b.site.lookup
+	}
+	err = b.quietly(func() (err error) {
+		s, err = b.pgbench(ctx, w, job)
+		return err
+	})
+	return s, err
 }
 
 // lookups compares rates and latencies of one row by its index.
