@@ -1,0 +1,58 @@
+package observe
+
+import (
+	"time"
+
+	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/pool"
+)
+
+// State is what is asked for at each scrape.
+type State struct {
+	Counts      proxy.Counts
+	MaxSessions int
+	Pool        pool.Report
+	Cache       Cache
+	Audit       Audit
+	// Replication is nil before replication has begun.
+	Replication *Replication
+	Tables      []Table // in the configuration's order
+}
+
+// Cache is that of rewritten statements.
+type Cache struct {
+	Entries   int
+	Bytes     int64
+	Evictions uint64 // since the process began
+}
+
+// Audit is how the checks of the guarantees do, on which serving rests.
+type Audit struct {
+	Passes bool      // the last one that could be made has
+	At     time.Time // of it; zero = none has been made since the start
+	Failed uint64    // that have failed, ever
+}
+
+// Replication is how far the releases are behind their source.
+type Replication struct {
+	State string // of sync.State
+	// Applies says that this process applies the changes; the rest is known to it alone.
+	Applies   bool
+	Retained  int64         // bytes of WAL that the server keeps for the slot
+	Behind    time.Duration // how old the oldest change is that readers do not see
+	WALStatus string        // pg_replication_slots.wal_status; "" = unknown
+}
+
+// Table is one protected table. All but its name, State, Preparing and Generation is for
+// who may know what is not published: see Options.Tables.
+type Table struct {
+	Name       string
+	State      string // unpublished, published or halted
+	Preparing  bool
+	Generation int64
+
+	Records, Classes, Withheld      int
+	Waiting, Stale, Expired, Ghosts int
+	OldestWaiting, OldestStale      time.Time // zero = none
+	Loss, Drift                     float64   // 0 = never measured
+}
