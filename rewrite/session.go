@@ -150,3 +150,6 @@ func (s *Session) find(savepoint string) int {
 	}
 	return max(i, 0)
 }
+
+// InBlock says whether a transaction is open that goes on after the text.
+func (s *Session) InBlock() bool { return s != nil && s.block }

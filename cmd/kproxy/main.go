@@ -70,7 +70,7 @@ error.`,
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(),
-		newVersion(), newSchema(), newUser(), newGenerate())
+		newVersion(), newSchema(), newUser(), newExplain(), newGenerate())
 	return root
 }
 
