@@ -2,9 +2,12 @@ package sync
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // largeRows is more than a transaction may hold in memory, where that is spillFewer.
@@ -89,4 +92,51 @@ func TestLargeTransactions(t *testing.T) {
 		s, _ = b.run()
 		b.settled(s)
 	})
+}
+
+// TestLargeTransactionsOfParts has the parts of a table settled while a transaction goes on,
+// several times, at moments when the records of one part wait and those of the other do not.
+func TestLargeTransactionsOfParts(t *testing.T) {
+	before, crowdBefore := spillRows, crowd
+	spillRows, crowd = spillFewer/4, spillFewer/2
+	t.Cleanup(func() { spillRows, crowd = before, crowdBefore })
+	b := newLiveBench(t, map[string]catalog.TablePolicy{
+		"parted":  visitsPolicy("parted", "rounded-partition", "", homes, persons),
+		"diverse": visitsPolicy("diverse", "rounded-partition", "", homes, persons, over(models["distinct"][0], homes)),
+	}, 60)
+	var spilled atomic.Int64
+	b.config.Failpoint = func(name string) {
+		if name == FailSpilled {
+			spilled.Add(1)
+		}
+	}
+	s, stop := b.run()
+	b.checkStore(s)
+	large := func(from int) string {
+		return onTable(fmt.Sprintf(`INSERT INTO %%T SELECT %s FROM generate_series(%d, %d) i;
+			UPDATE %%T SET age = (age + 9) %% 80, job = 'job 9' WHERE id %% 3 = 0; DELETE FROM %%T WHERE id %% 7 = 0;`, visit("i"), from, from+largeRows), "parted") +
+			onTable(fmt.Sprintf("INSERT INTO %%T SELECT %s FROM generate_series(%d, %d) i; DELETE FROM %%T WHERE id < %d;", visit("i"), from, from+largeRows, from/2), "diverse")
+	}
+	for _, from := range []int{1000, 1000 + 2*largeRows} {
+		seen := spilled.Load()
+		answers := b.answersOf("SELECT count(*) FROM " + viewOf("parted"))
+		b.script("BEGIN; " + large(from) + "COMMIT")
+		b.caughtUp(s)
+		if versions := answers(); len(versions) > 2 {
+			t.Errorf("readers saw %v", versions)
+		}
+		if n := spilled.Load() - seen; n < 2*largeRows/int64(spillRows) {
+			t.Errorf("rows were spilled %d times", n)
+		}
+		b.checkStore(s)
+		b.checkParts()
+	}
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	s, _ = b.run()
+	b.revisit(rand.New(rand.NewPCG(3, 0)), "parted", 20)
+	b.caughtUp(s)
+	b.checkStore(s)
+	b.checkParts()
 }
