@@ -22,8 +22,7 @@ CREATE TABLE IF NOT EXISTS {{.CatalogSchema}}.described_column (
   hierarchy    text,             -- NULL where values are as in the source
   k            integer,
   constraints  text,
-  PRIMARY KEY (table_schema, table_name, position),
-  FOREIGN KEY (table_schema, table_name) REFERENCES {{.CatalogSchema}}.described ON DELETE CASCADE
+  PRIMARY KEY (table_schema, table_name, position)
 );
 
 -- What has been written of which generation, for the owner alone.

@@ -972,8 +972,7 @@ CREATE TABLE IF NOT EXISTS kproxy_catalog.described_column (
   hierarchy    text,             -- NULL where values are as in the source
   k            integer,
   constraints  text,
-  PRIMARY KEY (table_schema, table_name, position),
-  FOREIGN KEY (table_schema, table_name) REFERENCES kproxy_catalog.described ON DELETE CASCADE
+  PRIMARY KEY (table_schema, table_name, position)
 );
 
 -- What has been written of which generation, for the owner alone.

@@ -29,7 +29,7 @@ func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]de
 		for name := range to.tables {
 			schemas, tables = append(schemas, name.Schema), append(tables, name.Relation)
 		}
-		for _, relation := range []string{"kproxy_catalog.label", "kproxy_catalog.described", "kproxy_store.description"} {
+		for _, relation := range []string{"kproxy_catalog.label", "kproxy_catalog.described_column", "kproxy_catalog.described", "kproxy_store.description"} {
 			_, err := tx.Exec(ctx, "DELETE FROM "+relation+` d WHERE NOT EXISTS (
 				SELECT FROM unnest($1::text[], $2::text[]) AS n(s, t) WHERE (n.s, n.t) = (d.table_schema, d.table_name))`, schemas, tables)
 			if err != nil {
@@ -90,7 +90,7 @@ func describeTable(ctx context.Context, tx pgx.Tx, of described, written bool) e
 	forTable := func(sql string, arguments ...any) {
 		batch.Queue(sql, append([]any{d.Table.Schema, d.Table.Relation}, arguments...)...)
 	}
-	for _, relation := range []string{"label", "described"} {
+	for _, relation := range []string{"label", "described_column", "described"} {
 		forTable("DELETE FROM kproxy_catalog." + relation + " WHERE table_schema = $1 AND table_name = $2")
 	}
 	forTable(`INSERT INTO kproxy_catalog.described (table_schema, table_name, k, constraints, updates, published_at, newest) VALUES ($1, $2, $3, $4, $5, $6, $7)`,
