@@ -45,6 +45,9 @@ type Config struct {
 	// Console is the operator's web console; its Listen is empty without one.
 	Console Console `json:",omitzero"`
 	Verify  Verify  `json:",omitzero"`
+	// Metrics and Audit have an empty Listen and File where there are none.
+	Metrics Metrics `json:",omitzero"`
+	Audit   Audit   `json:",omitzero"`
 
 	places places
 }

@@ -77,6 +77,8 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		field{key: "limits", doc: "What one client can take, and all of them together.", read: r.limits(&c.Limits)},
 		field{key: "timeouts", doc: "How long clients, statements and connections may take.", read: r.timeouts(&c.Timeouts)},
 		field{key: "log", doc: "How kproxy reports.", read: r.log(&c.Log)},
+		field{key: "metrics", doc: "Metrics and probes; without the section there are none.", read: r.metrics(&c.Metrics)},
+		field{key: "audit", doc: "The audit log; without the section there is none.", read: r.audit(&c.Audit)},
 		field{key: "console", read: r.console(&c.Console)},
 		field{key: "verify", read: r.verify(&c.Verify)},
 	)

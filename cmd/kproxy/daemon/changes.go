@@ -100,6 +100,8 @@ var settings = []setting{
 	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},
 	{"log.format", true, func(c *config.Config) any { return &c.Log.Format }},
 	{"console.listen", true, func(c *config.Config) any { return &c.Console.Listen }},
+	{"metrics", true, func(c *config.Config) any { return &c.Metrics }},
+	{"audit", true, func(c *config.Config) any { return &c.Audit }},
 	{"console", false, func(c *config.Config) any { return besideListening(c.Console) }},
 	{"verify", false, func(c *config.Config) any { return &c.Verify }},
 }
