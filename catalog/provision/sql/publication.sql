@@ -43,7 +43,11 @@ BEGIN
     ALTER PUBLICATION {{identifier .Publication}} SET TABLE
 {{- range $i, $t := .Protected}}{{if $i}},{{end}}
       ONLY {{$t.SQL}}{{end}};
-    ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+    -- A publication that changes has kproxy compare its tables with their sources.
+    IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = {{literal .Publication}}
+      AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
+      ALTER PUBLICATION {{identifier .Publication}} SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+    END IF;
   ELSE
     CREATE PUBLICATION {{identifier .Publication}} FOR TABLE
 {{- range $i, $t := .Protected}}{{if $i}},{{end}}

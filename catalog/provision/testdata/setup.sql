@@ -1814,7 +1814,11 @@ BEGIN
     ALTER PUBLICATION "kproxy" SET TABLE
       ONLY "public"."patients",
       ONLY "Ward ""B"""."Patients";
-    ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+    -- A publication that changes has kproxy compare its tables with their sources.
+    IF EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = 'kproxy'
+      AND NOT (pubinsert AND pubupdate AND pubdelete AND pubtruncate AND NOT pubviaroot)) THEN
+      ALTER PUBLICATION "kproxy" SET (publish = 'insert, update, delete, truncate', publish_via_partition_root = false);
+    END IF;
   ELSE
     CREATE PUBLICATION "kproxy" FOR TABLE
       ONLY "public"."patients",
