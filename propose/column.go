@@ -48,6 +48,9 @@ type Choice struct {
 	// frequent first: material for one. Rare values are left out, since a policy is shown
 	// around.
 	Labels []string
+	// Option is another hierarchy that the operator may want instead, as YAML; empty for
+	// none.
+	Option string
 	// Why says it to the operator, and Note what else there is to say.
 	Why, Note string
 	// Unsure says that the choice is a guess that the operator should look at first.
@@ -135,6 +138,9 @@ func roleOfUnknown(c Column, n counts, textual bool) (role catalog.Role, why str
 func namesThing(c Column, n counts) bool {
 	if isTemporal(c.Type) || c.Type == "boolean" {
 		return false
+	}
+	if c.References != (catalog.Name{}) && !c.ToPersons && conceptOf(c.Name).name == anIdentifier {
+		return false // of something that is no person
 	}
 	few := n.present >= rare && n.distinct <= 20 && rare*n.distinct <= n.present
 	return !isQualified(c.Name) || !few

@@ -173,9 +173,7 @@ func (d Draft) published() bool { return len(d.ByRole(catalog.QuasiIdentifying))
 // options say what a hierarchy can be told beside its kind, where the kind comes
 // up first.
 var options = map[hierarchy.Kind][]string{
-	hierarchy.Numeric: {"fixed intervals tell less than exact bounds: {kind: numeric, steps: [5, 10, 50]}"},
-	hierarchy.Date:    {"calendar units tell less than exact bounds: {kind: date, units: [month, year, decade]}"},
-	hierarchy.Prefix:  {"at most three characters, else two: {kind: prefix, keep: [3, 2]}"},
+	hierarchy.Prefix: {"at most three characters, else two: {kind: prefix, keep: [3, 2]}"},
 	hierarchy.Categorical: {
 		"a taxonomy can be a file of lines such as nurse;care;*: {kind: categorical, file: FILE.csv}",
 		"values with an order: {kind: ordered, values: [low, middle, high]}",

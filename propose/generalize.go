@@ -22,6 +22,7 @@ func (choice *Choice) generalize(c Column, n counts, k int) {
 		// Numbers of rows have no order that means anything.
 		choice.Spec.Kind = hierarchy.Categorical
 	}
+	choice.Option = option(choice.Spec.Kind, n)
 	if choice.Spec.Kind != hierarchy.Categorical || c.Type == "boolean" {
 		return
 	}

@@ -74,6 +74,17 @@ func relate(found []*finding) {
 	at := make(map[catalog.Name]*finding, len(found))
 	for _, f := range found {
 		at[f.Name] = f
+	}
+	for _, f := range found {
+		// Orders have cards and addresses, and are their customers', who are elsewhere.
+		if !namesPersons(f.Name.Relation) && slices.ContainsFunc(f.Columns, func(c Column) bool {
+			target := at[c.References]
+			return target != nil && target != f && target.people && namesPersons(target.Name.Relation) && !answers(c, target)
+		}) {
+			f.people = false
+		}
+	}
+	for _, f := range found {
 		if f.people {
 			f.about = f.Name
 		}
@@ -124,7 +135,7 @@ func relate(found []*finding) {
 func (f *finding) refer(c Column, target *finding) {
 	switch {
 	case target == f:
-	case isActor(c.Name) && !c.Key:
+	case answers(c, target) && !c.Key:
 		if f.actor == "" {
 			f.actor = c.Name
 		}
@@ -132,6 +143,16 @@ func (f *finding) refer(c Column, target *finding) {
 	case f.subject == "" || c.Key && !f.isKey(f.subject):
 		f.subject, f.about = c.Name, target.Name
 	}
+}
+
+// answers says that a column tells who did something to a row, or answers for it, unless
+// it is called after the table of persons to which it refers.
+func answers(c Column, target *finding) bool {
+	words, table := split(c.Name), split(target.Name.Relation)
+	if len(words) == 2 && len(table) > 0 && singular(words[0], table[len(table)-1]) {
+		return false
+	}
+	return isActor(c.Name)
 }
 
 func (f *finding) isKey(column string) bool {

@@ -106,11 +106,12 @@ func look(t *Table) *finding {
 	for _, c := range t.Columns {
 		n := count(c.Values, nil)
 		concept := conceptOf(c.Name)
+		noted := len(f.evidence)
 		if concept != nil && concept.ofPerson && (concept.meaning != direct || !isQualified(c.Name)) && !isActor(c.Name) {
 			note(concept.name, concept.meaning == direct && n.nearlyUnique())
 		}
-		if isText(c.Type) || isWhole(c.Type) {
-			if p, found := pattern.Of(n.values()); found && p.Person && c.Type != "uuid" && p.Name != "UUIDs" {
+		if len(f.evidence) == noted && (isText(c.Type) || isWhole(c.Type)) && c.Type != "uuid" {
+			if p, found := pattern.Of(n.values()); found && p.Person && p.Name != "UUIDs" {
 				note(p.Name, n.nearlyUnique())
 			}
 		}
@@ -180,7 +181,7 @@ func (f *finding) propose() Proposal {
 }
 
 // technical are words for tables of programs.
-var technical = []string{"migration*", "version*", "flyway*", "schema", "log", "logs", "protokoll*", "audit*", "session*", "queue*", "job*", "cache*", "token*", "event*", "history", "backup*", "tmp", "temp", "staging"}
+var technical = []string{"migration*", "version*", "flyway*", "schema", "log", "logs", "protokoll*", "audit*", "session*", "queue*", "cache*", "token*", "event*", "history", "backup*", "tmp", "temp", "staging"}
 
 // protect drafts the policy of a table with data of persons.
 func (f *finding) protect(p Proposal) Proposal {
@@ -190,7 +191,7 @@ func (f *finding) protect(p Proposal) Proposal {
 	case f.subject != "":
 		subject = &Subject{Column: f.subject, Why: "refers to " + f.about.String() + ": constraints count persons"}
 		why = "records about the persons of " + f.about.String()
-	default:
+	case !namesPersons(f.Name.Relation):
 		if subject = proposeSubject(f.Columns); subject != nil {
 			why = "several records a person"
 		}
@@ -221,7 +222,7 @@ func samePersons(proposals []Proposal) {
 		}
 		if len(others) > 0 {
 			proposals[i].Draft.Notes = append(proposals[i].Draft.Notes, "READ THIS ONE: about the same persons as "+strings.Join(others, ", ")+
-				". Who joins them by what they have in common can tell", "persons apart whom each of them hides: publish only what is needed of each.")
+				". Who joins them by what they have in common can tell persons apart whom each of them hides: publish only what is needed of each.")
 		}
 	}
 }

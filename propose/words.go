@@ -50,7 +50,7 @@ var concepts = []concept{
 		"comment*", "note", "notes", "notiz*", "remark*", "bemerkung*", "anmerkung*", "kommentar*", "freitext*", "freetext", "text", "texte", "message*", "nachricht*", "feedback", "description", "beschreibung*", "anamnese*", "befundtext", "narrative", "commentaire*", "remarque*",
 		"observation*", "observacion*", "observaciones", "comentario*", "osservazion*", "opmerking*", "memo", "letter", "brief", "body", "subject_line", "biography", "bio", "summary", "instructions", "uwagi", "annotation*", "history_text", "report",
 	}},
-	{"an identifier", direct, false, []string{"id", "ids", "uuid", "guid", "key", "identifier", "*_id", "schluessel", "identifiant", "identificador", "identificativo", "externalid"}},
+	{anIdentifier, direct, false, []string{"id", "ids", "uuid", "guid", "key", "identifier", "*_id", "schluessel", "identifiant", "identificador", "identificativo", "externalid"}},
 
 	{"health", secret, false, []string{
 		"diagnos*", "*diagnose*", "disease*", "condition", "illness*", "symptom*", "treatment*", "therap*", "medication*", "medikament*", "drug*", "prescription*", "verordnung*", "test", "hiv", "icd*", "ops", "drg", "procedure", "*befund", "krankheit*", "erkrankung*", "behandlung*",
@@ -80,6 +80,9 @@ var concepts = []concept{
 		"admission*", "admitted", "discharge*", "death*", "died", "deceased", "date", "datum", "*datum", "year", "jahr", "month", "monat", "time", "zeit", "timestamp", "aufnahme*", "entlassung*", "entlassen", "hire*", "hired", "einstellung*", "eintritt*", "austritt*", "fecha", "data", "jour", "annee", "entree", "sortie", "ingreso_fecha", "created", "updated", "registered", "registration", "since", "seit", "started", "ended", "begin", "beginn", "ende", "at",
 	}},
 }
+
+// anIdentifier tells anything apart.
+const anIdentifier = "an identifier"
 
 // qualifiers end a name that speaks of a kind or a state of the thing, not of the thing.
 var qualifiers = []string{"type", "typ", "kind", "art", "status", "state_of", "verified", "flag", "count", "anzahl", "number_of", "category", "kategorie", "class", "group", "gruppe", "level", "stufe", "priority", "channel", "source", "method", "format", "currency", "waehrung", "language", "provider", "brand"}

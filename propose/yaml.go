@@ -23,20 +23,20 @@ func (d Draft) YAML() string {
 
 // Section is the section "tables" of a configuration that protects these tables.
 func Section(drafts []Draft) string {
-	w := writer{shown: make(map[hierarchy.Kind]bool)}
+	w := writer{shown: make(map[hierarchy.Kind]bool), settled: true}
 	w.line(0, "tables:")
 	for i, d := range drafts {
 		if i > 0 {
 			w.line(0, "")
 		}
-		w.line(1, "# %s", d.Why)
+		w.comment(1, d.Why)
 		if d.Records == 0 {
 			w.line(1, "# The table is empty: these are guesses by names and types alone. Run init again when it has records.")
 		} else {
 			w.line(1, "# Looked at %d of %d records: %.1f %% are alone with their quasi-identifying values.", d.Records, d.Total, 100*d.Unique)
 		}
 		for _, note := range d.Notes {
-			w.line(1, "# %s", note)
+			w.comment(1, note)
 		}
 		w.table(d)
 	}
@@ -46,7 +46,8 @@ func Section(drafts []Draft) string {
 // writer writes YAML line by line.
 type writer struct {
 	strings.Builder
-	shown map[hierarchy.Kind]bool // whose options have been told of
+	shown   map[hierarchy.Kind]bool // whose options have been told of
+	settled bool
 }
 
 // line writes one line, whatever names of the database have in them.
@@ -91,9 +92,10 @@ func (w *writer) constraints(d Draft) {
 	for _, l := range d.Diversities {
 		switch {
 		case l.L == 0:
-			w.line(3, "# no l for %s: %s", Quote(l.Column), l.Why)
+			w.comment(3, fmt.Sprintf("no l for %s: %s", Quote(l.Column), l.Why))
 		case d.Settled:
-			w.line(3, "- {l: %d, of: %s}   # %s", l.L, Quote(l.Column), l.Why)
+			w.comment(3, l.Why)
+			w.line(3, "- {l: %d, of: %s}", l.L, Quote(l.Column))
 		default:
 			w.line(3, "# - {l: %d, of: %s}   # %s", l.L, Quote(l.Column), l.Why)
 		}
@@ -105,7 +107,7 @@ func (w *writer) column(c Choice) {
 	if c.Unsure {
 		why = "READ THIS ONE: " + why
 	}
-	w.line(3, "# %s", why)
+	w.comment(3, why)
 	if c.Note != "" {
 		w.line(3, "# %s", c.Note)
 	}
@@ -118,11 +120,8 @@ func (w *writer) column(c Choice) {
 		return
 	}
 	arranged := len(c.Spec.Order)+len(c.Spec.Taxonomy) > 0
-	if !w.shown[c.Spec.Kind] && !arranged {
-		w.shown[c.Spec.Kind] = true
-		for _, option := range options[c.Spec.Kind] {
-			w.line(3, "# %s", option)
-		}
+	if !arranged {
+		w.option(c)
 	}
 	if len(c.Labels) > 2 {
 		w.line(3, "# put similar values under a common label: taxonomy: {LABEL: [...], LABEL: [...]}")
@@ -152,6 +151,40 @@ func (w *writer) column(c Choice) {
 		}
 		w.line(6, "%s: %s", Quote(node.Label), quoteAll(children))
 	}
+}
+
+// option tells of other hierarchies of a kind: in full where the kind comes up first, and
+// in a draft that is in force of each column what would fit its values.
+func (w *writer) option(c Choice) {
+	switch first := !w.shown[c.Spec.Kind]; {
+	case first && c.Option != "":
+		w.line(3, "# %s", explained[c.Spec.Kind])
+		w.line(3, "#   %s", c.Option)
+	case w.settled && c.Option != "":
+		w.line(3, "# or %s", c.Option)
+	case first:
+		for _, option := range options[c.Spec.Kind] {
+			w.line(3, "# %s", option)
+		}
+	}
+	w.shown[c.Spec.Kind] = true
+}
+
+// comment writes a comment, in several lines where it is long.
+func (w *writer) comment(indent int, text string) {
+	const width = 98
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && 2*indent+2+len(line)+1+len(word) > width {
+			w.line(indent, "# %s", line)
+			line = ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	w.line(indent, "# %s", line)
 }
 
 // OneLine puts spaces in place of what could end a comment, such as a line break in a
