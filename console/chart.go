@@ -188,7 +188,7 @@ func lossChart(history []Loss) *chart {
 		Description: fmt.Sprintf("From %s on %s to %s on %s.", percent(history[0].Loss), moment(first), percent(history[len(history)-1].Loss), moment(last)),
 		Head:        []string{"Measured", "Information loss", "Generation"},
 	}
-	x := scale{least: 0, most: max(1, last.Sub(first).Seconds()), from: left, to: right}
+	x := scale{least: 0, most: max(1, last.Sub(first).Seconds()), from: left + 24, to: right - 24}
 	highest := 0.0
 	for _, l := range history {
 		highest = max(highest, l.Loss)
@@ -219,7 +219,7 @@ func shareAxis(c *chart, highest float64) scale {
 	steps := niceSteps(min(1, max(highest, 0.01)), 4)
 	y := scale{least: 0, most: steps[len(steps)-1], from: bottom, to: top}
 	for _, v := range steps {
-		c.YTicks = append(c.YTicks, tick{y.at(v), strconv.FormatFloat(100*v, 'f', -1, 64) + " %"})
+		c.YTicks = append(c.YTicks, tick{y.at(v), strconv.FormatFloat(100*v, 'g', 6, 64) + " %"})
 	}
 	return y
 }

@@ -66,7 +66,7 @@ func (c *canned) Table(_ context.Context, name string) (Table, error) {
 		At: at, Release: c.release(), K: 5, Risk: Risk{0.2, 0.1}, Measured: 1000,
 		Columns: []Column{{Name: "name", Role: "identifying"}, {Name: "age", Role: "quasi-identifying", Hierarchy: "numeric", Published: []string{"age integer"}}},
 		Sizes:   []SizeCount{{5, 100}, {6, 80}, {9, 20}}, History: []Loss{{at.Add(-time.Hour), 0.2, 2}, {at, 0.25, 3}},
-		Preview: Preview{Columns: []string{"age", "sex"}, Rows: [][]*string{{&text, nil}}},
+		Preview: Preview{Columns: []Shown{{Name: "age", Role: "quasi-identifying"}, {Name: "sex"}}, Rows: [][]*string{{&text, nil}}},
 	}, nil
 }
 

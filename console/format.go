@@ -22,6 +22,7 @@ var functions = template.FuncMap{
 	"moment":   moment,
 	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"path":     url.PathEscape,
+	"hundred":  func(f *float64) string { return strconv.FormatFloat(100**f, 'f', 1, 64) },
 	"sum":      func(a, b int) int { return a + b },
 	"plain":    func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) },
 	"lines":    func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
@@ -75,9 +76,9 @@ func optional(f *float64, write func(float64) string) string {
 	return write(*f)
 }
 
-// byteSize writes a number of bytes in powers of 1024, as PostgreSQL does.
+// byteSize writes a number of bytes as `kproxy status` does.
 func byteSize(n int64) string {
-	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}
+	units := []string{"B", "KiB", "MiB", "GiB", "TiB", "PiB"}
 	value, unit := float64(n), 0
 	for math.Abs(value) >= 1024 && unit < len(units)-1 {
 		value, unit = value/1024, unit+1

@@ -171,6 +171,7 @@ type Table struct {
 type Column struct {
 	Name      string   `json:"name"`
 	Role      string   `json:"role"`
+	Subject   bool     `json:"subject,omitempty"` // tells persons apart
 	Hierarchy string   `json:"hierarchy,omitempty"`
 	Published []string `json:"published"` // names of columns with their types
 	// Loss is the column's information loss, 0 to 1; nil for what is not generalized.
@@ -199,9 +200,17 @@ type Loss struct {
 
 // Preview is the beginning of a release as readers see it. Reason says why there is none.
 type Preview struct {
-	Columns []string    `json:"columns"`
+	Columns []Shown     `json:"columns"`
 	Rows    [][]*string `json:"rows"` // nil is NULL
 	Reason  string      `json:"reason,omitempty"`
+}
+
+// Shown is a published column with its source's policy; both are empty for the columns
+// that guarded tables have besides.
+type Shown struct {
+	Name string   `json:"name"`
+	Role string   `json:"role"`
+	Loss *float64 `json:"information_loss"`
 }
 
 // Activity is what clients do.
@@ -242,6 +251,17 @@ type Shape struct {
 type Section struct {
 	Name     string    `json:"name"`
 	Settings []Setting `json:"settings"`
+}
+
+// Unset are the keys of settings without a value.
+func (s Section) Unset() []string {
+	var keys []string
+	for _, setting := range s.Settings {
+		if setting.Value == "" {
+			keys = append(keys, setting.Key)
+		}
+	}
+	return keys
 }
 
 // Setting is one of them.

@@ -85,7 +85,7 @@ func TestFiguresAreWritten(t *testing.T) {
 	t.Parallel()
 	for got, want := range map[string]string{
 		number(1234567): "1,234,567", number(-1000): "−1,000", number(7): "7", percent(0.2): "20.0 %", percent(1): "100 %", percent(0): "0 %",
-		percent(0.00001): "< 0.1 %", byteSize(1 << 20): "1.0 MB", byteSize(5): "5 B", byteSize(200 << 30): "200 GB",
+		percent(0.00001): "< 0.1 %", byteSize(1 << 20): "1.0 MiB", byteSize(5): "5 B", byteSize(200 << 30): "200 GiB",
 		shortDuration(90 * time.Second): "1 min 30 s", shortDuration(26 * time.Hour): "1 d 2 h", ago(0): "just now", ago(3 * time.Hour): "3 h ago",
 	} {
 		if got != want {

@@ -40,6 +40,16 @@ func (m *memo[T]) get(ctx context.Context, find func(context.Context) (T, error)
 	return value, nil
 }
 
+// peek returns what is known, however old; false while it is being found out or was never
+// asked for.
+func (m *memo[T]) peek() (value T, known bool) {
+	if !m.mutex.TryLock() {
+		return value, false
+	}
+	defer m.mutex.Unlock()
+	return m.value, m.known
+}
+
 // forget has the next one find out afresh.
 func (m *memo[T]) forget() {
 	m.mutex.Lock()

@@ -49,7 +49,11 @@ func settingsOf(key string, v reflect.Value) []console.Setting {
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
 			if field.IsExported() && !(field.Name == "Tables" && key == "") {
-				settings = append(settings, settingsOf(joined(key, settingKey(field.Name)), v.Field(i))...)
+				within := key
+				if field.Name != "Connection" { // whose keys stand beside the others in the file
+					within = joined(key, settingKey(field.Name))
+				}
+				settings = append(settings, settingsOf(within, v.Field(i))...)
 			}
 		}
 	case reflect.Slice:
@@ -85,6 +89,8 @@ func settingText(v reflect.Value) (string, bool) {
 		return "", true
 	case time.Duration:
 		return durationText(t), true
+	case int64:
+		return size(t), true // only sizes are of this type
 	case slog.Level:
 		return strings.ToLower(t.String()), true
 	case fs.FileMode:
@@ -124,8 +130,12 @@ func durationText(d time.Duration) string {
 	return text
 }
 
-// settingKey is a field's name as a key of YAML: MaxSessions is max_sessions.
+// settingKey is a field's name as a key of YAML: MaxSessions is max_sessions. Those of
+// libpq are written in one: SSLRootCert is sslrootcert.
 func settingKey(name string) string {
+	if strings.HasPrefix(name, "SSL") {
+		return strings.ToLower(name)
+	}
 	var b strings.Builder
 	runes := []rune(name)
 	for i, r := range runes {

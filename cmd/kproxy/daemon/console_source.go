@@ -163,8 +163,23 @@ func (s *consoleSource) addFigures(ctx context.Context, c *config.Config, o *con
 		if len(history) > 0 {
 			o.Tables[i].Loss = &history[len(history)-1].Loss
 		}
+		if measured := s.lastMeasured(t.Table.String()); measured != nil {
+			o.Tables[i].Loss = measured
+		}
 	}
 	return nil
+}
+
+// lastMeasured is the loss that the table's page shows, nil before somebody has looked.
+func (s *consoleSource) lastMeasured(table string) *float64 {
+	s.mutex.Lock()
+	page := s.tables[table]
+	s.mutex.Unlock()
+	if page == nil {
+		return nil
+	}
+	known, _ := page.peek()
+	return known.Loss
 }
 
 func proofOf(p Proof) *console.Proof {

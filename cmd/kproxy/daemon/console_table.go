@@ -79,6 +79,7 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 		return t, err
 	}
 	t.Preview = preview(ctx, c, policy.Table, stored.State)
+	explainPreview(&t.Preview, t.Columns, publication)
 	return t, nil
 }
 
@@ -163,10 +164,7 @@ func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, t *cons
 func columnsOf(policy catalog.TablePolicy, p *catalog.Publication, loss *losses) []console.Column {
 	var columns []console.Column
 	for _, c := range policy.Columns {
-		column := console.Column{Name: c.Name, Role: c.Role.String(), Hierarchy: hierarchyInWords(c.Hierarchy)}
-		if c.Name == policy.Subject {
-			column.Role += ", tells persons apart"
-		}
+		column := console.Column{Name: c.Name, Role: c.Role.String(), Subject: c.Name == policy.Subject, Hierarchy: hierarchyInWords(c.Hierarchy)}
 		if p != nil {
 			for _, published := range p.Columns {
 				if published.Source == c.Name {
@@ -250,7 +248,7 @@ func preview(ctx context.Context, c *config.Config, table catalog.Name, state st
 	}
 	var p console.Preview
 	for _, field := range results[0].FieldDescriptions {
-		p.Columns = append(p.Columns, field.Name)
+		p.Columns = append(p.Columns, console.Shown{Name: field.Name})
 	}
 	for _, row := range results[0].Rows {
 		shown := make([]*string, len(row))
@@ -263,6 +261,24 @@ func preview(ctx context.Context, c *config.Config, table catalog.Name, state st
 		p.Rows = append(p.Rows, shown)
 	}
 	return p
+}
+
+// explainPreview puts over each published column what the policy says of its source.
+func explainPreview(p *console.Preview, policies []console.Column, published *catalog.Publication) {
+	if published == nil {
+		return
+	}
+	for i, shown := range p.Columns {
+		at := slices.IndexFunc(published.Columns, func(c catalog.PublishedColumn) bool { return c.Name == shown.Name })
+		if at < 0 {
+			continue
+		}
+		for _, c := range policies {
+			if c.Name == published.Columns[at].Source {
+				p.Columns[i].Role, p.Columns[i].Loss = c.Role, c.Loss
+			}
+		}
+	}
 }
 
 // shortened cuts long texts.

@@ -174,18 +174,18 @@ const (
 type lastLoss struct {
 	at         time.Time
 	generation int64
-	drift      float64
+	renewed    float64 // what the release lost when it was compared with one made afresh
 }
 
 // cause is why the loss is to be recorded now; empty where it is not. A drift of 1 is
-// that of a release that has just been made anew.
+// that of a release that has been made anew since it was compared before.
 func (l lastLoss) cause(now time.Time, t ksync.TableStatus) string {
 	switch {
 	case t.State != ksync.Published || t.Generation == 0:
 		return ""
 	case t.Generation != l.generation:
 		return lossPublished
-	case t.Drift == 1 && l.drift != 1:
+	case t.Drift == 1 && t.Loss != l.renewed:
 		return lossReanonymized
 	case now.Sub(l.at) >= lossInterval:
 		return lossHourly
@@ -214,9 +214,6 @@ func (d *Daemon) recordLosses(ctx context.Context) {
 			if cause := last[name].cause(now, t); cause != "" {
 				due[name] = cause
 			}
-			l := last[name]
-			l.drift = t.Drift
-			last[name] = l
 		}
 		if len(due) == 0 {
 			continue
@@ -226,7 +223,7 @@ func (d *Daemon) recordLosses(ctx context.Context) {
 			d.Logger.Warn("information losses could not be recorded", "error", err)
 		}
 		for name := range due {
-			last[name] = lastLoss{now, status.Tables[name].Generation, status.Tables[name].Drift}
+			last[name] = lastLoss{now, status.Tables[name].Generation, status.Tables[name].Loss}
 			if err == nil && !slices.Contains(recorded, name) {
 				delete(last, name) // nothing is published yet: look again
 			}
