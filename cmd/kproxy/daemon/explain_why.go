@@ -129,7 +129,7 @@ func (e *explainer) has(table catalog.Name, column string) bool {
 	return exists
 }
 
-var relationName = regexp.MustCompile(`(?:relation|table|view|for) "?([^\s"]+)"?`)
+var relationName = regexp.MustCompile(`(?:relation|table|view) "?([^\s"]+)"?`)
 
 // whyRelation says of a relation that clients cannot read whether it is there.
 func (e *explainer) whyRelation(message string) string {
