@@ -4,6 +4,7 @@ import (
 	"hash/maphash"
 	"math"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
@@ -86,6 +87,7 @@ const effectOverhead = 256
 // of a million, so that a bound in entries is no bound.
 type cache struct {
 	seed   maphash.Seed
+	made   *atomic.Uint64 // room: entries that were dropped for others
 	shards [shards]shard
 }
 
@@ -99,8 +101,8 @@ type shard struct {
 	_     [64]byte // the next one's lock is in another line of the processor's cache
 }
 
-func newCache(limit int) *cache {
-	c := &cache{seed: maphash.MakeSeed()}
+func newCache(limit int, made *atomic.Uint64) *cache {
+	c := &cache{seed: maphash.MakeSeed(), made: made}
 	for i := range c.shards {
 		s := &c.shards[i]
 		s.limit = limit / shards
@@ -162,7 +164,29 @@ func (c *cache) put(e *entry) {
 		if _, _, ok := s.lru.RemoveOldest(); !ok {
 			return
 		}
+		c.made.Add(1)
 	}
 	s.bytes += size
 	s.lru.Add(sum, e)
+}
+
+// CacheStats are the numbers of a Rewriter's cache at a moment.
+type CacheStats struct {
+	Entries   int
+	Bytes     int64
+	Evictions uint64 // entries that made room for others, since the Rewriter was made
+}
+
+// CacheStats returns the numbers of now.
+func (r *Rewriter) CacheStats() CacheStats {
+	stats := CacheStats{Evictions: r.evictions.Load()}
+	c := r.current.Load().cache
+	for i := range c.shards {
+		s := &c.shards[i]
+		s.mu.Lock()
+		stats.Entries += s.lru.Len()
+		stats.Bytes += int64(s.bytes)
+		s.mu.Unlock()
+	}
+	return stats
 }

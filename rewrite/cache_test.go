@@ -3,6 +3,7 @@ package rewrite
 import (
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -98,7 +99,7 @@ func TestCacheGivesTheSameOutcome(t *testing.T) {
 // name only.
 func TestCacheTellsEntriesApart(t *testing.T) {
 	t.Parallel()
-	c := newCache(1 << 20)
+	c := newCache(1<<20, new(atomic.Uint64))
 	c.put(&entry{kind: wholeText, session: "s", text: "t"})
 	if c.get(wholeText, "s", "t") == nil || c.getForm(wholeText, "s", []byte("t")) == nil {
 		t.Error("the entry is not found")

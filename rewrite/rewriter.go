@@ -73,7 +73,9 @@ type Rewriter struct {
 	operator map[string]bool
 	// parsers bounds the threads that are inside the C parser at once.
 	parsers chan struct{}
-	current atomic.Pointer[version]
+	// evictions are those of all caches.
+	evictions atomic.Uint64
+	current   atomic.Pointer[version]
 }
 
 // version is a snapshot with the outcomes that hold under it, so that both are
@@ -96,7 +98,7 @@ func New(o Options) *Rewriter {
 
 // SetSnapshot replaces what names resolve to and empties the cache.
 func (r *Rewriter) SetSnapshot(s *catalog.Snapshot) {
-	r.current.Store(&version{snapshot: s, cache: newCache(r.options.CacheBytes)})
+	r.current.Store(&version{snapshot: s, cache: newCache(r.options.CacheBytes, &r.evictions)})
 }
 
 // Statement is a client's text as it is to be run. It is shared and must not be

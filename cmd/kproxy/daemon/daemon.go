@@ -52,6 +52,7 @@ type Daemon struct {
 	// effective is the configuration that is in force, for who does not run in watch.
 	effective atomic.Pointer[config.Config]
 	console   *operatorConsole
+	observed  observation
 	refresh   chan struct{}
 	tasks     chan func(context.Context) // for watch to do
 	again     chan struct{}              // after a reload, for a replication that has stopped
@@ -111,6 +112,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.tryListening(ctx); err != nil {
 		return err
 	}
+	unobserve, err := d.openObservation(ctx)
+	if err != nil {
+		return err
+	}
+	defer unobserve()
 	if err := d.check(ctx); err != nil {
 		return err
 	}
@@ -120,6 +126,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer func() { d.lookup.Load().close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	context.AfterFunc(ctx, func() { d.observed.draining.Store(true) })
 	if err := d.openConsole(ctx, d.config.Console); err != nil {
 		return err
 	}

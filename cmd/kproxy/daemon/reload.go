@@ -30,6 +30,9 @@ func (d *Daemon) Reload(ctx context.Context) {
 func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
+	if !try {
+		d.reopenAudit()
+	}
 	next, err := d.load()
 	if err != nil {
 		return d.refuse(Changes{}, err, try)

@@ -115,6 +115,9 @@ func (d *Daemon) audit(ctx context.Context) {
 		d.failure = ""
 		d.Logger.Info("the audit passes again; serving")
 	}
+	if !unreachable(err) {
+		d.observed.audits.note(d.unavailable.Load() == nil)
+	}
 }
 
 // tellFailure puts into the log, once, why the audit fails: one line for each finding.

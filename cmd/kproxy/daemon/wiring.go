@@ -44,6 +44,8 @@ func (d *Daemon) prepare() error {
 	if d.proxy, err = proxy.New(toServe); err != nil {
 		return fmt.Errorf("preparing the proxy: %w", err)
 	}
+	d.observed.audits.note(true)
+	d.observed.prepared.Store(true)
 	return nil
 }
 
@@ -68,7 +70,7 @@ func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, erro
 		return proxy.Config{}, err
 	}
 	return proxy.Config{
-		Gate: &d.gate, Available: d.available, Logger: d.Logger,
+		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.observed.told(),
 		Access: accessConfig(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
 		Upstream: upstream, Readers: readers, Pool: poolOptions(c),

@@ -31,7 +31,7 @@ func (d *Daemon) available() error {
 	if u := d.unavailable.Load(); u != nil {
 		return u
 	}
-	return nil
+	return d.observed.audited()
 }
 
 // resolve gives the rewriter a fresh snapshot when something in it changed;
@@ -82,9 +82,11 @@ func (d *Daemon) renew() {
 	for _, name := range d.config.Policy.Readable {
 		serve(name)
 	}
+	unprotected := len(d.served)
 	for _, t := range d.config.Policy.Tables {
 		serve(t.Table)
 	}
+	d.observed.published.Store(int64(len(d.served) - unprotected))
 	var gone []catalog.Name
 	for name, oid := range before {
 		if d.served[name] != oid {

@@ -1,0 +1,261 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/observe"
+	"github.com/kproxy/kproxy/observe/audit"
+	"github.com/kproxy/kproxy/proxy"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// observation is what the process tells its operator besides the log. The zero value is
+// one without metrics and audit log.
+type observation struct {
+	observer *observe.Observer // nil where nobody looks
+	log      *audit.Log        // nil where there is none
+	listener net.Listener      // of metrics and probes; nil where there are none
+
+	prepared  atomic.Bool // what State asks is there
+	draining  atomic.Bool
+	published atomic.Int64 // tables that readers can read now
+	audits    auditRecord
+	database  pinger
+}
+
+// auditRecord is how the checks of the guarantees have come out.
+type auditRecord struct {
+	mu   sync.Mutex
+	last observe.Audit
+}
+
+// note takes note of a check that could be made.
+func (a *auditRecord) note(passes bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.last.Passes, a.last.At = passes, time.Now()
+	if !passes {
+		a.last.Failed++
+	}
+}
+
+func (a *auditRecord) read() observe.Audit {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.last
+}
+
+// Paces of what is looked at for metrics.
+const (
+	samplePace = 5 * time.Second
+	proofPace  = time.Minute
+
+	// auditPatience is how long the end of the process waits for the audit log's.
+	auditPatience = 10 * time.Second
+)
+
+// Bounds of the connections of metrics and probes.
+const (
+	metricsHeaderTime  = 5 * time.Second
+	metricsWriteTime   = 30 * time.Second
+	metricsIdleTime    = 2 * time.Minute
+	metricsHeaderBytes = 16 << 10
+	metricsConnections = 32
+)
+
+// observing says whether anybody looks.
+func observing(c *config.Config) bool {
+	return c.Metrics.Listen != "" || c.Audit.File != "" || c.Console.Listen != ""
+}
+
+// openObservation opens what the configuration asks for, until close is called, and serves
+// metrics and probes from then on: that the process is not ready yet is what they are for.
+func (d *Daemon) openObservation(ctx context.Context) (closing func(), err error) {
+	c := d.effective.Load()
+	o := &d.observed
+	if !observing(c) {
+		return func() {}, nil
+	}
+	if c.Audit.File != "" {
+		if o.log, err = openAudit(c.Audit, d.Logger); err != nil {
+			return nil, err
+		}
+	}
+	if c.Metrics.Listen != "" {
+		if o.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Metrics.Listen); err != nil {
+			return nil, errors.Join(fmt.Errorf("listening for metrics: %w", err), d.closeAudit())
+		}
+	}
+	o.observer = observe.New(observe.Options{Version: version(), State: d.observedState, Audit: o.log, Tables: c.Metrics.Tables})
+	ctx, cancel := context.WithCancel(ctx)
+	go d.sample(ctx)
+	served := d.serveMetrics()
+	return func() {
+		cancel()
+		if err := d.closeAudit(); err != nil {
+			d.Logger.Error("the end of the audit log is lost", "error", err, "records", o.log.Stats().Queued)
+		}
+		served()
+		o.database.close()
+	}, nil
+}
+
+func openAudit(c config.Audit, log *slog.Logger) (*audit.Log, error) {
+	options := audit.Options{Open: audit.Path(c.File), Logger: log}
+	if c.File == config.AuditToStderr {
+		options.Open = audit.Stderr
+	}
+	if c.OnFailure == config.DropRecords {
+		options.OnFailure = audit.Drop
+	}
+	return audit.New(options)
+}
+
+func (d *Daemon) closeAudit() error {
+	if d.observed.log == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), auditPatience)
+	defer cancel()
+	return d.observed.log.Close(ctx)
+}
+
+// serveMetrics answers until the function that it returns is called.
+func (d *Daemon) serveMetrics() (closing func()) {
+	o := &d.observed
+	if o.listener == nil {
+		return func() {}
+	}
+	server := &http.Server{
+		Handler: o.observer.Handler(d.Health), ReadHeaderTimeout: metricsHeaderTime, ReadTimeout: metricsHeaderTime,
+		WriteTimeout: metricsWriteTime, IdleTimeout: metricsIdleTime, MaxHeaderBytes: metricsHeaderBytes,
+		ErrorLog: slog.NewLogLogger(d.Logger.Handler(), slog.LevelDebug),
+	}
+	d.Logger.Info("metrics and probes are served", "url", "http://"+o.listener.Addr().String())
+	go func() {
+		if err := server.Serve(bounded(o.listener, metricsConnections)); err != nil && !errors.Is(err, http.ErrServerClosed) {
+			d.Logger.Error("metrics and probes have ended", "error", err)
+		}
+	}()
+	return func() { _ = server.Close() }
+}
+
+// MetricsURL is where metrics and probes are served, empty without them. It is known once
+// Ready is closed.
+func (d *Daemon) MetricsURL() string {
+	if d.observed.listener == nil {
+		return ""
+	}
+	return "http://" + d.observed.listener.Addr().String()
+}
+
+// reopenAudit has the audit log opened by its name again.
+func (d *Daemon) reopenAudit() {
+	if d.observed.log != nil {
+		d.observed.log.Reopen()
+	}
+}
+
+// audited is nil while what runs gets into the audit log.
+func (o *observation) audited() error {
+	if o.log == nil {
+		return nil
+	}
+	return o.log.Err()
+}
+
+// told is the observer as the proxy takes it: nil where there is none.
+func (o *observation) told() proxy.Observer {
+	if o.observer == nil {
+		return nil
+	}
+	return o.observer
+}
+
+// sample looks at what changes by itself until ctx ends.
+func (d *Daemon) sample(ctx context.Context) {
+	tick, proofs := time.NewTicker(samplePace), time.NewTicker(proofPace)
+	defer tick.Stop()
+	defer proofs.Stop()
+	for {
+		select {
+		case <-tick.C:
+			if d.observed.prepared.Load() {
+				d.observed.observer.Sample()
+			}
+		case <-proofs.C:
+			if err := d.sampleProofs(ctx); err != nil && ctx.Err() == nil {
+				d.Logger.Debug("the proofs could not be read", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// sampleProofs reads what the verifier has found, in whichever process.
+func (d *Daemon) sampleProofs(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, proofPace)
+	defer cancel()
+	conn, err := connectOwner(ctx, d.effective.Load())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	proofs, err := lastProofs(ctx, conn)
+	if err != nil {
+		return err
+	}
+	for _, t := range d.effective.Load().Policy.Tables {
+		if p, proved := proofs[t.Table]; proved {
+			d.observed.observer.Proved(observe.Proof{Table: t.Table.String(), At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest})
+		}
+	}
+	return nil
+}
+
+// observedState is what metrics are made of.
+func (d *Daemon) observedState() observe.State {
+	c := d.effective.Load()
+	s := observe.State{MaxSessions: c.Limits.MaxSessions, Audit: d.observed.audits.read()}
+	if !d.observed.prepared.Load() {
+		return s
+	}
+	s.Counts, s.Pool = d.Clients(), d.proxy.Pool()
+	cache := d.gate.rewriter.Load().CacheStats()
+	s.Cache = observe.Cache{Entries: cache.Entries, Bytes: cache.Bytes, Evictions: cache.Evictions}
+	status := d.syncer.Status()
+	s.Replication = &observe.Replication{
+		State: status.State.String(), Applies: status.State == ksync.Streaming,
+		Retained: status.Slot.Retained, Behind: status.Slot.Behind, WALStatus: status.Slot.WALStatus,
+	}
+	for _, policy := range c.Policy.Tables {
+		t := status.Tables[policy.Table]
+		s.Tables = append(s.Tables, observe.Table{
+			Name: policy.Table.String(), State: t.State.String(), Preparing: t.Preparing, Generation: t.Generation,
+			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
+			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts,
+			OldestWaiting: t.OldestWaiting, OldestStale: t.OldestStale, Loss: t.Loss, Drift: t.Drift,
+		})
+	}
+	return s
+}
+
+// version is that of the program, as the module system knows it.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok || info.Main.Version == "" {
+		return "unknown"
+	}
+	return info.Main.Version
+}
