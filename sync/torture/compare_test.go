@@ -92,7 +92,10 @@ func (c *comparer) compare(ctx context.Context, final bool) error {
 		return err
 	}
 	for _, m := range moments {
-		if m.lost && !final {
+		if m.lost && final {
+			return errNothingYet // what the watcher saw last has it compared with its source once more
+		}
+		if m.lost {
 			continue
 		}
 		if err := c.check(m, final); err != nil {
