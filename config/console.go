@@ -61,8 +61,8 @@ const (
 func (r *reader) console(to *Console) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		*to = Console{Listen: consoleAddress, Actions: Refuse, Profiling: Refuse, Plain: Refuse}
-		permission := func(key string, to *Permission) field {
-			return field{key: key, read: func(n *yaml.Node) {
+		permission := func(key string, to *Permission, doc string) field {
+			return field{key: key, doc: doc, read: func(n *yaml.Node) {
 				if choice, ok := choose(r, n, "console "+key, Refuse, Allow); ok {
 					*to = choice
 				}
@@ -71,12 +71,12 @@ func (r *reader) console(to *Console) func(*yaml.Node) {
 		problems := len(r.problems)
 		r.mapping(
 			n, "console",
-			field{key: "listen", read: r.marked("console.listen", r.consoleListen(&to.Listen))},
-			field{key: "users", need: "users: with " + consoleExample, read: r.consoleUsers(&to.Users)},
-			permission("actions", &to.Actions),
-			permission("profiling", &to.Profiling),
-			permission("plain", &to.Plain),
-			field{key: "tls", read: r.consoleTLS(to)},
+			field{key: "listen", doc: "Where the console is, as host:port. Beyond 127.0.0.1 it wants a certificate.", read: r.marked("console.listen", r.consoleListen(&to.Listen))},
+			field{key: "users", doc: "Who may log in to the console. They see figures that readers must not.", need: "users: with " + consoleExample, read: r.consoleUsers(&to.Users)},
+			permission("actions", &to.Actions, "Whether the console can reload, resynchronize, rebuild, reanonymize and set the log level."),
+			permission("profiling", &to.Profiling, "Whether the console serves profiles of the runtime at /debug/pprof/: they hold parts of the process's memory."),
+			permission("plain", &to.Plain, "Whether it may be reached without TLS from other machines, where something else encrypts."),
+			field{key: "tls", doc: "The console's certificate. With one it takes encrypted connections only.", read: r.consoleTLS(to)},
 		)
 		if len(r.problems) > problems {
 			return
@@ -112,12 +112,12 @@ func (r *reader) consoleUsers(to *[]ConsoleUser) func(*yaml.Node) {
 			var u ConsoleUser
 			r.mapping(
 				item, "a user of the console",
-				field{key: "name", need: "name: and the name to log in with", read: func(n *yaml.Node) {
+				field{key: "name", doc: "The name to log in with.", need: "name: and the name to log in with", read: func(n *yaml.Node) {
 					if text, ok := r.name(n, "a user's name"); ok {
 						u.Name = text
 					}
 				}},
-				field{key: "verifier", need: "verifier: as `kproxy password` prints it", read: r.verifier(&u.Verifier)},
+				field{key: "verifier", doc: "The password's SCRAM-SHA-256 verifier, as `kproxy password` prints it.", need: "verifier: as `kproxy password` prints it", read: r.verifier(&u.Verifier)},
 				field{key: "password", refused: true, read: func(n *yaml.Node) {
 					r.wrong(r.follow(n), "a user's password must not stand in the file", "write verifier: as `kproxy password` prints it")
 				}},
@@ -142,8 +142,8 @@ func (r *reader) consoleTLS(to *Console) func(*yaml.Node) {
 		pair := TLS{}
 		r.mapping(
 			n, "console tls",
-			field{key: "cert_file", need: "cert_file: with the path of a PEM file", read: func(n *yaml.Node) { cert = n; r.path(&pair.CertFile, "cert_file")(n) }},
-			field{key: "key_file", need: "key_file: with the path of a PEM file", read: func(n *yaml.Node) { key = n; r.path(&pair.KeyFile, "key_file")(n) }},
+			field{key: "cert_file", doc: "The certificate and its chain, in PEM.", need: "cert_file: with the path of a PEM file", read: func(n *yaml.Node) { cert = n; r.path(&pair.CertFile, "cert_file")(n) }},
+			field{key: "key_file", doc: "The certificate's key, in PEM, without a passphrase.", need: "key_file: with the path of a PEM file", read: func(n *yaml.Node) { key = n; r.path(&pair.KeyFile, "key_file")(n) }},
 		)
 		if cert != nil && key != nil {
 			to.CertFile, to.KeyFile = pair.CertFile, pair.KeyFile
@@ -167,6 +167,6 @@ func isLoopback(address string) bool {
 
 func (r *reader) verify(to *Verify) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		r.mapping(n, "verify", field{key: "every", read: r.storeDuration(&to.Every, "every", true, maxDuration)})
+		r.mapping(n, "verify", field{key: "every", doc: "How often, by the age of the last proof; 0s is never. A proof reads every release and the private store as a whole, and rests ten times as long as it took at least.", read: r.storeDuration(&to.Every, "every", true, maxDuration)})
 	}
 }

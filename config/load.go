@@ -79,8 +79,8 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		field{key: "log", doc: "How kproxy reports.", read: r.log(&c.Log)},
 		field{key: "metrics", doc: "Metrics and probes; without the section there are none.", read: r.metrics(&c.Metrics)},
 		field{key: "audit", doc: "The audit log; without the section there is none.", read: r.audit(&c.Audit)},
-		field{key: "console", read: r.console(&c.Console)},
-		field{key: "verify", read: r.verify(&c.Verify)},
+		field{key: "console", doc: "The web console for operators; without the section there is none.", read: r.console(&c.Console)},
+		field{key: "verify", doc: "How the process that applies proves what is published by itself.", read: r.verify(&c.Verify)},
 	)
 	if c.Database == "" {
 		c.Database = c.Upstream.Owner.Database

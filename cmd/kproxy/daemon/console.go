@@ -14,6 +14,7 @@ import (
 
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/console"
+	"github.com/kproxy/kproxy/observe"
 	"github.com/kproxy/kproxy/scram"
 )
 
@@ -83,6 +84,9 @@ func (d *Daemon) openConsole(ctx context.Context, c config.Console) error {
 	options := console.Options{
 		Source: newConsoleSource(d), Access: access, TLS: c.CertFile != "",
 		Loopback: at.Addr().Unmap().IsLoopback(), Port: int(at.Port()), Logger: d.Logger,
+	}
+	if c.Profiling == config.Allow {
+		options.Profiles = observe.Profiling()
 	}
 	o.console = console.New(ctx, options)
 	o.listener = bounded(listener, consoleConnections)

@@ -25,5 +25,33 @@ func (s *consoleSource) Activity(ctx context.Context) (console.Activity, error) 
 			State: i.State, Shape: i.Shape, StatementSince: i.StatementSince,
 		})
 	}
+	s.addStatements(&a)
 	return a, nil
+}
+
+// maxShapes is how many shapes a page shows.
+const maxShapes = 50
+
+// addStatements adds the shapes of statements that took longest, and of those that were
+// refused last.
+func (s *consoleSource) addStatements(a *console.Activity) {
+	o := s.d.observed.observer
+	if o == nil {
+		a.Hidden = "Nothing is noted of statements."
+		return
+	}
+	for i, shape := range o.Slow() {
+		if i == maxShapes {
+			break
+		}
+		a.Slow = append(a.Slow, console.Shape{
+			Shape: shape.Shape, Count: shape.Count, Mean: shape.Mean.Seconds(), Longest: shape.Max.Seconds(), Last: shape.Last,
+		})
+	}
+	for i, shape := range o.Refused() {
+		if i == maxShapes {
+			break
+		}
+		a.Refused = append(a.Refused, console.Shape{Shape: shape.Shape, SQLSTATE: shape.SQLState, Count: shape.Count, Last: shape.Last})
+	}
 }

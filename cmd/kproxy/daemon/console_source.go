@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -32,19 +31,11 @@ func (s *consoleSource) config() *config.Config { return s.d.effective.Load() }
 // Site names what is watched.
 func (s *consoleSource) Site() console.Site {
 	c := s.config()
-	site := console.Site{Database: c.Database, Version: programVersion(), Process: processName()}
+	site := console.Site{Database: c.Database, Version: version(), Process: processName()}
 	for _, t := range c.Policy.Tables {
 		site.Tables = append(site.Tables, t.Table.String())
 	}
 	return site
-}
-
-func programVersion() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" || info.Main.Version == "(devel)" {
-		return "(development)"
-	}
-	return info.Main.Version
 }
 
 // consolePatience bounds what a page waits for.

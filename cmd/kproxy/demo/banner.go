@@ -31,6 +31,7 @@ func (s *stage) banner(source source) {
 	}
 	if at := s.daemon.ConsoleURL(); at != "" {
 		s.say("\nWatch it all in the console, as %s with the password %s:\n\n    %s", operator, s.consolePassword, at)
+		s.say("\nMetrics for Prometheus: %s/metrics", s.daemon.MetricsURL())
 	}
 	s.say("\nCtrl-C stops everything and removes what was made.")
 }

@@ -21,6 +21,8 @@ const (
 	// operator may log in to the console, at this address if it is free.
 	operator       = "admin"
 	defaultConsole = "127.0.0.1:6480"
+	// defaultMetrics is where Prometheus reads, likewise.
+	defaultMetrics = "127.0.0.1:9187"
 	// passwordRunes is the length of the random passwords; 5 bits each.
 	passwordRunes = 16
 )
@@ -99,7 +101,7 @@ func (s *stage) access(ctx context.Context) error {
 	return s.console(ctx)
 }
 
-// console has the web console opened, with everything that it can do.
+// console has the web console opened, with everything that it can do, and metrics.
 func (s *stage) console(ctx context.Context) error {
 	s.consolePassword = randomPassword()
 	verifier, err := scram.New(s.consolePassword)
@@ -111,6 +113,7 @@ func (s *stage) console(ctx context.Context) error {
 		Users: []config.ConsoleUser{{Name: operator, Verifier: config.NewSecret(verifier.String())}},
 	}
 	s.config.Verify.Every = time.Minute
+	s.config.Metrics.Listen = freeAddress(ctx, defaultMetrics, false)
 	return nil
 }
 
