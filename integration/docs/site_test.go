@@ -92,7 +92,8 @@ users: [{name: %s, verifier: "%s"}]
 upstream:
   owner: {host: 127.0.0.1, port: %s, database: hospital, user: kproxy_owner, password_file: owner.password, sslmode: disable}
   reader: {user: kproxy_reader, password_file: reader.password}
-%s`, s.ports["6432"], analyst, strings.TrimSpace(verifier), s.ports["5432"], tables))
+metrics: {listen: 127.0.0.1:%s}
+%s`, s.ports["6432"], analyst, strings.TrimSpace(verifier), s.ports["5432"], s.ports["9187"], tables))
 	s.env = append(s.env, "KPROXY_CONFIG="+filepath.Join(s.dir, "kproxy.yaml"),
 		fmt.Sprintf("KPROXY_URL=postgresql://%s:%s@127.0.0.1:%s/hospital", analyst, password, s.ports["6432"]))
 	s.must(t, "kproxy setup")
