@@ -96,9 +96,9 @@ var jobs = hierarchy.Spec{Kind: hierarchy.Categorical, Taxonomy: []hierarchy.Nod
 
 var grades = hierarchy.Spec{Kind: hierarchy.Ordered, Order: []string{"none", "low", "middle", "high"}}
 
-// labelled prepares a database in which folk is described with the two hierarchies. Ranks
+// labeled prepares a database in which folk is described with the two hierarchies. Ranks
 // and labels are those of the publication.
-func labelled(t *testing.T) (owner, reader *pgx.Conn) {
+func labeled(t *testing.T) (owner, reader *pgx.Conn) {
 	t.Helper()
 	admin, in := database(t)
 	if err := provision.Apply(t.Context(), admin, in); err != nil {
@@ -126,7 +126,7 @@ func labelled(t *testing.T) (owner, reader *pgx.Conn) {
 
 func TestLabelsAreComparedByTheirTaxonomy(t *testing.T) {
 	t.Parallel()
-	_, reader := labelled(t)
+	_, reader := labeled(t)
 	for _, c := range []struct{ label, wanted, column, want string }{
 		{"nurse", "nurse", "job", "t t 1"},
 		{"nurse", "care", "job", "t t 1"},
@@ -178,7 +178,7 @@ func TestLabelsAreComparedByTheirTaxonomy(t *testing.T) {
 // TestLabelsAddUp: the shares of a label in what the root is divided into.
 func TestLabelsAddUp(t *testing.T) {
 	t.Parallel()
-	_, reader := labelled(t)
+	_, reader := labeled(t)
 	got := text(t, reader, `SELECT string_agg(l.label || ' ' || s.total, ', ' ORDER BY l.label) FROM kproxy.labels('folk', 'job') l
 		CROSS JOIN LATERAL (SELECT sum(kproxy.overlap(l.label, w.label, 'folk', 'job')) AS total
 			FROM kproxy.labels('folk', 'job') w WHERE w.parent = '*') s WHERE abs(s.total - 1) > 1e-9`)
@@ -195,7 +195,7 @@ func TestLabelsAddUp(t *testing.T) {
 // writes other labels.
 func TestLabelsAreLookedUpOnce(t *testing.T) {
 	t.Parallel()
-	owner, reader := labelled(t)
+	owner, reader := labeled(t)
 	execute(t, reader, "SET plan_cache_mode = force_generic_plan")
 	execute(t, reader, "PREPARE share AS SELECT kproxy.overlap(v.label, 'nurse', 'folk', 'job')::text FROM (VALUES ('care'), ('care')) AS v(label) LIMIT 1")
 	if plan := explained(t, reader, "EXECUTE share"); strings.Contains(plan, "kproxy") {

@@ -82,7 +82,7 @@ are run that can honor the constraints.
 		}
 		return e.run(c)
 	}
-	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack())
+	c.AddCommand(newEvalPaper(), newEvalDrift(), newEvalAttack(), newEvalWorkload())
 	return c
 }
 
