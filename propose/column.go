@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/catalog"
@@ -69,7 +70,7 @@ func choose(c Column, n counts, k int) Choice {
 	}
 	choice.Role = catalog.QuasiIdentifying
 	choice.Why, choice.Unsure = "not recognized: others may know it of a person", true
-	if concept := conceptOf(c.Name); concept != nil && concept.meaning == known {
+	if concept := conceptOf(c.about()); concept != nil && concept.meaning == known {
 		choice.Why, choice.Unsure = "by its name, "+concept.name+": others know it of a person", false
 	}
 	choice.generalize(c, n, k)
@@ -79,10 +80,12 @@ func choose(c Column, n counts, k int) Choice {
 // roleOf is the role of a column, with the reason, and whether that is a guess. Of
 // quasi-identifying ones it gives no reason: they are what is left.
 func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
-	concept := conceptOf(c.Name)
-	meaning := meaningOf(c.Name)
+	concept := conceptOf(c.about())
+	meaning := meaningOf(c.about())
 	textual := c.Enum || isText(c.Type)
 	switch {
+	case !writable(c.Name):
+		return 0, "its name has a control character: no policy can name it", false
 	case c.Generated:
 		return 0, "a generated column, which logical replication leaves out: name the columns that it is made from", false
 	case c.Key:
@@ -98,13 +101,13 @@ func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
 		}
 	}
 	switch {
-	case meaning == direct && namesThing(c, n):
+	case meaning == direct && namesThing(c, concept, n):
 		return catalog.Identifying, "by its name, " + concept.name, false
 	case textual && !c.Enum && isProse(n):
 		return catalog.Identifying, "long texts: they can say anything", false
 	case textual && 50*pattern.Within(n.values()) >= max(1, n.distinct):
 		return catalog.Identifying, "some of its texts have e-mail addresses or phone numbers in them", false
-	case textual && concept == nil && n.distinct >= 5 && 4*namesAmong(n.values()) >= 1:
+	case textual && n.distinct >= 5 && (concept == nil && 4*namesAmong(n.values()) >= 1 || 2*namesAmong(n.values()) >= 1):
 		return catalog.Identifying, "many of its texts have a given name in them", true
 	case meaning == secret && textual && n.mostlyUnique():
 		return catalog.Identifying, "nearly every text is different: published as they are, they would tell persons apart", true
@@ -115,6 +118,9 @@ func roleOf(c Column, n counts) (role catalog.Role, why string, unsure bool) {
 	}
 	return roleOfUnknown(c, n, textual)
 }
+
+// writable says that a configuration can have the name.
+func writable(name string) bool { return !strings.ContainsFunc(name, unicode.IsControl) }
 
 // roleOfUnknown is the role of a column whose name says nothing.
 func roleOfUnknown(c Column, n counts, textual bool) (role catalog.Role, why string, unsure bool) {
@@ -133,17 +139,28 @@ func roleOfUnknown(c Column, n counts, textual bool) (role catalog.Role, why str
 	return catalog.QuasiIdentifying, "", false
 }
 
+// about is the name of the column; of one that refers to a table without data of persons,
+// what it refers to: the department of department_id.
+func (c Column) about() string {
+	if c.References == (catalog.Name{}) || c.ToPersons {
+		return c.Name
+	}
+	words := split(c.Name)
+	if last := len(words) - 1; last > 0 && slices.Contains([]string{"id", "key", "fk", "no", "nr", "code", "uuid"}, words[last]) {
+		return strings.Join(words[:last], "_")
+	}
+	return c.Name
+}
+
 // namesThing says that a column whose name is that of something that identifies holds it,
-// not a kind or a state of it: those are of few values.
-func namesThing(c Column, n counts) bool {
+// not a kind or a state of it, as few values do: Private and Medicare are no insurance
+// numbers. Of names, few values are those of few people.
+func namesThing(c Column, concept *concept, n counts) bool {
 	if isTemporal(c.Type) || c.Type == "boolean" {
 		return false
 	}
-	if c.References != (catalog.Name{}) && !c.ToPersons && conceptOf(c.Name).name == anIdentifier {
-		return false // of something that is no person
-	}
 	few := n.present >= rare && n.distinct <= 20 && rare*n.distinct <= n.present
-	return !isQualified(c.Name) || !few
+	return !few || !isQualified(c.Name) && !slices.Contains([]string{aNumber, anAccount}, concept.name)
 }
 
 // isProse says that texts are long, or that most are different and of several words.

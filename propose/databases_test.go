@@ -91,7 +91,7 @@ var hospitalGerman = schema{"krankenhaus", []relation{
 	}},
 	{"aufenthalte", protect, 1600, []field{
 		{"fallnr", "integer", "i", serial(1), true, ""},
-		{"patnr", "integer", "i", func() generator { g := number(100000, 100800); return g }(), false, "patienten"},
+		{"patnr", "integer", "i", number(100000, 100800), false, "patienten"},
 		{"aufnahmedatum", "date", "q", day(2020, 2026), false, ""},
 		{"entlassungsdatum", "date", "q", day(2020, 2026), false, ""},
 		{"hauptdiagnose", "character varying", "s", icd, false, ""},
@@ -153,7 +153,7 @@ var sales = schema{"crm", []relation{
 		{"jobTitle", "text", "q", one("buyer", "engineer", "director"), false, ""},
 		{"leadSource", "text", "q", one("web", "fair", "phone"), false, ""},
 		{"newsletter", "boolean", "q", one("t", "f"), false, ""},
-		{"linkedin", "text", "i", func() generator { g := label("https://www.example.org/in/x"); return g }(), false, ""},
+		{"linkedin", "text", "i", label("https://www.example.org/in/x"), false, ""},
 		{"score", "integer", "s", number(0, 100), false, ""},
 		{"owner_id", "integer", "qi", of(12), false, "users"},
 	}},
@@ -296,6 +296,7 @@ var clinicFrench = schema{"clinique", []relation{
 	}},
 }}
 
+//nolint:misspell // words of other languages
 var insuranceSpanish = schema{"seguros", []relation{
 	{"clientes", protect, 700, []field{
 		{"id", "integer", "i", serial(1), true, ""},

@@ -25,6 +25,9 @@ func conceptOf(column string) *concept {
 	if len(words) == 0 {
 		return nil
 	}
+	if len(words) == 1 && slices.Contains([]string{"first", "last", "given", "family", "middle"}, words[0]) {
+		return &concepts[0] // beside others, these words mean anything
+	}
 	all := slices.Concat(words, []string{strings.Join(words, "_")}) // as in estado_civil
 	if last := matching(words[len(words)-1:], direct, secret, known); last != nil && last.meaning != direct {
 		return matching(all, last.meaning) // a birth date is a birth first

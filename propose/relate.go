@@ -36,7 +36,7 @@ func named(c *Column, target *finding) bool {
 	key := keys[0].Name
 	if strings.EqualFold(c.Name, key) {
 		generic := slices.Contains([]string{"id", "key", "code", "name", "nr", "no", "uuid", "number"}, strings.ToLower(key))
-		return !generic && target.hasPersonsOrIs(key)
+		return !generic && target.called(key)
 	}
 	words, table := split(c.Name), split(target.Name.Relation)
 	if len(words) < 2 || len(table) == 0 || !slices.Contains([]string{"id", "no", "nr", "key", "uuid", "number", "code"}, words[len(words)-1]) {
@@ -45,14 +45,14 @@ func named(c *Column, target *finding) bool {
 	return singular(words[len(words)-2], table[len(table)-1])
 }
 
-// hasPersonsOrIs says that the key's name is that of this table rather than of another one
-// whose key it shares: only one of them is of people.
-func (f *finding) hasPersonsOrIs(key string) bool {
-	if f.people {
-		return true
-	}
+// called says that a key is called after the table, or, of a table of persons, after
+// persons: other keys can have the same name by accident, such as row_id.
+func (f *finding) called(key string) bool {
 	words, table := split(key), split(f.Name.Relation)
-	return len(words) > 0 && len(table) > 0 && singular(words[0], table[len(table)-1])
+	if len(words) == 0 || len(table) == 0 {
+		return false
+	}
+	return singular(words[0], table[len(table)-1]) || f.people && slices.ContainsFunc(words, func(w string) bool { return isOf(w, persons) })
 }
 
 // singular says that a word is the singular of the other, or the same.

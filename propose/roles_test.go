@@ -52,10 +52,22 @@ var letters = map[catalog.Role]string{catalog.Identifying: "i", catalog.QuasiIde
 // stands in the golden file. What identifies is never published, whatever else is wrong.
 func TestRolesOfDatabases(t *testing.T) {
 	t.Parallel()
+	golden(t, "roles.golden", measured(t, databases))
+}
+
+// TestRolesOfPublishedDatabases measures them on databases of others.
+func TestRolesOfPublishedDatabases(t *testing.T) {
+	t.Parallel()
+	golden(t, "published.golden", measured(t, published))
+}
+
+// measured is how often roles are right in some databases, and what is wrong.
+func measured(t *testing.T, of []schema) string {
+	t.Helper()
 	var report, wrong strings.Builder
 	fmt.Fprintf(&report, "%-12s %-18s %s\n", "database", "role", "columns  precision  recall")
 	all := map[catalog.Role]*tally{}
-	for _, s := range databases {
+	for _, s := range of {
 		own := map[catalog.Role]*tally{}
 		for role := range letters {
 			own[role] = &tally{}
@@ -80,7 +92,7 @@ func TestRolesOfDatabases(t *testing.T) {
 	for _, role := range []catalog.Role{catalog.Identifying, catalog.QuasiIdentifying, catalog.Sensitive} {
 		fmt.Fprintf(&report, "%-12s %-18v     %v\n", "all", role, all[role])
 	}
-	golden(t, "roles.golden", report.String()+"\nWrong:\n"+wrong.String())
+	return report.String() + "\nWrong:\n" + wrong.String()
 }
 
 // judge compares what is proposed for one table with what is so.

@@ -115,6 +115,9 @@ func look(t *Table) *finding {
 				note(p.Name, n.nearlyUnique())
 			}
 		}
+		if isText(c.Type) && n.distinct >= 5 && !isProse(n) && 4*namesAmong(n.values()) >= 1 && !isActor(c.Name) && (concept == nil || concept.meaning == direct) {
+			note(concepts[0].name, n.nearlyUnique())
+		}
 		f.doubt(c, n, concept)
 	}
 	distinct := len(f.evidence)
@@ -153,6 +156,8 @@ func (f *finding) propose() Proposal {
 	switch {
 	case !f.Plain:
 		return leave("not a table: a view over protected tables can stand under readable, and is then published from what its tables publish")
+	case !writable(f.Name.String()) || strings.Contains(f.Name.Schema, ".") || !writable(f.subject):
+		return leave("it, or the column that tells whom it is about, has a name that no configuration can have")
 	case len(f.Columns) == 0:
 		return leave("it has no columns")
 	case f.people || f.subject != "":

@@ -29,13 +29,13 @@ var concepts = []concept{
 	{"a phone number", direct, true, []string{
 		"phone*", "*phone", "telephone*", "telefon*", "telefoon*", "telefono*", "tel", "mobile", "mobil", "*handy*", "cell", "cellphone", "fax", "movil", "cellulare", "celular*", "portable",
 	}},
-	{"a number by which a state or an insurer knows somebody", direct, true, []string{
+	{aNumber, direct, true, []string{
 		"ssn", "sin", "nin", "nino", "nhs", "mrn", "passport*", "reisepass*", "passeport", "pasaporte", "passaporto", "paspoort*", "license*", "licence*", "fuehrerschein*",
 		"*ausweis*", "steuerid*", "steuernr", "*steuernummer", "taxid", "tin", "*versicherungsnr", "*versicherungsnummer", "*versichertennr", "*versichertennummer", "rvnr", "kvnr", "svnr", "ahv*",
 		"nir", "nss", "secu*", "dni", "nie", "nif", "cpf", "cnp", "curp", "rfc", "codicefiscale", "fiscale", "bsn", "burgerservicenummer", "pesel", "personnummer", "personnumber", "cpr", "hetu",
 		"national", "insurance", "policy", "krankenkassennr", "aadhaar", "identity", "medicare", "medicaid", "nationalid",
 	}},
-	{"an account or a card", direct, false, []string{"iban", "bic", "account", "card", "*kontonr", "*kontonummer", "konto", "kreditkarte*", "compte", "cuenta", "conto", "rekening*", "carte", "tarjeta", "carta", "pan", "cvv"}},
+	{anAccount, direct, false, []string{"iban", "bic", "account", "card", "*kontonr", "*kontonummer", "konto", "kreditkarte*", "compte", "cuenta", "conto", "rekening*", "carte", "tarjeta", "carta", "pan", "cvv"}},
 	{"where somebody lives", direct, true, []string{
 		"street*", "address*", "addr", "*adresse*", "*strasse", "str", "hausnr*", "hausnummer*", "house", "rue", "adres", "adress", "straat*", "huisnummer", "calle", "direccion*", "domicilio", "via",
 		"indirizzo", "rua", "endereco", "morada", "gata", "ulica", "apartment", "residence", "voie", "adressezeile*",
@@ -50,7 +50,7 @@ var concepts = []concept{
 		"comment*", "note", "notes", "notiz*", "remark*", "bemerkung*", "anmerkung*", "kommentar*", "freitext*", "freetext", "text", "texte", "message*", "nachricht*", "feedback", "description", "beschreibung*", "anamnese*", "befundtext", "narrative", "commentaire*", "remarque*",
 		"observation*", "observacion*", "observaciones", "comentario*", "osservazion*", "opmerking*", "memo", "letter", "brief", "body", "subject_line", "biography", "bio", "summary", "instructions", "uwagi", "annotation*", "history_text", "report",
 	}},
-	{anIdentifier, direct, false, []string{"id", "ids", "uuid", "guid", "key", "identifier", "*_id", "schluessel", "identifiant", "identificador", "identificativo", "externalid"}},
+	{"an identifier", direct, false, []string{"id", "ids", "uuid", "guid", "key", "identifier", "*_id", "schluessel", "identifiant", "identificador", "identificativo", "externalid"}},
 
 	{"health", secret, false, []string{
 		"diagnos*", "*diagnose*", "disease*", "condition", "illness*", "symptom*", "treatment*", "therap*", "medication*", "medikament*", "drug*", "prescription*", "verordnung*", "test", "hiv", "icd*", "ops", "drg", "procedure", "*befund", "krankheit*", "erkrankung*", "behandlung*",
@@ -81,8 +81,11 @@ var concepts = []concept{
 	}},
 }
 
-// anIdentifier tells anything apart.
-const anIdentifier = "an identifier"
+// Names of concepts whose columns can hold a kind instead.
+const (
+	aNumber   = "a number by which a state or an insurer knows somebody"
+	anAccount = "an account or a card"
+)
 
 // qualifiers end a name that speaks of a kind or a state of the thing, not of the thing.
 var qualifiers = []string{"type", "typ", "kind", "art", "status", "state_of", "verified", "flag", "count", "anzahl", "number_of", "category", "kategorie", "class", "group", "gruppe", "level", "stufe", "priority", "channel", "source", "method", "format", "currency", "waehrung", "language", "provider", "brand"}

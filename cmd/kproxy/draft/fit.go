@@ -46,7 +46,8 @@ func (p *proposing) fitOne(ctx context.Context, one *propose.Proposal) error {
 	for round := 0; ; round++ {
 		policy, err := policyOf(one.Draft)
 		if err != nil {
-			return err
+			one.Verdict, one.Why = propose.LeaveOut, "it has data of persons ("+one.Why+"), but it, or a column of it, has a name that no configuration can have"
+			return nil
 		}
 		publications, problems, err := inspect.Publish(ctx, p.tx.Conn(), catalog.Policy{Tables: []catalog.TablePolicy{policy}}, p.source.relations)
 		if err != nil {
@@ -71,7 +72,7 @@ func (p *proposing) fitOne(ctx context.Context, one *propose.Proposal) error {
 func policyOf(d propose.Draft) (catalog.TablePolicy, error) {
 	read, err := config.ParsePolicy("the draft", []byte(propose.Section([]propose.Draft{d})))
 	if err != nil {
-		return catalog.TablePolicy{}, fmt.Errorf("the draft of %s cannot be used as a policy: %w", d.Table, err)
+		return catalog.TablePolicy{}, fmt.Errorf("the draft cannot be used as a policy: %w", err)
 	}
 	return read.Table, nil
 }

@@ -182,7 +182,7 @@ func (s *source) table(ctx context.Context, tx pgx.Tx, r catalog.Relation, o Opt
 		t.Columns[i] = propose.Column{
 			Name: c.Name, Type: withoutModifier(c.BaseFormat), Enum: c.Enum, Generated: c.Generated, References: to,
 			// One column of several tells records apart only together with the others.
-			Key: slices.Contains(key, c.Name) && (len(key) == 1 || to == catalog.Name{}),
+			Key: len(key) == 1 && key[0] == c.Name,
 		}
 	}
 	texts := make([]map[string]string, len(names)) // each text once
