@@ -92,8 +92,5 @@ func (r *reader) compareAuthQuery(c *Config) {
 	if slices.Contains(readers, asks.User) {
 		r.contradicts("auth_query asks as a reader role, so that clients could ask, too", "give it a user of its own, or leave user out: then the owner asks", "auth_query")
 	}
-	whole := c.Upstream.Reader.as()
-	whole.User, whole.PasswordEnv, whole.PasswordFile, whole.Password = asks.User, asks.PasswordEnv, asks.PasswordFile, asks.Password
-	whole.SSLCert, whole.SSLKey = asks.SSLCert, asks.SSLKey
-	c.AuthQuery.Connection = whole
+	c.AuthQuery.Connection = c.Upstream.Reader.by(asks)
 }

@@ -75,6 +75,8 @@ type TLS struct {
 	// ClientCAFile holds the certificates of the authorities that sign clients'
 	// certificates, in PEM. It is set where a rule of Access asks for one.
 	ClientCAFile string
+
+	files digest
 }
 
 // TLSMode says whether clients encrypt.

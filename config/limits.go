@@ -152,6 +152,9 @@ func (r *reader) timeouts(to *Timeouts) func(*yaml.Node) {
 			bound("unacknowledged", &to.Unacknowledged, true, "For a client to take what was sent to it; 0s is as the system has it."),
 			bound("shutdown", &to.Shutdown, true, "For running statements when kproxy stops."),
 		)
+		if to.Queue > to.Login {
+			r.contradicts("timeouts.queue is never reached: a login ends before, by timeouts.login", "write at most "+writeDuration(to.Login), "timeouts.queue")
+		}
 		if to.Transaction == 0 {
 			return
 		}
@@ -169,8 +172,11 @@ func (r *reader) pool(to *Pool) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.mapping(
 			n, "pool",
-			field{key: "idle", doc: "How long a connection is kept without a session; 0s keeps none.", read: r.storeDuration(&to.Idle, "idle", true, maxDuration)},
+			field{key: "idle", doc: "How long a connection is kept without a session; 0s keeps none.", read: r.marked("pool.idle", r.storeDuration(&to.Idle, "idle", true, maxDuration))},
 			field{key: "lifetime", doc: "The age from which a connection is not used again.", read: r.storeDuration(&to.Lifetime, "lifetime", false, maxDuration)},
 		)
+		if to.Idle > to.Lifetime {
+			r.contradicts("pool.idle is never reached: a connection is closed before, by pool.lifetime", "write at most "+writeDuration(to.Lifetime), "pool.idle")
+		}
 	}
 }

@@ -87,6 +87,10 @@ func TestLoadReadsSecretsBesideTheFile(t *testing.T) {
 	if got := c.Upstream.Reader.Password.Reveal(); got != " hunter3 " {
 		t.Errorf("reader's password is %q", got)
 	}
+	if c.TLS.files == (digest{}) {
+		t.Error("nothing would tell a renewed certificate from the old one")
+	}
+	c.TLS.files = digest{}
 	if c.TLS != (TLS{Mode: TLSRequire, CertFile: "/etc/kproxy/server.crt", KeyFile: "/etc/kproxy/server.key"}) {
 		t.Errorf("tls is %+v", c.TLS)
 	}

@@ -117,8 +117,7 @@ func (r *reader) mapping(n *yaml.Node, what string, fields ...field) {
 			f.read(e.value)
 			continue
 		}
-		keys := keysOf(fields)
-		r.wrong(e.key, fmt.Sprintf("unknown key %s in %s", quote(e.key.Value), what), suggestion(e.key.Value, keys, "the keys are"))
+		r.wrong(e.key, fmt.Sprintf("unknown key %s in %s", quote(e.key.Value), what), r.placeOf(e.key.Value, keysOf(fields)))
 	}
 	for _, f := range fields {
 		if f.need != "" && !found[f.key] {

@@ -32,7 +32,7 @@ func (r *reader) tls(to *TLS) func(*yaml.Node) {
 			}},
 			field{key: "cert_file", doc: "A PEM file: the certificate first, then its chain. Relative paths start at the configuration's folder. A reload reads it again.", read: func(n *yaml.Node) { cert = n; r.path(&to.CertFile, "cert_file")(n) }},
 			field{key: "key_file", doc: "A PEM file with the certificate's key, without a passphrase.", read: func(n *yaml.Node) { key = n; r.path(&to.KeyFile, "key_file")(n) }},
-			field{key: "client_ca_file", doc: "A PEM file with the authorities that sign clients' certificates, where a rule of access asks for one.", read: r.marked("tls.client_ca_file", r.clientCA(&to.ClientCAFile))},
+			field{key: "client_ca_file", doc: "A PEM file with the authorities that sign clients' certificates, where a rule of access asks for one.", read: r.marked("tls.client_ca_file", r.clientCA(to))},
 		)
 		switch {
 		case mode != nil:
@@ -63,6 +63,8 @@ func (r *reader) keyPair(t *TLS, cert, key *yaml.Node) {
 	if !certRead || !keyRead {
 		return
 	}
+	t.files.add(certificate)
+	t.files.add(private)
 	if _, err := tls.X509KeyPair(certificate, private); err != nil {
 		r.wrong(r.follow(key), "cert_file and key_file are no pair of a certificate and its key",
 			"give PEM files: the certificate first, then its chain; the key without a passphrase")
@@ -70,13 +72,17 @@ func (r *reader) keyPair(t *TLS, cert, key *yaml.Node) {
 }
 
 // clientCA reads the path of the authorities that sign clients' certificates.
-func (r *reader) clientCA(to *string) func(*yaml.Node) {
+func (r *reader) clientCA(to *TLS) func(*yaml.Node) {
 	return func(n *yaml.Node) {
-		r.path(to, "client_ca_file")(n)
-		if *to == "" {
+		r.path(&to.ClientCAFile, "client_ca_file")(n)
+		if to.ClientCAFile == "" {
 			return
 		}
-		if text, ok := r.contents(n, "client_ca_file", *to); ok && !x509.NewCertPool().AppendCertsFromPEM(text) {
+		text, ok := r.contents(n, "client_ca_file", to.ClientCAFile)
+		if ok {
+			to.files.add(text)
+		}
+		if ok && !x509.NewCertPool().AppendCertsFromPEM(text) {
 			r.wrong(r.follow(n), "client_ca_file holds no certificate", "give a PEM file with the certificates of the authorities that sign clients' certificates")
 		}
 	}

@@ -56,6 +56,9 @@ type Connection struct {
 	PasswordFile string
 	// Password is what was found there.
 	Password Secret
+
+	// The contents of SSLRootCert, and of SSLCert and SSLKey.
+	serverFiles, roleFiles digest
 }
 
 // ConnString is the connection as a libpq keyword/value string, password
@@ -121,7 +124,7 @@ func (r *reader) upstream(to *Upstream) func(*yaml.Node) {
 
 // as is the connection without who connects.
 func (c Connection) as() Connection {
-	c.User, c.PasswordEnv, c.PasswordFile, c.Password, c.SSLCert, c.SSLKey = "", "", "", Secret{}, "", ""
+	c.User, c.PasswordEnv, c.PasswordFile, c.Password, c.SSLCert, c.SSLKey, c.roleFiles = "", "", "", Secret{}, "", "", digest{}
 	return c
 }
 
@@ -143,7 +146,7 @@ func (r *reader) place(to *Connection, needDatabase string) []field {
 		{key: "port", doc: "The server's port.", read: r.storeInteger(&to.Port, "port", 1, 65535)},
 		{key: "database", doc: "The database's name.", need: needDatabase, read: r.storeName(&to.Database, "database")},
 		{key: "sslmode", doc: "Whether the connection is encrypted and the server's certificate verified, as in libpq.", read: r.oneOf(&to.SSLMode, "sslmode", "disable", "allow", "prefer", "require", "verify-ca", "verify-full")},
-		{key: "sslrootcert", doc: "A PEM file with the authorities of the server's certificate, or system. Without it: libpq's default.", read: r.rootCert(&to.SSLRootCert)},
+		{key: "sslrootcert", doc: "A PEM file with the authorities of the server's certificate, or system. Without it: libpq's default.", read: r.rootCert(to)},
 		{key: "sslnegotiation", doc: "How TLS begins, as in libpq; direct is understood from PostgreSQL 17 on.", read: r.oneOf(&to.SSLNegotiation, "sslnegotiation", "postgres", "direct")},
 		{key: "channel_binding", doc: "Whether SCRAM is bound to the TLS channel, as in libpq.", read: r.oneOf(&to.ChannelBinding, "channel_binding", "disable", "prefer", "require")},
 		{key: "require_auth", doc: "The ways in which the server may ask who connects, as in libpq: scram-sha-256, for example.", read: r.requireAuth(&to.RequireAuth)},
@@ -156,8 +159,8 @@ func (r *reader) role(to *Connection) []field {
 		{key: "user", doc: "The role's name.", need: "user: and the role's name", read: r.storeName(&to.User, "user")},
 		{key: "password_env", doc: "The environment variable that has the password.", read: r.passwordEnv(to)},
 		{key: "password_file", doc: "A file with the password alone on one line.", read: r.passwordFile(to)},
-		{key: "sslcert", doc: "A PEM file with the role's own certificate.", read: r.existing(&to.SSLCert, "sslcert")},
-		{key: "sslkey", doc: "A PEM file with that certificate's key.", read: r.existing(&to.SSLKey, "sslkey")},
+		{key: "sslcert", doc: "A PEM file with the role's own certificate.", read: r.existing(to, &to.SSLCert, "sslcert")},
+		{key: "sslkey", doc: "A PEM file with that certificate's key.", read: r.existing(to, &to.SSLKey, "sslkey")},
 		{key: "password", refused: true, read: func(n *yaml.Node) {
 			r.wrong(r.follow(n), "a password must not stand in the file", "write password_env: and a variable's name, or password_file: and a path")
 		}},
@@ -165,11 +168,14 @@ func (r *reader) role(to *Connection) []field {
 }
 
 // existing reads the path of a file that must be readable.
-func (r *reader) existing(to *string, what string) func(*yaml.Node) {
+func (r *reader) existing(of *Connection, to *string, what string) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		r.path(to, what)(n)
-		if *to != "" {
-			r.contents(n, what, *to)
+		if *to == "" {
+			return
+		}
+		if text, ok := r.contents(n, what, *to); ok {
+			of.roleFiles.add(text)
 		}
 	}
 }
@@ -215,7 +221,7 @@ func (r *reader) requireAuth(to *string) func(*yaml.Node) {
 	}
 }
 
-func (r *reader) rootCert(to *string) func(*yaml.Node) {
+func (r *reader) rootCert(to *Connection) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		text, ok := r.setting(n, "sslrootcert")
 		if !ok {
@@ -223,9 +229,12 @@ func (r *reader) rootCert(to *string) func(*yaml.Node) {
 		}
 		if text != "system" {
 			text = r.beside(text)
-			r.contents(n, "sslrootcert", text)
+			if certificates, ok := r.contents(n, "sslrootcert", text); ok {
+				to.serverFiles = digest{}
+				to.serverFiles.add(certificates)
+			}
 		}
-		*to = text
+		to.SSLRootCert = text
 	}
 }
 

@@ -44,8 +44,9 @@ func compare(running, next *config.Config) Changes {
 			c.Removed = append(c.Removed, t.Table.String())
 		}
 	}
+	was, is := running.Written(), next.Written()
 	for _, s := range settings {
-		if reflect.DeepEqual(s.of(running), s.of(next)) {
+		if reflect.DeepEqual(s.of(was), s.of(is)) {
 			continue
 		}
 		if s.restart {
@@ -165,6 +166,8 @@ func takeover(running, next *config.Config) *config.Config {
 			reflect.ValueOf(s.of(&effective)).Elem().Set(reflect.ValueOf(s.of(running)).Elem())
 		}
 	}
+	// What goes by the owner waits with it.
+	effective.Inherit()
 	return &effective
 }
 

@@ -1,7 +1,15 @@
 package daemon
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
 	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"testing"
@@ -41,6 +49,101 @@ func TestCompare(t *testing.T) {
 	if got := compare(effective, &next); !slices.Equal(got.Restart, []string{"listen", "slot"}) || got.tables() != 0 || len(got.Settings) != 0 {
 		t.Errorf("after it was taken over: %s", got)
 	}
+}
+
+// TestCompareNamesWhatIsWritten changes the owner's server, by which the others go: it waits
+// for the next start, and they wait with it.
+func TestCompareNamesWhatIsWritten(t *testing.T) {
+	t.Parallel()
+	parsed := func(host, reader string) *config.Config {
+		c, err := config.Parse("k.yaml", []byte(`upstream:
+  owner: {host: `+host+`, database: d, user: o}
+  reader: {user: r`+reader+`}
+  readers: {bi: {user: b}}
+auth_query: {query: SELECT f($1)}
+tables:
+  public.t:
+    constraints: [{k: 5}]
+    columns: {age: {role: quasi-identifying, hierarchy: numeric}}
+`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	running, next := parsed("h1", ""), parsed("h2", "")
+	if got := compare(running, next).String(); got != "at the next start only: upstream.owner.host" {
+		t.Errorf("it says %q", got)
+	}
+	effective := takeover(running, next)
+	for _, c := range []config.Connection{effective.Upstream.Owner, effective.Upstream.Reader, effective.Upstream.Readers[0].Connection, effective.AuthQuery.Connection} {
+		if c.Host != "h1" {
+			t.Errorf("somebody connects to %s", c.Host)
+		}
+	}
+	if next.Upstream.Reader.Host != "h2" || next.Upstream.Readers[0].Connection.Host != "h2" {
+		t.Error("the new configuration was changed")
+	}
+	own := parsed("h2", ", host: h3")
+	if got := compare(running, own).String(); got != "settings: upstream.reader\nat the next start only: upstream.owner.host" {
+		t.Errorf("it says %q", got)
+	}
+	if effective := takeover(running, own); effective.Upstream.Reader.Host != "h3" || effective.Upstream.Readers[0].Connection.Host != "h3" || effective.AuthQuery.Connection.Host != "h1" {
+		t.Errorf("taken over is %+v", effective.Upstream)
+	}
+}
+
+// A certificate that is renewed under its name is a change.
+func TestCompareSeesRenewedCertificates(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	write := func(name string, text []byte) {
+		if err := os.WriteFile(filepath.Join(folder, name), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("k.yaml", []byte(`tls: {cert_file: c.pem, key_file: k.pem}
+upstream:
+  owner: {host: h, database: d, user: o}
+  reader: {user: r}
+auth_query: {query: SELECT f($1)}
+tables:
+  public.t:
+    constraints: [{k: 5}]
+    columns: {age: {role: quasi-identifying, hierarchy: numeric}}
+`))
+	load := func() *config.Config {
+		certificate, key := selfSigned(t)
+		write("c.pem", certificate)
+		write("k.pem", key)
+		c, err := config.Load(filepath.Join(folder, "k.yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	if got := compare(load(), load()).String(); got != "settings: tls" {
+		t.Errorf("it says %q", got)
+	}
+}
+
+// selfSigned is a new certificate with its key, as PEM.
+func selfSigned(t *testing.T) (certificate, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1)}
+	signed, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bytes, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: bytes})
 }
 
 // TestEverySettingIsCompared sets each field of a configuration, at every depth, to

@@ -96,6 +96,8 @@ var topics = map[string]topic{
 	"schema-usage":             {groupOwn, ""},
 	"store-old":                {groupOwn, ""},
 	"stand-in":                 {groupOwn, ""},
+	"helper":                   {groupOwn, ""},
+	"helper-schema":            {groupOwn, ""},
 	"published-grant":          {groupOwn, ""},
 	"reader-owns":              {groupReach, "upstream.readers"},
 	"reader-grant":             {groupReach, "upstream.readers"},

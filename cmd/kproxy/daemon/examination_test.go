@@ -1,0 +1,230 @@
+package daemon
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+)
+
+// reported is a place in the sources that reports a finding.
+type reported struct {
+	code  string
+	named bool // names a relation
+	fix   bool // has a fix that is not empty
+	at    token.Position
+}
+
+// reports finds in the sources all that a check can report.
+func reports(t *testing.T) []reported {
+	t.Helper()
+	constants := make(map[string]string)
+	var all []reported
+	files := token.NewFileSet()
+	var trees []*ast.File
+	for _, folder := range []string{".", filepath.Join("..", "..", "..", "catalog", "inspect")} {
+		paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			tree, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			trees = append(trees, tree)
+			ast.Inspect(tree, func(n ast.Node) bool {
+				if v, ok := n.(*ast.ValueSpec); ok {
+					for i := range min(len(v.Names), len(v.Values)) {
+						if text, ok := literal(v.Values[i], nil); ok && text != "" {
+							constants[v.Names[i].Name] = text
+						}
+					}
+				}
+				return true
+			})
+		}
+	}
+	for _, tree := range trees {
+		ast.Inspect(tree, func(n ast.Node) bool {
+			if r, ok := report(n, constants); ok {
+				r.at = files.Position(n.Pos())
+				all = append(all, r)
+			}
+			return true
+		})
+	}
+	return all
+}
+
+// literal is a text that stands in the sources, by itself or as a constant.
+func literal(e ast.Expr, constants map[string]string) (string, bool) {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		text, err := strconv.Unquote(e.Value)
+		return text, err == nil && e.Kind == token.STRING
+	case *ast.Ident:
+		text, known := constants[e.Name]
+		return text, known
+	case *ast.SelectorExpr:
+		return literal(e.Sel, constants)
+	}
+	return "", false
+}
+
+// report reads a call of add(severity, code, table, what, fix), or a Finding.
+func report(n ast.Node, constants map[string]string) (r reported, ok bool) {
+	fixed := func(e ast.Expr) bool {
+		text, known := literal(e, constants)
+		return e != nil && (!known || text != "")
+	}
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		called, isMethod := n.Fun.(*ast.SelectorExpr)
+		if !isMethod || called.Sel.Name != "add" || len(n.Args) != 5 {
+			return r, false
+		}
+		r.code, ok = literal(n.Args[1], constants)
+		table, _ := n.Args[2].(*ast.Ident)
+		r.named = table == nil || table.Name != "none"
+		r.fix = fixed(n.Args[4])
+	case *ast.CompositeLit:
+		name, _ := n.Type.(*ast.Ident)
+		selected, _ := n.Type.(*ast.SelectorExpr)
+		if (name == nil || name.Name != "Finding") && (selected == nil || selected.Sel.Name != "Finding") {
+			return r, false
+		}
+		for _, element := range n.Elts {
+			pair, _ := element.(*ast.KeyValueExpr)
+			if pair == nil {
+				continue
+			}
+			switch key, _ := pair.Key.(*ast.Ident); key.Name {
+			case "Code":
+				r.code, ok = literal(pair.Value, constants)
+			case "Table":
+				r.named = true
+			case "Fix":
+				r.fix = fixed(pair.Value)
+			}
+		}
+		// One that is completed in steps, as those about servers and slots are.
+		r.fix = r.fix || slices.Contains([]string{codeServer, codeSlotPosition}, r.code)
+	}
+	return r, ok
+}
+
+// TestFindingsHaveGroupsPlacesAndFixes holds for every place in the sources that reports
+// something: it says how to mend it, and what it is about where it names no relation.
+func TestFindingsHaveGroupsPlacesAndFixes(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	all := reports(t)
+	for _, r := range all {
+		seen[r.code] = true
+		if !r.fix {
+			t.Errorf("%s: %s is reported without a fix", r.at, r.code)
+		}
+		if _, known := topics[r.code]; !known && !r.named {
+			t.Errorf("%s: nobody says what %s is about: add it to topics", r.at, r.code)
+		}
+	}
+	if len(seen) < 40 {
+		t.Errorf("only %d codes were found in the sources", len(seen))
+	}
+}
+
+// TestTopicsAreLocated holds every setting that a finding is about against the example:
+// those that are written are found, at their own line.
+func TestTopicsAreLocated(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join("..", "..", "..", "config.example.yaml")
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg, err := config.Parse(path, text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(text), "\n")
+	keys := make(map[string]bool)
+	config.Describe().Paths(func(path string, _ config.Key) { keys[path] = true })
+	for code, about := range topics {
+		switch {
+		case about.setting == "":
+			continue
+		case !keys[about.setting]:
+			t.Errorf("%s is about %s, which there is not", code, about.setting)
+			continue
+		}
+		at := cfg.LocateSetting(about.setting)
+		if at.Line == 0 {
+			if about.setting != "auth_query" { // which the example has in comments
+				t.Errorf("%s is about %s, which is nowhere", code, about.setting)
+			}
+			continue
+		}
+		name := about.setting[strings.LastIndexByte(about.setting, '.')+1:]
+		section := strings.Split(about.setting, ".")
+		if line := lines[at.Line-1]; !strings.Contains(line, name+":") && !strings.Contains(line, section[max(len(section)-2, 0)]+":") {
+			t.Errorf("%s is located at %q", about.setting, line)
+		}
+	}
+}
+
+func TestExaminationInWords(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Parse("k.yaml", []byte(`upstream:
+  owner: {host: h, database: d, user: o}
+  reader: {user: r}
+users: [{name: a, verifier: "SCRAM-SHA-256$4096:ZXhhbXBsZSBzYWx0IDE2Yg==$Tm8gcGFzc3dvcmQgZml0cyB0aGlzIHZlcmlmaWVyLiA=:TWFrZSBvbmUgd2l0aDoga3Byb3h5IHBhc3N3b3JkLiA="}]
+tables:
+  public.t:
+    constraints: [{k: 5}]
+    columns:
+      age: {role: quasi-identifying, hierarchy: numeric}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := catalog.Name{Schema: "public", Relation: "t"}
+	e := Examined(cfg, inspect.Report{
+		{Severity: inspect.Warning, Code: "too-few", Table: table, What: "is small", Fix: "wait"},
+		{Severity: inspect.Error, Code: "policy", Table: table, Column: "age", What: "is a text", Fix: "write hierarchy: categorical"},
+		{Severity: inspect.Error, Code: "owner-missing", What: "there is no role o", Fix: "run kproxy setup"},
+		{Severity: inspect.Error, Code: "raw-grant", Table: catalog.Name{Schema: "public", Relation: "u"}, What: "is open", Fix: "REVOKE SELECT ON u FROM r"},
+	})
+	const want = `roles
+  error: k.yaml:2: there is no role o [owner-missing]
+    fix: kproxy setup -c k.yaml
+
+what the reader role can reach
+  error: public.u: is open [raw-grant]
+    fix: REVOKE SELECT ON u FROM r;
+
+table public.t
+  error: k.yaml:9: column age: is a text [policy]
+    fix: write hierarchy: categorical
+  warning: k.yaml:6: is small [too-few]
+    fix: wait
+`
+	if got := e.String(); got != want || e.OK || e.Alone || len(e.Errors().Findings) != 3 {
+		t.Errorf("it says\n%s", got)
+	}
+	if e := Examined(cfg, nil); !e.OK || e.String() != "" || e.Findings == nil {
+		t.Errorf("nothing was found: %+v", e)
+	}
+}
