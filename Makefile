@@ -27,7 +27,7 @@ MATRIX   := ./pgserver/... ./proxy/pool/... ./sync/... ./catalog/... ./rewrite/.
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler demo postgres race test test-matrix regress suites chaos speed lint bench nightly fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race test test-matrix regress suites chaos speed lint bench nightly fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -38,6 +38,10 @@ build: compiler ## build bin/kproxy
 compiler:
 	@command -v "$$($(GO) env CC)" >/dev/null || \
 		{ echo "kproxy needs a C compiler: install gcc, or set CC" >&2; exit 1; }
+
+man: build ## write the manual pages into bin/man, and completions for shells into bin/completions
+	bin/kproxy generate man bin/man
+	bin/kproxy generate completion bin/completions
 
 # exec: on Ctrl-C, make waits for kproxy itself and not for a shell that is
 # gone before kproxy has cleaned up.
@@ -107,7 +111,7 @@ cover: compiler postgres ## write cover.out and print the share of statements th
 	$(GO) test -timeout 9m -coverpkg ./... -coverprofile cover.out ./...
 	$(GO) tool cover -func cover.out | tail -1
 
-release: compiler man $(NFPM) ## make .tar.gz, .deb, .rpm, bill of materials and sums in bin/release, the same bytes anywhere
+release: compiler $(NFPM) ## make .tar.gz, .deb, .rpm, bill of materials and sums in bin/release, the same bytes anywhere
 	packaging/release.sh $(NFPM)
 
 packages sbom: release
