@@ -74,8 +74,7 @@ between versions:
 
 | Code | Means | Exit code |
 | --- | --- | --- |
-`, "'", tick) + codes.String() + strings.ReplaceAll(`
-'kproxy completion' makes completions for bash, zsh, fish and PowerShell, which propose commands and flags,
+`, "'", tick) + codes.String() + "\n" + tick + "kproxy completion" + tick + strings.ReplaceAll(` makes completions for bash, zsh, fish and PowerShell, which propose commands and flags,
 protected tables and users from the configuration, and methods. For bash, in every new shell:
 
 '''text
