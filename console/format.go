@@ -123,7 +123,7 @@ func ago(d time.Duration) string {
 		return "just now"
 	}
 	d = d.Truncate(time.Second)
-	if d >= 10*time.Minute {
+	if d >= time.Minute {
 		d = d.Truncate(time.Minute)
 	}
 	if d < 10*time.Second {

@@ -27,6 +27,7 @@ func TestBrowser(t *testing.T) {
 		t.Fatal(err)
 	}
 	site := startDemo(t)
+	t.Run("figures", func(t *testing.T) { checkFigures(t, site) })
 	canaries, err := json.Marshal(site.canaries(t))
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,141 @@
+package console
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// operator is a client of the console's JSON.
+type operator struct {
+	t      *testing.T
+	client *http.Client
+	site   *demonstration
+}
+
+func logIn(t *testing.T, d *demonstration) operator {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := operator{t, &http.Client{Jar: jar, Timeout: time.Minute}, d}
+	answer, err := o.client.PostForm(d.console+"login", url.Values{"user": {"admin"}, "password": {d.password}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if answer.StatusCode != http.StatusOK || strings.HasSuffix(answer.Request.URL.Path, "/login") {
+		t.Fatalf("logging in: %s at %s", answer.Status, answer.Request.URL)
+	}
+	return o
+}
+
+// read fills v from a path.
+func (o operator) read(path string, v any) {
+	o.t.Helper()
+	answer, err := o.client.Get(o.site.console + path)
+	if err != nil {
+		o.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if err := json.NewDecoder(answer.Body).Decode(v); err != nil || answer.StatusCode != http.StatusOK {
+		o.t.Fatalf("%s: %s, %v", path, answer.Status, err)
+	}
+}
+
+// release is what of a table's figures is checked.
+type release struct {
+	Table    string   `json:"table"`
+	State    string   `json:"state"`
+	Rows     int64    `json:"rows"`
+	Classes  int64    `json:"classes"`
+	Loss     *float64 `json:"information_loss"`
+	Measured int      `json:"measured_records"`
+	Proof    *struct {
+		Passed bool  `json:"passed"`
+		Checks []any `json:"checks"`
+	} `json:"proof"`
+	Sizes []struct {
+		Size    int   `json:"size"`
+		Classes int64 `json:"classes"`
+	} `json:"class_sizes"`
+	Risk    struct{ Highest, Average float64 } `json:"risk"`
+	History []any                              `json:"loss_history"`
+	Preview struct {
+		Columns []any `json:"columns"`
+		Rows    []any `json:"rows"`
+	} `json:"preview"`
+}
+
+// checkFigures holds what the console tells against the database.
+func checkFigures(t *testing.T, d *demonstration) {
+	conn, err := pgx.Connect(t.Context(), d.source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.Background()) }()
+	o := logIn(t, d)
+	var overview struct {
+		Needs  []any     `json:"needs"`
+		Tables []release `json:"tables"`
+	}
+	// The loss is recorded soon after a table is published; the demonstration proves it.
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Second) {
+		o.read("api/overview", &overview)
+		if len(overview.Tables) == 1 && overview.Tables[0].Loss != nil && overview.Tables[0].Proof != nil {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("nothing was proved or measured: %+v", overview)
+		}
+	}
+	if len(overview.Needs) > 0 || !overview.Tables[0].Proof.Passed {
+		t.Errorf("got %+v", overview)
+	}
+	var table release
+	o.read("api/tables/public.patients", &table)
+	var rows, classes int64
+	var smallest int
+	if err := conn.QueryRow(t.Context(), `SELECT count(*), sum(n)::bigint, min(n) FROM (
+		SELECT count(*) AS n FROM kproxy_store.records_1 WHERE kproxy_class IS NOT NULL GROUP BY kproxy_class) c`).Scan(&classes, &rows, &smallest); err != nil {
+		t.Fatal(err)
+	}
+	if table.State != "published" || table.Rows != rows || table.Classes != classes || len(table.Sizes) == 0 || table.Sizes[0].Size != smallest {
+		t.Errorf("%d rows in %d classes from %d on, told is %+v", rows, classes, smallest, table)
+	}
+	if math.Abs(table.Risk.Highest-1/float64(smallest)) > 1e-9 || math.Abs(table.Risk.Average-float64(classes)/float64(rows)) > 1e-9 {
+		t.Errorf("risk %+v", table.Risk)
+	}
+	if int64(table.Measured) != rows || *table.Loss <= 0 || *table.Loss >= 1 || len(table.History) == 0 {
+		t.Errorf("loss %v on %d records, %d recorded", *table.Loss, table.Measured, len(table.History))
+	}
+	if len(table.Preview.Columns) < 10 || len(table.Preview.Rows) == 0 {
+		t.Errorf("preview %+v", table.Preview)
+	}
+	readersCannotReadProofs(t, conn)
+}
+
+// readersCannotReadProofs: a failed proof tells of the private store.
+func readersCannotReadProofs(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	for _, relation := range []string{"proof", "loss"} {
+		_, err := conn.Exec(t.Context(), "BEGIN; SET LOCAL ROLE kproxy_reader; SELECT FROM kproxy_store."+relation)
+		if refused := (*pgconn.PgError)(nil); !errors.As(err, &refused) || refused.Code != "42501" {
+			t.Errorf("the reader role reads kproxy_store.%s: %v", relation, err)
+		}
+		if _, err := conn.Exec(t.Context(), "ROLLBACK"); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
