@@ -13,7 +13,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	s := a.server
 	state, parameters, err := a.Gate.Open(st.user, st.parameters)
 	if err != nil {
-		return newRefusal(err, stateInvalidParameterValue).fatal()
+		return refusedParameter(err)
 	}
 	asked := time.Now()
 	up, err := a.connect(ctx, parameters)
@@ -26,7 +26,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 		}
 		// A limit that the client meets is told with the refusal.
 		if full := (*pool.Refusal)(nil); !errors.As(err, &full) || full.SQLState() != stateTooManyConnections {
-			a.log.Error("connecting upstream failed", "error", err)
+			a.log.Error("connecting upstream failed", "error", withoutParameters(err))
 		}
 		return connectFailure(err)
 	}

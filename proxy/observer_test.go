@@ -290,6 +290,7 @@ func TestReasons(t *testing.T) {
 		{newFatal(stateQueryCanceled, ""), ReasonTimeout},
 		{violation(""), ReasonProtocol},
 		{newFatal(stateInvalidParameterValue, ""), ReasonParameter},
+		{refusedParameter(refusedText{}), ReasonParameter},
 		{newFatal(stateCannotConnectNow, ""), ReasonUnavailable},
 		{&panicError{}, ReasonCrash},
 		{context.DeadlineExceeded, ReasonGone},

@@ -2,9 +2,29 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 )
+
+// refusedParameter is the end of a login whose startup parameters the Gate refuses. They
+// are the client's own words, which the log does not get.
+func refusedParameter(err error) error {
+	refused := newRefusal(err, stateInvalidParameterValue)
+	return &denial{refused.fatal(), fmt.Sprintf("a startup parameter is refused (SQLSTATE %s)", refused.state)}
+}
+
+// withoutParameters is the failure of a connection to the database, as the log gets it: an
+// error about a startup parameter quotes it.
+func withoutParameters(err error) error {
+	var refused *pgconn.PgError
+	if errors.As(err, &refused) && (strings.HasPrefix(refused.Code, "22") || strings.HasPrefix(refused.Code, "42")) {
+		return fmt.Errorf("the server refuses the startup parameters (SQLSTATE %s)", refused.Code)
+	}
+	return err
+}
 
 // rejected tells the Observer of a connection that has not become a session, and whose end
 // has a reason; last is what the client is told.
@@ -36,7 +56,7 @@ func reasonOf(err error) Reason {
 		return ReasonCrash
 	case errors.As(err, &denied) && denied.told.state == stateCannotConnectNow:
 		return ReasonLookup
-	case errors.As(err, &denied):
+	case errors.As(err, &denied) && (denied.told.state == stateInvalidPassword || denied.told.state == stateInvalidAuthorization):
 		return ReasonPassword
 	case last == nil:
 		return ReasonGone // or its bytes were none that could be answered
