@@ -4,11 +4,10 @@
 # in any folder with the same tools: times are the commit's, names are sorted, and nothing
 # of the machine is written.
 #
-#   packaging/release.sh NFPM       the path of nfpm; MAN is the folder of the man pages
+#   packaging/release.sh NFPM       the path of nfpm
 set -euo pipefail
 cd "$(dirname "$0")/.."
 nfpm=$1
-man=${MAN:-bin/man}
 export LC_ALL=C TZ=UTC
 umask 022
 
@@ -28,12 +27,9 @@ mkdir -p "$stage"/{man,completions,doc/examples,share} "$out"
 go build -trimpath -buildvcs="${VCS:-auto}" -tags netgo,osusergo \
     -ldflags '-s -w -linkmode external -extldflags -static' -o "$stage/kproxy" ./cmd/kproxy
 
-for page in "$man"/*.1; do
-    gzip -9n <"$page" >"$stage/man/$(basename "$page").gz"
-done
-"$stage/kproxy" completion bash >"$stage/completions/kproxy.bash"
-"$stage/kproxy" completion zsh >"$stage/completions/_kproxy"
-"$stage/kproxy" completion fish >"$stage/completions/kproxy.fish"
+"$stage/kproxy" generate man "$stage/man"
+gzip -9n "$stage"/man/*.1
+"$stage/kproxy" generate completion "$stage/completions"
 
 cp config.example.yaml "$stage/doc/examples/kproxy.yaml"
 cp README.md SECURITY.md "$stage/doc/"
@@ -44,7 +40,7 @@ gzip -9n <CHANGELOG.md >"$stage/doc/changelog.gz"
 } | gzip -9n >"$stage/doc/changelog.Debian.gz"
 {
     echo 'Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/'
-    printf 'Source: https://github.com/kproxy/kproxy\n\nFiles: *\nCopyright: the authors of kproxy\nLicense: Apache-2.0\n'
+    printf 'Source: https://github.com/kproxy/kproxy\n\nFiles: *\nCopyright: 2026 the authors of kproxy\nLicense: Apache-2.0\n'
     echo ' On Debian systems the text is in /usr/share/common-licenses/Apache-2.0.'
 } >"$stage/doc/copyright"
 for folder in grafana prometheus; do

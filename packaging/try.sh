@@ -23,7 +23,11 @@ dpkg --root="$work/deb" --force-script-chrootless --unpack "$deb" >/dev/null
 "$work/deb/usr/bin/kproxy" demo --once --patients 500 | tail -1
 find "$work/deb" -path "$work/deb/var" -prune -o -type f -printf '%M %P\n' | sort -k2
 
-step "its configuration by systemd"
+step "its manual"
+if ! absent mandoc; then
+    find "$work/deb/usr/share/man" -name '*.gz' -exec sh -c 'gzip -dc "$1" | mandoc -T lint -W error' _ {} \;
+fi
+step "its unit by systemd"
 if ! absent systemd-analyze; then
     systemd-analyze security --offline=true --threshold=15 --root="$work/deb" kproxy.service | tail -1
 fi
@@ -41,8 +45,6 @@ fi
 
 step "the same bytes again, in another folder"
 git clone -q "$root" "$work/again"
-mkdir -p "$work/again/bin"
-cp -r bin/man "$work/again/bin/man"
 if [ -n "${FRESH:-}" ]; then export GOCACHE=$work/cache; fi
 (cd "$work/again" && packaging/release.sh "$(echo "$root"/.bin/nfpm-*)" >/dev/null)
 diff "$out/SHA256SUMS" "$work/again/bin/release/SHA256SUMS" && echo "the same"
