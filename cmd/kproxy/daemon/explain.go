@@ -234,7 +234,7 @@ func (e *explainer) explain(ctx context.Context, sql string, in proxy.State) (on
 		}
 	}
 	status := byte('I')
-	if block, ok := next.(state); ok && block.Session.InBlock() {
+	if block, ok := next.(state); ok && block.InBlock() {
 		status = 'T'
 	}
 	return one, next.Synced(status, false), nil
