@@ -5,9 +5,9 @@ package proxy
 // nevertheless what will be: either all that was sent before succeeds, or the server
 // skips the text. Whether an earlier segment, which ends in its own ReadyForQuery,
 // succeeds is not known before its end; the text has to wait for it if the segment,
-// or what was sent since, has to do with the state.
+// what was sent since, or what it may take back, has to do with the state.
 func (p *pipeline) ahead() (State, bool) {
-	if p.segments > 0 && (p.touched || p.unsettled > 0) {
+	if p.segments > 0 && (p.touched || p.unsettled > 0 || p.carried) {
 		return nil, false
 	}
 	if !p.touched {

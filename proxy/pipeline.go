@@ -25,6 +25,7 @@ type step struct {
 	waiting int      // answers outstanding, for stepExtended
 	refusal *refusal // of the query, or of the last message of the run; nil = none
 	touched bool     // of the end of a segment: the segment may change the holdings
+	mixed   bool     // of a query: the segment begins with messages of the extended protocol
 }
 
 // pipeline models what the server has yet to answer: one side pushes before it
@@ -49,6 +50,11 @@ type pipeline struct {
 	failed    bool // an error came since the last ReadyForQuery
 	touched   bool // the open segment may change the holdings
 	unsettled int  // segments outstanding that may
+
+	// carried says that the segments from the last mixed one on are one implicit
+	// transaction: from PostgreSQL 18 on, a simple query commits nothing of what came
+	// before it in its segment. An error takes all of it back, up to Sync.
+	carried bool
 
 	// Of the open segment: see foresee. The guess is stale when its state began with
 	// one that is not done's any more.
@@ -79,12 +85,13 @@ func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 		}
 		p.skipping = false
 	}
+	mixed := kind == stepQuery && p.open
 	p.open = kind == stepExtended
 	p.sent++
 	if n != nil {
 		p.remember(n)
 	}
-	next := step{kind: kind, waiting: 1, refusal: r}
+	next := step{kind: kind, waiting: 1, refusal: r, mixed: mixed}
 	if kind == stepExtended {
 		if last := p.steps.len() - 1; last >= 0 && p.steps.at(last).kind == stepExtended {
 			p.steps.at(last).waiting++
@@ -199,9 +206,11 @@ func (p *pipeline) skip() {
 
 // ready takes note of a ReadyForQuery with its status and returns the state.
 func (p *pipeline) ready(status byte) (State, error) {
-	if head := p.head(); head == nil || head.kind == stepExtended {
+	head := p.head()
+	if head == nil || head.kind == stepExtended {
 		return nil, errOutOfStep
 	}
+	p.carried = status == 'T' && (p.carried || head.mixed)
 	p.drop()
 	p.forget()
 	p.done.synced(status, p.failed)

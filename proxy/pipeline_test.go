@@ -78,6 +78,37 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 	}
 }
 
+// TestMixedSegmentIsCarriedOn answers as PostgreSQL 18 does: a simple query in the middle of
+// a segment commits nothing, so that what an error behind it takes back has to be awaited.
+func TestMixedSegmentIsCarriedOn(t *testing.T) {
+	t.Parallel()
+	for _, carried := range []bool{true, false} {
+		p := newPipeline(fakeState{})
+		set := noteOfText(noteParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
+		p.push(stepExtended, nil, &set)
+		p.push(stepQuery, nil, nil)
+		p.answered('1')
+		if _, err := p.ready(map[bool]byte{true: 'T', false: 'I'}[carried]); err != nil {
+			t.Fatal(err)
+		}
+		if _, known := p.ahead(); !known {
+			t.Error("the state is unknown although all is answered")
+		}
+		p.push(stepExtended, nil, nil)
+		p.push(stepSync, nil, nil)
+		if _, known := p.ahead(); known == carried {
+			t.Errorf("carried on is %v, the state ahead is known: %v", carried, known)
+		}
+		p.fail("an error")
+		if _, err := p.ready('I'); err != nil {
+			t.Fatal(err)
+		}
+		if _, known := p.ahead(); !known {
+			t.Error("the state is unknown although all is answered")
+		}
+	}
+}
+
 // TestPipelineIsBounded has a client send what the server does not answer.
 func TestPipelineIsBounded(t *testing.T) {
 	t.Parallel()

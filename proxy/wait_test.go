@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -232,8 +233,10 @@ func TestTooManyPrepared(t *testing.T) {
 	}
 	for _, free := range []string{"DEALLOCATE ALL", "DISCARD ALL"} {
 		w.send(query(free), parse("again", "SET search_path TO a"), syncMessage)
-		// DISCARD ALL also resets application_name, which is reported.
-		if got := strings.Replace(w.script(2), " S", "", 1); got != "C("+free+") ZI 1 ZI" {
+		// DISCARD ALL also resets application_name, which is reported, as other settings are
+		// that some versions report although they have not changed.
+		reportless := func(word string) bool { return word == "S" }
+		if got := strings.Join(slices.DeleteFunc(strings.Fields(w.script(2)), reportless), " "); got != "C("+free+") ZI 1 ZI" {
 			t.Fatal(got)
 		}
 	}
