@@ -135,6 +135,9 @@ var openRelations = map[string]bool{"public.wards": true, "public.Icd Codes": tr
 var ownFunctions = words(`table_is_visible type_is_visible to_class to_type class_name type_name type_names
 	schema_oid database_oid setting`)
 
+// helperFunctions are the helpers for analysts, which run with the session's rights.
+var helperFunctions = words("certain describe labels overlap possible tables")
+
 func checkOutput(sql string) error {
 	f, err := inspect(sql)
 	if err != nil {
@@ -153,7 +156,7 @@ func checkOutput(sql string) error {
 	}
 	for _, name := range f.functions {
 		if len(name) != 2 || name[0] != "pg_catalog" && strings.Join(name, ".") != "information_schema._pg_expandarray" &&
-			(name[0] != "kproxy_catalog" || !ownFunctions[name[1]]) {
+			(name[0] != "kproxy_catalog" || !ownFunctions[name[1]]) && (name[0] != "kproxy" || !helperFunctions[name[1]]) {
 			return fmt.Errorf("the output calls %q", name)
 		}
 		for _, part := range []string{"_to_xml", "pg_read", "pg_ls", "pg_stat_", "lo_", "pg_sleep", "nextval", "viewdef", "dblink"} {
