@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy"
+	"github.com/kproxy/kproxy/pgserver"
 )
 
 // site is where the commands of a page run.
@@ -55,6 +56,7 @@ func newSite(t *testing.T, environment string) *site {
 		}
 	}
 	server := database(t, patients)
+	needsTools(t, server.Version())
 	for _, port := range []string{"6432", "6480", "9187"} {
 		s.ports[port] = freePort(t)
 	}
@@ -67,6 +69,19 @@ func newSite(t *testing.T, environment string) *site {
 		s.publish(t)
 	}
 	return s
+}
+
+// needsTools skips the test where pg_dump is older than the server, which it refuses then.
+func needsTools(t *testing.T, server pgserver.Version) {
+	t.Helper()
+	output, err := exec.Command("pg_dump", "--version").Output()
+	found := regexp.MustCompile(`\) (\d+)`).FindSubmatch(output)
+	if err != nil || found == nil {
+		t.Skip("pg_dump is not installed: install postgresql-client")
+	}
+	if major, _ := strconv.Atoi(string(found[1])); major < server.Major { // digits, which a number can hold
+		t.Skipf("the tools at the shell are of PostgreSQL %d: install postgresql-client-%d", major, server.Major)
+	}
 }
 
 func freePort(t *testing.T) string {
