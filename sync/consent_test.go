@@ -20,6 +20,7 @@ func moodyTable(t *testing.T, guarded bool) *bench {
 // TestRenamedLabelsNeedConsent: rows of a guarded table that show an old label stay, so
 // that no reload lets new ones appear beside them.
 func TestRenamedLabelsNeedConsent(t *testing.T) {
+	t.Parallel()
 	b := moodyTable(t, true)
 	s, _ := b.run()
 	b.settled(s)
@@ -35,6 +36,7 @@ func TestRenamedLabelsNeedConsent(t *testing.T) {
 // TestRenamedLabelsWhileLost: labels are renamed while the slot is gone, so that the
 // difference to the source alone would not show them.
 func TestRenamedLabelsWhileLost(t *testing.T) {
+	t.Parallel()
 	b := moodyTable(t, false)
 	s, stop := b.run()
 	b.settled(s)
@@ -55,6 +57,7 @@ func TestRenamedLabelsWhileLost(t *testing.T) {
 // TestConsentIsNotAssumed: a guarded table waits for the operator after the server was
 // exchanged, whatever else gets lost or is noted by kproxy itself.
 func TestConsentIsNotAssumed(t *testing.T) {
+	t.Parallel()
 	const moved, lost = "UPDATE kproxy_store.position SET timeline = 17", "SELECT pg_drop_replication_slot(slot) FROM kproxy_store.position"
 	for name, steps := range map[string][]string{
 		"lost afterwards": {moved, lost},
@@ -84,6 +87,7 @@ func TestConsentIsNotAssumed(t *testing.T) {
 // TestPositionIsGone takes the stored position away, as somebody does who changes the
 // slot: what the store holds was not followed from the new one's beginning.
 func TestPositionIsGone(t *testing.T) {
+	t.Parallel()
 	b := released(t)
 	b.exec("UPDATE people SET age = age + 1 WHERE id % 3 = 0")
 	b.exec("DELETE FROM people WHERE id % 10 = 1")

@@ -69,6 +69,7 @@ func (b *bench) ownerGone() {
 // TestLossIsHealed loses the stream's place in every way while kproxy is down; the
 // difference to the source is applied all the same, unless the operator wants to be asked.
 func TestLossIsHealed(t *testing.T) {
+	t.Parallel()
 	for name, lose := range map[string]string{
 		"slot dropped":      "SELECT pg_drop_replication_slot($1)",
 		"slot ahead":        "SELECT pg_replication_slot_advance($1, pg_current_wal_lsn())",
@@ -114,6 +115,7 @@ func (b *bench) generationOf(table string) (n int) {
 
 // TestWishesAreFulfilled asks for what an operator can, while kproxy applies.
 func TestWishesAreFulfilled(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(50)
 	s, _ := b.run()
@@ -155,6 +157,7 @@ func await(t *testing.T, what string, is func() bool) {
 }
 
 func TestChangedPolicyPublishesAfresh(t *testing.T) {
+	t.Parallel()
 	b := released(t)
 	b.config.Tables[0].Policy.Constraints[0].K = 7
 	s, stop := b.run()
@@ -185,6 +188,7 @@ func TestChangedPolicyPublishesAfresh(t *testing.T) {
 // more: it is halted, the other one goes on, and a reload after the change is taken back
 // heals it.
 func TestChangedTableIsHalted(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string][2]string{
 		"weight":  {"ALTER TABLE people DROP weight", "ALTER TABLE people ADD weight numeric"},
 		"age":     {"ALTER TABLE people ALTER age TYPE bigint", "ALTER TABLE people ALTER age TYPE int"},
@@ -230,6 +234,7 @@ func (b *bench) script(sql string) {
 
 // TestAnotherSlotIsRefused keeps a second configuration from taking the store.
 func TestAnotherSlotIsRefused(t *testing.T) {
+	t.Parallel()
 	b := released(t)
 	first := b.config.Slot
 	b.config.Slot += "_b"
@@ -244,6 +249,7 @@ func TestAnotherSlotIsRefused(t *testing.T) {
 // TestHostileSettings gives the owner role settings that would break a client
 // that does not pin its own.
 func TestHostileSettings(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(50)
 	for _, setting := range []string{
@@ -288,6 +294,7 @@ func TestEqualValuesAreOne(t *testing.T) {
 // TestConnectionsAreCut ends the syncer's connections at random moments of a
 // random workload, and raises the epoch as another process would.
 func TestConnectionsAreCut(t *testing.T) {
+	t.Parallel()
 	const rows, changes = 200, 150
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(rows)
@@ -307,6 +314,7 @@ func TestConnectionsAreCut(t *testing.T) {
 }
 
 func TestServerCrashes(t *testing.T) {
+	t.Parallel()
 	const rows, rounds, changes = 200, 3, 40
 	server, err := pgserver.Start(t.Context(), pgserver.Options{})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 // TestRangeTextIsHonest lets the server read the ranges: each must hold both of
 // its bounds' values, also at the ends of its type.
 func TestRangeTextIsHonest(t *testing.T) {
+	t.Parallel()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, pgtest.Database(t, pgtest.Shared(t)))
 	if err != nil {

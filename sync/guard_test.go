@@ -14,6 +14,7 @@ import (
 // TestPanicStops has what must not happen happen at every point of a session: the
 // process lives on, the Syncer stops for the operator, and no value is in the log.
 func TestPanicStops(t *testing.T) {
+	t.Parallel()
 	for _, point := range []string{FailSnapshotCopied, FailBeforePublication, FailBeforeCommit, FailAfterCommit, FailBeforeAcknowledge} {
 		t.Run(point, func(t *testing.T) {
 			b := released(t)

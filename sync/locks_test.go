@@ -39,6 +39,7 @@ func TestAlterWhilePublishing(t *testing.T) {
 // TestReaderKeepsRelease has a reader keep a transaction open that has read a table which
 // is rebuilt: the other table goes on, and other readers do.
 func TestReaderKeepsRelease(t *testing.T) {
+	t.Parallel()
 	b := newWard(t, pgtest.Shared(t))
 	l := b.start()
 	l.inStep()

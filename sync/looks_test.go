@@ -60,6 +60,7 @@ var axes = map[string]axis{
 // TestTypesThatRound publishes representatives alone, in types that round them:
 // classes that differ in memory become one to readers.
 func TestTypesThatRound(t *testing.T) {
+	t.Parallel()
 	var setup strings.Builder
 	var policy catalog.Policy
 	for _, name := range slices.Sorted(maps.Keys(axes)) {

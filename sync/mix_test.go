@@ -15,6 +15,7 @@ import (
 // TestNewestClassIsNotLast reads the release in the order of the heap: some time
 // after a change, its end must not be the changed class alone.
 func TestNewestClassIsNotLast(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(600)
 	s, _ := b.run()
@@ -45,6 +46,7 @@ func TestNewestClassIsNotLast(t *testing.T) {
 // parts: the records of which the classes in both parts were written whole must be
 // several, not the changed one alone.
 func TestChangedRecordIsNotAlone(t *testing.T) {
+	t.Parallel()
 	b := newLiveBench(t, map[string]catalog.TablePolicy{"visits": visitsPolicy("visits", "rounded-partition", "", homes, persons)}, 600)
 	s, _ := b.run()
 	release := pgx.Identifier{"kproxy_store", b.releaseOf("visits")}.Sanitize()

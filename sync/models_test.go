@@ -160,6 +160,7 @@ func (b *bench) revisit(r *rand.Rand, table string, changes int) {
 // TestEveryModelAndMethodLive publishes a table for each method and each model,
 // changes all of them, restarts in between and verifies.
 func TestEveryModelAndMethodLive(t *testing.T) {
+	t.Parallel()
 	tables := liveTables()
 	b := newLiveBench(t, tables, 130)
 	r := rand.New(rand.NewPCG(5, 0))
@@ -233,6 +234,7 @@ func (b *bench) scan(into []any, sql string, arguments ...any) {
 // TestOnePartInfeasible has one part lose its feasibility and regain it: nothing
 // is published meanwhile, by any part, and a restart changes nothing.
 func TestOnePartInfeasible(t *testing.T) {
+	t.Parallel()
 	few := privacy.Spec{Model: privacy.K, K: 100, Over: []string{"sex", "job"}}
 	b := newLiveBench(t, map[string]catalog.TablePolicy{"visits": visitsPolicy("visits", "rounded-partition", "", homes, few)}, 120)
 	s, stop := b.run()

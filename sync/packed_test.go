@@ -55,6 +55,7 @@ func wares(width, from, to int) string {
 // TestPackedMembers publishes and changes tables whose members are of every shape: narrow
 // ones, those that have a row of their own, and those that lie out of line.
 func TestPackedMembers(t *testing.T) {
+	t.Parallel()
 	b := newPackedBench(t)
 	b.exec(wares(3, 1, 120))
 	b.exec("INSERT INTO bare SELECT i, i % 30 FROM generate_series(1, 90) i")
@@ -109,6 +110,7 @@ func TestSpilledPacked(t *testing.T) {
 // TestMembersAreMixed looks whether the place among a class's members tells who changed
 // last.
 func TestMembersAreMixed(t *testing.T) {
+	t.Parallel()
 	b := newPackedBench(t)
 	b.exec(wares(3, 1, 7))
 	s, _ := b.run()
@@ -127,6 +129,7 @@ func TestMembersAreMixed(t *testing.T) {
 
 // TestPackedIsHidden reads whole rows, of which the members' numbers are no part.
 func TestPackedIsHidden(t *testing.T) {
+	t.Parallel()
 	b := newPackedBench(t)
 	b.exec(wares(3, 1, 50))
 	b.run()

@@ -13,6 +13,7 @@ import (
 // one with rows and one without, and detaches and attaches one again with other rows: the
 // stream says nothing of all that.
 func TestPartitionsAreNoticed(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()

@@ -10,6 +10,7 @@ import (
 // TestPublicationMadeAnew drops the publication and makes it again: what the slot holds from
 // before cannot be decoded any more.
 func TestPublicationMadeAnew(t *testing.T) {
+	t.Parallel()
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.fill(50)
 	s, _ := b.run()

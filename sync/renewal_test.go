@@ -53,6 +53,7 @@ func (b *bench) release() (digest string) {
 // TestReanonymize: on command the classes are made anew, and readers see the old or
 // the new release and nothing between.
 func TestReanonymize(t *testing.T) {
+	t.Parallel()
 	b, s, stop := drifted(t, 400)
 	people := b.config.Tables[0].Relation.Name
 	before := b.release()
@@ -105,6 +106,7 @@ func TestReanonymize(t *testing.T) {
 // TestReanonymizeAtThreshold: the policy's threshold is enough, also after a restart,
 // when it is not known how the classes would be made afresh.
 func TestReanonymizeAtThreshold(t *testing.T) {
+	t.Parallel()
 	for name, restart := range map[string]bool{"running": false, "restarted": true} {
 		t.Run(name, func(t *testing.T) {
 			b, _, stop := drifted(t, 400)
@@ -136,6 +138,7 @@ func TestReanonymizeAtThreshold(t *testing.T) {
 // TestReanonymizeThroughEverything asks for new classes while tables change,
 // connections break and kproxy restarts: every request ends, and nothing is lost.
 func TestReanonymizeThroughEverything(t *testing.T) {
+	t.Parallel()
 	const rows, changes = 200, 150
 	b := newBench(t, pgtest.Shared(t), sourceTables)
 	b.config.Tables[0].Policy.Reanonymize = 0.02
@@ -179,6 +182,7 @@ func TestReanonymizeThroughEverything(t *testing.T) {
 // TestEveryModelAndMethodReanonymized does it with each method, each model, several
 // parts and persons, while the tables change.
 func TestEveryModelAndMethodReanonymized(t *testing.T) {
+	t.Parallel()
 	b := newLiveBench(t, liveTables(), 130)
 	s, _ := b.run()
 	r := rand.New(rand.NewPCG(6, 0))
@@ -221,6 +225,7 @@ func TestEveryModelAndMethodReanonymized(t *testing.T) {
 
 // TestRequestsThatCannotBeFulfilled end with the reason.
 func TestRequestsThatCannotBeFulfilled(t *testing.T) {
+	t.Parallel()
 	b, s, stop := drifted(t, 50)
 	nowhere := catalog.Name{Schema: "public", Relation: "nowhere"}
 	results, err := Reanonymize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{nowhere}, true, func([]Renewed) {})
@@ -258,6 +263,7 @@ func (a *awaited) Handle(ctx context.Context, r slog.Record) error {
 
 // TestBrokenRequests: publication goes on without the table of requests.
 func TestBrokenRequests(t *testing.T) {
+	t.Parallel()
 	warned := make(chan struct{})
 	b, s, _ := drifted(t, 50, func(c *Config) {
 		c.Logger = slog.New(&awaited{Handler: slog.NewTextHandler(t.Output(), nil), words: "no longer looked for", found: warned})

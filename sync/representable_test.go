@@ -30,6 +30,7 @@ func pinned(t *testing.T) *pgx.Conn {
 
 // TestRepresentable lets the server read what stands for a class.
 func TestRepresentable(t *testing.T) {
+	t.Parallel()
 	conn := pinned(t)
 	for _, test := range []struct {
 		sqlType, text, lower, upper string
@@ -98,6 +99,7 @@ func TestRepresentable(t *testing.T) {
 // TestRepresentableIsWhatIsStored takes random values of random types: without
 // bounds the server makes the same of the value itself.
 func TestRepresentableIsWhatIsStored(t *testing.T) {
+	t.Parallel()
 	conn := pinned(t)
 	r := rand.New(rand.NewPCG(1, 15))
 	instants, err := hierarchy.New(hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainTimestamp})

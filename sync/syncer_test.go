@@ -309,6 +309,7 @@ func (b *bench) fill(rows int) {
 }
 
 func TestRandomChanges(t *testing.T) {
+	t.Parallel()
 	const rows, rounds, changes = 300, 6, 60
 	for _, seed := range []uint64{1, 2, 3} {
 		t.Run(fmt.Sprintf("seed=%d", seed), func(t *testing.T) {

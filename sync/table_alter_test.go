@@ -73,6 +73,7 @@ func (b *bench) touch(table string) {
 // TestAlteredTables alters tables while kproxy applies. What the stream does not tell is
 // found and made good, or halts the table until a reload.
 func TestAlteredTables(t *testing.T) {
+	t.Parallel()
 	b := alteredTables(t)
 	s, _ := b.run()
 	b.settled(s)
@@ -103,6 +104,7 @@ func TestAlteredTables(t *testing.T) {
 
 // TestTablesAlteredWhileDown alters all tables while kproxy is down.
 func TestTablesAlteredWhileDown(t *testing.T) {
+	t.Parallel()
 	b := alteredTables(t)
 	s, stop := b.run()
 	b.settled(s)
@@ -139,6 +141,7 @@ func TestTablesAlteredWhileDown(t *testing.T) {
 
 // TestTypesChange changes the types of columns without a word in the stream.
 func TestTypesChange(t *testing.T) {
+	t.Parallel()
 	typed := func(name string) tableCase {
 		return tableCase{
 			name: name, ddl: "CREATE TABLE " + name + " (id int PRIMARY KEY, age int, mood mood, note ward, illness mood NOT NULL)",

@@ -18,6 +18,7 @@ func journal(name string) tableCase {
 
 // TestReplicaIdentities changes rows and keys of tables that are identified in every way.
 func TestReplicaIdentities(t *testing.T) {
+	t.Parallel()
 	composite := tableCase{
 		ddl:     "CREATE TABLE %s (age int, b text, illness text NOT NULL, a text, note text, PRIMARY KEY (b, a))",
 		numeric: []string{"age"}, sensitive: []string{"illness"}, insensitive: []string{"note"},
@@ -98,6 +99,7 @@ func TestReplicaIdentities(t *testing.T) {
 
 // TestNoIdentityIsRefused keeps tables out whose changed rows could not be found.
 func TestNoIdentityIsRefused(t *testing.T) {
+	t.Parallel()
 	b := tablesBench(t)
 	b.script("CREATE TABLE nothing (id int PRIMARY KEY, age int); ALTER TABLE nothing REPLICA IDENTITY NOTHING; CREATE TABLE keyless (id int, age int)")
 	relations, err := inspect.Relations(t.Context(), b.source, b.config.Reader)
@@ -119,6 +121,7 @@ func TestNoIdentityIsRefused(t *testing.T) {
 // TestIdentityChanges changes how rows are identified while kproxy applies: it goes on
 // rightly, or that table alone is halted and a reload heals it.
 func TestIdentityChanges(t *testing.T) {
+	t.Parallel()
 	indexed := func(name string) tableCase {
 		c := person(name)
 		return c.with("ALTER TABLE " + name + " ADD code text NOT NULL DEFAULT gen_random_uuid()::text; CREATE UNIQUE INDEX " + name + "_code ON " + name + " (code); ALTER TABLE " + name + " ADD tag uuid NOT NULL DEFAULT gen_random_uuid(); CREATE UNIQUE INDEX " + name + "_tag ON " + name + " (tag)")

@@ -8,6 +8,7 @@ import (
 
 // TestPartitions does to the partitions of tables what PostgreSQL can.
 func TestPartitions(t *testing.T) {
+	t.Parallel()
 	parted := func(name, more string) tableCase {
 		c := person(name)
 		c.ddl = onTable(`CREATE TABLE %T (id int, age int, note text, illness text NOT NULL, PRIMARY KEY (id)) PARTITION BY RANGE (id);
@@ -86,6 +87,7 @@ func TestPartitions(t *testing.T) {
 
 // TestTruncatedPartitionedTable has readers see a partitioned table empty at once.
 func TestTruncatedPartitionedTable(t *testing.T) {
+	t.Parallel()
 	c := person("parted")
 	c.ddl = `CREATE TABLE parted (id int PRIMARY KEY, age int, note text, illness text NOT NULL) PARTITION BY RANGE (id);
 		CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (0) TO (11); CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (11) TO (100)`

@@ -7,6 +7,7 @@ import (
 
 // TestPublicationAltered changes what the server sends.
 func TestPublicationAltered(t *testing.T) {
+	t.Parallel()
 	names := []string{"removed", "filtered", "narrowed", "whole"}
 	var cases []tableCase
 	for _, name := range names {
@@ -84,6 +85,7 @@ func TestPublicationAltered(t *testing.T) {
 
 // TestRightsAreLost takes rights from kproxy's roles and gives them back.
 func TestRightsAreLost(t *testing.T) {
+	t.Parallel()
 	b := tablesBench(t, person("people"), person("others"))
 	b.fillPersons(20, "people", "others")
 	s, stop := b.run()

@@ -8,6 +8,7 @@ import (
 // TestUnchangedToast leaves long values out of the stream in columns of every role: what
 // the store holds of them stays.
 func TestUnchangedToast(t *testing.T) {
+	t.Parallel()
 	long := func(name, more string) tableCase {
 		return tableCase{
 			name: name,

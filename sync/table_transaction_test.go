@@ -55,6 +55,7 @@ func TestTransactions(t *testing.T) {
 // TestPreparedTransactions commits in two phases: what is prepared is not seen, and a
 // table that is published meanwhile waits for it.
 func TestPreparedTransactions(t *testing.T) {
+	t.Parallel()
 	server, err := pgserver.Start(t.Context(), pgserver.Options{Settings: map[string]string{"max_prepared_transactions": "5"}})
 	if err != nil {
 		t.Fatal(err)

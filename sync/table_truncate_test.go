@@ -9,6 +9,7 @@ import (
 // TestTruncate empties tables in every way. Readers see those that were emptied together
 // empty at once, and never one that is filled again in the same transaction.
 func TestTruncate(t *testing.T) {
+	t.Parallel()
 	child := person("child").with("ALTER TABLE child ADD parent int REFERENCES parent; ALTER TABLE child ADD number bigint GENERATED ALWAYS AS IDENTITY")
 	guarded := person("guarded")
 	guarded.guarded = true

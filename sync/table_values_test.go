@@ -86,6 +86,7 @@ var valuesOf = []valueType{
 // TestValuesOfEveryType copies, streams, updates and loads values of every type, in
 // tables with a key, and in tables whose rows are told apart by their texts.
 func TestValuesOfEveryType(t *testing.T) {
+	t.Parallel()
 	b := &bench{t: t, dsn: pgtest.Database(t, pgtest.Shared(t))}
 	b.source = b.connect()
 	b.script(valueTypesDDL + person("beat").ddl)
@@ -194,6 +195,7 @@ func (b *bench) insertValues(v valueTable, from int) {
 
 // TestAwkwardAttributes generalizes extreme values.
 func TestAwkwardAttributes(t *testing.T) {
+	t.Parallel()
 	quasi := func(name, of, kind string) tableCase {
 		c := tableCase{name: name, ddl: fmt.Sprintf("CREATE TABLE %s (id int PRIMARY KEY, v %s, illness text NOT NULL)", name, of), sensitive: []string{"illness"}}
 		if kind == "numeric" {
@@ -265,6 +267,7 @@ func TestAwkwardAttributes(t *testing.T) {
 
 // TestKeysOfEveryType finds rows by keys of many types.
 func TestKeysOfEveryType(t *testing.T) {
+	t.Parallel()
 	server := pgtest.Shared(t)
 	b := &bench{t: t, dsn: pgtest.Database(t, server)}
 	b.source = b.connect()
@@ -329,6 +332,7 @@ func TestKeysOfEveryType(t *testing.T) {
 
 // TestOtherEncodings protects tables of databases that do not speak UTF-8.
 func TestOtherEncodings(t *testing.T) {
+	t.Parallel()
 	for encoding, texts := range map[string][]string{
 		"LATIN1":    {"äöü", "ÿ", "¤", "\u0080\u009f", "", `\`},
 		"EUC_JP":    {"日本", "あ", "ｶﾅ", "表\\", "丂"},
