@@ -146,6 +146,9 @@ func rank(group string) int {
 
 func found(c *config.Config, f inspect.Finding) Found {
 	one := Found{Severity: f.Severity, Code: f.Code, Column: f.Column, What: f.What, Fix: f.Fix, Form: formOf(f.Fix)}
+	if meant := meantName.FindStringSubmatch(f.Fix); meant != nil && f.Table != (catalog.Name{}) {
+		one.Fix = "write " + meant[1] + " in place of " + f.Table.String()
+	}
 	var at config.Position
 	if f.Table != (catalog.Name{}) {
 		one.Table = f.Table.String()
@@ -183,6 +186,7 @@ func groupOf(c *config.Config, name catalog.Name) string {
 
 var (
 	sqlFix     = regexp.MustCompile(`^(ALTER|GRANT|REVOKE|CREATE|DROP|SELECT|DELETE|UPDATE|COMMENT|SET|RESET|BEGIN|DO|REASSIGN) `)
+	meantName  = regexp.MustCompile(`^did you mean (.+)\?$`)
 	commandFix = regexp.MustCompile(`^(?:run )?'?kproxy ([a-z]+)'?$`)
 )
 

@@ -204,6 +204,7 @@ tables:
 	e := Examined(cfg, inspect.Report{
 		{Severity: inspect.Warning, Code: "too-few", Table: table, What: "is small", Fix: "wait"},
 		{Severity: inspect.Error, Code: "policy", Table: table, Column: "age", What: "is a text", Fix: "write hierarchy: categorical"},
+		{Severity: inspect.Error, Code: inspect.CodeTableMissing, Table: table, What: "there is no such relation", Fix: "did you mean public.tt?"},
 		{Severity: inspect.Error, Code: "owner-missing", What: "there is no role o", Fix: "run kproxy setup"},
 		{Severity: inspect.Error, Code: "raw-grant", Table: catalog.Name{Schema: "public", Relation: "u"}, What: "is open", Fix: "REVOKE SELECT ON u FROM r"},
 	})
@@ -218,10 +219,12 @@ what the reader role can reach
 table public.t
   error: k.yaml:9: column age: is a text [policy]
     fix: write hierarchy: categorical
+  error: k.yaml:6: there is no such relation [table-missing]
+    fix: write public.tt in place of public.t
   warning: k.yaml:6: is small [too-few]
     fix: wait
 `
-	if got := e.String(); got != want || e.OK || e.Alone || len(e.Errors().Findings) != 3 {
+	if got := e.String(); got != want || e.OK || e.Alone || len(e.Errors().Findings) != 4 {
 		t.Errorf("it says\n%s", got)
 	}
 	if e := Examined(cfg, nil); !e.OK || e.String() != "" || e.Findings == nil {
