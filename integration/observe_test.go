@@ -140,7 +140,16 @@ func TestObservation(t *testing.T) {
 		}
 	}
 
-	t.Log("rotation")
+	testAuditRotation(t, s, conn, log)
+	testDatabaseGoneAndBack(t, server, metrics)
+	if code := p.end(t, syscall.SIGTERM); code != 0 {
+		t.Errorf("the exit code is %d", code)
+	}
+}
+
+// testAuditRotation moves the audit log away and reloads.
+func testAuditRotation(t *testing.T, s *site, conn *pgx.Conn, log string) {
+	t.Helper()
 	if err := os.Rename(log, log+".1"); err != nil {
 		t.Fatal(err)
 	}
@@ -148,8 +157,11 @@ func TestObservation(t *testing.T) {
 	eventually(t, "there is another audit log", func() bool { _, err := os.Stat(log); return err == nil })
 	_, _ = conn.Exec(t.Context(), "SELECT 1 FROM wards")
 	eventually(t, "it is written", func() bool { return len(readAudit(t, log)) > 0 })
+}
 
-	t.Log("the database is gone, and comes back")
+// testDatabaseGoneAndBack asks the probes meanwhile.
+func testDatabaseGoneAndBack(t *testing.T, server *pgserver.Server, metrics string) {
+	t.Helper()
 	ready := func() (int, string) { return get(t, metrics, "/readyz") }
 	if status, text := ready(); status != http.StatusOK || !strings.Contains(text, `"ready":true`) {
 		t.Errorf("ready: %d %s", status, text)
@@ -168,9 +180,6 @@ func TestObservation(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "it is ready again", func() bool { status, _ := ready(); return status == http.StatusOK })
-	if code := p.end(t, syscall.SIGTERM); code != 0 {
-		t.Errorf("the exit code is %d", code)
-	}
 }
 
 // TestUnwritableAuditLogRefuses writes to a disk that is always full.

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,7 +68,7 @@ func New(o Options) *Observer {
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
-	observer.metrics = append(r.all, asked...)
+	observer.metrics = slices.Concat(r.all, asked)
 	return observer
 }
 

@@ -26,7 +26,8 @@ type diary struct {
 	// The unnamed statement and portal.
 	statement, portal followed
 
-	began    time.Duration // when the message that is decided on came, after epoch; 0 = none is
+	moment   time.Duration // after epoch, as read for the input that is at hand; 0 = not yet
+	began    time.Duration // when the message that is decided on came; 0 = none is
 	received int64         // bytes of the server's messages
 	told     int64         // of them, those of statements that are done
 }
@@ -70,7 +71,7 @@ func newDiary(to Observer) *diary {
 // look takes note that a message is decided on, perhaps not for the first time.
 func (d *diary) look() {
 	if d != nil && d.began == 0 {
-		d.began = time.Since(epoch)
+		d.began = d.now()
 	}
 }
 
@@ -81,12 +82,30 @@ func (d *diary) looked() {
 	}
 }
 
-// now is a moment for took; it is only looked at where there is a diary.
-func (d *diary) now() time.Duration {
-	if d == nil {
-		return 0
+// turn takes note that other input is at hand. To read the clock costs as much as all else
+// that is noted: it is read once for what has come together.
+func (d *diary) turn() {
+	if d != nil {
+		d.moment = 0
 	}
-	return time.Since(epoch)
+}
+
+// now is the moment, after epoch.
+func (d *diary) now() time.Duration {
+	if d.moment == 0 {
+		d.moment = time.Since(epoch)
+	}
+	return d.moment
+}
+
+// ruled takes note of what the Gate has said at once, which took until now.
+func (d *diary) ruled(r *ruling) {
+	if d == nil {
+		return
+	}
+	began := d.now()
+	d.moment = 0
+	r.took = d.now() - began
 }
 
 // note takes note of a message that was pushed.
@@ -95,7 +114,7 @@ func (d *diary) note(p *pipeline, e entry) {
 		return
 	}
 	e.message, e.came = p.sent, d.began
-	e.began = time.Since(epoch)
+	e.began = d.now()
 	if e.came == 0 {
 		e.came = e.began
 	}
@@ -313,6 +332,7 @@ func (d *diary) abandon(state string) {
 	if d == nil {
 		return
 	}
+	d.turn()
 	state = cmp.Or(state, stateConnectionFailure)
 	for ; d.sent.len() > 0; d.sent.pop() {
 		switch e := d.sent.at(0); e.kind {
@@ -326,7 +346,7 @@ func (d *diary) abandon(state string) {
 
 // tell tells of a statement that is done.
 func (d *diary) tell(e *entry, phase Phase, rows int64, state string) {
-	now := time.Since(epoch)
+	now := d.now()
 	a := &d.answer
 	a.Client, a.Phase, a.Rows, a.SQLState = d.client, phase, rows, state
 	a.At, a.Waited, a.Serving = epoch.Add(now), e.began-e.came, now-e.began

@@ -15,6 +15,31 @@ func (idleObserver) Rejected(Rejection)            {}
 func (idleObserver) Canceled(bool)                 {}
 func (idleObserver) Connected(time.Duration, bool) {}
 
+// BenchmarkRelayAlone is what a session does without connections, with an Observer and
+// without.
+func BenchmarkRelayAlone(b *testing.B) {
+	for name, observer := range map[string]Observer{"unobserved": nil, "observed": idleObserver{}} {
+		for kind, e := range map[string]exchange{"simple": plain, "prepared": boundTo("S_2")} {
+			b.Run(kind+"/"+name, func(b *testing.B) {
+				config := Config{Gate: passingGate{}, Observer: observer}.withDefaults()
+				r := newRelay(&config, "ann", fakeState{}, nil)
+				var out outlet
+				b.ReportAllocs()
+				for b.Loop() {
+					if _, _, err := r.fromClient(e.request, &out); err != nil {
+						b.Fatal(err)
+					}
+					out.clear()
+					if _, _, err := r.fromServer(e.response, &out); err != nil {
+						b.Fatal(err)
+					}
+					out.clear()
+				}
+			})
+		}
+	}
+}
+
 func BenchmarkObservedSimple(b *testing.B) { benchmarkObserved(b, idleObserver{}, plain, plain) }
 
 func BenchmarkObservedPrepared(b *testing.B) {

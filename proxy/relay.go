@@ -89,11 +89,13 @@ func newRelay(config *Config, user string, state State, reported map[string]stri
 // returns how much of in it has taken, and how much there must be of what is left for
 // anything to happen; 0 if a message waits.
 func (r *relay) fromClient(in []byte, out *outlet) (taken, need int, err error) {
+	r.diary.turn()
 	return r.up.run(in, out, handler{look: r.lookClient, decide: r.forward})
 }
 
 // fromServer takes what the server has sent, and gathers what the client is to get.
 func (r *relay) fromServer(in []byte, out *outlet) (taken, need int, err error) {
+	r.diary.turn()
 	return r.down.run(in, out, handler{look: r.lookServer, decide: r.deliver})
 }
 
@@ -139,7 +141,7 @@ type ruling struct {
 	refused   *refusal
 	early     bool // it was asked while earlier segments had not ended
 
-	took     time.Duration // the Gate, where there is a diary
+	took     time.Duration // the Gate; of what it need not think about, where there is a diary
 	recalled bool          // it need not think
 }
 
@@ -184,10 +186,11 @@ func (r *relay) rule(sql string, in State) (ruling, bool) {
 func (r *relay) decideQuickly(sql string, in State) (ruling, bool) {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	began := r.diary.now()
 	statement, refused, known := r.config.decideQuickly(sql, in)
 	r.noteReads(statement)
-	return ruling{sql: sql, statement: statement, refused: refused, recalled: true, took: r.diary.now() - began}, known
+	quick := ruling{sql: sql, statement: statement, refused: refused, recalled: true}
+	r.diary.ruled(&quick)
+	return quick, known
 }
 
 // decideAndNote asks the Gate and notes what the statement reads. Both happen under one
@@ -196,10 +199,10 @@ func (r *relay) decideQuickly(sql string, in State) (ruling, bool) {
 func (r *relay) decideAndNote(sql string, in State) ruling {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	began := r.diary.now()
+	began := time.Now()
 	statement, refused := r.config.decide(sql, in)
 	r.noteReads(statement)
-	return ruling{sql: sql, statement: statement, refused: refused, took: r.diary.now() - began}
+	return ruling{sql: sql, statement: statement, refused: refused, took: time.Since(began)}
 }
 
 // noteReads takes note of what a statement reads; r.reading is held.
