@@ -7,8 +7,8 @@ import (
 )
 
 // memo remembers what is dear to find out. However many ask, it is found out by one at a
-// time, and rests ten times as long as that took at least: looking at figures takes a
-// tenth of a connection's time at most.
+// time, and rests ten times as long as that took, half a minute at most: looking at
+// figures takes a tenth of a connection's time, unless it takes longer than three seconds.
 type memo[T any] struct {
 	mutex sync.Mutex
 	known bool
@@ -19,7 +19,7 @@ type memo[T any] struct {
 const (
 	memoLeast = 2 * time.Second
 	memoRest  = 10
-	memoMost  = 10 * time.Minute
+	memoMost  = 30 * time.Second
 )
 
 // get returns what is known or finds it out. A failure is not remembered.

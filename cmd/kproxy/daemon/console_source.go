@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -43,6 +44,9 @@ const consolePatience = 60 * time.Second
 
 // Overview reads what `kproxy status` does, and the last figures.
 func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) {
+	if known, ok := s.overview.peek(); ok && s.changed(known.Tables) {
+		s.overview.forget()
+	}
 	return s.overview.get(ctx, func(ctx context.Context) (console.Overview, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()
@@ -57,6 +61,20 @@ func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) 
 		o := s.overviewOf(c, stored)
 		return o, s.addFigures(ctx, c, &o)
 	})
+}
+
+// changed tells whether tables are in other states than is remembered: that somebody is
+// needed must be seen at once.
+func (s *consoleSource) changed(known []console.Release) bool {
+	tables := s.d.syncer.Status().Tables
+	for _, t := range s.config().Policy.Tables {
+		now, there := tables[t.Table]
+		i := slices.IndexFunc(known, func(r console.Release) bool { return r.Table == t.Table.String() })
+		if i < 0 || there && now.State.String() != known[i].State {
+			return true
+		}
+	}
+	return false
 }
 
 // withoutStore is the overview while the private store cannot be read.

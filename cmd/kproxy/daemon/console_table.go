@@ -31,6 +31,11 @@ func (s *consoleSource) Table(ctx context.Context, name string) (console.Table, 
 		s.tables[name] = known
 	}
 	s.mutex.Unlock()
+	if shown, ok := known.peek(); ok {
+		if now, there := s.d.syncer.Status().Tables[c.Policy.Tables[i].Table]; there && now.State.String() != shown.State {
+			known.forget()
+		}
+	}
 	return known.get(ctx, func(ctx context.Context) (console.Table, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,8 +73,9 @@ func recordProofs(ctx context.Context, c *config.Config, report verify.Report) e
 	if err := prepareChronicle(ctx, conn); err != nil {
 		return err
 	}
-	for i, t := range report {
-		if i >= len(c.Policy.Tables) || t.Generation == 0 {
+	for _, t := range report {
+		i := slices.IndexFunc(c.Policy.Tables, func(p catalog.TablePolicy) bool { return p.Table.String() == t.Table })
+		if i < 0 || t.Generation == 0 {
 			continue // never published
 		}
 		name := c.Policy.Tables[i].Table
@@ -145,16 +147,18 @@ func (d *Daemon) prove(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		c := d.effective.Load()
-		if c.Verify.Every == 0 || time.Now().Before(rested) || d.syncer.Status().State != ksync.Streaming {
+		c, status := d.effective.Load(), d.syncer.Status()
+		if c.Verify.Every == 0 || time.Now().Before(rested) || status.State != ksync.Streaming {
 			continue
 		}
+		// A table that is withdrawn cannot be proved, and keeps no other from being.
+		shown := func(name catalog.Name) bool { return status.Tables[name].State == ksync.Published }
 		began := time.Now()
-		if due, err := proofIsDue(ctx, c); err != nil || !due {
+		if due, err := proofIsDue(ctx, c, shown); err != nil || !due {
 			rested = time.Now().Add(time.Second + provingRest*time.Since(began))
 			continue
 		}
-		if err := d.proveOnce(ctx, c); err != nil && ctx.Err() == nil {
+		if err := d.proveOnce(ctx, c, shown); err != nil && ctx.Err() == nil {
 			d.Logger.Error("the releases could not be proved", "error", err)
 			rested = time.Now().Add(c.Verify.Every)
 			continue
@@ -163,9 +167,9 @@ func (d *Daemon) prove(ctx context.Context) {
 	}
 }
 
-// proofIsDue tells whether some table's last proof is of long ago, by the server's clock:
+// proofIsDue tells whether the last proof of some table that is shown is of long ago, by the server's clock:
 // the store is what all processes share.
-func proofIsDue(ctx context.Context, c *config.Config) (due bool, err error) {
+func proofIsDue(ctx context.Context, c *config.Config, shown func(catalog.Name) bool) (due bool, err error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return false, err
@@ -180,15 +184,15 @@ func proofIsDue(ctx context.Context, c *config.Config) (due bool, err error) {
 		return false, err
 	}
 	for _, t := range c.Policy.Tables {
-		if p, proved := proofs[t.Table]; !proved || now.Sub(p.At) >= c.Verify.Every {
+		if p, proved := proofs[t.Table]; shown(t.Table) && (!proved || now.Sub(p.At) >= c.Verify.Every) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-func (d *Daemon) proveOnce(ctx context.Context, c *config.Config) error {
-	report, err := verifyAll(ctx, c)
+func (d *Daemon) proveOnce(ctx context.Context, c *config.Config, shown func(catalog.Name) bool) error {
+	report, err := verifyTables(ctx, c, shown)
 	if err != nil {
 		return err
 	}
