@@ -74,23 +74,29 @@ func TestLinks(t *testing.T) {
 	}
 }
 
-// TestEveryPageIsFound follows the links of docs/README.md to all pages.
+// TestEveryPageIsFound follows the links of docs/README.md, and of pages that it leads to,
+// to all pages.
 func TestEveryPageIsFound(t *testing.T) {
 	t.Parallel()
-	linked := make(map[string]bool)
-	all := pages(t)
-	for _, p := range all {
-		if p.path != "docs/README.md" {
-			continue
-		}
-		for _, found := range link.FindAllStringSubmatch(p.prose, -1) {
-			path, _, _ := strings.Cut(found[1], "#")
-			linked[filepath.Join("docs", path)] = true
+	all := make(map[string]page)
+	for _, p := range pages(t) {
+		all[p.path] = p
+	}
+	const index = "docs/README.md"
+	found := map[string]bool{index: true, "README.md": true}
+	for queue := []string{index}; len(queue) > 0; queue = queue[1:] {
+		for _, target := range link.FindAllStringSubmatch(all[queue[0]].prose, -1) {
+			path, _, _ := strings.Cut(target[1], "#")
+			path = filepath.Join(filepath.Dir(queue[0]), path)
+			if _, isPage := all[path]; isPage && !found[path] {
+				found[path] = true
+				queue = append(queue, path)
+			}
 		}
 	}
-	for _, p := range all {
-		if p.path != "docs/README.md" && p.path != "README.md" && !linked[p.path] {
-			t.Errorf("docs/README.md does not lead to %s", p.path)
+	for path := range all {
+		if !found[path] {
+			t.Errorf("%s does not lead to %s", index, path)
 		}
 	}
 }
