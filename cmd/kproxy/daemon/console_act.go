@@ -71,7 +71,7 @@ func reloadAll(ctx context.Context, c *config.Config) ([]string, error) {
 	}
 	var results []string
 	for _, a := range answers {
-		said := a.Process + ": " + strings.ReplaceAll(a.Changes.String(), "\n", "; ")
+		said := a.Process + ": " + strings.ReplaceAll(a.String(), "\n", "; ")
 		if a.Refused != "" {
 			said = a.Process + " refuses the new configuration and goes on with the old one: " + a.Refused
 		}

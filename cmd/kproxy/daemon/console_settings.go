@@ -48,7 +48,8 @@ func settingsOf(key string, v reflect.Value) []console.Setting {
 	case reflect.Struct:
 		for i := range v.NumField() {
 			field := v.Type().Field(i)
-			if field.IsExported() && !(field.Name == "Tables" && key == "") {
+			policies := field.Name == "Tables" && key == "" // which stand on the tables' pages
+			if field.IsExported() && !policies {
 				within := key
 				if field.Name != "Connection" { // whose keys stand beside the others in the file
 					within = joined(key, settingKey(field.Name))

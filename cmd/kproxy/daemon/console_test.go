@@ -153,8 +153,8 @@ func TestListenersAreBounded(t *testing.T) {
 		second <- err
 	}()
 	select {
-	case <-second:
-		t.Fatal("a second connection was accepted")
+	case err := <-second:
+		t.Fatalf("a second connection was accepted: %v", err)
 	case <-time.After(20 * time.Millisecond):
 	}
 	_ = first.Close()
