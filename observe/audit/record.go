@@ -16,7 +16,6 @@ const (
 	Begin     Event = "begin"     // a session
 	End       Event = "end"       // of a session
 	Rejected  Event = "rejected"  // a connection that did not become a session
-	Canceled  Event = "cancel"    // a cancel request
 )
 
 // Record is a line of the log.
