@@ -13,15 +13,13 @@ type deed struct {
 	What, Price string
 	// Tables says that it is for one table, Levels that it takes a log level.
 	Tables, Levels bool
-	// Immediate says that it is for tables with immediate updates only.
-	Immediate bool
 }
 
 var deeds = []deed{
 	{Name: "reload", Title: "Reload the configuration", What: "Every kproxy on the database reads its file again and takes it over, or refuses it as a whole.", Price: "Sessions go on, unless their user is gone or what they have read is no longer published."},
 	{Name: "loglevel", Title: "Set the log level", What: "This process logs from another level on, until the configuration is reloaded or it ends.", Price: "Debug writes much.", Levels: true},
 	{Name: "resync", Title: "Resynchronize", What: "The table is compared with its source, and the difference is applied. It lifts a table out of withdrawal where that can be done.", Price: "Reads the source table and the private store as a whole.", Tables: true},
-	{Name: "reanonymize", Title: "Reanonymize", What: "All classes are made anew and published at once, where that loses less information.", Price: "Takes as long as publishing the table. Readers who compare versions see two releases of the same records.", Tables: true, Immediate: true},
+	{Name: "reanonymize", Title: "Reanonymize", What: "All classes of a table with immediate updates are made anew and published at once, where that loses less information.", Price: "Takes as long as publishing the table. Readers who compare versions see two releases of the same records.", Tables: true},
 	{Name: "rebuild", Title: "Rebuild", What: "The table is published afresh from its source.", Price: "For a guarded table it starts a new lineage: readers who compare the new release with the old one may single people out.", Tables: true},
 }
 

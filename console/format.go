@@ -23,9 +23,7 @@ var functions = template.FuncMap{
 	"machine":  func(t time.Time) string { return t.UTC().Format(time.RFC3339) },
 	"path":     url.PathEscape,
 	"hundred":  func(f *float64) string { return strconv.FormatFloat(100**f, 'f', 1, 64) },
-	"sum":      func(a, b int) int { return a + b },
 	"plain":    func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) },
-	"lines":    func(text string) []string { return strings.Split(strings.TrimSpace(text), "\n") },
 	"panel":    func(p page, v any) panel { return panel{p, v} },
 }
 
