@@ -27,7 +27,7 @@ MATRIX   := ./pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race test test-matrix regress suites chaos speed lint bench nightly fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race test test-matrix regress suites bi chaos speed lint bench nightly fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -70,6 +70,9 @@ regress: compiler postgres ## compare PostgreSQL 15's own regression tests, stra
 suites: compiler postgres ## compare the test suites of pgx, lib/pq and libpq's pipelines, straight and through kproxy (Debian: fetches the last into .regress)
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 30m -v -suites.all -suites.libpq "$$folder" $(ARGS)
+
+bi: compiler postgres ## have Cube, Evidence and LibreOffice work through kproxy (npm fetches 800 MB the first time)
+	$(GO) test ./integration/bi -count 1 -timeout 9m -v -bi.all $(ARGS)
 
 speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
 	$(GO) run ./integration/speed -kproxy kproxy=bin/kproxy $(ARGS)

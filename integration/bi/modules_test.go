@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// project is a folder of testdata as its tool works in it: a copy, in a new folder whose
-// parent has the modules that npm installs as package-lock.json pins them.
+// project is a folder of testdata as its tool works in it: a copy, in a new folder with
+// the modules that npm installs as package-lock.json pins them.
 func project(t *testing.T, name string) string {
 	t.Helper()
 	need(t, "nodejs and npm", installed("node") && installed("npm"))
@@ -36,6 +36,10 @@ func project(t *testing.T, name string) string {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	if err := os.CopyFS(folder, os.DirFS(source)); err != nil {
+		t.Fatal(err)
+	}
+	// Some tools look for modules beside their project and not above it.
+	if err := os.Symlink(filepath.Join("..", "node_modules"), filepath.Join(folder, "node_modules")); err != nil {
 		t.Fatal(err)
 	}
 	return folder
