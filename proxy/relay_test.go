@@ -198,6 +198,10 @@ func TestParametersAreMapped(t *testing.T) {
 	if got := conn.PgConn().ParameterStatus("TimeZone"); got != "UTC" {
 		t.Error(got)
 	}
+	// What the server reports of this one is not UTF8, which it is.
+	if _, err := conn.Exec(deadline(t), "SET client_encoding = 'UNICODE'"); err != nil || conn.PgConn().ParameterStatus("client_encoding") != "UNICODE" {
+		t.Errorf("the encoding is %q, %v", conn.PgConn().ParameterStatus("client_encoding"), err)
+	}
 	for _, sql := range []string{"SET client_encoding = latin1", "SET standard_conforming_strings = off"} {
 		w := p.loginWire(t)
 		w.send(&oldproto.Query{String: sql})
