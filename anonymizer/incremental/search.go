@@ -60,7 +60,7 @@ func (s *search) visit(n int32) {
 	pair := s.boxes[int(near)*words:][:2*words]
 	first, second := s.target.to(pair[:words]), s.target.to(pair[words:])
 	s.looked += 2
-	if second < first || second == first && s.tree.nodes[far].oldest < s.tree.nodes[near].oldest {
+	if second < first || second == first && s.beyond(at) {
 		near, far, first, second = far, near, second, first
 	}
 	if first <= s.limit && !s.tooYoung(s.tree.nodes[near].oldest) {
@@ -69,6 +69,16 @@ func (s *search) visit(n int32) {
 	if second <= s.limit && !s.tooYoung(s.tree.nodes[far].oldest) {
 		s.visit(far)
 	}
+}
+
+// beyond reports whether the target lies on the second side of the plane that divides a
+// node. Where it lies in the boxes of both, as it does far above the leaves, the class
+// that leaves the fewest others to compare is there.
+func (s *search) beyond(at *node) bool {
+	if at.across == byAge {
+		return false // the older ones come first
+	}
+	return int64(2*laneOf(s.target, int(at.across), 0)) >= at.plane
 }
 
 // tooYoung reports whether only an older class can be better.

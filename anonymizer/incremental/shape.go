@@ -129,18 +129,18 @@ func (t *tree) shape(ctx context.Context, n int32, of []int32) {
 }
 
 // halve orders classes so that those before the returned index lie on one side of it,
-// on the attribute on which their middles lie farthest apart. Equal ones stay together:
+// on the attribute on which their middles vary most. Equal ones stay together:
 // where that leaves less than a quarter to one side, the next attribute is tried.
 // Where classes lie at one place, the older ones come first.
 func (t *tree) halve(middle box, of []int32) (half int, across int32) {
 	var wide []wideAttribute
 	for a := range t.frame.unit {
 		// Rounding makes two units of equal middles.
-		if width := laneOf(middle, a, 1) - laneOf(middle, a, 0); width > 2 {
-			wide = append(wide, wideAttribute{int32(a), width})
+		if laneOf(middle, a, 1)-laneOf(middle, a, 0) > 2 {
+			wide = append(wide, wideAttribute{int32(a), t.variance(int32(a), of)})
 		}
 	}
-	slices.SortStableFunc(wide, func(a, b wideAttribute) int { return b.width - a.width })
+	slices.SortStableFunc(wide, func(a, b wideAttribute) int { return cmp.Compare(b.variance, a.variance) })
 	for _, w := range wide {
 		if half, even := t.halveAcross(w.attribute, of); even {
 			return half, w.attribute
@@ -156,7 +156,20 @@ func (t *tree) halve(middle box, of []int32) (half int, across int32) {
 
 type wideAttribute struct {
 	attribute int32
-	width     int
+	variance  float64
+}
+
+// variance is that of the keys, across an attribute, of some of what is shaped. How far
+// apart the outermost two lie says little of the others.
+func (t *tree) variance(across int32, of []int32) float64 {
+	s, sum, squares := &t.shaping, 0.0, 0.0
+	for _, j := range of {
+		key := float64(key(across, s.covers[int(j)*t.words:][:t.words], 0))
+		sum += key
+		squares += key * key
+	}
+	mean := sum / float64(len(of))
+	return squares/float64(len(of)) - mean*mean
 }
 
 // halveAcross is halve for one attribute; even reports whether equal ones stay
