@@ -159,12 +159,23 @@ func (c *copies) appendMember(text []byte, id incremental.RecordID) []byte {
 	return append(text, c.pages[id/copyPageRecords].texts[id%copyPageRecords]...)
 }
 
+// quoted says that a value must be quoted, or escaped.
+func quoted(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '"', '\\', ',', '(', ')', '\n', '\r', '\t':
+			return true
+		}
+	}
+	return false
+}
+
 // appendMemberField appends a value of a member; NULL is nothing at all.
 func appendMemberField(text []byte, v value) []byte {
 	if v.null {
 		return text
 	}
-	if v.text != "" && !strings.ContainsAny(v.text, "\"\\,()\n\r\t") {
+	if v.text != "" && !quoted(v.text) {
 		return append(text, v.text...)
 	}
 	text = append(text, fieldQuote...)

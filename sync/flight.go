@@ -40,6 +40,9 @@ const (
 	// mostFlights is how many are under way, so that the server need not wait for the
 	// next one.
 	mostFlights = 2
+	// aheadRows is from how many changes on a group without more behind it is settled
+	// before the one before it has landed.
+	aheadRows = mostGroupRows / 12
 	// queuedOrders bounds the orders of a group that wait for the server, so that all
 	// of a usual group's do. A large transaction has more than fit into memory, and
 	// waits for them.

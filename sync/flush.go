@@ -33,10 +33,23 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 			return err
 		}
 		return a.pause(ctx)
-	case !a.isFull() && (len(a.flights) > 0 || a.more && time.Since(a.since) < max(groupTime, a.wrote)):
+	case !a.isComplete():
 		return nil
 	}
 	return a.depart(ctx, a.end)
+}
+
+// isComplete says that the group need not wait for more of the stream. While another one
+// is on its way, it is settled ahead where it is worth a flight and nothing else has come.
+func (a *applier) isComplete() bool {
+	switch {
+	case a.isFull():
+		return true
+	case len(a.flights) == 0:
+		return !a.more || time.Since(a.since) >= max(groupTime, a.wrote)
+	default:
+		return !a.more && a.rows >= aheadRows && len(a.flights) < mostFlights && !a.catchesUp()
+	}
 }
 
 // isFull says that the group is as large as memory and readers' patience allow.

@@ -190,7 +190,8 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 	rand.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
 	var members []incremental.RecordID
 	var texts []value
-	var shown, rows []byte
+	var shown []byte
+	rows := newRows()
 	for _, class := range classes {
 		members = part.partition.AppendMembers(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -211,7 +212,7 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 		}
 		if len(rows) >= copyBytes {
 			to.Copy(into, rows)
-			rows = make([]byte, 0, copyBytes+copyBytes/8)
+			rows = newRows()
 		}
 	}
 	to.Copy(into, rows)

@@ -13,7 +13,31 @@ import (
 const sinkRows = 4 * writeChunk
 
 // copyBytes is about how many bytes of rows are sent at once.
-const copyBytes = 4 << 20
+const copyBytes = 1 << 20
+
+// sentRows are buffers of rows that were sent, to be filled again.
+var sentRows = make(chan []byte, 16)
+
+// newRows is an empty buffer for rows; who hands it to a sink has it no more.
+func newRows() []byte {
+	select {
+	case rows := <-sentRows:
+		return rows[:0]
+	default:
+		return nil
+	}
+}
+
+// reuseRows keeps a buffer of about copyBytes.
+func reuseRows(rows []byte) {
+	if cap(rows) < copyBytes || cap(rows) > 2*copyBytes {
+		return
+	}
+	select {
+	case sentRows <- rows:
+	default:
+	}
+}
 
 // sink gathers statements for the server, many for one round trip, and delivers them.
 // What goes wrong is told at its end, without quoting values.
@@ -41,6 +65,7 @@ func (d delivery) send(ctx context.Context, tx pgx.Tx) (err error) {
 	if err != nil {
 		return fmt.Errorf("writing the private store: %w", withoutValues(err))
 	}
+	reuseRows(d.rows)
 	return nil
 }
 
@@ -68,7 +93,11 @@ func (s *sink) Queue(sql string, arguments ...any) {
 
 // Copy adds rows for a table, in COPY's text form, which the sink keeps.
 func (s *sink) Copy(into string, rows []byte) {
-	if s.send(); s.err == nil && len(rows) > 0 {
+	if len(rows) == 0 {
+		reuseRows(rows)
+		return
+	}
+	if s.send(); s.err == nil {
 		s.err = s.deliver(delivery{into: into, rows: rows})
 	}
 }

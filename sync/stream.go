@@ -26,7 +26,7 @@ const (
 	// and queued how many such batches wait for it.
 	batchMost  = 256
 	batchBytes = 64 << 10
-	queued     = 16
+	queued     = 256
 )
 
 const (

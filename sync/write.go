@@ -19,11 +19,18 @@ const writeChunk = 5000
 // state of its partition. It belongs to the transaction that also moves the position.
 // What is queued does not change when the table does.
 func (t *table) write(ctx context.Context, to *sink) error {
+	placed := len(t.keptPlaces()) > 0
+	if !placed {
+		t.writeRows(to, nil)
+		to.send() // the server has something to do while the classes are settled
+	}
 	if err := t.stage.settle(ctx, t.clock()); err != nil {
 		return err
 	}
-	t.writeRows(to, t.stage.place)
-	t.writePlaces(to)
+	if placed {
+		t.writeRows(to, t.stage.place)
+		t.writePlaces(to)
+	}
 	t.stage.writeRelease(to)
 	sql, arguments := t.statusUpdate()
 	to.Queue(sql, arguments...)
@@ -55,10 +62,15 @@ func (t *table) spill(ctx context.Context, to *sink) error {
 	return to.close()
 }
 
-// writeRows writes the rows of the private store; place tells where new ones stand.
+// writeRows writes the rows of the private store; place tells where new ones stand, in a
+// table that keeps that.
 func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
-	t.writeDeletes(to)
-	t.writeInserts(to, place)
+	if len(t.keptPlaces()) == 0 {
+		t.sendRows(to)
+	} else {
+		t.writeDeletes(to, t.deleted)
+		t.writeInserts(to, place)
+	}
 	t.writeUpdates(to)
 }
 
@@ -74,13 +86,13 @@ func (t *table) statusUpdate() (sql string, arguments []any) {
 	}
 }
 
-func (t *table) writeDeletes(batch *sink) {
+func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
 	if t.truncated {
 		// DELETE, not TRUNCATE: readers of the release are never locked out.
 		batch.Queue("DELETE FROM " + t.recordsTable())
 		return
 	}
-	for ids := range slices.Chunk(t.deleted, writeChunk) {
+	for ids := range slices.Chunk(deleted, writeChunk) {
 		batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.recordsTable(), recordColumn), recordNumbers(ids))
 	}
 }
@@ -93,10 +105,6 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 		}
 	}
 	slices.Sort(ids)
-	if len(t.keptPlaces()) == 0 {
-		t.sendInserts(batch, ids)
-		return
-	}
 	casts, names := make([]string, len(t.columns)), make([]string, len(t.columns))
 	for i, c := range t.columns {
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
@@ -116,29 +124,49 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 	}
 }
 
-// sendInserts writes new rows that tell no places.
-func (t *table) sendInserts(to *sink, ids []incremental.RecordID) {
+// sendRows writes the rows of a table whose records do not tell their places. A changed
+// row of which all values are known is deleted and sent as a new one is: that takes the
+// server half of what an UPDATE does.
+func (t *table) sendRows(to *sink) {
+	gone := slices.Clone(t.deleted)
+	var sent []incremental.RecordID
+	for id, row := range t.pending {
+		if row.isSent() {
+			sent = append(sent, id)
+			if !row.inserted {
+				gone = append(gone, id)
+			}
+		}
+	}
+	slices.Sort(gone)
+	t.writeDeletes(to, gone)
+	slices.Sort(sent)
 	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.columnList(""))
-	var rows []byte
-	for _, id := range ids {
+	rows := newRows()
+	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
 		for _, v := range t.pending[id].values {
 			rows = appendCopyField(append(rows, '\t'), v)
 		}
 		if rows = append(rows, '\n'); len(rows) >= copyBytes {
 			to.Copy(into, rows)
-			rows = make([]byte, 0, copyBytes+copyBytes/8)
+			rows = newRows()
 		}
 	}
 	to.Copy(into, rows)
 }
 
-// writeUpdates writes changed rows, those that changed the same columns
+// isSent says that the store is sent the whole row.
+func (r *pendingRow) isSent() bool {
+	return r.inserted || !slices.ContainsFunc(r.values, func(v value) bool { return v.kept })
+}
+
+// writeUpdates writes the other changed rows, those that changed the same columns
 // together: the stream leaves unchanged TOAST values out.
 func (t *table) writeUpdates(batch *sink) {
-	byColumns := make(map[string][]incremental.RecordID)
+	byColumns, sent := make(map[string][]incremental.RecordID), len(t.keptPlaces()) == 0
 	for id, row := range t.pending {
-		if row.inserted {
+		if row.inserted || sent && row.isSent() {
 			continue
 		}
 		mask := make([]byte, len(row.values))
