@@ -19,7 +19,7 @@ NFPM         := $(CURDIR)/.bin/nfpm-$(NFPM_VERSION)
 
 # The packages with goroutines. None of them may depend on pg_query: the race
 # detector would compile its C code a second time, which takes minutes.
-RACE := ./console/... ./pgserver/... ./proxy/... ./sync/...
+RACE := ./console/... ./observe/... ./pgserver/... ./proxy/... ./sync/...
 
 # What test-matrix runs on each version of PostgreSQL: the packages whose tests
 # start servers. VERSIONS restricts the versions, as in VERSIONS="13 18".

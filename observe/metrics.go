@@ -216,3 +216,10 @@ func (e *events) proved(p Proof) {
 	e.proofTime.WithLabelValues(p.Table).Set(float64(p.At.Unix()))
 	e.smallest.WithLabelValues(p.Table).Set(float64(p.Smallest))
 }
+
+// forget takes out the proof of a table that is protected no more.
+func (e *events) forget(table string) {
+	e.proofPassed.DeleteLabelValues(table)
+	e.proofTime.DeleteLabelValues(table)
+	e.smallest.DeleteLabelValues(table)
+}

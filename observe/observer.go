@@ -36,8 +36,9 @@ type Observer struct {
 	events   *events
 	totals   totals
 
-	refused *refused
-	slow    *slow
+	refused    *refused
+	slow       *slow
+	rejections allowance // of those that are audited
 
 	mu   sync.Mutex
 	seen map[string]Table // by Sample, last
@@ -124,7 +125,7 @@ func (o *Observer) Answered(a *proxy.Answered) {
 func (o *Observer) Rejected(r proxy.Rejection) {
 	o.totals.rejected.Add(1)
 	o.events.logins.WithLabelValues(string(r.Reason)).Inc()
-	if o.options.Audit != nil {
+	if o.options.Audit != nil && o.rejections.admit(time.Now()) {
 		o.options.Audit.Add(audit.Record{
 			Time: time.Now(), Event: audit.Rejected, User: r.User, Client: r.Address, Transport: transportOf(r.Transport),
 			SQLState: r.SQLState, Reason: string(r.Reason),
@@ -179,6 +180,12 @@ func (o *Observer) Sample() {
 	tables := o.options.State().Tables
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	for name := range o.seen {
+		if !slices.ContainsFunc(tables, func(t Table) bool { return t.Name == name }) {
+			delete(o.seen, name)
+			o.events.forget(name)
+		}
+	}
 	for _, t := range tables {
 		published, renewed := o.events.generations.WithLabelValues(t.Name), o.events.renewals.WithLabelValues(t.Name)
 		before, known := o.seen[t.Name]

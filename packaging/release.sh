@@ -46,9 +46,7 @@ gzip -9n <CHANGELOG.md >"$stage/doc/changelog.gz"
 for folder in grafana prometheus; do
     if [ -d "packaging/$folder" ]; then cp -r "packaging/$folder" "$stage/share/"; fi
 done
-for schema in config.schema.json packaging/config.schema.json; do
-    if [ -e "$schema" ]; then cp "$schema" "$stage/share/"; fi
-done
+cp config.schema.json policy.schema.json "$stage/share/"
 find "$stage" -type f ! -name kproxy -exec chmod 0644 {} +
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 

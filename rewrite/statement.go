@@ -13,7 +13,7 @@ import (
 func traceless(n *pg.Node) bool {
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
-		return s.SelectStmt.GetIntoClause() == nil
+		return *intoClause(s.SelectStmt) == nil
 	case *pg.Node_ExplainStmt, *pg.Node_CopyStmt, *pg.Node_PrepareStmt, *pg.Node_ExecuteStmt, *pg.Node_DeallocateStmt,
 		*pg.Node_DeclareCursorStmt, *pg.Node_FetchStmt, *pg.Node_ClosePortalStmt, *pg.Node_TransactionStmt, *pg.Node_VariableShowStmt:
 		return true

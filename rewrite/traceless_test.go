@@ -32,6 +32,7 @@ var tracelessTexts = map[string]bool{
 	"SELECT a.sort(1)":                            false,
 	"CREATE TEMP TABLE x (a int)":                 false,
 	"CREATE TEMP TABLE x AS SELECT 1":             false,
+	"SELECT 1 INTO TEMP x UNION SELECT 2":         false,
 	"SELECT 1 INTO TEMP x":                        false,
 	"DISCARD ALL":                                 false,
 	"PREPARE s AS SELECT setseed(1)":              false,

@@ -36,8 +36,9 @@ func (l *Link) Settle(ctx context.Context) error {
 	if !l.settling {
 		return nil
 	}
-	l.settling = false
-	return l.pool.settle(ctx, l)
+	err := l.pool.settle(ctx, l)
+	l.settling = err != nil // an answer that is still to come is nobody else's
+	return err
 }
 
 // Conn is the connection: a *reactor.Conn, or a *tls.Conn over one. It is attached and

@@ -77,7 +77,8 @@ func (d *Daemon) reachDatabase(ctx context.Context) error {
 	if time.Since(p.asked) < pingPace {
 		return p.err
 	}
-	ctx, cancel := context.WithTimeout(ctx, databaseWanted)
+	// Who asked may hang up; what is found out is for all who ask.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseWanted)
 	defer cancel()
 	p.err = p.ask(ctx, d)
 	p.asked = time.Now()

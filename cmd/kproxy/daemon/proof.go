@@ -141,6 +141,7 @@ const (
 // says, until ctx ends.
 func (d *Daemon) prove(ctx context.Context) {
 	var rested time.Time // until when it rests
+	failed := ""         // what was told last
 	for {
 		select {
 		case <-time.After(provingPace):
@@ -154,7 +155,14 @@ func (d *Daemon) prove(ctx context.Context) {
 		// A table that is withdrawn cannot be proved, and keeps no other from being.
 		shown := func(name catalog.Name) bool { return status.Tables[name].State == ksync.Published }
 		began := time.Now()
-		if due, err := proofIsDue(ctx, c, shown); err != nil || !due {
+		due, err := proofIsDue(ctx, c, shown)
+		if err != nil && ctx.Err() == nil && err.Error() != failed {
+			d.Logger.Error("whether a proof is due cannot be found out", "error", err)
+		}
+		if failed = ""; err != nil {
+			failed = err.Error()
+		}
+		if err != nil || !due {
 			rested = time.Now().Add(time.Second + provingRest*time.Since(began))
 			continue
 		}
