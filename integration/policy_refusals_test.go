@@ -110,7 +110,7 @@ tables:
 			"rounded-partition", "{k: 5}, {t: 0.2, of: mood, distance: ordered}", "numeric", "mood: sensitive",
 			[]string{"needs an order of its values", "hierarchy of kind ordered with the values from the least to the greatest"},
 		},
-		"not the type": {"rounded-partition", "{k: 5}", "date", "age: {role", []string{"public.guests.age", "integer"}},
+		"not the type": {"rounded-partition", "{k: 5}", "date", "age: {role", []string{"a date hierarchy cannot stand over a column of integer values"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := s.edit(t, strings.ReplaceAll(name, " ", "_")+".yaml", "method: rounded-partition", "method: "+c.method,

@@ -188,7 +188,7 @@ func TestViewsMendedAreNotReported(t *testing.T) {
 	s.kproxy(t, "setup").must(t)
 	s.serve(t).end(t, syscall.SIGTERM)
 	reported := func() string { return s.kproxy(t, "check").must(t).stdout }
-	const refused = "public.mistyped: the view could not be published when kproxy tried last"
+	const refused = "the view could not be published when kproxy tried last"
 	if text := reported(); !strings.Contains(text, refused) {
 		t.Errorf("check does not say what the database refused:\n%s", text)
 	}
