@@ -24,6 +24,7 @@ type operatorConsole struct {
 	listener    net.Listener
 	server      *http.Server
 	certificate *certificate
+	encrypted   bool // from its start to its end
 }
 
 // certificate is what the console shows, which a reload may replace.
@@ -89,13 +90,13 @@ func (d *Daemon) openConsole(ctx context.Context, c config.Console) error {
 		options.Profiles = observe.Profiling()
 	}
 	o.console = console.New(ctx, options)
-	o.listener = bounded(listener, consoleConnections)
 	o.server = &http.Server{
 		Handler: o.console, ReadHeaderTimeout: consoleHeaderTime, ReadTimeout: consoleReadTime,
 		WriteTimeout: consoleWriteTime, IdleTimeout: consoleIdleTime, MaxHeaderBytes: consoleHeaderBytes,
 		ErrorLog: slog.NewLogLogger(d.Logger.Handler(), slog.LevelDebug),
 	}
-	if options.TLS {
+	o.listener = bounded(listener, consoleConnections, o.server)
+	if o.encrypted = options.TLS; o.encrypted {
 		o.listener = tls.NewListener(o.listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.certificate.current, NextProtos: []string{"http/1.1"}})
 	}
 	d.console = o
@@ -132,7 +133,7 @@ func (o *operatorConsole) URL() string {
 		return ""
 	}
 	scheme := "http"
-	if o.certificate.pair != nil {
+	if o.encrypted {
 		scheme = "https"
 	}
 	return scheme + "://" + o.listener.Addr().String() + "/"
@@ -162,46 +163,4 @@ func (o *operatorConsole) reconfigure(c config.Console, log *slog.Logger) {
 		return
 	}
 	o.console.Reconfigure(access)
-}
-
-// bounded is a listener that has so many connections at a time at most. Others wait to be
-// accepted.
-func bounded(l net.Listener, connections int) net.Listener {
-	return &boundedListener{Listener: l, places: make(chan struct{}, connections), closed: make(chan struct{})}
-}
-
-type boundedListener struct {
-	net.Listener
-	places chan struct{}
-	once   sync.Once
-	closed chan struct{}
-}
-
-func (l *boundedListener) Accept() (net.Conn, error) {
-	select {
-	case l.places <- struct{}{}:
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-	conn, err := l.Listener.Accept()
-	if err != nil {
-		<-l.places
-		return nil, err
-	}
-	return &boundedConn{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
-}
-
-func (l *boundedListener) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return l.Listener.Close()
-}
-
-type boundedConn struct {
-	net.Conn
-	leave func()
-}
-
-func (c *boundedConn) Close() error {
-	defer c.leave()
-	return c.Conn.Close()
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net"
 	"strings"
 	"testing"
 	"time"
@@ -123,52 +122,6 @@ func TestFindingOutRests(t *testing.T) {
 	m.forget()
 	if n, _ := m.get(t.Context(), find); n != 2 {
 		t.Errorf("after forgetting: %d", n)
-	}
-}
-
-func TestListenersAreBounded(t *testing.T) {
-	t.Parallel()
-	inner, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	l := bounded(inner, 1)
-	dial := func() net.Conn {
-		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", inner.Addr().String())
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = conn.Close() })
-		return conn
-	}
-	dial()
-	dial()
-	first, err := l.Accept()
-	if err != nil {
-		t.Fatal(err)
-	}
-	second := make(chan error, 1)
-	go func() {
-		_, err := l.Accept()
-		second <- err
-	}()
-	select {
-	case err := <-second:
-		t.Fatalf("a second connection was accepted: %v", err)
-	case <-time.After(20 * time.Millisecond):
-	}
-	_ = first.Close()
-	_ = first.Close() // gives its place back once
-	if err := <-second; err != nil {
-		t.Errorf("after the first: %v", err)
-	}
-	go func() {
-		_, err := l.Accept()
-		second <- err
-	}()
-	_ = l.Close()
-	if err := <-second; !errors.Is(err, net.ErrClosed) {
-		t.Errorf("after closing: %v", err)
 	}
 }
 

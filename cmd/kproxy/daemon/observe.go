@@ -64,11 +64,10 @@ const (
 	auditPatience = 10 * time.Second
 )
 
-// Bounds of the connections of metrics and probes.
+// Bounds of the connections of metrics and probes, each of which is for one request.
 const (
-	metricsHeaderTime  = 5 * time.Second
+	metricsHeaderTime  = 2 * time.Second
 	metricsWriteTime   = 30 * time.Second
-	metricsIdleTime    = 2 * time.Minute
 	metricsHeaderBytes = 16 << 10
 	metricsConnections = 32
 )
@@ -138,12 +137,13 @@ func (d *Daemon) serveMetrics() (closing func()) {
 	}
 	server := &http.Server{
 		Handler: o.observer.Handler(d.Health), ReadHeaderTimeout: metricsHeaderTime, ReadTimeout: metricsHeaderTime,
-		WriteTimeout: metricsWriteTime, IdleTimeout: metricsIdleTime, MaxHeaderBytes: metricsHeaderBytes,
+		WriteTimeout: metricsWriteTime, MaxHeaderBytes: metricsHeaderBytes,
 		ErrorLog: slog.NewLogLogger(d.Logger.Handler(), slog.LevelDebug),
 	}
+	server.SetKeepAlivesEnabled(false)
 	d.Logger.Info("metrics and probes are served", "url", "http://"+o.listener.Addr().String())
 	go func() {
-		if err := server.Serve(bounded(o.listener, metricsConnections)); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(bounded(o.listener, metricsConnections, server)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			d.Logger.Error("metrics and probes have ended", "error", err)
 		}
 	}()
