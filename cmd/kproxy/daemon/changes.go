@@ -44,14 +44,12 @@ func compare(running, next *config.Config) Changes {
 			c.Removed = append(c.Removed, t.Table.String())
 		}
 	}
-	was, is := running.Written(), next.Written()
+	was, is, taken := running.Written(), next.Written(), takeover(running, next).Written()
 	for _, s := range settings {
-		if reflect.DeepEqual(s.of(was), s.of(is)) {
-			continue
-		}
-		if s.restart {
+		switch {
+		case s.restart && !reflect.DeepEqual(s.of(was), s.of(is)):
 			c.Restart = append(c.Restart, s.key)
-		} else {
+		case !s.restart && !reflect.DeepEqual(s.of(was), s.of(taken)):
 			c.Settings = append(c.Settings, s.key)
 		}
 	}
@@ -101,6 +99,9 @@ var settings = []setting{
 	{"log.level", false, func(c *config.Config) any { return &c.Log.Level }},
 	{"log.format", true, func(c *config.Config) any { return &c.Log.Format }},
 	{"console.listen", true, func(c *config.Config) any { return &c.Console.Listen }},
+	{"console.tls", true, encryptsConsole},
+	{"console.tls.cert_file", false, func(c *config.Config) any { return &c.Console.CertFile }},
+	{"console.tls.key_file", false, func(c *config.Config) any { return &c.Console.KeyFile }},
 	{"metrics", true, func(c *config.Config) any { return &c.Metrics }},
 	{"audit", true, func(c *config.Config) any { return &c.Audit }},
 	{"console", false, func(c *config.Config) any { return besideListening(c.Console) }},
@@ -152,10 +153,17 @@ func bounds(t config.Timeouts) any {
 	return t
 }
 
-// besideListening is the console without what takes effect at the next start.
+// besideListening is the console without how it is reached.
 func besideListening(c config.Console) any {
-	c.Listen = ""
+	c.Listen, c.CertFile, c.KeyFile = "", "", ""
 	return c
+}
+
+// encryptsConsole tells whether the console takes encrypted connections, by an address as
+// all that waits for the next start; [takeover] knows better what follows from it.
+func encryptsConsole(c *config.Config) any {
+	encrypts := c.Console.CertFile != ""
+	return &encrypts
 }
 
 // takeover is next as far as it can take effect in a process that runs under running.
@@ -165,6 +173,10 @@ func takeover(running, next *config.Config) *config.Config {
 		if s.restart {
 			reflect.ValueOf(s.of(&effective)).Elem().Set(reflect.ValueOf(s.of(running)).Elem())
 		}
+	}
+	if was := running.Console; (was.CertFile == "") != (next.Console.CertFile == "") {
+		// A listener is encrypted from its start on or never; its certificate may change.
+		effective.Console.CertFile, effective.Console.KeyFile = was.CertFile, was.KeyFile
 	}
 	// What goes by the owner waits with it.
 	effective.Inherit()

@@ -78,6 +78,32 @@ func TestConsoleFollowsReloads(t *testing.T) {
 	(*operatorConsole)(nil).reconfigure(next.Console, slog.New(slog.DiscardHandler)) // there is none
 }
 
+// TestConsoleStaysEncryptedOrNot adds, takes away and exchanges the certificate.
+func TestConsoleStaysEncryptedOrNot(t *testing.T) {
+	t.Parallel()
+	plain, one := exampleConfig(t), exampleConfig(t)
+	plain.Console = config.Console{Listen: "127.0.0.1:6480"}
+	one.Console = config.Console{Listen: "127.0.0.1:6480", CertFile: "c.pem", KeyFile: "k.pem"}
+	other := *one
+	other.Console.CertFile, other.Console.KeyFile = "c2.pem", "k2.pem"
+	for name, c := range map[string]struct {
+		running, next *config.Config
+		want          string
+		cert          string
+	}{
+		"added":      {plain, one, "at the next start only: console.tls", ""},
+		"taken away": {one, plain, "at the next start only: console.tls", "c.pem"},
+		"exchanged":  {one, &other, "settings: console.tls.cert_file, console.tls.key_file", "c2.pem"},
+	} {
+		if got := compare(c.running, c.next).String(); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+		if got := takeover(c.running, c.next).Console; got.CertFile != c.cert {
+			t.Errorf("%s: in force is %+v", name, got)
+		}
+	}
+}
+
 func TestLossesAreRecordedForAReason(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
