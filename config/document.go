@@ -135,8 +135,12 @@ func (r *reader) syntax(text []byte, err error) {
 			"write &name before the value it stands for, or put a text that begins with * in quotes")
 		return
 	}
-	said, fix := explain(said)
-	r.report(line, 0, said, fix)
+	what, fix := explain(said)
+	if isOfIndentation(said) {
+		r.misindented(text, what, fix)
+		return
+	}
+	r.report(line, 0, what, fix)
 }
 
 // explanations puts the parser's messages into an operator's words, and gives
