@@ -213,7 +213,7 @@ func testViewGrants(t *testing.T, s *site) {
 		}
 	}
 	execute(t, admin, "GRANT SELECT ON overview TO PUBLIC")
-	if out := s.kproxy(t, "check"); out.code == 0 || !strings.Contains(out.stdout, "public.overview: PUBLIC has SELECT on it, and it shows rows of public.patients") {
+	if out := s.kproxy(t, "check"); out.code == 0 || !strings.Contains(out.stdout, "PUBLIC has SELECT on it, and it shows rows of public.patients") {
 		t.Errorf("check does not see the grant: %d\n%s", out.code, out.stdout)
 	}
 	execute(t, admin, "REVOKE SELECT ON overview FROM PUBLIC")
