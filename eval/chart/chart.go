@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -35,6 +36,8 @@ type Line struct {
 	Points []Point `json:"points"`
 	// Strong draws a thicker line.
 	Strong bool `json:"-"`
+	// Plain draws no marks at the points, of which there are many.
+	Plain bool `json:"-"`
 }
 
 // Point is one place on a curve. A point that is not finite is left out.
@@ -52,6 +55,23 @@ const (
 
 // SVG draws the chart as an svg element.
 func (c Chart) SVG() ([]byte, error) {
+	p, legend, err := c.plot()
+	if err != nil {
+		return nil, err
+	}
+	canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
+	whole := draw.New(canvas)
+	p.Draw(draw.Crop(whole, vg.Points(5), -legendWidth, vg.Points(4), -vg.Points(4)))
+	legend.Draw(draw.Crop(whole, width-legendWidth+vg.Points(6), 0, 0, -vg.Points(24)))
+	var out bytes.Buffer
+	if _, err := canvas.WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("drawing %q: %w", c.Title, err)
+	}
+	return embeddable(out.Bytes()), nil
+}
+
+// plot makes the drawing, with the legend that stands beside it.
+func (c Chart) plot() (*plot.Plot, plot.Legend, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
 	legend := plot.NewLegend()
@@ -64,19 +84,11 @@ func (c Chart) SVG() ([]byte, error) {
 			ticks[point.X] = true
 		}
 		if err := addLine(p, &legend, i, line, points); err != nil {
-			return nil, fmt.Errorf("drawing %q: %w", c.Title, err)
+			return nil, legend, fmt.Errorf("drawing %q: %w", c.Title, err)
 		}
 	}
 	c.scale(p, ticks)
-	canvas := vgsvg.NewWith(vgsvg.UseWH(width, height))
-	whole := draw.New(canvas)
-	p.Draw(draw.Crop(whole, vg.Points(5), -legendWidth, vg.Points(4), -vg.Points(4)))
-	legend.Draw(draw.Crop(whole, width-legendWidth+vg.Points(6), 0, 0, -vg.Points(24)))
-	var out bytes.Buffer
-	if _, err := canvas.WriteTo(&out); err != nil {
-		return nil, fmt.Errorf("drawing %q: %w", c.Title, err)
-	}
-	return embeddable(out.Bytes()), nil
+	return p, legend, nil
 }
 
 func (c Chart) drawable(points []Point) plotter.XYs {
@@ -113,7 +125,7 @@ func (c Chart) scale(p *plot.Plot, at map[float64]bool) {
 	}
 	const few = 12
 	if len(at) > 0 && len(at) <= few {
-		p.X.Tick.Marker = placesOf(at)
+		p.X.Tick.Marker = placesOf(slices.Sorted(maps.Keys(at)))
 	}
 }
 

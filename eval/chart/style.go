@@ -57,6 +57,11 @@ func addLine(p *plot.Plot, legend *plot.Legend, number int, named Line, points p
 		line.Dashes = []vg.Length{vg.Points(float64(2 + 3*turn)), vg.Points(3)}
 	}
 	marks.Color, marks.Shape, marks.Radius = line.Color, glyphs[number%len(glyphs)], vg.Points(2.5)
+	if named.Plain {
+		p.Add(line)
+		legend.Add(named.Name, line)
+		return nil
+	}
 	p.Add(line, marks)
 	legend.Add(named.Name, line, marks)
 	return nil

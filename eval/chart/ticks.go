@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -13,9 +12,9 @@ import (
 func label(value float64) string { return strconv.FormatFloat(value, 'g', 6, 64) }
 
 // placesOf marks these places and no others.
-func placesOf(at map[float64]bool) plot.ConstantTicks {
+func placesOf(at []float64) plot.ConstantTicks {
 	var marks plot.ConstantTicks
-	for _, value := range slices.Sorted(maps.Keys(at)) {
+	for _, value := range at {
 		marks = append(marks, plot.Tick{Value: value, Label: label(value)})
 	}
 	return marks
