@@ -26,10 +26,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		}
 		kind = wanted
 	case known && g.updates == catalog.Guarded.String() && g.asked != askRebuild:
-		return s.halt(ctx, &TableError{
-			Table: t.name(), Fix: fixLineage,
-			What: "the policy or the table has changed; readers who compare new classes of this guarded table with the old ones could single people out",
-		})
+		return s.halt(ctx, changesLineage(t.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens
 		if err := s.leave(ctx, t.name()); err != nil {

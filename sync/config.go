@@ -75,6 +75,8 @@ const (
 	FailBeforeCommit      = "before-commit"
 	FailAfterCommit       = "after-commit"
 	FailBeforeAcknowledge = "before-acknowledge"
+	FailBeforeDrop        = "before-drop" // of a table that was taken out of the configuration
+	FailAfterDrop         = "after-drop"
 )
 
 // Progress tells how far the publication of one table is.

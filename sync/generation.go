@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
@@ -219,48 +218,4 @@ func (s *session) making() []int64 {
 		numbers = append(numbers, j.generation)
 	}
 	return numbers
-}
-
-// dropUnlisted takes away the tables that are no longer in the configuration. A process
-// that takes over from another one leaves alone what it does not know: the other's
-// configuration may be newer.
-func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]generation) error {
-	tx, err := s.control.Begin(ctx)
-	if err != nil {
-		return fmt.Errorf("dropping what is no longer protected: %w", err)
-	}
-	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	for name, g := range found {
-		if slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name }) {
-			continue
-		}
-		if !s.mayDrop(name) {
-			if g.halted == "" {
-				halt := &TableError{Table: name, What: "it is not in the configuration of the kproxy that applies", Fix: "give all kproxy processes the same configuration"}
-				if err := s.recordHalt(ctx, tx, halt); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.hide(ctx, tx, name) })
-		if err != nil {
-			return err
-		}
-		if !hidden {
-			s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
-			continue
-		}
-		if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
-			return fmt.Errorf("forgetting %s: %w", name, err)
-		}
-		s.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
-	}
-	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.dropOrphans(ctx, tx) }); err != nil {
-		return err
-	}
-	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("dropping what is no longer protected: %w", err)
-	}
-	return nil
 }

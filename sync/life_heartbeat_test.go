@@ -50,8 +50,11 @@ func TestIdleTableLetsGo(t *testing.T) {
 // the store, during publications, rewinds, comparisons, restarts and cut connections.
 func TestAcknowledgedIsStored(t *testing.T) {
 	t.Parallel()
-	b := newWard(t, pgtest.Shared(t))
-	all := b.config.Tables
+	b, all := withThird(t)
+	alter := func() {
+		b.alter()
+		b.exec("UPDATE third SET age = (age + 1) % 80")
+	}
 	looking, stopLooking := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	defer func() { // before the connection is closed
@@ -84,28 +87,27 @@ func TestAcknowledgedIsStored(t *testing.T) {
 		}
 	}(b.connect())
 
-	b.config.Tables = all[:1]
 	l := b.start()
 	l.inStep()
 	for range 3 {
-		b.alter()
-		l.Reload(all[:1])
+		alter()
+		l.Reload(all[:2])
 		b.config.Tables = all
-		l.Reload(all) // visits joins, and the stream goes back to where it does
+		l.Reload(all) // the third joins, and the stream goes back to where it does
 		for range 5 {
-			b.alter()
+			alter()
 		}
 		l.inStep()
 		if err := Resynchronize(t.Context(), b.config.Owner, b.config.Slot, nil); err != nil {
 			t.Fatal(err)
 		}
-		b.alter()
+		alter()
 		b.exec("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = $1", b.config.Owner.User)
 		b.alter()
 		l.inStep()
 		l.stop()
 		b.alter()
-		b.config.Tables = all[:1]
+		b.config.Tables = all[:2]
 		l = b.start()
 		l.inStep()
 	}

@@ -31,7 +31,7 @@ var dyings = map[string]dying{
 		},
 		prepare: func(b *bench) {
 			all := b.config.Tables
-			b.config.Tables = all[:1]
+			b.config.Tables = all[1:] // the guarded one would not come back by itself
 			l := b.start()
 			l.inStep()
 			l.stop()
@@ -94,7 +94,7 @@ func TestDeathAtFailpoints(t *testing.T) {
 					b.config.Failpoint = nil
 					l := b.start()
 					l.inStep()
-					if d.prepare != nil && part != "added table" {
+					if d.prepare != nil {
 						b.compareVersions("visits", ofSize.K, before, b.shownRows("visits"))
 					}
 					b.alter()

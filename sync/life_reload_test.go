@@ -3,7 +3,6 @@ package sync
 import (
 	"context"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -144,35 +143,4 @@ func TestReloadsComeFast(t *testing.T) {
 	if left := scanned[int](b, "SELECT count(*) FROM pg_class WHERE relnamespace = 'kproxy_store'::regnamespace AND relname ~ '^records_[0-9]+$'"); left != 3 {
 		t.Errorf("%d private stores for 3 tables", left)
 	}
-}
-
-// TestGuardedTableIsPutBack takes a guarded table out of the configuration, which ends its
-// lineage: readers and store have nothing of it, and what is published once it is back begins a new one.
-func TestGuardedTableIsPutBack(t *testing.T) {
-	t.Parallel()
-	b := newWard(t, pgtest.Shared(t))
-	l := b.start()
-	l.inStep()
-	all := slices.Clone(b.config.Tables)
-	before := b.generationOf("visits")
-	b.config.Tables = slices.DeleteFunc(slices.Clone(all), func(p catalog.Publication) bool { return p.Policy.Table == visitsTable })
-	l.Reload(b.config.Tables)
-	stored := fmt.Sprintf("_%d$", before)
-	l.eventually("nothing of the table is left", func() bool {
-		return scanned[int](b, "SELECT (SELECT count(*) FROM kproxy_store.generation WHERE table_name = 'visits') + (SELECT count(*) FROM pg_class WHERE oid = to_regclass($1) "+
-			"OR relnamespace = 'kproxy_store'::regnamespace AND relkind IN ('r', 'v') AND relname ~ $2)", catalog.Published(visitsTable).SQL(), stored) == 0
-	})
-	b.script("DELETE FROM visits WHERE id % 5 = 2; UPDATE visits SET age = age + 1 WHERE id % 4 = 1")
-	b.config.Tables = all
-	gone := scanned[time.Time](b, "SELECT now()")
-	l.Reload(all)
-	l.inStep()
-	if !scanned[bool](b, "SELECT created_at > $1 FROM kproxy_store.generation WHERE table_name = 'visits'", gone) {
-		t.Error("the table goes on as it was")
-	}
-	if ghosts := scanned[int](b, "SELECT ghosts FROM kproxy_store.generation WHERE table_name = 'visits'"); ghosts != 0 {
-		t.Errorf("%d rows of the deleted are published", ghosts)
-	}
-	b.alter()
-	l.inStep()
 }

@@ -121,9 +121,9 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 	}
 	if l.moved {
 		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET halted = $2, halted_fix = $3, needs_consent = true
-			WHERE updates = $1 AND asked IS NULL`, guarded,
+			WHERE updates = $1 AND asked IS NULL AND generation <> $4`, guarded,
 			l.what+"; readers may have seen versions of this guarded table that this server never had",
-			"run 'kproxy resync' for the table if nothing that was published is lost, or to accept that; or 'kproxy rebuild' to start a new lineage")
+			"run 'kproxy resync' for the table if nothing that was published is lost, or to accept that; or 'kproxy rebuild --new-lineage' to start a new lineage", markNumber)
 		if err != nil {
 			return fmt.Errorf("recording a loss: %w", err)
 		}
@@ -140,7 +140,7 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 
 // allAsked tells whether the operator has asked for every table.
 func (s *session) allAsked(ctx context.Context) (all bool, err error) {
-	err = s.control.QueryRow(ctx, "SELECT coalesce(bool_and(asked IS NOT NULL), true) FROM kproxy_store.generation").Scan(&all)
+	err = s.control.QueryRow(ctx, "SELECT coalesce(bool_and(asked IS NOT NULL), true) FROM kproxy_store.generation WHERE generation <> $1", markNumber).Scan(&all)
 	if err != nil {
 		return false, fmt.Errorf("looking for the operator's wish: %w", err)
 	}

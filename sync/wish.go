@@ -11,7 +11,7 @@ import (
 )
 
 // Rebuild asks for some tables to be published afresh from the source, a guarded one
-// with a new lineage; no tables means all that were ever published. The process that
+// with a new lineage; no tables means all that are published. The process that
 // applies does it soon, or the next one to start. Until the new release is there,
 // readers see the old one. Owner connects as the role that owns the store.
 func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
@@ -19,7 +19,7 @@ func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []c
 }
 
 // Resynchronize asks for the difference between some tables and their private stores to
-// be applied; no tables means all that were ever published. It is for rows that the
+// be applied; no tables means all that are published. It is for rows that the
 // stream did not tell of, and accepts for a guarded table that it goes on from what this
 // server knows.
 func Resynchronize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
@@ -42,8 +42,8 @@ func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []cata
 	}
 	var found int
 	err = conn.QueryRow(ctx, `WITH asked AS (UPDATE kproxy_store.generation SET asked = $1
-		WHERE cardinality($2::text[]) = 0 OR (table_schema, table_name) IN (SELECT * FROM unnest($2::text[], $3::text[])) RETURNING 1)
-		SELECT count(*) FROM asked`, what, schemas, names).Scan(&found)
+		WHERE cardinality($2::text[]) = 0 AND generation <> $4 OR (table_schema, table_name) IN (SELECT * FROM unnest($2::text[], $3::text[])) RETURNING 1)
+		SELECT count(*) FROM asked`, what, schemas, names, markNumber).Scan(&found)
 	if err != nil {
 		return fmt.Errorf("asking for tables to be made ready: %w", err)
 	}

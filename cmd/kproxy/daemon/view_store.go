@@ -49,7 +49,7 @@ const storedSQL = `SELECT s.view_schema, s.view_name, s.digest, coalesce(s.probl
 	LEFT JOIN pg_catalog.pg_roles r ON r.rolname = $1
 	LEFT JOIN pg_catalog.pg_namespace n ON n.nspname = $2 || s.view_schema
 	LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = s.view_name
-		AND NOT EXISTS (SELECT FROM kproxy_store.generation g WHERE g.table_schema = s.view_schema AND g.table_name = s.view_name)`
+		AND NOT EXISTS (SELECT FROM kproxy_store.generation g WHERE g.table_schema = s.view_schema AND g.table_name = s.view_name AND g.generation > 0)`
 
 // storedViews reads what has been made, for the reader role.
 func storedViews(ctx context.Context, on querier, reader string) (map[catalog.Name]storedView, error) {
@@ -86,7 +86,7 @@ func readStoredViews(ctx context.Context, on querier, sql string, arguments ...a
 
 // isTable says whether there is the release of a table of that name.
 func isTable(ctx context.Context, tx pgx.Tx, name catalog.Name) (is bool, err error) {
-	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2)", name.Schema, name.Relation).Scan(&is)
+	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation > 0)", name.Schema, name.Relation).Scan(&is)
 	if err != nil {
 		return false, fmt.Errorf("looking for a table of the name of view %s: %w", name, err)
 	}

@@ -1,0 +1,115 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// A table that is taken out of the configuration is dropped, store and release: nobody
+// would see to it that what is erased at its source leaves the store. What stays of a
+// guarded one is a mark, a generation without tables, that its lineage has ended. Put back,
+// the table waits for the operator: readers may have kept what they saw.
+
+// markNumber is the generation of a mark; those of tables begin at 1.
+const markNumber = 0
+
+// isMark says that nothing but this is left of a guarded table.
+func (g generation) isMark() bool { return g.number == markNumber }
+
+// lineageEnded is why a guarded table does not come back by itself.
+const lineageEnded = "its lineage ended when it was taken out of the configuration; " +
+	"readers who compare a new release of this guarded table with the earlier one could single people out"
+
+// changesLineage is why a guarded table cannot be published under the policy as it is.
+func changesLineage(name catalog.Name, g generation) *TableError {
+	if g.isMark() {
+		return &TableError{Table: name, What: lineageEnded, Fix: fixEnded}
+	}
+	return &TableError{
+		Table: name, Fix: fixLineage,
+		What: "the policy or the table has changed; readers who compare new classes of this guarded table with the old ones could single people out",
+	}
+}
+
+// dropUnlisted takes away the tables that are no longer in the configuration. A process
+// that takes over from another one leaves alone what it does not know: the other's
+// configuration may be newer.
+func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]generation) error {
+	tx, err := s.control.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("dropping what is no longer protected: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	dropped := false
+	for name, g := range found {
+		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name }) {
+			continue
+		}
+		if !s.mayDrop(name) {
+			if g.halted == "" {
+				halt := &TableError{Table: name, What: "it is not in the configuration of the kproxy that applies", Fix: "give all kproxy processes the same configuration"}
+				if err := s.recordHalt(ctx, tx, halt); err != nil {
+					return err
+				}
+			}
+			continue
+		}
+		gone, err := s.drop(ctx, tx, name, g)
+		if err != nil {
+			return err
+		}
+		dropped = dropped || gone
+	}
+	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.dropOrphans(ctx, tx) }); err != nil {
+		return err
+	}
+	if dropped {
+		s.Failpoint(FailBeforeDrop)
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("dropping what is no longer protected: %w", err)
+	}
+	if dropped {
+		s.Failpoint(FailAfterDrop)
+	}
+	return nil
+}
+
+// drop takes a table from its readers and has its generation forgotten; the tables follow
+// as orphans. It is left for another time where readers hold it.
+func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g generation) (gone bool, err error) {
+	hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.hide(ctx, tx, name) })
+	if err != nil {
+		return false, err
+	}
+	if !hidden {
+		s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
+		return false, s.leave(ctx, name) // the stream passes it by meanwhile
+	}
+	if g.updates == catalog.Guarded.String() {
+		s.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
+		return true, markEnded(ctx, tx, name)
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
+		return false, fmt.Errorf("forgetting %s: %w", name, err)
+	}
+	s.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
+	return true, nil
+}
+
+// markEnded leaves of a guarded table's generation that there was one.
+func markEnded(ctx context.Context, on executor, name catalog.Name) error {
+	_, err := on.Exec(ctx, `UPDATE kproxy_store.generation SET generation = $3, policy_digest = '', definition = '', lsn = '0/0', shows = NULL, previous = NULL,
+		next_class = 0, next_record = 0, withheld = 0, waiting = 0, stale = 0, ghosts = 0, expired = 0, oldest_waiting = NULL, oldest_stale = NULL,
+		halted = $4, halted_fix = $5, needs_consent = true, asked = NULL, noted = NULL WHERE table_schema = $1 AND table_name = $2`,
+		name.Schema, name.Relation, markNumber, lineageEnded, fixEnded)
+	if err != nil {
+		return fmt.Errorf("recording that the lineage of %s has ended: %w", name, err)
+	}
+	return nil
+}
