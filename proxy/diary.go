@@ -7,10 +7,6 @@ import (
 	"time"
 )
 
-// maxFollowed caps the named statements, and the named portals, of a session whose
-// shapes are known when they are executed.
-const maxFollowed = 1000
-
 // diary follows which of a session's statements each answer is about, for the Observer.
 // It says nothing of what is sent and decides nothing.
 //
@@ -22,9 +18,8 @@ type diary struct {
 	answer   Answered // used again for each
 
 	sent                queue[entry] // what the server has yet to answer
-	statements, portals map[string]*followed
-	// The unnamed statement and portal.
-	statement, portal followed
+	statements, portals names
+	others              []string // what statements and portals read that are not followed
 
 	moment   time.Duration // after epoch, as read for the input that is at hand; 0 = not yet
 	began    time.Duration // when the message that is decided on came; 0 = none is
@@ -32,16 +27,12 @@ type diary struct {
 	told     int64         // of them, those of statements that are done
 }
 
-// followed is a name, and what it stands for; nil = nothing that is known.
-type followed struct {
-	name string
-	text *asked
-}
-
 // asked is what is told of a client's text.
 type asked struct {
 	shape     string
 	reads     []string
+	uses      []string // as Statement.Uses
+	makes     []string // as Statement.Makes
 	rewriting time.Duration
 	recalled  bool
 	told      bool // the time it took has been told of
@@ -52,10 +43,12 @@ type entry struct {
 	message     uint64 // its number in the pipeline
 	kind        noteKind
 	text        *asked    // of a Query or a Parse, or of what was refused
-	is, of      *followed // the name that it is about; the statement that a Bind takes; nil = not followed
+	is, of      *followed // the name that it is about; the statement that a Bind takes; nil = none
 	came, began time.Duration
 	rows        int64 // of a Query so far; the most of an Execute
 	refused     *refusal
+	made        int      // of the text's names, those that the server has made so far
+	reads       []string // by the names that the text uses
 }
 
 // epoch is when moments are counted from, on the monotonic clock, which is read faster so.
@@ -111,6 +104,7 @@ func (d *diary) ruled(r *ruling) {
 // note takes note of a message that was pushed.
 func (d *diary) note(p *pipeline, e entry) {
 	if p.skipping {
+		e.release()
 		return
 	}
 	e.message, e.came = p.sent, d.began
@@ -131,7 +125,7 @@ func (d *diary) query(p *pipeline, r ruling, refused *refusal) {
 // parse takes note of a Parse that is sent.
 func (d *diary) parse(p *pipeline, name []byte, r ruling) {
 	if d != nil {
-		d.note(p, entry{kind: noteParse, text: r.asked(nil), is: d.follow(&d.statements, &d.statement, name)})
+		d.note(p, entry{kind: noteParse, text: r.asked(nil), is: d.statements.mention(name)})
 	}
 }
 
@@ -156,43 +150,23 @@ func (d *diary) names(p *pipeline, kind byte, begin []byte) error {
 	case !complete:
 		return violation("invalid name of a statement or portal")
 	case e.kind == noteCloseStatement:
-		e.is = d.statements[held(first)]
+		e.is = d.statements.mention(first)
 	case e.kind == noteClosePortal:
-		e.is = d.portals[held(first)]
+		e.is = d.portals.mention(first)
 	case e.kind == noteExecute:
-		e.is = d.follow(&d.portals, &d.portal, first)
+		e.is = d.portals.mention(first)
 		if len(rest) >= 4 {
 			e.rows = int64(int32(uint32(rest[0])<<24 | uint32(rest[1])<<16 | uint32(rest[2])<<8 | uint32(rest[3])))
 		}
 	default:
-		e.is = d.follow(&d.portals, &d.portal, first)
-		if first, _, complete = bytes.Cut(rest, []byte{0}); !complete {
+		var of []byte
+		if of, _, complete = bytes.Cut(rest, []byte{0}); !complete {
 			return violation("invalid name of a statement or portal")
 		}
-		e.of = d.follow(&d.statements, &d.statement, first)
+		e.is, e.of = d.portals.mention(first), d.statements.mention(of)
 	}
 	d.note(p, e)
 	return nil
-}
-
-// follow returns what is followed under a name; nil where there is too much.
-func (d *diary) follow(all *map[string]*followed, unnamed *followed, name []byte) *followed {
-	if len(name) == 0 {
-		return unnamed
-	}
-	name = name[:min(len(name), maxNameBytes)]
-	if known := (*all)[string(name)]; known != nil {
-		return known
-	}
-	if len(*all) >= maxFollowed {
-		return nil
-	}
-	if *all == nil {
-		*all = make(map[string]*followed)
-	}
-	f := &followed{name: string(name)}
-	(*all)[f.name] = f
-	return f
 }
 
 // at returns what is noted of the message that the server is at; nil = nothing.
@@ -201,12 +175,24 @@ func (d *diary) at(p *pipeline) *entry {
 		return nil
 	}
 	for d.sent.len() > 0 && d.sent.at(0).message < p.at {
-		d.sent.pop()
+		d.pop()
 	}
 	if d.sent.len() == 0 || d.sent.at(0).message != p.at {
 		return nil
 	}
 	return d.sent.at(0)
+}
+
+// pop forgets the first entry.
+func (d *diary) pop() {
+	d.sent.at(0).release()
+	d.sent.pop()
+}
+
+// release takes note of the entry's end.
+func (e *entry) release() {
+	e.is.release()
+	e.of.release()
 }
 
 // complete takes note of an answer that completes a message, or a statement of a Query.
@@ -219,6 +205,7 @@ func (d *diary) complete(p *pipeline, kind byte, begin []byte) {
 	case e.kind == noteQuery:
 		if kind == 'C' {
 			e.rows += rowsInTag(begin)
+			d.ran(e, begin)
 		}
 		return // its ReadyForQuery is the end
 	case e.kind == noteExecute:
@@ -226,58 +213,24 @@ func (d *diary) complete(p *pipeline, kind byte, begin []byte) {
 		if kind != 's' { // the whole of the part that was asked for
 			rows = rowsInTag(begin)
 		}
+		d.ran(e, begin)
 		d.tell(e, Executed, rows, "")
 	case e.kind == noteParse:
-		d.parsed(e)
+		d.become(e, e.text)
 	case e.kind == noteBind:
-		d.bound(e)
-	case e.is == nil:
+		d.become(e, e.of.text)
 	default:
-		e.is.text = nil
-		all := d.statements
-		if e.kind == noteClosePortal {
-			all = d.portals
-		}
-		delete(all, e.is.name)
+		e.is.vanish()
 	}
-	d.sent.pop()
+	d.pop()
 }
 
-// parsed takes note of a statement that the server has prepared.
-func (d *diary) parsed(e *entry) {
-	switch {
-	case e.is == nil:
-		d.tell(e, Prepared, 0, "")
-	case e.is == &d.statement:
-		e.is.text = e.text
-	default:
-		e.is.text = e.text
-		if d.statements == nil { // all were dropped meanwhile
-			d.statements = make(map[string]*followed)
-		}
-		d.statements[e.is.name] = e.is // or it was closed
+// about is the text that an entry is about; nil = it is not known.
+func (e *entry) about() *asked {
+	if e.text == nil && e.is != nil {
+		return e.is.text
 	}
-}
-
-// bound takes note of a portal that the server has made.
-func (d *diary) bound(e *entry) {
-	var text *asked
-	if e.of != nil {
-		text = e.of.text
-	}
-	switch {
-	case e.is == nil:
-		e.text = text
-		d.tell(e, Prepared, 0, "")
-	case e.is == &d.portal:
-		e.is.text = text
-	default:
-		e.is.text = text
-		if d.portals == nil {
-			d.portals = make(map[string]*followed)
-		}
-		d.portals[e.is.name] = e.is
-	}
+	return e.text
 }
 
 // fail takes note of an error of the server, after which it skips to the next Sync. The
@@ -302,29 +255,24 @@ func (d *diary) fail(p *pipeline, state, message string) {
 			e.text = e.of.text
 		}
 	}
+	if text := e.about(); text != nil {
+		d.reach(e, text)
+	}
 	d.answer.Refused = own
 	d.tell(e, phase, 0, state)
-	d.sent.pop()
+	d.pop()
 }
 
 // ready takes note of a ReadyForQuery with its status. The pipeline has not been told yet.
 func (d *diary) ready(p *pipeline, status byte) {
 	if e := d.at(p); e != nil && e.kind == noteQuery {
 		d.tell(e, Simple, e.rows, "")
-		d.sent.pop()
+		d.pop()
 	}
 	if status == 'I' {
-		clear(d.portals) // those in entries are put back when they are bound
-		d.portal.text = nil
+		d.endPortals()
 	}
 	d.told = d.received
-}
-
-// deallocate forgets all named statements.
-func (d *diary) deallocate() {
-	if d != nil {
-		d.statements = nil
-	}
 }
 
 // abandon tells of all that was sent and whose answer will not come.
@@ -334,7 +282,7 @@ func (d *diary) abandon(state string) {
 	}
 	d.turn()
 	state = cmp.Or(state, stateConnectionFailure)
-	for ; d.sent.len() > 0; d.sent.pop() {
+	for ; d.sent.len() > 0; d.pop() {
 		switch e := d.sent.at(0); e.kind {
 		case noteQuery:
 			d.tell(e, Simple, 0, state)
@@ -351,16 +299,14 @@ func (d *diary) tell(e *entry, phase Phase, rows int64, state string) {
 	a.Client, a.Phase, a.Rows, a.SQLState = d.client, phase, rows, state
 	a.At, a.Waited, a.Serving = epoch.Add(now), e.began-e.came, now-e.began
 	a.Bytes, d.told = d.received-d.told, d.received
-	text := e.text
-	if text == nil && e.is != nil {
-		text = e.is.text
-	}
-	if text != nil {
-		a.Shape, a.Reads = text.shape, text.reads
+	if text := e.about(); text != nil {
+		a.Shape, a.Reads = text.shape, union(text.reads, e.reads)
 		if a.Asked = !text.told; a.Asked {
 			a.Rewriting, a.Recalled = text.rewriting, text.recalled
 			text.told = true
 		}
+	} else if phase == Executed {
+		a.Reads = d.others
 	}
 	d.observer.Answered(a)
 	*a = Answered{}
@@ -378,7 +324,8 @@ func rowsInTag(tag []byte) int64 {
 
 // asked is what is told of the text that was ruled on.
 func (r ruling) asked(refused *refusal) *asked {
-	a := &asked{shape: r.statement.Shape, reads: r.statement.Reads, rewriting: r.took, recalled: r.recalled}
+	of := r.statement
+	a := &asked{shape: of.Shape, reads: of.Reads, uses: of.Uses, makes: of.Makes, rewriting: r.took, recalled: r.recalled}
 	if refused != nil && a.shape == "" {
 		a.shape = refused.shape
 	}

@@ -72,6 +72,10 @@ type Statement struct {
 	// FETCH and MOVE in it reach, as the server reads them: folded, and cut at 63 bytes.
 	Uses []string
 
+	// Makes are the names of the prepared statements and the cursors that SQL's PREPARE
+	// and DECLARE in it make, one for each of these, as Uses.
+	Makes []string
+
 	// Shape is the client's text without anything in it that is the client's own: no
 	// constants, comments or names but those that readers can see. It is for the Observer;
 	// "" where there is none.

@@ -59,7 +59,8 @@ const (
 	// fetched in parts is one.
 	Executed
 	// Prepared is a Parse or a Bind that has failed, or one under a name beyond those that
-	// are followed, whose executions are told of without a shape.
+	// are followed, whose executions are told of without a shape, and with the relations of
+	// all such.
 	Prepared
 )
 
@@ -70,7 +71,7 @@ type Answered struct {
 	Phase Phase
 	// Shape is Statement.Shape, or that of the refusal; "" where there is none.
 	Shape string
-	// Reads is Statement.Reads.
+	// Reads is Statement.Reads, with those of what the text reaches by Statement.Uses.
 	Reads []string
 	// At is when it was done.
 	At time.Time

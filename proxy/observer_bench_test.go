@@ -23,6 +23,9 @@ func BenchmarkRelayAlone(b *testing.B) {
 			b.Run(kind+"/"+name, func(b *testing.B) {
 				config := Config{Gate: passingGate{}, Observer: observer}.withDefaults()
 				r := newRelay(&config, "ann", fakeState{}, nil)
+				if r.diary != nil {
+					r.diary.statements.mention([]byte("S_2")).become(&asked{}, false)
+				}
 				var out outlet
 				b.ReportAllocs()
 				for b.Loop() {

@@ -141,7 +141,7 @@ type ruling struct {
 	refused   *refusal
 	early     bool // it was asked while earlier segments had not ended
 
-	took     time.Duration // the Gate; of what it need not think about, where there is a diary
+	took     time.Duration // the Gate, where there is a diary
 	recalled bool          // it need not think
 }
 
@@ -199,10 +199,17 @@ func (r *relay) decideQuickly(sql string, in State) (ruling, bool) {
 func (r *relay) decideAndNote(sql string, in State) ruling {
 	r.reading.Lock()
 	defer r.reading.Unlock()
-	began := time.Now()
+	var began time.Time
+	if r.diary != nil {
+		began = time.Now()
+	}
 	statement, refused := r.config.decide(sql, in)
 	r.noteReads(statement)
-	return ruling{sql: sql, statement: statement, refused: refused, took: time.Since(began)}
+	thought := ruling{sql: sql, statement: statement, refused: refused}
+	if r.diary != nil {
+		thought.took = time.Since(began)
+	}
+	return thought
 }
 
 // noteReads takes note of what a statement reads; r.reading is held.

@@ -120,6 +120,9 @@ type Statement struct {
 	// Uses are the names of the prepared statements and cursors that EXECUTE, FETCH and
 	// MOVE in the text reach, as the server reads them.
 	Uses []string
+	// Makes are the names that PREPARE and DECLARE in the text give, one for each of these
+	// statements, as the server reads them.
+	Makes []string
 	// Shape is the text without anything in it that is the client's own: no constants,
 	// comments, aliases; see shape.go.
 	Shape string
@@ -238,7 +241,10 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	if err != nil {
 		return nil, shaped(err, shape)
 	}
-	statement := &Statement{SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans, Uses: w.uses, Shape: shape, Traceless: !w.traces}
+	statement := &Statement{
+		SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans,
+		Uses: w.uses, Makes: w.makes, Shape: shape, Traceless: !w.traces,
+	}
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 

@@ -49,6 +49,7 @@ func (w *walker) statement(n *pg.Node) error {
 	case *pg.Node_ExecuteStmt:
 		return w.execute(s.ExecuteStmt)
 	case *pg.Node_DeclareCursorStmt:
+		w.makes = append(w.makes, clip(s.DeclareCursorStmt.GetPortalname()))
 		return w.query(s.DeclareCursorStmt.GetQuery(), "DECLARE CURSOR")
 	case *pg.Node_FetchStmt:
 		w.uses = append(w.uses, clip(s.FetchStmt.GetPortalname()))
@@ -160,6 +161,7 @@ func (w *walker) prepare(n *pg.PrepareStmt) error {
 		return err
 	}
 	w.named = true
+	w.makes = append(w.makes, clip(n.GetName()))
 	return w.query(n.GetQuery(), "PREPARE")
 }
 

@@ -37,3 +37,27 @@ func TestUses(t *testing.T) {
 		}
 	}
 }
+
+// TestMakes wants the names that texts give, one for each statement that gives one.
+func TestMakes(t *testing.T) {
+	t.Parallel()
+	r := New(Options{})
+	long := strings.Repeat("é", 40)
+	for sql, want := range map[string]string{
+		"PREPARE s AS SELECT 1": "[s]",
+		`PREPARE "S" (int) AS SELECT $1; DECLARE P CURSOR FOR SELECT 1`: "[S p]",
+		"PREPARE s AS SELECT 1; SELECT 2; PREPARE s AS SELECT 3":        "[s s]",
+		"PREPARE " + long + " AS SELECT 1":                              "[" + long[:62] + "]",
+		"SELECT 1; EXECUTE s; DEALLOCATE s":                             "[]",
+	} {
+		for range 2 { // the second time from the cache
+			got, err := r.Rewrite(sql, nil)
+			if err != nil {
+				t.Fatalf("%s: %v", sql, err)
+			}
+			if fmt.Sprint(got.Makes) != want {
+				t.Errorf("%s makes %q, want %s", sql, got.Makes, want)
+			}
+		}
+	}
+}

@@ -25,6 +25,8 @@ type walker struct {
 	plans bool
 	// uses are the names in EXECUTE, FETCH and MOVE.
 	uses []string
+	// makes are those in PREPARE and DECLARE.
+	makes []string
 	// traces is the opposite of Statement.Traceless.
 	traces bool
 	// reads are the protected and readable tables met so far, each once.

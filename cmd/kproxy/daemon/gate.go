@@ -78,7 +78,10 @@ func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 	if err != nil {
 		return proxy.Statement{}, err
 	}
-	return proxy.Statement{SQL: s.SQL, Reads: s.ReadNames, Effects: effects(s.Effects), Plans: s.Plans, Uses: s.Uses, Shape: s.Shape, Traceless: s.Traceless}, nil
+	return proxy.Statement{
+		SQL: s.SQL, Reads: s.ReadNames, Effects: effects(s.Effects), Plans: s.Plans,
+		Uses: s.Uses, Makes: s.Makes, Shape: s.Shape, Traceless: s.Traceless,
+	}, nil
 }
 
 // Position implements proxy.Gate.
