@@ -18,6 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/bench/host"
+	"github.com/kproxy/kproxy/bench/result"
 	"github.com/kproxy/kproxy/pgserver"
 )
 
@@ -33,6 +35,9 @@ type bench struct {
 	// others are the shares of the machine that other processes took during the runs that
 	// count.
 	others []float64
+
+	// figures are for the file that was asked for.
+	figures []result.Figure
 }
 
 // way is one that a client can take to the published table.
@@ -44,6 +49,7 @@ type way struct {
 	database       string
 	process        *process // nil for a direct connection
 	protected      bool     // statements name the protected table, not the published one
+	plain          bool     // it has no certificate
 }
 
 // direct, peer are the names of the ways that kproxy is compared with.
@@ -192,6 +198,15 @@ func (b *bench) write(name, text string) error {
 	return os.WriteFile(b.path(name), []byte(text), 0o600)
 }
 
+// processor is the processor time of a way's proxy and its children so far, in seconds; 0
+// of a direct connection.
+func (w *way) processor() float64 {
+	if w.process == nil {
+		return 0
+	}
+	return host.Lineage(w.process.cmd.Process.Pid, false)
+}
+
 // environment makes libpq's programs take a way.
 func (w *way) environment(tls bool) []string {
 	mode := "disable"
@@ -246,14 +261,14 @@ func (b *bench) heading() {
 	}
 	fmt.Fprintf(b.out, "%d cores, PostgreSQL %s, %s, %s, %s; upstream by %s.\n", runtime.NumCPU(),
 		b.server.Version(), version("pgbouncer", "--version"), version("pgbench", "--version"), runtime.Version(), upstream)
-	fmt.Fprintf(b.out, "%d published records; load average %s.\n\n", b.site.published, load())
+	fmt.Fprintf(b.out, "%d published records; load average %s.\n\n", b.site.published, host.Load())
 	fmt.Fprintf(b.out, "kproxy:    %s\nothers:    %s\n%s\n", b.site.lookup, b.site.lookupPublished, b.site.plan)
 }
 
 // ending says how quiet the machine was.
 func (b *bench) ending() {
 	fmt.Fprintf(b.out, "%d runs; during them other processes took %.0f %% of the machine in the median, and %.0f %% at most. Load average at the end %s.\n",
-		len(b.others), 100*median(b.others), 100*slices.Max(append(b.others, 0)), load())
+		len(b.others), 100*median(b.others), 100*slices.Max(append(b.others, 0)), host.Load())
 }
 
 // rounds calls measure once for each way in each round, and another way first each time.
@@ -276,12 +291,10 @@ func (b *bench) rounds(ctx context.Context, ways []*way, measure func(*way) erro
 func (b *bench) quietly(measure func() error) error {
 	const attempts = 3
 	for attempt := 1; ; attempt++ {
-		begin, all, own := time.Now(), machine(), family()
-		if err := measure(); err != nil {
+		share, _, err := host.Others(measure)
+		if err != nil {
 			return err
 		}
-		used := (machine() - all) - (family() - own)
-		share := max(0, used/time.Since(begin).Seconds()/float64(runtime.NumCPU()))
 		if share <= b.calm || attempt == attempts {
 			b.others = append(b.others, share)
 			return nil

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/bench/host"
 )
 
 // openers is how many idle sessions are opened at a time.
@@ -21,7 +23,10 @@ func idlers(ctx context.Context, b *bench) error {
 	var t table
 	t.add("way", "idle sessions", "tps", "mean ms", "p50 ms", "p99 ms", "mean of without", "p50 of without", "p99 of without", "KB an idle session")
 	for _, w := range b.ways[1:] {
-		before, err := resident(w.process.cmd.Process.Pid)
+		if w.name == pool { // a process for each session: it has no idle ones
+			continue
+		}
+		before, err := host.Resident(w.process.cmd.Process.Pid)
 		if err != nil {
 			return err
 		}
@@ -36,7 +41,7 @@ func idlers(ctx context.Context, b *bench) error {
 			sessions, err := b.openIdle(ctx, w)
 			if err == nil && round == 0 {
 				var after int64
-				after, err = resident(w.process.cmd.Process.Pid)
+				after, err = host.Resident(w.process.cmd.Process.Pid)
 				kilobytes = float64(after-before) / 1024 / float64(b.idle)
 			} else if err == nil {
 				err = b.addLookup(ctx, beside, w)
@@ -46,6 +51,7 @@ func idlers(ctx context.Context, b *bench) error {
 			}
 			settle(ctx)
 		}
+		b.noteIdle(w, alone, beside, kilobytes)
 		t.add(idleRow(w, 0, alone, alone, 0)...)
 		t.add(idleRow(w, b.idle, beside, alone, kilobytes)...)
 		w.process.end() // what it keeps open upstream, the next one needs

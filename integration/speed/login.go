@@ -13,7 +13,7 @@ func logins(ctx context.Context, b *bench) error {
 	for _, tls := range []bool{false, true} {
 		ways := b.ways
 		if tls {
-			ways = ways[1:] // the server itself has no certificate
+			ways = b.encryptedWays()
 		}
 		for _, clients := range []int{1, 8} {
 			got, err := b.lookupRounds(ctx, ways, work{clients: clients, protocol: "simple", reconnect: true, tls: tls})
@@ -21,8 +21,11 @@ func logins(ctx context.Context, b *bench) error {
 				return err
 			}
 			bouncer := got.column(b.named(peer), meanOf)
+			parameters := map[string]string{"clients": strconv.Itoa(clients), "TLS": strconv.FormatBool(tls)}
 			for _, w := range ways {
 				means := got.column(w, meanOf)
+				b.note("login-time", w, parameters, "ms", means)
+				b.note("login-cpu", w, parameters, "µs", got.column(w, processorOf))
 				t.add(strconv.FormatBool(tls), strconv.Itoa(clients), w.name,
 					fmt.Sprintf("%.0f", median(got.column(w, rateOf))), compare(means, bouncer).String(),
 					fmt.Sprintf("%.2f", median(means)), fmt.Sprintf("%.0f", median(got.column(w, processorOf))))

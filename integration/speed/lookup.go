@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 )
 
@@ -34,8 +35,8 @@ func (b *bench) named(name string) *way {
 	return nil
 }
 
-// run measures work by some ways in all rounds. The statement is the lookup, as each way
-// has it.
+// lookupRounds measures work by some ways in all rounds. The statement is the lookup, as
+// each way has it, unless the work has its own.
 func (b *bench) lookupRounds(ctx context.Context, ways []*way, job work) (series, error) {
 	got := series{}
 	err := b.rounds(ctx, ways, func(w *way) error {
@@ -47,9 +48,13 @@ func (b *bench) lookupRounds(ctx context.Context, ways []*way, job work) (series
 }
 
 func (b *bench) lookupOnce(ctx context.Context, w *way, job work) (s sample, err error) {
-	job.script = b.site.lookupPublished
+	protected, published := b.site.lookup, b.site.lookupPublished
+	if job.page {
+		protected, published = b.site.page, b.site.pagePublished
+	}
+	job.script = published
 	if w.protected {
-		job.script = b.site.lookup
+		job.script = protected
 	}
 	err = b.quietly(func() (err error) {
 		s, err = b.pgbench(ctx, w, job)
@@ -61,20 +66,49 @@ func (b *bench) lookupOnce(ctx context.Context, w *way, job work) (s sample, err
 // lookups compares rates and latencies of one row by its index.
 func lookups(ctx context.Context, b *bench) error {
 	for _, protocol := range b.protocols {
-		var t table
-		t.add("clients", "way", "tps", "of pgbouncer's tps", "of direct", "mean ms", "p50 ms", "p99 ms", "added mean µs", "proxy's CPU µs", "of pgbouncer's CPU")
-		for _, clients := range b.clients {
-			got, err := b.lookupRounds(ctx, b.ways, work{clients: clients, protocol: protocol})
-			if err != nil {
-				return err
-			}
-			for _, w := range b.ways {
-				t.add(b.lookupRow(got, w, clients)...)
-			}
+		title := fmt.Sprintf("One row by an index, %s protocol", protocol)
+		if err := b.compareRates(ctx, "lookup", title, b.ways, work{protocol: protocol}, b.clients); err != nil {
+			return err
 		}
-		fmt.Fprintf(b.out, "One row by an index, %s protocol, %d rounds of %v:\n\n", protocol, b.options.rounds, b.time)
-		t.write(b.out)
 	}
+	return nil
+}
+
+// pages compares rates and latencies of a thousand rows.
+func pages(ctx context.Context, b *bench) error {
+	return b.compareRates(ctx, "page", "A thousand rows, prepared protocol", b.ways, work{protocol: "prepared", page: true}, []int{1, 8})
+}
+
+// encrypted compares lookups by TLS, for which the server itself has no certificate.
+func encrypted(ctx context.Context, b *bench) error {
+	return b.compareRates(ctx, "tls", "One row by an index, prepared protocol, TLS", b.encryptedWays(), work{protocol: "prepared", tls: true}, []int{1, 8})
+}
+
+// encryptedWays are those that have a certificate.
+func (b *bench) encryptedWays() []*way {
+	return slices.DeleteFunc(slices.Clone(b.ways), func(w *way) bool { return w.plain })
+}
+
+// compareRates measures work by some ways for several numbers of clients.
+func (b *bench) compareRates(ctx context.Context, name, title string, ways []*way, job work, clients []int) error {
+	var t table
+	t.add("clients", "way", "tps", "of pgbouncer's tps", "of direct", "mean ms", "p50 ms", "p99 ms", "added mean µs", "proxy's CPU µs", "of pgbouncer's CPU")
+	for _, job.clients = range clients {
+		got, err := b.lookupRounds(ctx, ways, job)
+		if err != nil {
+			return err
+		}
+		parameters := map[string]string{
+			"clients": strconv.Itoa(job.clients), "protocol": job.protocol,
+			"TLS": strconv.FormatBool(job.tls), "records": strconv.FormatInt(b.site.published, 10),
+		}
+		for _, w := range ways {
+			t.add(b.lookupRow(got, w, job.clients)...)
+			b.noteSeries(name, w, parameters, got)
+		}
+	}
+	fmt.Fprintf(b.out, "%s, %d rounds of %v:\n\n", title, b.options.rounds, b.time)
+	t.write(b.out)
 	return nil
 }
 
@@ -93,8 +127,11 @@ func (b *bench) lookupRow(got series, w *way, clients int) []string {
 		return append(row, "", "", "")
 	}
 	processors := got.column(w, processorOf)
-	return append(row,
-		fmt.Sprintf("%.0f", 1000*(median(means)-median(got.column(straight, meanOf)))),
+	added := ""
+	if len(got[straight]) > 0 {
+		added = fmt.Sprintf("%.0f", 1000*(median(means)-median(got.column(straight, meanOf))))
+	}
+	return append(row, added,
 		fmt.Sprintf("%.1f", median(processors)),
 		compare(processors, got.column(bouncer, processorOf)).String())
 }

@@ -1,10 +1,11 @@
 // Command speed compares kproxy with PgBouncer and with direct connections, on one
 // machine, in one run, in alternating rounds. See docs/speed.md.
 //
-//	go run ./integration/speed [flags] [lookup] [scan] [login] [idle]
+//	go run ./integration/speed [flags] [lookup] [page] [tls] [scan] [login] [idle]
 //
-// It needs Linux, PostgreSQL's server and pgbench, and pgbouncer on the PATH. Without an
-// argument everything is measured but idle, which takes 10 GB of memory for PostgreSQL.
+// It needs Linux, PostgreSQL's server and pgbench, and pgbouncer on the PATH; pgpool is
+// measured as well where it is on the PATH. Without an argument everything is measured but
+// idle, which takes 10 GB of memory for PostgreSQL with 5,000 sessions.
 package main
 
 import (
@@ -19,6 +20,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/kproxy/kproxy/bench/result"
 )
 
 // options are the flags.
@@ -33,6 +36,7 @@ type options struct {
 	active    int
 	calm      float64
 	sockets   bool
+	json      string // the file to write; empty = none
 }
 
 // programs are kproxy binaries by what the tables call them.
@@ -58,7 +62,7 @@ type measurement struct {
 }
 
 // measurements are what can be measured, in the order of the report.
-var measurements = []measurement{{"lookup", lookups}, {"scan", scans}, {"login", logins}, {"idle", idlers}}
+var measurements = []measurement{{"lookup", lookups}, {"page", pages}, {"tls", encrypted}, {"scan", scans}, {"login", logins}, {"idle", idlers}}
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -90,7 +94,10 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 		}
 	}
 	b.ending()
-	return nil
+	if o.json == "" {
+		return nil
+	}
+	return result.WriteFigures(o.json, b.figures)
 }
 
 func parse(arguments []string) (options, []string, error) {
@@ -106,6 +113,7 @@ func parse(arguments []string) (options, []string, error) {
 	flags.IntVar(&o.active, "active", 200, "active sessions beside the idle ones")
 	flags.Float64Var(&o.calm, "calm", 0.15, "repeat a run, at most twice, during which other processes took more than this share of the machine")
 	flags.BoolVar(&o.sockets, "sockets", false, "reach PostgreSQL through Unix sockets, all ways alike")
+	flags.StringVar(&o.json, "json", "", "file for the figures")
 	if err := flags.Parse(arguments); err != nil {
 		return o, nil, err
 	}
@@ -122,7 +130,7 @@ func parse(arguments []string) (options, []string, error) {
 	}
 	names := flags.Args()
 	if len(names) == 0 {
-		names = []string{"lookup", "scan", "login"}
+		names = []string{"lookup", "page", "tls", "scan", "login"}
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(measurements, func(m measurement) bool { return m.name == name }) {

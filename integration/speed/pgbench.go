@@ -25,6 +25,7 @@ type work struct {
 	// reconnect has each transaction make a connection of its own.
 	reconnect bool
 	tls       bool
+	page      bool // read a thousand rows, not one
 }
 
 // sample is one run of pgbench by one way.
@@ -78,10 +79,7 @@ func (b *bench) pgbenchOnce(ctx context.Context, w *way, job work, whole time.Du
 	}
 	cmd := exec.CommandContext(ctx, "pgbench", arguments...)
 	cmd.Env = append(os.Environ(), w.environment(job.tls)...)
-	before := 0.0
-	if w.process != nil {
-		before = cpu(w.process.cmd.Process.Pid)
-	}
+	before := w.processor()
 	output, err := cmd.CombinedOutput()
 	if err != nil {
 		return sample{}, fmt.Errorf("pgbench: %w: %s", err, output)
@@ -90,9 +88,7 @@ func (b *bench) pgbenchOnce(ctx context.Context, w *way, job work, whole time.Du
 	if err != nil {
 		return s, err
 	}
-	if w.process != nil {
-		s.processor = (cpu(w.process.cmd.Process.Pid) - before) / transactions * 1e6
-	}
+	s.processor = (w.processor() - before) / transactions * 1e6
 	if job.reconnect {
 		return s, nil
 	}

@@ -6,10 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
-	"path/filepath"
 	"runtime"
-	"strconv"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -94,103 +91,4 @@ func unprivileged() string {
 		}
 	}
 	return ""
-}
-
-// ticksPerSecond is the unit of times in /proc, which Linux keeps at 100 for programs.
-const ticksPerSecond = 100
-
-// seconds sums times of /proc/PID/stat that stand at positions first to last, counted as
-// in proc(5).
-func seconds(fields []string, first, last int) float64 {
-	sum := 0.0
-	for _, field := range fields[first-3 : last-2] {
-		ticks, _ := strconv.ParseFloat(field, 64) // the kernel writes numbers
-		sum += ticks
-	}
-	return sum / ticksPerSecond
-}
-
-// stat are the fields of /proc/PID/stat from the third on; the second is the program's
-// name in parentheses, which may contain spaces.
-func stat(pid int) []string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return nil
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 15 {
-		return nil
-	}
-	return fields
-}
-
-// cpu is the processor time of a process so far, in seconds.
-func cpu(pid int) float64 {
-	if fields := stat(pid); fields != nil {
-		return seconds(fields, 14, 15)
-	}
-	return 0
-}
-
-// resident is the memory of a process in bytes.
-func resident(pid int) (int64, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
-			kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("no VmRSS of process %d", pid)
-}
-
-// family is the processor time of this process and all its descendants so far, those
-// that have ended included.
-func family() float64 {
-	stats, children := map[int][]string{}, map[int][]int{}
-	entries, _ := filepath.Glob("/proc/[0-9]*") // the pattern is well-formed
-	for _, entry := range entries {
-		pid, _ := strconv.Atoi(filepath.Base(entry)) // digits alone
-		if fields := stat(pid); fields != nil {
-			parent, _ := strconv.Atoi(fields[1]) // the kernel writes numbers
-			stats[pid] = fields
-			children[parent] = append(children[parent], pid)
-		}
-	}
-	sum := 0.0
-	for pending := []int{os.Getpid()}; len(pending) > 0; {
-		pid := pending[0]
-		pending = append(pending[1:], children[pid]...)
-		sum += seconds(stats[pid], 14, 17)
-	}
-	return sum
-}
-
-// machine is the processor time that all processes have used so far.
-func machine() float64 {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	line, _, _ := strings.Cut(string(text), "\n")
-	sum := 0.0
-	for i, field := range strings.Fields(line)[1:9] {
-		if ticks, err := strconv.ParseFloat(field, 64); err == nil && i != 3 && i != 4 { // idle, waiting
-			sum += ticks
-		}
-	}
-	return sum / ticksPerSecond
-}
-
-// load is the machine's load average of the last minute.
-func load() string {
-	text, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return "unknown"
-	}
-	first, _, _ := strings.Cut(string(text), " ")
-	return first
 }

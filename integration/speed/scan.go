@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strconv"
 	"time"
 )
 
@@ -39,7 +40,10 @@ func scans(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
+		parameters := map[string]string{"statement": statement.name, "records": strconv.FormatInt(b.site.published, 10)}
 		for _, w := range b.ways {
+			b.note("scan-time", w, parameters, "s", spent[w])
+			b.note("scan-cpu", w, parameters, "s", processors[w])
 			t.add(statement.name, w.name, fmt.Sprintf("%.2f", median(spent[w])), fmt.Sprintf("%.0f", median(rates[w])),
 				compare(rates[w], rates[b.named(direct)]).String(), compare(rates[w], rates[b.named(peer)]).String(),
 				fmt.Sprintf("%.2f", median(processors[w])))
@@ -69,10 +73,7 @@ func pass(ctx context.Context, w *way, sql string) (p passage, err error) {
 		return p, err
 	}
 	defer func() { err = errors.Join(err, raw.Conn.Close()) }()
-	before := 0.0
-	if w.process != nil {
-		before = cpu(w.process.cmd.Process.Pid)
-	}
+	before := w.processor()
 	begin := time.Now()
 	query := binary.BigEndian.AppendUint32([]byte{'Q'}, uint32(4+len(sql)+1))
 	if _, err := raw.Conn.Write(append(append(query, sql...), 0)); err != nil {
@@ -82,9 +83,7 @@ func pass(ctx context.Context, w *way, sql string) (p passage, err error) {
 		return p, err
 	}
 	p.seconds = time.Since(begin).Seconds()
-	if w.process != nil {
-		p.processor = cpu(w.process.cmd.Process.Pid) - before
-	}
+	p.processor = w.processor() - before
 	_, err = raw.Conn.Write([]byte{'X', 0, 0, 0, 4})
 	return p, err
 }

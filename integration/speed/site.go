@@ -43,9 +43,10 @@ type site struct {
 	lookup    string // one row by an indexed column; :stay is its value
 	scan      string
 	copyOut   string
+	page      string // a thousand rows
 	// What kproxy made of them, and the server's plan of the first.
-	lookupPublished, scanPublished, copyPublished string
-	plan                                          string
+	lookupPublished, scanPublished, copyPublished, pagePublished string
+	plan                                                         string
 }
 
 // The column stay is a number drawn for each stay in the hospital: it tells nothing, is
@@ -67,6 +68,7 @@ func (b *bench) publish(ctx context.Context) error {
 		lookup:  "SELECT sex, birth_date, postcode, diagnosis, cost FROM patients WHERE stay = :stay",
 		scan:    "SELECT * FROM patients",
 		copyOut: "COPY (SELECT * FROM patients) TO STDOUT",
+		page:    "SELECT * FROM patients LIMIT 1000",
 	}
 	if err := b.load(ctx); err != nil {
 		return fmt.Errorf("loading the table: %w", err)
@@ -75,7 +77,7 @@ func (b *bench) publish(ctx context.Context) error {
 		return fmt.Errorf("making a certificate: %w", err)
 	}
 	b.ways = []*way{{
-		name: direct, host: b.upstream(), port: b.server.Port(),
+		name: direct, host: b.upstream(), port: b.server.Port(), plain: true,
 		user: readerUser, password: readerPassword, database: b.site.database,
 	}}
 	for i, program := range b.programs {
@@ -95,8 +97,16 @@ func (b *bench) publish(ctx context.Context) error {
 		return err
 	}
 	b.ways = append(b.ways, w)
-	if err := w.await(ctx); err != nil {
+	if w, err = b.pgpool(); err != nil {
 		return err
+	}
+	if w != nil {
+		b.ways = append(b.ways, w)
+	}
+	for _, w := range b.ways[1:] {
+		if err := w.await(ctx); err != nil {
+			return err
+		}
 	}
 	return b.rewritten(ctx)
 }
@@ -242,7 +252,7 @@ func (b *bench) rewritten(ctx context.Context) error {
 	for _, statement := range []struct {
 		from string
 		to   *string
-	}{{b.site.lookup, &b.site.lookupPublished}, {b.site.scan, &b.site.scanPublished}, {b.site.copyOut, &b.site.copyPublished}} {
+	}{{b.site.lookup, &b.site.lookupPublished}, {b.site.scan, &b.site.scanPublished}, {b.site.copyOut, &b.site.copyPublished}, {b.site.page, &b.site.pagePublished}} {
 		text, err := b.capture(ctx, admin, strings.Replace(statement.from, ":stay", value, 1))
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"strings"
 )
@@ -44,8 +45,12 @@ func compare(of, to []float64) ratio {
 	return r
 }
 
-// String is for the tables: 0.97 (0.91 to 1.02).
+// String is for the tables: 0.97 (0.91 to 1.02). It is empty where there was nothing to
+// compare with.
 func (r ratio) String() string {
+	if math.IsInf(r.medians, 0) || math.IsNaN(r.medians) {
+		return ""
+	}
 	return fmt.Sprintf("%.2f (%.2f to %.2f)", r.medians, r.least, r.greatest)
 }
 
