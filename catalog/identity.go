@@ -82,10 +82,10 @@ func (b *builder) checkIdentity() {
 		switch {
 		case column.Generated:
 			b.problem(name, "is part of the key and a generated column, which logical replication leaves out",
-				fmt.Sprintf("ALTER TABLE %s REPLICA IDENTITY USING INDEX ...; -- a unique index over other columns, none of them nullable", r.Name.SQL()))
+				fmt.Sprintf("ALTER TABLE %s REPLICA IDENTITY USING INDEX ...;\n-- a unique index over other columns, none of them nullable", r.Name.SQL()))
 		case r.KeyRepeats && slices.Contains(unstableTexts, strings.TrimPrefix(column.BaseType, "_")):
 			b.problem(name, fmt.Sprintf("the table has no key, so that its rows are told apart by the texts of their columns, and that of type %s can change by itself", column.Type),
-				fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (...); -- or give the column another type", r.Name.SQL()))
+				fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (...);\n-- or give the column another type", r.Name.SQL()))
 		}
 	}
 }
@@ -110,7 +110,7 @@ func unidentified(name Name, identity byte, primaryKey []string) (what, fix stri
 	default:
 		what = "changed rows cannot be identified: it has neither a primary key that is not deferrable nor a replica identity index"
 	}
-	return what + failing, "ALTER TABLE " + name.SQL() + " REPLICA IDENTITY FULL; -- or ADD PRIMARY KEY (...), REPLICA IDENTITY DEFAULT, which costs the source less"
+	return what + failing, "ALTER TABLE " + name.SQL() + " REPLICA IDENTITY FULL;\n-- or ADD PRIMARY KEY (...), REPLICA IDENTITY DEFAULT, which costs the source less"
 }
 
 // checkLeaves wants all leaves to be in this server's log and to agree on a key.
@@ -137,7 +137,7 @@ func (b *builder) checkLeaves() (told bool) {
 		return len(foreign) > 0
 	}
 	if len(r.PrimaryKey) == 0 {
-		alter[len(alter)-1] += fmt.Sprintf("; -- or ALTER TABLE %s ADD PRIMARY KEY (...), which costs the source less", r.Name.SQL())
+		alter[len(alter)-1] += fmt.Sprintf(";\n-- or ALTER TABLE %s ADD PRIMARY KEY (...), which costs the source less", r.Name.SQL())
 	}
 	b.problem("", "changed rows cannot be identified by columns that are one key of all of its partitions: "+strings.Join(unfit, ", ")+failing,
 		strings.Join(alter, ";\n"))

@@ -35,7 +35,7 @@ func TestLeavesAgreeOnAKey(t *testing.T) {
 	}{
 		"none yet":                      {primary: []string{"id", "age"}, want: "[id age] false"},
 		"none yet, and no primary key":  {own: []string{"id"}, want: "[id] false"},
-		"none yet, and nothing":         {want: "[] false", fix: []string{`"clinic" REPLICA IDENTITY FULL; -- or ADD PRIMARY KEY`}},
+		"none yet, and nothing":         {want: "[] false", fix: []string{"\"clinic\" REPLICA IDENTITY FULL;\n-- or ADD PRIMARY KEY"}},
 		"the primary key":               {primary: []string{"id", "age"}, leaves: []catalog.Leaf{leaf("a", 'd', "id", "age"), leaf("b", 'f', "id", "age")}, want: "[id age] false"},
 		"an index of all":               {unique: []string{"age", "id"}, leaves: []catalog.Leaf{leaf("a", 'i', "id", "age"), leaf("b", 'i', "age", "id")}, want: "[id age] false"},
 		"a wider index on each":         {unique: []string{"id"}, leaves: []catalog.Leaf{leaf("a", 'i', "id", "age"), leaf("b", 'i', "id", "age")}, want: "[id age] false"},
@@ -43,7 +43,7 @@ func TestLeavesAgreeOnAKey(t *testing.T) {
 		"whole rows that have keys":     {leaves: []catalog.Leaf{leaf("a", 'f', "id"), leaf("b", 'f', "id")}, want: "[id age value] true"},
 		"an index on each that is not unique in all": {
 			unique: []string{"id", "age"}, leaves: []catalog.Leaf{leaf("a", 'i', "id"), leaf("b", 'd', "id")}, want: "[] false",
-			fix: []string{`"a" REPLICA IDENTITY FULL;`, `"b" REPLICA IDENTITY FULL; -- or`},
+			fix: []string{`"a" REPLICA IDENTITY FULL;`, "\"b\" REPLICA IDENTITY FULL;\n-- or"},
 		},
 		"whole rows":                 {leaves: []catalog.Leaf{whole("a"), whole("b")}, want: "[id age value] true"},
 		"whole rows, one with a key": {leaves: []catalog.Leaf{whole("a"), leaf("b", 'f', "id")}, want: "[id age value] true"},
@@ -57,7 +57,7 @@ func TestLeavesAgreeOnAKey(t *testing.T) {
 		},
 		"different keys": {
 			leaves: []catalog.Leaf{leaf("a", 'd', "id"), leaf("b", 'i', "age"), leaf("c", 'f', "id")}, want: "[] false",
-			fix: []string{`"a" REPLICA IDENTITY FULL;`, `"b" REPLICA IDENTITY FULL; -- or ALTER TABLE "public"."clinic" ADD PRIMARY KEY`},
+			fix: []string{`"a" REPLICA IDENTITY FULL;`, "\"b\" REPLICA IDENTITY FULL;\n-- or ALTER TABLE \"public\".\"clinic\" ADD PRIMARY KEY"},
 		},
 		"no key in one": {
 			leaves: []catalog.Leaf{whole("a"), leaf("b", 'd')}, want: "[] false", fix: []string{`ALTER TABLE "public"."b" REPLICA IDENTITY FULL`},
@@ -101,8 +101,8 @@ func TestTablesWithoutAKeyAreRefusedWithTheStatementThatMendsThem(t *testing.T) 
 		primary   []string
 		what, fix string
 	}{
-		"default":           {'d', nil, "neither a primary key", "REPLICA IDENTITY FULL; -- or ADD PRIMARY KEY"},
-		"nothing":           {'n', nil, "is NOTHING", "REPLICA IDENTITY FULL; -- or ADD PRIMARY KEY"},
+		"default":           {'d', nil, "neither a primary key", "REPLICA IDENTITY FULL;\n-- or ADD PRIMARY KEY"},
+		"nothing":           {'n', nil, "is NOTHING", "REPLICA IDENTITY FULL;\n-- or ADD PRIMARY KEY"},
 		"nothing, but keys": {'n', []string{"id"}, "not the primary key", `ALTER TABLE "public"."clinic" REPLICA IDENTITY DEFAULT`},
 		"a dropped index":   {'i', nil, "is gone", "REPLICA IDENTITY FULL"},
 	} {

@@ -19,7 +19,7 @@ import (
 // takes a third of it.
 const maxFileBytes = 1 << 20
 
-const startFrom = "start from config.example.yaml"
+const startFrom = "have 'kproxy init' draft one, or start from config.example.yaml"
 
 // document parses the text to the root of its only document; nil and a problem
 // when there is no such thing.

@@ -94,7 +94,7 @@ func testPublicationCrashes(t *testing.T, s *site) (serving *process) {
 	s.agrees(t, "folk", folkStored)
 	for _, name := range failpoints(t) {
 		if later.MatchString(name) {
-			s.kproxy(t, "rebuild", "--no-wait").must(t)
+			s.kproxy(t, "rebuild", "--all", "--no-wait").must(t)
 			crash("publication after a rebuild", name)
 		}
 	}

@@ -89,7 +89,7 @@ func TestMistakesInTheConfiguration(t *testing.T) {
 	s := newSite(t, hospitalSite())
 	broken := s.edit(t, "broken.yaml",
 		"listen: ", "lisen: ", "sslmode: disable", "sslmode: perhaps", "unpublishable: withhold", "unpublishable: delete", "k: 5", "k: five")
-	for _, command := range []string{"check", "serve", "setup", "verify", "rebuild"} {
+	for _, command := range []string{"check", "serve", "setup", "verify", "resync"} {
 		run(t, "", nil, program, command, "--config", broken).speaks(t, 1, 16, "lisen", "listen", "perhaps", "delete", "k must be", ":1:")
 	}
 }
@@ -103,7 +103,7 @@ func TestMissingServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	config := s.edit(t, "away.yaml", "host: 127.0.0.1\n    port: "+portOf(t, s.admin), "host: 127.0.0.1\n    port: "+port)
-	for _, command := range []string{"check", "serve", "verify", "rebuild"} {
+	for _, command := range []string{"check", "serve", "verify", "resync"} {
 		run(t, "", nil, program, command, "--config", config).speaks(t, 1, 3, "connection refused", port)
 	}
 	s.write(t, "owner.password", "not it\n")

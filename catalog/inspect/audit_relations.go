@@ -135,7 +135,7 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) && !overProtected(a.views, r.name()) {
 		a.report.add(Error, "readable-raw", r.name(),
 			"the policy lists it as readable, but "+r.reason(),
-			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.quoted()+"; -- and remove it from the policy's readable relations"+r.instead())
+			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.quoted()+";\n-- and remove it from the policy's readable relations"+r.instead())
 	}
 	if r.Invoker {
 		return

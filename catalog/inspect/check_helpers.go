@@ -19,7 +19,7 @@ const (
 )
 
 // makeRoom is how the schema becomes kproxy's.
-const makeRoom = "ALTER SCHEMA " + catalog.HelperSchema + " RENAME TO ...; -- and run kproxy setup"
+const makeRoom = "ALTER SCHEMA " + catalog.HelperSchema + " RENAME TO ...;\n-- and run kproxy setup"
 
 // checkHelpers wants the helpers' schema to hold this version's helpers and nobody else's
 // objects.

@@ -155,7 +155,7 @@ func (j *publicationJudge) judgeGenerated(r catalog.Relation) {
 		fix := "ALTER TABLE " + leaf.Name.SQL() + " REPLICA IDENTITY DEFAULT"
 		if len(r.PrimaryKey) == 0 {
 			fix = "ALTER PUBLICATION " + catalog.QuoteIdentifier(j.c.in.Publication) +
-				" SET (publish_generated_columns = stored); -- or give the table a primary key and REPLICA IDENTITY DEFAULT; virtual columns allow nothing else"
+				" SET (publish_generated_columns = stored);\n-- or give the table a primary key and REPLICA IDENTITY DEFAULT; virtual columns allow nothing else"
 		}
 		j.c.report.add(Error, "replica-identity", leaf.Name,
 			"it has REPLICA IDENTITY FULL and a generated column, which is not published: UPDATE and DELETE fail at the source", fix)

@@ -49,7 +49,7 @@ func judgeServer(server ServerFacts, slot string, slots []slotRow) Report {
 	}
 	if server.WalLevel != "logical" {
 		report.add(Error, "wal-level", none, fmt.Sprintf("wal_level is %s, not logical", server.WalLevel),
-			"ALTER SYSTEM SET wal_level = logical; -- and restart the server")
+			"ALTER SYSTEM SET wal_level = logical;\n-- and restart the server")
 	}
 	if slices.Contains(unconvertible, server.ServerEncoding) {
 		report.add(Error, "server-encoding", none,
@@ -79,7 +79,7 @@ func judgeCapacity(report *Report, server ServerFacts, exists bool) {
 	if free < needed {
 		report.add(severity, "slots", none,
 			fmt.Sprintf("%d of %d replication slots are free, but %d are needed: one of them while tables are published", max(free, 0), server.MaxReplicationSlots, needed),
-			fmt.Sprintf("ALTER SYSTEM SET max_replication_slots = %d; -- and restart the server", server.SlotsInUse+needed))
+			fmt.Sprintf("ALTER SYSTEM SET max_replication_slots = %d;\n-- and restart the server", server.SlotsInUse+needed))
 	}
 	if free := server.MaxWalSenders - server.SendersInUse; free < sendersNeeded {
 		if free > 0 && exists {
@@ -89,7 +89,7 @@ func judgeCapacity(report *Report, server ServerFacts, exists bool) {
 		}
 		report.add(severity, "wal-senders", none,
 			fmt.Sprintf("%d of %d WAL senders are left for kproxy, but %d are needed: one of them while tables are published", max(free, 0), server.MaxWalSenders, sendersNeeded),
-			fmt.Sprintf("ALTER SYSTEM SET max_wal_senders = %d; -- and restart the server", server.SendersInUse+sendersNeeded))
+			fmt.Sprintf("ALTER SYSTEM SET max_wal_senders = %d;\n-- and restart the server", server.SendersInUse+sendersNeeded))
 	}
 }
 
@@ -98,11 +98,11 @@ func judgeRetention(report *Report, server ServerFacts, slot string, slots []slo
 	if server.MaxSlotWALKeepMB < 0 {
 		report.add(Hint, "wal-kept", none,
 			"max_slot_wal_keep_size is -1: while kproxy is away, its slot keeps write-ahead log without bound, and can fill the disk",
-			"ALTER SYSTEM SET max_slot_wal_keep_size = '100GB'; -- what the disk can spare: beyond it the slot is lost and tables are resynchronized; then SELECT pg_reload_conf()")
+			"ALTER SYSTEM SET max_slot_wal_keep_size = '100GB';\nSELECT pg_reload_conf();\n-- what the disk can spare: beyond it the slot is lost and tables are resynchronized")
 	}
 	if server.VersionNum >= 170000 && server.Standbys && len(slots) > 0 && !slots[0].Failover {
 		report.add(Hint, "slot-failover", none,
 			fmt.Sprintf("replication slot %s is not kept on standbys: after a failover, tables are resynchronized", slot),
-			fmt.Sprintf("stop kproxy and send over a replication connection: ALTER_REPLICATION_SLOT %s (FAILOVER true); -- standbys need sync_replication_slots = on", slot))
+			fmt.Sprintf("stop kproxy and send over a replication connection: ALTER_REPLICATION_SLOT %s (FAILOVER true);\n-- standbys need sync_replication_slots = on", slot))
 	}
 }

@@ -178,7 +178,7 @@ func (a *auditor) auditViews(reader uint32) error {
 	for _, w := range found {
 		a.report.add(Error, "view-widens", w.View,
 			fmt.Sprintf("it shows role %s rows of %s, which that role may not read", a.in.Reader, w.Source),
-			"DROP VIEW "+w.View.SQL()+" CASCADE; -- kproxy makes it again where it can")
+			"DROP VIEW "+w.View.SQL()+" CASCADE;\n-- kproxy makes it again where it can")
 	}
 	return nil
 }

@@ -24,6 +24,7 @@ holds the sections csv (the file's form) and tables (the policy).
 With --once it runs a scripted tour that checks what it shows, and exits.`,
 		Args: noArguments,
 	}
+	errorsAsJSON(c)
 	flags := c.Flags()
 	flags.BoolVar(&o.Once, "once", false, "run the scripted tour and exit: 0 when everything held, 1 otherwise")
 	flags.BoolVar(&o.Guarded, "guarded", false, "publish changes only as far as comparing versions tells nothing (updates: guarded)")

@@ -38,6 +38,7 @@ adult.data and adult.test), whose folder --adult names.`,
 	flags.Uint64Var(&setup.Seed, "seed", 1, "`SEED` of the methods and of generated data")
 	flags.BoolVar(&setup.Quick, "quick", false, "fewer records and parameters: for a look, not for the record")
 	out := flags.String("out", "", "write a page, JSON and Markdown into this `FOLDER`")
+	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		experiments := paper.Experiments()
 		if arguments[0] != "all" {
@@ -63,10 +64,17 @@ adult.data and adult.test), whose folder --adult names.`,
 				return err
 			}
 			bar.done()
-			if err := result.WriteText(c.OutOrStdout()); err != nil {
-				return err
+			if !*asJSON {
+				if err := result.WriteText(c.OutOrStdout()); err != nil {
+					return err
+				}
 			}
 			results = append(results, result)
+		}
+		if *asJSON {
+			if err := writeJSON(c.OutOrStdout(), results); err != nil {
+				return err
+			}
 		}
 		if *out != "" && len(results) > 0 {
 			if err := paper.WriteFiles(*out, results); err != nil {

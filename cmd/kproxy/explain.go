@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -59,31 +60,16 @@ command line.`,
 		if o.Plan && o.Offline {
 			return usageError{errors.New("--plan asks the server, and --offline nobody")}
 		}
-		text, err := sqlText(c.InOrStdin(), arguments, *file, isTerminal())
+		statements, err := statementsOf(c.InOrStdin(), arguments, *file)
 		if err != nil {
 			return err
-		}
-		statements := rewrite.Split(text)
-		if len(statements) == 0 {
-			return usageError{errors.New("there is no statement to explain")}
 		}
 		ctx, cancel, err := limited(c.Context())
 		if err != nil {
 			return err
 		}
 		defer cancel()
-		load := loadConfig
-		if o.Offline {
-			load = parseConfig
-		}
-		cfg, err := load(*path)
-		if err != nil {
-			return err
-		}
-		if o.User == "" {
-			o.User = firstUser(cfg)
-		}
-		all, err := daemon.Explain(ctx, cfg, statements, o)
+		all, err := explain(ctx, *path, statements, o)
 		if err != nil {
 			return err
 		}
@@ -98,6 +84,35 @@ command line.`,
 		return refusedOf(all)
 	}
 	return c
+}
+
+// statementsOf are the statements that a command was given, one at least.
+func statementsOf(in io.Reader, arguments []string, file string) ([]string, error) {
+	text, err := sqlText(in, arguments, file, isTerminal())
+	if err != nil {
+		return nil, err
+	}
+	statements := rewrite.Split(text)
+	if len(statements) == 0 {
+		return nil, usageError{errors.New("there is no statement to explain")}
+	}
+	return statements, nil
+}
+
+// explain puts statements through the gate under the configuration of a file.
+func explain(ctx context.Context, path string, statements []string, o daemon.ExplainOptions) ([]daemon.Explained, error) {
+	load := loadConfig
+	if o.Offline {
+		load = parseConfig
+	}
+	cfg, err := load(path)
+	if err != nil {
+		return nil, err
+	}
+	if o.User == "" {
+		o.User = firstUser(cfg)
+	}
+	return daemon.Explain(ctx, cfg, statements, o)
 }
 
 func firstUser(cfg *config.Config) string {

@@ -34,6 +34,7 @@ header, which health does not: ask /healthz there.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
+	asJSON := jsonFlag(c)
 	patience := c.Flags().Duration("timeout", 3*time.Second, "wait at most `LONG` for the answer")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := parseConfig(*path)
@@ -42,7 +43,13 @@ header, which health does not: ask /healthz there.`,
 		}
 		ctx, cancel := context.WithTimeout(c.Context(), *patience)
 		defer cancel()
-		return answers(ctx, cfg.Listen)
+		if err := answers(ctx, cfg.Listen); err != nil {
+			return failure{codeConnection, "is 'kproxy serve' running here, with this configuration?", err}
+		}
+		if *asJSON {
+			return writeJSON(c.OutOrStdout(), map[string]bool{"ok": true})
+		}
+		return nil
 	}
 	return c
 }

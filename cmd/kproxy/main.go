@@ -10,6 +10,8 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 )
 
 func main() {
@@ -32,7 +34,7 @@ func run(ctx context.Context, arguments []string) int {
 }
 
 func newRoot() *cobra.Command {
-	root := &cobra.Command{
+	root := group(&cobra.Command{
 		Use:   "kproxy",
 		Short: "Publish anonymized views of PostgreSQL tables, kept in step with their source",
 		Long: `kproxy is a PostgreSQL proxy that publishes anonymized views.
@@ -57,18 +59,12 @@ serves it to any PostgreSQL client under the table's own name.
 Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line, 3 (of status) something
 needs the operator. With --json, errors are {"error": {"code", "message", "hint"}} on standard
 error.`,
-		Version:       thisBuild().Version,
+		Version:       daemon.ThisBuild().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
-		Args: func(_ *cobra.Command, arguments []string) error {
-			if len(arguments) > 0 {
-				return usageError{fmt.Errorf("there is no command %q", arguments[0])}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	})
+	root.SetFlagErrorFunc(wrongFlag)
+	root.SetHelpCommand(newHelp())
 	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(), newConsole(),
 		newVersion(), newSchema(), newUser(), newExplain(), newGenerate())
 	return root

@@ -142,15 +142,25 @@ func (p problem) write(w io.Writer, asJSON bool) {
 }
 
 // wantsJSON says whether errors are to be written as JSON, also those in the flags
-// themselves.
+// themselves, and those of commands that there are not.
 func wantsJSON(command *cobra.Command, arguments []string) bool {
-	flag := command.Flags().Lookup("json")
-	return flag != nil && (flag.Value.String() == "true" || slices.Contains(arguments, "--json"))
+	if flag := command.Flags().Lookup("json"); flag != nil && flag.Value.String() == "true" {
+		return true
+	}
+	if end := slices.Index(arguments, "--"); end >= 0 {
+		arguments = arguments[:end]
+	}
+	return slices.Contains(arguments, "--json")
 }
 
 // jsonFlag adds --json to a command.
 func jsonFlag(c *cobra.Command) *bool {
 	return c.Flags().Bool("json", false, "write JSON, errors included (those on standard error)")
+}
+
+// errorsAsJSON adds --json to a command whose results are not for scripts.
+func errorsAsJSON(c *cobra.Command) {
+	c.Flags().Bool("json", false, "write the error that ends it as JSON, on standard error")
 }
 
 // writeJSON writes a value, indented.

@@ -13,28 +13,47 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/config"
 )
 
 func newRebuild() *cobra.Command {
-	return newAsk(daemon.Rebuild, "published afresh", &cobra.Command{
-		Use:   "rebuild [TABLE ...]",
+	c := &cobra.Command{
+		Use:   "rebuild {TABLE ... | --all}",
 		Short: "Publish tables afresh from the source, whatever readers may conclude from that",
-		Long: `Rebuild asks the kproxy that applies to publish each table, or all, afresh from its
-source. Readers see the earlier release until the new one is there; other tables go on.
-Where no kproxy runs, the next 'kproxy serve' does it.
+		Long: `Rebuild asks the kproxy that applies to publish each named table, or with --all every one,
+afresh from its source. Readers see the earlier release until the new one is there; other
+tables go on. Where no kproxy runs, the next 'kproxy serve' does it.
 
 A guarded table begins a new lineage: readers who compare its new classes with the old
-ones can single people out. 'kproxy resync' keeps the lineage.
-
-  kproxy rebuild
-  kproxy rebuild public.patients --timeout 10m
+ones can single people out. At a terminal you are asked whether that is meant; elsewhere
+it takes --new-lineage. 'kproxy resync' keeps the lineage.
 
 Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command line.`,
+		Example: `  kproxy rebuild public.visits --timeout 10m
+  kproxy rebuild public.patients --new-lineage
+  kproxy rebuild --all --no-wait`,
+	}
+	all := c.Flags().Bool("all", false, "all protected tables")
+	c.Args = func(_ *cobra.Command, arguments []string) error {
+		switch {
+		case *all && len(arguments) > 0:
+			return usageError{fmt.Errorf("--all means every table, and %q is one", arguments[0])}
+		case !*all && len(arguments) == 0:
+			return usageError{errors.New("say which tables to publish afresh, or --all")}
+		}
+		return nil
+	}
+	lineage := c.Flags().Bool("new-lineage", false, "begin a new lineage of guarded tables without being asked")
+	return newAsk(daemon.Rebuild, "published afresh", c, func(cfg *config.Config, named []catalog.Name) error {
+		if *lineage {
+			return nil
+		}
+		return permitLineages(guardedAmong(cfg.Policy, named), c.InOrStdin(), c.ErrOrStderr(), isTerminal())
 	})
 }
 
 func newResync() *cobra.Command {
-	return newAsk(daemon.Resync, "resynchronized", &cobra.Command{
+	c := &cobra.Command{
 		Use:   "resync [TABLE ...]",
 		Short: "Compare tables with their source and apply the difference",
 		Long: `Resync asks the kproxy that applies to compare each table, or all, with its source and to
@@ -47,11 +66,13 @@ that ALTER TABLE ... USING rewrote in place. A table that waits for the operator
 looked at afresh.
 
 Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command line.`,
-	})
+	}
+	return newAsk(daemon.Resync, "resynchronized", c, nil)
 }
 
-// newAsk completes a command that asks the process that applies for something.
-func newAsk(wish daemon.Wish, done string, c *cobra.Command) *cobra.Command {
+// newAsk completes a command that asks the process that applies for something, for named
+// tables or for all. What may refuses is not asked for; nil permits everything.
+func newAsk(wish daemon.Wish, done string, c *cobra.Command, may func(*config.Config, []catalog.Name) error) *cobra.Command {
 	path := configFlag(c)
 	flags := c.Flags()
 	noWait := flags.Bool("no-wait", false, "do not wait for the outcome, which 'kproxy serve' logs")
@@ -76,6 +97,11 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command) *cobra.Command {
 		for _, name := range arguments {
 			tables = append(tables, catalog.ParseName(name))
 		}
+		if may != nil {
+			if err := may(cfg, tables); err != nil {
+				return err
+			}
+		}
 		bar, began := newProgress(os.Stderr), time.Now()
 		defer bar.done()
 		wished, err := daemon.Ask(ctx, cfg, wish, tables, !*noWait, func(wished []daemon.Wished) {
@@ -95,13 +121,7 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command) *cobra.Command {
 		case *noWait:
 			return writeAsked(out, *asJSON, "'kproxy serve' logs the outcome, and 'kproxy status' shows it")
 		}
-		if *asJSON {
-			if err := writeJSON(out, asked{Waited: true, Outcomes: outcomesOf(wished)}); err != nil {
-				return err
-			}
-			out = io.Discard
-		}
-		return writeWished(out, wished, done)
+		return writeOutcomes(out, *asJSON, wished, done)
 	}
 	return c
 }
@@ -154,6 +174,16 @@ func awaited(wished []daemon.Wished, since time.Duration) string {
 	}
 	return fmt.Sprintf("%d of %d tables done after %s; waiting for %s",
 		len(wished)-len(waiting), len(wished), since.Round(time.Second), strings.Join(waiting, ", "))
+}
+
+func writeOutcomes(w io.Writer, asJSON bool, wished []daemon.Wished, done string) error {
+	if asJSON {
+		if err := writeJSON(w, asked{Waited: true, Outcomes: outcomesOf(wished)}); err != nil {
+			return err
+		}
+		w = io.Discard
+	}
+	return writeWished(w, wished, done)
 }
 
 // writeWished tells the outcomes; a table that waits for the operator is a failure.

@@ -22,6 +22,7 @@ tells. With --policy it is the schema of the policy files of 'kproxy demo' and
 		Example: `  kproxy schema >config.schema.json`,
 		Args:    noArguments,
 	}
+	jsonFlag(c) // what it prints is JSON in any case: errors are, too
 	policy := c.Flags().Bool("policy", false, "the schema of policy files")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		text, err := schemaText(*policy)

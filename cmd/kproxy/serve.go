@@ -34,6 +34,7 @@ to listen on, which are then served in place of those that the configuration nam
 		Args: noArguments,
 	}
 	path := configFlag(c)
+	errorsAsJSON(c)
 	c.RunE = func(c *cobra.Command, _ []string) error { return serve(c.Context(), *path) }
 	return c
 }

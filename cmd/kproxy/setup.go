@@ -26,8 +26,8 @@ func newSetup() *cobra.Command {
 		Use:   "setup",
 		Short: "Prepare the database: roles, schemas, publication and grants (or --print the SQL)",
 		Long: `Setup creates, or brings in line, what kproxy needs in the database: the owner
-and reader roles, further readers included, kproxy's schemas, the publication, the grants and the stand-ins
-for the system catalogs. It can be run again at any time and never touches data.
+and reader roles, further readers included, kproxy's schemas, the publication, the
+grants and the stand-ins for the system catalogs. It can be run again at any time and never touches data.
 A table is not published where that would make UPDATE and DELETE fail at the source:
 it needs a primary key or another replica identity.
 
@@ -37,8 +37,8 @@ are not granted; warnings tell of them.
 It connects as an administrator: a superuser, or a role with CREATEROLE that owns
 the protected tables. The passwords of the roles are set to those that the
 configuration names. A further reader role that is no more in upstream.readers loses
-its login and its rights; it is not dropped. With --print it connects to nothing and prints the SQL for a
-database administrator to read and run, on PostgreSQL 13 to 18, with notes for the
+its login and its rights; it is not dropped. With --print it connects to nothing and
+prints the SQL for a database administrator to read and run, on PostgreSQL 13 to 18, with notes for the
 common managed services and on how to make the replication slot beforehand;
 passwords are not part of it.
 
@@ -53,34 +53,11 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 	admin := c.Flags().String("admin-url", "", "connection `URL` of an administrator (environment: "+adminEnv+", which keeps a password off the command line)")
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		load := loadConfig
 		if *show {
-			load = parseConfig // passwords are not part of the script
+			return printSetup(c.OutOrStdout(), *path, *asJSON)
 		}
-		cfg, err := load(*path)
+		cfg, err := loadConfig(*path)
 		if err != nil {
-			return err
-		}
-		input := provision.Input{
-			Policy:      cfg.Policy,
-			Owner:       login(cfg.Upstream.Owner),
-			Reader:      login(cfg.Upstream.Reader),
-			Readers:     furtherLogins(cfg.Upstream.Readers),
-			Publication: cfg.Publication,
-			Slot:        cfg.Slot,
-			Database:    cfg.Database,
-
-			TemporaryTables: cfg.TemporaryTables == config.TemporaryAllow,
-		}
-		if *show {
-			script, err := provision.Script(input)
-			if err != nil {
-				return fmt.Errorf("writing the script: %w", err)
-			}
-			if *asJSON {
-				return writeJSON(c.OutOrStdout(), map[string]string{"sql": script})
-			}
-			_, err = fmt.Fprint(c.OutOrStdout(), script)
 			return err
 		}
 		if *admin == "" {
@@ -89,7 +66,7 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 		if *admin == "" {
 			return usageError{errors.New("setup needs an administrator's connection: set --admin-url or " + adminEnv + ", or use --print")}
 		}
-		if err := prepare(c.Context(), *admin, cfg, input, c.ErrOrStderr()); err != nil {
+		if err := prepare(c.Context(), *admin, cfg, provisioned(cfg), c.ErrOrStderr()); err != nil {
 			return err
 		}
 		if *asJSON {
@@ -99,6 +76,38 @@ publication and a slot that somebody else made; 'kproxy check' tells what they l
 		return err
 	}
 	return c
+}
+
+// printSetup prints what setup would run. Passwords are not part of it, and not looked for.
+func printSetup(w io.Writer, path string, asJSON bool) error {
+	cfg, err := parseConfig(path)
+	if err != nil {
+		return err
+	}
+	script, err := provision.Script(provisioned(cfg))
+	if err != nil {
+		return fmt.Errorf("writing the script: %w", err)
+	}
+	if asJSON {
+		return writeJSON(w, map[string]string{"sql": script})
+	}
+	_, err = fmt.Fprint(w, script)
+	return err
+}
+
+// provisioned is what a configuration wants in the database.
+func provisioned(cfg *config.Config) provision.Input {
+	return provision.Input{
+		Policy:      cfg.Policy,
+		Owner:       login(cfg.Upstream.Owner),
+		Reader:      login(cfg.Upstream.Reader),
+		Readers:     furtherLogins(cfg.Upstream.Readers),
+		Publication: cfg.Publication,
+		Slot:        cfg.Slot,
+		Database:    cfg.Database,
+
+		TemporaryTables: cfg.TemporaryTables == config.TemporaryAllow,
+	}
 }
 
 func login(c config.Connection) provision.Login {

@@ -16,7 +16,7 @@ import (
 )
 
 func newUser() *cobra.Command {
-	c := &cobra.Command{
+	c := group(&cobra.Command{
 		Use:   "user",
 		Short: "Add, list and remove the users of a configuration, and change their passwords",
 		Long: `User changes the list of users in the configuration file. All else in it stays as it is,
@@ -25,14 +25,7 @@ it. A change that would make the configuration wrong is refused, and so is one i
 written so that no place for it is certain: --print then shows the lines to write.
 
 Running processes take the change at 'kproxy reload'.`,
-		Args: func(c *cobra.Command, arguments []string) error {
-			if len(arguments) > 0 {
-				return usageError{fmt.Errorf("there is no command %q in %s", arguments[0], c.CommandPath())}
-			}
-			return nil
-		},
-		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
-	}
+	})
 	c.AddCommand(newUserAdd(), newUserList(), newUserRemove(), newUserPassword())
 	return c
 }

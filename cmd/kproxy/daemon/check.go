@@ -58,6 +58,7 @@ const (
 	codeLogin        = "login"
 	codeServer       = "server"
 	codeAuthQuery    = "auth-query"
+	codeListenPlain  = "listen-plain"
 	codeSlotPosition = "slot-position"
 )
 
@@ -97,6 +98,7 @@ func check(ctx context.Context, c *config.Config, all bool) (Checked, error) {
 	if all && len(report.Errors()) == 0 {
 		report = append(report, checkReaders(ctx, c, server.SystemIdentifier)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
+		report = append(report, checkListen(c)...)
 		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
 	}
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
@@ -123,6 +125,19 @@ func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
 			report[i].Severity = inspect.Warning
 		}
 	}
+}
+
+// checkListen tells of clients on other machines who need not encrypt.
+func checkListen(c *config.Config) inspect.Report {
+	plain := c.PlainListeners()
+	if len(plain) == 0 {
+		return nil
+	}
+	return inspect.Report{{
+		Severity: inspect.Warning, Code: codeListenPlain,
+		What: fmt.Sprintf("other machines can connect to %s without TLS: what clients read then crosses the network for all to see", strings.Join(plain, ", ")),
+		Fix:  "give tls a cert_file and a key_file, or every rule of access transport: tls or unix",
+	}}
 }
 
 // checkPosition tells whether replication can go on from where it stood.

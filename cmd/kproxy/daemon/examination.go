@@ -114,6 +114,7 @@ var topics = map[string]topic{
 	"large-object":             {groupReach, ""},
 	codeLogin:                  {groupLogin, "upstream.reader"},
 	codeAuthQuery:              {groupLogin, "auth_query"},
+	codeListenPlain:            {groupLogin, "listen"},
 }
 
 // Examined gives findings their places in the configuration, and sorts them by what they
@@ -200,12 +201,17 @@ func formOf(fix string) FixForm {
 	return FixAdvice
 }
 
-// typed is the fix as something to type: statements end in a semicolon, and commands name
-// the configuration.
+// typed is the fix as something to type: the last statement ends in a semicolon, with what
+// there is to say of it on a line below, and commands name the configuration.
 func (f Found) typed(file string) string {
 	switch f.Form {
 	case FixSQL:
-		return strings.TrimRight(f.Fix, "; \n") + ";"
+		statements, remark, remarked := strings.Cut(f.Fix, "\n-- ")
+		statements = strings.TrimRight(statements, "; \n") + ";"
+		if remarked {
+			return statements + "\n-- " + remark
+		}
+		return statements
 	case FixCommand:
 		return "kproxy " + commandFix.FindStringSubmatch(f.Fix)[1] + " -c " + file
 	}

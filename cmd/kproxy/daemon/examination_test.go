@@ -21,6 +21,7 @@ type reported struct {
 	code  string
 	named bool // names a relation
 	fix   bool // has a fix that is not empty
+	text  string
 	at    token.Position
 }
 
@@ -84,6 +85,19 @@ func literal(e ast.Expr, constants map[string]string) (string, bool) {
 	return "", false
 }
 
+// wordsOf are all literals and constants in an expression, one behind the other.
+func wordsOf(e ast.Expr, constants map[string]string) string {
+	var all strings.Builder
+	ast.Inspect(e, func(n ast.Node) bool {
+		if e, ok := n.(ast.Expr); ok {
+			text, _ := literal(e, constants)
+			all.WriteString(text)
+		}
+		return true
+	})
+	return all.String()
+}
+
 // report reads a call of add(severity, code, table, what, fix), or a Finding.
 func report(n ast.Node, constants map[string]string) (r reported, ok bool) {
 	fixed := func(e ast.Expr) bool {
@@ -99,7 +113,7 @@ func report(n ast.Node, constants map[string]string) (r reported, ok bool) {
 		r.code, ok = literal(n.Args[1], constants)
 		table, _ := n.Args[2].(*ast.Ident)
 		r.named = table == nil || table.Name != "none"
-		r.fix = fixed(n.Args[4])
+		r.fix, r.text = fixed(n.Args[4]), wordsOf(n.Args[4], constants)
 	case *ast.CompositeLit:
 		name, _ := n.Type.(*ast.Ident)
 		selected, _ := n.Type.(*ast.SelectorExpr)
@@ -117,7 +131,7 @@ func report(n ast.Node, constants map[string]string) (r reported, ok bool) {
 			case "Table":
 				r.named = true
 			case "Fix":
-				r.fix = fixed(pair.Value)
+				r.fix, r.text = fixed(pair.Value), wordsOf(pair.Value, constants)
 			}
 		}
 		// One that is completed in steps, as those about servers and slots are.
@@ -136,6 +150,9 @@ func TestFindingsHaveGroupsPlacesAndFixes(t *testing.T) {
 		seen[r.code] = true
 		if !r.fix {
 			t.Errorf("%s: %s is reported without a fix", r.at, r.code)
+		}
+		if strings.Contains(r.text, "; --") {
+			t.Errorf("%s: the fix of %s has a remark behind a statement: put it on a line below", r.at, r.code)
 		}
 		if _, known := topics[r.code]; !known && !r.named {
 			t.Errorf("%s: nobody says what %s is about: add it to topics", r.at, r.code)
@@ -207,8 +224,14 @@ tables:
 		{Severity: inspect.Error, Code: inspect.CodeTableMissing, Table: table, What: "there is no such relation", Fix: "did you mean public.tt?"},
 		{Severity: inspect.Error, Code: "owner-missing", What: "there is no role o", Fix: "run kproxy setup"},
 		{Severity: inspect.Error, Code: "raw-grant", Table: catalog.Name{Schema: "public", Relation: "u"}, What: "is open", Fix: "REVOKE SELECT ON u FROM r"},
+		{Severity: inspect.Error, Code: "wal-level", What: "is replica", Fix: "ALTER SYSTEM SET wal_level = logical;\n-- and restart the server"},
 	})
-	const want = `roles
+	const want = `server
+  error: is replica [wal-level]
+    fix: ALTER SYSTEM SET wal_level = logical;
+         -- and restart the server
+
+roles
   error: k.yaml:2: there is no role o [owner-missing]
     fix: kproxy setup -c k.yaml
 
@@ -224,7 +247,7 @@ table public.t
   warning: k.yaml:6: is small [too-few]
     fix: wait
 `
-	if got := e.String(); got != want || e.OK || e.Alone || len(e.Errors().Findings) != 4 {
+	if got := e.String(); got != want || e.OK || e.Alone || len(e.Errors().Findings) != 5 {
 		t.Errorf("it says\n%s", got)
 	}
 	if e := Examined(cfg, nil); !e.OK || e.String() != "" || e.Findings == nil {

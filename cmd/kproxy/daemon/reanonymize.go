@@ -43,7 +43,7 @@ func renewable(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 	for _, name := range named {
 		switch mode, protected := modes[name]; {
 		case !protected:
-			return nil, fmt.Errorf("the configuration protects no table %s", name)
+			return nil, &noTableError{name: name, policy: p}
 		case mode == catalog.Guarded:
 			return nil, fmt.Errorf("%s is guarded, and %s", name, whyGuarded)
 		}

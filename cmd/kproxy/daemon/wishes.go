@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -98,11 +99,33 @@ func Ask(ctx context.Context, c *config.Config, wish Wish, named []catalog.Name,
 // takeOverTime is how long it can take until another process applies: a lease and more.
 const takeOverTime = 15 * time.Second
 
+// noTableError says that the policy has no table of a name, and which it has.
+type noTableError struct {
+	name   catalog.Name
+	policy catalog.Policy
+}
+
+func (e *noTableError) Error() string {
+	return fmt.Sprintf("the configuration protects no table %s: %s", e.name, e.Hint())
+}
+
+// Code names the kind of error for scripts.
+func (e *noTableError) Code() string { return "missing" }
+
+// Hint says which tables there are.
+func (e *noTableError) Hint() string {
+	var names []string
+	for _, t := range e.policy.Tables {
+		names = append(names, t.Table.String())
+	}
+	return "it protects " + strings.Join(names, ", ")
+}
+
 // wishedFor are the named tables of the policy, all where none is named.
 func wishedFor(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 	for _, name := range named {
 		if !protects(p, name) {
-			return nil, fmt.Errorf("the configuration protects no table %s", name)
+			return nil, &noTableError{name: name, policy: p}
 		}
 	}
 	if len(named) > 0 {

@@ -1,0 +1,46 @@
+package daemon
+
+import (
+	"runtime"
+	"runtime/debug"
+
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// Build is what a program says of itself.
+type Build struct {
+	// Version is that of the module system; "(unknown)" where the build did not note it.
+	Version string `json:"version"`
+	// Commit is the revision it was built from, with -dirty where files were changed;
+	// empty where the build did not note it.
+	Commit string `json:"commit"`
+	Go     string `json:"go"`
+	// Grammar is the version of PostgreSQL whose grammar statements are read by.
+	Grammar  string `json:"postgresql_grammar"`
+	Platform string `json:"platform"`
+}
+
+// ThisBuild is that of the running program.
+func ThisBuild() Build {
+	b := Build{Version: "(unknown)", Go: runtime.Version(), Grammar: rewrite.Grammar(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return b
+	}
+	if info.Main.Version != "" {
+		b.Version = info.Main.Version
+	}
+	dirty := false
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "vcs.revision":
+			b.Commit = s.Value
+		case "vcs.modified":
+			dirty = s.Value == "true"
+		}
+	}
+	if dirty && b.Commit != "" {
+		b.Commit += "-dirty"
+	}
+	return b
+}
