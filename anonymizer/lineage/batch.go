@@ -110,7 +110,7 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 		}
 	}
 	l.waiting = queue{}
-	clear(l.gathered)
+	l.gathered = map[uint32]int{} // as large as this batch needs, not the first
 	return nil
 }
 

@@ -64,10 +64,13 @@ func newChanges() Changes {
 func (l *Lineage) takeChanges() Changes {
 	changes := l.changes
 	l.changes = newChanges()
+	changes.Places = make(map[incremental.RecordID]Place, len(l.touched))
 	for id := range l.touched {
 		changes.Places[id] = l.records[id].place()
 	}
-	clear(l.touched)
+	// A map keeps the room of all records, which the first batch was, and would be looked
+	// through as a whole each time.
+	l.touched = map[incremental.RecordID]struct{}{}
 	for id := range changes.Weights {
 		if _, known := l.classes[id]; !known {
 			delete(changes.Weights, id)
