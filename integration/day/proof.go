@@ -10,15 +10,14 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// patience bounds the wait for what must come; nothing is measured against it.
-const patience = 10 * time.Minute
+// patience bounds the wait until the changes of the day are applied; nothing is measured
+// against it.
+const patience = 30 * time.Minute
 
 // prove waits until all changes of the day are applied, has `kproxy verify` prove the
 // release, and compares the private store with the source. What does not hold is in the
 // diary; the error is for what could not be asked.
 func (s *site) prove(ctx context.Context, d *diary) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
 	conn, err := pgx.Connect(ctx, s.admin)
 	if err != nil {
 		return err
@@ -54,6 +53,8 @@ func (s *site) prove(ctx context.Context, d *diary) error {
 
 // awaitAll waits until kproxy's position is beyond what is in the log now.
 func (s *site) awaitAll(ctx context.Context, conn *pgx.Conn) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
 	end, applied, err := positions(ctx, conn)
 	for err == nil && applied < end {
 		select {
