@@ -63,9 +63,9 @@ func (l line) Path() string {
 
 // The picture, and the place of the drawing within it.
 const (
-	chartWidth, chartHeight = 560.0, 250.0
+	chartWidth, chartHeight = 560.0, 262.0
 	left, right             = 62.0, 544.0
-	top, bottom             = 16.0, 204.0
+	top, bottom             = 28.0, 216.0 // a label has room above the drawing
 )
 
 // Edges of the picture, for templates.
@@ -74,6 +74,14 @@ func (*chart) Right() float64  { return right }
 func (*chart) Top() float64    { return top }
 func (*chart) Bottom() float64 { return bottom }
 func (*chart) ViewBox() string { return fmt.Sprintf("0 0 %.0f %.0f", chartWidth, chartHeight) }
+
+// MarkSide is where the label of the mark begins: at the mark or, far to the right, ends there.
+func (c *chart) MarkSide() string {
+	if c.Mark.At > (left+right)/2 {
+		return "before"
+	}
+	return "after"
+}
 
 // scale maps values to places.
 type scale struct {

@@ -42,7 +42,7 @@ func (c *canned) release() Release {
 	loss, old := 0.25, at.Add(-time.Hour)
 	return Release{
 		Table: testTable, State: "published", Method: "hilbert", Updates: "guarded", Constraints: []string{"5-anonymity"},
-		Generation: 3, Records: 1234, Rows: 1200, Classes: 200, Withheld: 34, Waiting: 34, OldestWaiting: &old, Loss: &loss,
+		Figures: &Figures{Generation: 3, Records: 1234, Rows: 1200, Classes: 200, Withheld: 34, Waiting: 34, OldestWaiting: &old}, Loss: &loss,
 		Proof: &Proof{At: old, Generation: 3, Passed: false, Checks: []Check{{Name: "is published", Passed: true}, {Name: "k", Violations: 2, Examples: []string{"class 7 has 4"}}}},
 	}
 }
@@ -55,7 +55,7 @@ func (c *canned) Overview(context.Context) (Overview, error) {
 	return Overview{
 		At: at, Needs: []Need{{"a <table> is withdrawn", "do something"}}, Tables: []Release{c.release()},
 		Views: []View{{Name: "public.v", State: "withdrawn", Problem: "a column"}}, Silent: 1,
-		Replication: Replication{State: "streaming", Slot: "kproxy", Since: at, Exists: true, Retained: 5 << 20, Alarm: 10 << 30, WALStatus: "reserved", Lag: &late, Applier: "this process"},
+		Replication: &Replication{State: "streaming", Slot: "kproxy", Since: at, Exists: true, Retained: 5 << 20, Alarm: 10 << 30, WALStatus: "reserved", Lag: &late, Applier: "this process"},
 		Processes:   []Process{{Name: "host, process 1", Sessions: 2, Connections: 3}},
 	}, nil
 }

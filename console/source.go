@@ -44,12 +44,13 @@ type Site struct {
 
 // Overview is what the first page shows.
 type Overview struct {
-	At          time.Time   `json:"at"` // the server's clock
-	Needs       []Need      `json:"needs"`
-	Tables      []Release   `json:"tables"`
-	Views       []View      `json:"views"`
-	Replication Replication `json:"replication"`
-	Processes   []Process   `json:"processes"`
+	At     time.Time `json:"at"` // the server's clock
+	Needs  []Need    `json:"needs"`
+	Tables []Release `json:"tables"`
+	Views  []View    `json:"views"`
+	// Replication is nil where the database does not tell.
+	Replication *Replication `json:"replication"`
+	Processes   []Process    `json:"processes"`
 	// Silent is how many processes have not answered.
 	Silent int `json:"silent"`
 }
@@ -60,21 +61,32 @@ type Need struct {
 	Fix  string `json:"fix"`
 }
 
-// Release is a protected table in figures.
+// Release is a protected table.
 type Release struct {
-	Table       string   `json:"table"`
-	State       string   `json:"state"` // published, unpublished or halted
+	Table string `json:"table"`
+	// State is published, unpublished, halted or withdrawn; or unknown while the database
+	// does not answer.
+	State       string   `json:"state"`
 	Problem     string   `json:"problem,omitempty"`
 	Fix         string   `json:"fix,omitempty"`
 	Asked       string   `json:"asked,omitempty"`
 	Method      string   `json:"method"`
 	Updates     string   `json:"updates"` // immediate or guarded
 	Constraints []string `json:"constraints"`
-	Generation  int64    `json:"generation"`
-	Records     int64    `json:"records"`
-	Rows        int64    `json:"rows"`
-	Classes     int64    `json:"classes"`
-	Withheld    int64    `json:"withheld"`
+	// Figures are nil where nobody knows them.
+	*Figures
+	// Loss is the information loss that was measured last, 0 to 1; nil before.
+	Loss  *float64 `json:"information_loss"`
+	Proof *Proof   `json:"proof"` // nil before the first, and where nobody knows
+}
+
+// Figures are the counts of a release.
+type Figures struct {
+	Generation int64 `json:"generation"`
+	Records    int64 `json:"records"`
+	Rows       int64 `json:"rows"`
+	Classes    int64 `json:"classes"`
+	Withheld   int64 `json:"withheld"`
 	// Waiting, Stale, Ghosts and Expired are 0 unless the table is guarded; the times are
 	// those of the first, nil without one.
 	Waiting       int64      `json:"waiting"`
@@ -83,9 +95,6 @@ type Release struct {
 	OldestStale   *time.Time `json:"oldest_stale"`
 	Ghosts        int64      `json:"ghosts"`
 	Expired       int64      `json:"expired"`
-	// Loss is the information loss that was measured last, 0 to 1; nil before.
-	Loss  *float64 `json:"information_loss"`
-	Proof *Proof   `json:"proof"` // nil before the first
 }
 
 // View is a published view.
@@ -99,8 +108,10 @@ type View struct {
 type Proof struct {
 	At         time.Time `json:"at"`
 	Generation int64     `json:"generation"`
-	Passed     bool      `json:"passed"`
-	Checks     []Check   `json:"checks"`
+	// Earlier says that readers see a later release, of which nothing is proved.
+	Earlier bool    `json:"earlier_release"`
+	Passed  bool    `json:"passed"`
+	Checks  []Check `json:"checks"`
 }
 
 // Failed counts the checks that did not pass.

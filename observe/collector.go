@@ -60,8 +60,13 @@ var asked = []Metric{
 	{Name: "kproxy_replication_lag_seconds", Type: "gauge", Help: "How old the oldest change is that readers do not see yet, in whole seconds; from the process that applies."},
 	{Name: "kproxy_replication_slot_wal_status", Type: "gauge", Help: "1 for the slot's wal_status (PostgreSQL, pg_replication_slots); from the process that applies.", Labels: []string{"status"}},
 
-	{Name: "kproxy_table_state", Type: "gauge", Help: "1 for the state of a protected table: unpublished, published or halted.", Labels: []string{"table", "state"}},
+	{Name: "kproxy_table_state", Type: "gauge", Help: "1 for the state of a protected table: unpublished, published, halted or withdrawn.", Labels: []string{"table", "state"}},
 	{Name: "kproxy_table_preparing", Type: "gauge", Help: "Whether a new release of the table is being made (1).", Labels: []string{"table"}},
+
+	{Name: "kproxy_table_proof_timestamp_seconds", Type: "gauge", Help: "When the verifier's last proof of the table was made, in Unix time.", Labels: []string{"table"}},
+	{Name: "kproxy_table_proof_passed", Type: "gauge", Help: "Whether that proof has passed (1) or not (0); not there while it is of an earlier release than the present one.", Labels: []string{"table"}},
+	{Name: "kproxy_table_smallest_class", Type: "gauge", Help: "Records of the smallest class that it found, or rows where the table is guarded; not there likewise.", Labels: []string{"table"}},
+	{Name: "kproxy_proof_interval_seconds", Type: "gauge", Help: "How often releases are proved (verify.every), or as often as that can be done where proofs take long; 0 where nobody proves them regularly."},
 
 	{Name: "kproxy_table_records", Type: "gauge", Tables: true, Help: "Records in the private store.", Labels: []string{"table"}},
 	{Name: "kproxy_table_classes", Type: "gauge", Tables: true, Help: "Equivalence classes that are published, of all parts.", Labels: []string{"table"}},
@@ -112,6 +117,7 @@ func (c *collector) Collect(to chan<- prometheus.Metric) {
 	if s.Replication != nil {
 		collectReplication(s.Replication, put)
 	}
+	put("proof_interval_seconds", s.ProofInterval.Seconds())
 	for _, t := range s.Tables {
 		c.collectTable(t, put)
 	}
@@ -190,10 +196,11 @@ func collectReplication(r *Replication, put sender) {
 // figures of a guarded table, and how many records a withheld one has, so that only who
 // asks for them by the configuration gets them.
 func (c *collector) collectTable(t Table, put sender) {
-	for _, state := range []string{"unpublished", "published", "halted"} {
+	for _, state := range []string{"unpublished", "published", "halted", "withdrawn"} {
 		put("table_state", truth(t.State == state), t.Name, state)
 	}
 	put("table_preparing", truth(t.Preparing), t.Name)
+	collectProof(t, put)
 	if !c.tables {
 		return
 	}
@@ -209,6 +216,19 @@ func (c *collector) collectTable(t Table, put sender) {
 	if t.Drift > 0 {
 		put("table_information_loss", t.Loss, t.Name)
 		put("table_drift", t.Drift, t.Name)
+	}
+}
+
+// collectProof sends what is known of the last proof. What it found holds for the release
+// that it was made of, and for no later one.
+func collectProof(t Table, put sender) {
+	if t.Proof == nil {
+		return
+	}
+	put("table_proof_timestamp_seconds", float64(t.Proof.At.Unix()), t.Name)
+	if t.Proof.Generation == t.Generation {
+		put("table_proof_passed", truth(t.Proof.Passed), t.Name)
+		put("table_smallest_class", float64(t.Proof.Smallest), t.Name)
 	}
 }
 

@@ -59,7 +59,7 @@ func (r *recorder) histogram(name, help string, buckets []float64, labels ...str
 
 // events are the metrics of what is told while it happens.
 type events struct {
-	sessions, proofPassed, proofTime, smallest      *prometheus.GaugeVec
+	sessions                                        *prometheus.GaugeVec
 	began, ended, logins, cancels                   *prometheus.CounterVec
 	statements, refusals, asked, rows, bytes        *prometheus.CounterVec
 	generations, renewals                           *prometheus.CounterVec
@@ -91,9 +91,6 @@ func newEvents(r *recorder) *events {
 		upstreamConnected: r.histogram("kproxy_pool_wait_seconds", "Time that logins have waited for a connection to the database, by whether they got one.", seconds, "outcome"),
 		generations:       r.counter("kproxy_table_generation_changes_total", "Times that a table was published afresh while this process ran.", "table"),
 		renewals:          r.counter("kproxy_table_reanonymizations_total", "Times that its classes were made anew while this process ran.", "table"),
-		proofPassed:       r.gauge("kproxy_table_proof_passed", "Whether the verifier's last proof of the table's release has passed (1) or not (0).", "table"),
-		proofTime:         r.gauge("kproxy_table_proof_timestamp_seconds", "When that proof was made, in Unix time.", "table"),
-		smallest:          r.gauge("kproxy_table_smallest_class", "Records of the smallest class that it found, or rows where the table is guarded.", "table"),
 	}
 	e.fine = e.statements.WithLabelValues("ok", "00")
 	e.recalled, e.rewritten = e.asked.WithLabelValues("hit"), e.asked.WithLabelValues("miss")
@@ -208,18 +205,4 @@ func transportOf(t access.Transport) string {
 func buildInfo(r *recorder, version string) {
 	r.gauge("kproxy_build_info", "1, with the version of kproxy and of Go.", "version", "goversion").
 		WithLabelValues(version, runtime.Version()).Set(1)
-}
-
-// proved takes note of a proof of the verifier.
-func (e *events) proved(p Proof) {
-	e.proofPassed.WithLabelValues(p.Table).Set(truth(p.Passed))
-	e.proofTime.WithLabelValues(p.Table).Set(float64(p.At.Unix()))
-	e.smallest.WithLabelValues(p.Table).Set(float64(p.Smallest))
-}
-
-// forget takes out the proof of a table that is protected no more.
-func (e *events) forget(table string) {
-	e.proofPassed.DeleteLabelValues(table)
-	e.proofTime.DeleteLabelValues(table)
-	e.smallest.DeleteLabelValues(table)
 }

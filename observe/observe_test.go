@@ -36,8 +36,9 @@ func busy() State {
 		},
 		Tables: []Table{{
 			Name: "public.patients", State: "published", Generation: 3, Records: 31337, Waiting: 17, Loss: 0.25, Drift: 1,
-			OldestWaiting: time.Now().Add(-time.Minute),
+			OldestWaiting: time.Now().Add(-time.Minute), Proof: &Proof{Generation: 3, At: time.Unix(1e9, 0), Passed: true, Smallest: 5},
 		}},
+		ProofInterval: time.Hour,
 	}
 }
 
@@ -58,7 +59,6 @@ func everything(t *testing.T, tables bool) *Observer {
 	o.Rejected(proxy.Rejection{User: "eve", Reason: proxy.ReasonPassword, SQLState: "28P01"})
 	o.Canceled(true)
 	o.Connected(time.Millisecond, true)
-	o.Proved(Proof{Table: "public.patients", At: time.Unix(1e9, 0), Passed: true, Smallest: 5})
 	o.Sample()
 	return o
 }
@@ -192,6 +192,40 @@ func TestSlowShapesAreBounded(t *testing.T) {
 	for i, s := range all[1:] {
 		if s.Max > all[i].Max || s.Mean > s.Max {
 			t.Errorf("%+v after %+v", s, all[i])
+		}
+	}
+}
+
+// TestProofsAreOfOneRelease: what was found of a release says nothing of the next one.
+func TestProofsAreOfOneRelease(t *testing.T) {
+	t.Parallel()
+	state := busy()
+	o := New(Options{State: func() State { return state }})
+	const passed, at = `kproxy_table_proof_passed{table="public.patients"} 1`, `kproxy_table_proof_timestamp_seconds{table="public.patients"} 1e+09`
+	if text := scrape(t, o); !strings.Contains(text, passed) || !strings.Contains(text, at) {
+		t.Errorf("the proof is not told:\n%s", text)
+	}
+	state.Tables[0].Generation++
+	if text := scrape(t, o); strings.Contains(text, "proof_passed{") || strings.Contains(text, "smallest_class{") || !strings.Contains(text, at) {
+		t.Errorf("an earlier release's proof is told:\n%s", text)
+	}
+	state.Tables[0].Proof = nil
+	if text := scrape(t, o); strings.Contains(text, "kproxy_table_proof_") {
+		t.Errorf("there is no proof:\n%s", text)
+	}
+}
+
+// TestEachStateIsTold wants one state of a table to be 1, whichever it is.
+func TestEachStateIsTold(t *testing.T) {
+	t.Parallel()
+	state := busy()
+	o := New(Options{State: func() State { return state }})
+	for _, of := range []string{"unpublished", "published", "halted", "withdrawn"} {
+		state.Tables[0].State = of
+		text := scrape(t, o)
+		if !strings.Contains(text, `kproxy_table_state{state="`+of+`",table="public.patients"} 1`) || strings.Count(text, "kproxy_table_state{") != 4 ||
+			len(regexp.MustCompile(`kproxy_table_state\{.*\} 1\n`).FindAllString(text, -1)) != 1 {
+			t.Errorf("%s is told as\n%s", of, text)
 		}
 	}
 }

@@ -163,17 +163,6 @@ func (o *Observer) write(r audit.Record, c *proxy.Client) {
 	o.options.Audit.Add(r)
 }
 
-// Proof is what the verifier has found of a table.
-type Proof struct {
-	Table    string
-	At       time.Time
-	Passed   bool
-	Smallest int64 // class, in records, or in rows where the table is guarded
-}
-
-// Proved takes note of a proof.
-func (o *Observer) Proved(p Proof) { o.events.proved(p) }
-
 // Sample counts what has become of the tables since the last time; it is to be called
 // every few seconds.
 func (o *Observer) Sample() {
@@ -183,7 +172,6 @@ func (o *Observer) Sample() {
 	for name := range o.seen {
 		if !slices.ContainsFunc(tables, func(t Table) bool { return t.Name == name }) {
 			delete(o.seen, name)
-			o.events.forget(name)
 		}
 	}
 	for _, t := range tables {

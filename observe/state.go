@@ -17,6 +17,9 @@ type State struct {
 	// Replication is nil before replication has begun.
 	Replication *Replication
 	Tables      []Table // in the configuration's order
+	// ProofInterval is how often releases are proved, or as often as that can be done where
+	// proofs take long; 0 where nobody proves them regularly.
+	ProofInterval time.Duration
 }
 
 // Cache is that of rewritten statements.
@@ -43,16 +46,25 @@ type Replication struct {
 	WALStatus string        // pg_replication_slots.wal_status; "" = unknown
 }
 
-// Table is one protected table. All but its name, State, Preparing and Generation is for
-// who may know what is not published: see Options.Tables.
+// Table is one protected table. All but its name, State, Preparing, Generation and Proof is
+// for who may know what is not published: see Options.Tables.
 type Table struct {
 	Name       string
-	State      string // unpublished, published or halted
+	State      string // unpublished, published, halted or withdrawn
 	Preparing  bool
 	Generation int64
+	Proof      *Proof // the last one, perhaps of an earlier release; nil before the first
 
 	Records, Classes, Withheld      int
 	Waiting, Stale, Expired, Ghosts int
 	OldestWaiting, OldestStale      time.Time // zero = none
 	Loss, Drift                     float64   // 0 = never measured
+}
+
+// Proof is what the verifier has found of a table.
+type Proof struct {
+	Generation int64 // of the release that was proved
+	At         time.Time
+	Passed     bool
+	Smallest   int64 // class, in records, or in rows where the table is guarded
 }

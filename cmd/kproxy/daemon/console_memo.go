@@ -2,8 +2,11 @@ package daemon
 
 import (
 	"context"
+	"maps"
 	"sync"
 	"time"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // memo remembers what is dear to find out. However many ask, it is found out by one at a
@@ -14,6 +17,7 @@ type memo[T any] struct {
 	known bool
 	value T
 	until time.Time
+	under map[catalog.Name]condition
 }
 
 const (
@@ -22,11 +26,13 @@ const (
 	memoMost  = 30 * time.Second
 )
 
-// get returns what is known or finds it out. A failure is not remembered.
-func (m *memo[T]) get(ctx context.Context, find func(context.Context) (T, error)) (T, error) {
+// get returns what is known or finds it out. What was found out under other conditions of the
+// tables is not known any more: that somebody is needed must be seen at once. A failure is
+// not remembered.
+func (m *memo[T]) get(ctx context.Context, under map[catalog.Name]condition, find func(context.Context) (T, error)) (T, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
-	if m.known && time.Now().Before(m.until) {
+	if m.known && time.Now().Before(m.until) && maps.Equal(m.under, under) {
 		return m.value, nil
 	}
 	began := time.Now()
@@ -35,7 +41,7 @@ func (m *memo[T]) get(ctx context.Context, find func(context.Context) (T, error)
 		return value, err
 	}
 	now := time.Now()
-	m.known, m.value = true, value
+	m.known, m.value, m.under = true, value, under
 	m.until = now.Add(min(memoMost, max(memoLeast, memoRest*now.Sub(began))))
 	return value, nil
 }

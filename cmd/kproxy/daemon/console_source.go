@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
@@ -44,14 +43,12 @@ const consolePatience = 60 * time.Second
 
 // Overview reads what `kproxy status` does, and the last figures.
 func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) {
-	if known, ok := s.overview.peek(); ok && s.changed(known.Tables) {
-		s.overview.forget()
-	}
-	return s.overview.get(ctx, func(ctx context.Context) (console.Overview, error) {
+	own := s.d.conditions()
+	return s.overview.get(ctx, own, func(ctx context.Context) (console.Overview, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()
 		c := s.config()
-		stored, err := ReadStored(ctx, c)
+		stored, err := readAll(ctx, c, own)
 		if err != nil {
 			if ctx.Err() != nil {
 				return console.Overview{}, ctx.Err()
@@ -59,33 +56,24 @@ func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) 
 			return s.withoutStore(c, err), nil
 		}
 		o := s.overviewOf(c, stored)
-		return o, s.addFigures(ctx, c, &o)
+		return o, s.addRecorded(ctx, c, stored, &o)
 	})
 }
 
-// changed tells whether tables are in other states than is remembered: that somebody is
-// needed must be seen at once.
-func (s *consoleSource) changed(known []console.Release) bool {
-	tables := s.d.syncer.Status().Tables
-	for _, t := range s.config().Policy.Tables {
-		now, there := tables[t.Table]
-		i := slices.IndexFunc(known, func(r console.Release) bool { return r.Table == t.Table.String() })
-		if i < 0 || there && now.State.String() != known[i].State {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutStore is the overview while the private store cannot be read.
+// withoutStore is the overview while the private store cannot be read: what this process
+// knows by itself, and nothing that would look like a figure.
 func (s *consoleSource) withoutStore(c *config.Config, err error) console.Overview {
+	counts := s.d.Clients()
 	o := console.Overview{
-		At:          time.Now(),
-		Needs:       []console.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
-		Replication: console.Replication{State: s.d.syncer.Status().State.String(), Slot: c.Slot},
+		At:        time.Now(),
+		Needs:     []console.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
+		Processes: []console.Process{{Name: processName(), Sessions: counts.Sessions, Connections: counts.Connections}},
 	}
 	for _, t := range c.Policy.Tables {
-		o.Tables = append(o.Tables, releaseOf(t, StoredTable{Table: t.Table.String(), State: "unknown"}))
+		o.Tables = append(o.Tables, console.Release{
+			Table: t.Table.String(), State: stateUnknown,
+			Method: t.Method, Updates: t.Updates.Mode.String(), Constraints: constraintsInWords(t),
+		})
 	}
 	return o
 }
@@ -105,7 +93,7 @@ func (s *consoleSource) overviewOf(c *config.Config, stored Stored) console.Over
 		o.Processes = append(o.Processes, console.Process{Name: p.Process, Sessions: p.Sessions, Connections: p.Connections})
 	}
 	status, r := s.d.syncer.Status(), stored.Replication
-	o.Replication = console.Replication{
+	o.Replication = &console.Replication{
 		State: status.State.String(), Slot: r.Slot, Position: r.Position, Since: r.Since, Behind: r.Behind,
 		Exists: r.Exists, Active: r.Active, Retained: r.Retained, Alarm: c.Replication.Alarm.Retained, WALStatus: r.WALStatus, Safe: r.Safe,
 	}
@@ -127,10 +115,12 @@ func (s *consoleSource) overviewOf(c *config.Config, stored Stored) console.Over
 func releaseOf(policy catalog.TablePolicy, t StoredTable) console.Release {
 	return console.Release{
 		Table: t.Table, State: t.State, Problem: t.Problem, Fix: t.Fix, Asked: t.Asked,
-		Method: policy.Method, Updates: t.Updates, Constraints: constraintsInWords(policy), Generation: t.Generation,
-		Records: t.Records, Rows: t.Rows, Classes: t.Classes, Withheld: t.Withheld,
-		Waiting: t.Waiting, OldestWaiting: t.OldestWaiting, Stale: t.Stale, OldestStale: t.OldestStale,
-		Ghosts: t.Ghosts, Expired: t.Expired,
+		Method: policy.Method, Updates: t.Updates, Constraints: constraintsInWords(policy),
+		Figures: &console.Figures{
+			Generation: t.Generation, Records: t.Records, Rows: t.Rows, Classes: t.Classes, Withheld: t.Withheld,
+			Waiting: t.Waiting, OldestWaiting: t.OldestWaiting, Stale: t.Stale, OldestStale: t.OldestStale,
+			Ghosts: t.Ghosts, Expired: t.Expired,
+		},
 	}
 }
 
@@ -147,8 +137,8 @@ func constraintsInWords(policy catalog.TablePolicy) []string {
 	return words
 }
 
-// addFigures adds the last proofs and losses.
-func (s *consoleSource) addFigures(ctx context.Context, c *config.Config, o *console.Overview) error {
+// addRecorded adds the last proofs and losses.
+func (s *consoleSource) addRecorded(ctx context.Context, c *config.Config, stored Stored, o *console.Overview) error {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return err
@@ -163,7 +153,7 @@ func (s *consoleSource) addFigures(ctx context.Context, c *config.Config, o *con
 			break
 		}
 		if p, known := proofs[t.Table]; known {
-			o.Tables[i].Proof = proofOf(p)
+			o.Tables[i].Proof = proofOf(p, stored.Tables[i].shown)
 		}
 		history, err := lossHistory(ctx, conn, t.Table)
 		if err != nil {
@@ -191,8 +181,9 @@ func (s *consoleSource) lastMeasured(table string) *float64 {
 	return known.Loss
 }
 
-func proofOf(p Proof) *console.Proof {
-	proof := console.Proof{At: p.At, Generation: p.Report.Generation, Passed: p.Passed}
+// proofOf is a proof in the console's terms, beside the generation that readers see.
+func proofOf(p Proof, shown int64) *console.Proof {
+	proof := console.Proof{At: p.At, Generation: p.Report.Generation, Earlier: p.Report.Generation != shown, Passed: p.Passed}
 	for _, c := range p.Report.Checks {
 		proof.Checks = append(proof.Checks, console.Check{Name: c.Name, Passed: c.Passed, Violations: c.Violations, Examples: c.Examples})
 	}

@@ -12,9 +12,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/console"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // Table describes one table.
@@ -31,25 +31,21 @@ func (s *consoleSource) Table(ctx context.Context, name string) (console.Table, 
 		s.tables[name] = known
 	}
 	s.mutex.Unlock()
-	if shown, ok := known.peek(); ok {
-		if now, there := s.d.syncer.Status().Tables[c.Policy.Tables[i].Table]; there && now.State.String() != shown.State {
-			known.forget()
-		}
-	}
-	return known.get(ctx, func(ctx context.Context) (console.Table, error) {
+	own := s.d.conditions()
+	return known.get(ctx, own, func(ctx context.Context) (console.Table, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()
-		return readConsoleTable(ctx, c, c.Policy.Tables[i])
+		return readConsoleTable(ctx, c, c.Policy.Tables[i], own[c.Policy.Tables[i].Table])
 	})
 }
 
-func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.TablePolicy) (console.Table, error) {
+func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.TablePolicy, own condition) (console.Table, error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return console.Table{}, err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	publications, err := publicationsOf(ctx, conn, c)
+	publications, problems, err := publicationsOf(ctx, conn, c)
 	if err != nil {
 		return console.Table{}, err
 	}
@@ -63,13 +59,14 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 	if err != nil {
 		return t, err
 	}
-	t.Release = releaseOf(policy, stored)
-	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
-		return t, fmt.Errorf("asking for the time: %w", err)
-	}
 	var publication *catalog.Publication
 	if i := slices.IndexFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == policy.Table }); i >= 0 {
 		publication = &publications[i]
+	}
+	stored.settle(policy, misfits(policy.Table, publication, problems), own)
+	t.Release = releaseOf(policy, stored)
+	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
+		return t, fmt.Errorf("asking for the time: %w", err)
 	}
 	loss, err := addMeasured(ctx, tx, &t, publication)
 	if err != nil {
@@ -80,12 +77,30 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 		return t, fmt.Errorf("reading the private store: %w", err)
 	}
 	// What may not be there yet is looked at outside of the transaction, which it would end.
-	if err := addRecorded(ctx, conn, policy.Table, &t); err != nil {
+	if err := addRecorded(ctx, conn, policy.Table, stored.shown, &t); err != nil {
 		return t, err
 	}
 	t.Preview = preview(ctx, c, policy.Table, stored.State)
 	explainPreview(&t.Preview, t.Columns, publication)
 	return t, nil
+}
+
+// misfits are the reasons for which a table has no publication, in the words of a check;
+// none where it has one.
+func misfits(table catalog.Name, publication *catalog.Publication, problems []catalog.Problem) inspect.Report {
+	if publication != nil {
+		return nil
+	}
+	var report inspect.Report
+	for _, p := range problems {
+		if p.Table == table {
+			report = append(report, inspect.Finding{Severity: inspect.Error, Table: p.Table, Column: p.Column, What: p.What, Fix: p.Fix})
+		}
+	}
+	if len(report) == 0 {
+		report = inspect.Report{{Severity: inspect.Error, Table: table, What: "the database has no such table", Fix: "see what 'kproxy check' says"}}
+	}
+	return report
 }
 
 // smallestAllowed is the least k over all quasi-identifiers, or of any constraint.
@@ -100,9 +115,9 @@ func smallestAllowed(policy catalog.TablePolicy) int {
 }
 
 // addMeasured adds what is read of the release: sizes, risk and losses. The losses are nil
-// where nothing is published.
+// where readers get nothing: what is kept of a table that is not served puts nobody at risk.
 func addMeasured(ctx context.Context, tx pgx.Tx, t *console.Table, p *catalog.Publication) (*losses, error) {
-	if p == nil {
+	if p == nil || t.State != statePublished {
 		return nil, nil
 	}
 	generation, err := shownGeneration(ctx, tx, p.Policy.Table)
@@ -153,13 +168,13 @@ func classSizes(ctx context.Context, tx pgx.Tx, release, class string) ([]consol
 	return sizes, nil
 }
 
-func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, t *console.Table) error {
+func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, shown int64, t *console.Table) error {
 	proofs, err := lastProofs(ctx, conn)
 	if err != nil {
 		return err
 	}
 	if p, known := proofs[name]; known {
-		t.Proof = proofOf(p)
+		t.Proof = proofOf(p, shown)
 	}
 	t.History, err = lossHistory(ctx, conn, name)
 	return err
@@ -233,7 +248,7 @@ const (
 // preview reads the beginning of a release as the reader role, which is how it is known
 // that readers see this and no more. What is withdrawn is not read.
 func preview(ctx context.Context, c *config.Config, table catalog.Name, state string) console.Preview {
-	if state != ksync.Published.String() {
+	if state != statePublished {
 		return console.Preview{Reason: "Readers get nothing of it at the moment."}
 	}
 	reader, err := sessionConfig(c, c.Upstream.Reader)

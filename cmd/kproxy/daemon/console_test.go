@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy"
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -134,11 +135,11 @@ func TestFindingOutRests(t *testing.T) {
 	asked := 0
 	find := func(context.Context) (int, error) { asked++; return asked, nil }
 	failing := errors.New("away")
-	if _, err := m.get(t.Context(), func(context.Context) (int, error) { return 0, failing }); !errors.Is(err, failing) {
+	if _, err := m.get(t.Context(), nil, func(context.Context) (int, error) { return 0, failing }); !errors.Is(err, failing) {
 		t.Errorf("got %v", err)
 	}
 	for range 5 {
-		if n, err := m.get(t.Context(), find); n != 1 || err != nil {
+		if n, err := m.get(t.Context(), nil, find); n != 1 || err != nil {
 			t.Errorf("got %d, %v", n, err)
 		}
 	}
@@ -146,8 +147,14 @@ func TestFindingOutRests(t *testing.T) {
 		t.Errorf("known is %d, %v", n, known)
 	}
 	m.forget()
-	if n, _ := m.get(t.Context(), find); n != 2 {
+	if n, _ := m.get(t.Context(), nil, find); n != 2 {
 		t.Errorf("after forgetting: %d", n)
+	}
+	under := map[catalog.Name]condition{{Schema: "public", Relation: "t"}: {state: stateWithdrawn}}
+	for range 2 {
+		if n, _ := m.get(t.Context(), under, find); n != 3 {
+			t.Errorf("under other conditions: %d", n)
+		}
 	}
 }
 

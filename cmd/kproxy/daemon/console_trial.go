@@ -64,7 +64,7 @@ func (s *consoleSource) Methods(ctx context.Context, table string) (console.Choi
 }
 
 func publicationOf(ctx context.Context, conn *pgx.Conn, c *config.Config, policy catalog.TablePolicy) (catalog.Publication, error) {
-	publications, err := publicationsOf(ctx, conn, c)
+	publications, _, err := publicationsOf(ctx, conn, c)
 	if err != nil {
 		return catalog.Publication{}, err
 	}

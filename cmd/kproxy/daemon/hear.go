@@ -53,6 +53,8 @@ type Answer struct {
 type Clients struct {
 	Reply
 	proxy.Counts
+	// Unserved are the protected tables that it has withdrawn and that wait for the operator.
+	Unserved []string `json:"unserved"`
 }
 
 // maxReason bounds the reason of a refusal, in bytes: a notification has less than
@@ -151,7 +153,7 @@ func fromOwner(ctx context.Context, conn *pgx.Conn, pid uint32) (owner bool, err
 func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, channel string, q question) error {
 	by := Reply{ID: q.ID, PID: conn.PgConn().PID(), Process: processName()}
 	if channel == counting.questions {
-		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients()})
+		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients(), Unserved: d.unserved()})
 	}
 	a := Answer{Reply: by}
 	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q.Try) })

@@ -241,7 +241,7 @@ func recordDue(ctx context.Context, c *config.Config, due map[catalog.Name]strin
 	if err := prepareChronicle(ctx, conn); err != nil {
 		return nil, err
 	}
-	publications, err := publicationsOf(ctx, conn, c)
+	publications, _, err := publicationsOf(ctx, conn, c)
 	if err != nil {
 		return nil, err
 	}
@@ -270,14 +270,14 @@ func recordDue(ctx context.Context, c *config.Config, due map[catalog.Name]strin
 	return recorded, nil
 }
 
-// publicationsOf are the shapes of the tables that fit their policies.
-func publicationsOf(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]catalog.Publication, error) {
+// publicationsOf are the shapes of the tables that fit their policies, and what is wrong with
+// others.
+func publicationsOf(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]catalog.Publication, []catalog.Problem, error) {
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
 	if err != nil {
-		return nil, fmt.Errorf("reading the catalog: %w", err)
+		return nil, nil, fmt.Errorf("reading the catalog: %w", err)
 	}
-	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
-	return publications, err
+	return inspect.Publish(ctx, conn, c.Policy, relations)
 }
 
 // shownGeneration is the generation that readers see, 0 for none.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/kproxy/kproxy/config"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // Need is something that waits for the operator.
@@ -32,8 +31,11 @@ func (s Stored) needs(c config.Replication) []Need {
 		need("no kproxy applies changes", "start 'kproxy serve'; where it runs, its log says why")
 	}
 	for _, t := range s.Tables {
-		if t.State == ksync.Halted.String() {
+		if t.State == stateHalted || t.State == stateWithdrawn {
 			need(fmt.Sprintf("table %s is withdrawn: %s", t.Table, t.Problem), t.Fix)
+		}
+		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {
+			need(fmt.Sprintf("table %s did not keep its promise when it was proved last", t.Table), "run 'kproxy verify', which says what fails, and take the table out of the configuration until it passes")
 		}
 	}
 	return append(append(needs, s.found.alone...), s.viewNeeds()...)

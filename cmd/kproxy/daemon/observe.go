@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/observe"
 	"github.com/kproxy/kproxy/observe/audit"
@@ -29,8 +31,11 @@ type observation struct {
 	prepared  atomic.Bool // what State asks is there
 	draining  atomic.Bool
 	published atomic.Int64 // tables that readers can read now
-	audits    auditRecord
-	database  pinger
+	// broken is Daemon.broken as it was taken into account last, for any goroutine.
+	broken   atomic.Pointer[map[catalog.Name]inspect.Report]
+	proofs   proofRecord
+	audits   auditRecord
+	database pinger
 }
 
 // auditRecord is how the checks of the guarantees have come out.
@@ -216,11 +221,7 @@ func (d *Daemon) sampleProofs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, t := range d.effective.Load().Policy.Tables {
-		if p, proved := proofs[t.Table]; proved {
-			d.observed.observer.Proved(observe.Proof{Table: t.Table.String(), At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest})
-		}
-	}
+	d.observed.proofs.last.Store(&proofs)
 	return nil
 }
 
@@ -239,10 +240,13 @@ func (d *Daemon) observedState() observe.State {
 		State: status.State.String(), Applies: status.State == ksync.Streaming,
 		Retained: status.Slot.Retained, Behind: status.Slot.Behind, WALStatus: status.Slot.WALStatus,
 	}
+	s.ProofInterval = d.observed.proofs.interval(c.Verify.Every)
+	conditions := d.conditions()
 	for _, policy := range c.Policy.Tables {
 		t := status.Tables[policy.Table]
 		s.Tables = append(s.Tables, observe.Table{
-			Name: policy.Table.String(), State: t.State.String(), Preparing: t.Preparing, Generation: t.Generation,
+			Name: policy.Table.String(), State: conditions[policy.Table].state, Preparing: t.Preparing, Generation: t.Generation,
+			Proof:   d.observed.proofs.of(policy.Table),
 			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
 			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts,
 			OldestWaiting: t.OldestWaiting, OldestStale: t.OldestStale, Loss: t.Loss, Drift: t.Drift,

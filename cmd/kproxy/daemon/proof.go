@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/observe"
 	ksync "github.com/kproxy/kproxy/sync"
 	"github.com/kproxy/kproxy/verify"
 )
@@ -129,6 +131,34 @@ func lastProofs(ctx context.Context, on querier) (map[catalog.Name]Proof, error)
 	return proofs, nil
 }
 
+// proofRecord is what is known of proofs, for metrics.
+type proofRecord struct {
+	last  atomic.Pointer[map[catalog.Name]Proof] // nil before they were read first
+	taken atomic.Int64                           // nanoseconds that the last proof of this process took
+}
+
+// of is the last proof of a table, nil for none.
+func (r *proofRecord) of(table catalog.Name) *observe.Proof {
+	known := r.last.Load()
+	if known == nil {
+		return nil
+	}
+	p, proved := (*known)[table]
+	if !proved {
+		return nil
+	}
+	return &observe.Proof{Generation: p.Report.Generation, At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest}
+}
+
+// interval is how often proofs are made that are to be made every so often: a proof and its
+// rest may take longer. 0 is never.
+func (r *proofRecord) interval(every time.Duration) time.Duration {
+	if every == 0 {
+		return 0
+	}
+	return max(every, (1+provingRest)*time.Duration(r.taken.Load()))
+}
+
 const (
 	// provingPace is how often it is looked whether a proof is due.
 	provingPace = 5 * time.Second
@@ -153,9 +183,10 @@ func (d *Daemon) prove(ctx context.Context) {
 			continue
 		}
 		// A table that is withdrawn cannot be proved, and keeps no other from being.
-		shown := func(name catalog.Name) bool { return status.Tables[name].State == ksync.Published }
+		conditions := d.conditions()
+		shown := func(name catalog.Name) bool { return conditions[name].state == statePublished }
 		began := time.Now()
-		due, err := proofIsDue(ctx, c, shown)
+		due, err := someProofIsDue(ctx, c, status, shown)
 		if err != nil && ctx.Err() == nil && err.Error() != failed {
 			d.Logger.Error("whether a proof is due cannot be found out", "error", err)
 		}
@@ -171,13 +202,15 @@ func (d *Daemon) prove(ctx context.Context) {
 			rested = time.Now().Add(c.Verify.Every)
 			continue
 		}
+		d.observed.proofs.taken.Store(int64(time.Since(began)))
+		_ = d.sampleProofs(ctx) // which is tried again every minute
 		rested = time.Now().Add(provingRest * time.Since(began))
 	}
 }
 
-// proofIsDue tells whether the last proof of some table that is shown is of long ago, by the server's clock:
-// the store is what all processes share.
-func proofIsDue(ctx context.Context, c *config.Config, shown func(catalog.Name) bool) (due bool, err error) {
+// someProofIsDue tells whether the proof of some table that is shown is due, by the server's
+// clock: the store is what all processes share.
+func someProofIsDue(ctx context.Context, c *config.Config, status ksync.Status, shown func(catalog.Name) bool) (due bool, err error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return false, err
@@ -191,12 +224,15 @@ func proofIsDue(ctx context.Context, c *config.Config, shown func(catalog.Name) 
 	if err := conn.QueryRow(ctx, "SELECT now()").Scan(&now); err != nil {
 		return false, err
 	}
-	for _, t := range c.Policy.Tables {
-		if p, proved := proofs[t.Table]; shown(t.Table) && (!proved || now.Sub(p.At) >= c.Verify.Every) {
-			return true, nil
-		}
-	}
-	return false, nil
+	return slices.ContainsFunc(c.Policy.Tables, func(t catalog.TablePolicy) bool {
+		return shown(t.Table) && proofs[t.Table].isDue(now, status.Tables[t.Table], c.Verify.Every)
+	}), nil
+}
+
+// isDue tells whether a release is to be proved: the last proof is of long ago, or of an
+// earlier release. While a new one is made, the number is that of the new one already.
+func (p Proof) isDue(now time.Time, t ksync.TableStatus, every time.Duration) bool {
+	return now.Sub(p.At) >= every || !t.Preparing && p.Report.Generation != t.Generation
 }
 
 func (d *Daemon) proveOnce(ctx context.Context, c *config.Config, shown func(catalog.Name) bool) error {

@@ -72,8 +72,9 @@ type Applier struct {
 // StoredTable is one protected table's release.
 type StoredTable struct {
 	Table string `json:"table"`
-	// State is unpublished, published or halted. A halted table is not served until the
-	// operator has done something: Problem and Fix say why and what.
+	// State is unpublished, published, halted or withdrawn. A table that is halted or
+	// withdrawn is not served until the operator has done something: Problem and Fix say why
+	// and what.
 	State   string `json:"state"`
 	Problem string `json:"problem,omitempty"`
 	Fix     string `json:"fix,omitempty"`
@@ -101,11 +102,31 @@ type StoredTable struct {
 	OldestStale   *time.Time `json:"oldest_stale"`
 	Ghosts        int64      `json:"ghosts"`
 	Expired       int64      `json:"expired"`
+	// Proof is the last one, null before the first.
+	Proof *StoredProof `json:"proof"`
+
+	shown    int64 // the generation that readers see
+	withheld bool  // nothing of the table is published
+}
+
+// StoredProof is what the verifier found last of a table.
+type StoredProof struct {
+	At     time.Time `json:"at"`
+	Passed bool      `json:"passed"`
+	// Generation is that of the release that was proved, and Earlier says that readers see
+	// a later one, of which nothing is proved.
+	Generation int64 `json:"generation"`
+	Earlier    bool  `json:"earlier_release"`
 }
 
 // ReadStored connects as the owner, reads the private store, and checks the database as
 // processes that serve do. It counts the rows of every table.
 func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
+	return readAll(ctx, c, nil)
+}
+
+// readAll reads what ReadStored does, for a process that knows conditions of its own.
+func readAll(ctx context.Context, c *config.Config, own map[catalog.Name]condition) (Stored, error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return Stored{}, err
@@ -115,10 +136,16 @@ func ReadStored(ctx context.Context, c *config.Config) (Stored, error) {
 	if err != nil {
 		return Stored{}, err
 	}
+	proofs, err := lastProofs(ctx, conn)
+	if err != nil {
+		return Stored{}, err
+	}
+	s.addProofs(c.Policy, proofs)
 	if s.Clients, s.Silent, err = askCounts(ctx, c); err != nil {
 		return Stored{}, err
 	}
 	s.readFindings(ctx, c)
+	s.settle(c.Policy, own)
 	s.Needs = s.needs(c.Replication)
 	return s, nil
 }
@@ -231,16 +258,19 @@ func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Stor
 	t := StoredTable{Table: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String()}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, '')
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), withheld > 0
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired,
-			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position)
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.shown, &t.withheld)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}
 	if err != nil {
 		return t, fmt.Errorf("reading the generation: %w", unprepared(err))
+	}
+	if t.Generation == 0 { // only that it had a lineage
+		return t, nil
 	}
 	stored := func(kind string) string {
 		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.Generation)}.SQL()

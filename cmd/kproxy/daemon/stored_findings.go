@@ -8,13 +8,14 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // findings are what a check of the database has to say about serving.
 type findings struct {
 	// grave keep everything from being served, and alone a single name.
 	grave, alone []Need
+	// broken are those of single protected tables.
+	broken map[catalog.Name]inspect.Report
 	// views are the fixes of views that cannot be published.
 	views map[string]string
 }
@@ -29,11 +30,11 @@ func (s *Stored) readFindings(ctx context.Context, c *config.Config) {
 	s.found = s.judge(c.Policy, found.Report)
 }
 
-// judge makes needs of the findings. Tables that replication has halted tell of
-// themselves, and so does replication of what keeps it from starting.
+// judge makes needs of the findings. Protected tables tell of themselves by their
+// conditions, and so does replication of what keeps it from starting.
 func (s *Stored) judge(policy catalog.Policy, report inspect.Report) findings {
-	found := findings{views: make(map[string]string)}
 	errs := parted(policy, report.Errors())
+	found := findings{views: make(map[string]string), broken: errs.broken}
 	for _, f := range errs.all {
 		switch {
 		case slices.Contains(someOnly, f.Code):
@@ -53,11 +54,6 @@ func (s *Stored) judge(policy catalog.Policy, report inspect.Report) findings {
 			found.alone = append(found.alone, Need{kind + " " + name.String() + " " + state + ": " + what, fix})
 		}
 	}
-	for i, t := range policy.Tables {
-		if i >= len(s.Tables) || s.Tables[i].State != ksync.Halted.String() {
-			alone("table", "is withdrawn", t.Table, errs.broken[t.Table])
-		}
-	}
 	for _, name := range policy.Readable {
 		alone("readable", "is withdrawn", name, errs.broken[name])
 	}
@@ -70,4 +66,39 @@ func (s *Stored) judge(policy catalog.Policy, report inspect.Report) findings {
 		}
 	}
 	return found
+}
+
+// settle gives each table its condition: by what the store says of its release and what the
+// check has found, by what the asking process knows, and by what those that serve have told.
+func (s *Stored) settle(policy catalog.Policy, own map[catalog.Name]condition) {
+	for i, t := range policy.Tables {
+		table := &s.Tables[i]
+		table.settle(t, s.found.broken[t.Table], own[t.Table])
+		for _, p := range s.Clients {
+			if table.State == statePublished && slices.Contains(p.Unserved, table.Table) {
+				table.State, table.Problem = stateWithdrawn, p.Process+" does not serve it"
+				table.Fix = "see that process's log, and run 'kproxy reload', which has it look at the table afresh"
+			}
+		}
+	}
+}
+
+// settle gives the table its condition: by what the store says of its release, what was found
+// about it now, and what the asking process goes by.
+func (t *StoredTable) settle(policy catalog.TablePolicy, found inspect.Report, own condition) {
+	is := conditionOf(policy, circumstances{release: t.State, problem: t.Problem, fix: t.Fix, withheld: t.withheld, found: found})
+	if is.state == statePublished && own.needsOperator() {
+		is = own
+	}
+	t.State, t.Problem, t.Fix = is.state, is.problem, is.fix
+}
+
+// addProofs adds the last proofs.
+func (s *Stored) addProofs(policy catalog.Policy, proofs map[catalog.Name]Proof) {
+	for i, t := range policy.Tables {
+		if p, proved := proofs[t.Table]; proved {
+			of := p.Report.Generation
+			s.Tables[i].Proof = &StoredProof{At: p.At, Passed: p.Passed, Generation: of, Earlier: of != s.Tables[i].shown}
+		}
+	}
 }

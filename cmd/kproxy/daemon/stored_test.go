@@ -87,10 +87,10 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	}
 	waits, stale := s.At.Add(-3*time.Hour), s.At.Add(-48*time.Hour)
 	want := []StoredTable{
-		{Table: "public.stays", State: "published", Asked: "resync", Position: "0/1", Updates: "guarded", Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Expired: 1},
+		{Table: "public.stays", State: "published", Asked: "resync", Position: "0/1", Updates: "guarded", Generation: 7, Records: 13, Rows: 13, Classes: 2, Withheld: 3, Waiting: 2, Stale: 1, Ghosts: 3, Expired: 1, shown: 7},
 		{
 			Table: "public.trips", State: "halted", Problem: "a column is gone", Fix: "bring it back", Position: "0/2",
-			Updates: "immediate", Generation: 8, Records: 9, Rows: 9, Classes: 9 + 5,
+			Updates: "immediate", Generation: 8, Records: 9, Rows: 9, Classes: 9 + 5, shown: 8,
 		},
 		{Table: "public.later", State: "unpublished", Updates: "guarded"},
 	}
@@ -134,6 +134,7 @@ func storedExample() Stored {
 			{
 				Table: "public.patients", State: "published", Asked: "rebuild", Updates: "guarded", Generation: 3, Records: 1000, Rows: 995, Classes: 61, Withheld: 9,
 				Waiting: 7, OldestWaiting: &waits, Stale: 1, OldestStale: &stale, Ghosts: 4, Expired: 2,
+				Proof: &StoredProof{At: at.Add(-time.Hour), Passed: true, Generation: 3},
 			},
 			{Table: "public.visits", State: "halted", Problem: "a column is gone", Fix: "bring it back", Updates: "immediate", Generation: 3, Records: 20, Rows: 20, Classes: 4},
 			{Table: "public.later", State: "unpublished", Updates: "guarded"},
@@ -152,9 +153,9 @@ shown is the source at 0/1A2B3C, reached 1s ago, 1.5 KiB of write-ahead log behi
 confirmed is 0/1A2B00; the server keeps 3.0 MiB of its log for the slot (reserved, 1.0 GiB until it is in danger)
 kproxy serves in 2 processes: 8 sessions, 10 connections
 
-TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  EXPIRED
-public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2
-public.visits    halted              immediate  3           20       20    4        0         0              0             0       0
+TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASSES  WITHHELD  WAITING        STALE         GHOSTS  EXPIRED  PROOF
+public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2        holds, 1h00m ago
+public.visits    halted              immediate  3           20       20    4        0         0              0             0       0        none
 public.later     unpublished         guarded
 
 needs you: the server keeps 3.0 MiB of its log for replication slot kproxy

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -41,6 +40,8 @@ func (d *Daemon) available() error {
 func (d *Daemon) resolve(relations []catalog.Relation) {
 	status := d.syncer.Status()
 	d.tell(status)
+	broken := d.broken
+	d.observed.broken.Store(&broken)
 	withdrawn := withdrawals(d.config.Policy, status, d.broken)
 	first := d.withdrawn == nil
 	for table := range d.withdrawn {
@@ -135,19 +136,9 @@ const (
 // that cannot be read, with reasons for readers.
 func withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]string {
 	withdrawn := make(map[catalog.Name]string)
-	for _, t := range policy.Tables {
-		table := status.Tables[t.Table]
-		switch {
-		case status.State == ksync.Stopped, len(broken[t.Table]) > 0, table.State == ksync.Halted:
-			withdrawn[t.Table] = notInStep
-		case table.State == ksync.Unpublished:
-			withdrawn[t.Table] = beingPublished
-		case t.Unpublishable == catalog.Refuse && table.Withheld > 0:
-			why := "Its records cannot meet its constraints at the moment (%v)."
-			if t.Updates.Mode == catalog.Guarded {
-				why = "Its records wait, or cannot meet its constraints (%v)."
-			}
-			withdrawn[t.Table] = fmt.Sprintf(why, t.Constraints)
+	for name, c := range conditionsOf(policy, status, broken) {
+		if c.told != "" {
+			withdrawn[name] = c.told
 		}
 	}
 	for _, name := range policy.Readable {

@@ -114,6 +114,7 @@ func TestFindingsOfListedNames(t *testing.T) {
 	}
 	told := func(report inspect.Report) string {
 		s.found = s.judge(policy, report)
+		s.settle(policy, nil)
 		return fmt.Sprint(s.needs(config.Replication{}))
 	}
 	const want = "[{no temporary tables mend e} {readable public.gone is withdrawn: there is no such relation mend a} " +

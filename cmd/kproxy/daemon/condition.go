@@ -1,0 +1,134 @@
+package daemon
+
+import (
+	"fmt"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// The states of a protected table besides those of its release (sync.TableState).
+const (
+	// stateWithdrawn means: the release may be well, but readers get nothing of it, since a
+	// check has found something about the table, or replication has stopped.
+	stateWithdrawn = "withdrawn"
+	// stateUnknown means: nobody can tell, since the database does not answer.
+	stateUnknown = "unknown"
+)
+
+var (
+	stateUnpublished = ksync.Unpublished.String()
+	statePublished   = ksync.Published.String()
+	stateHalted      = ksync.Halted.String()
+)
+
+// condition is what a protected table is to its readers and its operator. What is decided
+// here is what clients, `kproxy status`, metrics, probes and the console go by.
+type condition struct {
+	state string
+	// problem and fix are for the operator; empty where nothing is wrong.
+	problem, fix string
+	// told is what readers are told who ask for the table; empty where they can read it.
+	told string
+}
+
+// needsOperator tells whether nothing changes before somebody has done something.
+func (c condition) needsOperator() bool { return c.state == stateHalted || c.state == stateWithdrawn }
+
+// circumstances are what a table's condition depends on.
+type circumstances struct {
+	// release is the state of the table's release, with what is wrong where it is halted.
+	release      string
+	problem, fix string
+	// withheld says that no record of the table is published.
+	withheld bool
+	// found are the errors that a check has found about the table.
+	found inspect.Report
+	// stopped is why replication has stopped, and restart what can be done; empty while it
+	// has not.
+	stopped, restart string
+}
+
+// conditionOf decides what a table is. Of several reasons it gives the one that is nearest to
+// the table: that replication has halted it, what a check has found, and that all
+// replication has stopped.
+func conditionOf(policy catalog.TablePolicy, of circumstances) condition {
+	switch {
+	case of.release == stateHalted:
+		return condition{state: stateHalted, problem: of.problem, fix: of.fix, told: notInStep}
+	case len(of.found) > 0:
+		what, fix := problem(of.found)
+		return condition{state: stateWithdrawn, problem: what, fix: fix, told: notInStep}
+	case of.stopped != "":
+		return condition{state: stateWithdrawn, problem: "replication has stopped: " + of.stopped, fix: of.restart, told: notInStep}
+	case of.release != statePublished:
+		return condition{state: stateUnpublished, told: beingPublished}
+	case policy.Unpublishable == catalog.Refuse && of.withheld:
+		why := "Its records cannot meet its constraints at the moment (%v)."
+		if policy.Updates.Mode == catalog.Guarded {
+			why = "Its records wait, or cannot meet its constraints (%v)."
+		}
+		return condition{
+			state: stateUnpublished, told: fmt.Sprintf(why, policy.Constraints),
+			problem: fmt.Sprintf("no record can be published under its constraints %v, and readers are refused (unpublishable: refuse)", policy.Constraints),
+			fix:     "wait for more records, or loosen the constraints",
+		}
+	}
+	return condition{state: statePublished}
+}
+
+// conditionsOf are the conditions of the protected tables to a process with this status of
+// replication and these findings.
+func conditionsOf(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]condition {
+	conditions := make(map[catalog.Name]condition, len(policy.Tables))
+	for _, t := range policy.Tables {
+		table := status.Tables[t.Table]
+		of := circumstances{
+			release: table.State.String(), problem: table.Problem, fix: table.Fix,
+			withheld: table.Withheld > 0, found: broken[t.Table],
+		}
+		if status.State == ksync.Stopped {
+			of.stopped, of.restart = status.Reason, status.Fix
+			if of.stopped == "" {
+				of.stopped = "the log says why"
+			}
+		}
+		conditions[t.Table] = conditionOf(t, of)
+	}
+	return conditions
+}
+
+// conditions are those of the protected tables as this process serves them now. Any
+// goroutine may ask.
+func (d *Daemon) conditions() map[catalog.Name]condition {
+	if !d.observed.prepared.Load() {
+		return nil
+	}
+	var broken map[catalog.Name]inspect.Report
+	if found := d.observed.broken.Load(); found != nil {
+		broken = *found
+	}
+	return conditionsOf(d.effective.Load().Policy, d.syncer.Status(), broken)
+}
+
+// maxTold bounds, in bytes, the names that a process tells others: see maxReason.
+const maxTold = 4000
+
+// unserved are the tables that this process has withdrawn and that wait for the operator,
+// in the configuration's order. What is wrong with them is not told: whoever may connect to
+// the database may hear it.
+func (d *Daemon) unserved() []string {
+	names, conditions, room := []string{}, d.conditions(), maxTold
+	for _, t := range d.effective.Load().Policy.Tables {
+		if !conditions[t.Table].needsOperator() {
+			continue
+		}
+		name := t.Table.String()
+		if room -= len(name) + len(`"",`); room < 0 {
+			break
+		}
+		names = append(names, name)
+	}
+	return names
+}
