@@ -2,7 +2,6 @@ package console
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
@@ -67,7 +66,7 @@ func New(ctx context.Context, o Options) *Console {
 	}
 	c := &Console{
 		options: o, sessions: newSessions(o.Now), throttle: newThrottle(o.Now),
-		deriving: make(chan struct{}, maxDeriving), trials: newTrials(ctx, o.Source, o.Now), mux: http.NewServeMux(),
+		deriving: make(chan struct{}, maxDeriving), trials: newTrials(ctx, o.Source, o.Now, o.Logger), mux: http.NewServeMux(),
 	}
 	c.access.Store(&o.Access)
 	c.routes = c.allRoutes()
@@ -101,8 +100,7 @@ func (a *Access) user(name string) (User, bool) {
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if failure := recover(); failure != nil {
-			// What failed may hold a row's values: only its type is told.
-			c.options.Logger.Error("the console failed to answer", "path", r.URL.Path, "failure", fmt.Sprintf("%T", failure))
+			crashed(c.options.Logger, failure, "path", r.Pattern)
 			http.Error(w, "The console failed to answer; the log says where.", http.StatusInternalServerError)
 		}
 	}()

@@ -1,9 +1,15 @@
 package console
 
 import (
+	"bytes"
+	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -161,13 +167,122 @@ func TestFailedLoginsWait(t *testing.T) {
 	if a := d.login(testPassword); a.StatusCode != http.StatusSeeOther {
 		t.Errorf("in the end: %s", a.Status)
 	}
-	for i := range 2 * maxAddresses { // memory is bounded
-		d.console.throttle.failed(origin("[2001:db8:" + string("0123456789abcdef"[i%16]) + "::1]:1"))
+}
+
+// TestOperatorsFailForThemselves has somebody fail at an address that others share.
+func TestOperatorsFailForThemselves(t *testing.T) {
+	t.Parallel()
+	d := newDesk(t, nil)
+	th := d.console.throttle
+	mine := th.origin("127.0.0.1:1", testUser)
+	// Names of nobody and of operators share drawers, which are drawn by lot.
+	other := "another"
+	for th.origin("127.0.0.1:1", other) == mine {
+		other += "x"
 	}
-	if n := len(d.console.throttle.of); n > maxAddresses {
-		t.Errorf("%d addresses are remembered", n)
+	attempt := func(user string) int {
+		return d.ask(http.MethodPost, "/login", url.Values{"user": {user}, "password": {"wrong"}}).StatusCode
+	}
+	for range freeFailures {
+		attempt(other)
+	}
+	if got := attempt(other); got != http.StatusTooManyRequests {
+		t.Errorf("who has failed: %d", got)
+	}
+	if a := d.login(testPassword); a.StatusCode != http.StatusSeeOther {
+		t.Errorf("who has not: %s", a.Status)
+	}
+	for i := range 1000 {
+		attempt(strconv.Itoa(i))
+	}
+	if n := len(th.of); n > drawers {
+		t.Errorf("one address takes %d places", n)
 	}
 }
+
+func TestFailuresAreBounded(t *testing.T) {
+	t.Parallel()
+	c := &clock{now: at}
+	th := newThrottle(c.Now)
+	for i := range 2 * maxOrigins {
+		th.attempt(th.origin(fmt.Sprintf("[2001:db8:%x:%x::1]:1", i>>16, i&0xffff), "a"))
+	}
+	if n := len(th.of); n > maxOrigins+1 {
+		t.Errorf("%d origins are remembered", n)
+	}
+	c.pass(forgetAfter + time.Second)
+	th.attempt(th.origin("10.0.0.1:1", "a"))
+	if n := len(th.of); n != 1 {
+		t.Errorf("%d origins are remembered after a while", n)
+	}
+}
+
+// TestAttemptsAtOnceAreThrottled wants no more of them through than may come.
+func TestAttemptsAtOnceAreThrottled(t *testing.T) {
+	t.Parallel()
+	th := newThrottle((&clock{now: at}).Now)
+	var let atomic.Int64
+	var attempts sync.WaitGroup
+	for range 100 {
+		attempts.Go(func() {
+			if th.attempt(origin{}) == 0 {
+				let.Add(1)
+			}
+		})
+	}
+	attempts.Wait()
+	if n := let.Load(); n != freeFailures {
+		t.Errorf("%d attempts at once are let through", n)
+	}
+}
+
+// TestLoginsTakeTheSameTime counts the iterations that a password costs.
+func TestLoginsTakeTheSameTime(t *testing.T) {
+	t.Parallel()
+	strong, err := scram.Derive("strong", []byte("0123456789abcdef"), 2*scram.MinIterations)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := newDesk(t, func(o *Options) {
+		o.Access.Users = append(o.Access.Users, User{"second", strong}, User{"third", strong})
+	})
+	for name, own := range map[string]string{testUser: testVerifier().String(), "third": strong.String(), "nobody": ""} {
+		iterations, found := 0, false
+		for _, v := range d.console.access.Load().verifiers(name) {
+			iterations += v.Iterations
+			found = found || v.String() == own
+		}
+		if iterations != 3*scram.MinIterations || found != (own != "") {
+			t.Errorf("%s: %d iterations", name, iterations)
+		}
+	}
+	for _, c := range []struct {
+		user, password string
+		status         int
+	}{{testUser, testPassword, 303}, {"second", "strong", 303}, {"second", testPassword, 401}, {testUser, "strong", 401}} {
+		if a := d.ask(http.MethodPost, "/login", url.Values{"user": {c.user}, "password": {c.password}}); a.StatusCode != c.status {
+			t.Errorf("%s with %q: %s", c.user, c.password, a.Status)
+		}
+	}
+}
+
+// TestCrashesAreToldWithoutValues looks for the place in the log, and for the words of a
+// panic nowhere.
+func TestCrashesAreToldWithoutValues(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	d := newDesk(t, func(o *Options) { o.Logger = slog.New(slog.NewTextHandler(&log, nil)) })
+	d.console.mux.HandleFunc("GET /crash/{what}", func(http.ResponseWriter, *http.Request) { explode("canary") })
+	a := d.ask(http.MethodGet, "/crash/raw", nil)
+	if a.StatusCode != http.StatusInternalServerError || strings.Contains(a.text, "canary") {
+		t.Errorf("%s: %s", a.Status, a.text)
+	}
+	if text := log.String(); !strings.Contains(text, "console.explode:") || strings.Contains(text, "canary") || strings.Contains(text, "raw") {
+		t.Errorf("the log says %s", text)
+	}
+}
+
+func explode(with string) { panic("no " + with) }
 
 func TestSessionsEnd(t *testing.T) {
 	t.Parallel()

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,15 +33,13 @@ func (c *Console) showLogin(w http.ResponseWriter, r *http.Request, s *session) 
 func (c *Console) login(w http.ResponseWriter, r *http.Request, _ *session) error {
 	name, password := r.PostFormValue("user"), r.PostFormValue("password")
 	form := loginPage{Next: localPath(r.PostFormValue("next")), User: name}
-	from := origin(r.RemoteAddr)
-	if wait := c.throttle.wait(from); wait > 0 {
+	from := c.throttle.origin(r.RemoteAddr, name)
+	if wait := c.throttle.attempt(from); wait > 0 {
 		seconds := int(math.Ceil(wait.Seconds()))
 		w.Header().Set("Retry-After", strconv.Itoa(seconds))
 		form.Problem = "Too many attempts. Wait " + strconv.Itoa(seconds) + " s, then try again."
 		return c.render(w, r, nil, http.StatusTooManyRequests, "login", page{Title: "Sign in", Body: form})
 	}
-	// Counted before it is known: attempts at the same time do not pass the throttle.
-	c.throttle.failed(from)
 	if !c.knows(r, name, password) {
 		c.options.Logger.Warn("a login to the console failed", "client", r.RemoteAddr)
 		form.Problem = "User or password is wrong."
@@ -68,27 +67,32 @@ func (c *Console) knows(r *http.Request, name, password string) bool {
 	case <-r.Context().Done():
 		return false
 	}
-	access := c.access.Load()
-	user, known := access.user(name)
-	if !known {
-		user.Verifier = stranger(access.Users)
+	same := false
+	for _, v := range c.access.Load().verifiers(name) {
+		got, err := scram.Derive(password, v.Salt, v.Iterations)
+		same = err == nil && subtle.ConstantTimeCompare(got.StoredKey, v.StoredKey) == 1 || same
 	}
-	got, err := scram.Derive(password, user.Verifier.Salt, user.Verifier.Iterations)
-	if err != nil {
-		return false
-	}
-	same := subtle.ConstantTimeCompare(got.StoredKey, user.Verifier.StoredKey) == 1
-	return same && known
+	return same
 }
 
-// stranger is a verifier that no password fits and that costs as much as others.
-func stranger(users []User) scram.Verifier {
-	v := scram.Verifier{Iterations: scram.MinIterations, Salt: make([]byte, scram.SaltBytes), StoredKey: make([]byte, 32)}
-	if len(users) > 0 {
-		v.Iterations = users[0].Verifier.Iterations
+// verifiers are what a password is checked against: one of each number of iterations that
+// users have, so that all checks take the same time. One is the user's own, if there is
+// such a user; no password fits the others.
+func (a *Access) verifiers(name string) []scram.Verifier {
+	own, known := a.user(name)
+	var all []scram.Verifier
+	for _, u := range a.Users {
+		v := scram.Verifier{Iterations: u.Verifier.Iterations, Salt: make([]byte, scram.SaltBytes)}
+		if slices.ContainsFunc(all, func(other scram.Verifier) bool { return other.Iterations == v.Iterations }) {
+			continue
+		}
+		_, _ = rand.Read(v.Salt) // never fails (package crypto/rand)
+		if known && own.Verifier.Iterations == v.Iterations {
+			v = own.Verifier
+		}
+		all = append(all, v)
 	}
-	_, _ = rand.Read(v.Salt) // never fails (package crypto/rand)
-	return v
+	return all
 }
 
 func (c *Console) logout(w http.ResponseWriter, r *http.Request, s *session) error {

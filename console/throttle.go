@@ -1,20 +1,30 @@
 package console
 
 import (
+	"hash/maphash"
 	"net/netip"
 	"sync"
 	"time"
 )
 
-// throttle has addresses wait that fail to log in: after a few failures twice as long
-// after each.
+// throttle has those wait who fail to log in: after a few failures twice as long after
+// each. Operators behind one address, of a proxy for example, fail each for themselves.
 type throttle struct {
 	now   func() time.Time
+	seed  maphash.Seed
 	mutex sync.Mutex
-	of    map[netip.Prefix]*failures
+	of    map[origin]*failures
 }
 
-// failures are those of one address.
+// origin is what failures count for: an address, and one of its drawers that names are
+// put into. Names of operators are treated like others, so that waiting tells nothing of
+// who there is, and who tries many names fills his drawers and no more.
+type origin struct {
+	address netip.Prefix
+	drawer  uint64
+}
+
+// failures are those of one origin.
 type failures struct {
 	count int
 	last  time.Time
@@ -24,41 +34,49 @@ const (
 	freeFailures = 5
 	firstWait    = time.Second
 	longestWait  = time.Minute
-	// forgetAfter is when failures of an address are forgotten.
+	// forgetAfter is when failures of an origin are forgotten.
 	forgetAfter = 15 * time.Minute
-	// maxAddresses bounds the memory of failures. When it is used up, all addresses
-	// wait as one.
-	maxAddresses = 10_000
+	// drawers are those of one address.
+	drawers = 16
+	// maxOrigins bounds the memory of failures. When it is used up, all others wait as
+	// one.
+	maxOrigins = 50_000
 )
 
 func newThrottle(now func() time.Time) *throttle {
-	return &throttle{now: now, of: make(map[netip.Prefix]*failures)}
+	return &throttle{now: now, seed: maphash.MakeSeed(), of: make(map[origin]*failures)}
 }
 
-// origin is what failures count for: an IPv4 address, or the network of 64 bits that one
-// customer has in IPv6.
-func origin(remote string) netip.Prefix {
+// origin is that of a user at an address: an IPv4 address, or the network of 64 bits that
+// one customer has in IPv6.
+func (t *throttle) origin(remote, user string) origin {
+	from := origin{drawer: maphash.String(t.seed, user) % drawers}
 	address, err := netip.ParseAddrPort(remote)
 	if err != nil {
-		return netip.Prefix{}
+		return from
 	}
 	ip := address.Addr().Unmap().WithZone("")
 	bits := 32
 	if ip.Is6() {
 		bits = 64
 	}
-	prefix, err := ip.Prefix(bits)
-	if err != nil {
-		return netip.Prefix{}
-	}
-	return prefix
+	from.address, _ = ip.Prefix(bits) // it has as many
+	return from
 }
 
-// wait is how long the address has to wait before its next attempt; 0 is not at all.
-func (t *throttle) wait(from netip.Prefix) time.Duration {
+// attempt is how long to wait before an attempt from there; 0 is not at all, and counts as
+// a failure from then on: attempts at the same time do not pass between each other.
+func (t *throttle) attempt(from origin) (wait time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	f := t.of[t.key(from)]
+	now := t.now()
+	if wait = t.of[t.key(from)].wait(now); wait == 0 {
+		t.failed(from, now)
+	}
+	return wait
+}
+
+func (f *failures) wait(now time.Time) time.Duration {
 	if f == nil || f.count < freeFailures {
 		return 0
 	}
@@ -66,25 +84,22 @@ func (t *throttle) wait(from netip.Prefix) time.Duration {
 	if doubled := f.count - freeFailures; doubled < 6 {
 		pause = min(longestWait, firstWait<<doubled)
 	}
-	return max(0, pause-t.now().Sub(f.last))
+	return max(0, pause-now.Sub(f.last))
 }
 
-// key is the address, or the one that stands for all others when there are too many.
-func (t *throttle) key(from netip.Prefix) netip.Prefix {
-	if _, known := t.of[from]; !known && len(t.of) >= maxAddresses {
-		return netip.Prefix{}
+// key is the origin, or the one that stands for all others when there are too many.
+func (t *throttle) key(from origin) origin {
+	if _, known := t.of[from]; !known && len(t.of) >= maxOrigins {
+		return origin{}
 	}
 	return from
 }
 
-func (t *throttle) failed(from netip.Prefix) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	now := t.now()
-	if len(t.of) >= maxAddresses {
-		for address, f := range t.of {
+func (t *throttle) failed(from origin, now time.Time) {
+	if len(t.of) >= maxOrigins {
+		for other, f := range t.of {
 			if now.Sub(f.last) > forgetAfter {
-				delete(t.of, address)
+				delete(t.of, other)
 			}
 		}
 	}
@@ -98,7 +113,8 @@ func (t *throttle) failed(from netip.Prefix) {
 	f.last = now
 }
 
-func (t *throttle) succeeded(from netip.Prefix) {
+// succeeded takes back that the attempt counts as a failure, and all before it.
+func (t *throttle) succeeded(from origin) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	delete(t.of, from)

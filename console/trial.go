@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,6 +23,7 @@ const (
 	maxTrialTime  = 5 * time.Minute
 	trialTooLong  = "it took longer than 5 minutes; take a smaller sample or fewer values"
 	trialCanceled = "it was canceled"
+	trialFailed   = "it failed; the log says where"
 	trialIsBusy   = "a trial is running; wait for it, or cancel it"
 	kMeaning      = "k must be whole numbers between 2 and 100, such as 2, 5, 10"
 	usualKs       = "2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100"
@@ -58,14 +60,15 @@ func (j job) Percent() int {
 type trials struct {
 	source Source
 	now    func() time.Time
+	log    *slog.Logger
 	ctx    context.Context //nolint:containedctx // the process's: a trial outlives the request that asks for it
 	mutex  sync.Mutex
 	last   map[string]*job // by table
 	active *job
 }
 
-func newTrials(ctx context.Context, source Source, now func() time.Time) *trials {
-	return &trials{source: source, now: now, ctx: ctx, last: make(map[string]*job)}
+func newTrials(ctx context.Context, source Source, now func() time.Time, log *slog.Logger) *trials {
+	return &trials{source: source, now: now, log: log, ctx: ctx, last: make(map[string]*job)}
 }
 
 // begin starts a trial, unless one is running.
@@ -86,7 +89,8 @@ func (t *trials) run(ctx context.Context, j *job) {
 	defer j.cancel()
 	defer func() {
 		if failure := recover(); failure != nil {
-			t.end(j, Trial{}, fmt.Errorf("it failed: %T", failure))
+			crashed(t.log, failure, "trial", j.Parameters.Table)
+			t.end(j, Trial{}, InputError(trialFailed))
 		}
 	}()
 	trial, err := t.source.Try(ctx, j.Parameters, func(known Trial) {
