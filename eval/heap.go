@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// heap watches by how much the heap grows during a run.
-type heap struct {
+// Heap watches by how much the heap grows during a run.
+type Heap struct {
 	before, peak uint64
 	done         chan struct{}
 	stopped      chan struct{}
@@ -17,15 +17,16 @@ type heap struct {
 // one shows what it left behind.
 const heapPace = 10 * time.Millisecond
 
-func watchHeap() *heap {
+// WatchHeap begins to watch, after the collector has removed what is dead.
+func WatchHeap() *Heap {
 	runtime.GC() // what came before is not the run's
-	h := &heap{before: held(), done: make(chan struct{}), stopped: make(chan struct{})}
+	h := &Heap{before: held(), done: make(chan struct{}), stopped: make(chan struct{})}
 	h.peak = h.before
 	go h.watch()
 	return h
 }
 
-func (h *heap) watch() {
+func (h *Heap) watch() {
 	defer close(h.stopped)
 	pace := time.NewTicker(heapPace)
 	defer pace.Stop()
@@ -47,9 +48,9 @@ func held() uint64 {
 	return sample[0].Value.Uint64()
 }
 
-// stop ends the watch and returns the most bytes by which the heap was larger than
+// Stop ends the watch and returns the most bytes by which the heap was larger than
 // at its start.
-func (h *heap) stop() int64 {
+func (h *Heap) Stop() int64 {
 	close(h.done)
 	<-h.stopped
 	return int64(h.peak - h.before)

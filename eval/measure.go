@@ -56,12 +56,12 @@ func Measure(ctx context.Context, t *dataset.Table, c Case, o Options) (Measurem
 	if err != nil {
 		return m, err
 	}
-	heap := watchHeap()
+	heap := WatchHeap()
 	start := time.Now()
 	parts, err := anonymizer.Anonymize(ctx, method, t.Records, c.constraints, anonymizer.Options{
 		Seed: o.Seed, Progress: o.tell(Anonymizing), Suppression: t.Publication.Policy.Suppression,
 	})
-	m.Seconds, m.HeapGrowth = time.Since(start).Seconds(), heap.stop()
+	m.Seconds, m.HeapGrowth = time.Since(start).Seconds(), heap.Stop()
 	if err != nil {
 		return m, err
 	}
