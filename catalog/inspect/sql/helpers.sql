@@ -14,5 +14,5 @@ SELECT h.name, false FROM unnest($2::text[], $3::int[]) AS h(name, overloads)
 WHERE h.overloads > (
   SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace
   WHERE n.nspname = $1 AND p.proname = h.name AND p.proowner = $4::oid AND p.prokind = 'f' AND NOT p.prosecdef
-    AND has_function_privilege($5::oid, p.oid, 'EXECUTE'))
+    AND has_function_privilege($5::oid, p.oid, 'EXECUTE') IS NOT FALSE)
 ORDER BY 2 DESC, 1

@@ -6,7 +6,7 @@ JOIN pg_namespace own ON own.nspname = s.of_schema
 JOIN pg_class of ON of.relnamespace = own.oid AND of.relname = s.of_relation
 LEFT JOIN pg_namespace n ON n.nspname = s.schema
 LEFT JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = s.relation
-WHERE NOT coalesce(has_table_privilege($5::oid, c.oid, 'SELECT'), false)
+WHERE c.oid IS NULL OR NOT has_table_privilege($5::oid, c.oid, 'SELECT')
    OR ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum)
    <> ARRAY(SELECT attname FROM pg_attribute WHERE attrelid = of.oid AND attnum > 0 AND NOT attisdropped ORDER BY attnum)
 UNION ALL

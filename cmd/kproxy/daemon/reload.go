@@ -6,7 +6,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
@@ -27,9 +26,6 @@ func (d *Daemon) Reload(ctx context.Context) {
 	d.do(ctx, func(ctx context.Context) { d.reload(ctx, false) })
 }
 
-// examineAgain is how soon a database that does not fit is looked at once more.
-const examineAgain = 300 * time.Millisecond
-
 // reload takes a new configuration over; with try it says only what that would change.
 func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
@@ -44,19 +40,13 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	changes := compare(d.config, next)
 	next = takeover(d.config, next)
 	running := d.config.Policy
-	lenient := leniency{
+	found, err := examine(ctx, next, leniency{
 		table: func(t catalog.TablePolicy) bool {
 			return slices.ContainsFunc(running.Tables, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
 		},
 		readable: func(name catalog.Name) bool { return slices.Contains(running.Readable, name) },
 		called:   func(name catalog.Name) bool { return slices.Contains(running.Functions, name) },
-	}
-	found, err := examine(ctx, next, lenient)
-	if err != nil && ctx.Err() == nil {
-		// A release that is replaced meanwhile looks as if nobody may read it.
-		time.Sleep(examineAgain)
-		found, err = examine(ctx, next, lenient)
-	}
+	})
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
