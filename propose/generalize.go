@@ -18,20 +18,30 @@ func (choice *Choice) generalize(c Column, n counts, k int) {
 		choice.Spec.Kind = textKind(n)
 	case isWhole(c.Type) && isCode(c.Name):
 		choice.Spec.Kind = hierarchy.Prefix
-	case isWhole(c.Type) && c.References != catalog.Name{}:
-		// Numbers of rows have no order that means anything.
+	case refersByNumber(c):
 		choice.Spec.Kind = hierarchy.Categorical
+		choice.Note = strings.TrimPrefix(choice.Note+"; published as text: to join, cast the column of "+c.References.String()+" to text", "; ")
 	}
 	choice.Option = option(choice.Spec.Kind, n)
 	if choice.Spec.Kind != hierarchy.Categorical || c.Type == "boolean" {
 		return
 	}
 	labels, all := n.frequent(k)
+	if refersByNumber(c) {
+		choice.Labels = labels
+		return
+	}
 	if spec, arranged := arrange(labels, all); arranged {
 		choice.Spec = spec
 		return
 	}
 	choice.Labels = labels
+}
+
+// refersByNumber says that values are numbers of another table's rows, whose order means
+// nothing.
+func refersByNumber(c Column) bool {
+	return isWhole(c.Type) && c.References != catalog.Name{} && !isCode(c.Name)
 }
 
 // textKind takes many codes of one length with a digit each, such as postcodes,

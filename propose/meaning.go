@@ -55,12 +55,19 @@ func meaningOf(column string) meaning {
 // isQualified says that a name speaks of a kind or a state of the thing that it names.
 func isQualified(column string) bool {
 	words := split(column)
-	return len(words) > 1 && isOf(words[len(words)-1], qualifiers)
+	if len(words) == 0 {
+		return false
+	}
+	last := words[len(words)-1]
+	return isOf(last, compounds) && !isOf(last, qualifiers) || len(words) > 1 && isOf(last, qualifiers)
 }
 
 // isIdentifier says that a column is one of identifiers by its name, and whether
-// they are those of persons.
+// they are those of persons. The state or the kind of a person tells nobody apart.
 func isIdentifier(column string) (is, ofPersons bool) {
+	if isQualified(column) {
+		return false, false
+	}
 	among := func(list []string) bool {
 		return slices.ContainsFunc(split(column), func(word string) bool { return isOf(word, list) })
 	}

@@ -55,6 +55,11 @@ func TestChoose(t *testing.T) {
 		{propose.Column{Name: "zip", Type: "integer", Values: numbered("1%04d")}, catalog.QuasiIdentifying, hierarchy.Prefix},
 		{propose.Column{Name: "sex", Type: "text", Values: values("f", "m")}, catalog.QuasiIdentifying, hierarchy.Categorical},
 		{propose.Column{Name: "shoe", Type: "numeric", Values: values("40.5", "41")}, catalog.QuasiIdentifying, hierarchy.Numeric},
+		{propose.Column{Name: "schwerbehindert", Type: "boolean", Values: values("t", "f")}, catalog.Sensitive, 0},
+		{propose.Column{Name: "kundenstatus", Type: "text", Values: values("neu", "aktiv", "inaktiv")}, catalog.QuasiIdentifying, hierarchy.Categorical},
+		{propose.Column{Name: "customer_type", Type: "text", Values: values("new", "active")}, catalog.QuasiIdentifying, hierarchy.Categorical},
+		{propose.Column{Name: "kundenname", Type: "text", Values: values("Ann Smith", "Bob Jones")}, catalog.Identifying, 0},
+		{propose.Column{Name: "patient_type", Type: "text", Values: numbered("REF%d")}, catalog.Identifying, 0},
 		{propose.Column{Name: "empty", Type: "text", Values: values("")}, catalog.QuasiIdentifying, hierarchy.Categorical},
 		{propose.Column{Name: "none", Type: "text"}, catalog.QuasiIdentifying, hierarchy.Categorical},
 	} {
@@ -62,6 +67,19 @@ func TestChoose(t *testing.T) {
 		if c.Role != row.role || row.role == catalog.QuasiIdentifying && c.Spec.Kind != row.kind || c.Why == "" {
 			t.Errorf("%s %s: %v by %v because %q, %v by %v expected", row.column.Name, row.column.Type, c.Role, c.Spec.Kind, c.Why, row.role, row.kind)
 		}
+	}
+}
+
+// Numbers of another table's rows have no order, and become texts, which is said.
+func TestNumbersOfRowsHaveNoOrder(t *testing.T) {
+	t.Parallel()
+	var numbers []string
+	for i := range 400 {
+		numbers = append(numbers, fmt.Sprint(1+i%40))
+	}
+	c := propose.Choose(propose.Column{Name: "artikelnr", Type: "integer", References: catalog.ParseName("public.artikel"), Values: numbers})
+	if c.Role != catalog.QuasiIdentifying || c.Spec.Kind != hierarchy.Categorical || c.Spec.Order != nil || !strings.Contains(c.Note, "cast the column of public.artikel to text") {
+		t.Errorf("%v by %+v, %q", c.Role, c.Spec, c.Note)
 	}
 }
 

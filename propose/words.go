@@ -54,7 +54,7 @@ var concepts = []concept{
 
 	{"health", secret, false, []string{
 		"diagnos*", "*diagnose*", "disease*", "condition", "illness*", "symptom*", "treatment*", "therap*", "medication*", "medikament*", "drug*", "prescription*", "verordnung*", "test", "hiv", "icd*", "ops", "drg", "procedure", "*befund", "krankheit*", "erkrankung*", "behandlung*",
-		"prozedur*", "labor*", "lab", "maladie*", "traitement*", "medicament*", "enfermedad*", "tratamiento*", "malattia*", "diagnostico*", "ziekte*", "behandeling*", "pregnan*", "schwanger*", "disab*", "behinder*", "handicap*", "allerg*", "blood", "blutgruppe", "smoker", "smoking", "raucher", "alcohol", "vaccin*", "impf*", "bmi", "pflegegrad", "choroba", "result", "ergebnis", "outcome", "sick*", "krankmeldung*", "fehltage", "ward", "station",
+		"prozedur*", "labor*", "lab", "maladie*", "traitement*", "medicament*", "enfermedad*", "tratamiento*", "malattia*", "diagnostico*", "ziekte*", "behandeling*", "pregnan*", "*schwanger*", "disab*", "*behinder*", "handicap*", "allerg*", "blood", "blutgruppe", "smoker", "smoking", "raucher", "alcohol", "vaccin*", "impf*", "bmi", "pflegegrad", "choroba", "result", "ergebnis", "outcome", "sick*", "krankmeldung*", "fehltage", "ward", "station",
 	}},
 	{"money", secret, false, []string{
 		"salary*", "gehalt*", "lohn*", "income*", "einkommen*", "wage*", "earning*", "wealth", "debt*", "schulden", "credit*", "kredit*", "bonit*", "score*", "balance", "saldo", "cost*", "kosten", "price", "preis", "charge*", "gain", "loss", "tax", "steuer", "salaire*", "revenu*", "salario*", "sueldo*", "ingreso*", "stipendio*",
@@ -89,6 +89,10 @@ const (
 
 // qualifiers end a name that speaks of a kind or a state of the thing, not of the thing.
 var qualifiers = []string{"type", "typ", "kind", "art", "status", "state_of", "verified", "flag", "count", "anzahl", "number_of", "category", "kategorie", "class", "group", "gruppe", "level", "stufe", "priority", "channel", "source", "method", "format", "currency", "waehrung", "language", "provider", "brand"}
+
+// compounds end a word that says the same, in languages that write words together: the
+// kundenstatus is the state of a customer.
+var compounds = []string{"*status", "*typ", "*type", "*nart", "*rart", "*sart", "*gruppe", "*group", "*kategorie", "*category", "*klasse", "*class", "*segment", "*stufe", "*anzahl", "*prioritaet"}
 
 // The words for persons, for what tells one thing from another, for firms and other
 // bodies, and for who did something to a row.

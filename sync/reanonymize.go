@@ -46,7 +46,7 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables
 	defer s.close()
 	var err error
 	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
-		return nil, fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", err)
+		return nil, fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
 	}
 	if err := s.checkApplied(ctx, "start 'kproxy serve' first"); err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
 	s.lines.through(&config.Config)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("connecting as the owner: %w", err)
+		return nil, fmt.Errorf("connecting as the owner: %w", Reason(err))
 	}
 	s.lines.identify(conn.PgConn())
 	registerArrays(conn.TypeMap())
@@ -115,7 +115,7 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	config.RuntimeParams["wal_sender_timeout"] = fmt.Sprint(lease.Milliseconds())
 	conn, err := pgconn.ConnectConfig(ctx, &config)
 	if err != nil {
-		return nil, fmt.Errorf("connecting for replication: %w", err)
+		return nil, fmt.Errorf("connecting for replication: %w", Reason(err))
 	}
 	s.lines.identify(conn)
 	return conn, nil

@@ -29,7 +29,7 @@ func Resynchronize(ctx context.Context, owner *pgx.ConnConfig, slot string, tabl
 func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, what string) error {
 	conn, err := pgx.ConnectConfig(ctx, owner)
 	if err != nil {
-		return fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", err)
+		return fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
 	}
 	defer farewell(conn)
 	s := &session{Syncer: &Syncer{Config: Config{Slot: slot}}, control: conn}

@@ -25,6 +25,15 @@ func guardedAmong(p catalog.Policy, named []catalog.Name) []string {
 	return guarded
 }
 
+// tablesOf are the protected tables.
+func tablesOf(p catalog.Policy) []catalog.Name {
+	var names []catalog.Name
+	for _, t := range p.Tables {
+		names = append(names, t.Table)
+	}
+	return names
+}
+
 // permitLineages asks whether guarded tables are to begin new lineages; where nobody can be
 // asked it is refused. It is nil without such tables.
 func permitLineages(guarded []string, in io.Reader, out io.Writer, terminal bool) error {

@@ -44,11 +44,17 @@ Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command l
 		return nil
 	}
 	lineage := c.Flags().Bool("new-lineage", false, "begin a new lineage of guarded tables without being asked")
-	return newAsk(daemon.Rebuild, "published afresh", c, func(cfg *config.Config, named []catalog.Name) error {
-		if *lineage {
-			return nil
+	return newAsk(daemon.Rebuild, "published afresh", c, func(cfg *config.Config, named []catalog.Name) ([]catalog.Name, error) {
+		guarded := guardedAmong(cfg.Policy, named)
+		if !*lineage {
+			if err := permitLineages(guarded, c.InOrStdin(), c.ErrOrStderr(), isTerminal()); err != nil {
+				return nil, err
+			}
 		}
-		return permitLineages(guardedAmong(cfg.Policy, named), c.InOrStdin(), c.ErrOrStderr(), isTerminal())
+		if len(named) == 0 && len(guarded) > 0 {
+			return tablesOf(cfg.Policy), nil // consent is to tables by their names
+		}
+		return named, nil
 	})
 }
 
@@ -71,8 +77,8 @@ Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command l
 }
 
 // newAsk completes a command that asks the process that applies for something, for named
-// tables or for all. What may refuses is not asked for; nil permits everything.
-func newAsk(wish daemon.Wish, done string, c *cobra.Command, may func(*config.Config, []catalog.Name) error) *cobra.Command {
+// tables or for all. Settle, unless nil, says for which tables in their place, or refuses.
+func newAsk(wish daemon.Wish, done string, c *cobra.Command, settle func(*config.Config, []catalog.Name) ([]catalog.Name, error)) *cobra.Command {
 	path := configFlag(c)
 	flags := c.Flags()
 	noWait := flags.Bool("no-wait", false, "do not wait for the outcome, which 'kproxy serve' logs")
@@ -97,8 +103,8 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command, may func(*config.Co
 		for _, name := range arguments {
 			tables = append(tables, catalog.ParseName(name))
 		}
-		if may != nil {
-			if err := may(cfg, tables); err != nil {
+		if settle != nil {
+			if tables, err = settle(cfg, tables); err != nil {
 				return err
 			}
 		}

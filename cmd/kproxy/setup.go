@@ -17,6 +17,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/provision"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 const adminEnv = "KPROXY_ADMIN_URL"
@@ -145,7 +146,7 @@ func prepare(ctx context.Context, url string, cfg *config.Config, input provisio
 	}
 	conn, err := pgx.ConnectConfig(ctx, admin)
 	if err != nil {
-		return fmt.Errorf("connecting as the administrator: %w", err)
+		return fmt.Errorf("connecting as the administrator: %w", ksync.Reason(err))
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	if input.Policy, err = present(ctx, conn, cfg, warnings); err != nil {

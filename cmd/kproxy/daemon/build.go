@@ -9,7 +9,7 @@ import (
 
 // Build is what a program says of itself.
 type Build struct {
-	// Version is that of the module system; "(unknown)" where the build did not note it.
+	// Version is that of the module system; "unknown" where the build did not note it.
 	Version string `json:"version"`
 	// Commit is the revision it was built from, with -dirty where files were changed;
 	// empty where the build did not note it.
@@ -22,7 +22,7 @@ type Build struct {
 
 // ThisBuild is that of the running program.
 func ThisBuild() Build {
-	b := Build{Version: "(unknown)", Go: runtime.Version(), Grammar: rewrite.Grammar(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
+	b := Build{Version: "unknown", Go: runtime.Version(), Grammar: rewrite.Grammar(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return b

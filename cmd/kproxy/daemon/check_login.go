@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // furtherRoles are the names of the further reader roles.
@@ -79,7 +80,7 @@ func checkServer(ctx context.Context, c *config.Config, reader config.Connection
 	results, err := conn.Exec(ctx, "SELECT system_identifier FROM pg_catalog.pg_control_system()").ReadAll()
 	switch {
 	case err != nil:
-		finding.What = fmt.Sprintf("server %s does not tell whose copy it is: %v", address(reader), cause(err))
+		finding.What = fmt.Sprintf("server %s does not tell whose copy it is: %v", address(reader), ksync.Reason(err))
 		finding.Fix = "GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO " + catalog.QuoteIdentifier(reader.User)
 	case string(results[0].Rows[0][0]) != system:
 		finding.What = "server " + address(reader) + " is no copy of the owner's server"
@@ -108,7 +109,7 @@ func connectReader(ctx context.Context, c *config.Config, reader config.Connecti
 func cannotLogIn(reader config.Connection, err error) inspect.Finding {
 	return inspect.Finding{
 		Severity: inspect.Error, Code: codeLogin,
-		What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, cause(err)),
+		What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, ksync.Reason(err)),
 		Fix:  "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one",
 	}
 }

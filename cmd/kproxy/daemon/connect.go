@@ -3,9 +3,10 @@ package daemon
 import (
 	"errors"
 	"fmt"
-	"net"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // connectError says in one line why a role could not connect, and what to do.
@@ -15,7 +16,7 @@ type connectError struct {
 }
 
 func (e *connectError) Error() string {
-	return fmt.Sprintf("connecting to %s as role %q: %v (%s)", e.address, e.role, cause(e.err), e.fix())
+	return fmt.Sprintf("connecting to %s as role %q: %v (%s)", e.address, e.role, ksync.Reason(e.err), e.fix())
 }
 
 func (e *connectError) Unwrap() error { return e.err }
@@ -41,16 +42,4 @@ func (e *connectError) fix() string {
 	default:
 		return "see upstream in the configuration"
 	}
-}
-
-// cause is the most telling part of a connection's failure: drivers try several
-// addresses and ways of encryption, and join what each of them met.
-func cause(err error) error {
-	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
-		return fmt.Errorf("%s (SQLSTATE %s)", refused.Message, refused.Code)
-	}
-	if network := (*net.OpError)(nil); errors.As(err, &network) {
-		return network.Err
-	}
-	return err
 }

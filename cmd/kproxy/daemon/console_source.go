@@ -31,7 +31,7 @@ func (s *consoleSource) config() *config.Config { return s.d.effective.Load() }
 // Site names what is watched.
 func (s *consoleSource) Site() console.Site {
 	c := s.config()
-	site := console.Site{Database: c.Database, Version: version(), Process: processName()}
+	site := console.Site{Database: c.Database, Version: ThisBuild().Version, Process: processName()}
 	for _, t := range c.Policy.Tables {
 		site.Tables = append(site.Tables, t.Table.String())
 	}

@@ -267,7 +267,7 @@ func (e *explainer) ask(ctx context.Context, sql string, statement proxy.Stateme
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("asking the server: %w", cause(err))
+		return fmt.Errorf("asking the server: %w", ksync.Reason(err))
 	}
 	if !e.options.Plan {
 		return nil
@@ -283,7 +283,7 @@ func (e *explainer) ask(ctx context.Context, sql string, statement proxy.Stateme
 		return nil
 	}
 	if err != nil {
-		return fmt.Errorf("asking the server for a plan: %w", cause(err))
+		return fmt.Errorf("asking the server for a plan: %w", ksync.Reason(err))
 	}
 	for _, result := range results {
 		for _, row := range result.Rows {

@@ -12,6 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // lookupConnections is how many logins are looked up at a time; more wait.
@@ -65,7 +66,7 @@ func (l *lookup) find(ctx context.Context, user string) (verifier string, found 
 		}
 	}
 	if conn, err = pgx.ConnectConfig(ctx, l.config); err != nil {
-		return "", false, fmt.Errorf("%w as role %q: %w", errLookupConnection, l.config.User, cause(err))
+		return "", false, fmt.Errorf("%w as role %q: %w", errLookupConnection, l.config.User, ksync.Reason(err))
 	}
 	return l.ask(ctx, conn, user)
 }
@@ -81,7 +82,7 @@ var errNoText = errors.New("looking up a user: the query gives other columns tha
 func (l *lookup) ask(ctx context.Context, conn *pgx.Conn, user string) (verifier string, found bool, err error) {
 	rows, err := conn.Query(ctx, l.query, user)
 	if err != nil {
-		return "", false, fmt.Errorf("looking up a user: %w", cause(err))
+		return "", false, fmt.Errorf("looking up a user: %w", ksync.Reason(err))
 	}
 	fields := rows.FieldDescriptions()
 	stored, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[*string])
@@ -91,7 +92,7 @@ func (l *lookup) ask(ctx context.Context, conn *pgx.Conn, user string) (verifier
 	case errors.Is(err, pgx.ErrNoRows), err == nil && stored == nil:
 		return "", false, nil
 	case err != nil:
-		return "", false, fmt.Errorf("looking up a user: %w", cause(err))
+		return "", false, fmt.Errorf("looking up a user: %w", ksync.Reason(err))
 	}
 	return *stored, true, nil
 }

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -100,7 +99,7 @@ func (d *Daemon) openObservation(ctx context.Context) (closing func(), err error
 			return nil, errors.Join(fmt.Errorf("listening for metrics: %w", err), d.closeAudit())
 		}
 	}
-	o.observer = observe.New(observe.Options{Version: version(), State: d.observedState, Audit: o.log, Tables: c.Metrics.Tables})
+	o.observer = observe.New(observe.Options{Version: ThisBuild().Version, State: d.observedState, Audit: o.log, Tables: c.Metrics.Tables})
 	ctx, cancel := context.WithCancel(ctx)
 	go d.sample(ctx)
 	served := d.serveMetrics()
@@ -253,13 +252,4 @@ func (d *Daemon) observedState() observe.State {
 		})
 	}
 	return s
-}
-
-// version is that of the program, as the module system knows it.
-func version() string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok || info.Main.Version == "" {
-		return "unknown"
-	}
-	return info.Main.Version
 }

@@ -49,6 +49,9 @@ func setting(dsn, key, variable, otherwise string) string {
 func (p *proposing) configuration(c connection, verifier string) string {
 	var b strings.Builder
 	line := func(format string, arguments ...any) { fmt.Fprintf(&b, format+"\n", arguments...) }
+	line("# yaml-language-server: $schema=config.schema.json")
+	line("# 'kproxy schema >config.schema.json' makes that file: editors then propose keys and mark mistakes.")
+	line("#")
 	line("# A configuration of kproxy, drafted by 'kproxy init' from the tables of a database.")
 	line("# Read the section tables: only somebody who knows the data knows what others know.")
 	line("# What stands here takes effect as it is; config.example.yaml has every other setting.")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/propose"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // DefaultSample is how many records of each table are looked at.
@@ -94,7 +95,7 @@ func connect(ctx context.Context, dsn string) (*pgx.Conn, error) {
 	config.RuntimeParams["standard_conforming_strings"] = "on"
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return nil, fmt.Errorf("connecting to the database: %w", err)
+		return nil, fmt.Errorf("connecting to the database: %w", ksync.Reason(err))
 	}
 	return conn, nil
 }

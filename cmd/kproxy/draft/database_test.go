@@ -156,6 +156,9 @@ func TestOddDatabases(t *testing.T) {
 	if _, err := config.Parse("kproxy.yaml", []byte(o.Text)); err != nil {
 		t.Error(err)
 	}
+	if !strings.HasPrefix(o.Text, "# yaml-language-server: $schema=config.schema.json\n") {
+		t.Errorf("editors find no schema: %.100s", o.Text)
+	}
 }
 
 // TestChosenTables are those whose names match.
