@@ -141,6 +141,9 @@ func withoutValues(err error) error {
 // lossHistory are the losses that were recorded of a table, the first first.
 func lossHistory(ctx context.Context, on querier, name catalog.Name) ([]console.Loss, error) {
 	rows, err := on.Query(ctx, `SELECT at, loss, generation FROM kproxy_store.loss WHERE table_schema = $1 AND table_name = $2 ORDER BY id`, name.Schema, name.Relation)
+	if missingStore(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading losses: %w", err)
 	}

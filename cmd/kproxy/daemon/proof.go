@@ -110,10 +110,13 @@ func trim(ctx context.Context, conn *pgx.Conn, relation string, name catalog.Nam
 func lastProofs(ctx context.Context, on querier) (map[catalog.Name]Proof, error) {
 	rows, err := on.Query(ctx, `SELECT DISTINCT ON (table_schema, table_name) table_schema, table_name, at, passed, report
 		FROM kproxy_store.proof ORDER BY table_schema, table_name, id DESC`)
+	proofs := make(map[catalog.Name]Proof)
+	if missingStore(err) {
+		return proofs, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading proofs: %w", err)
 	}
-	proofs := make(map[catalog.Name]Proof)
 	var name catalog.Name
 	var p Proof
 	var text []byte

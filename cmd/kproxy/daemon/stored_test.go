@@ -104,6 +104,14 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 		}
 	}
 
+	// Nobody has proved or measured anything: there is nowhere to keep it.
+	if proofs, err := lastProofs(t.Context(), conn); err != nil || len(proofs) != 0 {
+		t.Errorf("proofs are %v, %v", proofs, err)
+	}
+	if history, err := lossHistory(t.Context(), conn, storedPolicy.Tables[0].Table); err != nil || len(history) != 0 {
+		t.Errorf("losses are %v, %v", history, err)
+	}
+
 	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
