@@ -4,6 +4,14 @@
 #   docker run -v /etc/kproxy:/etc/kproxy:ro -p 127.0.0.1:6432:6432 kproxy
 #
 # The configuration has to listen on all interfaces of the container: listen: ":6432".
+#
+# The images that it is built from go by tag, which brings their security updates; their
+# digests change with each, and only their registries can say them. To build from those
+# that you have looked up:
+#
+#   docker build -t kproxy \
+#     --build-context golang:1.26-bookworm=docker-image://golang@sha256:... \
+#     --build-context gcr.io/distroless/static-debian12:nonroot=docker-image://gcr.io/distroless/static-debian12@sha256:... .
 
 FROM golang:1.26-bookworm AS build
 WORKDIR /src

@@ -142,6 +142,21 @@ func TestImageIsNotRoot(t *testing.T) {
 	}
 }
 
+// TestImageTakesNoSecrets looks that nothing of what is kept out of the repository, the
+// example's passwords among it, gets into a layer of the builder.
+func TestImageTakesNoSecrets(t *testing.T) {
+	t.Parallel()
+	ignored := strings.Split(read(t, ".dockerignore"), "\n")
+	for _, pattern := range append(strings.Fields(read(t, ".gitignore")), "/packaging/compose/secrets/", "/kproxy.yaml", "*.password") {
+		if anywhere := "**/" + pattern; !slices.Contains(ignored, pattern) && !slices.Contains(ignored, anywhere) {
+			t.Errorf("docker build takes %s along", pattern)
+		}
+		if !strings.Contains(strings.Trim(pattern, "/"), "/") && !strings.HasPrefix(pattern, "/") && slices.Contains(ignored, pattern) {
+			t.Errorf("docker build takes %s along from folders", pattern)
+		}
+	}
+}
+
 // TestCompose looks that the database cannot be reached past kproxy, and that every secret
 // is made.
 func TestCompose(t *testing.T) {
