@@ -55,6 +55,7 @@ type Options struct {
 type Stats struct {
 	Written  uint64 `json:"written"`
 	Dropped  uint64 `json:"dropped"`  // that were lost
+	Unsure   uint64 `json:"unsure"`   // of those written, that the system may have lost
 	Failures uint64 `json:"failures"` // attempts to open, write or sync that failed
 	Queued   int    `json:"queued"`   // that wait now
 	Failing  bool   `json:"failing"`  // the log cannot be written, or not fast enough
@@ -83,6 +84,7 @@ type Log struct {
 	offset int    // of it, that is written
 	lines  int    // in it
 	dirty  bool   // not all that is written is on the disk
+	ahead  int    // lines that are written and not on the disk
 	synced time.Time
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -202,20 +203,27 @@ func TestFullDiskDrops(t *testing.T) {
 	}
 }
 
-func TestFailingSyncRefuses(t *testing.T) {
+// TestFailingSync has a disk lose what it was given, which it says once: the file
+// is opened again, and what may be missing is told.
+func TestFailingSync(t *testing.T) {
 	t.Parallel()
-	file := &disk{room: -1, fail: errors.New("input/output error")}
-	l := open(t, Options{}, file)
-	l.Add(numbered(0))
-	eventually(t, "statements are refused", func() bool { return l.Err() != nil })
-	file.mu.Lock()
-	file.fail = nil
-	file.mu.Unlock()
-	eventually(t, "they are served again", func() bool { return l.Err() == nil })
+	bad, again := &disk{room: -1, fail: errors.New("input/output error")}, &disk{room: -1}
+	var said bytes.Buffer
+	l := open(t, Options{Logger: slog.New(slog.NewTextHandler(&said, nil))}, bad, again)
+	for i := range 3 {
+		l.Add(numbered(i))
+	}
+	eventually(t, "the disk fails", func() bool { return l.Stats().Failures > 0 })
+	l.Add(numbered(3)) // it was under way
+	eventually(t, "statements are served again", func() bool { return l.Err() == nil })
 	shut(t, l)
-	inOrder(t, file.String(), 1)
-	if s := l.Stats(); s.Written != 1 {
-		t.Errorf("%+v", s)
+	inOrder(t, bad.String()+again.String(), 4)
+	lost := strings.Count(bad.String(), "\n")
+	if s := l.Stats(); s.Written != 4 || s.Unsure != uint64(lost) || lost == 0 || s.Failures == 0 || s.Dropped != 0 {
+		t.Errorf("%+v with %d records on the bad disk", s, lost)
+	}
+	if !strings.Contains(said.String(), fmt.Sprintf("records=%d", lost)) {
+		t.Errorf("the log says %s", said.String())
 	}
 }
 

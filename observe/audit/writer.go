@@ -45,13 +45,31 @@ func (l *Log) turn() bool {
 		return false
 	}
 	if l.dirty && (ending || time.Since(l.synced) >= syncEvery) {
-		if err := l.file.Sync(); err != nil {
-			l.failed(fmt.Errorf("bringing the audit log to the disk: %w", err))
+		if err := l.sync(); err != nil {
+			l.failed(err)
 			return false
 		}
-		l.dirty, l.synced = false, time.Now()
 	}
 	return l.succeeded()
+}
+
+// sync brings what is written to the disk. Where that fails, the system may have given up
+// what it could not write, and say of the same file that all is well the next time (fsync
+// on Linux): it is opened again, and what may be missing is told.
+func (l *Log) sync() error {
+	err := l.file.Sync()
+	if err == nil {
+		l.dirty, l.ahead, l.synced = false, 0, time.Now()
+		return nil
+	}
+	if l.ahead > 0 {
+		l.options.Logger.Error("records may be missing from the audit log: they could not be brought to the disk", "records", l.ahead, "error", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stats.Unsure += uint64(l.ahead)
+	l.reopen, l.ahead = true, 0
+	return fmt.Errorf("bringing the audit log to the disk: %w", err)
 }
 
 // take makes a batch of what waits, if the last one is written.
@@ -77,7 +95,9 @@ func (l *Log) take() {
 func (l *Log) write() error {
 	for l.offset < len(l.batch) {
 		n, err := l.file.Write(l.batch[l.offset:])
-		l.offset += max(n, 0)
+		n = max(n, 0)
+		l.ahead += bytes.Count(l.batch[l.offset:l.offset+n], []byte{'\n'})
+		l.offset += n
 		l.dirty = l.dirty || n > 0
 		if err != nil {
 			return fmt.Errorf("writing the audit log: %w", err)

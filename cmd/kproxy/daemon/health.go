@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/observe"
 )
 
@@ -63,6 +64,7 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 type pinger struct {
 	mu    sync.Mutex
 	conn  *pgconn.PgConn
+	under *config.Config // that conn was made under
 	asked time.Time
 	err   error
 }
@@ -87,14 +89,16 @@ func (d *Daemon) reachDatabase(ctx context.Context) error {
 
 // ask asks once more where a connection was lost since the last time.
 func (p *pinger) ask(ctx context.Context, d *Daemon) error {
+	c := d.effective.Load()
 	if p.conn != nil {
-		if p.conn.Ping(ctx) == nil {
+		// A reload may have changed how the reader logs in.
+		if p.under == c && p.conn.Ping(ctx) == nil {
 			return nil
 		}
 		_ = p.conn.Close(ctx)
 		p.conn = nil
 	}
-	c := d.effective.Load()
+	p.under = c
 	to, err := sessionConfig(c, c.Upstream.Reader)
 	if err != nil {
 		return err
