@@ -39,13 +39,14 @@ func parseMoment(text string, domain Domain) (m moment, ok bool) {
 }
 
 func parseDay(text string, beforeChrist bool) (day int64, ok bool) {
-	parts := strings.Split(text, "-")
-	if len(parts) != 3 || len(parts[0]) < 4 || len(parts[0]) > 7 {
+	years, rest, _ := strings.Cut(text, "-")
+	months, dates, _ := strings.Cut(rest, "-")
+	if len(years) < 4 || len(years) > 7 {
 		return 0, false
 	}
-	year, yearOK := parseDigits(parts[0])
-	month, monthOK := parseTwo(parts[1], 12)
-	date, dateOK := parseTwo(parts[2], 31)
+	year, yearOK := parseDigits(years)
+	month, monthOK := parseTwo(months, 12)
+	date, dateOK := parseTwo(dates, 31)
 	if !yearOK || !monthOK || !dateOK || year < 1 || month < 1 || date < 1 {
 		return 0, false
 	}
@@ -109,11 +110,18 @@ func parseTwo(text string, limit int64) (int64, bool) {
 
 // parseDigits reads digits only, where strconv would take a sign.
 func parseDigits(text string) (int64, bool) {
-	if strings.Trim(text, "0123456789") != "" {
+	if text == "" || len(text) > 18 { // more need not fit into 64 bits
 		return 0, false
 	}
-	n, err := strconv.ParseInt(text, 10, 64)
-	return n, err == nil
+	var n int64
+	for i := range len(text) {
+		digit := text[i] - '0'
+		if digit > 9 {
+			return 0, false
+		}
+		n = 10*n + int64(digit)
+	}
+	return n, true
 }
 
 // formatMoment is the inverse of parseMoment, in UTC.
