@@ -1,13 +1,9 @@
 package sync
 
 import (
-	"context"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
@@ -21,23 +17,16 @@ import (
 type copies struct {
 	columns []int // of the stored ones, in the order of copiedList
 	weights []int // bytes that a byte of each column's text takes at most
-	pages   map[incremental.RecordID]*copyPage
+	texts   texts // by slot of the partition; empty for none
+	room    []byte
 }
-
-// copyPage holds the texts of records whose numbers follow each other; empty for none.
-type copyPage struct {
-	texts [copyPageRecords]string
-	count int
-}
-
-const copyPageRecords = 256
 
 // newCopies are none, and nil for a table whose members are not held in memory.
 func (t *table) newCopies() *copies {
 	if !t.isPacked() {
 		return nil
 	}
-	c := &copies{pages: make(map[incremental.RecordID]*copyPage)}
+	c := &copies{}
 	for _, published := range t.publication.Columns {
 		if published.Part != catalog.Copy {
 			continue
@@ -82,8 +71,8 @@ const (
 	columnBytes = 8
 )
 
-// note takes the values of a record, all stored columns.
-func (c *copies) note(id incremental.RecordID, values []value) {
+// note takes the values of the record in a slot, all stored columns.
+func (c *copies) note(slot int32, values []value) {
 	if c == nil {
 		return
 	}
@@ -91,56 +80,40 @@ func (c *copies) note(id incremental.RecordID, values []value) {
 	for i, column := range c.columns {
 		v := values[column]
 		if width += columnBytes + c.weights[i]*len(v.text); v.kept || width > packedWidth {
-			c.forget(id)
+			c.forget(slot)
 			return
 		}
 	}
-	text := make([]byte, 0, width)
+	c.room = c.room[:0]
 	for _, column := range c.columns {
-		text = appendMemberField(append(text, ','), values[column])
+		c.room = appendMemberField(append(c.room, ','), values[column])
 	}
-	page := c.pages[id/copyPageRecords]
-	if page == nil {
-		page = &copyPage{}
-		c.pages[id/copyPageRecords] = page
-	}
-	if at := &page.texts[id%copyPageRecords]; *at == "" {
-		page.count++
-	}
-	page.texts[id%copyPageRecords] = string(append(text, memberEnd...))
+	c.room = append(c.room, memberEnd...)
+	c.texts.set(slot, c.room)
 }
 
-func (c *copies) forget(id incremental.RecordID) {
-	if c == nil {
-		return
-	}
-	page := c.pages[id/copyPageRecords]
-	if page == nil || page.texts[id%copyPageRecords] == "" {
-		return
-	}
-	page.texts[id%copyPageRecords] = ""
-	if page.count--; page.count == 0 {
-		delete(c.pages, id/copyPageRecords)
+func (c *copies) forget(slot int32) {
+	if c.holds(slot) {
+		c.texts.set(slot, nil)
 	}
 }
 
 func (c *copies) clear() {
 	if c != nil {
-		clear(c.pages)
+		c.texts = texts{}
 	}
 }
 
-// have tells whether all of the records are held.
-func (c *copies) have(ids []incremental.RecordID) bool {
-	if c == nil {
-		return false
-	}
-	for _, id := range ids {
-		if page := c.pages[id/copyPageRecords]; page == nil || page.texts[id%copyPageRecords] == "" {
+func (c *copies) holds(slot int32) bool { return c != nil && len(c.texts.get(slot)) > 0 }
+
+// have tells whether the records in all of the slots are held.
+func (c *copies) have(slots []int32) bool {
+	for _, slot := range slots {
+		if !c.holds(slot) {
 			return false
 		}
 	}
-	return true
+	return c != nil
 }
 
 // A member is a row within an array within a line of COPY, each of which escapes what it
@@ -153,10 +126,10 @@ const (
 	fieldQuote  = `\\"`
 )
 
-// appendMember appends a record that is held.
-func (c *copies) appendMember(text []byte, id incremental.RecordID) []byte {
+// appendMember appends a record that is held in a slot.
+func (c *copies) appendMember(text []byte, id incremental.RecordID, slot int32) []byte {
 	text = strconv.AppendInt(append(text, memberBegin...), int64(id), 10)
-	return append(text, c.pages[id/copyPageRecords].texts[id%copyPageRecords]...)
+	return append(text, c.texts.get(slot)...)
 }
 
 // quoted says that a value must be quoted, or escaped.
@@ -196,29 +169,4 @@ func appendMemberField(text []byte, v value) []byte {
 		}
 	}
 	return append(text, fieldQuote...)
-}
-
-// loadCopies takes what is published of the stored records as they stand.
-func (t *table) loadCopies(ctx context.Context, conn *pgconn.PgConn) error {
-	c := t.copies
-	if c == nil {
-		return nil
-	}
-	names, widths := []string{recordColumn}, []string{"0"}
-	for _, column := range c.columns {
-		name := catalog.QuoteIdentifier(t.columns[column].Name)
-		names, widths = append(names, name), append(widths, "coalesce(pg_column_size("+name+"), 0)")
-	}
-	row := make([]value, len(t.columns))
-	return copyOut(ctx, conn, len(names), func(values []value) error {
-		id, err := storedID(values[0])
-		if err != nil {
-			return err
-		}
-		for i, column := range c.columns {
-			row[column] = values[i+1]
-		}
-		c.note(incremental.RecordID(id), row)
-		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s WHERE %s <= %d", strings.Join(names, ", "), t.recordsTable(), strings.Join(widths, " + "), packedWidth))
 }

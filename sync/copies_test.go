@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
-	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
@@ -88,13 +87,15 @@ func (b *bench) mustHold() {
 	if err := of.begin(int64(b.generationOf("letters")), 1, 1, 1); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := of.loadCopies(b.t.Context(), b.source.PgConn()); err != nil {
+	if err := of.stage.load(b.t.Context(), b.source.PgConn(), func(int) {}); err != nil {
 		b.t.Fatal(err)
 	}
 	var records, held int
 	b.scan([]any{&records}, "SELECT count(*) FROM letters")
-	for _, page := range of.copies.pages {
-		held += page.count
+	for slot := range records {
+		if of.copies.holds(int32(slot)) {
+			held++
+		}
 	}
 	if held < records*3/4 || held > records-1 {
 		b.t.Errorf("%d of %d records are held", held, records)
@@ -120,27 +121,30 @@ func TestHeldRecords(t *testing.T) {
 	}
 	kept := row("")
 	kept[of.column("t")] = value{kept: true}
-	ids := []incremental.RecordID{1, 255, 256, 1 << 40}
-	for _, id := range ids {
-		c.note(id, row("a"))
+	slots := []int32{1, 255, 256, 1 << 20}
+	for _, slot := range slots {
+		c.note(slot, row("a"))
 	}
-	if !c.have(ids) {
+	if !c.have(slots) {
 		t.Fatal("a record is not held")
 	}
-	if got, want := string(c.appendMember(nil, 256)), `"(256,a`+strings.Repeat(",", 13)+`)"`; got != want {
+	if got, want := string(c.appendMember(nil, 7, 256)), `"(7,a`+strings.Repeat(",", 13)+`)"`; got != want {
 		t.Errorf("a member is %s, want %s", got, want)
 	}
 	c.note(1, kept)
 	c.note(255, row(strings.Repeat("w", packedWidth)))
 	c.forget(256)
 	c.forget(7)
-	for _, id := range ids[:3] {
-		if c.have([]incremental.RecordID{id}) {
-			t.Errorf("record %d is held", id)
+	for _, slot := range slots[:3] {
+		if c.have([]int32{slot}) {
+			t.Errorf("the record in slot %d is held", slot)
 		}
 	}
-	if c.forget(1 << 40); len(c.pages) != 0 {
-		t.Errorf("%d pages are left of nothing", len(c.pages))
+	if !c.have(slots[3:]) {
+		t.Error("a record is not held any more")
+	}
+	if c.clear(); c.have(slots[3:]) {
+		t.Error("a record is held of nothing")
 	}
 }
 

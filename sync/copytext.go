@@ -3,6 +3,7 @@ package sync
 import (
 	"bytes"
 	"errors"
+	"strings"
 )
 
 // value is one column of a row in PostgreSQL's text form.
@@ -62,11 +63,17 @@ func (r *copyReader) Close() error {
 	return nil
 }
 
+// line hands over a row. Its values share one text: who keeps one of them for good, and
+// not the others, keeps a copy.
 func (r *copyReader) line(line []byte) error {
 	r.values = r.values[:0]
+	text := string(line)
 	for more := true; more; {
-		var field []byte
-		field, line, more = bytes.Cut(line, []byte{'\t'})
+		field := text
+		end := strings.IndexByte(text, '\t')
+		if more = end >= 0; more {
+			field, text = text[:end], text[end+1:]
+		}
 		v, err := copyField(field)
 		if err != nil {
 			return err
@@ -81,12 +88,12 @@ func (r *copyReader) line(line []byte) error {
 
 var copyEscapes = map[byte]byte{'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t', 'v': '\v', '\\': '\\'}
 
-func copyField(field []byte) (value, error) {
-	if len(field) == 2 && field[0] == '\\' && field[1] == 'N' {
-		return value{null: true}, nil
+func copyField(field string) (value, error) {
+	if strings.IndexByte(field, '\\') < 0 {
+		return value{text: field}, nil
 	}
-	if bytes.IndexByte(field, '\\') < 0 {
-		return value{text: string(field)}, nil
+	if field == copyNull {
+		return value{null: true}, nil
 	}
 	text := make([]byte, 0, len(field))
 	for i := 0; i < len(field); i++ {

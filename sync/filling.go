@@ -28,21 +28,36 @@ func (p *publisher) write(ctx context.Context) error {
 	}
 	p.watch.records = p.watch.lap()
 	p.session.Failpoint(FailRecordsFilled)
-	if err := p.fillRelease(ctx, filled); err != nil {
-		return err
-	}
-	if err := p.loadCopies(ctx, p.conn.PgConn()); err != nil {
-		return fmt.Errorf("reading the records: %w", withoutValues(err))
+	if !p.isPacked() {
+		if err := p.fillRelease(ctx, filled); err != nil {
+			return err
+		}
 	}
 	p.watch.release = p.watch.lap()
 	if err := p.index(ctx); err != nil {
 		return err
 	}
 	p.watch.indexes = p.watch.lap()
+	if err := p.finish(ctx, filled); err != nil {
+		return err
+	}
 	p.stage.written()
 	p.session.Logger.Info("a table was published", "table", p.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
 		"anonymizing", p.watch.anonymizing, "storing", p.watch.records, "releasing", p.watch.release, "indexes", p.watch.indexes)
 	return nil
+}
+
+// finish does what needs the indexes, and drops what is not needed any more.
+func (p *publisher) finish(ctx context.Context, made filled) error {
+	if p.isPacked() {
+		if err := p.packRest(ctx, made); err != nil {
+			return err
+		}
+		p.session.Failpoint(FailBeforePublication)
+		return nil
+	}
+	p.session.Failpoint(FailBeforePublication)
+	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}, "dropping the stages")
 }
 
 // fillingSettings keep every statement on a path whose cost grows with the rows alone: a
@@ -117,14 +132,19 @@ func firstCause(failures []error) error {
 	return consequence
 }
 
-// fillAndStage fills the records while the classes are sent: both only read what is known
-// of them.
+// fillAndStage fills the records while the classes are sent, those of a packed release
+// with their members: both only read what is known of them.
 func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	staged := make(chan error, 1)
 	go func() {
-		err := guard(p.session.Logger, func() error { return p.stageClasses(ctx) })
+		err := guard(p.session.Logger, func() error {
+			if p.isPacked() {
+				return p.fillPacked(ctx, made)
+			}
+			return p.stageClasses(ctx)
+		})
 		if err != nil {
 			cancel() // the records are in vain
 		}
@@ -168,16 +188,20 @@ func (p *publisher) told(records, released int) {
 
 // fillRange inserts one range. Its rows come in the order in which they were read.
 func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) error {
-	places := p.stage.places()
-	sql := fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
-		FROM (SELECT row_number() OVER (%[8]s) AS %[2]s, %[4]s FROM %[5]s WHERE %[6]s) s
-		LEFT JOIN ROWS FROM (%[7]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
-		p.recordsTable(), recordColumn, listed(places, ""), p.columnList(""), p.source(), from.condition(), unnests(2, places), rowOrder)
-	ids := make([]incremental.RecordID, from.rows)
-	for i := range ids {
-		ids[i] = incremental.RecordID(from.first + i)
+	places := p.keptPlaces()
+	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.columnList(""), p.source(), from.condition())
+	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.recordsTable(), recordColumn, p.columnList(""), numbered)
+	arguments := []any{pgx.QueryExecModeDescribeExec, int64(from.first)}
+	if len(places) > 0 {
+		sql = fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
+			FROM (%[5]s) s LEFT JOIN ROWS FROM (%[6]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
+			p.recordsTable(), recordColumn, listed(places, ""), p.columnList(""), numbered, unnests(2, places))
+		ids := make([]incremental.RecordID, from.rows)
+		for i := range ids {
+			ids[i] = incremental.RecordID(from.first + i)
+		}
+		arguments = append(arguments, p.stage.place(ids)...)
 	}
-	arguments := append([]any{pgx.QueryExecModeDescribeExec, int64(from.first)}, p.stage.place(ids)...)
 	tag, err := tx.Exec(ctx, sql, arguments...)
 	if err != nil {
 		return err
@@ -264,10 +288,5 @@ func (p *publisher) index(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("indexing: %w", err)
 	}
-	p.session.Failpoint(FailBeforePublication)
-	last := []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}
-	if p.isPacked() {
-		last = append(last, p.placeRecords()...)
-	}
-	return p.fenced(ctx, last, "dropping the stages")
+	return nil
 }

@@ -106,6 +106,7 @@ func (s *guarded) storedRecords(ctx context.Context, conn *pgconn.PgConn, progre
 	t := s.t
 	indexes := t.codedColumns()
 	var records []lineage.StoredRecord
+	row := make([]value, len(t.columns))
 	const own = 6
 	err := copyOut(ctx, conn, own+len(indexes), func(values []value) error {
 		var ids [4]int64
@@ -115,7 +116,7 @@ func (s *guarded) storedRecords(ctx context.Context, conn *pgconn.PgConn, progre
 				return err
 			}
 		}
-		row := t.spread(indexes, values[own:])
+		spread(row, indexes, values[own:])
 		id := incremental.RecordID(ids[0])
 		t.keys.add(t.keyOf(row), id)
 		place := lineage.Place{

@@ -19,21 +19,8 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	for i, part := range s.t.parts {
-		load := func(class incremental.ClassID, members []int32) error {
-			records := make([]incremental.Record, len(members))
-			for j, row := range source.rows(members) {
-				records[j] = part.record(incremental.RecordID(members[j]+1), row)
-			}
-			return part.partition.Load(class, records)
-		}
-		release := parts[i].Release
-		for j, class := range release.Classes {
-			if err := load(incremental.ClassID(j+1), class); err != nil {
-				return fmt.Errorf("loading class %d of part %d: %w", j+1, i+1, err)
-			}
-		}
-		if err := load(0, release.Withheld); err != nil {
-			return fmt.Errorf("loading the withheld records of part %d: %w", i+1, err)
+		if err := s.takeOver(part, source, parts[i].Release); err != nil {
+			return fmt.Errorf("taking over the classes of part %d: %w", i+1, err)
 		}
 	}
 	if err := s.settle(ctx, p.at); err != nil {
@@ -43,6 +30,32 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 	s.hidden = s.t.parts[0].partition.Classes() == 0
 	for _, part := range s.t.parts {
 		part.threshold.Fresh(part.partition.Loss())
+	}
+	return nil
+}
+
+// takeOver has a part's partition hold the records, in the order of the snapshot, and the
+// classes that the method made of them.
+func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.Release) error {
+	row, one := s.t.newCoded(), make([]incremental.Record, 1)
+	for i := range source.records {
+		source.rowInto(&row, int32(i))
+		one[0] = part.record(incremental.RecordID(i+1), row)
+		if err := part.partition.Load(0, one); err != nil {
+			return internal(err)
+		}
+	}
+	seating := part.partition.BeginSeating()
+	defer seating.End()
+	var ids []incremental.RecordID
+	for i, class := range release.Classes {
+		ids = ids[:0]
+		for _, member := range class {
+			ids = append(ids, incremental.RecordID(member+1))
+		}
+		if err := seating.Seat(incremental.ClassID(i+1), ids); err != nil {
+			return internal(err)
+		}
 	}
 	return nil
 }
@@ -89,6 +102,13 @@ func (s *immediate) classes(of *part) func() ([]any, error) {
 
 // load fills the partitions from the store as it stands, one pass for each part.
 func (s *immediate) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
+	if s.t.isPacked() {
+		if err := s.loadPacked(ctx, conn, progress); err != nil {
+			return err
+		}
+		s.hidden = s.t.parts[0].partition.Classes() == 0
+		return nil
+	}
 	for i, p := range s.t.parts {
 		if err := s.loadPart(ctx, conn, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
 			return err
@@ -103,7 +123,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 	indexes := t.codedColumns()
 	var class incremental.ClassID
 	var members []incremental.Record
-	read := 0
+	read, row := 0, make([]value, len(t.columns))
 	finish := func() error {
 		if len(members) == 0 {
 			return nil
@@ -111,7 +131,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 		if err := p.partition.Load(class, members); err != nil {
 			return internal(err)
 		}
-		members = nil
+		members = members[:0]
 		return nil
 	}
 	err := copyOut(ctx, conn, 2+len(indexes), func(values []value) error {
@@ -130,7 +150,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 			class = incremental.ClassID(next)
 		}
 		id := incremental.RecordID(record)
-		row := t.spread(indexes, values[2:])
+		spread(row, indexes, values[2:])
 		t.keys.add(t.keyOf(row), id)
 		members = append(members, p.record(id, t.encode(row, nil)))
 		if read++; read%10000 == 0 {

@@ -1,6 +1,8 @@
 package sync
 
 import (
+	"bytes"
+	"hash/maphash"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -9,58 +11,156 @@ import (
 // keys finds records by the texts of their rows' keys. Where rows have no key, all their
 // values are one, and equal rows are possible: which of them is found makes no
 // difference.
+//
+// There are as many as the table has rows, so that each must take little more than its
+// text: a hash table by linear probing (Knuth, volume 3, 6.4) leads to places in which
+// texts and records lie. It is divided, so that none of its parts takes long to grow.
 type keys struct {
-	first   map[string]incremental.RecordID
+	seed    maphash.Seed
+	shards  [keyShards]keyShard
 	further map[string][]incremental.RecordID // nil where keys are unique
 }
 
-func newKeys(repeats bool) keys {
-	k := keys{first: make(map[string]incremental.RecordID)}
+// keyShards is a power of two.
+const keyShards = 256
+
+func newKeys(repeats bool) *keys {
+	k := &keys{seed: maphash.MakeSeed()}
 	if repeats {
 		k.further = make(map[string][]incremental.RecordID)
 	}
 	return k
 }
 
-func (k keys) find(key string) (incremental.RecordID, bool) {
-	id, known := k.first[key]
-	return id, known
+// keyShard holds the keys whose hashes begin alike.
+type keyShard struct {
+	slots   []uint64 // the hash's low half, and below 1 + place; 0 = free; a power of two of them
+	used    int
+	records []incremental.RecordID // by place
+	texts   texts                  // by place
+	free    []int32                // places
+}
+
+// shard finds a key's part, and what decides on its slot in there.
+func (k *keys) shard(key []byte) (s *keyShard, hash uint32) {
+	sum := maphash.Bytes(k.seed, key)
+	return &k.shards[sum>>56&(keyShards-1)], uint32(sum)
+}
+
+func (k *keys) find(key []byte) (incremental.RecordID, bool) {
+	s, hash := k.shard(key)
+	if at := s.find(hash, key); at >= 0 {
+		return s.records[s.place(at)], true
+	}
+	return 0, false
 }
 
 // add notes a record; false where another one has its key and must not.
-func (k keys) add(key string, id incremental.RecordID) bool {
-	if _, taken := k.first[key]; !taken {
-		k.first[key] = id
+func (k *keys) add(key []byte, id incremental.RecordID) bool {
+	s, hash := k.shard(key)
+	if s.find(hash, key) < 0 {
+		s.add(hash, key, id)
 		return true
 	}
 	if k.further == nil {
 		return false
 	}
-	k.further[key] = append(k.further[key], id)
+	k.further[string(key)] = append(k.further[string(key)], id)
 	return true
 }
 
 // remove forgets a record of that key.
-func (k keys) remove(key string, id incremental.RecordID) {
-	others := k.further[key]
-	if k.first[key] == id {
+func (k *keys) remove(key []byte, id incremental.RecordID) {
+	s, hash := k.shard(key)
+	at, others := s.find(hash, key), k.further[string(key)]
+	if at >= 0 && s.records[s.place(at)] == id {
 		if len(others) == 0 {
-			delete(k.first, key)
+			s.remove(at)
 			return
 		}
-		k.first[key] = others[0]
+		s.records[s.place(at)] = others[0]
 		others = others[1:]
 	} else if i := slices.Index(others, id); i >= 0 {
 		others = slices.Delete(others, i, i+1)
 	}
 	if len(others) == 0 {
-		delete(k.further, key)
+		delete(k.further, string(key))
 		return
 	}
-	k.further[key] = others
+	k.further[string(key)] = others
 }
 
-func (k keys) clear() {
-	clear(k.first)
+func (k *keys) clear() {
+	k.shards = [keyShards]keyShard{}
 	clear(k.further)
+}
+
+func (s *keyShard) place(at int) int32 { return int32(uint32(s.slots[at])) - 1 }
+
+// find gives the slot of a key, -1 for an unknown one.
+func (s *keyShard) find(hash uint32, key []byte) int {
+	if s.used == 0 {
+		return -1
+	}
+	for at := s.home(hash); s.slots[at] != 0; at = s.next(at) {
+		if uint32(s.slots[at]>>32) == hash && bytes.Equal(s.texts.get(s.place(at)), key) {
+			return at
+		}
+	}
+	return -1
+}
+
+func (s *keyShard) home(hash uint32) int { return int(hash) & (len(s.slots) - 1) }
+func (s *keyShard) next(at int) int      { return (at + 1) & (len(s.slots) - 1) }
+
+// add enters a key that is not there.
+func (s *keyShard) add(hash uint32, key []byte, id incremental.RecordID) {
+	if 4*(s.used+1) > 3*len(s.slots) {
+		s.enlarge()
+	}
+	place := int32(len(s.records))
+	if last := len(s.free) - 1; last >= 0 {
+		place, s.free = s.free[last], s.free[:last]
+		s.records[place] = id
+	} else {
+		s.records = append(s.records, id)
+	}
+	s.texts.set(place, key)
+	s.enter(uint64(hash)<<32 | uint64(place+1))
+	s.used++
+}
+
+func (s *keyShard) enter(slot uint64) {
+	at := s.home(uint32(slot >> 32))
+	for s.slots[at] != 0 {
+		at = s.next(at)
+	}
+	s.slots[at] = slot
+}
+
+func (s *keyShard) enlarge() {
+	old := s.slots
+	s.slots = make([]uint64, max(8, 2*len(old)))
+	for _, slot := range old {
+		if slot != 0 {
+			s.enter(slot)
+		}
+	}
+}
+
+// remove forgets the key in a slot. Those behind it that it stood in the way of move up
+// (Knuth's algorithm R).
+func (s *keyShard) remove(gap int) {
+	place := s.place(gap)
+	s.texts.set(place, nil)
+	s.free = append(s.free, place)
+	s.used--
+	for at := s.next(gap); s.slots[at] != 0; at = s.next(at) {
+		home := s.home(uint32(s.slots[at] >> 32))
+		if (at-home)&(len(s.slots)-1) >= (at-gap)&(len(s.slots)-1) {
+			s.slots[gap] = s.slots[at]
+			gap = at
+		}
+	}
+	s.slots[gap] = 0
 }

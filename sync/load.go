@@ -49,12 +49,10 @@ func (t *table) listOf(columns []int) string {
 }
 
 // spread puts the values of the coded columns at their places in a row.
-func (t *table) spread(coded []int, values []value) []value {
-	row := make([]value, len(t.columns))
+func spread(row []value, coded []int, values []value) {
 	for i, c := range coded {
 		row[c] = values[i]
 	}
-	return row
 }
 
 // take fills the table from a generation of the store as it stands.
@@ -63,11 +61,7 @@ func (t *table) take(ctx context.Context, conn *pgconn.PgConn, g generation, see
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	err := t.stage.load(ctx, conn, progress)
-	if err == nil {
-		err = t.loadCopies(ctx, conn)
-	}
-	if err != nil {
+	if err := t.stage.load(ctx, conn, progress); err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
 	}
 	return nil

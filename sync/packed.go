@@ -99,40 +99,6 @@ func packing(keys, order, members string) string {
 		GROUP BY %[1]s, CASE WHEN pg_column_size(member) > %[5]d THEN record END`, keys, order, catalog.MembersColumn, members, packedWidth)
 }
 
-// createPacked makes a packed release, empty.
-func (p *publisher) createPacked() []string {
-	return []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.copiedTable(), p.copiedList("r."), p.recordsTable()),
-		fmt.Sprintf("CREATE TABLE %s WITH (toast_tuple_target = %d) AS %s WITH NO DATA", p.packedTable(), packedTarget, p.packedQuery("true")),
-		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			p.releaseTable(), p.parts[0].column, p.unpackedList(), p.packedTable(), catalog.MembersColumn),
-	}
-}
-
-// placeRecords takes the classes out of the records, which had them for the release to be
-// made by, and makes the view that has both.
-func (p *publisher) placeRecords() []string {
-	class := p.parts[0].column
-	return []string{
-		fmt.Sprintf("ALTER TABLE %s DROP %s", p.recordsTable(), class),
-		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
-			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-			p.placedRecords(), recordColumn, class, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn),
-	}
-}
-
-// packedQuery packs the stored records of those classes that the condition selects, with
-// the classes' generalizations. Members come in random order.
-func (p *publisher) packedQuery(condition string) string {
-	class := p.parts[0].column
-	_, expressions := p.packedList()
-	members := fmt.Sprintf(`SELECT %[1]s, (row_number() OVER (PARTITION BY %[1]s ORDER BY random()) - 1) / %[2]d AS pack,
-			%[3]s AS record, ROW(%[4]s)::%[5]s AS member FROM %[6]s AS r WHERE %[1]s IS NOT NULL AND %[7]s`,
-		class, packedMembers, recordColumn, p.copiedList("r."), p.copiedTable(), p.recordsTable(), condition)
-	return fmt.Sprintf("SELECT %s FROM (%s) AS packed JOIN %s AS c0 USING (%s)",
-		expressions, packing(class+", pack", "", members), p.staging(p.classStage(0)), class)
-}
-
 // packedAtOnce bounds the classes that are written by one statement, which then takes the
 // records that have not changed from the rows it deletes. Where there are more, where
 // nothing was published or it is not known which have changed, all are taken from the
@@ -157,6 +123,7 @@ func (s *immediate) writePacked(to *sink) {
 			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
 		}
 	}
+	rand.Shuffle(len(held), func(i, j int) { held[i], held[j] = held[j], held[i] })
 	s.sendPacked(to, held)
 }
 
@@ -165,9 +132,9 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 	if s.t.copies == nil {
 		return nil, classes
 	}
-	var members []incremental.RecordID
+	var members []int32
 	for _, class := range classes {
-		members = s.t.parts[0].partition.AppendMembers(members[:0], class)
+		members = s.t.parts[0].partition.AppendSlots(members[:0], class)
 		if s.t.copies.have(members) {
 			held = append(held, class)
 		} else {
@@ -177,8 +144,8 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 	return held, others
 }
 
-// sendPacked writes the rows of some classes, whose members are held in memory, in random
-// order.
+// sendPacked writes the rows of some classes, whose members are held in memory, those of
+// each in random order.
 func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 	if len(classes) == 0 {
 		return
@@ -186,14 +153,12 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 	t, part := s.t, s.t.parts[0]
 	names, _ := t.packedList()
 	into := fmt.Sprintf("%s (%s)", t.packedTable(), names)
-	classes = slices.Clone(classes)
-	rand.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
-	var members []incremental.RecordID
+	var members []int32
 	var texts []value
 	var shown []byte
 	rows := newRows()
 	for _, class := range classes {
-		members = part.partition.AppendMembers(members[:0], class)
+		members = part.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		shown = strconv.AppendInt(shown[:0], int64(class), 10)
 		texts = t.published(part, part.partition.Generalize(class), texts[:0])
@@ -202,11 +167,11 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 		}
 		for pack := range slices.Chunk(members, packedMembers) {
 			rows = append(append(rows, shown...), "\t{"...)
-			for i, id := range pack {
+			for i, slot := range pack {
 				if i > 0 {
 					rows = append(rows, ',')
 				}
-				rows = t.copies.appendMember(rows, id)
+				rows = t.copies.appendMember(rows, part.partition.InSlot(slot), slot)
 			}
 			rows = append(rows, "}\n"...)
 		}
@@ -242,14 +207,15 @@ func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID,
 	}
 	kept, read := newPlacement(2*t.constraints.K()*len(classes)), newPlacement(0)
 	var packs, classOf []int64 // of each new row
-	var members []incremental.RecordID
+	var members []int32
 	for _, class := range classes {
-		members = part.partition.AppendMembers(members[:0], class)
+		members = part.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		for pack := range slices.Chunk(members, packedMembers) {
 			number := int64(len(packs))
 			packs, classOf = append(packs, number), append(classOf, int64(class))
-			for _, id := range pack {
+			for _, slot := range pack {
+				id := part.partition.InSlot(slot)
 				if fresh(id) {
 					read.add(int64(id), number)
 				} else {

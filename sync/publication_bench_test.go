@@ -70,8 +70,8 @@ func publicationServer(b *testing.B) *pgserver.Server {
 	return server
 }
 
-// publicationSource is a database with one protected table.
-func publicationSource(b *testing.B, server *pgserver.Server, rows int) (*pgx.Conn, Config) {
+// publicationSource is a database with one protected table, whose policy can be altered.
+func publicationSource(b *testing.B, server *pgserver.Server, rows int, alter ...func(*catalog.TablePolicy)) (*pgx.Conn, Config) {
 	b.Helper()
 	source, err := pgx.Connect(b.Context(), pgtest.Database(b, server))
 	if err != nil {
@@ -95,6 +95,9 @@ func publicationSource(b *testing.B, server *pgserver.Server, rows int) (*pgx.Co
 	}
 	for _, name := range []string{"ward", "diagnosis", "cost"} {
 		policy.Columns = append(policy.Columns, catalog.ColumnPolicy{Name: name, Role: catalog.Insensitive})
+	}
+	for _, change := range alter {
+		change(&policy)
 	}
 	err = provision.Apply(b.Context(), source, provision.Input{
 		Policy: catalog.Policy{Tables: []catalog.TablePolicy{policy}}, Publication: "kproxy",

@@ -152,9 +152,9 @@ func (r *rangeReader) read(ctx context.Context, selection string, from sourceRan
 
 var errReadingEnded = errors.New("a reader ended early")
 
-// readRanges reads columns of all rows and hands these to row, in the order of the
-// ranges. ended is told of each range that has been read.
-func (p *publisher) readRanges(ctx context.Context, columns []int, row func([]value) error, ended func(at int)) error {
+// readRanges reads a selection of so many columns of all rows and hands these to row, in the
+// order of the ranges. ended is told of each range that has been read.
+func (p *publisher) readRanges(ctx context.Context, selection string, columns int, row func([]value) error, ended func(at int)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	var running gosync.WaitGroup
 	defer running.Wait()
@@ -170,7 +170,7 @@ func (p *publisher) readRanges(ctx context.Context, columns []int, row func([]va
 					return err
 				}
 				for at := i; at < len(p.extent.ranges); at += len(readers) {
-					if err := r.read(ctx, p.listOf(columns)+" FROM "+p.source(), p.extent.ranges[at]); err != nil {
+					if err := r.read(ctx, selection+" FROM "+p.source(), p.extent.ranges[at]); err != nil {
 						return err
 					}
 				}
@@ -180,7 +180,7 @@ func (p *publisher) readRanges(ctx context.Context, columns []int, row func([]va
 	}
 	for at := range p.extent.ranges {
 		from := readers[at%len(readers)]
-		rows := &copyReader{columns: len(columns), row: row}
+		rows := &copyReader{columns: columns, row: row}
 		for {
 			piece, more := <-from.pieces
 			if !more {

@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
+	"math"
 	gosync "sync"
 	"time"
 
@@ -26,6 +27,7 @@ type publisher struct {
 	total   int // records; at first as the server estimates
 	at      time.Time
 	watch   stopwatch
+	unheld  []incremental.ClassID // classes of a packed release whose members are not all held in memory
 
 	progressing gosync.Mutex // progress is told by one goroutine at a time
 }
@@ -97,6 +99,19 @@ type snapshot struct {
 	copied    [][]uint64 // record, column
 }
 
+// newSnapshot is empty, with room for as many records as the server believes there are.
+func (p *publisher) newSnapshot() *snapshot {
+	room := min(p.total, math.MaxInt32)
+	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive))}
+	for a := range s.cells {
+		s.cells[a] = make([]hierarchy.Cell, 0, room)
+	}
+	for a := range s.sensitive {
+		s.sensitive[a] = make([]uint32, 0, room)
+	}
+	return s
+}
+
 // add takes a further record of the table.
 func (s *snapshot) add(t *table, row []value) {
 	s.records++
@@ -121,13 +136,18 @@ const progressRows = 10_000
 // numbers by it. Values are coded one after the other: their codes depend on which came
 // first.
 func (p *publisher) read(ctx context.Context) (*snapshot, error) {
-	indexes, row := p.codedColumns(), make([]value, len(p.columns))
-	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive))}
+	indexes, list, wide := p.heldColumns()
+	row := make([]value, len(p.columns))
+	s := p.newSnapshot()
 	take := func(values []value) error {
-		for i, column := range indexes {
-			row[column] = values[i]
+		if s.records == math.MaxInt32 {
+			return &TableError{Table: p.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
 		}
+		spread(row, indexes, values[1:])
 		s.add(p.table, row)
+		if values[0].text != "t" {
+			p.copies.note(int32(s.records-1), row) // the slot that it will have
+		}
 		if !p.keys.add(p.keyOf(row), incremental.RecordID(s.records)) {
 			return &TableError{Table: p.name(), What: "two of its rows have the same key", Fix: fixPolicy}
 		}
@@ -145,7 +165,7 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 			p.session.Failpoint(FailSnapshotReading)
 		}
 	}
-	if err := p.readRanges(ctx, indexes, take, ended); err != nil {
+	if err := p.readRanges(ctx, wide+", "+list, 1+len(indexes), take, ended); err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
 	}
 	p.total, p.nextRecord = s.records, incremental.RecordID(s.records+1)
@@ -153,31 +173,25 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// rows are some records of the snapshot. They share what they are kept in, which is
-// worth it for classes of few records.
-func (s *snapshot) rows(members []int32) []coded {
-	rows := make([]coded, len(members))
-	cells := make([]hierarchy.Cell, len(members)*len(s.cells))
-	sensitive := make([]uint32, len(members)*len(s.sensitive))
-	for i, m := range members {
-		row := &rows[i]
-		row.cells, cells = cells[:len(s.cells):len(s.cells)], cells[len(s.cells):]
-		row.sensitive, sensitive = sensitive[:len(s.sensitive):len(s.sensitive)], sensitive[len(s.sensitive):]
-		for a := range s.cells {
-			row.cells[a] = s.cells[a][m]
-		}
-		for a := range s.sensitive {
-			row.sensitive[a] = s.sensitive[a][m]
-		}
-		if s.subjects != nil {
-			row.subject = s.subjects[m]
-		}
-		if s.copied != nil {
-			row.copied = s.copied[m]
-		}
-	}
-	return rows
+// row is one record of the snapshot, in memory of its own.
+func (s *snapshot) row(i int32) coded {
+	row := coded{cells: make([]hierarchy.Cell, len(s.cells)), sensitive: make([]uint32, len(s.sensitive))}
+	s.rowInto(&row, i)
+	return row
 }
 
-// row is one record of the snapshot.
-func (s *snapshot) row(i int32) coded { return s.rows([]int32{i})[0] }
+// rowInto fills a row with one record of the snapshot.
+func (s *snapshot) rowInto(row *coded, i int32) {
+	for a := range s.cells {
+		row.cells[a] = s.cells[a][i]
+	}
+	for a := range s.sensitive {
+		row.sensitive[a] = s.sensitive[a][i]
+	}
+	if s.subjects != nil {
+		row.subject = s.subjects[i]
+	}
+	if s.copied != nil {
+		row.copied = s.copied[i]
+	}
+}

@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// What the server has to know of the classes, in order to join it with the rows, lies in
-// staging tables for the time of a publication: class<i>, the generalizations of a part's
+// What the server has to know of the classes of a release that is not packed, in order to
+// join it with the rows, lies in staging tables for the time of a publication: class<i>, the generalizations of a part's
 // classes, and member, what the release shows of a record beside its places.
 
 // classStage is the staging table with the generalizations of one part's classes.
@@ -23,15 +23,18 @@ func (p *publisher) apart() []storeColumn {
 // createTables makes records, release and the staging tables, empty. What an earlier
 // attempt of this process has left of them goes.
 func (p *publisher) createTables(ctx context.Context) error {
-	statements := []string{p.dropAll()}
-	nulls := make([]string, len(p.stage.places()))
-	for i, c := range p.stage.places() {
-		nulls[i] = fmt.Sprintf("NULL::%s AS %s", c.sqlType, c.name)
+	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.columnList(""))
+	for _, c := range p.keptPlaces() {
+		columns += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
 	}
-	statements = append(statements,
-		fmt.Sprintf("CREATE TABLE %s AS SELECT 0::bigint AS %s, %s, %s FROM %s WITH NO DATA",
-			p.recordsTable(), recordColumn, p.columnList(""), strings.Join(nulls, ", "), p.source()),
-		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn))
+	statements := []string{
+		p.dropAll(),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.recordsTable(), columns, p.source()),
+		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn),
+	}
+	if p.isPacked() {
+		return p.fenced(ctx, append(statements, p.createPacked()...), "preparing the tables")
+	}
 	for i, part := range p.parts {
 		columns := append([]string{part.column + " bigint"}, p.generalizedNames(part, "", " text")...)
 		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.staging(p.classStage(i)), strings.Join(columns, ", ")))
@@ -39,15 +42,8 @@ func (p *publisher) createTables(ctx context.Context) error {
 	if apart := p.apart(); len(apart) > 0 {
 		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
 	}
-	return p.fenced(ctx, append(statements, p.createRelease()...), "preparing the tables")
-}
-
-// createRelease makes the release, empty.
-func (p *publisher) createRelease() []string {
-	if p.isPacked() {
-		return p.createPacked()
-	}
-	return []string{fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("true"))}
+	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("true")))
+	return p.fenced(ctx, statements, "preparing the tables")
 }
 
 // dropAll drops whatever the publication has made.
@@ -119,9 +115,6 @@ func (p *publisher) stageClasses(ctx context.Context) error {
 // classes of the first part that the condition selects. The texts of a class are read as
 // values once.
 func (p *publisher) releaseQuery(condition string) string {
-	if p.isPacked() {
-		return p.packedQuery(condition)
-	}
 	var classes []string
 	var joins strings.Builder
 	for i, part := range p.parts {

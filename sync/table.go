@@ -1,12 +1,12 @@
 package sync
 
 import (
+	"bytes"
 	"fmt"
 	"hash/maphash"
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/jackc/pglogrepl"
@@ -47,8 +47,9 @@ type table struct {
 	nextRecord incremental.RecordID
 	parts      []*part
 	stage      stage
-	keys       keys
-	copies     *copies // nil where members are written inside the server
+	keys       *keys
+	keyRoom    [2][]byte // for the keys of the old and the new row
+	copies     *copies   // nil where members are written inside the server
 	now        func() time.Time
 
 	changed   bool // since the store was last written
@@ -140,19 +141,22 @@ func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextCla
 	return err
 }
 
-// keyOf joins the key's values into a map key; lengths keep values apart.
-func (t *table) keyOf(values []value) string {
-	var b strings.Builder
+// keyOf joins the key's values into one text, until the next call; lengths keep values
+// apart.
+func (t *table) keyOf(values []value) []byte { return t.keyIn(0, values) }
+
+func (t *table) keyIn(room int, values []value) []byte {
+	key := t.keyRoom[room][:0]
 	for _, i := range t.key {
 		if values[i].null {
-			b.WriteByte('-')
+			key = append(key, '-')
 			continue
 		}
-		b.WriteString(strconv.Itoa(len(values[i].text)))
-		b.WriteByte(':')
-		b.WriteString(values[i].text)
+		key = append(strconv.AppendInt(key, int64(len(values[i].text)), 10), ':')
+		key = append(key, values[i].text...)
 	}
-	return b.String()
+	t.keyRoom[room] = key
+	return key
 }
 
 // cell codes a quasi-identifying value.
@@ -183,7 +187,16 @@ func number(d *privacy.Dictionary, column catalog.Column, v value) uint32 {
 // encode codes a row for the partitions. Values that the stream left out are taken
 // from the row as it stood.
 func (t *table) encode(values []value, before *coded) coded {
-	row := coded{cells: make([]hierarchy.Cell, len(t.qi)), sensitive: make([]uint32, len(t.sensitive))}
+	row := t.newCoded()
+	t.encodeInto(&row, values, before)
+	return row
+}
+
+func (t *table) newCoded() coded {
+	return coded{cells: make([]hierarchy.Cell, len(t.qi)), sensitive: make([]uint32, len(t.sensitive))}
+}
+
+func (t *table) encodeInto(row *coded, values []value, before *coded) {
 	for a, column := range t.qi {
 		if v := values[column]; v.kept && before != nil {
 			row.cells[a] = before.cells[a]
@@ -206,7 +219,6 @@ func (t *table) encode(values []value, before *coded) coded {
 		row.subject = t.person(values[t.subject])
 	}
 	row.copied = t.fingerprints(values, before)
-	return row
 }
 
 // fingerprintSeed is unpredictable, so that no values can be chosen to have the same
@@ -253,7 +265,7 @@ func (t *table) insert(values []value) error {
 		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
-	t.copies.note(id, values)
+	t.copies.note(t.slotOf(id), values)
 	t.pending[id] = &pendingRow{inserted: true, values: values}
 	t.rows++
 	t.weigh(values)
@@ -274,7 +286,7 @@ func (t *table) update(old, values []value) error {
 			values[i] = old[i]
 		}
 	}
-	if key := t.keyOf(values); key != oldKey {
+	if key := t.keyIn(1, values); !bytes.Equal(key, oldKey) {
 		if !t.keys.add(key, id) {
 			return t.errOutOfStep("a row's key was changed to one that exists")
 		}
@@ -284,9 +296,17 @@ func (t *table) update(old, values []value) error {
 	if err := t.stage.modify(id, t.encode(values, &before), t.clock()); err != nil {
 		return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
 	}
-	t.copies.note(id, values)
+	t.copies.note(t.slotOf(id), values)
 	t.remember(id, values)
 	return nil
+}
+
+// slotOf is where what is copied of a record is held; -1 in a table of which nothing is.
+func (t *table) slotOf(id incremental.RecordID) int32 {
+	if t.copies == nil {
+		return -1
+	}
+	return t.parts[0].partition.SlotOf(id)
 }
 
 // weigh counts what values take in memory.
@@ -321,13 +341,13 @@ func (t *table) delete(old []value) error {
 }
 
 // remove deletes the record with that key.
-func (t *table) remove(key string, id incremental.RecordID) error {
+func (t *table) remove(key []byte, id incremental.RecordID) error {
 	t.changed = true
+	t.copies.forget(t.slotOf(id))
 	if err := t.stage.remove(id); err != nil {
 		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
 	}
 	t.keys.remove(key, id)
-	t.copies.forget(id)
 	row, pending := t.pending[id]
 	delete(t.pending, id)
 	if !pending || !row.inserted {

@@ -148,10 +148,9 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	if class < 0 {
 		return fmt.Errorf("loading class %d: class ids are not negative", class)
 	}
-	seen := make(map[RecordID]struct{}, len(records))
+	twice := repeats(records)
 	for _, r := range records {
-		_, twice := seen[r.ID]
-		if seen[r.ID] = struct{}{}; twice || p.records.slot(r.ID) >= 0 {
+		if twice || p.records.slot(r.ID) >= 0 {
 			return fmt.Errorf("loading class %d: record %d: %w", class, r.ID, ErrDuplicate)
 		}
 		if err := p.checkShape(r); err != nil {
@@ -163,14 +162,7 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	}
 	index := int32(-1)
 	if class != withheld {
-		p.nextClass = max(p.nextClass, class+1)
-		index = p.classes.index(class)
-		if index < 0 {
-			index = p.classes.add(class, 2*p.k)
-			p.classes.list[index].known = true
-		}
-		p.examineLater(index)
-		p.lookLater(index)
+		index = p.loaded(class, len(records))
 	}
 	for _, r := range records {
 		slot := p.admit(r)
@@ -181,6 +173,34 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 		}
 	}
 	return nil
+}
+
+// loaded is the index of a class of the store, which further records are loaded into.
+func (p *Partition) loaded(class ClassID, further int) int32 {
+	p.nextClass = max(p.nextClass, class+1)
+	index := p.classes.index(class)
+	if index < 0 {
+		index = p.classes.add(class, 2*p.k)
+		p.classes.list[index].known = true
+	}
+	members := &p.classes.list[index].members
+	*members = slices.Grow(*members, further)
+	p.examineLater(index)
+	p.lookLater(index)
+	return index
+}
+
+// repeats tells whether records have the same ID.
+func repeats(records []Record) bool {
+	if len(records) == 1 {
+		return false
+	}
+	ids := make([]RecordID, len(records))
+	for i, r := range records {
+		ids[i] = r.ID
+	}
+	slices.Sort(ids)
+	return len(slices.Compact(ids)) < len(records)
 }
 
 // Insert adds a new record; the error is ErrDuplicate if its ID is known, or
@@ -321,19 +341,6 @@ func (p *Partition) Members(class ClassID) []RecordID {
 	}
 	slices.Sort(ids)
 	return ids
-}
-
-// AppendMembers appends the records of a class to a list, in an order that means nothing;
-// none for an unknown class and for class 0.
-func (p *Partition) AppendMembers(list []RecordID, class ClassID) []RecordID {
-	index := p.classes.index(class)
-	if index < 0 {
-		return list
-	}
-	for _, slot := range p.classes.list[index].members {
-		list = append(list, p.records.ids[slot])
-	}
-	return list
 }
 
 // Generalize gives what is published for a class, one generalization for each

@@ -1,6 +1,10 @@
 package privacy
 
-import "github.com/kproxy/kproxy/anonymizer/hierarchy"
+import (
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+)
 
 // Schema is what specifications refer to by name.
 type Schema struct {
@@ -37,6 +41,7 @@ func NewDictionary() *Dictionary { return &Dictionary{codes: map[string]uint32{}
 func (d *Dictionary) Code(text string) uint32 {
 	code, known := d.codes[text]
 	if !known {
+		text = strings.Clone(text) // it may be part of a longer one
 		code = uint32(len(d.texts))
 		d.codes[text] = code
 		d.texts = append(d.texts, text)

@@ -1,0 +1,93 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// A packed release is made from what is held of the records in memory, as a touched class
+// is later on: the server need not join, sort and pack the records.
+
+// createPacked makes a packed release, empty, and the views on which others stand: of the
+// release, and of the records with their classes.
+func (p *publisher) createPacked() []string {
+	part := p.parts[0]
+	columns := []string{part.column + " bigint"}
+	for _, c := range part.generalized {
+		columns = append(columns, catalog.QuoteIdentifier(c.Name)+" "+c.Type)
+	}
+	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.copiedTable()))
+	return []string{
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.copiedTable(), p.copiedList("r."), p.recordsTable()),
+		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.packedTable(), strings.Join(columns, ", "), packedTarget),
+		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
+			p.releaseTable(), part.column, p.unpackedList(), p.packedTable(), catalog.MembersColumn),
+		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
+			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
+			p.placedRecords(), recordColumn, part.column, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn),
+	}
+}
+
+// allClasses are the classes of a packed table, ascending.
+func (s *immediate) allClasses() []incremental.ClassID {
+	partition := s.t.parts[0].partition
+	classes := make([]incremental.ClassID, partition.Classes())
+	for i := range classes {
+		classes[i] = partition.ClassAt(i)
+	}
+	slices.Sort(classes)
+	return classes
+}
+
+// fillPacked writes the classes whose members are all held.
+func (p *publisher) fillPacked(ctx context.Context, made filled) error {
+	return p.packing(ctx, made, func(s *immediate, to *sink) {
+		var held []incremental.ClassID
+		held, p.unheld = s.held(s.allClasses())
+		for chunk := range slices.Chunk(held, writeChunk) {
+			s.sendPacked(to, chunk)
+		}
+	})
+}
+
+// packRest writes the other classes, whose members are looked up in the stored records.
+func (p *publisher) packRest(ctx context.Context, made filled) error {
+	if len(p.unheld) == 0 {
+		return nil
+	}
+	return p.packing(ctx, made, func(s *immediate, to *sink) {
+		for chunk := range slices.Chunk(p.unheld, writeChunk) {
+			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
+		}
+	})
+}
+
+// packing writes rows of the packed release in one transaction.
+func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *sink)) error {
+	s, is := p.stage.(*immediate)
+	if !is {
+		return internal(fmt.Errorf("the release of %s is not packed", p.name()))
+	}
+	tx, err := p.conn.Begin(ctx)
+	if err != nil {
+		return fmt.Errorf("making the release: %w", err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
+	if err := claim(ctx, tx, p.packedTable(), made.release); err != nil {
+		return fmt.Errorf("making the release: %w", err)
+	}
+	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
+	write(s, to)
+	if err := to.close(); err != nil {
+		return err
+	}
+	if err := tx.Commit(ctx); err != nil {
+		return fmt.Errorf("making the release: %w", err)
+	}
+	return nil
+}
