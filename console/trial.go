@@ -3,13 +3,10 @@ package console
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"time"
 )
@@ -17,6 +14,8 @@ import (
 // Bounds of a trial, which runs beside everything that the process serves.
 const (
 	leastK, mostK = 2, 100
+	leastL, mostL = 1, 100
+	leastSample   = 100
 	maxRuns       = 60
 	defaultSample = 5000
 	maxSample     = 50_000
@@ -25,7 +24,6 @@ const (
 	trialCanceled = "it was canceled"
 	trialFailed   = "it failed; the log says where"
 	trialIsBusy   = "a trial is running; wait for it, or cancel it"
-	kMeaning      = "k must be whole numbers between 2 and 100, such as 2, 5, 10"
 	usualKs       = "2, 3, 5, 8, 10, 15, 20, 30, 50, 75, 100"
 	stateRunning  = "running"
 	stateDone     = "done"
@@ -144,90 +142,26 @@ func (t *trials) of(table string) (last job, known bool, active string) {
 	return *j, true, active
 }
 
-// readParameters reads the form.
-func readParameters(form url.Values, table string, c Choices) (Parameters, error) {
-	p := Parameters{Table: table, Sample: defaultSample}
-	for _, method := range form["method"] {
-		if !slices.Contains(c.Methods, method) {
-			return p, InputError("choose methods that can honor the table's constraints")
-		}
-		if !slices.Contains(p.Methods, method) {
-			p.Methods = append(p.Methods, method)
-		}
-	}
-	if len(p.Methods) == 0 {
-		return p, InputError("choose a method")
-	}
-	var err error
-	if p.K, err = readKs(form.Get("k"), c.K); err != nil {
-		return p, err
-	}
-	if text := strings.TrimSpace(form.Get("l")); text != "" && c.L > 0 {
-		p.L, err = strconv.ParseFloat(text, 64)
-		if err != nil || !(p.L >= 1 && p.L <= 100) {
-			return p, InputError("l must be a number between 1 and 100")
-		}
-	}
-	if text := form.Get("sample"); text != "" {
-		p.Sample, err = strconv.Atoi(text)
-		if err != nil || p.Sample < 100 || p.Sample > maxSample {
-			return p, InputError(fmt.Sprintf("the sample must have 100 to %d records", maxSample))
-		}
-	}
-	if runs := len(p.K) * len(p.Methods); runs > maxRuns {
-		return p, InputError(fmt.Sprintf("%d values of k by %d methods are %d runs; %d are possible", len(p.K), len(p.Methods), runs, maxRuns))
-	}
-	return p, nil
-}
-
-// readKs reads a list of k, to which the one in force is added.
-func readKs(text string, inForce int) ([]int, error) {
-	if inForce == 0 {
-		return []int{0}, nil // the policy has no k to vary
-	}
-	ks := []int{min(max(inForce, leastK), mostK)}
-	for _, word := range strings.FieldsFunc(text, func(r rune) bool { return r == ',' || r == ' ' || r == ';' || r == '\t' }) {
-		k, err := strconv.Atoi(word)
-		if err != nil || k < leastK || k > mostK {
-			return nil, InputError(kMeaning)
-		}
-		ks = append(ks, k)
-	}
-	slices.Sort(ks)
-	return slices.Compact(ks), nil
-}
-
 // trialPage is what the page of trials shows.
 type trialPage struct {
 	Table   string
 	Choices Choices
-	UsualK  string
 	Problem string
 	Job     *job
 	Active  string // the table of the trial that runs, empty without one
-	Form    Parameters
+	Form    trialForm
 	Charts  []*chart
 }
 
 // Selected tells whether a method is marked in the form.
 func (p trialPage) Selected(method string) bool { return slices.Contains(p.Form.Methods, method) }
 
-// Ks are those of the form, as they are written.
-func (p trialPage) Ks() string {
-	if len(p.Form.K) == 0 {
-		return p.UsualK
-	}
-	words := make([]string, len(p.Form.K))
-	for i, k := range p.Form.K {
-		words[i] = strconv.Itoa(k)
-	}
-	return strings.Join(words, ", ")
-}
-
 func (c *Console) showTrial(w http.ResponseWriter, r *http.Request, s *session) error {
 	return c.trialPage(w, r, s, http.StatusOK, "")
 }
 
+// trialPage answers with the page, or what programs get of it. With a problem the form
+// has what was sent.
 func (c *Console) trialPage(w http.ResponseWriter, r *http.Request, s *session, status int, problem string) error {
 	table := c.tableOf(r)
 	if table == "" {
@@ -237,12 +171,15 @@ func (c *Console) trialPage(w http.ResponseWriter, r *http.Request, s *session, 
 	if err != nil {
 		return err
 	}
-	body := trialPage{Table: table, Choices: choices, UsualK: usualKs, Problem: problem, Form: Parameters{Methods: []string{choices.Method}, Sample: defaultSample}}
+	body := trialPage{Table: table, Choices: choices, Problem: problem, Form: usualForm(choices)}
 	last, known, active := c.trials.of(table)
 	body.Active = active
 	if known {
-		body.Job, body.Form = &last, last.Parameters
+		body.Job, body.Form = &last, formOf(last.Parameters)
 		body.Charts = trialCharts(last.Trial)
+	}
+	if problem != "" {
+		body.Form = sentForm(r.PostForm)
 	}
 	if wantsJSON(r) {
 		return writeJSON(w, status, struct {

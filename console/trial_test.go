@@ -34,6 +34,39 @@ func TestParametersAreRead(t *testing.T) {
 	}
 }
 
+// TestWrongValuesStayInTheForm wants what was typed to be there still, and told what is
+// wrong with it.
+func TestWrongValuesStayInTheForm(t *testing.T) {
+	t.Parallel()
+	d := loggedIn(t, nil)
+	for _, c := range []struct {
+		form url.Values
+		want []string
+	}{
+		{
+			url.Values{"method": {"datafly"}, "k": {"3, abc, 500"}, "l": {"2.5"}, "sample": {"700"}},
+			[]string{"“abc”, “500” are no values of k", `value="3, abc, 500"`, `value="2.5"`, `value="700"`, `value="datafly" checked`},
+		},
+		{url.Values{"method": {"hilbert"}, "k": {"1"}}, []string{"“1” is no value of k", `name="k" value="1"`}},
+		{url.Values{"method": {"hilbert"}, "k": {"a b c d e"}}, []string{"“a”, “b”, “c” and 2 more are no values"}},
+		{url.Values{"method": {"hilbert"}, "k": {"<b>" + strings.Repeat("é", 99)}}, []string{"“&lt;b&gt;" + strings.Repeat("é", 17) + "…”"}},
+		{url.Values{"method": {"hilbert"}, "k": {"7"}, "l": {"many"}}, []string{"“many” is no value of l", `value="7"`, `value="many"`}},
+		{url.Values{"method": {"hilbert"}, "k": {"7"}, "sample": {"7"}}, []string{"“7” is no size of a sample"}},
+		{url.Values{"k": {"7, 8"}}, []string{"choose a method", `value="7, 8"`}},
+	} {
+		c.form.Set("csrf", d.csrf())
+		a := d.ask(http.MethodPost, "/whatif/"+testTable, c.form)
+		if a.StatusCode != http.StatusUnprocessableEntity {
+			t.Errorf("%v: %s", c.form, a.Status)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(a.text, want) {
+				t.Errorf("%v: the page has no %s", c.form, want)
+			}
+		}
+	}
+}
+
 // await waits until no trial runs.
 func (d *desk) await() job {
 	d.t.Helper()
