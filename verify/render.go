@@ -11,6 +11,10 @@ import (
 func (r Report) WriteText(w io.Writer) error {
 	var text strings.Builder
 	for _, t := range r {
+		if t.Generation == 0 {
+			fmt.Fprintf(&text, "%s is not published yet\n", t.Table)
+			continue
+		}
 		fmt.Fprintf(&text, "%s (generation %d): %d records in %d classes of %d to %d, %d withheld, DM %d, %d rows published",
 			t.Table, t.Generation, t.Records-t.Withheld, t.Classes, t.Smallest, t.Largest, t.Withheld, t.Discernibility, t.Rows)
 		if t.Stale > 0 || t.Ghosts > 0 {
@@ -24,7 +28,7 @@ func (r Report) WriteText(w io.Writer) error {
 			}
 			fmt.Fprintf(&text, "  %s  %s", verdict, c.Name)
 			if !c.Passed {
-				fmt.Fprintf(&text, ": %d violations", c.Violations)
+				text.WriteString(": " + counted(c.Violations, "violation"))
 			}
 			text.WriteByte('\n')
 			for _, example := range c.Examples {
@@ -36,6 +40,14 @@ func (r Report) WriteText(w io.Writer) error {
 		return fmt.Errorf("writing the report: %w", err)
 	}
 	return nil
+}
+
+// counted is a number of things.
+func counted(n int64, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return fmt.Sprintf("%d %s", n, thing)
 }
 
 // WriteJSON writes the report for programs: an array of tables.

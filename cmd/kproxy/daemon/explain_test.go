@@ -31,7 +31,13 @@ func TestExplainSaysWhy(t *testing.T) {
 	}
 	for _, test := range []struct{ sql, state, why string }{
 		{"SELECT * FROM unknown", "42P01", "the configuration does not name it"},
-		{"SELECT pg_read_file('x')", "42501", "listed under functions"},
+		{"SELECT pg_read_file('x')", "42501", "no setting opens it"},
+		{"SELECT * FROM kproxy_store.records_1", "42P01", "kproxy's own"},
+		{"SELECT * FROM kproxy_release_public.t", "42P01", "kproxy's own"},
+		{"SELECT * FROM pg_catalog.pg_authid", "42501", "what tools need"},
+		{"SELECT * FROM pg_authid", "42501", "what tools need"},
+		{"SET ROLE postgres", "42501", "the reader role of its user"},
+		{"SET session_replication_role = replica", "42501", "docs/sql.md lists"},
 		{"SELECT no_such_function(1)", "42883", "functions that the configuration lists"},
 		{"SELECT 1 WHERE", "42601", "grammar"},
 		{"SELECT '" + strings.Repeat("x", 2<<20) + "'", "54000", "k.yaml:11"},

@@ -41,17 +41,9 @@ func (e *explainer) why(r *Refused, reads []string) string {
 		}
 		return "no relation that the statement reads publishes such a column"
 	case undefinedTable, insufficientPrivilege:
-		switch text := e.whyRelation(r.Message); {
-		case strings.Contains(r.Message, "function"):
-			return e.at("functions", "kproxy does not know this function to be harmless; those of extensions and your own can be listed under functions")
-		case strings.Contains(r.Message, "read-only"):
-			return e.whyReadOnly()
-		case text != "":
-			return text
-		}
-		return "clients reach what is listed under tables and readable, and of the system catalogs what tools need"
+		return e.whyDenied(r)
 	case stateUndefinedFunction:
-		return e.at("functions", "neither PostgreSQL nor the functions that the configuration lists have one of that name and these arguments")
+		return e.at("functions", "neither PostgreSQL nor the functions that the configuration lists have one of that name and these arguments; those of extensions and your own can be listed")
 	case stateReadOnly:
 		return e.whyReadOnly()
 	case stateNotPublished:
@@ -70,6 +62,26 @@ func (e *explainer) why(r *Refused, reads []string) string {
 		return "kproxy lets it pass, and the server does not take it"
 	}
 	return "kproxy passes on only what it knows to be harmless; docs/sql.md lists it"
+}
+
+// whyDenied says why clients may not have what they name, or are told that it is not there.
+func (e *explainer) whyDenied(r *Refused) string {
+	switch {
+	case strings.Contains(r.Message, "function") && r.By == "server":
+		return e.at("functions", "the reader role may not call it: run 'kproxy setup'")
+	case strings.Contains(r.Message, "function"):
+		return "it is PostgreSQL's own, and does or tells more than follows from its arguments: no setting opens it"
+	case strings.Contains(r.Message, "read-only"):
+		return e.whyReadOnly()
+	case strings.Contains(r.Message, "denied to set parameter"):
+		return "this setting could change more than the client's own session and its results: docs/sql.md lists those that are open"
+	case strings.Contains(r.Message, "denied to set"):
+		return e.at("upstream.reader", "every session runs as the reader role of its user, and as no other")
+	}
+	if text := e.whyRelation(r.Message); text != "" {
+		return text
+	}
+	return "clients reach what is listed under tables and readable, and of the system catalogs what tools need"
 }
 
 func (e *explainer) whyReadOnly() string {
@@ -138,6 +150,12 @@ func (e *explainer) whyRelation(message string) string {
 		return ""
 	}
 	name := catalog.ParseName(found[1])
+	switch {
+	case name.Schema == "pg_catalog", name.Schema == "information_schema", !strings.Contains(found[1], ".") && strings.HasPrefix(found[1], "pg_"):
+		return "of the system catalogs clients reach what tools need, and see in it what they may read"
+	case catalog.IsOwn(name.Schema):
+		return "schema " + name.Schema + " is kproxy's own, and clients cannot name what is in it: they read tables by the tables' own names"
+	}
 	if slices.ContainsFunc(e.views, func(v catalog.View) bool { return v.Name == name }) {
 		return fmt.Sprintf("view %s is over protected tables, and not listed under readable%s", name, e.place("readable"))
 	}
