@@ -104,14 +104,7 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 		}
 	}
 
-	// Nobody has proved or measured anything: there is nowhere to keep it.
-	if proofs, err := lastProofs(t.Context(), conn); err != nil || len(proofs) != 0 {
-		t.Errorf("proofs are %v, %v", proofs, err)
-	}
-	if history, err := lossHistory(t.Context(), conn, storedPolicy.Tables[0].Table); err != nil || len(history) != 0 {
-		t.Errorf("losses are %v, %v", history, err)
-	}
-
+	nothingIsKept(t, conn)
 	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
 	t.Cleanup(func() {
 		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
@@ -126,6 +119,17 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	refused("status_test", "public.stays: it is being published afresh")
 	execute("ALTER TABLE kproxy_store.generation DROP waiting")
 	refused("status_test", "made by an earlier version")
+}
+
+// nothingIsKept: where nobody has proved or measured anything, there is not even a place for it.
+func nothingIsKept(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	if proofs, err := lastProofs(t.Context(), conn); err != nil || len(proofs) != 0 {
+		t.Errorf("proofs are %v, %v", proofs, err)
+	}
+	if history, err := lossHistory(t.Context(), conn, storedPolicy.Tables[0].Table); err != nil || len(history) != 0 {
+		t.Errorf("losses are %v, %v", history, err)
+	}
 }
 
 func storedExample() Stored {
