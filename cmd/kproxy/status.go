@@ -18,6 +18,8 @@ each table its state, records, rows and classes. The states are
   unpublished  being made; readers are told to try again
   published    served, and in step with its source
   halted       not served, as it can no longer be kept in step: it needs you
+  withdrawn    not served, as a check has found something about it, or a process does not
+               serve it: it needs you
 
 The others go on. Of tables with guarded updates status also shows
 
@@ -27,13 +29,15 @@ The others go on. Of tables with guarded updates status also shows
   EXPIRED  records that are withheld for good: they waited until the deadline, or
            violated the constraints with all others of their batch
 
-WITHHELD are all records that are not published. The figures are for the operator:
-to readers they would tell who came and left.
+PROOF is what 'kproxy verify', or the process by itself, has found last; one of an earlier
+release says nothing of this one. WITHHELD are all records that are not published. The
+figures are for the operator: to readers they would tell who came and left.
 
 Exit codes: 0 all is well; 1 the status could not be read; 2 wrong command line;
 3 something needs you, and the last lines say what and how it is mended: a table is
-halted, a listed name cannot be used, the audit fails, the slot is gone, lost or about to
-be, it keeps more log than replication.alarm allows, or no kproxy applies.`,
+halted or withdrawn, or its proof fails, a listed name cannot be used, the audit fails, the
+slot is gone, lost or about to be, it keeps more log than replication.alarm allows, or no
+kproxy applies.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
