@@ -37,7 +37,7 @@ func (r result) plot() ([]byte, error) {
 	if n := r.Counts.Violations; n > 0 {
 		charts[len(charts)-1].Title = fmt.Sprintf("Checks: %d VIOLATIONS", n)
 	}
-	title := fmt.Sprintf("A day in %g minutes: %d patients, %.0f changes a second, %d dashboards, guarded updates, %d cores",
+	title := fmt.Sprintf("A day in %g minutes: %d patients, %.0f changes/s, %d dashboards, %d cores",
 		r.Options.Minutes, r.Options.Patients, r.Options.Rate, r.Options.Dashboards, r.Machine.Cores)
 	svg, err := chart.Stack{Title: title, X: "hour of the day", Marks: []float64{0, 3, 6, 9, 12, 15, 18, 21, 24}, Charts: charts}.SVG()
 	if err != nil {
