@@ -5,12 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
 )
 
@@ -47,9 +46,8 @@ func buildAndRun(m *testing.M) (code int, err error) {
 	if err := os.Chmod(dir, 0o755); err != nil {
 		return 1, err
 	}
-	program = filepath.Join(dir, "kproxy")
-	if output, err := exec.Command("go", "build", "-o", program, "../cmd/kproxy").CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("building kproxy: %w\n%s", err, output)
+	if program, err = rig.Build(dir); err != nil {
+		return 1, err
 	}
 	go launch()
 	defer func() {

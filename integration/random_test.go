@@ -15,6 +15,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
@@ -36,7 +37,7 @@ const sqlsmith = "sqlsmith"
 // statements in ten are refused.
 func TestRandomStatements(t *testing.T) {
 	t.Parallel()
-	requireProgram(t, sqlsmith)
+	rig.Need(t, sqlsmith, rig.Program(sqlsmith) != "")
 	s := canarySite(t)
 	secret := rawCanaries(t, connect(t, s.admin))
 	secret = append(secret, spellings("definition", "a hidden definition", hiddenMarker)...)
@@ -84,18 +85,6 @@ func sendRandom(t *testing.T, s *site, secret canaries, schema string, flags ...
 	}
 	if sent < number || answered < sent/2 {
 		t.Errorf("of %d statements %d were sent and %d answered", number, sent, answered)
-	}
-}
-
-// requireProgram skips where a program is missing, but not in continuous
-// integration, which installs it.
-func requireProgram(t *testing.T, name string) {
-	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatalf("%s is not installed", name)
-		}
-		t.Skipf("%s is not installed", name)
 	}
 }
 

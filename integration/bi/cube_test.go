@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // panel is one of a dashboard: what Cube is asked, and the same in SQL. Its columns are
@@ -102,11 +104,11 @@ func startCube(t *testing.T) cube {
 	cmd := exec.Command("node", "server.js")
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "NODE_ENV=production", fmt.Sprintf("PORT=%d", address.Port),
-		"CUBEJS_DB_TYPE=postgres", "CUBEJS_DB_HOST="+site.analyst.Hostname(), "CUBEJS_DB_PORT="+site.analyst.Port(),
+		"CUBEJS_DB_TYPE=postgres", "CUBEJS_DB_HOST="+site.Analyst.Hostname(), "CUBEJS_DB_PORT="+site.Analyst.Port(),
 		"CUBEJS_DB_NAME=hospital", "CUBEJS_DB_USER=analyst", "CUBEJS_DB_PASS="+password(),
 		"CUBEJS_API_SECRET=of a test", "CUBEJS_CACHE_AND_QUEUE_DRIVER=memory", "CUBEJS_EXTERNAL_DEFAULT=false",
 		"CUBEJS_SCHEDULED_REFRESH_TIMER=false", "CUBEJS_PRE_AGGREGATIONS_BUILDER=true", "CUBEJS_TELEMETRY=false")
-	told := &log{}
+	told := &rig.Log{}
 	cmd.Stdout, cmd.Stderr = told, told
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -118,7 +120,7 @@ func startCube(t *testing.T) cube {
 			t.Logf("Cube says:\n%s", told)
 		}
 	})
-	if _, err := told.await(regexp.MustCompile(`Cube \S+ listens`)); err != nil {
+	if _, err := told.Await(regexp.MustCompile(`Cube \S+ listens`)); err != nil {
 		t.Fatal(err)
 	}
 	return cube("http://" + address.String())

@@ -15,7 +15,7 @@ func TestEvidence(t *testing.T) {
 	folder := project(t, "evidence")
 	// TZ: node-postgres takes a date for midnight where it runs.
 	way := append(os.Environ(), "TZ=UTC", "SEND_ANONYMOUS_USAGE_STATS=no",
-		"EVIDENCE_SOURCE__hospital__host="+site.analyst.Hostname(), "EVIDENCE_SOURCE__hospital__port="+site.analyst.Port(), "EVIDENCE_SOURCE__hospital__password="+password())
+		"EVIDENCE_SOURCE__hospital__host="+site.Analyst.Hostname(), "EVIDENCE_SOURCE__hospital__port="+site.Analyst.Port(), "EVIDENCE_SOURCE__hospital__password="+password())
 	run(t, folder, way, "node", filepath.Join("node_modules", "@evidence-dev", "evidence", "cli.js"), "sources", "--strict")
 	for _, source := range []string{"chapters", "patients"} {
 		t.Run(source, func(t *testing.T) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // TestLibreOffice has LibreOffice Base connect with its own driver, list the tables and
@@ -15,8 +17,8 @@ import (
 func TestLibreOffice(t *testing.T) {
 	heavy(t)
 	const python = "/usr/bin/python3"
-	need(t, "libreoffice-base, libreoffice-calc, libreoffice-sdbc-postgresql and python3-uno",
-		installed("soffice") && exec.Command(python, "-c", "import uno").Run() == nil)
+	rig.Need(t, "libreoffice-base, libreoffice-calc, libreoffice-sdbc-postgresql and python3-uno",
+		rig.Program("soffice") != "" && exec.Command(python, "-c", "import uno").Run() == nil)
 	start(t)
 	folder := t.TempDir()
 	socket := fmt.Sprintf("pipe,name=kproxy-bi-%d", os.Getpid())

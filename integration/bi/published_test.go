@@ -14,7 +14,7 @@ import (
 // superuser: the rows, each value as PostgreSQL's text, null as "".
 func published(t *testing.T, sql string) [][]string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), site.source)
+	conn, err := pgx.Connect(t.Context(), site.Source)
 	if err != nil {
 		t.Fatal(err)
 	}

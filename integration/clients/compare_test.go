@@ -181,21 +181,3 @@ func writeDifferences(t *testing.T, client string, differences []difference) {
 		t.Fatal(err)
 	}
 }
-
-// need skips a test whose client is not installed, but in continuous integration.
-func need(t *testing.T, client string, installed bool) {
-	t.Helper()
-	switch {
-	case installed:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%s is not installed", client)
-	default:
-		t.Skipf("%s is not installed", client)
-	}
-}
-
-// installed says whether a program is on the path.
-func installed(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
-}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // TestJDBC has pgjdbc work, as Debian packages it.
@@ -11,7 +13,7 @@ func TestJDBC(t *testing.T) {
 	t.Parallel()
 	const driver = "/usr/share/java/postgresql.jar"
 	_, err := os.Stat(driver)
-	need(t, "libpostgresql-jdbc-java with a JDK", err == nil && installed("javac"))
+	rig.Need(t, "libpostgresql-jdbc-java with a JDK", err == nil && rig.Program("javac") != "")
 	classes := t.TempDir()
 	// The driver is linked to the libraries of SCRAM by names beside it.
 	path := driver + ":/usr/share/java/scram-client.jar:/usr/share/java/scram-common.jar:/usr/share/java/saslprep.jar:/usr/share/java/stringprep.jar"

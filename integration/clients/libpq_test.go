@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // TestLibpq has newer versions of libpq than the system's do what these alone do: TLS
@@ -17,7 +19,7 @@ func TestLibpq(t *testing.T) {
 			t.Parallel()
 			interpreter := python("ctypes")
 			library := libpqOf(t, major)
-			need(t, "libpq "+major+" with python3", library != "" && interpreter != "")
+			rig.Need(t, "libpq "+major+" with python3", library != "" && interpreter != "")
 			path := filepath.Join("testdata", "python", "libpq_work.py")
 			compare(t, "libpq_"+major, program([]string{"LIBPQ=" + library, "LD_LIBRARY_PATH=" + filepath.Dir(library)}, interpreter, "-B", path))
 		})

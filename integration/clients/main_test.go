@@ -17,11 +17,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	_ "github.com/kproxy/kproxy/catalog/provision" // what kproxy is made of: a change of it is one of the tests
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
-	_ "github.com/kproxy/kproxy/proxy"
-	_ "github.com/kproxy/kproxy/rewrite"
-	_ "github.com/kproxy/kproxy/sync"
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
@@ -92,9 +89,9 @@ func launch() (err error) {
 		return err
 	}
 	cleanup(func() error { return os.RemoveAll(site.dir) })
-	program := filepath.Join(site.dir, "kproxy")
-	if output, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/kproxy").CombinedOutput(); err != nil {
-		return fmt.Errorf("building kproxy: %w\n%s", err, output)
+	program, err := rig.Build(site.dir)
+	if err != nil {
+		return err
 	}
 	if err := certify(); err != nil {
 		return fmt.Errorf("making a certificate: %w", err)

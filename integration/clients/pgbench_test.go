@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // TestPgbench has pgbench run scripts in each of its query modes. They check what they
@@ -13,7 +15,7 @@ import (
 func TestPgbench(t *testing.T) {
 	t.Parallel()
 	pgbench := pgbenchPath()
-	need(t, "pgbench (postgresql-contrib)", pgbench != "")
+	rig.Need(t, "pgbench (postgresql-contrib)", pgbench != "")
 	compare(t, "pgbench", func(t *testing.T, w way) []step {
 		var steps []step
 		for _, mode := range []string{"simple", "extended", "prepared"} {
@@ -55,7 +57,7 @@ func benched(t *testing.T, w way, pgbench string, arguments []string) string {
 
 // pgbenchPath is where pgbench is: Debian has it beside the server's programs.
 func pgbenchPath() string {
-	if installed("pgbench") {
+	if rig.Program("pgbench") != "" {
 		return "pgbench"
 	}
 	found, _ := filepath.Glob("/usr/lib/postgresql/*/bin/pgbench")

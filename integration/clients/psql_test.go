@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // psqls are the scripts that each psql runs: the system's, and those that psql.sh
@@ -41,7 +43,7 @@ func TestPsql(t *testing.T) {
 func psqlOf(t *testing.T, version string) string {
 	t.Helper()
 	if version == "system" {
-		need(t, "psql (postgresql-client)", installed("psql"))
+		rig.Need(t, "psql (postgresql-client)", rig.Program("psql") != "")
 		return "psql"
 	}
 	path := filepath.Join("..", "..", ".psql", version, "psql")
@@ -49,7 +51,7 @@ func psqlOf(t *testing.T, version string) string {
 	if version == "18" && err != nil {
 		t.Skip("psql 18 is not there: Debian has it in a suite that moves on, and integration/clients/psql.sh .psql forky 18 fetches it no more, or was not run")
 	}
-	need(t, "psql "+version+" (integration/clients/psql.sh .psql trixie 17)", err == nil)
+	rig.Need(t, "psql "+version+" (integration/clients/psql.sh .psql trixie 17)", err == nil)
 	return path
 }
 

@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // pythons are the programs in testdata/python, with the modules that each needs and the
@@ -23,7 +25,7 @@ func TestPython(t *testing.T) {
 		t.Run(p.program, func(t *testing.T) {
 			t.Parallel()
 			interpreter := python(p.modules)
-			need(t, p.packages, interpreter != "")
+			rig.Need(t, p.packages, interpreter != "")
 			path := filepath.Join("testdata", "python", p.program+"_work.py")
 			compare(t, p.program, program(nil, interpreter, "-B", path))
 		})

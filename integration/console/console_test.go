@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // screens is where pictures are left to be looked at.
@@ -18,15 +20,24 @@ const screens = "../../bin/screens"
 // patience bounds what the browser does.
 const patience = 4 * time.Minute
 
+// demonstration is the `kproxy demo` whose console is tried.
+type demonstration struct{ *rig.Demonstration }
+
 func TestBrowser(t *testing.T) {
-	browser := need(t, "Chromium (Debian: apt-get install chromium)", "chromium", "chromium-browser")
-	need(t, "Node.js (Debian: apt-get install npm)", "node")
-	need(t, "npm (Debian: apt-get install npm)", "npm")
-	folder, err := modules()
+	browser := rig.Program("chromium", "chromium-browser")
+	rig.Need(t, "chromium", browser != "")
+	rig.Need(t, "npm", rig.Program("node") != "" && rig.Program("npm") != "")
+	folder, err := rig.Project("console", "testdata/browser")
 	if err != nil {
 		t.Fatal(err)
 	}
-	site := startDemo(t)
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	demo, err := rig.StartDemonstration(1500)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(demo.Stop)
+	site := &demonstration{demo}
 	t.Run("figures", func(t *testing.T) { checkFigures(t, site) })
 	canaries, err := json.Marshal(site.canaries(t))
 	if err != nil {
@@ -39,29 +50,17 @@ func TestBrowser(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "node", filepath.Join(folder, "console.mjs"))
-	cmd.Env = append(os.Environ(), "CONSOLE="+site.console, "OPERATOR=admin", "PASSWORD="+site.password,
+	cmd.Env = append(os.Environ(), "CONSOLE="+site.Console, "OPERATOR=admin", "PASSWORD="+site.Password,
 		"CHROMIUM="+browser, "SHOTS="+shots, "CANARIES="+string(canaries))
 	if output, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("the browser: %v\n%s", err, output)
 	}
 }
 
-// need is the path of the first program that is there, and skips the test without one.
-func need(t *testing.T, what string, names ...string) string {
-	t.Helper()
-	for _, name := range names {
-		if path, err := exec.LookPath(name); err == nil {
-			return path
-		}
-	}
-	t.Skipf("this needs %s", what)
-	return ""
-}
-
 // canaries are raw values that no page may hold: names and numbers of people.
 func (d *demonstration) canaries(t *testing.T) []string {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), d.source)
+	conn, err := pgx.Connect(t.Context(), d.Source)
 	if err != nil {
 		t.Fatal(err)
 	}

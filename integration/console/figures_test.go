@@ -30,7 +30,7 @@ func logIn(t *testing.T, d *demonstration) operator {
 		t.Fatal(err)
 	}
 	o := operator{t, &http.Client{Jar: jar, Timeout: time.Minute}, d}
-	answer, err := o.client.PostForm(d.console+"login", url.Values{"user": {"admin"}, "password": {d.password}})
+	answer, err := o.client.PostForm(d.Console+"login", url.Values{"user": {"admin"}, "password": {d.Password}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func logIn(t *testing.T, d *demonstration) operator {
 // read fills v from a path.
 func (o operator) read(path string, v any) {
 	o.t.Helper()
-	answer, err := o.client.Get(o.site.console + path)
+	answer, err := o.client.Get(o.site.Console + path)
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ type release struct {
 
 // checkFigures holds what the console tells against the database.
 func checkFigures(t *testing.T, d *demonstration) {
-	conn, err := pgx.Connect(t.Context(), d.source)
+	conn, err := pgx.Connect(t.Context(), d.Source)
 	if err != nil {
 		t.Fatal(err)
 	}

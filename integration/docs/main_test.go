@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -14,10 +13,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/hospital"
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
-	_ "github.com/kproxy/kproxy/proxy" // what kproxy is made of: a change of it is one of the tests
-	_ "github.com/kproxy/kproxy/rewrite"
-	_ "github.com/kproxy/kproxy/sync"
 )
 
 const (
@@ -70,11 +67,7 @@ func TestMain(m *testing.M) {
 func program(t *testing.T) string {
 	t.Helper()
 	return shared.program.get(t, func() (string, error) {
-		path := filepath.Join(shared.dir, "bin", "kproxy")
-		if output, err := exec.Command("go", "build", "-o", path, "../../cmd/kproxy").CombinedOutput(); err != nil {
-			return "", fmt.Errorf("building kproxy: %w\n%s", err, output)
-		}
-		return path, nil
+		return rig.Build(filepath.Join(shared.dir, "bin"))
 	})
 }
 

@@ -1,11 +1,12 @@
 package docs
 
 import (
-	"os/exec"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // tooLong are the targets and commands that other tests run, or nobody in passing: that
@@ -19,9 +20,7 @@ var tooLong = []string{
 // TestPages follows each page.
 func TestPages(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("psql"); err != nil {
-		t.Skip("psql is not installed: install postgresql-client")
-	}
+	rig.Need(t, "postgresql-client", rig.Program("psql") != "")
 	for _, p := range pages(t) {
 		if !slices.ContainsFunc(p.blocks, func(b block) bool { return b.runs() && !long(b.text) }) {
 			continue

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy"
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
 )
 
@@ -76,9 +77,7 @@ func needsTools(t *testing.T, server pgserver.Version) {
 	t.Helper()
 	output, err := exec.Command("pg_dump", "--version").Output()
 	found := regexp.MustCompile(`\) (\d+)`).FindSubmatch(output)
-	if err != nil || found == nil {
-		t.Skip("pg_dump is not installed: install postgresql-client")
-	}
+	rig.Need(t, "postgresql-client", err == nil && found != nil)
 	if major, _ := strconv.Atoi(string(found[1])); major < server.Major { // digits, which a number can hold
 		t.Skipf("the tools at the shell are of PostgreSQL %d: install postgresql-client-%d", major, server.Major)
 	}

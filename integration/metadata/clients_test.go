@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // answers splits what a client prints into its sections.
@@ -31,7 +33,7 @@ func TestJDBC(t *testing.T) {
 	t.Parallel()
 	const driver = "/usr/share/java/postgresql.jar"
 	_, err := os.Stat(driver)
-	need(t, "libpostgresql-jdbc-java with a JDK", err == nil && installed("javac"))
+	rig.Need(t, "libpostgresql-jdbc-java with a JDK", err == nil && rig.Program("javac") != "")
 	start(t)
 	classes := t.TempDir()
 	if output, err := run(t, "javac", "-d", classes, filepath.Join("testdata", "Metadata.java")); err != nil {
@@ -55,7 +57,7 @@ func python(modules string) string {
 func TestSQLAlchemy(t *testing.T) {
 	t.Parallel()
 	interpreter := python("sqlalchemy, psycopg2")
-	need(t, "python3-sqlalchemy with python3-psycopg2", interpreter != "")
+	rig.Need(t, "python3-sqlalchemy with python3-psycopg2", interpreter != "")
 	start(t)
 	output, err := run(t, interpreter, filepath.Join("testdata", "reflect.py"))
 	compare(t, "sqlalchemy", answers(t, output, err))
@@ -66,7 +68,7 @@ func TestSQLAlchemy(t *testing.T) {
 func TestODBC(t *testing.T) {
 	t.Parallel()
 	interpreter := python("pyodbc; assert 'PostgreSQL Unicode' in pyodbc.drivers()")
-	need(t, "odbc-postgresql with python3-pyodbc", interpreter != "")
+	rig.Need(t, "odbc-postgresql with python3-pyodbc", interpreter != "")
 	start(t)
 	output, err := run(t, interpreter, filepath.Join("testdata", "catalog.py"))
 	compare(t, "odbc", answers(t, output, err))
@@ -75,7 +77,7 @@ func TestODBC(t *testing.T) {
 // TestDump wants pg_dump to be refused with a reason and to write nothing.
 func TestDump(t *testing.T) {
 	t.Parallel()
-	need(t, "pg_dump", installed("pg_dump") && installed("psql"))
+	rig.Need(t, "pg_dump", rig.Program("pg_dump") != "" && rig.Program("psql") != "")
 	start(t)
 	if psqlMajor(t) < site.server.Version().Major {
 		t.Skip("pg_dump itself refuses servers that are newer than it")

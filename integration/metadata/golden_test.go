@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -99,10 +98,4 @@ func mask(text string) string {
 		lines = append(lines, line)
 	}
 	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n"
-}
-
-// installed says whether a program is on the path.
-func installed(program string) bool {
-	_, err := exec.LookPath(program)
-	return err == nil
 }

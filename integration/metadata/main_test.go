@@ -18,11 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	_ "github.com/kproxy/kproxy/catalog/provision" // what kproxy is made of: a change of it is one of the tests
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
-	_ "github.com/kproxy/kproxy/proxy"
-	_ "github.com/kproxy/kproxy/rewrite"
-	_ "github.com/kproxy/kproxy/sync"
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
@@ -81,9 +78,9 @@ func launch() (err error) {
 	if err := os.Chmod(site.dir, 0o755); err != nil {
 		return err
 	}
-	program := filepath.Join(site.dir, "kproxy")
-	if output, err := exec.CommandContext(ctx, "go", "build", "-o", program, "../../cmd/kproxy").CombinedOutput(); err != nil {
-		return fmt.Errorf("building kproxy: %w\n%s", err, output)
+	program, err := rig.Build(site.dir)
+	if err != nil {
+		return err
 	}
 	if site.server, err = pgserver.Start(context.Background(), pgserver.Options{}); err != nil {
 		return err
@@ -198,16 +195,4 @@ func run(t *testing.T, name string, arguments ...string) (output string, err err
 		"PGCLIENTENCODING=UTF8", "LC_ALL=C.UTF-8")
 	bytes, err := cmd.CombinedOutput()
 	return string(bytes), err
-}
-
-// need skips a test whose client is not installed, but in continuous integration.
-func need(t *testing.T, client string, installed bool) {
-	t.Helper()
-	switch {
-	case installed:
-	case os.Getenv("CI") == "true":
-		t.Fatalf("%s is not installed", client)
-	default:
-		t.Skipf("%s is not installed", client)
-	}
 }

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/integration/rig"
 )
 
 // describing are psql's commands that describe the database.
@@ -23,7 +25,7 @@ var describing = []string{
 
 func TestPsql(t *testing.T) {
 	t.Parallel()
-	need(t, "psql", installed("psql"))
+	rig.Need(t, "psql", rig.Program("psql") != "")
 	start(t)
 	script := filepath.Join(t.TempDir(), "describe.sql")
 	var b strings.Builder

@@ -5,14 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
 )
 
@@ -132,9 +131,5 @@ func execute(t *testing.T, database string, statements ...string) {
 
 // program builds kproxy, once.
 var program = sync.OnceValues(func() (string, error) {
-	path := filepath.Join(scratch, "kproxy")
-	if output, err := exec.Command("go", "build", "-o", path, "../../cmd/kproxy").CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building kproxy: %w\n%s", err, output)
-	}
-	return path, nil
+	return rig.Build(scratch)
 })
