@@ -10,25 +10,13 @@ import (
 
 // session connects upstream and relays.
 func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup) error {
-	s := a.server
 	state, parameters, err := a.Gate.Open(st.user, st.parameters)
 	if err != nil {
 		return refusedParameter(err)
 	}
-	asked := time.Now()
-	up, err := a.connect(ctx, parameters)
-	if a.Observer != nil && ctx.Err() == nil {
-		a.Observer.Connected(time.Since(asked), err == nil)
-	}
+	up, err := a.reach(ctx, parameters)
 	if err != nil {
-		if ctx.Err() != nil {
-			return errShutdown
-		}
-		// A limit that the client meets is told with the refusal.
-		if full := (*pool.Refusal)(nil); !errors.As(err, &full) || full.SQLState() != stateTooManyConnections {
-			a.log.Error("connecting upstream failed", "error", withoutParameters(err))
-		}
-		return connectFailure(err)
+		return err
 	}
 	if !interrupt() {
 		up.release('I', true)
@@ -42,27 +30,55 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	session.who = a.who
 	session.application = st.parameters["application_name"]
 	session.about = Client{
-		Session: s.sessions.Add(1), User: a.who.User, Reader: a.who.Reader,
+		Session: a.server.sessions.Add(1), User: a.who.User, Reader: a.who.Reader,
 		Address: a.who.Address, Transport: a.who.Transport, Since: time.Now(),
 	}
-	key := s.keys.add(session, st.secretBytes())
-	forget := func() { s.keys.remove(key) }
-	if !s.current.Load().admits(session) { // a Reconfigure before that did not see it
-		forget()
+	keys := &a.server.keys
+	key := keys.add(session, st.secretBytes())
+	if err := a.welcome(ctx, session, key, up); err != nil {
+		keys.remove(key)
 		up.release('I', true)
+		return err
+	}
+	return a.begin(session, up, func() { keys.remove(key) })
+}
+
+// reach takes an upstream connection, and says what becomes of the login without one.
+func (a *attempt) reach(ctx context.Context, parameters map[string]string) (*upstream, error) {
+	asked := time.Now()
+	up, err := a.connect(ctx, parameters)
+	if a.Observer != nil && ctx.Err() == nil {
+		a.Observer.Connected(time.Since(asked), err == nil)
+	}
+	switch {
+	case err == nil:
+		return up, nil
+	case ctx.Err() != nil:
+		return nil, errShutdown
+	}
+	// A limit that the client meets is told with the refusal.
+	if full := (*pool.Refusal)(nil); !errors.As(err, &full) || full.SQLState() != stateTooManyConnections {
+		a.log.Error("connecting upstream failed", "error", withoutParameters(err))
+	}
+	return nil, connectFailure(err)
+}
+
+// welcome tells the client that it is logged in.
+func (a *attempt) welcome(ctx context.Context, session *session, key cancelKey, up *upstream) error {
+	if !a.server.current.Load().admits(session) { // a Reconfigure before its key was there did not see it
 		return errNoUser
 	}
 	unsent := a.unsent
 	a.unsent = nil
-	err = session.greet(key, unsent)
-	if err == nil {
-		err = a.settle(ctx, up)
-	}
-	if err != nil {
-		forget()
-		up.release('I', true)
+	if err := session.greet(key, unsent); err != nil {
 		return err
 	}
+	return a.settle(ctx, up)
+}
+
+// begin hands the session to the event loops, and tells of its beginning and its end.
+// Forget takes its key back.
+func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 	a.log.Info("session began")
 	began, log, leave, observer := time.Now(), a.log, a.leave, a.Observer
 	if observer != nil {
@@ -73,7 +89,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 			observer.Ended(&session.about, End{Lasted: time.Since(began), SQLState: endState(reason)})
 		}
 	}
-	err = session.begin(s.shards.pick(), func(reason error) {
+	err := session.begin(a.server.shards.pick(), func(reason error) {
 		forget()
 		var crash *panicError
 		if errors.As(reason, &crash) {
