@@ -41,6 +41,8 @@ type Config struct {
 
 	// ranges is how tables are read for their publication; zero means by their size.
 	ranges readingPlan
+	// spreading is how the store's tables are spread over servers; nil means not at all.
+	spreading spreading
 }
 
 // DefaultHeartbeat is how often an idle stream is given a message.

@@ -189,7 +189,7 @@ func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) er
 // and those that a process which died was making. What a job is making is kept.
 func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
-		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind = 'r'
+		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')
 		AND c.relname ~ '^(records|stored|release|packed|copied|source|member|class[0-9]*)_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL

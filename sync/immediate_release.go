@@ -90,7 +90,7 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		INSERT INTO %s (%s, %s)
 		SELECT %s, %s
 		FROM unnest($1::bigint[]%s) AS m(record, %s)%s
-		JOIN %s AS r ON r.%s = m.record
+		JOIN %s AS r ON r.%[11]s = m.record AND r.%[11]s = ANY($1)
 		ORDER BY random()`,
 		strings.Join(shown, ", "),
 		t.releaseTable(), t.classColumns(""), t.shownList(), t.classColumns("m."), t.releaseList(),

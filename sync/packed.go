@@ -238,7 +238,7 @@ func (t *table) packedReplacement(columns int) string {
 	members := fmt.Sprintf(`SELECT k.pack, k.record, (m.*)::%[1]s AS member
 			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($2::bigint[], $3::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
 			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
-			FROM unnest($4::bigint[], $5::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record`,
+			FROM unnest($4::bigint[], $5::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record AND r.%[3]s = ANY($4)`,
 		t.copiedTable(), catalog.MembersColumn, recordColumn, t.copiedList("r."), t.recordsTable())
 	return fmt.Sprintf(`WITH gone AS MATERIALIZED (DELETE FROM %[1]s WHERE %[2]s = ANY($1) RETURNING %[3]s),
 		packed AS MATERIALIZED (%[4]s)

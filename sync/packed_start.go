@@ -22,15 +22,16 @@ func (p *publisher) createPacked() []string {
 		columns = append(columns, catalog.QuoteIdentifier(c.Name)+" "+c.Type)
 	}
 	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.copiedTable()))
-	return []string{
+	tables := []string{
 		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.copiedTable(), p.copiedList("r."), p.recordsTable()),
 		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.packedTable(), strings.Join(columns, ", "), packedTarget),
+	}
+	return append(append(tables, p.spreadRelease()...),
 		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
 			p.releaseTable(), part.column, p.unpackedList(), p.packedTable(), catalog.MembersColumn),
 		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
 			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-			p.placedRecords(), recordColumn, part.column, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn),
-	}
+			p.placedRecords(), recordColumn, part.column, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn))
 }
 
 // allClasses are the classes of a packed table, ascending.

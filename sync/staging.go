@@ -32,6 +32,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.recordsTable(), columns, p.source()),
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn),
 	}
+	statements = append(statements, p.spreadRecords()...)
 	if p.isPacked() {
 		return p.fenced(ctx, append(statements, p.createPacked()...), "preparing the tables")
 	}
@@ -43,6 +44,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("true")))
+	statements = append(statements, p.spreadRelease()...)
 	return p.fenced(ctx, statements, "preparing the tables")
 }
 

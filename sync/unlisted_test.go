@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
@@ -198,4 +197,3 @@ func TestTableIsPutBackWhileHeld(t *testing.T) {
 	}
 	b.compareVersions("visits", ofSize.K, rows, b.shownRows("visits"))
 }
-

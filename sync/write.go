@@ -194,7 +194,7 @@ func (t *table) writeUpdates(batch *sink) {
 			sets[i] = fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
 			names[i] = fmt.Sprintf("c%d", c)
 		}
-		sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%s = u.record",
+		sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
 			t.recordsTable(), strings.Join(sets, ", "), textArrays(2, len(columns)), strings.Join(names, ", "), recordColumn)
 		for chunk := range slices.Chunk(ids, writeChunk) {
 			arguments := []any{recordNumbers(chunk)}
@@ -230,7 +230,7 @@ func (t *table) writePlaces(batch *sink) {
 	for i, c := range places {
 		sets[i] = fmt.Sprintf("%[1]s = u.%[1]s", c.name)
 	}
-	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%s = u.record",
+	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
 		t.recordsTable(), strings.Join(sets, ", "), typedArrays(2, places), listed(places, ""), recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.stage.place(chunk)...)...)
