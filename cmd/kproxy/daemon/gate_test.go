@@ -28,6 +28,12 @@ func TestGateAllocatesNothing(t *testing.T) {
 	if s, err := g.Rewrite("SELECT * FROM t", in); err != nil || !slices.Equal(s.Reads, []string{"public.t"}) {
 		t.Errorf("it reads %q, %v", s.Reads, err)
 	}
+	if s, err := g.Rewrite("PREPARE a AS TABLE t; DECLARE b CURSOR FOR EXECUTE a; EXECUTE c", in); err == nil {
+		t.Errorf("a cursor of EXECUTE makes %q", s.Makes)
+	}
+	if s, err := g.Rewrite("PREPARE a AS TABLE t; EXECUTE c", in); err != nil || !slices.Equal(s.Makes, []string{"a"}) || !slices.Equal(s.Uses, []string{"c"}) {
+		t.Errorf("it makes %q and uses %q, %v", s.Makes, s.Uses, err)
+	}
 	if path := in.SearchPath(); path != `"$user", public` {
 		t.Errorf("the path at first is %s", path)
 	}
