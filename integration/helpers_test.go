@@ -38,6 +38,7 @@ func TestHelpers(t *testing.T) {
 			}
 		}
 	})
+	t.Run("notices", func(t *testing.T) { testHelperNotices(t, s) })
 	t.Run("another policy", func(t *testing.T) {
 		k := func() int {
 			conn := connect(t, s.url())
@@ -51,6 +52,25 @@ func TestHelpers(t *testing.T) {
 		execute(t, admin, "ALTER TABLE patients RENAME COLUMN occupation TO job")
 		eventually(t, "a withdrawn table is not described", func() bool { return k() == 0 })
 	})
+}
+
+// testHelperNotices: who mistypes a name is told so, and of what is not published no more than
+// of what there is not.
+func testHelperNotices(t *testing.T, s *site) {
+	for command, want := range map[string]string{
+		"SELECT count(*) FROM kproxy.describe('patiens')":                                                    `NOTICE:  no table "patiens" is published`,
+		"SELECT count(*) FROM kproxy.describe('secrets')":                                                    `NOTICE:  no table "secrets" is published`,
+		"SELECT count(*) FROM kproxy.labels('patients', 'occupaton')":                                        `no column "occupaton" with a taxonomy or an order is published in a table "patients"`,
+		"SELECT count(*) FROM kproxy.labels('patients', 'name', 'Ann')":                                      `no column "name" with a taxonomy`,
+		"SELECT count(*) FROM kproxy.describe('patients')":                                                   "",
+		"SELECT count(*) FROM kproxy.labels('patients', 'occupation')":                                       "",
+		"SELECT count(*) FROM kproxy.describe('public.patients'), labels('patients', 'occupation', 'nurse')": "",
+	} {
+		o := run(t, "", nil, "psql", "-X", "-c", command, s.url()).must(t)
+		if want == "" && o.stderr != "" || !strings.Contains(o.stderr, want) || want != "" && !strings.Contains(o.stderr, "HINT:") {
+			t.Errorf("%s tells\n%s", command, o.stderr)
+		}
+	}
 }
 
 // testOverlaps: the truth lies between what is certain and what is possible, and near to

@@ -61,12 +61,17 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION {{.HelperSchema}}.describe("table" text)
   RETURNS TABLE ("column" text, "type" text, role text, form text, hierarchy text, k integer, "constraints" text,
     updates text, published_at timestamptz, freshness text)
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT c.column_name, c.type, c.role, c.form, c.hierarchy, c.k, c.constraints, t.updates, t.published_at, t.freshness
-  FROM {{.CatalogSchema}}.described_table($1) d
-  JOIN {{.HelperSchema}}.tables() t ON t."schema" = d.table_schema AND t."table" = d.table_name
-  JOIN {{.CatalogSchema}}.described_column c ON c.table_schema = d.table_schema AND c.table_name = d.table_name
-  ORDER BY c.position
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $kproxy$
+BEGIN
+  RETURN QUERY SELECT c.column_name, c.type, c.role, c.form, c.hierarchy, c.k, c.constraints, t.updates, t.published_at, t.freshness
+    FROM {{.CatalogSchema}}.described_table($1) d
+    JOIN {{.HelperSchema}}.tables() t ON t."schema" = d.table_schema AND t."table" = d.table_name
+    JOIN {{.CatalogSchema}}.described_column c ON c.table_schema = d.table_schema AND c.table_name = d.table_name
+    ORDER BY c.position;
+  IF NOT FOUND THEN
+    RAISE NOTICE 'no table "%" is published', $1 USING HINT = 'kproxy.tables() lists those that are.';
+  END IF;
+END
 $kproxy$;
 
 -- The same for 'patients'::regclass, which is the number of the published relation.

@@ -130,10 +130,16 @@ COMMENT ON FUNCTION {{$.HelperSchema}}.{{.Name}}(text, text, text, text) IS {{li
 {{end}}
 CREATE OR REPLACE FUNCTION {{.HelperSchema}}.labels("table" text, "column" text)
   RETURNS TABLE (label text, parent text, leaves integer)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
-  SELECT l.label, l.parent, l.leaves FROM {{.CatalogSchema}}.described_table($1) t
-  JOIN {{.CatalogSchema}}.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
-  ORDER BY pg_catalog.lower(l.span)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+BEGIN
+  RETURN QUERY SELECT l.label, l.parent, l.leaves FROM {{.CatalogSchema}}.described_table($1) t
+    JOIN {{.CatalogSchema}}.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+    ORDER BY pg_catalog.lower(l.span);
+  IF NOT FOUND THEN
+    RAISE NOTICE 'no column "%" with a taxonomy or an order is published in a table "%"', $2, $1
+      USING HINT = 'kproxy.describe(table) tells how each column is generalized.';
+  END IF;
+END
 $kproxy$;
 
 CREATE OR REPLACE FUNCTION {{.HelperSchema}}.labels("table" text, "column" text, wanted text)

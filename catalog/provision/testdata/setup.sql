@@ -1011,12 +1011,17 @@ $kproxy$;
 CREATE OR REPLACE FUNCTION kproxy.describe("table" text)
   RETURNS TABLE ("column" text, "type" text, role text, form text, hierarchy text, k integer, "constraints" text,
     updates text, published_at timestamptz, freshness text)
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT c.column_name, c.type, c.role, c.form, c.hierarchy, c.k, c.constraints, t.updates, t.published_at, t.freshness
-  FROM kproxy_catalog.described_table($1) d
-  JOIN kproxy.tables() t ON t."schema" = d.table_schema AND t."table" = d.table_name
-  JOIN kproxy_catalog.described_column c ON c.table_schema = d.table_schema AND c.table_name = d.table_name
-  ORDER BY c.position
+LANGUAGE plpgsql STABLE PARALLEL SAFE AS $kproxy$
+BEGIN
+  RETURN QUERY SELECT c.column_name, c.type, c.role, c.form, c.hierarchy, c.k, c.constraints, t.updates, t.published_at, t.freshness
+    FROM kproxy_catalog.described_table($1) d
+    JOIN kproxy.tables() t ON t."schema" = d.table_schema AND t."table" = d.table_name
+    JOIN kproxy_catalog.described_column c ON c.table_schema = d.table_schema AND c.table_name = d.table_name
+    ORDER BY c.position;
+  IF NOT FOUND THEN
+    RAISE NOTICE 'no table "%" is published', $1 USING HINT = 'kproxy.tables() lists those that are.';
+  END IF;
+END
 $kproxy$;
 
 -- The same for 'patients'::regclass, which is the number of the published relation.
@@ -1173,10 +1178,16 @@ COMMENT ON FUNCTION kproxy.overlap(text, text, text, text) IS 'The share of what
 
 CREATE OR REPLACE FUNCTION kproxy.labels("table" text, "column" text)
   RETURNS TABLE (label text, parent text, leaves integer)
-LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
-  SELECT l.label, l.parent, l.leaves FROM kproxy_catalog.described_table($1) t
-  JOIN kproxy_catalog.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
-  ORDER BY pg_catalog.lower(l.span)
+LANGUAGE plpgsql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
+BEGIN
+  RETURN QUERY SELECT l.label, l.parent, l.leaves FROM kproxy_catalog.described_table($1) t
+    JOIN kproxy_catalog.label l ON l.table_schema = t.table_schema AND l.table_name = t.table_name AND l.column_name = $2
+    ORDER BY pg_catalog.lower(l.span);
+  IF NOT FOUND THEN
+    RAISE NOTICE 'no column "%" with a taxonomy or an order is published in a table "%"', $2, $1
+      USING HINT = 'kproxy.describe(table) tells how each column is generalized.';
+  END IF;
+END
 $kproxy$;
 
 CREATE OR REPLACE FUNCTION kproxy.labels("table" text, "column" text, wanted text)
