@@ -97,14 +97,14 @@ func (s *guarded) place(ids []incremental.RecordID) []any {
 	classes, rows := make([]*int64, len(ids)), make([]*int64, len(ids))
 	changed, since, expired := make([]*string, len(ids)), make([]*time.Time, len(ids)), make([]bool, len(ids))
 	for i, id := range ids {
-		p := s.changes.Places[id]
+		p := s.changes.Place(id)
 		classes[i], rows[i] = storedNumber(int64(p.Class)), storedNumber(int64(p.Row))
 		changed[i], since[i], expired[i] = storedChange(p), storedTime(p.Since), p.Withheld
 	}
 	return []any{classes, rows, changed, since, expired}
 }
 
-func (s *guarded) moved() []incremental.RecordID { return s.changes.PlacesOf() }
+func (s *guarded) moved() []incremental.RecordID { return s.changes.Touched }
 
 func (s *guarded) written() { s.changes = lineage.Changes{} }
 
@@ -148,16 +148,25 @@ func (s *guarded) reason(f lineage.Freshness) string {
 // All new rows are shuffled before they are cut into statements: with classes in their
 // order, a reader would know which of them a statement's last class was cut in.
 func (s *guarded) writeRelease(batch *sink) {
-	t := s.t
-	for chunk := range slices.Chunk(s.changes.Gone, writeChunk) {
-		batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), catalog.RowColumn), numbers(chunk))
-	}
+	s.deleteRows(batch)
 	rows := s.changes.Rows
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	for chunk := range slices.Chunk(rows, writeChunk) {
 		s.writeRows(batch, chunk)
 	}
 	s.writeWeights(batch)
+}
+
+// deleteRows finds the rows by their classes, which alone have an index.
+func (s *guarded) deleteRows(batch *sink) {
+	gone, from := s.changes.Gone, s.changes.GoneFrom
+	for len(gone) > 0 {
+		n := min(writeChunk, len(gone))
+		classes := slices.Compact(slices.Sorted(slices.Values(from[:n])))
+		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS l USING unnest($1::bigint[], $2::bigint[]) AS g(class, id) WHERE l.%[2]s = g.class AND l.%[3]s = g.id AND l.%[2]s = ANY($3)",
+			s.t.releaseTable(), s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
+		gone, from = gone[n:], from[n:]
+	}
 }
 
 func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
@@ -174,7 +183,7 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 		SELECT m.class, m.id, m.person, m.sealed, 1, %s
 		FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::boolean[]) AS m(record, class, id, person, sealed)
 		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
-		JOIN %s AS r ON r.%s = m.record
+		JOIN %s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
 		t.releaseTable(), listed(s.marks(), ""), t.shownList(), t.releaseList(),
 		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
@@ -189,6 +198,6 @@ func (s *guarded) writeWeights(batch *sink) {
 	if len(classes) == 0 {
 		return
 	}
-	batch.Queue(fmt.Sprintf("UPDATE %s AS l SET %s = u.weight FROM unnest($1::bigint[], $2::real[]) AS u(class, weight) WHERE l.%s = u.class",
-		s.t.releaseTable(), catalog.WeightColumn, s.part.column), classes, weights)
+	batch.Queue(fmt.Sprintf("UPDATE %s AS l SET %s = u.weight FROM unnest($1::bigint[], $2::real[]) AS u(class, weight) WHERE l.%[3]s = u.class AND l.%[3]s = ANY($1)",
+		s.t.releaseTable(), catalog.WeightColumn, s.part.column), numbers(classes), weights)
 }

@@ -16,13 +16,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// publish begins a lineage with all records of the snapshot as its first batch.
-func (s *guarded) publish(ctx context.Context, p *publisher, source *snapshot) error {
-	for i := range source.records {
-		if err := s.insert(incremental.RecordID(i+1), source.row(int32(i)), p.at); err != nil {
-			return err
-		}
-	}
+// publish begins a lineage with all records of the snapshot as its first batch. It has
+// them already.
+func (s *guarded) publish(ctx context.Context, p *publisher, _ *snapshot) error {
 	s.progress = func(done int) { p.progress("anonymizing", done) }
 	defer func() { s.progress = func(int) {} }()
 	return s.settle(ctx, p.at)
@@ -56,28 +52,31 @@ func (s *guarded) classes(of *part) func() ([]any, error) {
 // load takes over the published rows, with what they show of the sensitive attributes,
 // and then the records.
 func (s *guarded) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
-	rows, weights, err := s.storedRows(ctx, conn)
+	loading, err := s.lineage.BeginLoading()
+	if err != nil {
+		return internal(err)
+	}
+	weights, err := s.loadRows(ctx, conn, loading)
 	if err != nil {
 		return err
 	}
-	records, err := s.storedRecords(ctx, conn, progress)
-	if err != nil {
+	if err := s.loadRecords(ctx, conn, loading, progress); err != nil {
 		return err
 	}
-	if err := s.lineage.Load(rows, weights, records); err != nil {
+	if err := loading.End(weights); err != nil {
 		return internal(err)
 	}
 	return nil
 }
 
-func (s *guarded) storedRows(ctx context.Context, conn *pgconn.PgConn) ([]lineage.StoredRow, map[incremental.ClassID]float64, error) {
+// loadRows returns the weights of classes that have one.
+func (s *guarded) loadRows(ctx context.Context, conn *pgconn.PgConn, loading *lineage.Loading) (map[incremental.ClassID]float64, error) {
 	t := s.t
 	columns := columnNames(s.marks())
 	for _, i := range t.sensitive {
 		columns = append(columns, catalog.QuoteIdentifier(t.columns[i].Name))
 	}
 	marks := len(s.marks())
-	var rows []lineage.StoredRow
 	weights := make(map[incremental.ClassID]float64)
 	err := copyOut(ctx, conn, len(columns), func(values []value) error {
 		var ids [3]int64
@@ -92,23 +91,29 @@ func (s *guarded) storedRows(ctx context.Context, conn *pgconn.PgConn) ([]lineag
 			return errCopyText
 		}
 		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t"}
-		for a := range t.sensitive {
-			r.Sensitive = append(r.Sensitive, t.code(a, values[marks+a]))
+		if len(t.sensitive) > 0 {
+			r.Sensitive = make([]uint32, len(t.sensitive))
 		}
-		weights[r.Class] = weight
-		rows = append(rows, r)
+		for a := range t.sensitive {
+			r.Sensitive[a] = t.code(a, values[marks+a])
+		}
+		if weight != 1 {
+			weights[r.Class] = weight
+		}
+		if err := loading.Row(r); err != nil {
+			return internal(err)
+		}
 		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s ORDER BY 1, 2", strings.Join(columns, ", "), t.releaseTable()))
-	return rows, weights, err
+	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.releaseTable()))
+	return weights, err
 }
 
-func (s *guarded) storedRecords(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) ([]lineage.StoredRecord, error) {
+func (s *guarded) loadRecords(ctx context.Context, conn *pgconn.PgConn, loading *lineage.Loading, progress func(done int)) error {
 	t := s.t
 	indexes := t.codedColumns()
-	var records []lineage.StoredRecord
-	row := make([]value, len(t.columns))
+	row, read := make([]value, len(t.columns)), 0
 	const own = 6
-	err := copyOut(ctx, conn, own+len(indexes), func(values []value) error {
+	return copyOut(ctx, conn, own+len(indexes), func(values []value) error {
 		var ids [4]int64
 		for i := range ids {
 			var err error
@@ -125,14 +130,15 @@ func (s *guarded) storedRecords(ctx context.Context, conn *pgconn.PgConn, progre
 		if !values[3].null {
 			place.Since = time.UnixMicro(ids[3])
 		}
-		records = append(records, lineage.StoredRecord{Record: s.record(id, t.encode(row, nil)), Place: place})
-		if len(records)%10000 == 0 {
-			progress(len(records))
+		if err := loading.Record(lineage.StoredRecord{Record: s.record(id, t.encode(row, nil)), Place: place}); err != nil {
+			return internal(err)
+		}
+		if read++; read%progressRows == 0 {
+			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, %s, %s, (extract(epoch FROM %s) * 1000000)::bigint, %s, %s, %s FROM %s ORDER BY 1",
+	}, fmt.Sprintf("SELECT %s, %s, %s, (extract(epoch FROM %s) * 1000000)::bigint, %s, %s, %s FROM %s",
 		recordColumn, s.part.column, catalog.RowColumn, catalog.SinceColumn, catalog.ChangedColumn, catalog.ExpiredColumn, t.codedList(), t.recordsTable()))
-	return records, err
 }
 
 // storedChange is what changed of a record that is published as it was.

@@ -90,18 +90,21 @@ func (p *publisher) progress(stage string, done int) {
 func (p *publisher) staging(kind string) string { return storeTable(kind, p.generation).SQL() }
 
 // snapshot is the source as partitions know it, in the order of the records'
-// numbers from 1.
+// numbers from 1. Of a guarded table it has the number alone, as the lineage has the
+// records.
 type snapshot struct {
 	records   int
 	cells     [][]hierarchy.Cell // attribute, record
 	sensitive [][]uint32         // sensitive attribute, record
 	subjects  []uint32
-	copied    [][]uint64 // record, column
 }
 
 // newSnapshot is empty, with room for as many records as the server believes there are.
 func (p *publisher) newSnapshot() *snapshot {
 	room := min(p.total, math.MaxInt32)
+	if _, is := p.stage.(*guarded); is {
+		return &snapshot{}
+	}
 	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive))}
 	for a := range s.cells {
 		s.cells[a] = make([]hierarchy.Cell, 0, room)
@@ -124,9 +127,20 @@ func (s *snapshot) add(t *table, row []value) {
 	if t.subject >= 0 {
 		s.subjects = append(s.subjects, t.person(row[t.subject]))
 	}
-	if t.copied != nil {
-		s.copied = append(s.copied, t.fingerprints(row, nil))
+}
+
+// keep takes a further record, into the snapshot or, as one that waits, into a lineage.
+func (p *publisher) keep(s *snapshot, row []value) error {
+	lineage, is := p.stage.(*guarded)
+	if !is {
+		s.add(p.table, row)
+		return nil
 	}
+	s.records++
+	if err := lineage.insert(incremental.RecordID(s.records), p.encode(row, nil), p.at); err != nil {
+		return internal(err)
+	}
+	return nil
 }
 
 // progressRows is after how many rows progress is told, and an end looked for.
@@ -144,7 +158,9 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 			return &TableError{Table: p.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
 		}
 		spread(row, indexes, values[1:])
-		s.add(p.table, row)
+		if err := p.keep(s, row); err != nil {
+			return err
+		}
 		if values[0].text != "t" {
 			p.copies.note(int32(s.records-1), row) // the slot that it will have
 		}
@@ -173,13 +189,6 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 	return s, nil
 }
 
-// row is one record of the snapshot, in memory of its own.
-func (s *snapshot) row(i int32) coded {
-	row := coded{cells: make([]hierarchy.Cell, len(s.cells)), sensitive: make([]uint32, len(s.sensitive))}
-	s.rowInto(&row, i)
-	return row
-}
-
 // rowInto fills a row with one record of the snapshot.
 func (s *snapshot) rowInto(row *coded, i int32) {
 	for a := range s.cells {
@@ -190,8 +199,5 @@ func (s *snapshot) rowInto(row *coded, i int32) {
 	}
 	if s.subjects != nil {
 		row.subject = s.subjects[i]
-	}
-	if s.copied != nil {
-		row.copied = s.copied[i]
 	}
 }

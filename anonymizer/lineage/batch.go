@@ -91,12 +91,13 @@ func (l *Lineage) Due() time.Time {
 // does it whether a batch can be that was refused before and has one person more or
 // less: then that person's value would be known.
 func (l *Lineage) publishBatch(ctx context.Context) error {
-	var batch []*held
+	batch := make([]*held, 0, l.waiting.count)
 	for _, e := range l.waiting.entries {
 		if l.waits(e) {
 			batch = append(batch, l.records[e.id])
 		}
 	}
+	l.waiting = queue{}
 	classes, err := l.divide(ctx, batch)
 	if err != nil {
 		return err
@@ -109,7 +110,6 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 			l.withhold(h)
 		}
 	}
-	l.waiting = queue{}
 	l.gathered = map[uint32]int{} // as large as this batch needs, not the first
 	return nil
 }
@@ -118,7 +118,7 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 func (l *Lineage) withhold(h *held) {
 	h.withheld = true
 	l.withheld++
-	l.touch(h.record.ID)
+	l.touch(h)
 }
 
 // divide has a partition make classes of a batch, of crowds; none where all records
@@ -136,8 +136,10 @@ func (l *Lineage) divide(ctx context.Context, batch []*held) ([][]*held, error) 
 	}
 	classes := make([][]*held, p.Classes())
 	for place := range classes {
-		for _, id := range p.Members(p.ClassAt(place)) {
-			classes[place] = append(classes[place], l.records[id])
+		members := p.Members(p.ClassAt(place))
+		classes[place] = make([]*held, len(members))
+		for i, id := range members {
+			classes[place][i] = l.records[id]
 		}
 	}
 	return classes, nil

@@ -32,8 +32,10 @@ func parseChange(text string) (c change, err error) {
 func (l *Lineage) giveUp(c *class, part func(row) bool) {
 	for _, r := range c.rows {
 		if part(r) {
-			r.record.change.vain = true
-			l.touch(r.record.record.ID)
+			given := r.record.change()
+			given.vain = true
+			r.record.part(r.record.since(), given)
+			l.touch(r.record)
 		}
 	}
 }

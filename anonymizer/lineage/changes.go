@@ -1,8 +1,9 @@
 package lineage
 
 import (
-	"maps"
+	"iter"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -17,13 +18,16 @@ type Changes struct {
 	// Rows are the new rows, of new classes only. Each shows its record's values as
 	// they are now.
 	Rows []NewRow
-	// Gone are published rows that vanish.
-	Gone []RowID
+	// Gone are published rows that vanish, ascending, and GoneFrom the class of each.
+	Gone     []RowID
+	GoneFrom []incremental.ClassID
 	// Weights are the classes whose weight changed: the share of the rows that stand for
 	// somebody, in (0, 1]. New classes have 1.
 	Weights map[incremental.ClassID]float64
-	// Places tells of every record that is new or differs in this.
-	Places map[incremental.RecordID]Place
+	// Touched are the records that are new or stand elsewhere, ascending.
+	Touched []incremental.RecordID
+
+	of *Lineage
 }
 
 // NewRow is a row of a new class.
@@ -55,7 +59,6 @@ func newChanges() Changes {
 	return Changes{
 		Classes: map[incremental.ClassID][]hierarchy.Generalization{},
 		Weights: map[incremental.ClassID]float64{},
-		Places:  map[incremental.RecordID]Place{},
 	}
 }
 
@@ -63,31 +66,64 @@ func newChanges() Changes {
 // between two times; nothing is told of it.
 func (l *Lineage) takeChanges() Changes {
 	changes := l.changes
-	l.changes = newChanges()
-	changes.Places = make(map[incremental.RecordID]Place, len(l.touched))
-	for id := range l.touched {
-		changes.Places[id] = l.records[id].place()
+	l.changes, changes.of = newChanges(), l
+	changes.Touched = make([]incremental.RecordID, 0, len(l.touched))
+	for _, h := range l.touched {
+		if h.touched {
+			h.touched = false
+			changes.Touched = append(changes.Touched, h.record.ID)
+		}
 	}
-	// A map keeps the room of all records, which the first batch was, and would be looked
-	// through as a whole each time.
-	l.touched = map[incremental.RecordID]struct{}{}
+	slices.Sort(changes.Touched)
+	l.touched = nil // it was as large as the first batch
 	for id := range changes.Weights {
 		if _, known := l.classes[id]; !known {
 			delete(changes.Weights, id)
 		}
 	}
-	slices.Sort(changes.Gone)
+	sort.Sort(byRow{&changes})
 	return changes
+}
+
+// byRow orders the rows that vanish, with their classes.
+type byRow struct{ *Changes }
+
+func (r byRow) Len() int           { return len(r.Gone) }
+func (r byRow) Less(i, j int) bool { return r.Gone[i] < r.Gone[j] }
+func (r byRow) Swap(i, j int) {
+	r.Gone[i], r.Gone[j] = r.Gone[j], r.Gone[i]
+	r.GoneFrom[i], r.GoneFrom[j] = r.GoneFrom[j], r.GoneFrom[i]
 }
 
 // place is where the record stands.
 func (h *held) place() Place {
-	p := Place{Since: h.since, Changed: h.change.String(), Withheld: h.withheld}
+	p := Place{Since: h.since(), Changed: h.change().String(), Withheld: h.withheld}
 	if h.class != nil {
 		p.Class, p.Row = h.class.id, h.class.rows[h.row].id
 	}
 	return p
 }
 
-// PlacesOf are the records of changes in ascending order.
-func (c Changes) PlacesOf() []incremental.RecordID { return slices.Sorted(maps.Keys(c.Places)) }
+// Place is where one of the records touched stands now, which is what has to be noted until
+// the lineage is told of the next change; nowhere for one that does not exist.
+func (c Changes) Place(id incremental.RecordID) Place {
+	if c.of == nil {
+		return Place{}
+	}
+	h, known := c.of.records[id]
+	if !known {
+		return Place{}
+	}
+	return h.place()
+}
+
+// Places yields the records touched with their Place.
+func (c Changes) Places() iter.Seq2[incremental.RecordID, Place] {
+	return func(yield func(incremental.RecordID, Place) bool) {
+		for _, id := range c.Touched {
+			if !yield(id, c.Place(id)) {
+				return
+			}
+		}
+	}
+}

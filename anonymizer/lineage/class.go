@@ -5,7 +5,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
-	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -36,7 +35,7 @@ type row struct {
 	codes  []uint32
 }
 
-func (r row) isStale() bool { return r.record != nil && !r.record.since.IsZero() }
+func (r row) isStale() bool { return r.record != nil && !r.record.since().IsZero() }
 
 func isGhost(r row) bool { return r.record == nil }
 func isAny(row) bool     { return true }
@@ -92,6 +91,7 @@ func (l *Lineage) found(members []*held, sealed bool) {
 	random := rand.New(rand.NewPCG(l.options.Seed, uint64(c.id)))
 	random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	persons := make(map[uint32]uint32)
+	c.rows = make([]row, 0, len(members))
 	for _, h := range members {
 		person := uint32(len(c.rows))
 		if l.options.Subjects {
@@ -101,11 +101,11 @@ func (l *Lineage) found(members []*held, sealed bool) {
 				persons[h.record.Subject] = person
 			}
 		}
-		h.class, h.row, h.since, h.change = c, len(c.rows), time.Time{}, change{}
+		h.class, h.row, h.parted = c, int32(len(c.rows)), nil
 		c.rows = append(c.rows, row{id: l.nextRow, record: h, person: person, codes: h.record.Sensitive})
 		l.changes.Rows = append(l.changes.Rows, NewRow{ID: l.nextRow, Class: c.id, Record: h.record.ID, Person: person, Sealed: sealed})
 		l.nextRow++
-		l.touch(h.record.ID)
+		l.touch(h)
 	}
 	l.rows += len(c.rows)
 }
@@ -117,12 +117,12 @@ func (l *Lineage) remove(c *class, part func(row) bool) []row {
 	for _, r := range c.rows {
 		if !part(r) {
 			if r.record != nil {
-				r.record.row = len(kept)
+				r.record.row = int32(len(kept))
 			}
 			kept = append(kept, r)
 			continue
 		}
-		l.changes.Gone = append(l.changes.Gone, r.id)
+		l.changes.Gone, l.changes.GoneFrom = append(l.changes.Gone, r.id), append(l.changes.GoneFrom, c.id)
 		removed = append(removed, r)
 		if r.record == nil {
 			l.ghosts--

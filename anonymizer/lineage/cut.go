@@ -67,7 +67,7 @@ func (l *Lineage) sever(ctx context.Context, c *class) (severed bool, err error)
 		severed = true
 	}
 	for _, changed := range c.changes() {
-		same := func(r row) bool { return r.isStale() && r.record.change == changed }
+		same := func(r row) bool { return r.isStale() && r.record.change() == changed }
 		counted, least := l.counted(changed.columns), l.k
 		if counted {
 			least = max(least, l.leastChanged)
@@ -93,7 +93,7 @@ func (c *class) changes() []change {
 	if c.stale > 0 {
 		for _, r := range c.rows {
 			if r.isStale() {
-				found[r.record.change] = struct{}{}
+				found[r.record.change()] = struct{}{}
 			}
 		}
 	}

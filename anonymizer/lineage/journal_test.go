@@ -63,10 +63,13 @@ func (j *journal) apply(c lineage.Changes, members map[incremental.RecordID]*mem
 	if !slices.IsSorted(c.Gone) {
 		return errors.New("rows that are gone are not in order")
 	}
-	for _, id := range c.Gone {
+	for i, id := range c.Gone {
 		r, shown := j.rows[id]
 		if !shown {
 			return fmt.Errorf("row %d is gone and was not there", id)
+		}
+		if len(c.GoneFrom) != len(c.Gone) || c.GoneFrom[i] != r.class {
+			return fmt.Errorf("row %d is gone from another class than its own", id)
 		}
 		r.until = j.version
 		j.classes[r.class].rows--
@@ -100,7 +103,7 @@ func (j *journal) apply(c lineage.Changes, members map[incremental.RecordID]*mem
 		class.weight = weight
 		j.weights++
 	}
-	for id, place := range c.Places {
+	for id, place := range c.Places() {
 		if members[id] == nil {
 			return fmt.Errorf("record %d has a place and does not exist", id)
 		}

@@ -90,7 +90,8 @@ type Lineage struct {
 	classes   map[incremental.ClassID]*class
 	nextClass incremental.ClassID
 	nextRow   RowID
-	lives     uint64 // records so far
+	lives     uint64  // records so far
+	latest    *parted // of the record that began to wait last
 
 	begun    bool           // the first batch of all has been tried, or was empty
 	waiting  queue          // records that were never published
@@ -101,19 +102,49 @@ type Lineage struct {
 	rows     int
 
 	dirty   []*class // classes to look at
-	touched map[incremental.RecordID]struct{}
+	touched []*held  // those that are marked so
 	changes Changes
 }
 
 // held is a record of the private store.
 type held struct {
 	record   Record
-	life     uint64    // tells it from others that have or had its id
-	class    *class    // nil: never published
-	row      int       // its place among the class's rows
-	since    time.Time // since when it waits, or its row is stale; zero: the row is what it is now
-	change   change    // what its row does not show
+	life     uint64 // tells it from others that have or had its id
+	class    *class // nil: never published
+	parted   *parted
+	row      int32 // its place among the class's rows
 	withheld bool
+	touched  bool // its place may not be what was told last
+}
+
+// parted is what is known of a record that is not published as it is now; few are not. It
+// does not change: a record gets another one.
+type parted struct {
+	since  time.Time // since when it waits, or its row is stale
+	change change    // what its row does not show
+}
+
+// since is zero for a record whose row is what it is now.
+func (h *held) since() time.Time {
+	if h.parted == nil {
+		return time.Time{}
+	}
+	return h.parted.since
+}
+
+func (h *held) change() change {
+	if h.parted == nil {
+		return change{}
+	}
+	return h.parted.change
+}
+
+// part has the record be known as parted from its row, or from none.
+func (h *held) part(since time.Time, c change) {
+	h.parted = nil
+	if !since.IsZero() || c != (change{}) {
+		h.parted = &parted{since, c}
+	}
 }
 
 // New returns a lineage of which nothing is published yet. The error is ErrRelative.
@@ -136,8 +167,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		k: constraints.K(), sensitive: -1, copied: -1, leastChanged: leastChanged,
 		records: map[incremental.RecordID]*held{}, classes: map[incremental.ClassID]*class{},
 		gathered:  map[uint32]int{},
-		nextClass: max(1, o.FirstClass), nextRow: 1,
-		touched: map[incremental.RecordID]struct{}{}, changes: newChanges(),
+		nextClass: max(1, o.FirstClass), nextRow: 1, changes: newChanges(),
 	}, nil
 }
 
@@ -153,7 +183,7 @@ func (l *Lineage) Insert(r Record, now time.Time) error {
 	}
 	h := l.hold(r, now)
 	l.await(h)
-	l.touch(r.ID)
+	l.touch(h)
 	return nil
 }
 
@@ -166,7 +196,7 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 	}
 	switch {
 	case h.class != nil:
-		if !h.since.IsZero() {
+		if !h.since().IsZero() {
 			h.class.stale--
 			l.stale.drop()
 		}
@@ -180,7 +210,7 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 		l.depart(h)
 	}
 	delete(l.records, id)
-	delete(l.touched, id)
+	h.forget()
 	return nil
 }
 
@@ -211,24 +241,32 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 
 // part notes that the values of a published record are no longer those of its row.
 func (l *Lineage) part(h *held, r Record, now time.Time) {
-	before := h.change
-	h.change.columns = before.columns.with(h.record, r)
+	before := h.change()
+	after := change{before.columns.with(h.record, r), before.vain}
 	h.record = r
-	if h.since.IsZero() {
-		h.since = now
+	switch since := h.since(); {
+	case since.IsZero():
+		h.part(now, after)
 		h.class.stale++
 		l.stale.add(h)
-	} else if h.change == before {
+	case after == before:
 		return
+	default:
+		h.part(since, after)
 	}
-	l.touch(r.ID)
+	l.touch(h)
 	l.disturb(h.class)
 }
 
 // hold keeps a record that is not known yet.
 func (l *Lineage) hold(r Record, since time.Time) *held {
 	l.lives++
-	h := &held{record: r, life: l.lives, since: since}
+	h := &held{record: r, life: l.lives}
+	if l.latest == nil || l.latest.since != since {
+		h.part(since, change{})
+		l.latest = h.parted
+	}
+	h.parted = l.latest // many begin to wait at once
 	l.records[r.ID] = h
 	return h
 }
@@ -252,7 +290,7 @@ func (l *Lineage) Truncate() {
 	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
 	clear(l.gathered)
 	clear(l.records)
-	clear(l.touched)
+	l.touched = nil
 }
 
 // Record returns the record's values as they are now, and whether it exists.
@@ -267,7 +305,16 @@ func (l *Lineage) Record(id incremental.RecordID) (Record, bool) {
 // NextClass is the id that the next new class will get; see Options.FirstClass.
 func (l *Lineage) NextClass() incremental.ClassID { return l.nextClass }
 
-func (l *Lineage) touch(id incremental.RecordID) { l.touched[id] = struct{}{} }
+func (l *Lineage) touch(h *held) {
+	if !h.touched {
+		h.touched = true
+		l.touched = append(l.touched, h)
+	}
+}
+
+// forget drops all that is known of a record that is gone, though the list of those touched
+// may still have it.
+func (h *held) forget() { *h = held{} }
 
 func (l *Lineage) disturb(c *class) {
 	c.disturbed++

@@ -30,38 +30,98 @@ type StoredRecord struct {
 // classes; 1 where a class is not among them. The error says what does not fit
 // together; the lineage must not be used then.
 func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64, records []StoredRecord) error {
+	loading, err := l.BeginLoading()
+	if err != nil {
+		return err
+	}
+	for _, r := range rows {
+		if err := loading.Row(r); err != nil {
+			return err
+		}
+	}
+	for _, r := range records {
+		if err := loading.Record(r); err != nil {
+			return err
+		}
+	}
+	return loading.End(weights)
+}
+
+// Loading is a Load in pieces: all rows, then all records, then the end. After an error
+// the lineage must not be used any more.
+type Loading struct {
+	of   *Lineage
+	rows []RowID // all; nil once they are there
+}
+
+// BeginLoading begins to fill a lineage that must be empty.
+func (l *Lineage) BeginLoading() (*Loading, error) {
 	if len(l.records) > 0 || len(l.classes) > 0 {
-		return errors.New("loading a lineage that is not empty")
+		return nil, errors.New("loading a lineage that is not empty")
 	}
 	l.begun = true
-	if len(rows) > 0 {
-		l.sensitive = len(rows[0].Sensitive)
+	return &Loading{of: l}, nil
+}
+
+// Row takes over a published row.
+func (d *Loading) Row(r StoredRow) error {
+	l := d.of
+	if r.ID < 1 || r.Class < 1 {
+		return fmt.Errorf("loading row %d of class %d: numbers are positive", r.ID, r.Class)
 	}
-	places := make(map[RowID]int, len(rows))
-	for _, r := range rows {
-		if r.ID < 1 || r.Class < 1 {
-			return fmt.Errorf("loading row %d of class %d: numbers are positive", r.ID, r.Class)
-		}
-		if _, twice := places[r.ID]; twice {
-			return fmt.Errorf("loading row %d: it is there twice", r.ID)
-		}
-		if len(r.Sensitive) != l.sensitive {
-			return fmt.Errorf("loading row %d: it has %d sensitive values, %d expected", r.ID, len(r.Sensitive), l.sensitive)
-		}
-		c, known := l.classes[r.Class]
-		if !known {
-			c = &class{id: r.Class, patience: 1, sealed: r.Sealed}
-			l.classes[r.Class] = c
-		}
-		places[r.ID] = len(c.rows)
-		c.rows = append(c.rows, row{id: r.ID, person: r.Person, codes: r.Sensitive})
-		l.nextRow, l.nextClass = max(l.nextRow, r.ID+1), max(l.nextClass, r.Class+1)
+	if l.sensitive < 0 {
+		l.sensitive = len(r.Sensitive)
 	}
-	l.rows = len(rows)
-	for _, r := range records {
-		if err := l.loadRecord(r, places); err != nil {
-			return fmt.Errorf("loading record %d: %w", r.ID, err)
+	if len(r.Sensitive) != l.sensitive {
+		return fmt.Errorf("loading row %d: it has %d sensitive values, %d expected", r.ID, len(r.Sensitive), l.sensitive)
+	}
+	c, known := l.classes[r.Class]
+	if !known {
+		c = &class{id: r.Class, patience: 1, sealed: r.Sealed}
+		l.classes[r.Class] = c
+	}
+	c.rows = append(c.rows, row{id: r.ID, person: r.Person, codes: r.Sensitive})
+	l.nextRow, l.nextClass = max(l.nextRow, r.ID+1), max(l.nextClass, r.Class+1)
+	l.rows++
+	d.rows = append(d.rows, r.ID)
+	return nil
+}
+
+// settleRows checks that rows are different, and has each class find its own by number.
+func (d *Loading) settleRows() error {
+	if d.rows == nil {
+		return nil
+	}
+	slices.Sort(d.rows)
+	for i, id := range d.rows[1:] {
+		if d.rows[i] == id {
+			return fmt.Errorf("loading row %d: it is there twice", id)
 		}
+	}
+	d.rows = nil
+	for _, c := range d.of.classes {
+		c.rows = append(make([]row, 0, len(c.rows)), c.rows...) // they grow no more
+		slices.SortFunc(c.rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
+	}
+	return nil
+}
+
+// Record takes over a record.
+func (d *Loading) Record(r StoredRecord) error {
+	if err := d.settleRows(); err != nil {
+		return err
+	}
+	if err := d.of.loadRecord(r); err != nil {
+		return fmt.Errorf("loading record %d: %w", r.ID, err)
+	}
+	return nil
+}
+
+// End takes over the weights of classes.
+func (d *Loading) End(weights map[incremental.ClassID]float64) error {
+	l := d.of
+	if err := d.settleRows(); err != nil {
+		return err
 	}
 	bySince := func(a, b entry) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) }
 	slices.SortFunc(l.waiting.entries, bySince)
@@ -93,7 +153,7 @@ func (l *Lineage) recount(c *class, weights map[incremental.ClassID]float64) {
 	l.disturb(c)
 }
 
-func (l *Lineage) loadRecord(r StoredRecord, places map[RowID]int) error {
+func (l *Lineage) loadRecord(r StoredRecord) error {
 	if _, known := l.records[r.ID]; known {
 		return incremental.ErrDuplicate
 	}
@@ -105,17 +165,21 @@ func (l *Lineage) loadRecord(r StoredRecord, places map[RowID]int) error {
 		return err
 	}
 	h := l.hold(r.Record, r.Place.Since)
-	h.withheld, h.change = r.Place.Withheld, changed
+	h.part(r.Place.Since, changed)
+	h.withheld = r.Place.Withheld
 	switch {
 	case r.Place.Row != 0:
 		c, known := l.classes[r.Place.Class]
-		place := places[r.Place.Row]
-		if !known || place >= len(c.rows) || c.rows[place].id != r.Place.Row || c.rows[place].record != nil {
+		if !known {
+			return fmt.Errorf("class %d is not there", r.Place.Class)
+		}
+		place, shown := slices.BinarySearchFunc(c.rows, r.Place.Row, func(r row, id RowID) int { return cmp.Compare(r.id, id) })
+		if !shown || c.rows[place].record != nil {
 			return fmt.Errorf("row %d of class %d is not there, or is another record's", r.Place.Row, r.Place.Class)
 		}
-		h.class, h.row = c, place
+		h.class, h.row = c, int32(place)
 		c.rows[place].record = h
-		if !h.since.IsZero() {
+		if !h.since().IsZero() {
 			l.stale.add(h)
 		}
 	case r.Place.Withheld:

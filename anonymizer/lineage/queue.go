@@ -22,7 +22,7 @@ type entry struct {
 }
 
 func (q *queue) add(h *held) {
-	q.entries = append(q.entries, entry{h.record.ID, h.life, h.since})
+	q.entries = append(q.entries, entry{h.record.ID, h.life, h.since()})
 	q.count++
 }
 
@@ -67,7 +67,7 @@ func (l *Lineage) waits(e entry) bool {
 // lags reports whether an entry's record is published as it was, since then.
 func (l *Lineage) lags(e entry) bool {
 	h, known := l.records[e.id]
-	return known && h.life == e.life && h.class != nil && h.since.Equal(e.since)
+	return known && h.life == e.life && h.class != nil && h.since().Equal(e.since)
 }
 
 // await has a record wait, and depart no longer.

@@ -154,11 +154,11 @@ func TestOnce(t *testing.T) {
 		return c
 	}
 	must(t, l.Insert(ill(1, 0), began), l.Insert(ill(2, 0), began))
-	if c := publish(); len(c.Rows) > 0 || !c.Places[1].Withheld || !c.Places[2].Withheld || l.Freshness().Withheld != 2 {
+	if c := publish(); len(c.Rows) > 0 || !c.Place(1).Withheld || !c.Place(2).Withheld || l.Freshness().Withheld != 2 {
 		t.Fatalf("%+v", c)
 	}
 	must(t, l.Modify(ill(1, 1), began), l.Insert(ill(3, 2), began))
-	if c := publish(); len(c.Rows) > 0 || c.Places[3].Withheld {
+	if c := publish(); len(c.Rows) > 0 || c.Place(3).Withheld {
 		t.Errorf("%+v", c)
 	}
 	must(t, l.Insert(ill(4, 3), began))

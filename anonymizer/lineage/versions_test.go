@@ -29,7 +29,7 @@ func (m *model) publish() {
 	m.t.Helper()
 	changes, err := m.lineage.Publish(m.t.Context(), m.now)
 	m.must(err)
-	if happened := len(changes.Rows)+len(changes.Gone)+len(changes.Places)+len(changes.Weights)+len(changes.Classes) > 0; happened && m.quiet {
+	if happened := len(changes.Rows)+len(changes.Gone)+len(changes.Touched)+len(changes.Weights)+len(changes.Classes) > 0; happened && m.quiet {
 		m.require(!m.due.IsZero() && !m.due.After(m.now), "due at %v, and something happened at %v", m.due.Sub(began), m.now.Sub(began))
 	}
 	m.must(m.checkMoves(changes))
@@ -49,7 +49,7 @@ func (m *model) publish() {
 // waited are, in a batch that cannot be published.
 func (m *model) checkWithheld(c lineage.Changes) error {
 	var refused []anonymizertest.Row
-	for id, place := range c.Places {
+	for id, place := range c.Places() {
 		b := m.members[id]
 		if b == nil || !place.Withheld || b.expired {
 			continue
@@ -64,7 +64,7 @@ func (m *model) checkWithheld(c lineage.Changes) error {
 	if refused != nil {
 		refused = nil
 		for id := range m.waiting {
-			if !c.Places[id].Withheld {
+			if !c.Place(id).Withheld {
 				return fmt.Errorf("record %d waits, others are withheld before their time", id)
 			}
 			refused = append(refused, m.members[id].values)
@@ -75,7 +75,7 @@ func (m *model) checkWithheld(c lineage.Changes) error {
 			return fmt.Errorf("%d records are withheld that could be published", len(refused))
 		}
 	}
-	for id, place := range c.Places {
+	for id, place := range c.Places() {
 		if place.Withheld {
 			delete(m.waiting, id)
 		}
@@ -136,7 +136,7 @@ func (m *model) follow(c lineage.Changes) error {
 		b := m.members[n.Record]
 		b.since, b.parted = time.Time{}, ""
 	}
-	for id, place := range c.Places {
+	for id, place := range c.Places() {
 		if b := m.members[id]; place.Withheld && !b.expired {
 			b.expired = true
 			m.expired++

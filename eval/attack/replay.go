@@ -175,7 +175,7 @@ func (a *reasoning) tries(s wait, value func(element) uint32) (outcomes []int) {
 			return true
 		}
 		refused := 0
-		for _, place := range changes.Places {
+		for _, place := range changes.Places() {
 			if place.Withheld {
 				refused++
 			}
