@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os/exec"
 	"strings"
@@ -19,13 +20,16 @@ import (
 //
 //	go test ./sync -run xxx -bench Yardstick -benchtime 1x -count 3
 
-// yardstickRows are those of the table.
-const yardstickRows = 100_000
+var (
+	yardstickRows    = flag.Int("yardstick.rows", 100_000, "records of the table beside the yardsticks")
+	yardstickSeconds = flag.Int("yardstick.seconds", 8, "seconds that lag is measured for, of each side")
+)
 
 func BenchmarkYardstick(b *testing.B) {
-	for _, shape := range []struct{ changes, transaction int }{{30_000, 1}, {90_000, 1000}} {
-		b.Run(fmt.Sprintf("rows=%d/transaction=%d", yardstickRows, shape.transaction), func(b *testing.B) {
-			a := newApplyBench(b, yardstickRows)
+	rows := *yardstickRows
+	for _, shape := range []struct{ changes, transaction int }{{rows / 3, 1}, {rows, 1000}} {
+		b.Run(fmt.Sprintf("rows=%d/transaction=%d", rows, shape.transaction), func(b *testing.B) {
+			a := newApplyBench(b, rows)
 			a.receivable(b)
 			sources, copies, stores := 0.0, 0.0, 0.0 // bytes
 			var received, subscription, syncer time.Duration
@@ -91,9 +95,10 @@ func (a *applyBench) receive(b *testing.B, end pglogrepl.LSN) time.Duration {
 // markers among them how long after its commit the subscription has applied one, and how
 // long until kproxy shows it. They take turns, each alone.
 func BenchmarkYardstickLag(b *testing.B) {
-	const rate, lasts = 2000, 8 * time.Second
-	b.Run(fmt.Sprintf("rows=%d/rate=%d", yardstickRows, rate), func(b *testing.B) {
-		a := newApplyBench(b, yardstickRows)
+	const rate = 2000
+	lasts := time.Duration(*yardstickSeconds) * time.Second
+	b.Run(fmt.Sprintf("rows=%d/rate=%d", *yardstickRows, rate), func(b *testing.B) {
+		a := newApplyBench(b, *yardstickRows)
 		var theirs, ours []time.Duration
 		for b.Loop() {
 			a.exec(a.copy, "ALTER SUBSCRIPTION yardstick ENABLE")

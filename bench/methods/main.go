@@ -64,7 +64,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m := &measuring{options: o, out: out, slow: map[string]bool{}}
+	m := &measuring{options: o, out: out, slow: map[string]int{}}
 	for _, one := range o.cases() {
 		if err := m.measure(ctx, one); err != nil {
 			return fmt.Errorf("%s: %w", one, err)

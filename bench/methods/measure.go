@@ -23,7 +23,7 @@ type measuring struct {
 	options
 	out     io.Writer
 	figures []result.Figure
-	slow    map[string]bool // methods that have taken too long
+	slow    map[string]int // methods that would take too long, by the number of records from which on
 
 	table              *anonymizer.Table // the one of the last case
 	records, dimension int
@@ -36,10 +36,10 @@ type outcome struct {
 	seconds, cpu, growth, objects []float64
 }
 
-// measure runs a case and notes its figures. A method that takes longer than the patience
-// is left out of all later cases, which are no smaller.
+// measure runs a case and notes its figures. A method that takes longer than the patience,
+// or would with the next number of records, is left out from there on.
 func (m *measuring) measure(ctx context.Context, s sample) error {
-	if m.slow[s.method] {
+	if from, slow := m.slow[s.method]; slow && s.records >= from {
 		return nil
 	}
 	if m.table == nil || m.records != s.records || m.dimension != s.attributes {
@@ -59,7 +59,7 @@ func (m *measuring) measure(ctx context.Context, s sample) error {
 		o, err = m.runMethod(limited, s)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		m.slow[s.method] = true
+		m.slow[s.method] = s.records
 		fmt.Fprintf(m.out, "%s: left out after %v\n", s, 4*m.patience)
 		return nil
 	}
@@ -70,20 +70,21 @@ func (m *measuring) measure(ctx context.Context, s sample) error {
 		return err
 	}
 	m.note(s, o)
-	if growth := m.nextOf(s.records) / float64(s.records); o.seconds[0]*growth > m.patience.Seconds() && s.k == usualK && s.attributes == usualAttributes {
-		m.slow[s.method] = true
+	next := m.nextOf(s.records)
+	if s.k == usualK && s.attributes == usualAttributes && o.seconds[0]*float64(next)/float64(s.records) > m.patience.Seconds() {
+		m.slow[s.method] = next
 	}
 	return nil
 }
 
-// nextOf is the next greater number of records, or the same one.
-func (m *measuring) nextOf(records int) float64 {
+// nextOf is the next greater number of records, or one beyond the greatest.
+func (m *measuring) nextOf(records int) int {
 	for _, n := range m.options.records {
 		if n > records {
-			return float64(n)
+			return n
 		}
 	}
-	return float64(records)
+	return records + 1
 }
 
 // constraintsFor are k alone, or with a bound for the sensitive value where the method is

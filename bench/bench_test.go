@@ -1,0 +1,173 @@
+package main
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/bench/result"
+)
+
+const root = ".."
+
+// Every section, tiny: the commands are there, run, and what they say can be read.
+func TestSectionsAreMeasured(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processor times are those of Linux")
+	}
+	t.Chdir(root)
+	dir := t.TempDir()
+	program := filepath.Join(dir, "kproxy")
+	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/kproxy").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, output)
+	}
+	o := options{size: tiny, out: dir, page: filepath.Join(dir, "page.md"), tools: tools{kproxy: program}}
+	for _, s := range sections {
+		if s.name == wholeSystem.name {
+			continue // package day has its own test of a short day
+		}
+		measured, err := o.section(t.Context(), s)
+		if err != nil {
+			t.Errorf("%s: %v", s.name, err)
+			continue
+		}
+		for _, missing := range measured.Missing {
+			t.Logf("%s: not there: %s", s.name, missing)
+		}
+		if len(measured.Figures) == 0 && len(measured.Missing) == 0 {
+			t.Errorf("%s has no figures", s.name)
+		}
+		if err := measured.Write(o.file(s.name)); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := o.write(); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(o.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| rounded-partition |", "kproxy by pg_query"} {
+		if !strings.Contains(string(page), want) {
+			t.Errorf("the page has no %q", want)
+		}
+	}
+}
+
+// Every benchmark and every folder that a command names exists, in each size.
+func TestCommandsExist(t *testing.T) {
+	t.Parallel()
+	listed := map[string]string{}
+	for _, at := range []size{tiny, small, full} {
+		for _, s := range sections {
+			for _, one := range s.steps(plan{size: at, rounds: 1, tools: tools{kproxy: "bin/kproxy"}}) {
+				folder := slices.IndexFunc(one.words, func(word string) bool { return strings.HasPrefix(word, "./") })
+				if folder < 0 {
+					continue // kproxy itself, whose command TestSectionsAreMeasured runs
+				}
+				files, err := filepath.Glob(filepath.Join(root, one.words[folder], "*.go"))
+				if err != nil || len(files) == 0 {
+					t.Errorf("%s: there is no package %s", s.name, one.words[folder])
+				}
+				pattern := slices.Index(one.words, "-bench")
+				if pattern < 0 {
+					continue
+				}
+				top, _, _ := strings.Cut(one.words[pattern+1], "/")
+				key := one.words[folder] + " " + top
+				if _, known := listed[key]; !known {
+					listed[key] = benchmarksIn(t, files, top)
+				}
+				if listed[key] == "" {
+					t.Errorf("%s: there is no benchmark %s in %s", s.name, top, one.words[folder])
+				}
+			}
+		}
+	}
+}
+
+// The page is what the files say, and every section has its file.
+func TestPageIsWhatTheFilesSay(t *testing.T) {
+	t.Chdir(root)
+	dir := t.TempDir()
+	o, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sections {
+		text, err := os.ReadFile(o.file(s.name))
+		if err != nil {
+			t.Errorf("%s was never measured: %v", s.name, err)
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(dir, s.name+".json"), text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	shown, err := os.ReadFile(o.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A picture that a command has drawn itself is there or is not.
+	if drawn, err := os.ReadFile(filepath.Join(o.out, "day.svg")); err == nil {
+		if err := os.WriteFile(filepath.Join(dir, "day.svg"), drawn, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again := o
+	again.out, again.page = dir, filepath.Join(dir, "page.md")
+	if err := again.write(); err != nil {
+		t.Fatal(err)
+	}
+	rendered, err := os.ReadFile(again.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.ReplaceAll(string(shown), "](benchmarks/", "](") != strings.ReplaceAll(string(rendered), "](benchmarks/", "](") {
+		t.Error("docs/benchmarks.md is not what its figures say: go run ./bench -render")
+	}
+}
+
+// Claims stand where they are said to, and the compared ones are what was measured.
+func TestClaims(t *testing.T) {
+	t.Chdir(root)
+	o, err := parse(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := map[string]*result.Section{}
+	for _, s := range sections {
+		if measured[s.name], err = result.Read(o.file(s.name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range claims {
+		text, err := os.ReadFile(c.page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), c.quote) {
+			t.Errorf("%s does not claim %q any more", c.page, c.quote)
+		}
+		if c.command == "" && !slices.Contains(sectionNames(), c.section) {
+			t.Errorf("%s: %q: there is no section %q", c.page, c.quote, c.section)
+		}
+		if c.page == "README.md" && c.number == 0 {
+			t.Errorf("README.md: %q is not compared with what was measured", c.quote)
+		}
+		if c.number == 0 {
+			continue
+		}
+		value, found := c.value(measured)
+		if !found {
+			t.Errorf("%s: %q was not measured", c.page, c.quote)
+		} else if value < c.number*(1-c.within) || value > c.number*(1+c.within) {
+			t.Errorf("%s claims %q; %v was measured", c.page, c.quote, value)
+		}
+	}
+}

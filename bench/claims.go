@@ -1,0 +1,85 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kproxy/kproxy/bench/result"
+)
+
+// claim is a figure that a page states, and what measures it.
+type claim struct {
+	page string // from the repository's root
+	// quote is a passage of the page that has the number.
+	quote string
+	// section measures it, or a command that is none of a section's.
+	section, command string
+	// name, way and where find the figure in the section; against takes its ratio to that
+	// way instead.
+	name, way string
+	where     map[string]string
+	against   string
+	// number is that of the quote in the figure's unit, and within the share by which what
+	// was measured last may differ from it. 0 leaves the comparison to readers: figures of
+	// other machines, and of designs that are no more.
+	number, within float64
+}
+
+// writeClaims appends the table of the claims.
+func writeClaims(page *strings.Builder, measured map[string]*result.Section) {
+	page.WriteString("## What the other pages claim\n\nWhere a page states a figure of speed, memory or loss, this is what measures it.\n\n| page | claim | measured by | here |\n| --- | --- | --- | ---: |\n")
+	for _, c := range claims {
+		by := c.command
+		if by == "" {
+			by = "section " + c.section
+		} else {
+			by = "`" + by + "`"
+		}
+		here := ""
+		if value, found := c.value(measured); found {
+			here = number(value)
+		}
+		fmt.Fprintf(page, "| %s | %s | %s | %s |\n", c.page, strings.Trim(strings.ReplaceAll(c.quote, "|", " "), " "), by, here)
+	}
+	page.WriteString("\n")
+}
+
+// value is what was measured of the claim.
+func (c claim) value(measured map[string]*result.Section) (float64, bool) {
+	s := measured[c.section]
+	if s == nil || c.name == "" {
+		return 0, false
+	}
+	f, found := s.Find(c.name, c.way, c.where)
+	if !found || c.against == "" {
+		return f.Median, found
+	}
+	for _, r := range f.Against {
+		if r.Way == c.against {
+			return r.Median, true
+		}
+	}
+	return 0, false
+}
+
+// claims are those of all pages. What README.md claims is compared.
+var claims = []claim{
+	{page: "docs/drift.md", quote: "between 1.06 and 1.14", section: "maintained", name: "drift", way: "maintained", where: map[string]string{"method": "rounded-partition", "k": "5", "operations": "1000000"}, number: 1.10, within: 0.05},
+	{page: "docs/observe.md", quote: "12 to 33 µs", section: "proxy", name: "lookup-cpu", way: "kproxy", where: map[string]string{"protocol": "simple", "clients": "8"}},
+	{page: "docs/observe.md", quote: "| following a statement, simple protocol | 0.7 |", section: "proxy", name: "follow", way: "kproxy", where: map[string]string{"case": "simple observed"}},
+	{page: "docs/observe.md", quote: "| metrics | 0.2 |", section: "proxy", name: "record", way: "kproxy", where: map[string]string{"case": "metrics"}},
+	{page: "docs/operations.md", quote: "A session without work takes less than 10 KB", section: "proxy", name: "idle-memory", way: "kproxy"},
+	{page: "docs/tools.md", quote: "13 over 3", command: "go test ./catalog/provision -run '^$' -bench StandIns"},
+	{page: "docs/attack.md", quote: "kproxy eval attack --out report", command: "kproxy eval attack --out report"},
+	{page: "docs/helpers.md", quote: "kproxy eval workload", command: "kproxy eval workload"},
+	{page: "docs/papers.md", quote: "kproxy eval paper", command: "kproxy eval paper"},
+	{page: "docs/choosing.md", quote: "12.77%", command: "go test ./integration/docs -run Pages"},
+	{page: "rewrite/DESIGN.md", quote: "| text known | 0.3 |", section: "rewriting", name: "Hit2KB", way: "kproxy"},
+	{page: "rewrite/DESIGN.md", quote: "| template known | 13 |", section: "rewriting", name: "Template2KB", way: "kproxy"},
+	{page: "rewrite/DESIGN.md", quote: "1.2 times parse + deparse", section: "rewriting", name: "2KB-miss", way: "kproxy", against: "pg_query"},
+	{page: "rewrite/DESIGN.md", quote: "| 5, 370 |", section: "rewriting", name: "variations-cpu", way: "kproxy", where: map[string]string{"templates": "true"}},
+	{page: "proxy/DESIGN.md", quote: "5.7 KB while it is idle", command: "go test ./proxy/chaos -run MemoryOfIdleSessions -v"},
+	{page: "sync/DESIGN.md", quote: "Processor time for each change in microseconds", section: "sync", name: "apply-cpu", way: "kproxy", where: map[string]string{"transaction": "1000"}},
+	{page: "sync/DESIGN.md", quote: "peaks at 367 bytes of heap a row", command: "go test ./sync -run '^$' -bench OneTransaction -benchtime 1x -timeout 30m"},
+	{page: "sync/DESIGN.md", quote: "| scan, grouped by quasi-identifiers |", command: "go test ./sync -run '^$' -bench Layout"},
+}
