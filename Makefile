@@ -2,9 +2,7 @@
 
 GO       ?= go
 ARGS     ?=
-BENCH    ?= .
 FUZZTIME ?= 30s
-NIGHTLY  ?= nightly
 
 # What chaos does, each of its tests.
 OPERATIONS ?= 1000000
@@ -18,8 +16,16 @@ NFPM_VERSION := v2.43.0
 NFPM         := $(CURDIR)/.bin/nfpm-$(NFPM_VERSION)
 
 # The packages with goroutines. None of them may depend on pg_query: the race
-# detector would compile its C code a second time, which takes minutes.
-RACE := ./console/... ./observe/... ./pgserver/... ./proxy/... ./sync/...
+# detector would compile its C code a second time, which takes minutes. Those that
+# take longest come first, so that the others run beside them.
+RACE := ./sync/... ./proxy/... ./pgserver/... ./console/... ./observe/...
+
+# What drives the built program, with real servers and clients.
+INTEGRATION := ./integration/...
+
+# What a slow machine needs for the tests of a package; one that hangs is to be told of.
+# What go test would vet by itself, lint does.
+TEST := test -vet=off -timeout 25m
 
 # What test-matrix runs on each version of PostgreSQL: the packages whose tests
 # start servers. VERSIONS restricts the versions, as in VERSIONS="13 18".
@@ -27,7 +33,7 @@ MATRIX   := ./pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race test test-matrix regress suites bi chaos speed lint bench nightly fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration test test-matrix regress suites pipelines bi chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -54,34 +60,45 @@ postgres: ## find or install the PostgreSQL server binaries that the tests need
 race: postgres ## test the packages with goroutines under the race detector
 	@if $(GO) list -deps -test $(RACE) | grep pg_query; then \
 		echo "a package in RACE depends on pg_query" >&2; exit 1; fi
-	$(GO) test -race -timeout 10m $(RACE)
-	$(GO) test -race -timeout 5m -run OnAnyCores ./anonymizer/methods
+	$(GO) $(TEST) -race $(RACE)
+	$(GO) $(TEST) -race -run OnAnyCores ./anonymizer/methods
 
-test: compiler race ## run all tests
-	$(GO) test -timeout 9m $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+unit: compiler postgres ## run the tests that neither race nor integration runs
+	$(GO) $(TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(INTEGRATION))")
+
+integration: compiler postgres ## run the tests of the built program
+	$(GO) $(TEST) $(INTEGRATION)
+
+# Tests wait for servers and for one another: with -j 2 the parts run beside each other.
+test: unit race integration ## run all tests; -j 2 halves the time
 
 test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18, or on VERSIONS
 	@GO=$(GO) $(GO) run ./pgserver/matrix -versions "$(VERSIONS)" $(MATRIX)
 
 regress: compiler postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
 	folder=$$(integration/regress.sh .regress) && \
-		$(GO) test ./integration -count 1 -timeout 9m -run 'TestRegress$$' -v -regress.folder "$$folder" $(ARGS)
+		$(GO) test ./integration -count 1 -timeout 25m -run 'TestRegress$$' -v -regress.folder "$$folder" $(ARGS)
 
 suites: compiler postgres ## compare the test suites of pgx, lib/pq and libpq's pipelines, straight and through kproxy (Debian: fetches the last into .regress)
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 30m -v -suites.all -suites.libpq "$$folder" $(ARGS)
 
+pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
+	folder=$$(integration/suites/source.sh .regress) && \
+		$(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
+
 bi: compiler postgres ## have Cube, Evidence and LibreOffice work through kproxy (npm fetches 800 MB the first time)
-	$(GO) test ./integration/bi -count 1 -timeout 9m -v -bi.all $(ARGS)
+	$(GO) test ./integration/bi -count 1 -timeout 25m -v -bi.all $(ARGS)
 
 speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
 	$(GO) run ./integration/speed -kproxy kproxy=bin/kproxy $(ARGS)
 
 # darwin: nothing else compiles the event loops on kqueue.
-lint: compiler $(LINT) ## vet and lint
-	$(GO) vet ./...
+lint: compiler $(LINT) ## lint and vet
 	GOOS=darwin CGO_ENABLED=0 $(GO) vet ./proxy/...
 	$(LINT) run ./...
+
+tools: $(LINT) ## install what lint runs
 
 $(LINT):
 	GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
@@ -91,16 +108,12 @@ $(LINT):
 chaos: compiler postgres ## try the proxy with a million random operations, of sessions that do everything at once
 	$(GO) test ./proxy/chaos -count 1 -timeout 3h -run Chaos -chaos.seed $(SEED) -chaos.operations $(OPERATIONS)
 
-bench: compiler postgres ## run the benchmarks that match BENCH
-	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+bench: build postgres ## measure what the documentation claims, beside the peers that are installed, and write docs/benchmarks.md; flags go into ARGS
+	$(GO) run ./bench $(ARGS)
 
-# An hour and 4 GB of memory. Figures are appended, so that nights can be compared.
-nightly: compiler ## run the long benchmarks and draw the drift of 10^6 operations, into the folder NIGHTLY
-	mkdir -p $(NIGHTLY)
-	$(GO) run ./cmd/kproxy eval drift --seeds 1,2,3 --k 5,10 \
-		--methods rounded-partition,mondrian-strict,hilbert,datafly --out $(NIGHTLY)/drift >$(NIGHTLY)/drift.txt
-	$(GO) test -run '^$$' -bench 'Million|Renewal' -timeout 3h ./anonymizer/... >>$(NIGHTLY)/bench.txt || \
-		{ cat $(NIGHTLY)/bench.txt; exit 1; }
+# Hours, 16 GB of memory and 40 GB of disk.
+bench-full: build postgres ## the same with large tables, many clients and a whole day
+	$(GO) run ./bench -full $(ARGS)
 
 fuzz: compiler ## run each fuzz target for FUZZTIME
 	@set -e; for package in $$($(GO) list ./...); do \
@@ -111,7 +124,7 @@ fuzz: compiler ## run each fuzz target for FUZZTIME
 	done
 
 cover: compiler postgres ## write cover.out and print the share of statements that tests reach
-	$(GO) test -timeout 9m -coverpkg ./... -coverprofile cover.out ./...
+	$(GO) test -timeout 25m -coverpkg ./... -coverprofile cover.out ./...
 	$(GO) tool cover -func cover.out | tail -1
 
 release: compiler $(NFPM) ## make .tar.gz, .deb, .rpm, bill of materials and sums in bin/release, the same bytes anywhere

@@ -119,7 +119,7 @@ tables:
 			s.serveFails(t, config).speaks(t, 1, 8, words...)
 			o := run(t, "", nil, program, "check", "--config", config)
 			o.stderr += o.stdout
-			o.speaks(t, 1, 12, words...)
+			o.speaks(t, 1, 20, words...)
 		})
 	}
 }

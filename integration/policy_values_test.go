@@ -101,13 +101,13 @@ func TestMisspelledValuesAreRefused(t *testing.T) {
 		s.serveFails(t, config).speaks(t, 1, 4, words...)
 		o := run(t, "", nil, program, "check", "--config", config)
 		o.stderr += o.stdout
-		o.speaks(t, 1, 14, words...)
+		o.speaks(t, 1, 20, words...)
 	}
 	config := s.edit(t, "absent.yaml", `["05"]`, `["05", "06"]`, "{k: 5}", "{k: 5, over: [age, severity]}\n      - {k: 301, over: [grade]}",
 		"of: hiv, ", "of: hiv, over: [age], ", "of: viral_load, ", "of: viral_load, over: [age], ", "of: taken, ", "of: taken, over: [age], ",
 		"of: lab, ", "of: lab, over: [age], ", "of: code, ", "of: code, over: [age], ", "of: consent, ", "of: consent, over: [age], ")
 	o := run(t, "", nil, program, "check", "--config", config)
 	o.stderr += o.stdout
-	o.speaks(t, 0, 18, "warning: "+at(t, config, "code: sensitive"), "of code over age names what no row of the table has now: '06'",
+	o.speaks(t, 0, 24, "warning: "+at(t, config, "code: sensitive"), "of code over age names what no row of the table has now: '06'",
 		"2 parts that are protected apart from each other: age, severity | grade", "fewer than 301 rows now, so 301-anonymity over grade cannot be met", "ok: 1 protected tables")
 }
