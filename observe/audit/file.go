@@ -35,12 +35,31 @@ type unsynced struct{ *os.File }
 // Sync does nothing.
 func (unsynced) Sync() error { return nil }
 
+// isSame tells whether two files are one, as far as they say which they are.
+func isSame(a, b File) bool {
+	type known interface{ Stat() (os.FileInfo, error) }
+	first, isKnown := a.(known)
+	second, areKnown := b.(known)
+	if !isKnown || !areKnown {
+		return false
+	}
+	one, err := first.Stat()
+	if err != nil {
+		return false
+	}
+	other, err := second.Stat()
+	return err == nil && os.SameFile(one, other)
+}
+
 // Stderr writes to the process's standard error.
 func Stderr() (File, error) { return stderr{}, nil }
 
 type stderr struct{}
 
 func (stderr) Write(b []byte) (int, error) { return os.Stderr.Write(b) }
+
+// Stat tells which file it is.
+func (stderr) Stat() (os.FileInfo, error) { return os.Stderr.Stat() }
 
 // Sync and Close do nothing: who reads standard error has it.
 func (stderr) Sync() error  { return nil }

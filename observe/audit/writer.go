@@ -62,14 +62,23 @@ func (l *Log) sync() error {
 		l.dirty, l.ahead, l.synced = false, 0, time.Now()
 		return nil
 	}
-	if l.ahead > 0 {
-		l.options.Logger.Error("records may be missing from the audit log: they could not be brought to the disk", "records", l.ahead, "error", err)
+	l.doubt(err)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.reopen = true
+	return fmt.Errorf("bringing the audit log to the disk: %w", err)
+}
+
+// doubt tells what may be missing when a file could not be brought to the disk.
+func (l *Log) doubt(err error) {
+	if l.ahead == 0 {
+		return
 	}
+	l.options.Logger.Error("records may be missing from the audit log: they could not be brought to the disk", "records", l.ahead, "error", err)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stats.Unsure += uint64(l.ahead)
-	l.reopen, l.ahead = true, 0
-	return fmt.Errorf("bringing the audit log to the disk: %w", err)
+	l.ahead = 0
 }
 
 // take makes a batch of what waits, if the last one is written.
@@ -106,17 +115,23 @@ func (l *Log) write() error {
 	return nil
 }
 
-// exchange opens the file by its name. A line that was begun in the former one is written
-// to the new one from its beginning.
+// exchange opens the file by its name. A line that was begun is ended where nobody has
+// moved the file, and else written to the new one from its beginning.
 func (l *Log) exchange() error {
 	next, err := l.options.Open()
 	if err != nil {
 		return err
 	}
-	_ = l.file.Sync() // whether the former one is on its disk does not keep anybody from the next
+	// Whether the former one is on its disk does not keep anybody from the next.
+	if err := l.file.Sync(); err != nil {
+		l.doubt(err)
+	}
+	l.ahead = 0
+	if !isSame(l.file, next) {
+		l.offset = bytes.LastIndexByte(l.batch[:l.offset], '\n') + 1
+	}
 	_ = l.file.Close()
 	l.file = next
-	l.offset = bytes.LastIndexByte(l.batch[:l.offset], '\n') + 1
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.reopen = false
