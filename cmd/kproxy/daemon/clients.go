@@ -9,7 +9,6 @@ import (
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/listen"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // listen opens what the configuration names, or takes what the process was given.
@@ -94,12 +93,11 @@ func (d *Daemon) Summary() string {
 	if !d.isReady() {
 		return ""
 	}
-	status := d.Status()
-	published := 0
-	for _, t := range status.Tables {
-		if t.State == ksync.Published {
+	conditions, published := d.conditions(), 0
+	for _, c := range conditions {
+		if c.state == statePublished {
 			published++
 		}
 	}
-	return fmt.Sprintf("Serving %d of %d protected tables to %d sessions", published, len(status.Tables), d.Clients().Sessions)
+	return fmt.Sprintf("Serving %d of %d protected tables to %d sessions", published, len(conditions), d.Clients().Sessions)
 }

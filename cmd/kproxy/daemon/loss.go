@@ -211,10 +211,10 @@ func (d *Daemon) recordLosses(ctx context.Context) {
 			clear(last) // another one records
 			continue
 		}
-		due := make(map[catalog.Name]string)
+		due, conditions := make(map[catalog.Name]string), d.conditions()
 		now := time.Now()
 		for name, t := range status.Tables {
-			if cause := last[name].cause(now, t); cause != "" {
+			if cause := last[name].cause(now, t); cause != "" && conditions[name].state == statePublished {
 				due[name] = cause
 			}
 		}
