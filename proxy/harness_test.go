@@ -34,7 +34,7 @@ const (
 	published    = "clinic" // the database's name for clients
 
 	// patience bounds what must happen soon; nothing is measured against it.
-	patience = 30 * time.Second
+	patience = time.Minute
 )
 
 // testProxy is a running proxy.

@@ -107,7 +107,7 @@ func (b *bench) provide(server *pgserver.Server, policy catalog.Policy) *bench {
 }
 
 func (b *bench) dropSlot(server *pgserver.Server, database string) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	conn, err := pgx.Connect(ctx, server.DSN("postgres"))
 	if err != nil {

@@ -34,7 +34,7 @@ func answering(t *testing.T, network, address, answer string) net.Listener {
 
 func TestHealth(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 	defer cancel()
 	for answer, fault := range map[string]string{"S": "", "N": "", "H": "something else", "": "waiting for an answer"} {
 		listener := answering(t, "tcp", "127.0.0.1:0", answer)

@@ -17,7 +17,7 @@ import (
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // disk is a file that a test has at its mercy.
 type disk struct {

@@ -11,7 +11,7 @@ import (
 )
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // sent is a message with what it must be answered.
 type sent struct {

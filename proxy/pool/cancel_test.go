@@ -89,7 +89,7 @@ func TestUncertainCancelRequests(t *testing.T) {
 				late = &slowNetwork{Conn: conn, ends: ends}
 				return late, nil
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			if err := s.Cancel(ctx); !errors.Is(err, pool.ErrCancelUncertain) {
 				t.Errorf("%v, want %v", err, pool.ErrCancelUncertain)

@@ -55,7 +55,7 @@ func TestCancelerKnowsWhatItHasSent(t *testing.T) {
 			if c.encrypted {
 				canceler.tls = &tls.Config{ServerName: "localhost"}
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
 			err := canceler.cancel(ctx)
 			if (err != nil) != c.fails || errors.Is(err, ErrCancelUncertain) != c.uncertain {

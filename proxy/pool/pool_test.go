@@ -19,7 +19,7 @@ import (
 func TestMain(m *testing.M) { pgtest.Main(m) }
 
 // patience bounds what must happen soon; nothing is measured against it.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // reader makes a role that can log in and nothing else, and returns its connection.
 func reader(t testing.TB, server *pgserver.Server, dsn string) *pgconn.Config {

@@ -96,11 +96,11 @@ func (r *run) finish(ctx context.Context, c *comparer) error {
 			err = c.verify(ctx)
 		}
 		// The stream does not tell of partitions that come and go: that is looked for.
-		unseen := err != nil && r.plan.partitioned() && time.Since(start) < 10*time.Second
+		unseen := err != nil && r.plan.partitioned() && time.Since(start) < 30*time.Second
 		if err == nil || !passing(err) && !unseen {
 			return err
 		}
-		if ctx.Err() != nil || time.Since(start) > 20*time.Second {
+		if ctx.Err() != nil || time.Since(start) > time.Minute {
 			return fmt.Errorf("the final comparison: %w", err)
 		}
 	}

@@ -156,7 +156,7 @@ func halfOpen(ctx context.Context, r *run, _ *rand.Rand) error {
 	if err := r.makeChange(ctx); err != nil {
 		return err
 	}
-	for start := time.Now(); time.Since(start) < 40*time.Second; pause(ctx, 100*time.Millisecond) {
+	for start := time.Now(); time.Since(start) < 90*time.Second; pause(ctx, 100*time.Millisecond) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -192,7 +192,7 @@ func failOver(ctx context.Context, r *run, rng *rand.Rand) error {
 			return err
 		}
 		r.child(dead).kill()
-		const patience = 10 * time.Second
+		const patience = time.Minute
 		start := time.Now()
 		for taken := false; !taken; pause(ctx, 20*time.Millisecond) {
 			for i := range r.relays {
@@ -237,7 +237,7 @@ func whileDown(ctx context.Context, r *run, sql string) error {
 		if err == nil {
 			break
 		}
-		if ctx.Err() != nil || time.Since(start) > 15*time.Second {
+		if ctx.Err() != nil || time.Since(start) > time.Minute {
 			return fmt.Errorf("tampering with the slot: %w", err)
 		}
 	}

@@ -146,10 +146,10 @@ func (p *process) terminate() error {
 	}
 	select {
 	case <-p.exited:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		_ = p.signal(syscall.SIGQUIT) // the goroutines go to the log
 		<-p.exited
-		return &mistake{"a child did not end within 20 s of SIGTERM:\n" + p.logged()}
+		return &mistake{"a child did not end within a minute of SIGTERM:\n" + p.logged()}
 	}
 	if code := p.cmd.ProcessState.ExitCode(); code > 0 {
 		return &mistake{fmt.Sprintf("a child ended with %d at SIGTERM:\n%s", code, p.logged())}

@@ -35,7 +35,7 @@ func manager(t *testing.T) *net.UnixConn {
 // hears returns the next message.
 func hears(t *testing.T, conn *net.UnixConn) string {
 	t.Helper()
-	if err := conn.SetReadDeadline(time.Now().Add(10 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
 	space := make([]byte, 4096)
