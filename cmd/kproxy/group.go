@@ -12,7 +12,6 @@ import (
 func group(c *cobra.Command) *cobra.Command {
 	c.Flags().Bool("json", false, "write errors as JSON")
 	_ = c.Flags().MarkHidden("json") // fails only without the flag
-	c.SuggestionsMinimumDistance = 2
 	c.Args = func(c *cobra.Command, arguments []string) error {
 		if len(arguments) > 0 {
 			return noCommand(c, arguments[0])
@@ -29,6 +28,7 @@ func noCommand(c *cobra.Command, name string) error {
 	if c.HasParent() {
 		text += " in " + c.CommandPath()
 	}
+	c.SuggestionsMinimumDistance = (len(name) + 1) / 3 // all short words are alike
 	if near := c.SuggestionsFor(name); len(near) > 0 {
 		text += "; did you mean " + strings.Join(near, " or ") + "?"
 	}
