@@ -13,7 +13,7 @@ import (
 // they exist is looked at by TestCommands.
 var tooLong = []string{
 	"make test", "make race", "make test-matrix", "make regress", "make suites", "make chaos", "make speed", "make bench",
-	"make nightly", "make fuzz", "make cover", "make lint", "make build", "make demo", "make release", "make release-test", "make man",
+	"make bench-full", "make fuzz", "make cover", "make lint", "make build", "make demo", "make release", "make release-test", "make man",
 	"make postgres", "make packages", "make sbom", "make clean",
 }
 
