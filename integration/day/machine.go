@@ -85,23 +85,26 @@ func times(fields []string, first, last int) float64 {
 // memory is what a process has of its own and what of memory that it shares, in bytes.
 // Files that are mapped, as programs are, do not count.
 func memory(pid int) (anonymous, shared float64) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0, 0
-	}
-	for line := range strings.Lines(string(text)) {
-		name, value, _ := strings.Cut(line, ":")
-		switch name {
-		case "RssAnon":
-			anonymous = kilobytes(value)
-		case "RssShmem":
-			shared = kilobytes(value)
-		}
-	}
-	return anonymous, shared
+	sizes := status(pid)
+	return sizes["RssAnon"], sizes["RssShmem"]
 }
 
-func kilobytes(text string) float64 {
-	number, _ := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(text), " kB"), 64) // the kernel writes numbers
-	return number * 1024
+// peak is the most memory that a process ever had, mapped files included, in bytes.
+func peak(pid int) float64 { return status(pid)["VmHWM"] }
+
+// status are the sizes of /proc/PID/status, in bytes.
+func status(pid int) map[string]float64 {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	if err != nil {
+		return nil
+	}
+	sizes := map[string]float64{}
+	for line := range strings.Lines(string(text)) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if value, isSize := strings.CutSuffix(value, " kB"); isSize {
+			kilobytes, _ := strconv.ParseFloat(strings.TrimSpace(value), 64) // the kernel writes numbers
+			sizes[name] = 1024 * kilobytes
+		}
+	}
+	return sizes
 }

@@ -18,6 +18,8 @@ type result struct {
 	// release is there.
 	LoadSeconds    float64 `json:"loadSeconds"`
 	PublishSeconds float64 `json:"publishSeconds"`
+	// PeakBytes is the most memory that kproxy ever had, which is while it publishes.
+	PeakBytes float64 `json:"peakBytes"`
 	// PartSeconds is the length of each of Parts, which a day of 24 hours is divided into.
 	PartSeconds float64 `json:"partSeconds"`
 	// Whole is the whole day; Parts are the parts in their order. Keys are measures,
@@ -52,7 +54,8 @@ func (s *site) result(d *diary) result {
 			Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, PostgreSQL: s.server.Version().String(),
 			Go: runtime.Version(), Date: time.Now().UTC().Format(time.DateOnly),
 		},
-		LoadSeconds: s.loaded.Seconds(), PublishSeconds: s.published.Seconds(), PartSeconds: d.part.Seconds(),
+		LoadSeconds: s.loaded.Seconds(), PublishSeconds: s.published.Seconds(),
+		PeakBytes: peak(s.kproxy.cmd.Process.Pid), PartSeconds: d.part.Seconds(),
 		Whole: map[measure]summary{},
 	}
 	for _, m := range measures {
@@ -88,8 +91,8 @@ func (r result) wrong() []error {
 
 // print writes the whole day as a table in Markdown.
 func (r result) print(out io.Writer) {
-	fmt.Fprintf(out, "%d patients, %g minutes, %d dashboards; %d cores, PostgreSQL %s, %s. Loaded in %.0f s, published in %.0f s.\n\n",
-		r.Options.Patients, r.Options.Minutes, r.Options.Dashboards, r.Machine.Cores, r.Machine.PostgreSQL, r.Machine.Go, r.LoadSeconds, r.PublishSeconds)
+	fmt.Fprintf(out, "%d patients, %g minutes, %d dashboards; %d cores, PostgreSQL %s, %s. Loaded in %.0f s, published in %.0f s with at most %s bytes of kproxy.\n\n",
+		r.Options.Patients, r.Options.Minutes, r.Options.Dashboards, r.Machine.Cores, r.Machine.PostgreSQL, r.Machine.Go, r.LoadSeconds, r.PublishSeconds, short(r.PeakBytes))
 	fmt.Fprintf(out, "| %-18s | %9s | %12s | %12s | %12s | %12s |\n| --- | ---: | ---: | ---: | ---: | ---: |\n", "", "n", "mean", "p50", "p99", "max")
 	for _, m := range measures {
 		v := r.Whole[m]
