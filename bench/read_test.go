@@ -1,12 +1,14 @@
 package main
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kproxy/kproxy/bench/result"
 )
@@ -143,5 +145,20 @@ func TestFlagsOfBench(t *testing.T) {
 	}
 	if o, err := parse([]string{"-full", "-only", "proxy,sync"}); err != nil || o.size != full || len(o.only) != 2 {
 		t.Errorf("%+v, %v", o, err)
+	}
+}
+
+// An interrupt reaches what a command has started, and is no figure.
+func TestInterruptedCommandsEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	s := step{words: []string{"sh", "-c", "sh -c 'sleep 50'; true"}, read: readFigures}
+	if _, _, err := s.run(ctx); err == nil {
+		t.Error("an interrupted command was taken for one that ended")
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it ended after %v", took)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/kproxy/kproxy/bench/host"
@@ -132,8 +133,10 @@ func (s step) run(ctx context.Context) (result.Command, []result.Figure, error) 
 		words[i] = strings.ReplaceAll(word, outputFile, file)
 	}
 	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	// An interrupted command ends the servers that it has started.
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	// All of an interrupted command's processes are told, as by a terminal: go waits for
+	// the program that it has started, and that one ends its servers.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGINT) }
 	cmd.WaitDelay = time.Minute
 	var printed, complaints bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &printed, &complaints
