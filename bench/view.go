@@ -62,7 +62,7 @@ func (v view) write(to *strings.Builder, s *result.Section) {
 		fmt.Fprintf(to, "| %s ", parameter)
 	}
 	for _, c := range columns {
-		fmt.Fprintf(to, "| %s ", heading(c, units[c.name]))
+		fmt.Fprintf(to, "| %s ", v.heading(c, units[c.name]))
 	}
 	fmt.Fprintf(to, "|\n%s|\n", strings.Repeat("| --- ", len(v.by))+strings.Repeat("| ---: ", len(columns)))
 	for _, row := range rows {
@@ -138,13 +138,16 @@ func has(f result.Figure, parameters map[string]string) bool {
 	return true
 }
 
-func heading(c column, unit string) string {
+// heading leaves out what the names of all figures begin with, up to a dash: lookup-p50
+// stands below "One row".
+func (v view) heading(c column, unit string) string {
 	if c.value != "" {
 		return number(valueOf(c))
 	}
 	name := c.name
-	if _, after, found := strings.Cut(name, "-"); found && !strings.Contains(after, "-") {
-		name = after // lookup-p50 stands below "One row"
+	before, after, found := strings.Cut(name, "-")
+	if found && !slices.ContainsFunc(v.names, func(other string) bool { return !strings.HasPrefix(other, before+"-") }) {
+		name = after
 	}
 	if c.to != "" {
 		return fmt.Sprintf("%s: %s by %s", name, c.way, c.to)
