@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	gosync "sync"
+	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -24,33 +26,139 @@ func (s *immediate) loadPacked(ctx context.Context, conn *pgconn.PgConn, progres
 	return s.loadSeats(ctx, conn)
 }
 
-// loadStored takes the records, with what is published of them as it is.
+// loadStored takes the records, with what is published of them as it is: one goroutine
+// cuts rows, one hands records to the partition, and one takes what is held beside it.
 func (s *immediate) loadStored(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
-	t, part := s.t, s.t.parts[0]
+	t := s.t
 	columns, list, wide := t.heldColumns()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	width, spare := 2+len(columns), make(chan *rowBatch, 2*spoolAhead)
+	spools := []*spool{newSpool(width, s.recordTaker(columns, progress), spare), newSpool(width, s.besideTaker(columns), spare)}
+	var running gosync.WaitGroup
+	for _, to := range spools {
+		running.Go(func() {
+			if to.failure = guard(t.logger, to.run); to.failure != nil {
+				cancel() // the rest is in vain
+			}
+		})
+	}
+	batch := &rowBatch{}
+	handOver := func() error {
+		batch.takers.Store(int32(len(spools)))
+		for _, to := range spools {
+			select {
+			case to.batches <- batch:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		select {
+		case batch = <-spare:
+			batch.values = batch.values[:0]
+		default:
+			batch = &rowBatch{}
+		}
+		return nil
+	}
+	err := copyOut(ctx, conn, width, func(values []value) error {
+		if batch.values = append(batch.values, values...); len(batch.values) < spoolRows*width {
+			return nil
+		}
+		return handOver()
+	}, fmt.Sprintf("SELECT %s, %s, %s FROM %s", recordColumn, wide, list, t.recordsTable()))
+	if err == nil {
+		err = handOver()
+	}
+	for _, to := range spools {
+		close(to.batches)
+	}
+	running.Wait()
+	return firstCause([]error{spools[0].failure, spools[1].failure, err})
+}
+
+// recordTaker hands rows to the partition, which gives them slots in their order.
+func (s *immediate) recordTaker(columns []int, progress func(done int)) func([]value) error {
+	t, part := s.t, s.t.parts[0]
 	row, one, taken := make([]value, len(t.columns)), make([]incremental.Record, 1), t.newCoded()
 	read := 0
-	return copyOut(ctx, conn, 2+len(columns), func(values []value) error {
+	return func(values []value) error {
 		record, err := storedID(values[0])
 		if err != nil {
 			return err
 		}
 		spread(row, columns, values[2:])
-		id := incremental.RecordID(record)
-		t.keys.add(t.keyOf(row), id)
 		t.encodeInto(&taken, row, nil)
-		one[0] = part.record(id, taken)
+		one[0] = part.record(incremental.RecordID(record), taken)
 		if err := part.partition.Load(0, one); err != nil {
 			return internal(err)
-		}
-		if values[1].text != "t" {
-			t.copies.note(t.slotOf(id), row)
 		}
 		if read++; read%progressRows == 0 {
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, %s, %s FROM %s", recordColumn, wide, list, t.recordsTable()))
+	}
+}
+
+// besideTaker takes the keys of rows, and what is copied of them into the slots that their
+// records get.
+func (s *immediate) besideTaker(columns []int) func([]value) error {
+	t := s.t
+	row, slot := make([]value, len(t.columns)), int32(-1)
+	return func(values []value) error {
+		record, err := storedID(values[0])
+		if err != nil {
+			return err
+		}
+		slot++
+		spread(row, columns, values[2:])
+		t.keys.add(t.keyOf(row), incremental.RecordID(record))
+		if values[1].text != "t" {
+			t.copies.note(slot, row)
+		}
+		return nil
+	}
+}
+
+// rowBatch are rows behind each other, which are used again when all have taken them.
+type rowBatch struct {
+	values []value
+	takers atomic.Int32 // who have not
+}
+
+// spool takes rows on a goroutine of its own.
+type spool struct {
+	width   int // columns of a row
+	take    func(row []value) error
+	batches chan *rowBatch
+	spare   chan<- *rowBatch
+	failure error
+}
+
+const (
+	spoolRows  = 256 // of a batch
+	spoolAhead = 16  // batches that may wait
+)
+
+func newSpool(width int, take func(row []value) error, spare chan<- *rowBatch) *spool {
+	return &spool{width: width, take: take, batches: make(chan *rowBatch, spoolAhead), spare: spare}
+}
+
+func (s *spool) run() error {
+	for batch := range s.batches {
+		for row := range slices.Chunk(batch.values, s.width) {
+			if err := s.take(row); err != nil {
+				return err
+			}
+		}
+		if batch.takers.Add(-1) == 0 {
+			select {
+			case s.spare <- batch:
+			default:
+			}
+		}
+	}
+	return nil
 }
 
 // loadSeats takes the classes.

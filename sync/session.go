@@ -152,7 +152,7 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 			ses.close()
 			return nil, &StopError{What: err.Error(), Fix: fixPolicy}
 		}
-		t.now = s.Now
+		t.now, t.logger = s.Now, s.Logger
 		ses.policy = append(ses.policy, t)
 	}
 	return ses, nil

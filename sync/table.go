@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"hash/maphash"
+	"log/slog"
 	"math"
 	"slices"
 	"strconv"
@@ -51,6 +52,7 @@ type table struct {
 	keyRoom    [2][]byte // for the keys of the old and the new row
 	copies     *copies   // nil where members are written inside the server
 	now        func() time.Time
+	logger     *slog.Logger
 
 	changed   bool // since the store was last written
 	rows      int  // in pending and deleted
@@ -73,7 +75,7 @@ type pendingRow struct {
 }
 
 func newTable(p catalog.Publication) (*table, error) {
-	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow), persons: privacy.NewDictionary(), now: time.Now}
+	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow), persons: privacy.NewDictionary(), now: time.Now, logger: slog.New(slog.DiscardHandler)}
 	t.layOut()
 	var err error
 	if t.digest, err = digest(p, t.columns); err != nil {

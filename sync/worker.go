@@ -120,7 +120,7 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
-	t.now, n.table = w.Now, t
+	t.now, t.logger, n.table = w.Now, w.Logger, t
 	snapshot, err := w.takeSnapshot(ctx)
 	if err != nil {
 		return err
