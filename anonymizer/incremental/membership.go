@@ -74,7 +74,7 @@ func (p *Partition) include(extents []extent, slot int32) {
 func (p *Partition) move(slot int32) { p.moveFrom(slot, p.classOf(slot)) }
 
 func (p *Partition) moveFrom(slot int32, class ClassID) {
-	if p.records.moved.set(slot) {
+	if !p.untold && p.records.moved.set(slot) {
 		p.moved = append(p.moved, move{slot, class})
 	}
 }

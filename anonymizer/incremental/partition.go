@@ -64,6 +64,9 @@ type Options struct {
 	// Look gives what readers see of a class by what is published for it, where
 	// that is not all: classes with the same look are one to them. Nil means all.
 	Look func([]hierarchy.Generalization) string
+	// Untold says that nobody wants to know which records have moved: Changes.Moved is
+	// empty, which saves the memory for all of them where they are divided once.
+	Untold bool
 	// Progress is told how many of the records that Settle divides together have found
 	// a class.
 	Progress func(done, total int)
@@ -78,6 +81,7 @@ type Partition struct {
 	method      anonymizer.Method
 	seed        uint64
 	subjects    bool
+	untold      bool
 	progress    func(done, total int)
 	sizes       bool // the constraints look at nothing but numbers of records
 	nextClass   ClassID
@@ -114,6 +118,7 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 		seed:        o.Seed,
 		progress:    o.Progress,
 		subjects:    o.Subjects,
+		untold:      o.Untold,
 		sizes:       onlySizes(constraints, o.Subjects),
 		nextClass:   max(1, o.FirstClass),
 		scanLimit:   defaultScanLimit,

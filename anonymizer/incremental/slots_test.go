@@ -11,8 +11,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
-// seatedCase is a settled partition, and an empty one of its kind.
-func seatedCase(t *testing.T) (settled, empty *incremental.Partition, records []incremental.Record) {
+// seatedCase is a settled partition, and what makes empty ones of its kind.
+func seatedCase(t *testing.T) (settled *incremental.Partition, empty func(incremental.Options) *incremental.Partition, records []incremental.Record) {
 	t.Helper()
 	shape := workload.Shape{Attributes: 3, Distinct: 30, Nulls: 0.05, Sensitive: 5}
 	m := newModel(t, 7, shape, constraintSets(3, shape))
@@ -27,7 +27,9 @@ func seatedCase(t *testing.T) (settled, empty *incremental.Partition, records []
 			records = append(records, r)
 		}
 	}
-	empty = incremental.New(m.data.Attributes, constraintSets(3, shape), partition.RoundedPartition{}, incremental.Options{})
+	empty = func(o incremental.Options) *incremental.Partition {
+		return incremental.New(m.data.Attributes, constraintSets(3, shape), partition.RoundedPartition{}, o)
+	}
 	return settled, empty, records
 }
 
@@ -35,7 +37,8 @@ func seatedCase(t *testing.T) (settled, empty *incremental.Partition, records []
 // pieces, stand where one stands that was loaded class by class.
 func TestSeating(t *testing.T) {
 	t.Parallel()
-	settled, p, records := seatedCase(t)
+	settled, empty, records := seatedCase(t)
+	p := empty(incremental.Options{})
 	var alone incremental.RecordID // withheld in the store
 	for _, r := range records {
 		if err := p.Load(0, []incremental.Record{r}); err != nil {
@@ -107,5 +110,27 @@ func TestSeatingRefuses(t *testing.T) {
 	}
 	if seating.Seat(0, []incremental.RecordID{2}) == nil || seating.Seat(-1, nil) == nil {
 		t.Error("a class that there cannot be is taken")
+	}
+}
+
+// TestUntold has a partition that does not tell who moved make the same classes.
+func TestUntold(t *testing.T) {
+	t.Parallel()
+	_, empty, records := seatedCase(t)
+	told, untold := empty(incremental.Options{}), empty(incremental.Options{Untold: true})
+	for _, p := range []*incremental.Partition{told, untold} {
+		for _, r := range records {
+			if err := p.Insert(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if want, got := told.Settle(), untold.Settle(); len(got.Moved) > 0 || !slices.Equal(got.Rewrite, want.Rewrite) {
+		t.Errorf("%d moved, classes %v, want %v", len(got.Moved), got.Rewrite, want.Rewrite)
+	}
+	for _, r := range records {
+		if untold.ClassOf(r.ID) != told.ClassOf(r.ID) {
+			t.Errorf("record %d is in class %d, want %d", r.ID, untold.ClassOf(r.ID), told.ClassOf(r.ID))
+		}
 	}
 }

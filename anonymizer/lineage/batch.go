@@ -125,7 +125,9 @@ func (l *Lineage) withhold(h *held) {
 // together are too few for one, or violate the constraints.
 func (l *Lineage) divide(ctx context.Context, batch []*held) ([][]*held, error) {
 	crowds := append(privacy.ConstraintSet{privacy.KAnonymity{K: l.options.Crowd * l.k}}, l.constraints...)
-	p := incremental.New(l.attributes, crowds, l.method, incremental.Options{Seed: l.options.Seed, Subjects: l.options.Subjects, Progress: l.options.Progress})
+	p := incremental.New(l.attributes, crowds, l.method, incremental.Options{
+		Seed: l.options.Seed, Subjects: l.options.Subjects, Untold: true, Progress: l.options.Progress,
+	})
 	for _, h := range batch {
 		if err := p.Insert(h.record.Record); err != nil {
 			return nil, fmt.Errorf("laying out the records: %w", err)
