@@ -144,6 +144,12 @@ func (s *site) serve(ctx context.Context) error {
 	if s.kproxy, err = launch(s.command("serve"), s.path("kproxy.log")); err != nil {
 		return err
 	}
+	return s.awaitRelease(ctx)
+}
+
+// awaitRelease waits until there is a release that clients can read, as long as kproxy
+// lives.
+func (s *site) awaitRelease(ctx context.Context) error {
 	admin, err := pgx.Connect(ctx, s.admin)
 	if err != nil {
 		return err
@@ -152,8 +158,11 @@ func (s *site) serve(ctx context.Context) error {
 	const shown = "SELECT generation FROM kproxy_store.generation WHERE table_name = 'patients' AND shows IS NULL AND halted IS NULL AND lsn IS NOT NULL"
 	for {
 		err := admin.QueryRow(ctx, shown).Scan(&s.generation)
-		if err == nil {
+		if err == nil && s.isRead(ctx) {
 			return nil
+		}
+		if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+			return fmt.Errorf("waiting for the release: %w", err)
 		}
 		select {
 		case <-ctx.Done():
@@ -162,10 +171,18 @@ func (s *site) serve(ctx context.Context) error {
 			return fmt.Errorf("kproxy ended:\n%s", s.kproxy.said())
 		case <-time.After(100 * time.Millisecond):
 		}
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return fmt.Errorf("waiting for the release: %w", err)
-		}
 	}
+}
+
+// isRead says whether a client is shown a row.
+func (s *site) isRead(ctx context.Context) bool {
+	conn, err := s.connect(ctx)
+	if err != nil {
+		return false
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	var row int
+	return conn.QueryRow(ctx, "SELECT 1 FROM patients LIMIT 1").Scan(&row) == nil
 }
 
 // command is one of kproxy's, with the site's configuration.
