@@ -58,7 +58,7 @@ func TestHelpers(t *testing.T) {
 // of what there is not.
 func testHelperNotices(t *testing.T, s *site) {
 	for command, want := range map[string]string{
-		"SELECT count(*) FROM kproxy.describe('patiens')":                                                    `NOTICE:  no table "patiens" is published`,
+		"SELECT count(*) FROM kproxy.describe('patient')":                                                    `NOTICE:  no table "patient" is published`,
 		"SELECT count(*) FROM kproxy.describe('secrets')":                                                    `NOTICE:  no table "secrets" is published`,
 		"SELECT count(*) FROM kproxy.labels('patients', 'occupaton')":                                        `no column "occupaton" with a taxonomy or an order is published in a table "patients"`,
 		"SELECT count(*) FROM kproxy.labels('patients', 'name', 'Ann')":                                      `no column "name" with a taxonomy`,
