@@ -106,10 +106,14 @@ func trim(ctx context.Context, conn *pgx.Conn, relation string, name catalog.Nam
 	return nil
 }
 
-// lastProofs reads the last proof of each table; none where nothing was ever kept.
+// lastProofs reads the last proof of each table; none where nothing was ever kept. A table
+// that was taken out and put back can have a generation of the same number as before: what
+// was proved of that one is no proof of this.
 func lastProofs(ctx context.Context, on querier) (map[catalog.Name]Proof, error) {
-	rows, err := on.Query(ctx, `SELECT DISTINCT ON (table_schema, table_name) table_schema, table_name, at, passed, report
-		FROM kproxy_store.proof ORDER BY table_schema, table_name, id DESC`)
+	rows, err := on.Query(ctx, `SELECT DISTINCT ON (p.table_schema, p.table_name) p.table_schema, p.table_name, p.at, p.passed, p.report
+		FROM kproxy_store.proof p LEFT JOIN kproxy_store.generation g USING (table_schema, table_name)
+		WHERE g.generation IS DISTINCT FROM (p.report ->> 'generation')::bigint OR p.at >= g.created_at
+		ORDER BY p.table_schema, p.table_name, p.id DESC`)
 	proofs := make(map[catalog.Name]Proof)
 	if missingStore(err) {
 		return proofs, nil
