@@ -156,3 +156,18 @@ func TestPackedIsHidden(t *testing.T) {
 		}
 	}
 }
+
+// TestPackedStoreIsIncomplete has a start halt the table where a packed row tells of a
+// record that is not stored.
+func TestPackedStoreIsIncomplete(t *testing.T) {
+	t.Parallel()
+	b := newHeldBench(t)
+	b.writeStrange(1)
+	_, stop := b.run()
+	if err := stop(); err != nil {
+		t.Fatal(err)
+	}
+	b.exec(fmt.Sprintf("DELETE FROM kproxy_store.stored_%d WHERE kproxy_record = 3", b.generationOf("letters")))
+	l := b.start()
+	l.eventually("the table is halted", func() bool { return l.Status().Tables[publicTable("letters")].State == Halted })
+}
