@@ -163,7 +163,7 @@ func TestClaims(t *testing.T) {
 		if c.number == 0 {
 			continue
 		}
-		value, found := c.value(measured)
+		value, _, found := c.value(measured)
 		if !found {
 			t.Errorf("%s: %q was not measured", c.page, c.quote)
 		} else if value < c.number*(1-c.within) || value > c.number*(1+c.within) {

@@ -36,30 +36,30 @@ func writeClaims(page *strings.Builder, measured map[string]*result.Section) {
 			by = "`" + by + "`"
 		}
 		here := ""
-		if value, found := c.value(measured); found {
-			here = number(value)
+		if value, unit, found := c.value(measured); found {
+			here = strings.TrimSpace(number(value) + " " + unit)
 		}
 		fmt.Fprintf(page, "| %s | %s | %s | %s |\n", c.page, strings.Trim(strings.ReplaceAll(c.quote, "|", " "), " "), by, here)
 	}
 	page.WriteString("\n")
 }
 
-// value is what was measured of the claim.
-func (c claim) value(measured map[string]*result.Section) (float64, bool) {
+// value is what was measured of the claim; a ratio has no unit.
+func (c claim) value(measured map[string]*result.Section) (value float64, unit string, found bool) {
 	s := measured[c.section]
 	if s == nil || c.name == "" {
-		return 0, false
+		return 0, "", false
 	}
 	f, found := s.Find(c.name, c.way, c.where)
 	if !found || c.against == "" {
-		return f.Median, found
+		return f.Median, f.Unit, found
 	}
 	for _, r := range f.Against {
 		if r.Way == c.against {
-			return r.Median, true
+			return r.Median, "", true
 		}
 	}
-	return 0, false
+	return 0, "", false
 }
 
 // claims are those of all pages. What README.md claims is compared.
@@ -82,4 +82,5 @@ var claims = []claim{
 	{page: "sync/DESIGN.md", quote: "Processor time for each change in microseconds", section: "sync", name: "apply-cpu", way: "kproxy", where: map[string]string{"transaction": "1000"}},
 	{page: "sync/DESIGN.md", quote: "peaks at 367 bytes of heap a row", command: "go test ./sync -run '^$' -bench OneTransaction -benchtime 1x -timeout 30m"},
 	{page: "sync/DESIGN.md", quote: "| scan, grouped by quasi-identifiers |", command: "go test ./sync -run '^$' -bench Layout"},
+	{page: "docs/scale.md", quote: "| memory of kproxy, held a record |", section: "sync", name: "scale", way: "kproxy", where: map[string]string{"what": "held-B/row"}},
 }

@@ -72,11 +72,27 @@ func (o options) writeSection(page *strings.Builder, s section, measured *result
 		}
 	}
 	page.WriteString("\n")
+	writeBusy(page, measured)
 	for _, v := range s.views {
 		v.write(page, measured)
 	}
 	writeMachine(page, measured)
 	return nil
+}
+
+// busy is the share of the machine from which on what others took spoils times and rates.
+const busy = 0.15
+
+// writeBusy warns of figures that were measured on a machine that others used.
+func writeBusy(page *strings.Builder, s *result.Section) {
+	most := 0.0
+	for _, c := range s.Commands {
+		most = max(most, c.Others)
+	}
+	if most > busy {
+		fmt.Fprintf(page, "**Busy:** other processes took up to %.0f %% of the machine. Times, rates and their ratios of this\n"+
+			"section say nothing; memory, bytes, losses and counts hold, and processor times within a factor.\n\n", 100*most)
+	}
 }
 
 // writeMachine tells what the section was measured on and with.

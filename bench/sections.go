@@ -85,7 +85,7 @@ var maintained = section{
 	text: `Changes are inserts, deletes and modifications in equal parts, of eight attributes at k = 5, settled 2,000
 at a time; one goroutine, no database. Processor time is what one change takes. Guarded updates keep a lineage, of
 which each change settles. The drift is loss by that of a release made afresh; what it means, and other mixtures of
-changes, is in [drift.md](drift.md).`,
+changes, is in [drift.md](drift.md), with the figures.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		changes := map[string]named{
@@ -117,7 +117,6 @@ changes, is in [drift.md](drift.md).`,
 	views: []view{
 		{title: "Immediate updates", names: []string{"changes-rate", "changes-cpu", "changes-memory"}, by: []string{"case", "records", "group"}},
 		{title: "Guarded updates", names: []string{"lineage-time", "lineage-memory"}, by: []string{"records"}},
-		{title: "Drift", names: []string{"drift-loss", "drift"}, by: []string{"method", "k", "operations"}},
 	},
 	charts: []picture{
 		{

@@ -72,7 +72,7 @@ var proxying = section{
 where it is installed, Pgpool-II: clients, proxy and server share the machine. A client of kproxy asks the protected
 table, all others send what kproxy makes of it. Each text of the simple protocol is a new one. p50 and p99 are of a
 transaction; CPU is the proxy's processor time for one. [speed.md](speed.md) describes the method, and what bounds it.`,
-	rounds: map[size]int{tiny: 1, small: 5, full: 7},
+	rounds: map[size]int{tiny: 1, small: 4, full: 7},
 	steps: func(p plan) []step {
 		speed := func(flags ...string) step {
 			words := []string{"go", "run", "./integration/speed", "-kproxy", "kproxy=" + p.tools.kproxy, "-rounds", strconv.Itoa(p.rounds), "-json", outputFile}
