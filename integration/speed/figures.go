@@ -7,8 +7,7 @@ import (
 	"github.com/kproxy/kproxy/bench/result"
 )
 
-// note keeps a figure for the file. A direct connection has no proxy that could take
-// processor time.
+// note keeps a figure for the file.
 func (b *bench) note(name string, w *way, parameters map[string]string, unit string, rounds []float64) {
 	if len(rounds) > 0 {
 		b.figures = append(b.figures, result.New(name, w.name, maps.Clone(parameters), unit, rounds...))
@@ -22,8 +21,13 @@ func (b *bench) noteSeries(name string, w *way, parameters map[string]string, go
 	b.note(name+"-mean", w, parameters, "ms", got.column(w, meanOf))
 	b.note(name+"-p50", w, parameters, "ms", got.column(w, medianOf))
 	b.note(name+"-p99", w, parameters, "ms", got.column(w, worstOf))
+	b.noteCPU(name+"-cpu", w, parameters, "µs", got.column(w, processorOf))
+}
+
+// noteCPU keeps processor times of a proxy, which a direct connection has none of.
+func (b *bench) noteCPU(name string, w *way, parameters map[string]string, unit string, rounds []float64) {
 	if w.process != nil {
-		b.note(name+"-cpu", w, parameters, "µs", got.column(w, processorOf))
+		b.note(name, w, parameters, unit, rounds)
 	}
 }
 

@@ -25,7 +25,7 @@ func logins(ctx context.Context, b *bench) error {
 			for _, w := range ways {
 				means := got.column(w, meanOf)
 				b.note("login-time", w, parameters, "ms", means)
-				b.note("login-cpu", w, parameters, "µs", got.column(w, processorOf))
+				b.noteCPU("login-cpu", w, parameters, "µs", got.column(w, processorOf))
 				t.add(strconv.FormatBool(tls), strconv.Itoa(clients), w.name,
 					fmt.Sprintf("%.0f", median(got.column(w, rateOf))), compare(means, bouncer).String(),
 					fmt.Sprintf("%.2f", median(means)), fmt.Sprintf("%.0f", median(got.column(w, processorOf))))

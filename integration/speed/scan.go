@@ -43,7 +43,7 @@ func scans(ctx context.Context, b *bench) error {
 		parameters := map[string]string{"statement": statement.name, "records": strconv.FormatInt(b.site.published, 10)}
 		for _, w := range b.ways {
 			b.note("scan-time", w, parameters, "s", spent[w])
-			b.note("scan-cpu", w, parameters, "s", processors[w])
+			b.noteCPU("scan-cpu", w, parameters, "s", processors[w])
 			t.add(statement.name, w.name, fmt.Sprintf("%.2f", median(spent[w])), fmt.Sprintf("%.0f", median(rates[w])),
 				compare(rates[w], rates[b.named(direct)]).String(), compare(rates[w], rates[b.named(peer)]).String(),
 				fmt.Sprintf("%.2f", median(processors[w])))
