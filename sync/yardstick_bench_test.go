@@ -102,10 +102,10 @@ func BenchmarkYardstickLag(b *testing.B) {
 		var theirs, ours []time.Duration
 		for b.Loop() {
 			a.exec(a.copy, "ALTER SUBSCRIPTION yardstick ENABLE")
-			theirs = append(theirs, a.lagOf(rate, lasts, a.copy, "SELECT max(remote_lsn) >= '%s'::pg_lsn FROM pg_replication_origin_status")...)
+			theirs = append(theirs, a.lagOf(rate, lasts, a.copy, "SELECT coalesce(max(remote_lsn), '0/0') >= '%s'::pg_lsn FROM pg_replication_origin_status")...)
 			a.stopSubscription()
 			_, stop := a.run()
-			ours = append(ours, a.lagOf(rate, lasts, a.source, "SELECT max(lsn) >= '%s'::pg_lsn FROM kproxy_store.position")...)
+			ours = append(ours, a.lagOf(rate, lasts, a.source, "SELECT coalesce(max(lsn), '0/0') >= '%s'::pg_lsn FROM kproxy_store.position")...)
 			stop()
 		}
 		for name, lags := range map[string][]time.Duration{"subscription": theirs, "kproxy": ours} {
