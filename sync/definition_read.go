@@ -135,20 +135,29 @@ func (t *table) errDifferent(what string) error {
 }
 
 // errRewritten means that the snapshot does not show what the table held then.
-var errRewritten = errors.New("the table was truncated or rewritten since the snapshot was taken")
+var errRewritten = errors.New("the table was truncated or rewritten, or its partitions have changed, since the snapshot was taken")
+
+// rewrittenQuery compares the snapshot's catalogs with pg_relation_filenode and
+// pg_partition_tree, which look at the present ones. PostgreSQL 13 has no inhdetachpending.
+const rewrittenQuery = `WITH RECURSIVE tree(oid) AS (
+		SELECT $1::oid UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid
+		WHERE NOT coalesce((to_jsonb(i)->>'inhdetachpending')::boolean, false))
+	SELECT coalesce(bool_or(c.relkind = 'r' AND c.relfilenode IS DISTINCT FROM pg_catalog.pg_relation_filenode(c.oid::regclass)), false)
+		OR bool_or(c.relkind = 'p') AND array_agg(t.oid ORDER BY t.oid) IS DISTINCT FROM
+			(SELECT array_agg(p.relid::oid ORDER BY p.relid::oid) FROM pg_catalog.pg_partition_tree($1::oid::regclass) p)
+	FROM tree t JOIN pg_catalog.pg_class c ON c.oid = t.oid`
 
 // lockSource keeps the table as it is for the transaction, and makes sure that the
 // snapshot shows its rows: TRUNCATE and rewrites do not wait for snapshots, and an older
-// one finds the table empty (PostgreSQL, "Caveats" of concurrency control).
+// one finds the table empty (PostgreSQL, "Caveats" of concurrency control). Queries read
+// the partitions that there are now, definitions are those of the snapshot: both must name
+// the same ones, but for those that are being detached concurrently, which neither reads.
 func (t *table) lockSource(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE"); err != nil {
 		return fmt.Errorf("locking %s against changes of its definition: %w", t.name(), err)
 	}
 	var rewritten bool
-	err := tx.QueryRow(ctx, `WITH RECURSIVE tree(oid) AS (
-			SELECT $1::oid UNION ALL SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid)
-		SELECT coalesce(bool_or(c.relfilenode IS DISTINCT FROM pg_catalog.pg_relation_filenode(c.oid::regclass)), false)
-		FROM tree t JOIN pg_catalog.pg_class c ON c.oid = t.oid WHERE c.relkind = 'r'`, uint32(t.publication.Relation.OID)).Scan(&rewritten)
+	err := tx.QueryRow(ctx, rewrittenQuery, uint32(t.publication.Relation.OID)).Scan(&rewritten)
 	if err != nil {
 		return fmt.Errorf("looking whether %s was rewritten: %w", t.name(), err)
 	}

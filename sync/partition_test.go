@@ -1,7 +1,10 @@
 package sync
 
 import (
+	"errors"
 	"testing"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -43,5 +46,41 @@ func TestPartitionsAreNoticed(t *testing.T) {
 			return same && s.Status().Tables[visits].State == Published && !s.Status().Tables[visits].Preparing
 		})
 		b.checkStore(s)
+	}
+}
+
+// TestPartitionsChangeBehindASnapshot attaches and detaches a partition after a snapshot
+// was taken: what is read then is not what the snapshot's catalogs tell.
+func TestPartitionsChangeBehindASnapshot(t *testing.T) {
+	t.Parallel()
+	b := &bench{t: t, dsn: pgtest.Database(t, pgtest.Shared(t))}
+	b.source = b.connect()
+	b.script(`CREATE TABLE visits (id int, age int, PRIMARY KEY (id)) PARTITION BY RANGE (id);
+		CREATE TABLE low PARTITION OF visits FOR VALUES FROM (0) TO (100);
+		CREATE TABLE high (LIKE visits INCLUDING ALL)`)
+	visits := &table{publication: catalog.Publication{
+		Policy:   catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "visits"}},
+		Relation: catalog.Relation{OID: catalog.OID(scanned[uint32](b, "SELECT 'visits'::regclass::oid")), Kind: catalog.KindPartitionedTable},
+	}}
+	reader := b.connect()
+	for _, step := range []string{"ALTER TABLE visits ATTACH PARTITION high FOR VALUES FROM (100) TO (200)", "ALTER TABLE visits DETACH PARTITION high"} {
+		look := func(meanwhile func()) error {
+			tx, err := reader.BeginTx(t.Context(), pgx.TxOptions{IsoLevel: pgx.RepeatableRead})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tx.Rollback(t.Context()) //nolint:errcheck // it has only read
+			if _, err := tx.Exec(t.Context(), "SELECT 1"); err != nil {
+				t.Fatal(err)
+			}
+			meanwhile()
+			return visits.lockSource(t.Context(), tx)
+		}
+		if err := look(func() { b.script(step) }); !errors.Is(err, errRewritten) {
+			t.Errorf("%s behind a snapshot: %v", step, err)
+		}
+		if err := look(func() {}); err != nil {
+			t.Errorf("after %s: %v", step, err)
+		}
 	}
 }
