@@ -87,7 +87,7 @@ pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
 	folder=$$(integration/suites/source.sh .regress) && \
 		$(GO) test ./integration/suites -count 1 -timeout 25m -v -run TestPipelines -suites.libpq "$$folder"
 
-bi: compiler postgres ## have Cube, Evidence and LibreOffice work through kproxy (npm fetches 800 MB the first time)
+bi: compiler postgres ## have Cube, Evidence, LibreOffice and R work through kproxy (npm fetches 800 MB the first time)
 	$(GO) test ./integration/bi -count 1 -timeout 25m -v -bi.all $(ARGS)
 
 speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
