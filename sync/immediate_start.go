@@ -167,10 +167,28 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 // copyOut reads the rows of a query in text form.
 func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]value) error, query string) error {
 	reader := &copyReader{columns: columns, row: row}
-	if _, err := conn.CopyTo(ctx, reader, "COPY ("+query+") TO STDOUT"); err != nil {
+	into := &patient{reader: reader}
+	if _, err := conn.CopyTo(ctx, into, "COPY ("+query+") TO STDOUT"); err != nil {
 		return err
 	}
+	if into.failure != nil {
+		return into.failure
+	}
 	return reader.Close()
+}
+
+// patient takes the rest of what a reader has refused: a COPY that is broken off ends its
+// connection, on which the table has to be halted, and others go on.
+type patient struct {
+	reader  *copyReader
+	failure error
+}
+
+func (p *patient) Write(piece []byte) (int, error) {
+	if p.failure == nil {
+		_, p.failure = p.reader.Write(piece)
+	}
+	return len(piece), nil
 }
 
 // storedID is a number of the store, 0 for NULL.

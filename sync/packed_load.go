@@ -31,7 +31,7 @@ func (s *immediate) loadPacked(ctx context.Context, conn *pgconn.PgConn, progres
 func (s *immediate) loadStored(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
 	t := s.t
 	columns, list, wide := t.heldColumns()
-	ctx, cancel := context.WithCancel(ctx)
+	taking, cancel := context.WithCancel(ctx) // apart, as what ends copyOut's context ends the connection
 	defer cancel()
 	width, spare := 2+len(columns), make(chan *rowBatch, 2*spoolAhead)
 	spools := []*spool{newSpool(width, s.recordTaker(columns, progress), spare), newSpool(width, s.besideTaker(columns), spare)}
@@ -49,8 +49,8 @@ func (s *immediate) loadStored(ctx context.Context, conn *pgconn.PgConn, progres
 		for _, to := range spools {
 			select {
 			case to.batches <- batch:
-			case <-ctx.Done():
-				return ctx.Err()
+			case <-taking.Done():
+				return taking.Err()
 			}
 		}
 		select {

@@ -170,4 +170,7 @@ func TestPackedStoreIsIncomplete(t *testing.T) {
 	b.exec(fmt.Sprintf("DELETE FROM kproxy_store.stored_%d WHERE kproxy_record = 3", b.generationOf("letters")))
 	l := b.start()
 	l.eventually("the table is halted", func() bool { return l.Status().Tables[publicTable("letters")].State == Halted })
+	l.eventually("the store tells so, and the stream goes on", func() bool {
+		return scanned[bool](b, "SELECT bool_and(halted IS NOT NULL AND lsn = '0/0') FROM kproxy_store.generation") && l.Status().State == Streaming
+	})
 }
