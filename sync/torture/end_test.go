@@ -12,7 +12,7 @@ import (
 
 // caughtUp waits until every table has everything that was committed.
 func (r *run) caughtUp(ctx context.Context) error {
-	end := &comparer{bench: r.bench}
+	end := &comparer{bench: r.bench, logged: r.logged}
 	defer end.close(context.WithoutCancel(ctx))
 	target := pglogrepl.LSN(0)
 	const patience = 60 * time.Second

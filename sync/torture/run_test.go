@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -94,7 +96,7 @@ func (r *run) whole(ctx context.Context) error {
 		r.note("clock jumps")
 	}
 	stop := make(chan struct{})
-	compare := &comparer{bench: r.bench}
+	compare := &comparer{bench: r.bench, logged: r.logged}
 	r.comparer = compare
 	var looking, writing sync.WaitGroup
 	r.work(&looking, func() error { return compare.run(ctx, rand.New(rand.NewPCG(p.seed, 1<<32)), stop) })
@@ -201,6 +203,19 @@ func (r *run) child(i int) *process {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.children[i]
+}
+
+// logged is what the children have logged, those that are no more among them.
+func (r *run) logged() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	texts := slices.Clone(r.logs)
+	for _, p := range r.children {
+		if p != nil {
+			texts = append(texts, p.logged())
+		}
+	}
+	return strings.Join(texts, "\n")
 }
 
 // launch starts a child in the place of one that is no more.
