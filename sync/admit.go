@@ -12,7 +12,7 @@ import (
 // admit decides what becomes of a table of the policy: it is loaded and applied, or
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
-	fits := known && g.digest == t.digest
+	fits := known && t.fits(g)
 	if g.halted != "" && g.asked == "" && (g.consent || fits && !s.fresh()) {
 		s.setTable(t.name(), g.status(true))
 		return nil
@@ -55,6 +55,9 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (applied boo
 	}
 	switch {
 	case inStep && different == nil:
+		if err := s.renewDigest(ctx, t, g); err != nil {
+			return false, 0, err
+		}
 		if t.definition = now; g.asked == askRebuild {
 			s.order(t, publishAfresh)
 		}
@@ -68,6 +71,20 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (applied boo
 		return false, different.kind(), nil
 	}
 	return false, resynchronize, nil
+}
+
+// renewDigest has a store that was made when identifying columns counted fit the policy
+// without them, too.
+func (s *session) renewDigest(ctx context.Context, t *table, g generation) error {
+	if g.digest == t.digest {
+		return nil
+	}
+	_, err := s.control.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
+		t.name().Schema, t.name().Relation, t.digest)
+	if err != nil {
+		return fmt.Errorf("recording what %s was made for: %w", t.name(), err)
+	}
+	return nil
 }
 
 // leave notes that a generation is not applied any more.

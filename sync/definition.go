@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -19,6 +20,7 @@ import (
 
 // definition is what a table is, beside its rows.
 type definition struct {
+	root   uint32   // the relation itself
 	leaves []uint32 // the relations that hold its rows, ascending: itself, or its partitions
 	states []string // of the leaves: their files and replica identities
 	by     []int64  // the transactions that gave them these; not part of the digest
@@ -26,10 +28,18 @@ type definition struct {
 	rest   string   // digest of all else
 }
 
-// text stands for all of it: a digest, and the labels.
+// text stands for all of it: a digest, the relation, and the labels.
 func (d definition) text() string {
 	labels, _ := json.Marshal(d.labels) // strings always can be
-	return d.digest() + " " + string(labels)
+	return fmt.Sprintf("%s/%d %s", d.digest(), d.root, labels)
+}
+
+// rootOf is the relation of which a text was stored; 0 where it does not tell.
+func rootOf(stored string) catalog.OID {
+	first, _, _ := strings.Cut(stored, " ")
+	_, root, _ := strings.Cut(first, "/")
+	oid, _ := strconv.ParseUint(root, 10, 32) // 0 where it is none
+	return catalog.OID(oid)
 }
 
 // digest stands for all but the labels.

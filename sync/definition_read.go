@@ -20,6 +20,7 @@ var definitionQuery string
 // readDefinition reads what the table is. The error is a *TableError where it is not
 // what the policy was made for.
 func (t *table) readDefinition(ctx context.Context, on querier, publication string) (d definition, err error) {
+	d.root = uint32(t.publication.Relation.OID)
 	stored := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		stored[i] = c.Name
@@ -34,7 +35,7 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 	var names []string
 	var types []uint32
 	var modifiers []int32
-	err = on.QueryRow(ctx, definitionQuery, uint32(t.publication.Relation.OID), stored, publication, generalized).
+	err = on.QueryRow(ctx, definitionQuery, d.root, stored, publication, generalized).
 		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.labels, &d.rest, &whole, &published, &names, &types, &modifiers)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return d, &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload}
@@ -118,7 +119,11 @@ func (t *table) identifiedBy(identity string) bool {
 }
 
 func (t *table) errRenamed(to catalog.Name) error {
-	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: "name it so in the policy and run 'kproxy reload'"}
+	fix := "name it so in the policy and run 'kproxy reload'"
+	if t.publication.Policy.Updates.Mode == catalog.Guarded {
+		fix = "rename it back; or name it so in the policy, run 'kproxy reload', and 'kproxy rebuild TABLE --new-lineage' to start a new lineage"
+	}
+	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: fix}
 }
 
 func (t *table) errColumnGone(column string) error {

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -19,8 +20,15 @@ const packedLayout = 2
 // digest identifies everything that a table's store and release depend on:
 // the source table, its key and stored columns, the policy and the published
 // shape. A store with another digest does not fit and is published afresh;
-// columns of the source that are not stored may come and go.
+// columns of the source that are not stored may come and go, and identifying
+// ones leave the policy with them.
 func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
+	p.Policy.Columns = slices.DeleteFunc(slices.Clone(p.Policy.Columns), func(c catalog.ColumnPolicy) bool { return c.Role == catalog.Identifying })
+	return formerDigest(p, stored)
+}
+
+// formerDigest is what stores have that were made when identifying columns counted.
+func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	// What is published does not depend on when, nor on when it is renewed.
 	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: p.Policy.Updates.Mode}, 0
 	packed := 0
@@ -44,6 +52,9 @@ func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
 }
+
+// fits tells whether a generation was made for the policy and the table as they are.
+func (t *table) fits(g generation) bool { return g.digest == t.digest || g.digest == t.former }
 
 // samePublication tells whether two publications have the same store and release.
 func samePublication(a, b catalog.Publication) bool {

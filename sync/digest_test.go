@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -41,6 +42,34 @@ func TestDigestCoversThePolicy(t *testing.T) {
 			t.Errorf("%s and %s have the same digest", name, other)
 		}
 		seen[d] = name
+	}
+}
+
+// TestIdentifyingColumnsComeAndGo takes a column that nobody publishes out of the policy: a
+// guarded table goes on, and so it does from a store that was made when it counted.
+func TestIdentifyingColumnsComeAndGo(t *testing.T) {
+	t.Parallel()
+	with := visitsPolicy("visits", "rounded-partition", "", homes, persons, models["ordered"][0])
+	without := with
+	without.Columns = slices.Clone(with.Columns)
+	with.Columns = append(slices.Clone(with.Columns), catalog.ColumnPolicy{Name: "telephone", Role: catalog.Identifying})
+	var digests, former []string
+	for _, policy := range []catalog.TablePolicy{with, without} {
+		one, err := digest(catalog.Publication{Policy: policy}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, err := formerDigest(catalog.Publication{Policy: policy}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		digests, former = append(digests, one), append(former, other)
+	}
+	if digests[0] != digests[1] || former[0] == former[1] {
+		t.Errorf("digests %v, and %v formerly", digests, former)
+	}
+	if p := (&table{digest: digests[0], former: former[0]}); !p.fits(generation{digest: former[0]}) || p.fits(generation{digest: "another"}) {
+		t.Error("a store fits that was made for another policy, or its own does not")
 	}
 }
 

@@ -37,9 +37,9 @@ const (
 	// fixResync suits a store that differs from its source.
 	fixResync = "run 'kproxy resync': the difference between the source and the private store is applied"
 	// fixLineage suits a guarded table that cannot go on as it was.
-	fixLineage = "take the change back; or run 'kproxy rebuild --new-lineage' for the table to accept this and start a new lineage"
+	fixLineage = "take the change back; or run 'kproxy rebuild TABLE --new-lineage' to accept this and start a new lineage"
 	// fixEnded suits a guarded table whose lineage cannot go on.
-	fixEnded = "run 'kproxy rebuild --new-lineage' for the table to accept this and start a new lineage"
+	fixEnded = "run 'kproxy rebuild TABLE --new-lineage' to accept this and start a new lineage"
 )
 
 // TableError is a state in which one table needs the operator while others go on.

@@ -254,7 +254,7 @@ func TestHostileSettings(t *testing.T) {
 	b.fill(50)
 	for _, setting := range []string{
 		"datestyle = 'SQL, DMY'", "timezone = 'Asia/Kolkata'", "extra_float_digits = 0", "default_transaction_read_only = on",
-		"idle_in_transaction_session_timeout = 1", "idle_session_timeout = 50", "statement_timeout = 1", "search_path = public", "bytea_output = escape",
+		"idle_in_transaction_session_timeout = 1", "idle_session_timeout = 500", "statement_timeout = 1", "search_path = public", "bytea_output = escape",
 	} {
 		b.exec("ALTER ROLE " + pgx.Identifier{b.config.Owner.User}.Sanitize() + " SET " + setting)
 	}

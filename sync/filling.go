@@ -179,10 +179,14 @@ func (p *publisher) fillRecords(ctx context.Context, made filled) error {
 	return nil
 }
 
-// told tells how much is written: each record once into each of the two tables.
+// told tells how much is written: each record once into each of the two tables, a packed
+// release while the records are stored.
 func (p *publisher) told(records, released int) {
 	p.progressing.Lock()
 	defer p.progressing.Unlock()
+	if p.isPacked() {
+		released = records
+	}
 	p.progress("publishing", (records+released)/2)
 }
 

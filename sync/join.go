@@ -121,7 +121,7 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 	g, known := found[t.name()]
 	if t.lsn < a.stands() || known {
 		t.shows = a.stands() // readers of an earlier one may have to be waited for
-		if known && g.digest == t.digest && g.halted == "" {
+		if known && t.fits(g) && g.halted == "" {
 			t.previous = g.number
 			if g.shows != 0 {
 				t.previous = g.previous

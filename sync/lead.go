@@ -168,8 +168,8 @@ func (s *session) follow(ctx context.Context) error {
 	clear(s.status.Tables)
 	for _, t := range s.policy {
 		g, known := found[t.name()]
-		status := g.status(known && g.digest == t.digest)
-		if known && g.digest != t.digest && status.State == Unpublished {
+		status := g.status(known && t.fits(g))
+		if known && !t.fits(g) && status.State == Unpublished {
 			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
 			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"
 		}

@@ -123,7 +123,7 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 		_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET halted = $2, halted_fix = $3, needs_consent = true
 			WHERE updates = $1 AND asked IS NULL AND generation <> $4`, guarded,
 			l.what+"; readers may have seen versions of this guarded table that this server never had",
-			"run 'kproxy resync' for the table if nothing that was published is lost, or to accept that; or 'kproxy rebuild --new-lineage' to start a new lineage", markNumber)
+			"run 'kproxy resync' for the table if nothing that was published is lost, or to accept that; or 'kproxy rebuild TABLE --new-lineage' to start a new lineage", markNumber)
 		if err != nil {
 			return fmt.Errorf("recording a loss: %w", err)
 		}

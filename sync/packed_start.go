@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -34,14 +35,15 @@ func (p *publisher) createPacked() []string {
 			p.placedRecords(), recordColumn, part.column, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn))
 }
 
-// allClasses are the classes of a packed table, ascending.
+// allClasses are the classes of a packed table, in random order: their numbers follow the
+// method, which orders them by values that are not published.
 func (s *immediate) allClasses() []incremental.ClassID {
 	partition := s.t.parts[0].partition
 	classes := make([]incremental.ClassID, partition.Classes())
 	for i := range classes {
 		classes[i] = partition.ClassAt(i)
 	}
-	slices.Sort(classes)
+	rand.Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
 	return classes
 }
 

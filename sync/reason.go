@@ -24,7 +24,11 @@ func Reason(err error) error {
 	case errors.As(err, &refused):
 		return &reason{fmt.Sprintf("%s (SQLSTATE %s)", refused.Message, refused.Code), err}
 	case errors.As(err, &network):
-		return &reason{network.Err.Error(), err}
+		text := network.Err.Error()
+		if network.Addr != nil {
+			text = network.Addr.String() + ": " + text
+		}
+		return &reason{text, err}
 	}
 	var lines []string
 	for line := range strings.Lines(err.Error()) {

@@ -193,6 +193,11 @@ func (s *session) prepare(ctx context.Context) error {
 	}
 	for _, t := range s.policy {
 		g, known := found[t.name()]
+		if !known {
+			if g, known, err = s.markRenamed(ctx, t, found); err != nil {
+				return err
+			}
+		}
 		if err := s.admit(ctx, t, g, known); err != nil {
 			return err
 		}

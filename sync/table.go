@@ -24,7 +24,8 @@ import (
 // of them, and what has changed since the store was last written.
 type table struct {
 	publication catalog.Publication
-	digest      string
+	digest      string           // of what is published, and of what
+	former      string           // the digest that stores of earlier versions may have
 	columns     []catalog.Column // what the store keeps: key and stored columns, in the source's order
 	key         []int            // indexes into columns
 	qi          []int            // indexes into columns, one for each attribute
@@ -79,6 +80,9 @@ func newTable(p catalog.Publication) (*table, error) {
 	t.layOut()
 	var err error
 	if t.digest, err = digest(p, t.columns); err != nil {
+		return nil, err
+	}
+	if t.former, err = formerDigest(p, t.columns); err != nil {
 		return nil, err
 	}
 	if t.attributes, err = p.NewAttributes(); err != nil {

@@ -21,9 +21,9 @@ const (
 	longHead = 8
 )
 
-// get is the text at a place, until the next set.
+// get is the text at a place, until the next set; empty at -1, which is no place.
 func (t *texts) get(place int32) []byte {
-	if int(place) >= len(t.pages)*textsPage || t.pages[place/textsPage] == nil {
+	if place < 0 || int(place) >= len(t.pages)*textsPage || t.pages[place/textsPage] == nil {
 		return nil
 	}
 	page := t.pages[place/textsPage]

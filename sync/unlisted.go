@@ -25,6 +25,10 @@ func (g generation) isMark() bool { return g.number == markNumber }
 const lineageEnded = "its lineage ended when it was taken out of the configuration; " +
 	"readers who compare a new release of this guarded table with the earlier one could single people out"
 
+// lineageRenamed is why one does not either that was protected under another name.
+const lineageRenamed = "it was protected as %s, and that lineage has ended; " +
+	"readers who compare a new release of this guarded table with the earlier one could single people out"
+
 // changesLineage is why a guarded table cannot be published under the policy as it is.
 func changesLineage(name catalog.Name, g generation) *TableError {
 	if g.isMark() {
@@ -104,7 +108,7 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 
 // markEnded leaves of a guarded table's generation that there was one.
 func markEnded(ctx context.Context, on executor, name catalog.Name) error {
-	_, err := on.Exec(ctx, `UPDATE kproxy_store.generation SET generation = $3, policy_digest = '', definition = '', lsn = '0/0', shows = NULL, previous = NULL,
+	_, err := on.Exec(ctx, `UPDATE kproxy_store.generation SET generation = $3, policy_digest = '', lsn = '0/0', shows = NULL, previous = NULL,
 		next_class = 0, next_record = 0, withheld = 0, waiting = 0, stale = 0, ghosts = 0, expired = 0, oldest_waiting = NULL, oldest_stale = NULL,
 		halted = $4, halted_fix = $5, needs_consent = true, asked = NULL, noted = NULL WHERE table_schema = $1 AND table_name = $2`,
 		name.Schema, name.Relation, markNumber, lineageEnded, fixEnded)
@@ -112,4 +116,24 @@ func markEnded(ctx context.Context, on executor, name catalog.Name) error {
 		return fmt.Errorf("recording that the lineage of %s has ended: %w", name, err)
 	}
 	return nil
+}
+
+// markRenamed leaves the mark of a guarded table's lineage under the name that its relation
+// has now, where a table that the store does not know is one that it knows by another name.
+func (s *session) markRenamed(ctx context.Context, t *table, found map[catalog.Name]generation) (g generation, renamed bool, err error) {
+	for name, before := range found {
+		listed := slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name })
+		if listed || before.updates != catalog.Guarded.String() || rootOf(before.definition) != t.publication.Relation.OID {
+			continue
+		}
+		g = generation{number: markNumber, updates: before.updates, definition: before.definition, halted: fmt.Sprintf(lineageRenamed, name), fix: fixEnded, consent: true}
+		_, err := s.control.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
+			updates, lsn, definition, halted, halted_fix, needs_consent) VALUES ($1, $2, $3, '', 0, 0, $4, '0/0', $5, $6, $7, true)`,
+			t.name().Schema, t.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
+		if err != nil {
+			return g, false, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.name(), err)
+		}
+		return g, true, nil
+	}
+	return g, false, nil
 }

@@ -28,7 +28,7 @@ func (l *live) waitsForConsent() {
 	l.b.t.Helper()
 	l.eventually("the visits wait for the operator", func() bool {
 		visits := l.Status().Tables[visitsTable]
-		return l.Status().State == Streaming && visits.State == Halted && !visits.Preparing && strings.Contains(visits.Fix, "kproxy rebuild --new-lineage")
+		return l.Status().State == Streaming && visits.State == Halted && !visits.Preparing && strings.Contains(visits.Fix, "kproxy rebuild TABLE --new-lineage")
 	})
 	l.b.alter()
 	l.b.goesOn(l.Syncer, visitsTable.Relation)
@@ -196,4 +196,43 @@ func TestTableIsPutBackWhileHeld(t *testing.T) {
 		t.Error("a table that was not dropped is published afresh")
 	}
 	b.compareVersions("visits", ofSize.K, rows, b.shownRows("visits"))
+}
+
+// TestRenamedTableBeginsNoLineage follows the advice of a table that was renamed or moved.
+func TestRenamedTableBeginsNoLineage(t *testing.T) {
+	t.Parallel()
+	for name, rename := range map[string]struct {
+		script string
+		to     catalog.Name
+	}{
+		"renamed": {"ALTER TABLE visits RENAME TO guests", catalog.Name{Schema: "public", Relation: "guests"}},
+		"moved": {
+			"CREATE SCHEMA other; ALTER TABLE visits SET SCHEMA other; GRANT USAGE ON SCHEMA other TO PUBLIC; " +
+				"CREATE SCHEMA IF NOT EXISTS kproxy_release_other; GRANT ALL ON SCHEMA kproxy_release_other TO PUBLIC",
+			catalog.Name{Schema: "other", Relation: "visits"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newWard(t, pgtest.Shared(t))
+			l := b.start()
+			l.inStep()
+			b.script(rename.script)
+			policy := wardPolicy()
+			policy.Tables[1].Table = rename.to
+			b.config.Tables = b.publications(policy, b.config.Reader)
+			l.Reload(b.config.Tables)
+			l.eventually("it waits for the operator", func() bool {
+				now := l.Status().Tables[rename.to]
+				return now.State == Halted && strings.Contains(now.Fix, "--new-lineage")
+			})
+			if tables := scanned[int](b, "SELECT count(*) FROM kproxy_store.generation WHERE updates = 'guarded' AND generation > 0"); tables != 0 {
+				t.Errorf("%d guarded releases", tables)
+			}
+			if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{rename.to}); err != nil {
+				t.Fatal(err)
+			}
+			l.eventually("it is published", func() bool { return l.Status().Tables[rename.to].State == Published })
+		})
+	}
 }
