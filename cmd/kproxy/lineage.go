@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -35,8 +36,8 @@ func tablesOf(p catalog.Policy) []catalog.Name {
 }
 
 // permitLineages asks whether guarded tables are to begin new lineages; where nobody can be
-// asked it is refused. It is nil without such tables.
-func permitLineages(guarded []string, in io.Reader, out io.Writer, terminal bool) error {
+// asked it is refused. It is nil without such tables. The end of ctx ends the waiting.
+func permitLineages(ctx context.Context, guarded []string, in io.Reader, out io.Writer, terminal bool) error {
 	if len(guarded) == 0 {
 		return nil
 	}
@@ -49,7 +50,7 @@ func permitLineages(guarded []string, in io.Reader, out io.Writer, terminal bool
 		return usageError{errors.New(price + "; if that is meant, give --new-lineage")}
 	}
 	fmt.Fprintf(out, "%s.\nType yes if that is meant: ", price)
-	answer, err := bufio.NewReader(in).ReadString('\n')
+	answer, err := lineOf(ctx, in)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("reading the answer: %w", err)
 	}
@@ -57,4 +58,24 @@ func permitLineages(guarded []string, in io.Reader, out io.Writer, terminal bool
 		return failure{codeRefused, "'kproxy resync' keeps the lineage", errors.New("nothing was asked for: the answer was not yes")}
 	}
 	return nil
+}
+
+// lineOf reads a line, unless ctx ends before. Nothing interrupts the reading of a terminal:
+// it is left behind then, and ends with the program.
+func lineOf(ctx context.Context, in io.Reader) (string, error) {
+	type answer struct {
+		line string
+		err  error
+	}
+	read := make(chan answer, 1)
+	go func() {
+		line, err := bufio.NewReader(in).ReadString('\n')
+		read <- answer{line, err}
+	}()
+	select {
+	case a := <-read:
+		return a.line, a.err
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
 }

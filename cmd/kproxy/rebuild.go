@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -45,13 +46,18 @@ Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command l
 	}
 	lineage := c.Flags().Bool("new-lineage", false, "begin a new lineage of guarded tables without being asked")
 	return newAsk(daemon.Rebuild, "published afresh", c, func(cfg *config.Config, named []catalog.Name) ([]catalog.Name, error) {
-		guarded := guardedAmong(cfg.Policy, named)
 		if !*lineage {
-			if err := permitLineages(guarded, c.InOrStdin(), c.ErrOrStderr(), isTerminal()); err != nil {
+			// The file may say otherwise than what readers hold.
+			stored, err := daemon.Lineages(c.Context(), cfg, named)
+			if err != nil {
+				return nil, err
+			}
+			guarded := slices.Compact(slices.Sorted(slices.Values(append(guardedAmong(cfg.Policy, named), stored...))))
+			if err := permitLineages(c.Context(), guarded, c.InOrStdin(), c.ErrOrStderr(), isTerminal()); err != nil {
 				return nil, err
 			}
 		}
-		if len(named) == 0 && len(guarded) > 0 {
+		if len(named) == 0 {
 			return tablesOf(cfg.Policy), nil // consent is to tables by their names
 		}
 		return named, nil

@@ -52,4 +52,4 @@ func renewable(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 }
 
 const whyGuarded = "a guarded table is not re-anonymized: readers who compare new classes with the old ones could single people out " +
-	"('kproxy rebuild --new-lineage' starts a new lineage, at that price)"
+	"('kproxy rebuild TABLE --new-lineage' starts a new lineage, at that price)"

@@ -138,6 +138,33 @@ func wishedFor(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 	return all, nil
 }
 
+// Lineages are those of the named tables of the policy, or of all, of which the store has a
+// guarded release or the mark of one, whatever the configuration says by now.
+func Lineages(ctx context.Context, c *config.Config, named []catalog.Name) ([]string, error) {
+	tables, err := wishedFor(c.Policy, named)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	var lineages []string
+	for _, name := range tables {
+		var guarded bool
+		err := conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND updates = $3)",
+			name.Schema, name.Relation, catalog.Guarded.String()).Scan(&guarded)
+		if err != nil {
+			return nil, fmt.Errorf("asking which tables are guarded: %w", unprepared(err))
+		}
+		if guarded {
+			lineages = append(lineages, name.String())
+		}
+	}
+	return lineages, nil
+}
+
 // readWished reads what became of the wishes. A table that the store does not know was
 // never published, and is not among those that were asked for.
 func readWished(ctx context.Context, conn *pgx.Conn, tables []catalog.Name) (wished []Wished, ended bool, err error) {
