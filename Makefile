@@ -66,8 +66,9 @@ race: postgres ## test the packages with goroutines under the race detector
 unit: compiler postgres ## run the tests that neither race nor integration runs
 	$(GO) $(TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE) $(INTEGRATION))")
 
+# -count 1: go test does not know of what the program is built, and would repeat old results.
 integration: compiler postgres ## run the tests of the built program
-	$(GO) $(TEST) $(INTEGRATION)
+	$(GO) $(TEST) -count 1 $(INTEGRATION)
 
 # Tests wait for servers and for one another: with -j 2 the parts run beside each other.
 test: unit race integration ## run all tests; -j 2 halves the time

@@ -165,7 +165,9 @@ func (l *Lineage) loadRecord(r StoredRecord) error {
 		return err
 	}
 	h := l.hold(r.Record, r.Place.Since)
-	h.part(r.Place.Since, changed)
+	if changed != (change{}) {
+		h.part(r.Place.Since, changed)
+	}
 	h.withheld = r.Place.Withheld
 	switch {
 	case r.Place.Row != 0:

@@ -12,8 +12,9 @@ import (
 )
 
 // Build builds kproxy from the source around the working directory into a folder, and
-// returns the program's path. It is called while tests run, not before: what is read then
-// does not count when go test decides whether a result still holds.
+// returns the program's path. What it reads does not count when go test decides whether a
+// result still holds; of the program's packages only those that are imported above do, so
+// that make runs these tests with -count 1.
 func Build(folder string) (program string, err error) {
 	program = filepath.Join(folder, "kproxy")
 	output, err := exec.Command("go", "build", "-o", program, "github.com/kproxy/kproxy/cmd/kproxy").CombinedOutput()
