@@ -35,8 +35,8 @@ lose; NCP is the normalized certainty penalty (Xu et al., 2006), DM the discerni
 release is checked: every record in one class of at least k. A method that would take too long is left out. Where
 nothing else is said there are 10,000 records and k = 5; tables have medians, the files all rounds.
 
-ARX, or a Mondrian in Python, is measured beside with -peer and an adapter of a few lines (see bench/methods);
-neither could be fetched where these figures were measured, so that there are none of them.`,
+Other programs, such as ARX or a Mondrian in Python, are measured beside where -peer names an adapter of a few
+lines (see bench/methods).`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		words := []string{

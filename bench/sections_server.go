@@ -10,7 +10,9 @@ updates, k = 10, six quasi-identifying columns: private store and release), and 
 nothing: it is what the server's decoding and sending allow. Both sides' contents are compared with the table. The log
 is what each writes into PostgreSQL's write-ahead log for a change. Lag is from a commit until the subscription has
 applied it, or until kproxy's readers see it, at 2,000 commits a second. The first release is compared with COPY out
-and in of the same table.`,
+and in of the same table. The life of a table publishes it, loads it after a restart (beside COPY of the store to a
+client, store-copy) and has 5,000 changes a second made in it, one (rows-1) or 1,000 a transaction; processor time
+is kproxy's. Servers have fsync and full_page_writes off, so that the log is without full-page images.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		units := map[string]named{
@@ -71,7 +73,8 @@ var proxying = section{
 	text: `The same statement by the same plan, straight to PostgreSQL, through kproxy, PgBouncer (session mode) and,
 where it is installed, Pgpool-II: clients, proxy and server share the machine. A client of kproxy asks the protected
 table, all others send what kproxy makes of it. Each text of the simple protocol is a new one. p50 and p99 are of a
-transaction; CPU is the proxy's processor time for one. [speed.md](speed.md) describes the method, and what bounds it.`,
+transaction; CPU is the proxy's processor time for one. The release has the records
+that -records says below. [speed.md](speed.md) describes the method, and what bounds it.`,
 	rounds: map[size]int{tiny: 1, small: 4, full: 7},
 	steps: func(p plan) []step {
 		speed := func(flags ...string) step {
