@@ -88,10 +88,13 @@ func (d *Daemon) do(ctx context.Context, task func(context.Context)) {
 
 // audit proves again what serving rests on. While it cannot, nothing is served; what
 // concerns one name alone withdraws that one.
-func (d *Daemon) audit(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, auditInterval)
+func (d *Daemon) audit(serving context.Context) {
+	ctx, cancel := context.WithTimeout(serving, auditInterval)
 	defer cancel()
 	found, err := check(ctx, d.config, false)
+	if serving.Err() != nil {
+		return // for those who finish their work, what was proved last stands
+	}
 	errs := parted(d.config.Policy, found.Report.Errors())
 	broken := errs.broken
 	findings := slices.DeleteFunc(errs.all, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
