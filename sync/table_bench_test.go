@@ -225,7 +225,13 @@ func (b *bench) healsWithFix(s *Syncer, table string) {
 	}
 	status := s.Status().Tables[publicTable(table)]
 	b.t.Logf("%s is halted: %s (%s)", table, status.Problem, status.Fix)
-	b.goesOn(s, table)
+	halted := []string{table}
+	for _, p := range b.config.Tables { // the others have to heal as well
+		if other := p.Policy.Table.Relation; other != table && b.healsOrHalts(s, other) != "" {
+			halted = append(halted, other)
+		}
+	}
+	b.goesOn(s, halted...)
 	switch {
 	case strings.Contains(status.Fix, "'kproxy resync'"):
 		if err := Resynchronize(b.t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{publicTable(table)}); err != nil {
