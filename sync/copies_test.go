@@ -39,7 +39,7 @@ func newHeldBench(t *testing.T) *bench {
 func (b *bench) writeStrange(from int) {
 	b.t.Helper()
 	for i, text := range strange {
-		b.exec(`INSERT INTO letters VALUES ($1::int, $2, $3, left($3, 40), left($3, 5), $1::int / 7.0, CASE $1 % 4 WHEN 0 THEN 'NaN' WHEN 1 THEN '-Infinity' ELSE $1 / 3.0 END::float8,
+		b.exec(`INSERT INTO letters VALUES ($1::int, $2, $3, left($3, 40), left($3, 5), $1::int / 7.0, CASE $1 % 4 WHEN 0 THEN 'NaN' WHEN 1 THEN '-Infinity' ELSE ($1 / 3.0)::float8 END,
 			CASE $1 % 3 WHEN 0 THEN 'infinity' WHEN 1 THEN '0044-03-15 12:00:00+00 BC' ELSE now() END::timestamptz,
 			convert_to($3, 'UTF8'), CASE WHEN $1 % 2 = 0 THEN ARRAY[$3, NULL, 'x'] END, CASE WHEN $1 % 5 = 0 THEN jsonb_build_object($3, 1) END, gen_random_uuid(), $1 * interval '-1 day 3 hours', $1::bit(3), $1 % 2 = 0)`,
 			from+i, (from+i)%20, text)
