@@ -20,7 +20,7 @@ func guard(logger *slog.Logger, do func() error) (err error) {
 		logger.Error("an internal error stopped replication", "kind", fmt.Sprintf("%T", cause), "stack", callers())
 		err = &StopError{
 			What: "an internal error stopped replication; the log says where it was",
-			Fix:  "report this with that line of the log; starting again leads to the same place until the rows that led there are changed and 'kproxy rebuild' has run",
+			Fix:  "report this with that line of the log; starting again leads to the same place until the rows that led there are changed and 'kproxy rebuild TABLE' has run",
 		}
 	}()
 	return do()
