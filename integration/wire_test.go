@@ -63,6 +63,9 @@ func dial(ctx context.Context, url string) (*wire, *tap, error) {
 	if err != nil {
 		return nil, conn, err
 	}
+	if err := pg.SyncConn(ctx); err != nil { // its background reader would take what comes next
+		return nil, conn, err
+	}
 	if _, err := pg.Hijack(); err != nil {
 		return nil, conn, err
 	}

@@ -68,6 +68,9 @@ func pass(ctx context.Context, w *way, sql string) (p passage, err error) {
 	if err != nil {
 		return p, err
 	}
+	if err := conn.PgConn().SyncConn(ctx); err != nil { // its background reader would take what comes next
+		return p, errors.Join(err, conn.Close(ctx))
+	}
 	raw, err := conn.PgConn().Hijack()
 	if err != nil {
 		return p, err
