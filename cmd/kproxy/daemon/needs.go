@@ -32,7 +32,7 @@ func (s Stored) needs(c config.Replication) []Need {
 	}
 	for _, t := range s.Tables {
 		if t.State == stateHalted || t.State == stateWithdrawn {
-			need(fmt.Sprintf("table %s is withdrawn: %s", t.Table, t.Problem), t.Fix)
+			need(fmt.Sprintf("table %s is %s: %s", t.Table, t.State, t.Problem), t.Fix)
 		}
 		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {
 			need(fmt.Sprintf("table %s did not keep its promise when it was proved last", t.Table), "run 'kproxy verify', which says what fails, and take the table out of the configuration until it passes")

@@ -172,7 +172,7 @@ public.later     unpublished         guarded
 
 needs you: the server keeps 3.0 MiB of its log for replication slot kproxy
     fix: ` + fixBehind + `
-needs you: table public.visits is withdrawn: a column is gone
+needs you: table public.visits is halted: a column is gone
     fix: bring it back
 `
 	var text bytes.Buffer
