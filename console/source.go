@@ -75,9 +75,11 @@ type Release struct {
 	Constraints []string `json:"constraints"`
 	// Figures are nil where nobody knows them.
 	*Figures
-	// Loss is the information loss that was measured last, 0 to 1; nil before.
-	Loss  *float64 `json:"information_loss"`
-	Proof *Proof   `json:"proof"` // nil before the first, and where nobody knows
+	// Loss is the information loss that was measured last, 0 to 1, and LossAt when it was;
+	// nil before.
+	Loss   *float64   `json:"information_loss"`
+	LossAt *time.Time `json:"information_loss_at"`
+	Proof  *Proof     `json:"proof"` // nil before the first, and where nobody knows
 }
 
 // Figures are the counts of a release.

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -44,7 +45,7 @@ const consolePatience = 60 * time.Second
 // Overview reads what `kproxy status` does, and the last figures.
 func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) {
 	own := s.d.conditions()
-	return s.overview.get(ctx, own, func(ctx context.Context) (console.Overview, error) {
+	o, err := s.overview.get(ctx, own, func(ctx context.Context) (console.Overview, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()
 		c := s.config()
@@ -58,6 +59,9 @@ func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) 
 		o := s.overviewOf(c, stored)
 		return o, s.addRecorded(ctx, c, stored, &o)
 	})
+	// Pages of tables may be looked at while the overview rests.
+	o.Tables = s.withMeasured(o.Tables)
+	return o, err
 }
 
 // withoutStore is the overview while the private store cannot be read: what this process
@@ -160,25 +164,31 @@ func (s *consoleSource) addRecorded(ctx context.Context, c *config.Config, store
 			return err
 		}
 		if len(history) > 0 {
-			o.Tables[i].Loss = &history[len(history)-1].Loss
-		}
-		if measured := s.lastMeasured(t.Table.String()); measured != nil {
-			o.Tables[i].Loss = measured
+			last := history[len(history)-1]
+			o.Tables[i].Loss, o.Tables[i].LossAt = &last.Loss, &last.At
 		}
 	}
 	return nil
 }
 
-// lastMeasured is the loss that the table's page shows, nil before somebody has looked.
-func (s *consoleSource) lastMeasured(table string) *float64 {
-	s.mutex.Lock()
-	page := s.tables[table]
-	s.mutex.Unlock()
-	if page == nil {
-		return nil
+// withMeasured are the tables, each with the loss that its page has measured where that is
+// later than what was recorded: what two pages show of a table is the same, or says of when
+// it is.
+func (s *consoleSource) withMeasured(tables []console.Release) []console.Release {
+	tables = slices.Clone(tables) // the overview is remembered as it was found out
+	for i := range tables {
+		t := &tables[i]
+		s.mutex.Lock()
+		page := s.tables[t.Table]
+		s.mutex.Unlock()
+		if page == nil {
+			continue
+		}
+		if known, _ := page.peek(); known.Loss != nil && (t.LossAt == nil || known.At.After(*t.LossAt)) {
+			t.Loss, t.LossAt = known.Loss, &known.At
+		}
 	}
-	known, _ := page.peek()
-	return known.Loss
+	return tables
 }
 
 // proofOf is a proof in the console's terms, beside the generation that readers see.

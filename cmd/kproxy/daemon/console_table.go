@@ -149,7 +149,8 @@ func addMeasured(ctx context.Context, tx pgx.Tx, t *console.Table, p *catalog.Pu
 	if err != nil || loss == nil {
 		return nil, err
 	}
-	t.Loss, t.Measured = &loss.Whole, loss.Records
+	at := t.At
+	t.Loss, t.LossAt, t.Measured = &loss.Whole, &at, loss.Records
 	return loss, nil
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/console"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -155,6 +156,42 @@ func TestFindingOutRests(t *testing.T) {
 		if n, _ := m.get(t.Context(), under, find); n != 3 {
 			t.Errorf("under other conditions: %d", n)
 		}
+	}
+}
+
+// TestPagesTellTheSameLoss: the overview goes by what a table's page has measured, unless
+// something was recorded since.
+func TestPagesTellTheSameLoss(t *testing.T) {
+	t.Parallel()
+	s := newConsoleSource(New(exampleConfig(t), Options{}))
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	release := func(name string, loss float64, at time.Time) console.Release {
+		return console.Release{Table: name, Loss: &loss, LossAt: &at}
+	}
+	looked := func(name string, loss *float64) {
+		s.tables[name] = &memo[console.Table]{known: true, value: console.Table{At: at, Release: console.Release{Table: name, Loss: loss}}}
+	}
+	measured := 0.5
+	looked("earlier", &measured)
+	looked("later", &measured)
+	looked("first", &measured)
+	looked("unpublished", nil)
+	recorded := []console.Release{
+		release("earlier", 0.2, at.Add(time.Minute)), release("later", 0.2, at.Add(-time.Minute)), {Table: "first"},
+		release("unpublished", 0.2, at.Add(-time.Hour)), release("never", 0.2, at.Add(-time.Hour)), {Table: "neither"},
+	}
+	want := []float64{0.2, 0.5, 0.5, 0.2, 0.2, 0}
+	for i, r := range s.withMeasured(recorded) {
+		switch {
+		case want[i] == 0 && r.Loss == nil && r.LossAt == nil:
+		case r.Loss == nil || *r.Loss != want[i]:
+			t.Errorf("%s: the overview shows %v", r.Table, r.Loss)
+		case r.LossAt.Equal(at) != (want[i] == measured):
+			t.Errorf("%s: measured at %v", r.Table, r.LossAt)
+		}
+	}
+	if *recorded[1].Loss != 0.2 {
+		t.Error("what is remembered is changed")
 	}
 }
 
