@@ -9,8 +9,9 @@ import (
 // deed is an action as the page offers it.
 type deed struct {
 	Name, Title string
-	// What says what it does, Price what that costs.
-	What, Price string
+	// What says what it does, Price what that costs. LineagePrice is what it costs where it
+	// begins a new lineage; empty where it never does.
+	What, Price, LineagePrice string
 	// Tables says that it is for one table, Levels that it takes a log level.
 	Tables, Levels bool
 }
@@ -20,10 +21,17 @@ var deeds = []deed{
 	{Name: "loglevel", Title: "Set the log level", What: "This process logs from another level on, until the configuration is reloaded or it ends.", Price: "Debug writes much.", Levels: true},
 	{Name: "resync", Title: "Resynchronize", What: "The table is compared with its source, and the difference is applied. It lifts a table out of withdrawal where that can be done.", Price: "Reads the source table and the private store as a whole.", Tables: true},
 	{Name: "reanonymize", Title: "Reanonymize", What: "All classes of a table with immediate updates are made anew and published at once, where that loses less information.", Price: "Takes as long as publishing the table. Readers who compare versions see two releases of the same records.", Tables: true},
-	{Name: "rebuild", Title: "Rebuild", What: "The table is published afresh from its source.", Price: "For a guarded table it starts a new lineage: readers who compare the new release with the old one may single people out.", Tables: true},
+	{Name: "rebuild", Title: "Rebuild", What: "The table is published afresh from its source.", Price: "Takes as long as publishing the table. Readers who compare versions see two releases of the same records.", LineagePrice: "It begins a new lineage: readers who compare the new release with the old one may single people out. To resynchronize keeps the lineage.", Tables: true},
 }
 
 var logLevels = []string{"debug", "info", "warn", "error"}
+
+// What an operator has agreed to, as forms send it. Who has agreed to an action while it had
+// no such consequence has not agreed to a new lineage.
+const (
+	agreed        = "yes"
+	agreedLineage = "lineage"
+)
 
 func deedNamed(name string) (deed, bool) {
 	i := slices.IndexFunc(deeds, func(d deed) bool { return d.Name == name })
@@ -35,14 +43,16 @@ func deedNamed(name string) (deed, bool) {
 
 // actionPage is what the pages of actions show.
 type actionPage struct {
-	Deeds   []deed
-	Chosen  deed
-	Table   string
-	Level   string
-	Levels  []string
-	Tables  []string
-	Results []string
-	Problem string
+	Deeds  []deed
+	Chosen deed
+	Table  string
+	Level  string
+	// Price is what the action costs here, and Consent what a form sends that agrees to it.
+	Price, Consent string
+	Levels         []string
+	Tables         []string
+	Results        []string
+	Problem        string
 }
 
 func (c *Console) showActions(w http.ResponseWriter, r *http.Request, s *session) error {
@@ -60,7 +70,7 @@ func (c *Console) chosen(r *http.Request) (actionPage, error) {
 	if !known {
 		return actionPage{}, ErrUnknown
 	}
-	body := actionPage{Deeds: deeds, Chosen: d}
+	body := actionPage{Deeds: deeds, Chosen: d, Price: d.Price, Consent: agreed}
 	if d.Tables {
 		if body.Table = r.FormValue("table"); !slices.Contains(c.options.Source.Site().Tables, body.Table) {
 			return body, InputError("choose a protected table")
@@ -69,6 +79,15 @@ func (c *Console) chosen(r *http.Request) (actionPage, error) {
 	if d.Levels {
 		if body.Level = r.FormValue("level"); !slices.Contains(logLevels, body.Level) {
 			return body, InputError("choose a log level")
+		}
+	}
+	if d.LineagePrice != "" {
+		begins, err := c.options.Source.BeginsLineage(r.Context(), body.Table)
+		if err != nil {
+			return body, err
+		}
+		if begins {
+			body.Price, body.Consent = d.LineagePrice, agreedLineage
 		}
 	}
 	return body, nil
@@ -88,7 +107,7 @@ func (c *Console) act(w http.ResponseWriter, r *http.Request, s *session) error 
 	if err != nil {
 		return err
 	}
-	if r.PostFormValue("confirmed") != "yes" {
+	if r.PostFormValue("confirmed") != body.Consent {
 		return c.actionPage(w, r, s, http.StatusUnprocessableEntity, "confirm", body)
 	}
 	c.options.Logger.Info("an operator acts from the console", "user", s.user, "action", body.Chosen.Name, "table", body.Table, "level", body.Level)

@@ -104,6 +104,11 @@ func (c *canned) Try(ctx context.Context, p Parameters, tell func(Trial)) (Trial
 	return t, nil
 }
 
+// BeginsLineage: one of the tables is guarded.
+func (c *canned) BeginsLineage(_ context.Context, table string) (bool, error) {
+	return table == testTable, nil
+}
+
 func (c *canned) Act(_ context.Context, a Action) ([]string, error) {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()

@@ -64,7 +64,11 @@ func TestActionsAreConfirmedAndMayBeRefused(t *testing.T) {
 	if a := d.ask(http.MethodPost, "/actions/rebuild", form); a.StatusCode != http.StatusUnprocessableEntity || len(d.source.acts) != 0 {
 		t.Errorf("an action was not confirmed, and %s: %v", a.Status, d.source.acts)
 	}
-	form.Set("confirmed", "yes")
+	form.Set("confirmed", agreed) // not to a new lineage
+	if a := d.ask(http.MethodPost, "/actions/rebuild", form); a.StatusCode != http.StatusUnprocessableEntity || len(d.source.acts) != 0 {
+		t.Errorf("a lineage was not confirmed, and %s: %v", a.Status, d.source.acts)
+	}
+	form.Set("confirmed", agreedLineage)
 	if a := d.ask(http.MethodPost, "/actions/rebuild", form); a.StatusCode != http.StatusOK {
 		t.Errorf("confirmed: %s", a.Status)
 	}
@@ -86,6 +90,22 @@ func TestActionsAreConfirmedAndMayBeRefused(t *testing.T) {
 	}
 	if a := d.ask(http.MethodPost, "/actions/reload", form); a.StatusCode != http.StatusForbidden || len(d.source.acts) != 1 {
 		t.Errorf("acting without permission: %s", a.Status)
+	}
+}
+
+// TestPricesAreOfTheTable: a form warns of a new lineage where one begins, and nowhere else.
+func TestPricesAreOfTheTable(t *testing.T) {
+	t.Parallel()
+	d := loggedIn(t, nil)
+	for table, lineage := range map[string]bool{testTable: true, "public.staff": false} {
+		text := d.ask(http.MethodGet, "/actions/rebuild?table="+table, nil).text
+		if strings.Contains(text, "lineage") != lineage || !strings.Contains(text, "I have read the price") {
+			t.Errorf("%s: the form is\n%s", table, text)
+		}
+	}
+	form := url.Values{"csrf": {d.csrf()}, "table": {"public.staff"}, "confirmed": {agreed}}
+	if a := d.ask(http.MethodPost, "/actions/rebuild", form); a.StatusCode != http.StatusOK || len(d.source.acts) != 1 {
+		t.Errorf("confirmed: %s", a.Status)
 	}
 }
 

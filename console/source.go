@@ -22,6 +22,8 @@ type Source interface {
 	// Try measures what other parameters would do to a table, on a sample of its records.
 	// It tells after each run what is known, and returns when all have ended or ctx has.
 	Try(ctx context.Context, parameters Parameters, tell func(Trial)) (Trial, error)
+	// BeginsLineage tells whether a table, published afresh, begins a new lineage.
+	BeginsLineage(ctx context.Context, table string) (bool, error)
 	// Act does something and says in a sentence or more what came of it.
 	Act(ctx context.Context, a Action) ([]string, error)
 }

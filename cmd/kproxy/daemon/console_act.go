@@ -44,6 +44,21 @@ func (s *consoleSource) Act(ctx context.Context, a console.Action) ([]string, er
 	return nil, console.ErrUnknown
 }
 
+// BeginsLineage tells whether a rebuild of the table begins a new lineage. The configuration
+// may say otherwise than what readers hold.
+func (s *consoleSource) BeginsLineage(ctx context.Context, table string) (bool, error) {
+	c := s.config()
+	policy, err := policyOf(c, table)
+	if err != nil {
+		return false, err
+	}
+	if policy.Updates.Mode == catalog.Guarded {
+		return true, nil
+	}
+	stored, err := Lineages(ctx, c, []catalog.Name{policy.Table})
+	return len(stored) > 0, err
+}
+
 func asked(ctx context.Context, c *config.Config, wish Wish, named []catalog.Name, said string) ([]string, error) {
 	if len(named) == 0 {
 		return nil, console.InputError("choose a protected table")
