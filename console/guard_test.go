@@ -215,7 +215,7 @@ func TestOperatorsFailForThemselves(t *testing.T) {
 	for i := range 1000 {
 		attempt(strconv.Itoa(i))
 	}
-	if n := len(th.of); n > drawers {
+	if n := th.of.Len(); n > drawers {
 		t.Errorf("one address takes %d places", n)
 	}
 }
@@ -227,13 +227,40 @@ func TestFailuresAreBounded(t *testing.T) {
 	for i := range 2 * maxOrigins {
 		th.attempt(th.origin(fmt.Sprintf("[2001:db8:%x:%x::1]:1", i>>16, i&0xffff), "a"))
 	}
-	if n := len(th.of); n > maxOrigins+1 {
+	if n := th.of.Len(); n > maxOrigins {
 		t.Errorf("%d origins are remembered", n)
 	}
 	c.pass(forgetAfter + time.Second)
 	th.attempt(th.origin("10.0.0.1:1", "a"))
-	if n := len(th.of); n != 1 {
+	if n := th.of.Len(); n != 1 {
 		t.Errorf("%d origins are remembered after a while", n)
+	}
+}
+
+// TestCrowdsLetOthersLogIn has thousands of addresses fail until they wait: an operator
+// elsewhere does not, and each of them still does.
+func TestCrowdsLetOthersLogIn(t *testing.T) {
+	t.Parallel()
+	th := newThrottle((&clock{now: at}).Now)
+	address := func(i int) string { return fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&0xff, i&0xff) }
+	const crowd = maxOrigins / drawers
+	for i := range 2 * crowd {
+		for name := range 4 * drawers {
+			for range 2 {
+				th.attempt(th.origin(address(i), strconv.Itoa(name)))
+			}
+		}
+	}
+	for range freeFailures {
+		if wait := th.attempt(th.origin("192.0.2.1:1", testUser)); wait != 0 {
+			t.Fatalf("an operator waits %v", wait)
+		}
+	}
+	for name := range 4 * drawers {
+		last := th.origin(address(2*crowd-1), strconv.Itoa(name))
+		if known, _ := th.of.Peek(last); known.count >= freeFailures && th.attempt(last) == 0 {
+			t.Error("somebody of the crowd does not wait")
+		}
 	}
 }
 

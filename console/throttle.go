@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
 // throttle has those wait who fail to log in: after a few failures twice as long after
@@ -13,7 +15,7 @@ type throttle struct {
 	now   func() time.Time
 	seed  maphash.Seed
 	mutex sync.Mutex
-	of    map[origin]*failures
+	of    *simplelru.LRU[origin, failures] // the one that failed last is the youngest
 }
 
 // origin is what failures count for: an address, and one of its drawers that names are
@@ -38,13 +40,15 @@ const (
 	forgetAfter = 15 * time.Minute
 	// drawers are those of one address.
 	drawers = 16
-	// maxOrigins bounds the memory of failures. When it is used up, all others wait as
-	// one.
+	// maxOrigins bounds the memory of failures. When it is used up, those are forgotten that
+	// are longest ago: who has thousands of addresses gets more attempts by that, but keeps
+	// nobody else from logging in.
 	maxOrigins = 50_000
 )
 
 func newThrottle(now func() time.Time) *throttle {
-	return &throttle{now: now, seed: maphash.MakeSeed(), of: make(map[origin]*failures)}
+	of, _ := simplelru.NewLRU[origin, failures](maxOrigins, nil) // fails for sizes that are not positive
+	return &throttle{now: now, seed: maphash.MakeSeed(), of: of}
 }
 
 // origin is that of a user at an address: an IPv4 address, or the network of 64 bits that
@@ -70,14 +74,27 @@ func (t *throttle) attempt(from origin) (wait time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
 	now := t.now()
-	if wait = t.of[t.key(from)].wait(now); wait == 0 {
-		t.failed(from, now)
+	t.forget(now)
+	known, _ := t.of.Peek(from)
+	if wait = known.wait(now); wait == 0 {
+		t.of.Add(from, failures{known.count + 1, now})
 	}
 	return wait
 }
 
-func (f *failures) wait(now time.Time) time.Duration {
-	if f == nil || f.count < freeFailures {
+// forget lets go of what is too long ago.
+func (t *throttle) forget(now time.Time) {
+	for {
+		_, oldest, some := t.of.GetOldest()
+		if !some || now.Sub(oldest.last) <= forgetAfter {
+			return
+		}
+		t.of.RemoveOldest()
+	}
+}
+
+func (f failures) wait(now time.Time) time.Duration {
+	if f.count < freeFailures {
 		return 0
 	}
 	pause := longestWait
@@ -87,35 +104,9 @@ func (f *failures) wait(now time.Time) time.Duration {
 	return max(0, pause-now.Sub(f.last))
 }
 
-// key is the origin, or the one that stands for all others when there are too many.
-func (t *throttle) key(from origin) origin {
-	if _, known := t.of[from]; !known && len(t.of) >= maxOrigins {
-		return origin{}
-	}
-	return from
-}
-
-func (t *throttle) failed(from origin, now time.Time) {
-	if len(t.of) >= maxOrigins {
-		for other, f := range t.of {
-			if now.Sub(f.last) > forgetAfter {
-				delete(t.of, other)
-			}
-		}
-	}
-	key := t.key(from)
-	f := t.of[key]
-	if f == nil || now.Sub(f.last) > forgetAfter {
-		f = &failures{}
-		t.of[key] = f
-	}
-	f.count++
-	f.last = now
-}
-
 // succeeded takes back that the attempt counts as a failure, and all before it.
 func (t *throttle) succeeded(from origin) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
-	delete(t.of, from)
+	t.of.Remove(from)
 }
