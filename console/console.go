@@ -34,6 +34,8 @@ type Options struct {
 	TLS bool
 	// Port keeps cookies of several consoles on one machine apart; cookies know no ports.
 	Port int
+	// Recognized is told of each request of who is logged in, by its context; nil is not.
+	Recognized func(ctx context.Context)
 	// Profiles serves /debug/pprof/ to who is logged in; nil is none.
 	Profiles http.Handler
 	Logger   *slog.Logger     // nil logs nothing

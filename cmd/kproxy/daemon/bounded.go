@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"cmp"
+	"context"
 	"crypto/tls"
 	"net"
 	"net/http"
@@ -11,11 +12,40 @@ import (
 
 // bounded is l for server, with so many connections at a time at most. Whoever reaches it
 // may open as many as they like and send nothing. So nobody waits for a place: when all
-// are taken, a new connection gets that of one that waits for its client.
+// are taken, a new connection gets that of one that waits for its client. Handlers tell by
+// recognized who is no stranger: strangers take places from each other first, for behind one
+// address, of a proxy or a gateway, there may be both.
 func bounded(l net.Listener, most int, server *http.Server) net.Listener {
 	b := &boundedListener{Listener: l, most: most, open: make(map[*boundedConn]struct{})}
 	server.ConnState = b.note
+	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
+		return context.WithValue(ctx, connKey{}, boundedOf(conn))
+	}
 	return b
+}
+
+// connKey is that of a request's connection in its context.
+type connKey struct{}
+
+// recognized notes of the connection of a request, by its context, that it is of somebody
+// who is known.
+func recognized(ctx context.Context) {
+	c, _ := ctx.Value(connKey{}).(*boundedConn)
+	if c == nil {
+		return
+	}
+	c.of.mutex.Lock()
+	defer c.of.mutex.Unlock()
+	c.known = true
+}
+
+// boundedOf is the connection under what the server has made of it, nil for another's.
+func boundedOf(conn net.Conn) *boundedConn {
+	if encrypted, is := conn.(*tls.Conn); is {
+		conn = encrypted.NetConn()
+	}
+	c, _ := conn.(*boundedConn)
+	return c
 }
 
 type boundedListener struct {
@@ -32,6 +62,7 @@ type boundedConn struct {
 	net.Conn
 	of    *boundedListener
 	from  netip.Addr
+	known bool   // a request of it was of somebody who is no stranger
 	busy  bool   // a request of it is being answered
 	since uint64 // the turn in which it became busy, or began to wait for a request
 }
@@ -66,7 +97,8 @@ func (l *boundedListener) enter(c *boundedConn) (gone *boundedConn) {
 
 // dispensable is the connection that has waited longest for a request, or without any is
 // answered longest, of the address that has most connections: so a crowd from one address
-// takes places from itself and not from others.
+// takes places from itself and not from others. Who is known is spared while there are
+// strangers.
 func (l *boundedListener) dispensable() *boundedConn {
 	crowd := make(map[netip.Addr]int)
 	for c := range l.open {
@@ -74,19 +106,19 @@ func (l *boundedListener) dispensable() *boundedConn {
 	}
 	var first *boundedConn
 	for c := range l.open {
-		if first == nil || cmp.Or(cmp.Compare(crowd[first.from], crowd[c.from]), c.compare(first)) < 0 {
+		if first == nil || cmp.Or(keeps(c.known, first.known), cmp.Compare(crowd[first.from], crowd[c.from]), keeps(c.busy, first.busy), cmp.Compare(c.since, first.since)) < 0 {
 			first = c
 		}
 	}
 	return first
 }
 
-// compare is negative where c can be spared rather than other.
-func (c *boundedConn) compare(other *boundedConn) int {
+// keeps is negative where one does not have what keeps its place, and other has.
+func keeps(one, other bool) int {
 	switch {
-	case c.busy == other.busy:
-		return cmp.Compare(c.since, other.since)
-	case other.busy:
+	case one == other:
+		return 0
+	case other:
 		return -1
 	default:
 		return 1
@@ -95,11 +127,8 @@ func (c *boundedConn) compare(other *boundedConn) int {
 
 // note is told by the server of what a connection is at.
 func (l *boundedListener) note(conn net.Conn, state http.ConnState) {
-	if encrypted, is := conn.(*tls.Conn); is {
-		conn = encrypted.NetConn()
-	}
-	c, is := conn.(*boundedConn)
-	if !is || state != http.StateActive && state != http.StateIdle {
+	c := boundedOf(conn)
+	if c == nil || state != http.StateActive && state != http.StateIdle {
 		return
 	}
 	l.mutex.Lock()

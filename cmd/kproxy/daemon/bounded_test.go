@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// counter serves HTTP to 32 connections at most: "/slow" answers when it is released.
+// counter serves HTTP to 32 connections at most: "/slow" answers when it is released, and
+// who asks for "/known" or "/known/slow" is no stranger.
 type counter struct {
 	t        *testing.T
 	listener *boundedListener
@@ -27,10 +28,19 @@ func newCounter(t *testing.T) *counter {
 	c := &counter{t: t, begun: make(chan struct{}), release: make(chan struct{})}
 	mux := http.NewServeMux()
 	mux.HandleFunc("/", func(http.ResponseWriter, *http.Request) {})
-	mux.HandleFunc("/slow", func(http.ResponseWriter, *http.Request) {
+	slow := func(http.ResponseWriter, *http.Request) {
 		close(c.begun)
 		<-c.release
-	})
+	}
+	known := func(next http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			recognized(r.Context())
+			next(w, r)
+		}
+	}
+	mux.HandleFunc("/slow", slow)
+	mux.HandleFunc("/known", known(func(http.ResponseWriter, *http.Request) {}))
+	mux.HandleFunc("/known/slow", known(slow))
 	mux.HandleFunc("/body", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	server := &http.Server{Handler: mux, ReadHeaderTimeout: time.Minute}
 	l := bounded(inner, 32, server)
@@ -73,9 +83,11 @@ func (v visitor) hear() error {
 }
 
 const (
-	askForNothing = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
-	askForSlow    = "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
-	askWithBody   = "POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
+	askForNothing   = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	askForSlow      = "GET /slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	askForKnown     = "GET /known HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	askForKnownSlow = "GET /known/slow HTTP/1.1\r\nHost: localhost\r\n\r\n"
+	askWithBody     = "POST /body HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n"
 )
 
 // TestNobodyKeepsOthersOut opens more connections than there are places, in the ways in
@@ -124,6 +136,36 @@ func TestCrowdsTakeTheirOwnPlaces(t *testing.T) {
 	<-c.begun
 	for range 200 {
 		c.visit("127.0.0.1")
+	}
+	last := c.visit("127.0.0.1") // when it is answered, all before it have been taken in
+	last.send(askForNothing)
+	if err := last.hear(); err != nil {
+		t.Fatal(err)
+	}
+	idle.send(askForNothing)
+	if err := idle.hear(); err != nil {
+		t.Errorf("who was idle has lost its place: %v", err)
+	}
+	close(c.release)
+	if err := busy.hear(); err != nil {
+		t.Errorf("who was being answered has lost its place: %v", err)
+	}
+}
+
+// TestStrangersTakePlacesFromStrangers has somebody known be idle, and another wait for an
+// answer, while strangers at the same address begin one request after the other.
+func TestStrangersTakePlacesFromStrangers(t *testing.T) {
+	t.Parallel()
+	c := newCounter(t)
+	idle, busy := c.visit("127.0.0.1"), c.visit("127.0.0.1")
+	idle.send(askForKnown)
+	if err := idle.hear(); err != nil {
+		t.Fatal(err)
+	}
+	busy.send(askForKnownSlow)
+	<-c.begun
+	for range 200 {
+		c.visit("127.0.0.1").send(askWithBody + "half")
 	}
 	last := c.visit("127.0.0.1") // when it is answered, all before it have been taken in
 	last.send(askForNothing)

@@ -85,6 +85,7 @@ func (d *Daemon) openConsole(ctx context.Context, c config.Console) error {
 	options := console.Options{
 		Source: newConsoleSource(d), Access: access, TLS: c.CertFile != "",
 		Loopback: at.Addr().Unmap().IsLoopback(), Port: int(at.Port()), Logger: d.Logger,
+		Recognized: recognized,
 	}
 	if c.Profiling == config.Allow {
 		options.Profiles = observe.Profiling()
