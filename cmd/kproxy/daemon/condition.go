@@ -112,23 +112,16 @@ func (d *Daemon) conditions() map[catalog.Name]condition {
 	return conditionsOf(d.effective.Load().Policy, d.syncer.Status(), broken)
 }
 
-// maxTold bounds, in bytes, the names that a process tells others: see maxReason.
-const maxTold = 4000
-
 // unserved are the tables that this process has withdrawn and that wait for the operator,
-// in the configuration's order. What is wrong with them is not told: whoever may connect to
+// in the configuration's order, as many as it can tell others. What is wrong with them is not told: whoever may connect to
 // the database may hear it.
 func (d *Daemon) unserved() []string {
-	names, conditions, room := []string{}, d.conditions(), maxTold
+	names, conditions := []string{}, d.conditions()
 	for _, t := range d.effective.Load().Policy.Tables {
-		if !conditions[t.Table].needsOperator() {
-			continue
+		if conditions[t.Table].needsOperator() {
+			names = append(names, t.Table.String())
 		}
-		name := t.Table.String()
-		if room -= len(name) + len(`"",`); room < 0 {
-			break
-		}
-		names = append(names, name)
 	}
-	return names
+	left := room(maxTold)
+	return left.fitting(names)
 }

@@ -57,10 +57,6 @@ type Clients struct {
 	Unserved []string `json:"unserved"`
 }
 
-// maxReason bounds the reason of a refusal, in bytes: a notification has less than
-// 8000 (PostgreSQL, chapter NOTIFY).
-const maxReason = 4000
-
 // serverName is what the connection is called by which a process hears, and applierName
 // what replication calls its sessions while it applies. PostgreSQL cuts names at 63
 // bytes.
@@ -160,10 +156,7 @@ func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, channel string, q q
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if len(a.Refused) > maxReason {
-		a.Refused = a.Refused[:maxReason] + " ... (the log has all of it)"
-	}
-	return say(ctx, conn, reloading, a)
+	return say(ctx, conn, reloading, a.fitting())
 }
 
 func say(ctx context.Context, conn *pgx.Conn, about matter, answer any) error {
