@@ -274,15 +274,20 @@ func TestBrokenFramesEndTheSession(t *testing.T) {
 
 func TestPanicEndsOneSession(t *testing.T) {
 	t.Parallel()
-	p := startProxy(t, nil)
+	var log *logBuffer
+	p := startProxy(t, func(c *Config) { log = logged(c) })
 	other := connectPgx(t, p.url("sslmode=disable"))
 	w := p.loginWire(t)
-	w.send(&oldproto.Query{String: "explode"})
+	w.send(&oldproto.Query{String: "SELECT 'canary' AS explode"})
 	if e := w.expectFatal(stateInternalError); e.Message != "internal error" {
 		t.Error(e.Message)
 	}
 	if err := other.Ping(context.Background()); err != nil {
 		t.Fatal(err)
+	}
+	eventually(t, "the crash is logged", func() bool { return len(log.lines("session crashed")) == 1 })
+	if text := log.String(); !strings.Contains(text, "testGate.Rewrite:") || strings.Contains(text, "canary") {
+		t.Errorf("the log says\n%s", text)
 	}
 }
 
