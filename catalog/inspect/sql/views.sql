@@ -29,12 +29,15 @@ WITH RECURSIVE protected AS (
 ), named AS (
   SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-), sources AS (
+), sources AS MATERIALIZED (
   -- Grouped once for all views: there may be thousands, and this runs every few seconds.
+  -- Materialized, as roots is: the planner cannot know how many rows a recursion finds
+  -- and sets its cost far too high. As a part of the query below, that cost would hide
+  -- what the joins there cost, and PostgreSQL 13 compares every view with every other.
   SELECT reads.target AS oid, array_agg(n.schema ORDER BY n.schema, n.relation) AS schemas,
          array_agg(n.relation ORDER BY n.schema, n.relation) AS relations
   FROM reads JOIN named n ON n.oid = reads.source GROUP BY reads.target
-), roots AS (
+), roots AS MATERIALIZED (
   SELECT shows.oid, array_agg(n.schema ORDER BY n.schema, n.relation) AS schemas,
          array_agg(n.relation ORDER BY n.schema, n.relation) AS relations
   FROM shows JOIN named n ON n.oid = shows.root GROUP BY shows.oid
