@@ -14,6 +14,9 @@ import (
 
 const root = ".."
 
+// peer is a program to measure beside.
+const peer = "peer=sh bench/methods/testdata/behaves.sh"
+
 // Every section, tiny: the commands are there, run, and what they say can be read.
 func TestSectionsAreMeasured(t *testing.T) {
 	if runtime.GOOS != "linux" {
@@ -25,7 +28,7 @@ func TestSectionsAreMeasured(t *testing.T) {
 	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/kproxy").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	o := options{size: tiny, out: dir, page: filepath.Join(dir, "page.md"), tools: tools{kproxy: program}}
+	o := options{size: tiny, out: dir, page: filepath.Join(dir, "page.md"), tools: tools{kproxy: program, peers: []string{peer}}}
 	for _, s := range sections {
 		if s.name == wholeSystem.name {
 			continue // package day has its own test of a short day
@@ -52,10 +55,36 @@ func TestSectionsAreMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"| rounded-partition |", "kproxy by pg_query"} {
+	for _, want := range []string{"| rounded-partition |", "| peer |  |", "; peer 1.0", "kproxy by pg_query"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page has no %q", want)
 		}
+	}
+}
+
+// Without a peer the figures that were measured last stay, and are shown.
+func TestPeersOfLastTimeStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := options{size: tiny, only: []string{peers.name}, out: dir, page: filepath.Join(dir, "page.md")}
+	last := result.Section{Name: peers.name, Figures: []result.Figure{
+		result.New("time", "peer", map[string]string{"method": "peer", "records": "10000", "attributes": "8", "k": "5"}, "s", 1.25),
+	}}
+	if err := last.Write(o.file(peers.name)); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.measure(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.write(); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(o.page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), "| peer |  | 1.25 |") {
+		t.Errorf("the page does not show them:\n%s", page)
 	}
 }
 
@@ -65,7 +94,7 @@ func TestCommandsExist(t *testing.T) {
 	listed := map[string]string{}
 	for _, at := range []size{tiny, small, full} {
 		for _, s := range sections {
-			for _, one := range s.steps(plan{size: at, rounds: 1, tools: tools{kproxy: "bin/kproxy"}}) {
+			for _, one := range s.steps(plan{size: at, rounds: 1, tools: tools{kproxy: "bin/kproxy", peers: []string{peer}}}) {
 				folder := slices.IndexFunc(one.words, func(word string) bool { return strings.HasPrefix(word, "./") })
 				if folder < 0 {
 					continue // kproxy itself, whose command TestSectionsAreMeasured runs

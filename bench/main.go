@@ -106,6 +106,10 @@ func (o options) measure(ctx context.Context) error {
 			continue
 		}
 		measured, err := o.section(ctx, s)
+		if errors.Is(err, errNothingGiven) {
+			fmt.Fprintf(os.Stderr, "%s: %v\n", s.name, err)
+			continue
+		}
 		if err == nil {
 			err = measured.Write(o.file(s.name))
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -90,6 +91,9 @@ func (s step) line() string {
 
 func (o options) file(name string) string { return filepath.Join(o.out, name+".json") }
 
+// errNothingGiven is of a section that measures only what the command line gives.
+var errNothingGiven = errors.New("nothing to measure was given, the figures of last time stay")
+
 // section runs all steps of one.
 func (o options) section(ctx context.Context, s section) (*result.Section, error) {
 	rounds := o.rounds
@@ -97,6 +101,9 @@ func (o options) section(ctx context.Context, s section) (*result.Section, error
 		rounds = s.rounds[o.size]
 	}
 	steps := s.steps(plan{size: o.size, rounds: rounds, tools: o.tools, pictures: o.out})
+	if len(steps) == 0 {
+		return nil, errNothingGiven
+	}
 	measured := &result.Section{
 		Name: s.name, Size: string(o.size), Date: time.Now().UTC().Truncate(time.Second), Commit: commit(ctx),
 		Machine: host.Machine(), Versions: versions(ctx),
@@ -113,10 +120,22 @@ func (o options) section(ctx context.Context, s section) (*result.Section, error
 		}
 		fmt.Fprintf(os.Stderr, "         %.0f s, %d figures, others took %.0f %% of the machine\n", command.Seconds, len(figures), 100*command.Others)
 		measured.Commands = append(measured.Commands, command)
+		takeVersions(measured.Versions, figures)
 		measured.Figures = append(measured.Figures, figures...)
 	}
 	result.CompareWith(measured.Figures, s.way, s.others...)
 	return measured, nil
+}
+
+// takeVersions moves what a command says of the versions of those it has measured, which
+// is no parameter that figures differ by, to the other versions.
+func takeVersions(to map[string]string, from []result.Figure) {
+	for _, f := range from {
+		if version, told := f.Parameters["version"]; told {
+			to[f.Way] = version
+			delete(f.Parameters, "version")
+		}
+	}
 }
 
 // run runs the command and reads its figures.

@@ -8,7 +8,7 @@ import (
 )
 
 // sections in the order of the page.
-var sections = []section{anonymization, maintained, synchronization, proxying, rewriting, wholeSystem}
+var sections = []section{anonymization, peers, maintained, synchronization, proxying, rewriting, wholeSystem}
 
 func sectionNames() (names []string) {
 	for _, s := range sections {
@@ -33,23 +33,16 @@ without taxonomies, eight attributes where nothing else is said. Loss is the sha
 lose; NCP is the normalized certainty penalty (Xu et al., 2006), DM the discernibility metric (Bayardo and Agrawal,
 2005). Memory is by how much the heap grows, garbage included. The (α,k) methods have a bound of 0.5 beside k. Each
 release is checked: every record in one class of at least k. A method that would take too long is left out. Where
-nothing else is said there are 10,000 records and k = 5; tables have medians, the files all rounds.
-
-Other programs, such as ARX or a Mondrian in Python, are measured beside where -peer names an adapter of a few
-lines (see bench/methods).`,
+nothing else is said there are 10,000 records and k = 5; tables have medians, the files all rounds.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
-		words := []string{
+		return []step{{words: []string{
 			"go", "run", "./bench/methods", "-rounds", strconv.Itoa(p.rounds),
 			"-records", of(p.size, "500", "10000,100000,1000000", "10000,100000,1000000,10000000"),
 			"-attributes", of(p.size, "4", "2,4,8,12", "2,3,4,5,6,7,8,9,10,11,12"),
 			"-k", of(p.size, "5", "2,5,10,25,50,100", "2,5,10,25,50,100"),
 			"-patience", of(p.size, "10s", "5s", "10m"), "-json", outputFile,
-		}
-		for _, peer := range p.tools.peers {
-			words = append(words, "-peer", peer)
-		}
-		return []step{{words: words, read: readFigures}}
+		}, read: readFigures}}
 	},
 	way: "kproxy",
 	views: []view{

@@ -4,15 +4,19 @@
 //
 //	go run ./bench/methods [flags]
 //
-// A peer is a program of another project, or an adapter to one:
+// A peer is a program of another project, or an adapter to one, such as those in
+// bench/peers:
 //
-//	go run ./bench/methods -peer "mondrian=python3 adapter.py"
+//	go run ./bench/methods -peer "python-strict=python3 bench/peers/mondrian.py FOLDER strict"
 //
-// It is called with the name of a CSV file and k, and writes on its standard output a line
-// "seconds S" (how long it anonymized, without reading and writing), and then for each
+// It is called with the name of a CSV file and k. On its standard output it writes a line
+// "version V" if it likes, a line "seconds S" (how long it anonymized, without reading and
+// writing), a line "cpu S" if it likes (the processor time of that), and then for each
 // record of the file the number of its class, 0 and above, or -1 for one that it withholds.
-// The file's header says NAME:numeric or NAME:categorical. What its classes lose is
-// measured as that of the methods here.
+// The file's header says NAME:numeric or NAME:categorical; categories are texts of a letter
+// and a number, which is their order. What its classes lose is measured as that of the
+// methods here, and its releases are checked as theirs. One that fails, or whose release is
+// wrong, is an error; one that takes too long is left out.
 package main
 
 import (
@@ -36,6 +40,7 @@ import (
 // options are the flags.
 type options struct {
 	records, attributes, k []int
+	cores                  []int // 0 = those that there are
 	methods                []string
 	peers                  peers
 	rounds                 int
@@ -64,7 +69,7 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	m := &measuring{options: o, out: out, slow: map[string]int{}}
+	m := &measuring{options: o, out: out, slow: map[contestant]int{}}
 	for _, one := range o.cases() {
 		if err := m.measure(ctx, one); err != nil {
 			return fmt.Errorf("%s: %w", one, err)
@@ -83,6 +88,7 @@ func parse(arguments []string) (options, error) {
 	records := numbers("records", "10000,100000", "numbers of records")
 	attributes := numbers("attributes", "2,4,8,12", "numbers of attributes, for the least number of records")
 	k := numbers("k", "2,5,10,25,50,100", "numbers k, for the least number of records")
+	cores := numbers("cores", "", "numbers of cores for kproxy's methods; those that there are if empty")
 	names := flags.String("methods", strings.Join(methods.Names(), ","), "methods")
 	flags.Var(&o.peers, "peer", "name=command of a program to measure beside; repeat it for several")
 	flags.IntVar(&o.rounds, "rounds", 1, "rounds, of runs that take less than a second")
@@ -95,7 +101,11 @@ func parse(arguments []string) (options, error) {
 		text string
 		to   *[]int
 		most int
-	}{{*records, &o.records, 1 << 30}, {*attributes, &o.attributes, 2 * usualAttributes}, {*k, &o.k, 1 << 30}} {
+	}{{*records, &o.records, 1 << 30}, {*attributes, &o.attributes, 2 * usualAttributes}, {*k, &o.k, 1 << 30}, {*cores, &o.cores, 1 << 10}} {
+		if list.to == &o.cores && list.text == "" {
+			o.cores = []int{0}
+			continue
+		}
 		for field := range strings.SplitSeq(list.text, ",") {
 			n, err := strconv.Atoi(field)
 			if err != nil || n < 1 || n > list.most {
@@ -115,24 +125,43 @@ func parse(arguments []string) (options, error) {
 	return o, nil
 }
 
-// run of a method.
+// contestant is a method, or a peer.
+type contestant struct {
+	method string
+	cores  int // that it may use; 0 = those that there are
+}
+
+// sample is a run of one.
 type sample struct {
-	method                 string
+	contestant
 	records, attributes, k int
 }
 
 // String says which.
 func (s sample) String() string {
-	return fmt.Sprintf("%s, %d records, %d attributes, k = %d", s.method, s.records, s.attributes, s.k)
+	name := s.method
+	if s.cores > 0 {
+		name += fmt.Sprintf(" on %d cores", s.cores)
+	}
+	return fmt.Sprintf("%s, %d records, %d attributes, k = %d", name, s.records, s.attributes, s.k)
 }
 
 // cases are all runs, each once, methods in turn: the records rising, so that what takes
 // too long is known before what takes longer.
 func (o options) cases() []sample {
+	var contestants []contestant
+	for _, name := range o.methods {
+		for _, cores := range o.cores {
+			contestants = append(contestants, contestant{name, cores})
+		}
+	}
+	for _, name := range o.peers.names() {
+		contestants = append(contestants, contestant{name, 0})
+	}
 	var all []sample
 	add := func(records, attributes, k int) {
-		for _, name := range append(slices.Clone(o.methods), o.peers.names()...) {
-			one := sample{name, records, attributes, k}
+		for _, each := range contestants {
+			one := sample{each, records, attributes, k}
 			if !slices.Contains(all, one) {
 				all = append(all, one)
 			}

@@ -23,7 +23,7 @@ type measuring struct {
 	options
 	out     io.Writer
 	figures []result.Figure
-	slow    map[string]int // methods that would take too long, by the number of records from which on
+	slow    map[contestant]int // who would take too long, by the number of records from which on
 
 	table              *anonymizer.Table // the one of the last case
 	records, dimension int
@@ -34,12 +34,21 @@ type outcome struct {
 	release                       *anonymizer.Release
 	constraints                   privacy.ConstraintSet
 	seconds, cpu, growth, objects []float64
+	version                       string // of a peer
+}
+
+// quick is how long runs take at most of which there are several rounds, in seconds.
+const quick = 1
+
+// another reports whether one more round is to be run.
+func (m *measuring) another(done []float64) bool {
+	return len(done) == 0 || len(done) < m.rounds && done[0] < quick
 }
 
 // measure runs a case and notes its figures. A method that takes longer than the patience,
 // or would with the next number of records, is left out from there on.
 func (m *measuring) measure(ctx context.Context, s sample) error {
-	if from, slow := m.slow[s.method]; slow && s.records >= from {
+	if from, slow := m.slow[s.contestant]; slow && s.records >= from {
 		return nil
 	}
 	if m.table == nil || m.records != s.records || m.dimension != s.attributes {
@@ -54,12 +63,12 @@ func (m *measuring) measure(ctx context.Context, s sample) error {
 	limited, cancel := context.WithTimeout(ctx, 4*m.patience)
 	defer cancel()
 	if command := m.peers.command(s.method); command != "" {
-		o, err = runPeer(limited, command, m.table, s.k)
+		o, err = m.runPeer(limited, command, s)
 	} else {
 		o, err = m.runMethod(limited, s)
 	}
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
-		m.slow[s.method] = s.records
+		m.slow[s.contestant] = s.records
 		fmt.Fprintf(m.out, "%s: left out after %v\n", s, 4*m.patience)
 		return nil
 	}
@@ -72,7 +81,7 @@ func (m *measuring) measure(ctx context.Context, s sample) error {
 	m.note(s, o)
 	next := m.nextOf(s.records)
 	if s.k == usualK && s.attributes == usualAttributes && o.seconds[0]*float64(next)/float64(s.records) > m.patience.Seconds() {
-		m.slow[s.method] = next
+		m.slow[s.contestant] = next
 	}
 	return nil
 }
@@ -107,8 +116,10 @@ func (m *measuring) runMethod(ctx context.Context, s sample) (outcome, error) {
 	if o.constraints, err = constraintsFor(method, m.table, s.k); err != nil {
 		return o, err
 	}
-	const quick = 1 // seconds
-	for round := 0; round == 0 || round < m.rounds && o.seconds[0] < quick; round++ {
+	if s.cores > 0 {
+		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(s.cores))
+	}
+	for m.another(o.seconds) {
 		var before, after runtime.MemStats
 		heap := eval.WatchHeap()
 		runtime.ReadMemStats(&before)
@@ -133,6 +144,12 @@ func (m *measuring) note(s sample, o outcome) {
 	}
 	for _, c := range o.constraints[min(1, len(o.constraints)):] {
 		parameters["beside"] = c.String()
+	}
+	if s.cores > 0 {
+		parameters["cores"] = strconv.Itoa(s.cores)
+	}
+	if o.version != "" {
+		parameters["version"] = o.version
 	}
 	way := "kproxy"
 	if m.peers.command(s.method) != "" {

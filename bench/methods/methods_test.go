@@ -2,7 +2,6 @@ package main
 
 import (
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -14,15 +13,7 @@ import (
 
 func TestEveryMethodIsMeasured(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "figures.json")
-	arguments := []string{"-records", "500", "-attributes", "2,12", "-k", "5,50", "-rounds", "2", "-json", path}
-	if err := run(t.Context(), arguments, io.Discard); err != nil {
-		t.Fatal(err)
-	}
-	figures, err := result.ReadFigures(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	figures := measured(t, "-records", "500", "-attributes", "2,12", "-k", "5,50", "-rounds", "2")
 	for _, method := range methods.Names() {
 		for _, k := range []string{"5", "50"} {
 			if !slices.ContainsFunc(figures, func(f result.Figure) bool {
@@ -39,37 +30,33 @@ func TestEveryMethodIsMeasured(t *testing.T) {
 	}
 }
 
-// A peer that puts the records into classes by their order, the last ones withheld.
-func TestPeerIsMeasured(t *testing.T) {
+// On one core, and on those that there are, a method comes to the same release.
+func TestCores(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	script := filepath.Join(dir, "peer")
-	const text = `awk -v k="$2" 'NR == 1 { print "seconds 0.5"; next } { at[NR - 2] = 1; n++ }
-END { for (i = 0; i < n; i++) print int(i / k) < int(n / k) ? int(i / k) : -1 }' "$1"`
-	if err := os.WriteFile(script, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
+	figures := measured(t, "-records", "500", "-attributes", "8", "-k", "5", "-methods", "mondrian-strict", "-cores", "1,2")
+	found := map[string]result.Figure{}
+	for _, f := range figures {
+		if f.Name == "NCP" {
+			found[f.Parameters["cores"]] = f
+		}
 	}
-	path := filepath.Join(dir, "figures.json")
-	arguments := []string{"-records", "503", "-attributes", "8", "-k", "5", "-methods", "rounded-partition", "-peer", "order=sh " + script, "-json", path}
-	if err := run(t.Context(), arguments, io.Discard); err != nil {
+	if len(found) != 2 || found["1"].Median != found["2"].Median || found["1"].Median == 0 {
+		t.Errorf("NCP by cores: %v", found)
+	}
+}
+
+// measured are the figures of a run.
+func measured(t *testing.T, arguments ...string) []result.Figure {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "figures.json")
+	if err := run(t.Context(), append(arguments, "-json", path), io.Discard); err != nil {
 		t.Fatal(err)
 	}
 	figures, err := result.ReadFigures(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]float64{"time": 0.5, "classes": 100, "withheld": 3, "largest-class": 5}
-	for _, f := range figures {
-		if value, asked := want[f.Name]; asked && f.Way == "order" {
-			if f.Median != value {
-				t.Errorf("%s is %v, want %v", f.Name, f.Median, value)
-			}
-			delete(want, f.Name)
-		}
-	}
-	if len(want) > 0 {
-		t.Errorf("not measured: %v", want)
-	}
+	return figures
 }
 
 func TestWrongReleases(t *testing.T) {
@@ -91,18 +78,9 @@ func TestWrongReleases(t *testing.T) {
 	}
 }
 
-func TestAnswersThatCannotBeRead(t *testing.T) {
-	t.Parallel()
-	for _, answer := range []string{"", "0\n1\n", "seconds 1\nx\n", "seconds 1\n99999999\n"} {
-		if _, err := readAnswer([]byte(answer)); err == nil {
-			t.Errorf("%q was read", answer)
-		}
-	}
-}
-
 func TestFlags(t *testing.T) {
 	t.Parallel()
-	for _, arguments := range [][]string{{"-records", "0"}, {"-k", "x"}, {"-attributes", "99"}, {"-methods", "none"}, {"-peer", "name"}} {
+	for _, arguments := range [][]string{{"-records", "0"}, {"-k", "x"}, {"-attributes", "99"}, {"-methods", "none"}, {"-peer", "name"}, {"-cores", "0"}} {
 		if _, err := parse(arguments); err == nil {
 			t.Errorf("%q was taken", arguments)
 		}

@@ -1,18 +1,17 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/kproxy/kproxy/anonymizer"
+	"syscall"
+	"time"
 )
 
 // peers are other programs, by name.
@@ -49,57 +48,74 @@ func (p *peers) command(name string) string {
 }
 
 // runPeer has a peer make the classes.
-func runPeer(ctx context.Context, command string, t *anonymizer.Table, k int) (o outcome, err error) {
+func (m *measuring) runPeer(ctx context.Context, command string, s sample) (o outcome, err error) {
 	dir, err := os.MkdirTemp("", "kproxy-methods-")
 	if err != nil {
 		return o, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, "table.csv")
-	if err := writeCSV(path, t); err != nil {
+	if err := writeCSV(path, m.table); err != nil {
 		return o, err
 	}
-	words := append(strings.Fields(command), path, strconv.Itoa(k))
-	cmd := exec.CommandContext(ctx, words[0], words[1:]...)
-	var failure bytes.Buffer
-	cmd.Stderr = &failure
-	answer, err := cmd.Output()
-	if ctx.Err() != nil {
-		return o, ctx.Err()
+	words := append(strings.Fields(command), path, strconv.Itoa(s.k))
+	for m.another(o.seconds) {
+		answered, err := ask(ctx, words, s.records)
+		if err != nil {
+			return o, err
+		}
+		o.release, o.version = &answered.release, answered.version
+		o.seconds = append(o.seconds, answered.seconds)
+		if answered.cpu > 0 {
+			o.cpu = append(o.cpu, answered.cpu)
+		}
 	}
-	if err != nil {
-		return o, fmt.Errorf("the peer: %w: %s", err, failure.Bytes())
-	}
-	return readAnswer(answer)
+	return o, nil
 }
 
-// readAnswer reads what a peer writes.
-func readAnswer(answer []byte) (outcome, error) {
-	var seconds float64
-	lines := bufio.NewScanner(bytes.NewReader(answer))
-	if !lines.Scan() {
-		return outcome{}, errors.New("the peer has written nothing")
+// ask runs a peer once and reads its answer.
+func ask(ctx context.Context, words []string, records int) (answer, error) {
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	cmd := exec.CommandContext(running, words[0], words[1:]...)
+	// An adapter's own programs end with it: one that stays would take the processor from
+	// what is measured next, and hold the output open.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = time.Second
+	var complaint tail
+	cmd.Stderr = &complaint
+	output, err := cmd.StdoutPipe()
+	if err != nil {
+		return answer{}, err
 	}
-	if _, err := fmt.Sscanf(lines.Text(), "seconds %g", &seconds); err != nil {
-		return outcome{}, fmt.Errorf("the peer's first line is not \"seconds S\": %w", err)
+	if err := cmd.Start(); err != nil {
+		return answer{}, fmt.Errorf("the peer: %w", err)
 	}
-	var release anonymizer.Release
-	for record := int32(0); lines.Scan(); record++ {
-		class, err := strconv.Atoi(strings.TrimSpace(lines.Text()))
-		if err != nil {
-			return outcome{}, fmt.Errorf("the peer's class of record %d: %w", record, err)
-		}
-		switch {
-		case class < 0:
-			release.Withheld = append(release.Withheld, record)
-		case class > len(release.Classes)+1<<20:
-			return outcome{}, fmt.Errorf("the peer's classes are not numbered from 0: %d", class)
-		default:
-			for len(release.Classes) <= class {
-				release.Classes = append(release.Classes, nil)
-			}
-			release.Classes[class] = append(release.Classes[class], record)
-		}
+	a, wrong := readAnswer(output, records)
+	early := wrong == nil || errors.Is(wrong, io.ErrUnexpectedEOF)
+	if !early {
+		stop() // it may go on for ever
 	}
-	return outcome{release: &release, seconds: []float64{seconds}}, lines.Err()
+	failed := cmd.Wait()
+	switch {
+	case ctx.Err() != nil:
+		return a, ctx.Err()
+	case early && failed != nil: // which is why the answer ends
+		return a, fmt.Errorf("the peer: %w: %s", failed, complaint)
+	case wrong != nil:
+		return a, fmt.Errorf("the peer: %w: %s", wrong, complaint)
+	}
+	return a, nil
+}
+
+// tail is the end of what was written.
+type tail []byte
+
+// Write implements io.Writer.
+func (t *tail) Write(text []byte) (int, error) {
+	const enough = 4000
+	*t = append(*t, text...)
+	*t = (*t)[max(0, len(*t)-enough):]
+	return len(text), nil
 }

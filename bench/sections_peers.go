@@ -1,0 +1,45 @@
+package main
+
+import "strconv"
+
+// peers are programs of others that make classes, which who measures has to provide.
+// Without one the section keeps the figures that were measured last.
+var peers = section{
+	name: "peers", title: "Anonymization beside other programs",
+	text: `Programs of others make classes of the same tables, in the same run as the methods here that are nearest
+to them; each release is checked for k by the same code, and NCP and DM are of what each publishes. A program is given
+by who measures, ` + "`-peer NAME=COMMAND`" + ` (see bench/methods); where the last run had none, these are the figures of the
+last that had one, with its date below. kproxy's methods run on one core, and on two; cores of others are their own matter.
+
+python-strict and python-relaxed are Mondrian in Python, [qiyuangong/Mondrian](https://github.com/qiyuangong/Mondrian)
+(MIT license), called by bench/peers/mondrian.py: pure Python on one core. It orders categories as kproxy does, so that NCP
+compares. Its time is the one that it measures itself, of dividing alone, and its processor time is of the same; kproxy's
+are of the whole method. Its files are named as git names their contents.`,
+	rounds: map[size]int{tiny: 1, small: 3, full: 5},
+	steps: func(p plan) []step {
+		if len(p.tools.peers) == 0 {
+			return nil
+		}
+		words := []string{
+			"go", "run", "./bench/methods", "-rounds", strconv.Itoa(p.rounds), "-methods", "mondrian-strict,mondrian-relaxed",
+			"-cores", of(p.size, "1", "1,2", "1,2"), "-records", of(p.size, "500", "10000,100000,1000000", "10000,100000,1000000"),
+			"-attributes", "8", "-k", of(p.size, "5", "2,5,10,25,50,100", "2,5,10,25,50,100"),
+			"-patience", of(p.size, "10s", "10m", "10m"), "-json", outputFile,
+		}
+		for _, peer := range p.tools.peers {
+			words = append(words, "-peer", peer)
+		}
+		return []step{{words: words, read: readFigures}}
+	},
+	views: []view{
+		{title: "Beside other programs: time in seconds, by the number of records", names: []string{"time"}, by: []string{"method", "cores"}, across: "records", where: byRecords},
+		{title: "Beside other programs: processor time in seconds, by the number of records", names: []string{"cpu"}, by: []string{"method", "cores"}, across: "records", where: byRecords},
+		{title: "Beside other programs: NCP in percent, by the number of records", names: []string{"NCP"}, by: []string{"method", "cores"}, across: "records", where: byRecords},
+		{title: "Beside other programs: DM, by the number of records", names: []string{"discernibility"}, by: []string{"method", "cores"}, across: "records", where: byRecords},
+		{title: "Beside other programs: classes, by the number of records", names: []string{"classes"}, by: []string{"method", "cores"}, across: "records", where: byRecords},
+		{title: "Beside other programs: time in seconds, by k", names: []string{"time"}, by: []string{"method", "cores"}, across: "k", where: byK},
+		{title: "Beside other programs: NCP in percent, by k", names: []string{"NCP"}, by: []string{"method", "cores"}, across: "k", where: byK},
+		{title: "Beside other programs: DM, by k", names: []string{"discernibility"}, by: []string{"method", "cores"}, across: "k", where: byK},
+		{title: "Beside other programs: classes, by k", names: []string{"classes"}, by: []string{"method", "cores"}, across: "k", where: byK},
+	},
+}
