@@ -116,9 +116,7 @@ func (m *measuring) runMethod(ctx context.Context, s sample) (outcome, error) {
 	if o.constraints, err = constraintsFor(method, m.table, s.k); err != nil {
 		return o, err
 	}
-	if s.cores > 0 {
-		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(s.cores))
-	}
+	defer limit(s.cores)()
 	for m.another(o.seconds) {
 		var before, after runtime.MemStats
 		heap := eval.WatchHeap()
@@ -135,6 +133,12 @@ func (m *measuring) runMethod(ctx context.Context, s sample) (outcome, error) {
 		}
 	}
 	return o, nil
+}
+
+// limit has Go run on so many cores, on those that there are for 0, until it is undone.
+func limit(cores int) (undo func()) {
+	before := runtime.GOMAXPROCS(cores)
+	return func() { runtime.GOMAXPROCS(before) }
 }
 
 // note prints and keeps the figures of a case.

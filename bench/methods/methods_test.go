@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -26,6 +27,20 @@ func TestEveryMethodIsMeasured(t *testing.T) {
 	for _, f := range figures {
 		if f.Name == "time" && len(f.Rounds) != 2 {
 			t.Errorf("%v: %d rounds", f.Parameters, len(f.Rounds))
+		}
+	}
+}
+
+func TestLimit(t *testing.T) { // not beside others, whose cores these are
+	before := runtime.GOMAXPROCS(0)
+	for cores, want := range map[int]int{0: before, 1: 1, before + 1: before + 1} {
+		undo := limit(cores)
+		if got := runtime.GOMAXPROCS(0); got != want {
+			t.Errorf("%d cores: %d", cores, got)
+		}
+		undo()
+		if got := runtime.GOMAXPROCS(0); got != before {
+			t.Errorf("%d cores stay, there were %d", got, before)
 		}
 	}
 }
