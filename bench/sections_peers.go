@@ -7,14 +7,15 @@ import "strconv"
 var peers = section{
 	name: "peers", title: "Anonymization beside other programs",
 	text: `Programs of others make classes of the same tables, in the same run as the methods here that are nearest
-to them; each release is checked for k by the same code, and NCP and DM are of what each publishes. A program is given
-by who measures, ` + "`-peer NAME=COMMAND`" + ` (see bench/methods); where the last run had none, these are the figures of the
-last that had one, with its date below. kproxy's methods run on one core, and on two; cores of others are their own matter.
+to them. Each release is checked for k by the same code, and NCP and DM are of what each publishes. A program is given
+by who measures, as ` + "`-peer NAME=COMMAND`" + ` (see bench/methods); where the last run had none, these figures are of the
+last that had one, whose date is below. kproxy's methods run on one core, and on two; how many others use is theirs.
 
 python-strict and python-relaxed are Mondrian in Python, [qiyuangong/Mondrian](https://github.com/qiyuangong/Mondrian)
-(MIT license), called by bench/peers/mondrian.py: pure Python on one core. It orders categories as kproxy does, so that NCP
-compares. Its time is the one that it measures itself, of dividing alone, and its processor time is of the same; kproxy's
-are of the whole method. Its files are named as git names their contents.`,
+(MIT license) in a folder that bench/peers/mondrian.py is given: pure Python, on one core. It orders categories as kproxy
+does, so that NCP compares. Its time is the one that it measures itself, of dividing alone, and its processor time is of
+the same; kproxy's are of the whole method. Its files are named as git names their contents: mondrian.py 164bd640c4cc is
+that of its commit b1014b2f46b8.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		if len(p.tools.peers) == 0 {
