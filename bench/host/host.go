@@ -3,8 +3,6 @@
 package host
 
 import (
-	"bytes"
-	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -21,10 +19,7 @@ func Machine() result.Machine {
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		m.Processor = valueOf(string(text), "model name")
 	}
-	if text, err := os.ReadFile("/proc/meminfo"); err == nil {
-		kilobytes, _ := strconv.ParseInt(strings.TrimSuffix(valueOf(string(text), "MemTotal"), " kB"), 10, 64) // the kernel writes numbers
-		m.Memory = kilobytes << 10
-	}
+	m.Memory = int64(sizes("/proc/meminfo")["MemTotal"])
 	if text, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
 		m.System += " " + strings.TrimSpace(string(text))
 	}
@@ -49,50 +44,6 @@ func Others(do func() error) (share float64, took time.Duration, err error) {
 	took = time.Since(begin)
 	used := (Used() - all) - (Family() - own)
 	return min(1, max(0, used/took.Seconds()/float64(runtime.NumCPU()))), took, err
-}
-
-// ticksPerSecond is the unit of times in /proc, which Linux keeps at 100 for programs.
-const ticksPerSecond = 100
-
-// seconds sums times of /proc/PID/stat that stand at positions first to last, counted as
-// in proc(5).
-func seconds(fields []string, first, last int) float64 {
-	sum := 0.0
-	for _, field := range fields[first-3 : last-2] {
-		ticks, _ := strconv.ParseFloat(field, 64) // the kernel writes numbers
-		sum += ticks
-	}
-	return sum / ticksPerSecond
-}
-
-// stat are the fields of /proc/PID/stat from the third on; the second is the program's
-// name in parentheses, which may contain spaces.
-func stat(pid int) []string {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
-	if err != nil {
-		return nil
-	}
-	fields := strings.Fields(string(text[bytes.LastIndexByte(text, ')')+1:]))
-	if len(fields) < 15 {
-		return nil
-	}
-	return fields
-}
-
-// Resident is the memory of a process in bytes. The error says that it has ended, or that
-// the system does not tell.
-func Resident(pid int) (int64, error) {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if rest, found := strings.CutPrefix(line, "VmRSS:"); found {
-			kilobytes, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("no VmRSS of process %d", pid)
 }
 
 // Family is the processor time of this process and all its descendants so far, those

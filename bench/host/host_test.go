@@ -2,7 +2,9 @@ package host
 
 import (
 	"errors"
+	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -44,5 +46,39 @@ func TestOthersAreNotUs(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" && Family() <= 0 {
 		t.Error("this process has taken no time")
+	}
+}
+
+func TestUsageIsOfThisProcess(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc, which Linux has")
+	}
+	own, family := Use(os.Getpid()), FamilyUse(os.Getpid())
+	if own.Bytes < 1e5 || family.Bytes < own.Bytes/2 || Peak(os.Getpid()) < own.Bytes/2 {
+		t.Errorf("it has %v bytes, with children %v, at most %v", own.Bytes, family.Bytes, Peak(os.Getpid()))
+	}
+	if resident, err := Resident(os.Getpid()); err != nil || float64(resident) < own.Bytes/2 {
+		t.Errorf("%d bytes are resident, %v", resident, err)
+	}
+	if none := Use(-1); none != (Usage{}) {
+		t.Errorf("no process has %+v", none)
+	}
+	if _, err := Resident(-1); err == nil {
+		t.Error("no process has memory")
+	}
+}
+
+func TestLackOfRoomIsTold(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc, which Linux has")
+	}
+	if lacking := (Room{Memory: 1, Disk: 1}).Lacking(); lacking != nil {
+		t.Errorf("there is no byte of %q", lacking)
+	}
+	lacking := strings.Join(Room{Memory: 1e18, Disk: 1e18}.Lacking(), "; ")
+	if !strings.Contains(lacking, "1000000000.0 GB of memory") || !strings.Contains(lacking, "1000000000.0 GB of disk") {
+		t.Errorf("%q", lacking)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -209,19 +208,5 @@ func TestDashboardsDiffer(t *testing.T) {
 	}
 	if len(wards) < 10 {
 		t.Errorf("50 dashboards are about %d wards", len(wards))
-	}
-}
-
-func TestUsageIsOfThisProcess(t *testing.T) {
-	t.Parallel()
-	if runtime.GOOS != "linux" {
-		t.Skip("needs /proc, which Linux has")
-	}
-	own, family := use(os.Getpid()), familyUse(os.Getpid())
-	if own.bytes < 1e6 || family.bytes < own.bytes/2 || peak(os.Getpid()) < own.bytes/2 {
-		t.Errorf("it has %v bytes, with children %v, at most %v", own.bytes, family.bytes, peak(os.Getpid()))
-	}
-	if none := use(-1); none != (usage{}) {
-		t.Errorf("no process has %+v", none)
 	}
 }

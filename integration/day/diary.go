@@ -51,6 +51,7 @@ type diary struct {
 
 	mu       sync.Mutex
 	begin    time.Time
+	lived    time.Duration // of the length; less than that where the day was interrupted
 	parts    []map[measure][]float64
 	failures []string
 	counts   counts

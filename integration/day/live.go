@@ -35,14 +35,38 @@ func (s *site) live(ctx context.Context, d *diary, progress io.Writer) {
 	}
 	group.Go(func() {
 		select {
-		case <-s.kproxy.exited:
-			d.failed("kproxy ended:\n%s", s.kproxy.said())
+		case <-s.kproxy.Exited():
+			d.failed("kproxy ended:\n%s", s.kproxy.Said())
 			cancel()
 		case <-ctx.Done():
 		}
 	})
 	group.Go(func() { tell(ctx, d, progress) })
 	group.Wait()
+	d.lived = min(time.Since(d.begin), d.length)
+}
+
+// during tells each minute that something goes on which has nothing to tell of its own.
+func during(progress io.Writer, what string, do func() error) error {
+	done, told := make(chan struct{}), make(chan struct{})
+	begin := time.Now()
+	go func() {
+		defer close(told)
+		ticker := time.NewTicker(time.Minute)
+		defer ticker.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-ticker.C:
+				fmt.Fprintf(progress, "%s for %.0f min\n", what, time.Since(begin).Minutes())
+			}
+		}
+	}()
+	err := do()
+	close(done)
+	<-told
+	return err
 }
 
 // tell prints a line about each minute.

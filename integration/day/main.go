@@ -7,10 +7,12 @@
 //
 //	go run ./integration/day [flags]
 //
-// It needs Linux and PostgreSQL's server, and of memory and disk 1.5 and 2 KB a patient. It
-// fails on what is wrong, never on what is slow. Each minute, a line about the last part of
-// the day goes to standard error; at the end, a table of the whole day to standard output,
-// whose first column names what was measured, with its unit (diary.go).
+// It needs Linux and PostgreSQL's server, and of memory and disk 1.5 and 2 KB a patient; it
+// looks for them before it begins. It fails on what is wrong, never on what is slow. Each
+// minute, a line about the last part of the day goes to standard error; at the end, a table
+// of the whole day to standard output, whose first column names what was measured, with its
+// unit (diary.go). Files are written of a day on which something was wrong, too, and of one
+// that was interrupted, of which they say so. kproxy is given GOMEMLIMIT, if it is set.
 package main
 
 import (
@@ -21,9 +23,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"os/signal"
+	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
+
+	"github.com/kproxy/kproxy/bench/host"
 )
 
 // options are the flags.
@@ -36,6 +43,7 @@ type options struct {
 	Refresh    time.Duration `json:"refreshNanoseconds"` // from one refresh of a dashboard to the next
 	Queue      int           `json:"queue"`              // queries of all dashboards at once
 	Seed       uint64        `json:"seed"`
+	Cramped    bool          `json:"-"` // begin where memory or disk may lack
 	// JSON and Plot are files to write; empty means none.
 	JSON string `json:"-"`
 	Plot string `json:"-"`
@@ -68,6 +76,7 @@ func parse(arguments []string) (options, error) {
 	flags.DurationVar(&o.Refresh, "refresh", 0, "time from one refresh of a dashboard to the next; 0s: 24 times a day")
 	flags.IntVar(&o.Queue, "queue", 2, "queries that run at once, of all dashboards: Cube's CUBEJS_CONCURRENCY")
 	flags.Uint64Var(&o.Seed, "seed", 1, "of patients, changes and dashboards")
+	flags.BoolVar(&o.Cramped, "cramped", false, "begin although there is less memory or disk than the patients take")
 	flags.StringVar(&o.JSON, "json", "", "file for the figures")
 	flags.StringVar(&o.Plot, "plot", "", "file for the picture, as SVG")
 	if err := flags.Parse(arguments); err != nil {
@@ -86,8 +95,11 @@ func parse(arguments []string) (options, error) {
 }
 
 // run lives through the day and writes what was measured. The error tells what was wrong;
-// files are written all the same.
+// files are written all the same, also of a day that was interrupted.
 func run(ctx context.Context, o options, out, progress io.Writer) error {
+	if err := o.prepare(); err != nil {
+		return err
+	}
 	s, err := newSite(ctx, o, progress)
 	if err != nil {
 		return fmt.Errorf("making the site: %w", err)
@@ -95,19 +107,50 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	defer s.close()
 	d := newDiary(o)
 	s.live(ctx, d, progress)
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	fmt.Fprintln(progress, "The day is over; proving what is published.")
-	if err := s.prove(ctx, d); err != nil {
-		return fmt.Errorf("proving: %w", err)
+	if ctx.Err() == nil {
+		fmt.Fprintln(progress, "The day is over; proving what is published.")
+		err := during(progress, "proving", func() error { return s.prove(ctx, d) })
+		if err != nil && ctx.Err() == nil {
+			d.failed("proving: %v", err)
+		}
 	}
 	r := s.result(d)
-	if err := r.save(o); err != nil {
-		return err
-	}
+	r.Interrupted = ctx.Err() != nil
+	err = r.save(o)
 	r.print(out)
-	return errors.Join(r.wrong()...)
+	return errors.Join(append(r.wrong(), err)...)
+}
+
+// What a patient takes, in bytes: of memory while kproxy publishes, of disk with the log and
+// the files of sorts; and what takes room whatever the number of patients.
+const (
+	memoryOfPatient, diskOfPatient = 1500, 2000
+	memoryOfRest, diskOfRest       = 5e8, 1e9
+)
+
+// prepare finds out before the day what would else end it in its evening.
+func (o options) prepare() error {
+	if _, err := exec.LookPath(o.Program); err != nil {
+		return fmt.Errorf("finding kproxy: %w", err)
+	}
+	for _, path := range []string{o.JSON, o.Plot} {
+		if path == "" {
+			continue
+		}
+		probe, err := os.CreateTemp(filepath.Dir(path), ".day-")
+		if err != nil {
+			return fmt.Errorf("%s cannot be written: %w", path, err)
+		}
+		if err := errors.Join(probe.Close(), os.Remove(probe.Name())); err != nil {
+			return fmt.Errorf("%s cannot be written: %w", path, err)
+		}
+	}
+	patients := float64(o.Patients)
+	need := host.Room{Memory: memoryOfRest + memoryOfPatient*patients, Disk: diskOfRest + diskOfPatient*patients}
+	if lacking := need.Lacking(); len(lacking) > 0 && !o.Cramped {
+		return fmt.Errorf("a day of %d patients takes %s; -cramped begins all the same", o.Patients, strings.Join(lacking, " and "))
+	}
+	return nil
 }
 
 // save writes the files that were asked for.

@@ -39,6 +39,9 @@ func (r result) plot() ([]byte, error) {
 	}
 	title := fmt.Sprintf("A day in %g minutes: %d patients, %.0f changes/s, %d dashboards, %d cores",
 		r.Options.Minutes, r.Options.Patients, r.Options.Rate, r.Options.Dashboards, r.Machine.Cores)
+	if r.Interrupted {
+		title += fmt.Sprintf("; interrupted after %.1f hours", r.hours())
+	}
 	svg, err := chart.Stack{Title: title, X: "hour of the day", Marks: []float64{0, 3, 6, 9, 12, 15, 18, 21, 24}, Charts: charts}.SVG()
 	if err != nil {
 		return nil, fmt.Errorf("drawing the day: %w", err)
@@ -62,6 +65,9 @@ func (r result) sum(name string, m measure) chart.Line {
 	line := chart.Line{Name: name, Plain: true}
 	n := 0
 	for i, part := range r.Parts {
+		if r.hour(i) > r.hours()+24/float64(len(r.Parts)) {
+			break // the day did not come to this
+		}
 		n += part[m].N
 		line.Points = append(line.Points, chart.Point{X: r.hour(i), Y: float64(n)})
 	}

@@ -26,7 +26,9 @@ func (s *site) prove(ctx context.Context, d *diary) error {
 	if err := s.awaitAll(ctx, conn); err != nil {
 		return fmt.Errorf("waiting until everything is applied: %w", err)
 	}
-	if output, err := s.command("verify").CombinedOutput(); err != nil {
+	if output, err := s.command(ctx, "verify").CombinedOutput(); ctx.Err() != nil {
+		return ctx.Err()
+	} else if err != nil {
 		d.wrong("kproxy verify: %v\n%s", err, output)
 	}
 	different, err := s.different(ctx, conn)
@@ -67,7 +69,7 @@ func (s *site) awaitAll(ctx context.Context, conn *pgx.Conn) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.kproxy.exited:
+		case <-s.kproxy.Exited():
 			return errors.New("kproxy ended")
 		case <-time.After(glance):
 		}

@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"time"
+
+	"github.com/kproxy/kproxy/bench/host"
 )
 
 // result is the day in figures.
@@ -14,6 +17,10 @@ type result struct {
 	Machine  machine  `json:"machine"`
 	Counts   counts   `json:"counts"`
 	Failures []string `json:"failures"`
+	// Interrupted says that the day was not lived through, or not proved.
+	Interrupted bool `json:"interrupted"`
+	// LivedSeconds are those of the day that have passed.
+	LivedSeconds float64 `json:"livedSeconds"`
 	// LoadSeconds fill the source table, PublishSeconds pass from kproxy's start until its
 	// release is there.
 	LoadSeconds    float64 `json:"loadSeconds"`
@@ -35,6 +42,8 @@ type machine struct {
 	PostgreSQL string `json:"postgresql"`
 	Go         string `json:"go"`
 	Date       string `json:"date"`
+	// MemoryLimit is GOMEMLIMIT, which kproxy is given; empty is none.
+	MemoryLimit string `json:"memoryLimit"`
 }
 
 // measures are all, in the order in which they are printed.
@@ -52,10 +61,10 @@ func (s *site) result(d *diary) result {
 		Options: s.options, Counts: d.counts, Failures: d.failures,
 		Machine: machine{
 			Cores: runtime.NumCPU(), System: runtime.GOOS + "/" + runtime.GOARCH, PostgreSQL: s.server.Version().String(),
-			Go: runtime.Version(), Date: time.Now().UTC().Format(time.DateOnly),
+			Go: runtime.Version(), Date: time.Now().UTC().Format(time.DateOnly), MemoryLimit: os.Getenv("GOMEMLIMIT"),
 		},
 		LoadSeconds: s.loaded.Seconds(), PublishSeconds: s.published.Seconds(),
-		PeakBytes: peak(s.kproxy.cmd.Process.Pid), PartSeconds: d.part.Seconds(),
+		PeakBytes: host.Peak(s.kproxy.PID()), PartSeconds: d.part.Seconds(), LivedSeconds: d.lived.Seconds(),
 		Whole: map[measure]summary{},
 	}
 	for _, m := range measures {
@@ -74,6 +83,9 @@ func (s *site) result(d *diary) result {
 // wrong are the promises that were not kept.
 func (r result) wrong() []error {
 	var wrong []error
+	if r.Interrupted {
+		wrong = append(wrong, fmt.Errorf("interrupted after %.1f hours of the day", r.hours()))
+	}
 	for _, text := range r.Failures {
 		wrong = append(wrong, errors.New(text))
 	}
@@ -82,12 +94,15 @@ func (r result) wrong() []error {
 	}
 	// A day on which nobody looked proves nothing.
 	for _, m := range []measure{changes, appliedLag, newcomers, queries, checks, versions} {
-		if r.Whole[m].N == 0 {
+		if r.Whole[m].N == 0 && !r.Interrupted {
 			wrong = append(wrong, fmt.Errorf("nothing was measured of %q", m))
 		}
 	}
 	return wrong
 }
+
+// hours are how many of the day's have passed.
+func (r result) hours() float64 { return 24 * r.LivedSeconds / (60 * r.Options.Minutes) }
 
 // print writes the whole day as a table in Markdown.
 func (r result) print(out io.Writer) {
@@ -99,7 +114,7 @@ func (r result) print(out io.Writer) {
 		fmt.Fprintf(out, "| %-18s | %9d | %12s | %12s | %12s | %12s |\n", m, v.N, short(v.Mean), short(v.P50), short(v.P99), short(v.Max))
 	}
 	fmt.Fprintf(out, "\n%.0f changes, %.0f a second; %d states and %d versions checked, %d sets of rows told apart: %d violations, %d errors.\n",
-		r.Whole[changes].Sum, r.Whole[changes].Sum/(r.PartSeconds*float64(len(r.Parts))), r.Whole[checks].N, r.Whole[versions].N, r.Counts.Apart, r.Counts.Violations, r.Counts.Errors)
+		r.Whole[changes].Sum, r.Whole[changes].Sum/max(r.LivedSeconds, 1), r.Whole[checks].N, r.Whole[versions].N, r.Counts.Apart, r.Counts.Violations, r.Counts.Errors)
 }
 
 // short writes a number with as many digits as tell something.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/bench/host"
 )
 
 // sampling is how often the processes and the store are looked at, or as often as six
@@ -24,19 +26,19 @@ func (s *site) sample(ctx context.Context, d *diary) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	last := time.Now()
-	kproxy, postgres := use(s.kproxy.cmd.Process.Pid), familyUse(s.server.PID())
+	kproxy, postgres := host.Use(s.kproxy.PID()), host.FamilyUse(s.server.PID())
 	for {
 		rest(ctx, min(sampling, d.part/6))
 		if ctx.Err() != nil {
 			return nil
 		}
 		now := time.Now()
-		k, p := use(s.kproxy.cmd.Process.Pid), familyUse(s.server.PID())
+		k, p := host.Use(s.kproxy.PID()), host.FamilyUse(s.server.PID())
 		passed := now.Sub(last).Seconds()
-		d.note(kproxyBytes, k.bytes)
-		d.note(kproxyCores, (k.seconds-kproxy.seconds)/passed)
-		d.note(postgresBytes, p.bytes)
-		d.note(postgresCores, (p.seconds-postgres.seconds)/passed)
+		d.note(kproxyBytes, k.Bytes)
+		d.note(kproxyCores, (k.Seconds-kproxy.Seconds)/passed)
+		d.note(postgresBytes, p.Bytes)
+		d.note(postgresCores, (p.Seconds-postgres.Seconds)/passed)
 		last, kproxy, postgres = now, k, p
 		if err := s.sampleStore(ctx, d, conn); err != nil {
 			return err

@@ -18,6 +18,8 @@ import (
 
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/hospital"
+	"github.com/kproxy/kproxy/integration/certificate"
+	"github.com/kproxy/kproxy/integration/child"
 	"github.com/kproxy/kproxy/pgserver"
 	"github.com/kproxy/kproxy/scram"
 )
@@ -36,7 +38,7 @@ type site struct {
 	options
 	dir     string
 	server  *pgserver.Server
-	kproxy  *process
+	kproxy  *child.Process
 	clients int    // port where clients connect
 	metrics string // URL
 	admin   string // URL of the superuser
@@ -64,13 +66,13 @@ func newSite(ctx context.Context, o options, progress io.Writer) (_ *site, err e
 	s.admin = s.server.DSN(database)
 	fmt.Fprintf(progress, "PostgreSQL %s; loading %d patients.\n", s.server.Version(), o.Patients)
 	begin := time.Now()
-	if err := s.load(ctx); err != nil {
+	if err := during(progress, "loading", func() error { return s.load(ctx) }); err != nil {
 		return nil, fmt.Errorf("loading the hospital: %w", err)
 	}
 	s.loaded = time.Since(begin)
 	fmt.Fprintf(progress, "Loaded in %.0f s; publishing.\n", s.loaded.Seconds())
 	begin = time.Now()
-	if err := s.serve(ctx); err != nil {
+	if err := during(progress, "publishing", func() error { return s.serve(ctx) }); err != nil {
 		return nil, err
 	}
 	s.published = time.Since(begin)
@@ -80,7 +82,7 @@ func newSite(ctx context.Context, o options, progress io.Writer) (_ *site, err e
 
 func (s *site) close() {
 	if s.kproxy != nil {
-		s.kproxy.end()
+		s.kproxy.End(time.Minute)
 	}
 	if s.server != nil {
 		if err := s.server.Stop(); err != nil {
@@ -138,10 +140,10 @@ func (s *site) serve(ctx context.Context) error {
 	if err := s.write("kproxy.yaml", configuration); err != nil {
 		return err
 	}
-	if output, err := s.command("setup").CombinedOutput(); err != nil {
+	if output, err := s.command(ctx, "setup").CombinedOutput(); err != nil {
 		return fmt.Errorf("kproxy setup: %w: %s", err, output)
 	}
-	if s.kproxy, err = launch(s.command("serve"), s.path("kproxy.log")); err != nil {
+	if s.kproxy, err = child.Start(s.command(context.WithoutCancel(ctx), "serve"), s.path("kproxy.log")); err != nil {
 		return err
 	}
 	return s.awaitRelease(ctx)
@@ -167,8 +169,8 @@ func (s *site) awaitRelease(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-s.kproxy.exited:
-			return fmt.Errorf("kproxy ended:\n%s", s.kproxy.said())
+		case <-s.kproxy.Exited():
+			return fmt.Errorf("kproxy ended:\n%s", s.kproxy.Said())
 		case <-time.After(100 * time.Millisecond):
 		}
 	}
@@ -186,8 +188,8 @@ func (s *site) isRead(ctx context.Context) bool {
 }
 
 // command is one of kproxy's, with the site's configuration.
-func (s *site) command(arguments ...string) *exec.Cmd {
-	cmd := exec.Command(s.Program, arguments...)
+func (s *site) command(ctx context.Context, arguments ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, s.Program, arguments...)
 	cmd.Env = append(os.Environ(), "KPROXY_CONFIG="+s.path("kproxy.yaml"), "KPROXY_ADMIN_URL="+s.admin,
 		"OWNER_PASSWORD="+ownerPassword, "READER_PASSWORD="+readerPassword)
 	return cmd
@@ -216,8 +218,8 @@ func (s *site) configuration() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := s.certificate(); err != nil {
-		return "", fmt.Errorf("making a certificate: %w", err)
+	if err := certificate.Write(s.dir); err != nil {
+		return "", err
 	}
 	s.clients, s.metrics = ports[0], fmt.Sprintf("http://127.0.0.1:%d/metrics", ports[1])
 	policy := strings.Replace(sections.FindString(string(kproxy.ExampleConfig)), "\n    updates: immediate\n", guardedUpdates, 1)

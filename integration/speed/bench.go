@@ -20,6 +20,7 @@ import (
 
 	"github.com/kproxy/kproxy/bench/host"
 	"github.com/kproxy/kproxy/bench/result"
+	"github.com/kproxy/kproxy/integration/child"
 	"github.com/kproxy/kproxy/pgserver"
 )
 
@@ -47,9 +48,9 @@ type way struct {
 	port           int
 	user, password string
 	database       string
-	process        *process // nil for a direct connection
-	protected      bool     // statements name the protected table, not the published one
-	plain          bool     // it has no certificate
+	process        *child.Process // nil for a direct connection
+	protected      bool           // statements name the protected table, not the published one
+	plain          bool           // it has no certificate
 }
 
 // direct, peer are the names of the ways that kproxy is compared with.
@@ -94,7 +95,7 @@ func newBench(ctx context.Context, o options, out io.Writer) (_ *bench, err erro
 func (b *bench) close() {
 	for _, w := range b.ways {
 		if w.process != nil {
-			w.process.end()
+			w.process.End(patienceAtEnd)
 		}
 	}
 	if b.server != nil {
@@ -161,7 +162,7 @@ ignore_startup_parameters = extra_float_digits
 			return nil, err
 		}
 	}
-	w.process, err = launch(path, nil, arguments...)
+	w.process, err = b.launch(peer, path, nil, arguments...)
 	return w, err
 }
 
@@ -204,7 +205,7 @@ func (w *way) processor() float64 {
 	if w.process == nil {
 		return 0
 	}
-	return host.Lineage(w.process.cmd.Process.Pid, false)
+	return host.Lineage(w.process.PID(), false)
 }
 
 // environment makes libpq's programs take a way.
@@ -237,9 +238,9 @@ func (w *way) await(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w; its log:\n%s", w.name, errors.Join(ctx.Err(), err), w.process.log)
-		case <-w.process.exited:
-			return fmt.Errorf("%s ended:\n%s", w.name, w.process.log)
+			return fmt.Errorf("%s: %w; its log:\n%s", w.name, errors.Join(ctx.Err(), err), w.process.Said())
+		case <-w.process.Exited():
+			return fmt.Errorf("%s ended:\n%s", w.name, w.process.Said())
 		case <-time.After(50 * time.Millisecond):
 		}
 	}

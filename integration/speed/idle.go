@@ -26,7 +26,7 @@ func idlers(ctx context.Context, b *bench) error {
 		if w.name == pool { // a process for each session: it has no idle ones
 			continue
 		}
-		before, err := host.Resident(w.process.cmd.Process.Pid)
+		before, err := host.Resident(w.process.PID())
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func idlers(ctx context.Context, b *bench) error {
 			sessions, err := b.openIdle(ctx, w)
 			if err == nil && round == 0 {
 				var after int64
-				after, err = host.Resident(w.process.cmd.Process.Pid)
+				after, err = host.Resident(w.process.PID())
 				kilobytes = float64(after-before) / 1024 / float64(b.idle)
 			} else if err == nil {
 				err = b.addLookup(ctx, beside, w)
@@ -54,7 +54,7 @@ func idlers(ctx context.Context, b *bench) error {
 		b.noteIdle(w, alone, beside, kilobytes)
 		t.add(idleRow(w, 0, alone, alone, 0)...)
 		t.add(idleRow(w, b.idle, beside, alone, kilobytes)...)
-		w.process.end() // what it keeps open upstream, the next one needs
+		w.process.End(patienceAtEnd) // what it keeps open upstream, the next one needs
 	}
 	fmt.Fprintf(b.out, "%d active sessions, prepared lookups, %d rounds of %v each:\n\n", b.active, b.options.rounds, b.time)
 	t.write(b.out)

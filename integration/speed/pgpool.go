@@ -53,6 +53,6 @@ pool_passwd = '%[3]s/pool_passwd'
 			return nil, err
 		}
 	}
-	w.process, err = launch(path, nil, "-n", "-f", b.path("pgpool.conf"), "-a", b.path("pool_hba.conf"), "-F", b.path("pcp.conf"))
+	w.process, err = b.launch(pool, path, nil, "-n", "-f", b.path("pgpool.conf"), "-a", b.path("pool_hba.conf"), "-F", b.path("pcp.conf"))
 	return w, err
 }

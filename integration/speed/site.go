@@ -2,15 +2,8 @@ package main
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
 	"fmt"
-	"math/big"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -20,6 +13,7 @@ import (
 
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/hospital"
+	"github.com/kproxy/kproxy/integration/certificate"
 	"github.com/kproxy/kproxy/scram"
 )
 
@@ -73,8 +67,8 @@ func (b *bench) publish(ctx context.Context) error {
 	if err := b.load(ctx); err != nil {
 		return fmt.Errorf("loading the table: %w", err)
 	}
-	if err := b.certificate(); err != nil {
-		return fmt.Errorf("making a certificate: %w", err)
+	if err := certificate.Write(b.dir); err != nil {
+		return err
 	}
 	b.ways = []*way{{
 		name: direct, host: b.upstream(), port: b.server.Port(), plain: true,
@@ -159,7 +153,7 @@ func (b *bench) kproxy(ctx context.Context, name, program string, first bool) (*
 			return nil, fmt.Errorf("kproxy setup: %w: %s", err, output)
 		}
 	}
-	if w.process, err = launch(program, environment, "serve"); err != nil {
+	if w.process, err = b.launch(name, program, environment, "serve"); err != nil {
 		return nil, err
 	}
 	return w, b.awaitTable(ctx, w)
@@ -209,9 +203,9 @@ func (b *bench) awaitTable(ctx context.Context, w *way) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: %w; its log:\n%s", w.name, errors.Join(ctx.Err(), err), w.process.log)
-		case <-w.process.exited:
-			return fmt.Errorf("%s ended:\n%s", w.name, w.process.log)
+			return fmt.Errorf("%s: %w; its log:\n%s", w.name, errors.Join(ctx.Err(), err), w.process.Said())
+		case <-w.process.Exited():
+			return fmt.Errorf("%s ended:\n%s", w.name, w.process.Said())
 		case <-time.After(200 * time.Millisecond):
 		}
 	}
@@ -288,27 +282,4 @@ func (b *bench) capture(ctx context.Context, admin *pgx.Conn, sql string) (strin
 	var text string
 	err = admin.QueryRow(ctx, "SELECT query FROM pg_stat_activity WHERE pid = $1", pid).Scan(&text)
 	return text, err
-}
-
-// certificate makes one for the proxies.
-func (b *bench) certificate() error {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		return err
-	}
-	template := x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "localhost"}, DNSNames: []string{"localhost"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-	}
-	certificate, err := x509.CreateCertificate(rand.Reader, &template, &template, &key.PublicKey, key)
-	if err != nil {
-		return err
-	}
-	secret, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		return err
-	}
-	return errors.Join(
-		b.write("server.crt", string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate}))),
-		b.write("server.key", string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: secret}))))
 }

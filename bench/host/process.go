@@ -1,7 +1,8 @@
-package main
+package host
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -11,35 +12,49 @@ import (
 // ticksPerSecond is the unit of times in /proc, which Linux keeps at 100 for programs.
 const ticksPerSecond = 100
 
-// usage is what a process, or a family of them, has of the machine. It is zero where
+// Usage is what a process, or a family of them, has of the machine. It is zero where
 // there is no /proc.
-type usage struct {
-	bytes   float64 // memory in RAM; what processes share counts once
-	seconds float64 // processor time so far, with that of children that have ended
+type Usage struct {
+	Bytes   float64 // memory in RAM; what processes share counts once
+	Seconds float64 // processor time so far, with that of children that have ended
 }
 
-// use is what one process has.
-func use(pid int) usage {
+// Use is what one process has, without its children.
+func Use(pid int) Usage {
 	anonymous, shared := memory(pid)
-	return usage{bytes: anonymous + shared, seconds: times(stat(pid), 14, 15)}
+	return Usage{Bytes: anonymous + shared, Seconds: seconds(stat(pid), 14, 15)}
 }
 
-// familyUse is what a process and its children have: of a postmaster, the whole server.
+// FamilyUse is what a process and its children have: of a postmaster, the whole server.
 // What they share is the shared memory, of which the process that has touched most tells
 // the size.
-func familyUse(pid int) usage {
-	var u usage
+func FamilyUse(pid int) Usage {
+	var u Usage
 	greatest := 0.0
 	for _, member := range append(children(pid), pid) {
 		anonymous, shared := memory(member)
-		u.bytes += anonymous
+		u.Bytes += anonymous
 		greatest = max(greatest, shared)
-		u.seconds += times(stat(member), 14, 15)
+		u.Seconds += seconds(stat(member), 14, 15)
 	}
-	u.bytes += greatest
-	u.seconds += times(stat(pid), 16, 17)
+	u.Bytes += greatest
+	u.Seconds += seconds(stat(pid), 16, 17)
 	return u
 }
+
+// Resident is the memory of a process in bytes, mapped files included. The error says that
+// it has ended, or that the system does not tell.
+func Resident(pid int) (int64, error) {
+	bytes, known := status(pid)["VmRSS"]
+	if !known {
+		return 0, fmt.Errorf("no VmRSS of process %d", pid)
+	}
+	return int64(bytes), nil
+}
+
+// Peak is the most memory that a process ever had, mapped files included, in bytes; 0 of
+// one that has ended.
+func Peak(pid int) float64 { return status(pid)["VmHWM"] }
 
 // children are the processes that a process has started.
 func children(pid int) []int {
@@ -68,9 +83,9 @@ func stat(pid int) []string {
 	return fields
 }
 
-// times adds the fields of a stat that stand at two positions, counted as in proc(5), in
-// seconds.
-func times(fields []string, first, last int) float64 {
+// seconds sums times of a stat that stand at positions first to last, counted as in
+// proc(5); 0 of a process that has ended.
+func seconds(fields []string, first, last int) float64 {
 	if fields == nil {
 		return 0
 	}
@@ -89,22 +104,24 @@ func memory(pid int) (anonymous, shared float64) {
 	return sizes["RssAnon"], sizes["RssShmem"]
 }
 
-// peak is the most memory that a process ever had, mapped files included, in bytes.
-func peak(pid int) float64 { return status(pid)["VmHWM"] }
-
-// status are the sizes of /proc/PID/status, in bytes.
+// status are the sizes of /proc/PID/status.
 func status(pid int) map[string]float64 {
-	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+	return sizes(filepath.Join("/proc", strconv.Itoa(pid), "status"))
+}
+
+// sizes are those of a file of /proc whose lines name sizes in kilobytes, in bytes.
+func sizes(file string) map[string]float64 {
+	text, err := os.ReadFile(file)
 	if err != nil {
 		return nil
 	}
-	sizes := map[string]float64{}
+	found := map[string]float64{}
 	for line := range strings.Lines(string(text)) {
 		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
 		if value, isSize := strings.CutSuffix(value, " kB"); isSize {
 			kilobytes, _ := strconv.ParseFloat(strings.TrimSpace(value), 64) // the kernel writes numbers
-			sizes[name] = 1024 * kilobytes
+			found[name] = 1024 * kilobytes
 		}
 	}
-	return sizes
+	return found
 }

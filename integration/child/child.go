@@ -1,4 +1,6 @@
-package main
+// Package child runs programs beside the one that measures them: they end with it, in
+// whatever way it ends, and what they write is in a file.
+package child
 
 import (
 	"fmt"
@@ -10,8 +12,8 @@ import (
 	"time"
 )
 
-// process is kproxy at work, with a file for what it says.
-type process struct {
+// Process is a program at work.
+type Process struct {
 	cmd    *exec.Cmd
 	log    string // path
 	exited chan struct{}
@@ -30,14 +32,15 @@ var starts = sync.OnceValue(func() chan<- func() {
 	return jobs
 })
 
-// launch starts a program whose output goes to the file log.
-func launch(cmd *exec.Cmd, log string) (*process, error) {
+// Start starts a program whose output goes to the file log. It is in a process group of its
+// own, so that a terminal's Ctrl-C reaches the caller alone, who ends it in order.
+func Start(cmd *exec.Cmd, log string) (*Process, error) {
 	file, err := os.Create(log)
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
 	cmd.Stdout, cmd.Stderr = file, file
-	cmd.SysProcAttr = &syscall.SysProcAttr{}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	dieWithUs(cmd.SysProcAttr)
 	started := make(chan error)
 	starts() <- func() { started <- cmd.Start() }
@@ -45,7 +48,7 @@ func launch(cmd *exec.Cmd, log string) (*process, error) {
 		_ = file.Close()
 		return nil, fmt.Errorf("starting %s: %w", cmd.Path, err)
 	}
-	p := &process{cmd: cmd, log: log, exited: make(chan struct{})}
+	p := &Process{cmd: cmd, log: log, exited: make(chan struct{})}
 	go func() {
 		_ = cmd.Wait() // how it ended is in its log
 		_ = file.Close()
@@ -54,19 +57,25 @@ func launch(cmd *exec.Cmd, log string) (*process, error) {
 	return p, nil
 }
 
-// end has the program end, within a minute.
-func (p *process) end() {
+// PID is the program's, also when it has ended.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// Exited is closed when the program has ended.
+func (p *Process) Exited() <-chan struct{} { return p.exited }
+
+// End has the program end, by force if it takes longer than the patience.
+func (p *Process) End(patience time.Duration) {
 	_ = p.cmd.Process.Signal(syscall.SIGTERM) // it may have ended
 	select {
 	case <-p.exited:
-	case <-time.After(time.Minute):
+	case <-time.After(patience):
 		_ = p.cmd.Process.Kill() // it may have ended
 		<-p.exited
 	}
 }
 
-// said is the end of what the program has written.
-func (p *process) said() string {
+// Said is the end of what the program has written.
+func (p *Process) Said() string {
 	const most = 4000
 	text, err := os.ReadFile(p.log)
 	if err != nil {
