@@ -10,7 +10,7 @@ import (
 // group completes a command that is there for those below it: it shows its help, and takes
 // nothing but --json, for the errors of commands that there are not.
 func group(c *cobra.Command) *cobra.Command {
-	c.Flags().Bool("json", false, "write errors as JSON")
+	asJSON := c.Flags().Bool("json", false, "write errors as JSON")
 	_ = c.Flags().MarkHidden("json") // fails only without the flag
 	c.Args = func(c *cobra.Command, arguments []string) error {
 		if len(arguments) > 0 {
@@ -18,7 +18,12 @@ func group(c *cobra.Command) *cobra.Command {
 		}
 		return nil
 	}
-	c.RunE = func(c *cobra.Command, _ []string) error { return c.Help() }
+	c.RunE = func(c *cobra.Command, _ []string) error {
+		if *asJSON {
+			return usageError{fmt.Errorf("%s --json names no command, and help is not written as JSON", c.CommandPath())}
+		}
+		return c.Help()
+	}
 	return c
 }
 

@@ -25,6 +25,11 @@ func TestThereIsNoSuchCommand(t *testing.T) {
 		{"--no-such-flag", "unknown flag: --no-such-flag", false},
 		{"user list --no-such-flag --json", "unknown flag: --no-such-flag", true},
 		{"explain -- --json", "/nonexistent", false},
+		{"--json", "kproxy --json names no command", true},
+		{"user --json", "kproxy user --json names no command", true},
+		{"help --json", "unknown flag: --json", true},
+		{"help user --json", "unknown flag: --json", true},
+		{"generate man /nonexistent --json", "unknown flag: --json", true},
 	} {
 		t.Run(test.line, func(t *testing.T) {
 			t.Parallel()
