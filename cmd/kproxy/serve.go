@@ -6,6 +6,7 @@ import (
 	"os"
 	"syscall"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
@@ -55,6 +56,7 @@ func serve(ctx context.Context, path string) error {
 	level := &slog.LevelVar{}
 	level.Set(cfg.Log.Level)
 	log := newLogger(cfg.Log, level)
+	limitMemory(log, memlimit.FromCgroup)
 	bar := newProgress(os.Stderr)
 	defer bar.done()
 	d := daemon.New(cfg, daemon.Options{
