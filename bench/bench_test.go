@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kproxy/kproxy/bench/result"
 )
@@ -28,12 +29,13 @@ func TestSectionsAreMeasured(t *testing.T) {
 	if output, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "./cmd/kproxy").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, output)
 	}
-	o := options{size: tiny, out: dir, page: filepath.Join(dir, "page.md"), tools: tools{kproxy: program, peers: []string{peer}}}
+	o := tinyOptions(t, dir)
+	o.tools = tools{kproxy: program, peers: []string{peer}}
 	for _, s := range sections {
 		if s.name == wholeSystem.name {
 			continue // package day has its own test of a short day
 		}
-		measured, err := o.section(t.Context(), s)
+		measured, err := o.section(t.Context(), s, "unknown", &pace{out: o.progress})
 		if err != nil {
 			t.Errorf("%s: %v", s.name, err)
 			continue
@@ -66,7 +68,8 @@ func TestSectionsAreMeasured(t *testing.T) {
 func TestPeersOfLastTimeStay(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	o := options{size: tiny, only: []string{peers.name}, out: dir, page: filepath.Join(dir, "page.md")}
+	o := tinyOptions(t, dir)
+	o.only = []string{peers.name}
 	last := result.Section{Name: peers.name, Figures: []result.Figure{
 		result.New("time", "peer", map[string]string{"method": "peer", "records": "10000", "attributes": "8", "k": "5"}, "s", 1.25),
 	}}
@@ -85,6 +88,41 @@ func TestPeersOfLastTimeStay(t *testing.T) {
 	}
 	if !strings.Contains(string(page), "| peer |  | 1.25 |") {
 		t.Errorf("the page does not show them:\n%s", page)
+	}
+}
+
+// tinyOptions measure as little as can be, with files in a folder; they need no program.
+func tinyOptions(t *testing.T, dir string) options {
+	t.Helper()
+	own, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return options{
+		size: tiny, out: dir, unfinished: filepath.Join(dir, "unfinished"), page: filepath.Join(dir, "page.md"),
+		tools: tools{kproxy: own}, progress: t.Output(),
+	}
+}
+
+// A person waits for a section of full size while others work, and for all of it in half a
+// day; each step says what it takes.
+func TestFullSizeIsReckoned(t *testing.T) {
+	t.Parallel()
+	const section, whole = 45 * time.Minute, 270 * time.Minute
+	var all time.Duration
+	for _, s := range sections {
+		about, _ := reckon(s, full)
+		if all += about; about > section && s.name != wholeSystem.name {
+			t.Errorf("%s takes %v", s.name, about)
+		}
+		for _, one := range (options{size: full}).stepsOf(s) {
+			if one.about == 0 {
+				t.Errorf("what %s takes is not reckoned", one.line())
+			}
+		}
+	}
+	if all > whole {
+		t.Errorf("all takes %v", all)
 	}
 }
 

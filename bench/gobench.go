@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,22 +16,66 @@ import (
 // the benchmark's.
 type named struct{ name, way, unit string }
 
-// goBench runs benchmarks of a package, each so many times.
-func goBench(folder, pattern, time string, rounds int, units map[string]named, more ...string) step {
+// goBenchmarks are benchmarks of a package, to be run with one command.
+type goBenchmarks struct {
+	folder string
+	names  []string // without "Benchmark"; each must be there
+	under  string   // pattern of their parts, with its slash; empty = all
+	time   string
+	rounds int
+	// units are what is read, of which each must be there; nil = all, by their own names.
+	units map[string]named
+	flags []string // of the package's tests
+}
+
+// step runs them, each so many times.
+func (g goBenchmarks) step() step {
+	top := g.names[0]
+	if len(g.names) > 1 {
+		top = "(" + strings.Join(g.names, "|") + ")"
+	}
 	words := []string{
-		"go", "test", "-run", "^$", "-bench", pattern, "-benchmem", "-benchtime", time, "-count", strconv.Itoa(rounds), "-timeout", "5h", folder,
+		"go", "test", "-run", "^$", "-bench", "^Benchmark" + top + "$" + g.under, "-benchmem", "-benchtime", g.time,
+		"-count", strconv.Itoa(g.rounds), "-timeout", "5h", g.folder,
 	}
-	return step{
-		words: append(words, more...),
-		read:  func(printed []byte, _ string) ([]result.Figure, error) { return readGoBench(printed, units) },
+	return step{words: append(words, g.flags...), read: func(printed []byte, _ string) ([]result.Figure, error) { return g.read(printed) }}
+}
+
+// read reads the figures; benchmarks and units that are not there are an error.
+func (g goBenchmarks) read(printed []byte) ([]result.Figure, error) {
+	figures, err := readGoBench(printed, g.units)
+	if err != nil {
+		return nil, err
 	}
+	names, units := map[string]bool{}, map[string]bool{}
+	for line := range strings.Lines(string(printed)) {
+		fields := strings.Fields(line)
+		if len(fields) < 4 || !strings.HasPrefix(fields[0], "Benchmark") {
+			continue
+		}
+		base, _ := partsOf(fields[0])
+		names[base] = true
+		for i := 3; i < len(fields); i += 2 {
+			units[fields[i]] = true
+		}
+	}
+	for _, name := range g.names {
+		if !names[name] {
+			return nil, fmt.Errorf("benchmark %s has measured nothing", name)
+		}
+	}
+	for _, unit := range slices.Sorted(maps.Keys(g.units)) {
+		if !units[unit] {
+			return nil, fmt.Errorf("nothing was measured in %s", unit)
+		}
+	}
+	return figures, nil
 }
 
 // readGoBench reads the lines of benchmarks (the form of Go's package testing): a name
 // whose parts are parameters, how many iterations, and pairs of a value and its unit. Lines
 // with the same name are rounds. Units that have no name here are left out; without any names, all units
-// keep their own. A part of the
-// name without "=" is the parameter "case".
+// keep their own. A part of the name without "=" is the parameter "case".
 func readGoBench(printed []byte, units map[string]named) ([]result.Figure, error) {
 	type key struct{ benchmark, unit string }
 	var order []key

@@ -7,7 +7,8 @@
 //	go run ./bench [flags]
 //
 // It fails where a command fails, which is where something is wrong, never where something
-// is slow. A section of which a command failed keeps the file it had.
+// is slow. A section of which a command failed keeps the file it had; so does one that was
+// interrupted. -continue takes over what was measured before of the same sources.
 package main
 
 import (
@@ -15,32 +16,43 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
 	"syscall"
+	"time"
+
+	"github.com/kproxy/kproxy/bench/host"
 )
 
 // options are the flags.
 type options struct {
-	size   size
-	only   []string
-	out    string // folder of the JSON files and of the pictures
-	page   string
-	render bool
-	rounds int
-	tools  tools
+	size       size
+	only       []string
+	out        string // folder of the JSON files and of the pictures
+	unfinished string // folder of what was measured of sections that are not complete
+	page       string
+	render     bool
+	goOn       bool
+	cramped    bool
+	rounds     int
+	tools      tools
+	progress   io.Writer
 }
 
 // tools are what the commands are made with.
 type tools struct {
 	kproxy string   // the program to measure
 	peers  []string // adapters for bench/methods, name=command
+	// memoryLimit is GOMEMLIMIT, which all commands inherit.
+	memoryLimit string
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second interrupt ends this process at once
 	err := run(ctx, os.Args[1:])
 	stop()
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
@@ -62,19 +74,27 @@ func run(ctx context.Context, arguments []string) error {
 }
 
 func parse(arguments []string) (options, error) {
-	o := options{size: small}
+	o := options{size: small, progress: os.Stderr, tools: tools{memoryLimit: os.Getenv("GOMEMLIMIT")}}
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
-	whole := flags.Bool("full", false, "measure large tables, many clients and a whole day: hours, and 16 GB of memory")
+	whole := flags.Bool("full", false, "measure large tables, many clients and a whole day")
 	only := flags.String("only", "", "sections to measure, separated by commas: "+strings.Join(sectionNames(), ", "))
 	flags.StringVar(&o.out, "out", "docs/benchmarks", "folder for the figures and the pictures")
 	flags.StringVar(&o.page, "page", "docs/benchmarks.md", "file for the page")
 	flags.BoolVar(&o.render, "render", false, "measure nothing: make the page of the figures that are there")
+	flags.StringVar(&o.unfinished, "unfinished", ".bench", "folder for what is measured of sections that are not complete yet")
+	flags.BoolVar(&o.goOn, "continue", false, "go on with a run that was interrupted: take over what was measured of the same size, commit and machine")
+	flags.BoolVar(&o.cramped, "cramped", false, "begin although there is less memory or disk than the sections take")
 	flags.IntVar(&o.rounds, "rounds", 0, "rounds; 0 = those of the size")
 	flags.StringVar(&o.tools.kproxy, "kproxy", "bin/kproxy", "the kproxy to measure, which make build makes")
 	flags.Func("peer", "name=command of another anonymizer, or an adapter to it: see bench/methods", func(peer string) error {
 		o.tools.peers = append(o.tools.peers, peer)
 		return nil
 	})
+	flags.Usage = func() {
+		fmt.Fprintln(flags.Output(), "Usage: go run ./bench [flags]")
+		flags.PrintDefaults()
+		writeReckoning(flags.Output())
+	}
 	if err := flags.Parse(arguments); err != nil {
 		return o, err
 	}
@@ -95,31 +115,21 @@ func parse(arguments []string) (options, error) {
 	return o, nil
 }
 
-// measure runs the sections and writes their files.
-func (o options) measure(ctx context.Context) error {
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return err
-	}
-	var failed error
+// writeReckoning tells what the sections take.
+func writeReckoning(to io.Writer) {
+	fmt.Fprintf(to, "\nOn two quiet cores:\n  %-14s %9s %9s %16s\n", "section", "usual", "-full", "memory and disk")
 	for _, s := range sections {
-		if len(o.only) > 0 && !slices.Contains(o.only, s.name) {
-			continue
-		}
-		measured, err := o.section(ctx, s)
-		if errors.Is(err, errNothingGiven) {
-			fmt.Fprintf(os.Stderr, "%s: %v\n", s.name, err)
-			continue
-		}
-		if err == nil {
-			err = measured.Write(o.file(s.name))
-		}
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if err != nil {
-			fmt.Fprintf(os.Stderr, "%s failed: %v\n", s.name, err)
-			failed = errors.Join(failed, fmt.Errorf("section %s: %w", s.name, err))
-		}
+		usual, _ := reckon(s, small)
+		whole, room := reckon(s, full)
+		fmt.Fprintf(to, "  %-14s %9s %9s %8.0f %4.0f GB\n", s.name, short(usual), short(whole), room.Memory/1e9, room.Disk/1e9)
 	}
-	return failed
+}
+
+// reckon is what a section takes of some size.
+func reckon(s section, at size) (about time.Duration, room host.Room) {
+	for _, one := range (options{size: at}).stepsOf(s) {
+		about += one.about
+		room.Memory, room.Disk = max(room.Memory, one.room.Memory), max(room.Disk, one.room.Disk)
+	}
+	return about, room
 }

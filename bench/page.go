@@ -21,8 +21,10 @@ const beginning = `# Benchmarks
 Every figure here was measured by a command that stands beside it and can be run by hand,
 with the peers in the same run; the files in [benchmarks](benchmarks) have all rounds, the
 machine and the versions. ` + "`make bench`" + ` measures all of it again in a quarter of an hour,
-` + "`make bench-full`" + ` large tables, many clients and a whole day, in hours. Both fail where
-something is wrong, never where something is slow.
+` + "`make bench-full`" + ` large tables, many clients and a whole day, in four hours, or with
+` + "`ARGS=\"-only proxy\"`" + ` one section of at most three quarters of an hour (the day takes 80 minutes);
+` + "`-continue`" + ` goes on after an interruption. Both fail where something is wrong, never where
+something is slow.
 
 A figure is the median of its rounds, with the least and the greatest in parentheses. A
 ratio is that of the medians, with the least and the greatest ratio of two values of the same
@@ -45,7 +47,13 @@ func (o options) write() error {
 			return err
 		}
 		measured[s.name] = figures
-		if err := o.writeSection(&page, s, figures); err != nil {
+	}
+	writeOrigins(&page, measured)
+	for _, s := range sections {
+		if measured[s.name] == nil {
+			continue
+		}
+		if err := o.writeSection(&page, s, measured[s.name]); err != nil {
 			return err
 		}
 	}
@@ -54,6 +62,18 @@ func (o options) write() error {
 		return fmt.Errorf("writing the page: %w", err)
 	}
 	return nil
+}
+
+// writeOrigins tells of which size, date and sources each section is: they need not have
+// been measured together.
+func writeOrigins(page *strings.Builder, measured map[string]*result.Section) {
+	page.WriteString("| section | size | measured | commit |\n| --- | --- | --- | --- |\n")
+	for _, s := range sections {
+		if m := measured[s.name]; m != nil {
+			fmt.Fprintf(page, "| %s | %s | %s | %s |\n", s.title, m.Size, m.Date.Format(time.DateOnly), m.Commit)
+		}
+	}
+	page.WriteString("\n")
 }
 
 func (o options) writeSection(page *strings.Builder, s section, measured *result.Section) error {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -61,7 +62,9 @@ func readDay(_ []byte, file string) ([]result.Figure, error) {
 			Violations int `json:"violations"`
 			Errors     int `json:"errors"`
 		} `json:"counts"`
+		Interrupted    bool    `json:"interrupted"`
 		PublishSeconds float64 `json:"publishSeconds"`
+		PeakBytes      float64 `json:"peakBytes"`
 		Whole          map[string]struct {
 			N    int     `json:"n"`
 			Sum  float64 `json:"sum"`
@@ -73,6 +76,9 @@ func readDay(_ []byte, file string) ([]result.Figure, error) {
 	}
 	if err := json.Unmarshal(text, &day); err != nil {
 		return nil, fmt.Errorf("reading the day: %w", err)
+	}
+	if day.Interrupted {
+		return nil, errors.New("the day was interrupted")
 	}
 	if len(day.Whole) == 0 {
 		return nil, fmt.Errorf("the day has no measures")
@@ -92,6 +98,7 @@ func readDay(_ []byte, file string) ([]result.Figure, error) {
 	add("day-count", "violations", "", float64(day.Counts.Violations))
 	add("day-count", "errors", "", float64(day.Counts.Errors))
 	add("day-publish", "publication", "s", day.PublishSeconds)
+	add("day-peak", "most memory of kproxy", "B", day.PeakBytes)
 	for _, m := range sortedKeys(day.Whole) {
 		v := day.Whole[m]
 		add("day-n", m, "", float64(v.N))
@@ -106,11 +113,12 @@ func readDay(_ []byte, file string) ([]result.Figure, error) {
 	return figures, nil
 }
 
-// readCorpus reads the benchmark of rewriting's corpus, whose floor is pg_query's share of
+// asCorpus reads the benchmark of rewriting's corpus, whose floor is pg_query's share of
 // a miss.
-func readCorpus(units map[string]named) func(printed []byte, file string) ([]result.Figure, error) {
-	return func(printed []byte, _ string) ([]result.Figure, error) {
-		figures, err := readGoBench(printed, units)
+func asCorpus(s step) step {
+	read := s.read
+	s.read = func(printed []byte, file string) ([]result.Figure, error) {
+		figures, err := read(printed, file)
 		for i, f := range figures {
 			path := f.Parameters["case"]
 			if path == "floor" {
@@ -120,12 +128,21 @@ func readCorpus(units map[string]named) func(printed []byte, file string) ([]res
 		}
 		return figures, err
 	}
+	return s
 }
 
-// readScale reads the benchmark of a large table's life: each of its units is a row, but
+// asScale reads the benchmark of a large table's life: each of its units is a row, but
 // those of package testing.
-func readScale(printed []byte, _ string) ([]result.Figure, error) {
-	all, err := readGoBench(printed, nil)
+func asScale(s step) step {
+	read := s.read
+	s.read = func(printed []byte, file string) ([]result.Figure, error) {
+		all, err := read(printed, file)
+		return scaleOf(all), err
+	}
+	return s
+}
+
+func scaleOf(all []result.Figure) []result.Figure {
 	var figures []result.Figure
 	for _, f := range all {
 		switch f.Name {
@@ -136,5 +153,5 @@ func readScale(printed []byte, _ string) ([]result.Figure, error) {
 		f.Name = "scale"
 		figures = append(figures, f)
 	}
-	return figures, err
+	return figures
 }

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kproxy/kproxy/bench/result"
 )
@@ -148,17 +146,45 @@ func TestFlagsOfBench(t *testing.T) {
 	}
 }
 
-// An interrupt reaches what a command has started, and is no figure.
-func TestInterruptedCommandsEnd(t *testing.T) {
+// What a pattern or a name does not find any more is an error, not a gap in a table.
+func TestGoBenchmarksThatAreNotThereAreMissed(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	s := step{words: []string{"sh", "-c", "sh -c 'sleep 50'; true"}, read: readFigures}
-	if _, _, err := s.run(ctx); err == nil {
-		t.Error("an interrupted command was taken for one that ended")
+	const printed = "BenchmarkApply/rows=10-2   1   500 ns/op   20 kproxy/s\n"
+	for _, c := range []struct {
+		g     goBenchmarks
+		wrong bool
+	}{
+		{goBenchmarks{names: []string{"Apply"}, units: map[string]named{"kproxy/s": {"rate", "kproxy", "1/s"}}}, false},
+		{goBenchmarks{names: []string{"Apply", "Latency"}, units: map[string]named{"kproxy/s": {"rate", "kproxy", "1/s"}}}, true},
+		{goBenchmarks{names: []string{"Apply"}, units: map[string]named{"kproxy/s": {"rate", "kproxy", "1/s"}, "p50-ms": {"lag", "kproxy", "ms"}}}, true},
+	} {
+		figures, err := c.g.read([]byte(printed))
+		if (err != nil) != c.wrong || len(figures) == 0 && !c.wrong {
+			t.Errorf("%v: %d figures, %v", c.g.names, len(figures), err)
+		}
 	}
-	if took := time.Since(began); took > 20*time.Second {
-		t.Errorf("it ended after %v", took)
+}
+
+// A table of which nothing was measured is told, but of one that only full size has.
+func TestTablesWithoutFiguresAreTold(t *testing.T) {
+	t.Parallel()
+	s := section{
+		views:  []view{{title: "Rates", names: []string{"rate"}}, {title: "Large", names: []string{"large"}, full: true}},
+		charts: []picture{{title: "Drawn", name: "rate"}},
+	}
+	rates := []result.Figure{result.New("rate", "kproxy", nil, "1/s", 1)}
+	for _, c := range []struct {
+		measured result.Section
+		want     string
+	}{
+		{result.Section{Size: "small", Figures: rates}, ""},
+		{result.Section{Size: "full", Figures: rates}, "Large"},
+		{result.Section{Size: "small"}, "Drawn"},
+		{result.Section{Size: "small", Missing: []string{"PgBouncer"}}, ""},
+	} {
+		err := s.unfed(&c.measured)
+		if (err != nil) != (c.want != "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want %q", c.measured, err, c.want)
+		}
 	}
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"maps"
-	"path/filepath"
 	"slices"
 	"strconv"
+	"time"
+
+	"github.com/kproxy/kproxy/bench/host"
 )
 
 // sections in the order of the page.
@@ -41,8 +43,8 @@ nothing else is said there are 10,000 records and k = 5; tables have medians, th
 			"-records", of(p.size, "500", "10000,100000,1000000", "10000,100000,1000000,10000000"),
 			"-attributes", of(p.size, "4", "2,4,8,12", "2,3,4,5,6,7,8,9,10,11,12"),
 			"-k", of(p.size, "5", "2,5,10,25,50,100", "2,5,10,25,50,100"),
-			"-patience", of(p.size, "10s", "5s", "10m"), "-json", outputFile,
-		}, read: readFigures}}
+			"-patience", of(p.size, "10s", "5s", "5m"), "-json", outputFile,
+		}, read: readFigures, about: of(p.size, 0, time.Minute, 20*time.Minute), room: of(p.size, host.Room{}, host.Room{Memory: 2e9}, host.Room{Memory: 14e9})}}
 	},
 	way: "kproxy",
 	views: []view{
@@ -79,37 +81,43 @@ var maintained = section{
 at a time; one goroutine, no database. Processor time is what one change takes. Guarded updates keep a lineage, of
 which each change settles. The drift is loss by that of a release made afresh; what it means, and other mixtures of
 changes, is in [drift.md](drift.md), with the figures.`,
-	rounds: map[size]int{tiny: 1, small: 3, full: 5},
+	rounds: map[size]int{tiny: 1, small: 3, full: 3},
 	steps: func(p plan) []step {
 		changes := map[string]named{
 			"changes/s": {"changes-rate", "kproxy", "1/s"}, "user-ns/op": {"changes-cpu", "kproxy", "ns"},
 			"bytes/record": {"changes-memory", "kproxy", "B/record"},
 		}
 		lineage := map[string]named{"ns/op": {"lineage-time", "kproxy", "ns"}, "bytes/record": {"lineage-memory", "kproxy", "B/record"}}
-		pattern := of(p.size, "^BenchmarkChanges$/adult/records=10000/qi=8/k=5/group=2000",
-			"^BenchmarkChanges(OfMillion)?$/.*/.*/qi=8/k=5/group=2000", "^BenchmarkChanges(OfMillion|OfTenMillion)?$")
+		settled := goBenchmarks{folder: "./anonymizer/incremental", names: []string{"Changes", "ChangesOfMillion"}, time: of(p.size, "100x", "1s", "3s"), rounds: p.rounds, units: changes}
+		settled.under = of(p.size, "", "/.*/.*/qi=8/k=5/group=2000", "")
+		if p.size == tiny {
+			settled.names, settled.under = settled.names[:1], "/adult/records=10000/qi=8/k=5/group=2000"
+		}
 		drift := []string{
 			p.tools.kproxy, "eval", "drift", "--k", of(p.size, "5", "5", "5,10"), "--out", outputFile,
 			"--records", of(p.size, "500", "100000", "100000"), "--operations", of(p.size, "2000", "1000000", "1000000"),
 			"--seeds", of(p.size, "1", "1", "1,2,3"), "--methods", of(p.size, "rounded-partition", "rounded-partition", "rounded-partition,mondrian-strict,hilbert,datafly"),
 		}
 		steps := []step{
-			goBench("./anonymizer/incremental", pattern, of(p.size, "100x", "1s", "5s"), p.rounds, changes),
-			goBench("./anonymizer/lineage", "^BenchmarkChanges$"+of(p.size, "/records=10000$", "", ""), of(p.size, "100x", "1s", "5s"), p.rounds, lineage),
-			{words: drift, read: readDrift},
+			settled.step().taking(of(p.size, 0, 50*time.Second, 5*time.Minute), host.Room{}),
+			goBenchmarks{
+				folder: "./anonymizer/lineage", names: []string{"Changes"}, under: of(p.size, "/records=10000$", "", ""),
+				time: of(p.size, "100x", "1s", "3s"), rounds: p.rounds, units: lineage,
+			}.step().taking(of(p.size, 0, 20*time.Second, time.Minute), host.Room{}),
+			{words: drift, read: readDrift, about: of(p.size, 0, 20*time.Second, 15*time.Minute)},
 		}
 		if p.size == full {
-			steps = append(steps,
-				goBench("./anonymizer/incremental", "^Benchmark(Renewal|Settle|MillionOperations)$", "1x", p.rounds, map[string]named{
-					"ns/op": {"*", "kproxy", "ns"}, "%loss-at-first": {"million-loss-first", "kproxy", "%"}, "%loss-at-last": {"million-loss-last", "kproxy", "%"},
-				}),
-				goBench("./anonymizer/lineage", "^BenchmarkMillionOperations$", "1x", p.rounds, map[string]named{"ns/op": {"lineage-million", "kproxy", "ns"}}))
+			steps = append(steps, longRuns(p.rounds, changes)...)
 		}
 		return steps
 	},
 	views: []view{
 		{title: "Immediate updates", names: []string{"changes-rate", "changes-cpu", "changes-memory"}, by: []string{"case", "records", "group"}},
 		{title: "Guarded updates", names: []string{"lineage-time", "lineage-memory"}, by: []string{"records"}},
+		{title: "The drift after a million operations", names: []string{"drift"}, by: []string{"method", "k"}, where: map[string]string{"operations": "1000000"}},
+		{title: "Renewing, and settling one record of 100,000", names: []string{"Renewal", "Settle"}, by: []string{"case", "records"}, full: true},
+		{title: "A million operations, checked by brute force on the way", names: []string{"million-loss-first", "million-loss-last"}, by: []string{"case", "records"}, full: true},
+		{title: "A million operations of guarded updates, all versions compared", names: []string{"million-ghosts", "million-stale"}, by: []string{"case", "records"}, full: true},
 	},
 	charts: []picture{
 		{
@@ -119,13 +127,33 @@ changes, is in [drift.md](drift.md), with the figures.`,
 	},
 }
 
+// longRuns are measured of the maintained release in full size alone.
+func longRuns(rounds int, changes map[string]named) []step {
+	million := func(folder string, units map[string]named) step {
+		return goBenchmarks{folder: folder, names: []string{"MillionOperations"}, time: "1x", rounds: 1, units: units}.step()
+	}
+	eachTime := map[string]named{"ns/op": {"*", "kproxy", "ns"}}
+	return []step{
+		goBenchmarks{
+			folder: "./anonymizer/incremental", names: []string{"ChangesOfTenMillion"}, time: "3s", rounds: 1, units: changes,
+		}.step().taking(6*time.Minute, host.Room{Memory: 6e9}),
+		goBenchmarks{folder: "./anonymizer/incremental", names: []string{"Renewal", "Settle"}, time: "1s", rounds: rounds, units: eachTime}.step().taking(3*time.Minute, host.Room{}),
+		million("./anonymizer/incremental", map[string]named{
+			"%loss-at-first": {"million-loss-first", "kproxy", "%"}, "%loss-at-last": {"million-loss-last", "kproxy", "%"},
+		}).taking(6*time.Minute, host.Room{}),
+		million("./anonymizer/lineage", map[string]named{
+			"%ghosts": {"million-ghosts", "kproxy", "%"}, "%stale": {"million-stale", "kproxy", "%"},
+		}).taking(6*time.Minute, host.Room{}),
+	}
+}
+
 var rewriting = section{
 	name: "rewriting", title: "Rewriting",
 	text: `The corpus is what BI tools and analysts send, the texts of rewrite/testdata/legitimate that stand alone. A
 hit is a text that the cache knows, a miss one that it does not know, and the floor is pg_query's parse and deparse
 alone: processor time of the thread, and objects of Go's heap, by statement. pg_query's own memory is C's and is not
 in them. 2 kB is one long statement, by the clock.`,
-	rounds: map[size]int{tiny: 1, small: 5, full: 10},
+	rounds: map[size]int{tiny: 1, small: 5, full: 5},
 	steps: func(p plan) []step {
 		corpus := map[string]named{
 			"cpu-us/statement": {"rewrite-cpu", "kproxy", "µs"}, "objects/statement": {"rewrite-objects", "kproxy", ""}, "B/statement": {"rewrite-bytes", "kproxy", "B"},
@@ -134,19 +162,33 @@ in them. 2 kB is one long statement, by the clock.`,
 			"ns/op": {"*", "kproxy", "ns"}, "allocs/op": {"*-objects", "kproxy", ""}, "us/miss": {"2KB-miss", "kproxy", "µs"},
 			"us/floor": {"2KB-miss", "pg_query", "µs"}, "cpu-us/text": {"variations-cpu", "kproxy", "µs"}, "%hits": {"variations-hits", "kproxy", "%"},
 		}
-		pattern := of(p.size, "^BenchmarkHit2KB$", "^Benchmark(Hit2KB|Miss2KB|Template2KB|LiteralVariations10000Of20)$", "^Benchmark(Hit2KB|HitParallel2KB|Miss2KB|Template2KB|LiteralVariations10000Of20|Shape|InList)$")
-		known := goBench("./rewrite", "^BenchmarkCorpus$", of(p.size, "1x", "1s", "5s"), p.rounds, corpus)
-		known.read = readCorpus(corpus)
-		return []step{
-			known,
-			goBench("./rewrite", pattern, of(p.size, "1x", "300ms", "3s"), p.rounds, long),
+		known := goBenchmarks{folder: "./rewrite", names: []string{"Corpus"}, time: of(p.size, "1x", "1s", "5s"), rounds: p.rounds, units: corpus}
+		steps := []step{
+			asCorpus(known.step()).taking(of(p.size, 0, 20*time.Second, 2*time.Minute), host.Room{}),
+			goBenchmarks{
+				folder: "./rewrite", names: []string{"Hit2KB", "Miss2KB", "Template2KB", "LiteralVariations10000Of20"},
+				time: of(p.size, "1x", "300ms", "2s"), rounds: p.rounds, units: long,
+			}.step().taking(of(p.size, 0, 25*time.Second, 90*time.Second), host.Room{}),
 		}
+		if p.size == full {
+			steps = append(steps,
+				goBenchmarks{
+					folder: "./rewrite", names: []string{"HitParallel2KB", "Shape"}, time: "2s", rounds: p.rounds,
+					units: map[string]named{"ns/op": {"*", "kproxy", "ns"}},
+				}.step().taking(time.Minute, host.Room{}),
+				goBenchmarks{
+					folder: "./rewrite", names: []string{"InList"}, time: "1x", rounds: p.rounds, units: map[string]named{"us/constant": {"list", "kproxy", "µs"}},
+				}.step().taking(2*time.Minute, host.Room{Memory: 4e9}))
+		}
+		return steps
 	},
 	way: "kproxy", others: []string{"pg_query"},
 	views: []view{
 		{title: "The corpus, by statement", names: []string{"rewrite-cpu", "rewrite-objects", "rewrite-bytes"}, by: []string{"path"}},
 		{title: "One statement of 2 kB", names: []string{"Hit2KB", "Hit2KB-objects", "Template2KB", "Template2KB-objects", "2KB-miss"}},
 		{title: "10,000 texts of 20 short statements", names: []string{"variations-cpu", "variations-hits"}, by: []string{"templates"}},
+		{title: "On all cores, and the shape of a statement", names: []string{"HitParallel2KB", "Shape"}, full: true},
+		{title: "A list of constants, by constant", names: []string{"list"}, by: []string{"constants"}, full: true},
 	},
 }
 
@@ -155,7 +197,7 @@ var wholeSystem = section{
 	text: `A day of a hospital, shortened: changes that follow the hours of a day, dashboards of 12 queries each that
 refresh through SQL like Cube's by sessions with TLS and SCRAM, guarded updates, and readers who check every state of
 the release that they see. At its end the release is proved, and the private store compared with the source. See
-integration/day. A violation fails the section.`,
+integration/day. Violations and errors fail the run, and are counted below.`,
 	rounds: map[size]int{tiny: 1, small: 1, full: 1},
 	steps: func(p plan) []step {
 		return []step{{
@@ -163,14 +205,15 @@ integration/day. A violation fails the section.`,
 				"go", "run", "./integration/day", "-kproxy", p.tools.kproxy,
 				"-patients", of(p.size, "1000", "100000", "10000000"), "-minutes", of(p.size, "0.1", "2", "60"),
 				"-rate", of(p.size, "20", "1000", "1000"), "-dashboards", of(p.size, "2", "10", "50"),
-				"-json", outputFile, "-plot", filepath.Join(p.pictures, "day.svg"),
+				"-json", outputFile, "-plot", outputFile + ".svg",
 			},
-			read: readDay,
+			read: readDay, draws: "day.svg", tells: true,
+			about: of(p.size, 0, 130*time.Second, 80*time.Minute), room: of(p.size, host.Room{}, host.Room{Memory: 1e9, Disk: 2e9}, host.Room{Memory: 15.5e9, Disk: 21e9}),
 		}}
 	},
 	views: []view{
 		{title: "The day", names: []string{"day-n", "day-mean", "day-p50", "day-p99", "day-max"}, by: []string{"measure"}},
-		{title: "Wrong, and the time until the first release", names: []string{"day-count", "day-publish"}, by: []string{"measure"}},
+		{title: "Wrong, and the time until the first release", names: []string{"day-count", "day-publish", "day-peak"}, by: []string{"measure"}},
 	},
 	charts: []picture{{file: "day", title: "The day", drawn: true}},
 }

@@ -1,6 +1,11 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+
+	"github.com/kproxy/kproxy/bench/host"
+)
 
 var synchronization = section{
 	name: "sync", title: "Synchronization",
@@ -13,7 +18,7 @@ applied it, or until kproxy's readers see it, at 2,000 commits a second. The fir
 and in of the same table. The life of a table publishes it, loads it after a restart (beside COPY of the store to a
 client, store-copy) and has 5,000 changes a second made in it, one (rows-1) or 1,000 a transaction; processor time
 is kproxy's. Servers have fsync and full_page_writes off, so that the log is without full-page images.`,
-	rounds: map[size]int{tiny: 1, small: 3, full: 5},
+	rounds: map[size]int{tiny: 1, small: 3, full: 3},
 	steps: func(p plan) []step {
 		units := map[string]named{
 			"recvlogical/s": {"apply-rate", "pg_recvlogical", "1/s"}, "subscription/s": {"apply-rate", "subscription", "1/s"}, "kproxy/s": {"apply-rate", "kproxy", "1/s"},
@@ -29,26 +34,28 @@ is kproxy's. Servers have fsync and full_page_writes off, so that the log is wit
 		publication := map[string]named{
 			"copy-s": {"publication-time", "COPY", "s"}, "publication-s": {"publication-time", "kproxy", "s"}, "peak-B/row": {"publication-memory", "kproxy", "B/record"},
 		}
-		yardstick := goBench("./sync", "^BenchmarkYardstick", "1x", p.rounds, units)
-		yardstick.needs, yardstick.missing = "pg_recvlogical", "pg_recvlogical: install postgresql-client"
-		if p.size == tiny {
-			yardstick.words = append(yardstick.words, "-yardstick.rows", "2000", "-yardstick.seconds", "1")
-			return []step{yardstick}
+		sync := func(name, under string, rounds int, units map[string]named) step {
+			return goBenchmarks{folder: "./sync", names: []string{name}, under: under, time: "1x", rounds: rounds, units: units}.step()
 		}
-		return append([]step{
-			yardstick,
-			goBench("./sync", "^BenchmarkInitialPublication$/rows=100000$", "1x", p.rounds, publication),
-			goBench("./sync", "^BenchmarkInitialPublication$/rows=1000000$", "1x", of(p.size, 1, 1, p.rounds), publication),
-			{words: goBench("./sync", "^BenchmarkScale$"+of(p.size, "", "/^immediate$/rows=100000$", ""), "1x", 1, nil).words, read: readScale},
-		}, of(p.size, nil, nil, []step{
-			goBench("./sync", "^Benchmark(Apply|Latency|Publish|Resynchronization|OneTransaction)$", "1x", p.rounds, map[string]named{
-				"subscription/s": {"large-apply-rate", "subscription", "1/s"}, "kproxy/s": {"large-apply-rate", "kproxy", "1/s"},
-				"p50-ms": {"latency-p50", "kproxy", "ms"}, "p99-ms": {"latency-p99", "kproxy", "ms"},
-				"peak-B/row": {"transaction-peak", "kproxy", "B/record"}, "after-B/row": {"transaction-after", "kproxy", "B/record"},
-				"loaded-B/row": {"transaction-loaded", "kproxy", "B/record"}, "ns/op": {"*", "kproxy", "ns"},
-			}),
-			goBench("./sync", "^BenchmarkLayout$", "1s", p.rounds, map[string]named{"ns/op": {"layout", "kproxy", "ns"}}),
-		})...)
+		yardstick := goBenchmarks{folder: "./sync", names: []string{"Yardstick", "YardstickLag"}, time: "1x", rounds: p.rounds, units: units}
+		if p.size == tiny {
+			yardstick.flags = []string{"-yardstick.rows", "2000", "-yardstick.seconds", "1"}
+		}
+		beside := yardstick.step().taking(of(p.size, 0, 85*time.Second, 3*time.Minute), host.Room{})
+		beside.needs, beside.missing = "pg_recvlogical", "pg_recvlogical: install postgresql-client"
+		if p.size == tiny {
+			return []step{beside}
+		}
+		steps := []step{
+			beside,
+			sync("InitialPublication", "/rows=100000$", p.rounds, publication).taking(10*time.Second, host.Room{}),
+			sync("InitialPublication", "/rows=1000000$", of(p.size, 1, 1, p.rounds), publication).taking(of(p.size, 0, 10*time.Second, 45*time.Second), host.Room{}),
+			asScale(sync("Scale", "/^immediate$/rows=100000$", 1, nil)).taking(45*time.Second, host.Room{}),
+		}
+		if p.size == full {
+			steps = append(steps, largeTables(sync, p.rounds)...)
+		}
+		return steps
 	},
 	way: "kproxy", others: []string{"subscription", "pg_recvlogical", "COPY", "source"},
 	views: []view{
@@ -56,15 +63,51 @@ is kproxy's. Servers have fsync and full_page_writes off, so that the log is wit
 		{title: "Lag at 2,000 commits a second", names: []string{"lag-p50", "lag-p95", "lag-p99"}, by: []string{"rows"}},
 		{title: "The first release", names: []string{"publication-time", "publication-memory"}, by: []string{"rows"}},
 		{title: "The life of a table", names: []string{"scale"}, by: []string{"case", "rows", "what"}},
-		{title: "Large tables", names: []string{"large-apply-rate", "latency-p50", "latency-p99", "transaction-peak", "transaction-after", "transaction-loaded"}, by: []string{"rows", "transaction", "rate"}},
+		{title: "Large tables", names: []string{"large-apply-rate", "latency-p50", "latency-p99", "transaction-peak", "transaction-after", "transaction-loaded"}, by: []string{"rows", "transaction", "rate"}, full: true},
+		{title: "Comparing a table with its store, of which 100 rows differ", names: []string{"resynchronization"}, by: []string{"rows"}, full: true},
+		{title: "Generalized values in every row, or once for each class", names: []string{"layout", "layout-log"}, by: []string{"scan", "filter", "plan", "case", "k"}, full: true},
 	},
+}
+
+// largeTables are the steps of synchronization that only full size has: tables of up to ten
+// million records.
+func largeTables(sync func(name, under string, rounds int, units map[string]named) step, rounds int) []step {
+	life := func(mode, rows string) step { return asScale(sync("Scale", "/^"+mode+"$/rows="+rows+"$", 1, nil)) }
+	return []step{
+		life("immediate", "1000000").taking(time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),
+		life("immediate", "10000000").taking(7*time.Minute, host.Room{Memory: 6e9, Disk: 16e9}),
+		life("guarded", "100000").taking(time.Minute, host.Room{}),
+		life("guarded", "1000000").taking(2*time.Minute, host.Room{Memory: 3e9, Disk: 4e9}),
+		life("guarded", "10000000").taking(12*time.Minute, host.Room{Memory: 12e9, Disk: 20e9}),
+		sync("Apply", "", 1, map[string]named{
+			"subscription/s": {"large-apply-rate", "subscription", "1/s"}, "kproxy/s": {"large-apply-rate", "kproxy", "1/s"},
+		}).taking(3*time.Minute, host.Room{Memory: 3e9, Disk: 6e9}),
+		sync("Latency", "", 1, map[string]named{
+			"p50-ms": {"latency-p50", "kproxy", "ms"}, "p99-ms": {"latency-p99", "kproxy", "ms"},
+		}).taking(2*time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),
+		sync("OneTransaction", "", 1, map[string]named{
+			"peak-B/row": {"transaction-peak", "kproxy", "B/record"}, "after-B/row": {"transaction-after", "kproxy", "B/record"},
+			"loaded-B/row": {"transaction-loaded", "kproxy", "B/record"},
+		}).taking(4*time.Minute, host.Room{Memory: 5e9, Disk: 12e9}),
+		sync("Resynchronization", "", rounds, map[string]named{"ns/op": {"resynchronization", "kproxy", "ns"}}).taking(90*time.Second, host.Room{}),
+		goBenchmarks{
+			folder: "./sync", names: []string{"Layout"}, time: "1s", rounds: 1,
+			units: map[string]named{"ns/op": {"layout", "kproxy", "ns"}, "WAL-bytes/op": {"layout-log", "kproxy", "B"}},
+		}.step().taking(3*time.Minute, host.Room{}),
+	}
 }
 
 // observed are the benchmarks of what each statement costs beside its relay.
 func observed(p plan) []step {
+	each := func(folder, name, figure string) step {
+		return goBenchmarks{
+			folder: folder, names: []string{name}, time: of(p.size, "1x", "300ms", "1s"), rounds: p.rounds,
+			units: map[string]named{"ns/op": {figure, "kproxy", "ns"}},
+		}.step()
+	}
 	return []step{
-		goBench("./proxy", "^BenchmarkRelayAlone$", of(p.size, "1x", "300ms", "2s"), p.rounds, map[string]named{"ns/op": {"follow", "kproxy", "ns"}}),
-		goBench("./observe", "^BenchmarkAnswered$", of(p.size, "1x", "300ms", "2s"), p.rounds, map[string]named{"ns/op": {"record", "kproxy", "ns"}}),
+		each("./proxy", "RelayAlone", "follow").taking(of(p.size, 0, 10*time.Second, 40*time.Second), host.Room{}),
+		each("./observe", "Answered", "record").taking(of(p.size, 0, 10*time.Second, 20*time.Second), host.Room{}),
 	}
 }
 
@@ -75,7 +118,7 @@ where it is installed, Pgpool-II: clients, proxy and server share the machine. A
 table, all others send what kproxy makes of it. Each text of the simple protocol is a new one. p50 and p99 are of a
 transaction; CPU is the proxy's processor time for one. The release has the records
 that -records says below. [speed.md](speed.md) describes the method, and what bounds it.`,
-	rounds: map[size]int{tiny: 1, small: 4, full: 7},
+	rounds: map[size]int{tiny: 1, small: 4, full: 3},
 	steps: func(p plan) []step {
 		speed := func(flags ...string) step {
 			words := []string{"go", "run", "./integration/speed", "-kproxy", "kproxy=" + p.tools.kproxy, "-rounds", strconv.Itoa(p.rounds), "-json", outputFile}
@@ -85,13 +128,19 @@ that -records says below. [speed.md](speed.md) describes the method, and what bo
 		case tiny:
 			return []step{speed("-records", "1000", "-time", "1s", "-calm", "1", "-clients", "2", "-protocols", "simple", "-idle", "0", "-active", "20", "lookup")}
 		case full:
+			large := []string{"-records", "1000000", "-time", "3s", "-clients", "1,2,4,8,16,32,64,128,256", "-idle", "0", "-active", "300"}
 			return append([]step{
-				speed("-records", "1000000", "-time", "5s", "-clients", "1,2,4,8,16,32,64,128,256", "-idle", "0", "-active", "300"),
-				speed("-records", "5000", "-time", "4s", "-idle", "5000", "-active", "200", "idle"),
-				goBench("./catalog/provision", "^BenchmarkStandIns$", "1s", p.rounds, map[string]named{"ns/op": {"catalogs", "kproxy", "ns"}}),
+				speed(append(large, "lookup")...).taking(22*time.Minute, host.Room{Memory: 4e9, Disk: 4e9}),
+				speed(append(large, "page", "tls", "scan", "login")...).taking(7*time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),
+				speed("-records", "5000", "-time", "4s", "-idle", "5000", "-active", "200", "idle").taking(9*time.Minute, host.Room{Memory: 12e9, Disk: 1e9}),
+				goBenchmarks{
+					folder: "./catalog/provision", names: []string{"StandIns"}, time: "1s", rounds: 1, units: map[string]named{"ns/op": {"catalogs", "kproxy", "ns"}},
+				}.step().taking(3*time.Minute, host.Room{}),
 			}, observed(p)...)
 		}
-		return append([]step{speed("-records", "100000", "-time", "1s", "-clients", "1,8,64", "-idle", "0", "-active", "100")}, observed(p)...)
+		return append([]step{
+			speed("-records", "100000", "-time", "1s", "-clients", "1,8,64", "-idle", "0", "-active", "100").taking(290*time.Second, host.Room{Memory: 1e9, Disk: 1e9}),
+		}, observed(p)...)
 	},
 	way: "kproxy", others: []string{"direct", "pgbouncer", "pgpool"},
 	views: []view{
@@ -102,8 +151,8 @@ that -records says below. [speed.md](speed.md) describes the method, and what bo
 		{title: "The whole table", names: []string{"scan-time", "scan-cpu"}, by: []string{"statement", "records"}},
 		{title: "Connecting, logging in and one row", names: []string{"login-time", "login-cpu"}, by: []string{"TLS", "clients"}},
 		{title: "Following and recording a statement", names: []string{"follow", "record"}, by: []string{"case"}},
-		{title: "Catalogs through the stand-ins", names: []string{"catalogs"}, by: []string{"case"}},
-		{title: "Beside idle sessions", names: []string{"idle-mean", "idle-p50", "idle-p99", "idle-memory"}, by: []string{"idle", "active"}},
+		{title: "Catalogs through the stand-ins", names: []string{"catalogs"}, by: []string{"tables", "case"}, full: true},
+		{title: "Beside idle sessions", names: []string{"idle-mean", "idle-p50", "idle-p99", "idle-memory"}, by: []string{"idle", "active"}, full: true},
 	},
 	charts: []picture{
 		{

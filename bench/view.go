@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -19,6 +20,7 @@ type view struct {
 	by    []string          // parameters that rows differ by
 	where map[string]string // parameters that figures must have
 	plain bool              // without ratios
+	full  bool              // only what is measured in full size has it
 	// across, if not empty, is a parameter each value of which has a column; cells are then
 	// medians alone, of one figure.
 	across string
@@ -201,4 +203,31 @@ func number(x float64) string {
 		text.WriteRune(digit)
 	}
 	return text.String()
+}
+
+// unfed tells which tables and pictures of a section have no figures, though nothing that
+// they are made of was left out: a name that no command writes any more.
+func (s section) unfed(measured *result.Section) error {
+	if len(measured.Missing) > 0 || measured.Size == string(tiny) {
+		return nil
+	}
+	var empty []string
+	for _, v := range s.views {
+		for _, name := range v.names {
+			fed := slices.ContainsFunc(measured.Figures, func(f result.Figure) bool { return f.Name == name && has(f, v.where) })
+			if !fed && (!v.full || measured.Size == string(full)) {
+				empty = append(empty, fmt.Sprintf("%q has no %s", v.title, name))
+			}
+		}
+	}
+	for _, p := range s.charts {
+		fed := slices.ContainsFunc(measured.Figures, func(f result.Figure) bool { return f.Name == p.name && has(f, p.where) })
+		if !fed && !p.drawn {
+			empty = append(empty, fmt.Sprintf("the picture %q has no %s", p.title, p.name))
+		}
+	}
+	if len(empty) > 0 {
+		return errors.New(strings.Join(empty, "; "))
+	}
+	return nil
 }

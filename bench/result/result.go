@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -111,6 +112,13 @@ func (f *Figure) Compare(to Figure) {
 	s := spreadOf(ratios)
 	s.Median = f.Median / to.Median
 	f.Against = append(f.Against, Ratio{Way: to.Way, Spread: s})
+}
+
+// IsOf says whether the section was measured at a size, of sources that have a name, and on
+// this machine.
+func (s *Section) IsOf(size, commit string, machine Machine) bool {
+	named := commit != "unknown" && !strings.HasSuffix(commit, "+")
+	return named && s.Size == size && s.Commit == commit && s.Machine == machine
 }
 
 // Find is the first figure of that name, way and parameters; those not given may be any.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/bench/host"
+	"github.com/kproxy/kproxy/bench/result"
+)
+
+// An interrupt reaches what a command has started, and is no figure.
+func TestInterruptedCommandsEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	began := time.Now()
+	s := step{words: []string{"sh", "-c", "sh -c 'sleep 50'; true"}, read: readFigures}
+	if _, _, err := tinyOptions(t, t.TempDir()).run(ctx, s); err == nil {
+		t.Error("an interrupted command was taken for one that ended")
+	}
+	if took := time.Since(began); took > 20*time.Second {
+		t.Errorf("it ended after %v", took)
+	}
+}
+
+// stepOf is a step that counts in a file how often it is run, and measures one figure.
+func stepOf(counter, script string) step {
+	return step{
+		words: []string{"sh", "-c", "echo >>" + counter + "; " + script},
+		read: func([]byte, string) ([]result.Figure, error) {
+			return []result.Figure{result.New("rate", "kproxy", nil, "1/s", 1)}, nil
+		},
+	}
+}
+
+func runsOf(t *testing.T, counter string) int {
+	t.Helper()
+	text, err := os.ReadFile(counter)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return len(text)
+}
+
+// What was measured before an interruption or a failure is not measured again.
+func TestRunsGoOn(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second := filepath.Join(dir, "first"), filepath.Join(dir, "second")
+	script := "exit 1"
+	s := section{name: "some", steps: func(plan) []step { return []step{stepOf(first, "true"), stepOf(second, script)} }}
+	o := tinyOptions(t, filepath.Join(dir, "out"))
+	if err := os.MkdirAll(o.unfinished, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	const commit = "abc"
+	p := &pace{out: o.progress}
+	if measured, err := o.section(t.Context(), s, commit, p); measured != nil || err == nil {
+		t.Fatalf("a section of which a step failed is %+v, %v", measured, err)
+	}
+	o.goOn, script = true, "true"
+	measured, err := o.section(t.Context(), s, commit, p)
+	if err != nil || len(measured.Figures) != 2 || len(measured.Commands) != 2 {
+		t.Fatalf("%+v, %v", measured, err)
+	}
+	if runsOf(t, first) != 1 || runsOf(t, second) != 2 {
+		t.Errorf("the steps have run %d and %d times, want 1 and 2", runsOf(t, first), runsOf(t, second))
+	}
+	for _, other := range []string{"def", "abc+", "unknown"} {
+		before := runsOf(t, first)
+		if _, err := o.section(t.Context(), s, other, p); err != nil {
+			t.Fatal(err)
+		}
+		if runsOf(t, first) == before {
+			t.Errorf("what was measured of %s was taken over for %s", commit, other)
+		}
+	}
+	if err := o.finish(s); err != nil {
+		t.Fatal(err)
+	}
+	if left, _ := filepath.Glob(filepath.Join(o.unfinished, "*")); len(left) > 0 {
+		t.Errorf("left are %q", left)
+	}
+}
+
+// What a command has written before it failed is kept, or taken where it tells what was
+// wrong; a picture goes to the others.
+func TestFilesOfFailuresAreKept(t *testing.T) {
+	t.Parallel()
+	o := tinyOptions(t, t.TempDir())
+	s := stepOf(filepath.Join(t.TempDir(), "counter"), "echo measured >$0; echo drawn >$0.svg; exit 1")
+	s.words, s.draws = append(s.words, outputFile), "some.svg"
+	if _, figures, err := o.run(t.Context(), s); err == nil || figures != nil {
+		t.Errorf("%v, %v", figures, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(o.unfinished, "failed-figures")); err != nil || string(text) != "measured\n" {
+		t.Errorf("kept is %q, %v", text, err)
+	}
+	s.tells = true
+	if _, figures, err := o.run(t.Context(), s); err == nil || len(figures) != 1 {
+		t.Errorf("%v, %v", figures, err)
+	}
+	if text, err := os.ReadFile(filepath.Join(o.out, s.draws)); err != nil || string(text) != "drawn\n" {
+		t.Errorf("drawn is %q, %v", text, err)
+	}
+}
+
+// A machine without room is told at the beginning.
+func TestRoomIsLookedForFirst(t *testing.T) {
+	t.Parallel()
+	o := tinyOptions(t, t.TempDir())
+	vast := section{name: "vast", steps: func(plan) []step { return []step{step{}.taking(time.Hour, host.Room{Disk: 1e18})} }}
+	if err := o.prepare([]section{vast}); err == nil || !strings.Contains(err.Error(), "vast takes") {
+		t.Errorf("%v", err)
+	}
+	o.cramped = true
+	if err := o.prepare([]section{vast}); err != nil {
+		t.Errorf("-cramped: %v", err)
+	}
+	o.tools.kproxy = "/no/such/kproxy"
+	if err := o.prepare(nil); err == nil {
+		t.Error("no kproxy was missed")
+	}
+}
+
+// What is left is reckoned by what was slower than reckoned.
+func TestPaceLearns(t *testing.T) {
+	t.Parallel()
+	p := &pace{out: t.Output()}
+	ten := step{about: 10 * time.Minute}
+	p.add(ten, ten, ten)
+	if got := p.togo(); got != 30*time.Minute {
+		t.Errorf("at first %v", got)
+	}
+	p.begin("some", ten, "command")
+	p.end(ten, result.Command{Seconds: 1200}, 1)
+	if got := p.togo(); got != 40*time.Minute {
+		t.Errorf("after a slow one %v", got)
+	}
+	p.skip(ten)
+	if got := p.togo(); got != 20*time.Minute || p.done != 2 {
+		t.Errorf("after another %v, %d done", got, p.done)
+	}
+}
