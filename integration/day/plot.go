@@ -40,7 +40,7 @@ func (r result) plot() ([]byte, error) {
 	title := fmt.Sprintf("A day in %g minutes: %d patients, %.0f changes/s, %d dashboards, %d cores",
 		r.Options.Minutes, r.Options.Patients, r.Options.Rate, r.Options.Dashboards, r.Machine.Cores)
 	if r.Interrupted {
-		title += fmt.Sprintf("; interrupted after %.1f hours", r.hours())
+		charts[0].Title += fmt.Sprintf("; interrupted after %.1f hours", r.hours())
 	}
 	svg, err := chart.Stack{Title: title, X: "hour of the day", Marks: []float64{0, 3, 6, 9, 12, 15, 18, 21, 24}, Charts: charts}.SVG()
 	if err != nil {
