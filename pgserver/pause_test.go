@@ -5,7 +5,6 @@ import (
 	"errors"
 	"os/exec"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -62,8 +61,13 @@ func TestPausedServerStandsStill(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Errorf("the session did not survive: %v", err)
 	}
-	if slices.ContainsFunc(family, func(pid int) bool { return !alive(pid) }) {
-		t.Error("a process did not survive")
+	// Others may have ended on their own: the sessions that asked whether the server
+	// is ready lie there as ended until the postmaster goes on. One of the lasting
+	// processes that dies takes the session with it.
+	for _, pid := range []int{s.PID(), int(conn.PgConn().PID())} {
+		if !alive(pid) {
+			t.Errorf("process %d did not survive", pid)
+		}
 	}
 }
 
