@@ -9,7 +9,7 @@ import (
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
-const builtinsHead = `# The names of the other functions of pg_catalog, PostgreSQL 15 to 18, but for those that
+const builtinsHead = `# The names of the other functions of pg_catalog, PostgreSQL 13 to 18, but for those that
 # begin with pg_: what is not here, and not in functions.txt, is told to clients as
 # missing. "go test -run TestBuiltinsAreKnown -update" adds those of another server.
 
