@@ -2,6 +2,7 @@ package console
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -106,6 +107,35 @@ func TestPricesAreOfTheTable(t *testing.T) {
 	form := url.Values{"csrf": {d.csrf()}, "table": {"public.staff"}, "confirmed": {agreed}}
 	if a := d.ask(http.MethodPost, "/actions/rebuild", form); a.StatusCode != http.StatusOK || len(d.source.acts) != 1 {
 		t.Errorf("confirmed: %s", a.Status)
+	}
+}
+
+// TestStrangersAreNotRecognized: connections are spared of who is logged in, and of nobody
+// with another's or an earlier cookie.
+func TestStrangersAreNotRecognized(t *testing.T) {
+	t.Parallel()
+	recognized := 0
+	d := newDesk(t, func(o *Options) { o.Recognized = func(context.Context) { recognized++ } })
+	ask := func() int {
+		before := recognized
+		d.ask(http.MethodGet, "/", nil)
+		d.ask(http.MethodGet, "/static/console.css", nil)
+		return recognized - before
+	}
+	if n := ask(); n != 0 {
+		t.Errorf("without a login: %d", n)
+	}
+	d.cookie = &http.Cookie{Name: d.console.cookieName(), Value: "guess"}
+	if n := ask(); n != 0 {
+		t.Errorf("with a cookie of nobody: %d", n)
+	}
+	d.cookie = d.login(testPassword).cookies[0]
+	if n := ask(); n != 2 {
+		t.Errorf("logged in: %d", n)
+	}
+	d.clock.pass(idleTime)
+	if n := ask(); n != 0 {
+		t.Errorf("when the session is over: %d", n)
 	}
 }
 

@@ -177,8 +177,10 @@ func TestPagesTellTheSameLoss(t *testing.T) {
 	looked("first", &measured)
 	looked("unpublished", nil)
 	recorded := []console.Release{
-		release("earlier", 0.2, at.Add(time.Minute)), release("later", 0.2, at.Add(-time.Minute)), {Table: "first"},
-		release("unpublished", 0.2, at.Add(-time.Hour)), release("never", 0.2, at.Add(-time.Hour)), {Table: "neither"},
+		release("earlier", 0.2, at.Add(time.Minute)), release("later", 0.2, at.Add(-time.Minute)),
+		{Table: "first"},
+		release("unpublished", 0.2, at.Add(-time.Hour)), release("never", 0.2, at.Add(-time.Hour)),
+		{Table: "neither"},
 	}
 	want := []float64{0.2, 0.5, 0.5, 0.2, 0.2, 0}
 	for i, r := range s.withMeasured(recorded) {
