@@ -14,8 +14,9 @@ last that had one, whose date is below. kproxy's methods run on one core, and on
 python-strict and python-relaxed are Mondrian in Python, [qiyuangong/Mondrian](https://github.com/qiyuangong/Mondrian)
 (MIT license) in a folder that bench/peers/mondrian.py is given: pure Python, on one core. It orders categories as kproxy
 does, so that NCP compares. Its time is the one that it measures itself, of dividing alone, and its processor time is of
-the same; kproxy's are of the whole method. Its files are named as git names their contents: mondrian.py 164bd640c4cc is
-that of its commit b1014b2f46b8.`,
+the same; kproxy's are of the whole method. Relaxed Mondrian leaves open which records on the median go to which side: the
+project takes them as they come, kproxy orders them by the other attributes, and loses less. Its files are named as git
+names their contents: mondrian.py 164bd640c4cc is that of its commit b1014b2f46b8.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		if len(p.tools.peers) == 0 {
