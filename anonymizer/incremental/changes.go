@@ -28,7 +28,7 @@ type move struct {
 func (p *Partition) takeChanges() Changes {
 	changes := Changes{Moved: make(map[RecordID]ClassID, len(p.moved)), Retired: p.retired}
 	for _, m := range p.moved {
-		p.records.moved.unset(m.slot)
+		p.records.moved.Unset(m.slot)
 		if p.records.at[m.slot].class == vacant {
 			continue
 		}

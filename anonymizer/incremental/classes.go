@@ -1,13 +1,17 @@
 package incremental
 
-import "math"
+import (
+	"math"
+
+	"github.com/kproxy/kproxy/anonymizer/compact"
+)
 
 // classes holds the classes in no order, what they cover, and an index of that.
 type classes struct {
 	list    []class
 	ids     []ClassID // of list
-	numbers directory[ClassID]
-	covers  slab[extent] // class, attribute
+	numbers compact.Directory[ClassID]
+	covers  compact.Slab[extent] // class, attribute
 	tree    tree
 	astray  []ClassID // classes of which the tree does not know what they cover
 	related bool      // classes have relations
@@ -51,10 +55,10 @@ func (e extent) include(position float64) extent {
 	return extent{min(e.low, position), max(e.high, position)}
 }
 
-func newClasses(attributes int) classes { return classes{covers: slab[extent]{columns: attributes}} }
+func newClasses(attributes int) classes { return classes{covers: compact.NewSlab[extent](attributes)} }
 
 // index finds a class, -1 if there is none.
-func (c *classes) index(id ClassID) int32 { return c.numbers.find(c.ids, id) }
+func (c *classes) index(id ClassID) int32 { return c.numbers.Find(c.ids, id) }
 
 // add makes an empty class.
 func (c *classes) add(id ClassID, splitAt int) int32 {
@@ -64,9 +68,9 @@ func (c *classes) add(id ClassID, splitAt int) int32 {
 	if c.related {
 		c.list[index].relations = &relations{}
 	}
-	c.numbers.add(c.ids, index)
-	c.covers.grow()
-	covers := c.covers.row(index)
+	c.numbers.Add(c.ids, index)
+	c.covers.Grow()
+	covers := c.covers.Row(index)
 	for a := range covers {
 		covers[a] = extent{math.Inf(1), math.Inf(-1)}
 	}
@@ -75,9 +79,9 @@ func (c *classes) add(id ClassID, splitAt int) int32 {
 }
 
 // row is what a class covers, by attribute. Whoever changes it says stray.
-func (c *classes) row(index int32) []extent { return c.covers.row(index) }
+func (c *classes) row(index int32) []extent { return c.covers.Row(index) }
 
-func (c *classes) cover(index int32, attribute int) extent { return c.covers.row(index)[attribute] }
+func (c *classes) cover(index int32, attribute int) extent { return c.covers.Row(index)[attribute] }
 
 // stray notes that the tree does not know what a class covers.
 func (c *classes) stray(index int32) {
@@ -92,14 +96,14 @@ func (c *classes) stray(index int32) {
 func (c *classes) remove(index int32) {
 	last := int32(len(c.list) - 1)
 	c.tree.drop(index)
-	c.numbers.remove(c.ids, c.ids[index])
+	c.numbers.Remove(c.ids, c.ids[index])
 	if index != last {
-		c.numbers.move(c.ids, c.ids[last], index)
+		c.numbers.Move(c.ids, c.ids[last], index)
 		c.list[index], c.ids[index] = c.list[last], c.ids[last]
-		copy(c.covers.row(index), c.covers.row(last))
+		copy(c.covers.Row(index), c.covers.Row(last))
 		c.tree.rename(last, index)
 	}
 	c.list[last] = class{}
 	c.list, c.ids = c.list[:last], c.ids[:last]
-	c.covers.shrink()
+	c.covers.Shrink()
 }

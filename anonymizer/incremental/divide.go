@@ -27,14 +27,7 @@ func (p *Partition) divide(method anonymizer.Method, slots []int32, progress fun
 	if len(slots) == 0 || !p.satisfied(p.summarize(slots)) {
 		return nil, false // a method cannot do better: a union satisfies what its parts do
 	}
-	table, err := p.records.table(p.attributes, slots)
-	if err != nil {
-		return nil, false
-	}
-	if p.table.relative {
-		table = table.ComparedWith(p.table.whole)
-	}
-	release, err := method.Anonymize(p.ctx, table, p.constraints, anonymizer.Options{Seed: p.seed, Progress: progress})
+	release, err := p.anonymize(method, slots, progress)
 	if err != nil {
 		return nil, false
 	}
@@ -52,6 +45,23 @@ func (p *Partition) divide(method anonymizer.Method, slots []int32, progress fun
 		return !satisfied
 	})
 	return parts, divided == len(slots)
+}
+
+// anonymize has a method make a release of some records, unless that was done before the
+// partition had them.
+func (p *Partition) anonymize(method anonymizer.Method, slots []int32, progress func(done, total int)) (*anonymizer.Release, error) {
+	if made := p.made; made != nil {
+		p.made = nil
+		return made, nil
+	}
+	table, err := p.records.table(p.attributes, slots)
+	if err != nil {
+		return nil, err
+	}
+	if p.table.relative {
+		table = table.ComparedWith(p.table.whole)
+	}
+	return method.Anonymize(p.ctx, table, p.constraints, anonymizer.Options{Seed: p.seed, Progress: progress})
 }
 
 // split divides a large class, if the table's method can, and gives each part a

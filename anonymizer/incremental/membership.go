@@ -64,7 +64,7 @@ func (p *Partition) sit(slot, index int32) {
 
 // include widens extents by a record.
 func (p *Partition) include(extents []extent, slot int32) {
-	for a, c := range p.records.cells.row(slot) {
+	for a, c := range p.records.cells.Row(slot) {
 		extents[a] = extents[a].include(p.attributes[a].Hierarchy.Position(c))
 	}
 }
@@ -74,7 +74,7 @@ func (p *Partition) include(extents []extent, slot int32) {
 func (p *Partition) move(slot int32) { p.moveFrom(slot, p.classOf(slot)) }
 
 func (p *Partition) moveFrom(slot int32, class ClassID) {
-	if !p.untold && p.records.moved.set(slot) {
+	if !p.untold && p.records.moved.Set(slot) {
 		p.moved = append(p.moved, move{slot, class})
 	}
 }

@@ -45,7 +45,7 @@ func (p *Partition) neighbor(index int32) int32 {
 
 // positionsOf gives a record's positions until the next call.
 func (p *Partition) positionsOf(slot int32) []float64 {
-	for a, c := range p.records.cells.row(slot) {
+	for a, c := range p.records.cells.Row(slot) {
 		p.scratch[a] = p.attributes[a].Hierarchy.Position(c)
 	}
 	return p.scratch

@@ -91,18 +91,19 @@ type Partition struct {
 	classes   classes
 	table     population
 	alike     alike
-	domain    []extent         // of each attribute: positions seen since the last Truncate
-	waiting   []int32          // slots of records in no class
-	due       []ClassID        // classes that Settle must examine
-	changed   []ClassID        // classes of which the next Changes may tell
-	moved     []move           // records whose class may differ from that at the last Settle
-	retired   []ClassID        // classes of the last Settle that are gone
-	ctx       context.Context  // of the Settle under way
-	compared  int              // boxes of the index looked at, since mending began
-	whole     bool             // classes are not split
-	scratch   []float64        // positions of a newcomer
-	cells     []hierarchy.Cell // of one attribute of a class
-	sensitive []uint32         // value codes of one record
+	domain    []extent            // of each attribute: positions seen since the last Truncate
+	waiting   []int32             // slots of records in no class
+	made      *anonymizer.Release // of all records, by the method, before they were inserted
+	due       []ClassID           // classes that Settle must examine
+	changed   []ClassID           // classes of which the next Changes may tell
+	moved     []move              // records whose class may differ from that at the last Settle
+	retired   []ClassID           // classes of the last Settle that are gone
+	ctx       context.Context     // of the Settle under way
+	compared  int                 // boxes of the index looked at, since mending began
+	whole     bool                // classes are not split
+	scratch   []float64           // positions of a newcomer
+	cells     []hierarchy.Cell    // of one attribute of a class
+	sensitive []uint32            // value codes of one record
 	measure   measure
 	search    search
 }
@@ -364,7 +365,7 @@ func (p *Partition) generalize(members []int32) []hierarchy.Generalization {
 	cells := p.cells[:len(members)]
 	for a, attribute := range p.attributes {
 		for i, slot := range members {
-			cells[i] = p.records.cells.row(slot)[a]
+			cells[i] = p.records.cells.Row(slot)[a]
 		}
 		published[a] = attribute.Hierarchy.Generalize(cells)
 	}

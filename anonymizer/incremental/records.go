@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
@@ -11,13 +12,13 @@ import (
 // the record is gone. The cells of a record lie side by side: who looks at one of
 // them looks at all.
 type records struct {
-	numbers   directory[RecordID]
+	numbers   compact.Directory[RecordID]
 	ids       []RecordID
-	cells     slab[hierarchy.Cell] // slot, attribute
-	sensitive [][]uint32           // sensitive attribute, slot; nil until the first record
-	subjects  []uint32             // slot; nil where each record counts for itself
-	at        []seat               // slot
-	moved     marks                // slots whose class at the last Settle is noted
+	cells     compact.Slab[hierarchy.Cell] // slot, attribute
+	sensitive [][]uint32                   // sensitive attribute, slot; nil until the first record
+	subjects  []uint32                     // slot; nil where each record counts for itself
+	at        []seat                       // slot
+	moved     compact.Marks                // slots whose class at the last Settle is noted
 	free      []int32
 }
 
@@ -35,7 +36,7 @@ const (
 const unsettled ClassID = -1
 
 func newRecords(attributes, sensitive int, subjects bool) records {
-	r := records{cells: slab[hierarchy.Cell]{columns: attributes}}
+	r := records{cells: compact.NewSlab[hierarchy.Cell](attributes)}
 	if sensitive >= 0 {
 		r.sensitive = make([][]uint32, sensitive)
 	}
@@ -54,10 +55,10 @@ func (s *records) sensitiveCount() int {
 }
 
 // count is the number of records.
-func (s *records) count() int { return s.numbers.used }
+func (s *records) count() int { return s.numbers.Len() }
 
 // slot finds a record, -1 for an unknown one.
-func (s *records) slot(id RecordID) int32 { return s.numbers.find(s.ids, id) }
+func (s *records) slot(id RecordID) int32 { return s.numbers.Find(s.ids, id) }
 
 func (s *records) add(r Record) int32 {
 	if s.sensitive == nil {
@@ -65,7 +66,7 @@ func (s *records) add(r Record) int32 {
 	}
 	slot := s.take()
 	s.ids[slot] = r.ID
-	s.numbers.add(s.ids, slot)
+	s.numbers.Add(s.ids, slot)
 	s.at[slot].class = unplaced
 	s.set(slot, r)
 	return slot
@@ -81,7 +82,7 @@ func (s *records) take() int32 {
 	slot := int32(len(s.ids))
 	s.ids = append(s.ids, 0)
 	s.at = append(s.at, seat{})
-	s.cells.grow()
+	s.cells.Grow()
 	for a := range s.sensitive {
 		s.sensitive[a] = append(s.sensitive[a], 0)
 	}
@@ -92,7 +93,7 @@ func (s *records) take() int32 {
 }
 
 func (s *records) set(slot int32, r Record) {
-	copy(s.cells.row(slot), r.Cells)
+	copy(s.cells.Row(slot), r.Cells)
 	for a, code := range r.Sensitive {
 		s.sensitive[a][slot] = code
 	}
@@ -102,7 +103,7 @@ func (s *records) set(slot int32, r Record) {
 }
 
 func (s *records) get(slot int32) Record {
-	r := Record{ID: s.ids[slot], Cells: slices.Clone(s.cells.row(slot))}
+	r := Record{ID: s.ids[slot], Cells: slices.Clone(s.cells.Row(slot))}
 	for a := range s.sensitive {
 		r.Sensitive = append(r.Sensitive, s.sensitive[a][slot])
 	}
@@ -113,14 +114,14 @@ func (s *records) get(slot int32) Record {
 }
 
 func (s *records) remove(slot int32) {
-	s.numbers.remove(s.ids, s.ids[slot])
+	s.numbers.Remove(s.ids, s.ids[slot])
 	s.at[slot].class = vacant
-	s.moved.unset(slot)
+	s.moved.Unset(slot)
 	s.free = append(s.free, slot)
 }
 
 func (s *records) sameCells(slot int32, cells []hierarchy.Cell) bool {
-	for a, old := range s.cells.row(slot) {
+	for a, old := range s.cells.Row(slot) {
 		if c := cells[a]; old != c && !(hierarchy.IsOffScale(old) && hierarchy.IsOffScale(c)) {
 			return false
 		}
@@ -141,12 +142,12 @@ func (s *records) sameCounted(slot int32, r Record) bool {
 
 // table copies the records of some slots.
 func (s *records) table(attributes []anonymizer.Attribute, slots []int32) (*anonymizer.Table, error) {
-	cells, all := make([][]hierarchy.Cell, s.cells.columns), make([]hierarchy.Cell, s.cells.columns*len(slots))
+	cells, all := make([][]hierarchy.Cell, s.cells.Columns()), make([]hierarchy.Cell, s.cells.Columns()*len(slots))
 	for a := range cells {
 		cells[a] = all[a*len(slots) : (a+1)*len(slots)]
 	}
 	for i, slot := range slots {
-		for a, c := range s.cells.row(slot) {
+		for a, c := range s.cells.Row(slot) {
 			cells[a][i] = c
 		}
 	}

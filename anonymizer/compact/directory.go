@@ -1,16 +1,23 @@
-package incremental
+// Package compact has the parts of what keeps many records in little memory: lists by slot,
+// a number from 0 on that stands for a record as long as it is there, and what finds the
+// slot of an id. None of them has a pointer for each record, so that the garbage collector
+// passes over all of them.
+package compact
 
-// directory finds the place of an id among the ids that its owner keeps: a hash
+// Directory finds the place of an id among the ids that its owner keeps: a hash
 // table by linear probing (Knuth, volume 3, 6.4) of nothing but places. Ids are
 // numbers that the program gives out, so nobody can choose them to collide.
-type directory[ID ~int64] struct {
+type Directory[ID ~int64] struct {
 	slots []int32 // 1 + place, 0 = free; a power of two of them
 	shift int     // 64 - log2(len(slots))
 	used  int
 }
 
-// find gives the place of an id, -1 for an unknown one.
-func (d *directory[ID]) find(ids []ID, id ID) int32 {
+// Len is the number of ids.
+func (d *Directory[ID]) Len() int { return d.used }
+
+// Find gives the place of an id, -1 for an unknown one.
+func (d *Directory[ID]) Find(ids []ID, id ID) int32 {
 	if d.used == 0 {
 		return -1
 	}
@@ -24,12 +31,12 @@ func (d *directory[ID]) find(ids []ID, id ID) int32 {
 
 // home is where the search for an id begins: multiplicative hashing, by the golden
 // ratio.
-func (d *directory[ID]) home(id ID) int { return int(uint64(id) * 0x9e3779b97f4a7c15 >> d.shift) }
+func (d *Directory[ID]) home(id ID) int { return int(uint64(id) * 0x9e3779b97f4a7c15 >> d.shift) }
 
-func (d *directory[ID]) next(at int) int { return (at + 1) & (len(d.slots) - 1) }
+func (d *Directory[ID]) next(at int) int { return (at + 1) & (len(d.slots) - 1) }
 
-// add enters an id that is not there; the owner has it at the place already.
-func (d *directory[ID]) add(ids []ID, place int32) {
+// Add enters an id that is not there; the owner has it at the place already.
+func (d *Directory[ID]) Add(ids []ID, place int32) {
 	if 4*(d.used+1) > 3*len(d.slots) {
 		d.enlarge(ids)
 	}
@@ -37,7 +44,7 @@ func (d *directory[ID]) add(ids []ID, place int32) {
 	d.used++
 }
 
-func (d *directory[ID]) enter(ids []ID, place int32) {
+func (d *Directory[ID]) enter(ids []ID, place int32) {
 	at := d.home(ids[place])
 	for d.slots[at] != 0 {
 		at = d.next(at)
@@ -45,7 +52,7 @@ func (d *directory[ID]) enter(ids []ID, place int32) {
 	d.slots[at] = place + 1
 }
 
-func (d *directory[ID]) enlarge(ids []ID) {
+func (d *Directory[ID]) enlarge(ids []ID) {
 	old := d.slots
 	if d.slots = make([]int32, max(16, 2*len(old))); len(old) == 0 {
 		d.shift = 64 - 4
@@ -60,7 +67,7 @@ func (d *directory[ID]) enlarge(ids []ID) {
 }
 
 // slotOf is where an id that is there is entered.
-func (d *directory[ID]) slotOf(ids []ID, id ID) int {
+func (d *Directory[ID]) slotOf(ids []ID, id ID) int {
 	at := d.home(id)
 	for ids[d.slots[at]-1] != id {
 		at = d.next(at)
@@ -68,13 +75,13 @@ func (d *directory[ID]) slotOf(ids []ID, id ID) int {
 	return at
 }
 
-// move enters another place for an id that is there; the owner still has it at the
+// Move enters another place for an id that is there; the owner still has it at the
 // old one.
-func (d *directory[ID]) move(ids []ID, id ID, to int32) { d.slots[d.slotOf(ids, id)] = to + 1 }
+func (d *Directory[ID]) Move(ids []ID, id ID, to int32) { d.slots[d.slotOf(ids, id)] = to + 1 }
 
-// remove forgets an id that is there and that the owner still has. Entries behind it
+// Remove forgets an id that is there and that the owner still has. Entries behind it
 // that it stood in the way of move up (Knuth's algorithm R).
-func (d *directory[ID]) remove(ids []ID, id ID) {
+func (d *Directory[ID]) Remove(ids []ID, id ID) {
 	gap := d.slotOf(ids, id)
 	d.used--
 	for at := d.next(gap); d.slots[at] != 0; at = d.next(at) {
