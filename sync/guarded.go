@@ -24,6 +24,7 @@ type guarded struct {
 	changes lineage.Changes
 	// progress is told how far the first batch is.
 	progress func(done int)
+	room     coded // for one record after the other, where there are many
 }
 
 func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded, error) {
@@ -31,7 +32,7 @@ func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded,
 		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.name(), len(t.parts)))
 	}
 	u := t.publication.Policy.Updates
-	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}}
+	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, room: t.newCoded()}
 	l, err := lineage.New(t.attributes, t.constraints, t.method, lineage.Options{
 		Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
 		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
@@ -46,6 +47,12 @@ func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded,
 
 func (s *guarded) record(id incremental.RecordID, row coded) lineage.Record {
 	return lineage.Record{Record: s.part.record(id, row), Copied: row.copied}
+}
+
+// code codes a row that was not known, until the next call. The lineage copies what it keeps.
+func (s *guarded) code(row []value) *coded {
+	s.t.encodeInto(&s.room, row, nil)
+	return &s.room
 }
 
 func (s *guarded) insert(id incremental.RecordID, row coded, now time.Time) error {

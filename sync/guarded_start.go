@@ -3,7 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
-	"maps"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,15 +21,25 @@ import (
 func (s *guarded) publish(ctx context.Context, p *publisher, _ *snapshot) error {
 	s.progress = func(done int) { p.progress("anonymizing", done) }
 	defer func() { s.progress = func(int) {} }()
-	return s.settle(ctx, p.at)
+	var err error
+	if s.changes, err = s.lineage.Begin(ctx, p.at); err != nil {
+		return fmt.Errorf("publishing %s: %w", s.t.name(), err)
+	}
+	// What the classes were made with is as large as the records, which wait for the server
+	// from now on: without this, as much would be thrown away beside it before it is noticed.
+	debug.FreeOSMemory()
+	return nil
 }
 
 // assignments yields the records that are published; others wait.
 func (s *guarded) assignments() func() ([]any, error) {
-	rows := s.changes.Rows
+	ids, rows := slices.Collect(s.lineage.Classes()), []lineage.NewRow(nil)
 	return func() ([]any, error) {
-		if len(rows) == 0 {
-			return nil, nil
+		for len(rows) == 0 {
+			if len(ids) == 0 {
+				return nil, nil
+			}
+			rows, ids = s.lineage.RowsOf(ids[0]), ids[1:]
 		}
 		r := rows[0]
 		rows = rows[1:]
@@ -38,14 +48,14 @@ func (s *guarded) assignments() func() ([]any, error) {
 }
 
 func (s *guarded) classes(of *part) func() ([]any, error) {
-	ids := slices.Sorted(maps.Keys(s.changes.Classes))
+	ids := slices.Collect(s.lineage.Classes())
 	return func() ([]any, error) {
 		if len(ids) == 0 {
 			return nil, nil
 		}
 		id := ids[0]
 		ids = ids[1:]
-		return s.t.classRow(of, id, s.changes.Classes[id]), nil
+		return s.t.classRow(of, id, s.lineage.Generalize(id)), nil
 	}
 }
 
@@ -77,7 +87,7 @@ func (s *guarded) loadRows(ctx context.Context, conn *pgconn.PgConn, loading *li
 		columns = append(columns, catalog.QuoteIdentifier(t.columns[i].Name))
 	}
 	marks := len(s.marks())
-	weights := make(map[incremental.ClassID]float64)
+	weights, sensitive := make(map[incremental.ClassID]float64), make([]uint32, len(t.sensitive))
 	err := copyOut(ctx, conn, len(columns), func(values []value) error {
 		var ids [3]int64
 		for i := range ids {
@@ -90,12 +100,9 @@ func (s *guarded) loadRows(ctx context.Context, conn *pgconn.PgConn, loading *li
 		if err != nil {
 			return errCopyText
 		}
-		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t"}
-		if len(t.sensitive) > 0 {
-			r.Sensitive = make([]uint32, len(t.sensitive))
-		}
+		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t", Sensitive: sensitive}
 		for a := range t.sensitive {
-			r.Sensitive[a] = t.code(a, values[marks+a])
+			sensitive[a] = t.code(a, values[marks+a])
 		}
 		if weight != 1 {
 			weights[r.Class] = weight
@@ -130,7 +137,7 @@ func (s *guarded) loadRecords(ctx context.Context, conn *pgconn.PgConn, loading 
 		if !values[3].null {
 			place.Since = time.UnixMicro(ids[3])
 		}
-		if err := loading.Record(lineage.StoredRecord{Record: s.record(id, t.encode(row, nil)), Place: place}); err != nil {
+		if err := loading.Record(lineage.StoredRecord{Record: s.record(id, *s.code(row)), Place: place}); err != nil {
 			return internal(err)
 		}
 		if read++; read%progressRows == 0 {

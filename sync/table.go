@@ -224,20 +224,22 @@ func (t *table) encodeInto(row *coded, values []value, before *coded) {
 	default:
 		row.subject = t.person(values[t.subject])
 	}
-	row.copied = t.fingerprints(values, before)
+	row.copied = t.fingerprints(row.copied, values, before)
 }
 
 // fingerprintSeed is unpredictable, so that no values can be chosen to have the same
 // fingerprint. Fingerprints are not stored.
 var fingerprintSeed = maphash.MakeSeed()
 
-// fingerprints stand for the texts that are published as they are. Values that SQL
-// calls equal can be told apart by these.
-func (t *table) fingerprints(values []value, before *coded) []uint64 {
+// fingerprints stand for the texts that are published as they are, in the room that there
+// is for them. Values that SQL calls equal can be told apart by these.
+func (t *table) fingerprints(prints []uint64, values []value, before *coded) []uint64 {
 	if t.copied == nil {
 		return nil
 	}
-	prints := make([]uint64, len(t.copied))
+	if prints == nil {
+		prints = make([]uint64, len(t.copied))
+	}
 	for i, column := range t.copied {
 		switch v := values[column]; {
 		case v.kept && before != nil:

@@ -1,8 +1,10 @@
 package lineage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -44,8 +46,8 @@ func (l *Lineage) Publish(ctx context.Context, now time.Time) (Changes, error) {
 	if err := l.cutAll(ctx); err != nil {
 		return Changes{}, fmt.Errorf("cutting classes: %w", err)
 	}
-	l.stale.settle(l.lags)
-	l.waiting.settle(l.waits)
+	l.stale.settle(l.stands)
+	l.waiting.settle(l.stands)
 	due := l.batchDue(now)
 	l.begun = true
 	if due {
@@ -63,14 +65,14 @@ func (l *Lineage) batchDue(now time.Time) bool {
 	if l.persons() < l.options.Least {
 		return false
 	}
-	overdue := l.options.Within > 0 && !now.Before(l.waiting.oldest().Add(l.options.Within))
+	overdue := l.options.Within > 0 && !now.Before(l.oldest(&l.waiting).Add(l.options.Within))
 	return overdue || l.persons() >= l.options.Batch || !l.begun
 }
 
 // Due is when Publish should be called at the latest if nothing changes; zero for never.
 func (l *Lineage) Due() time.Time {
-	l.waiting.settle(l.waits)
-	oldest := l.waiting.oldest()
+	l.waiting.settle(l.stands)
+	oldest := l.oldest(&l.waiting)
 	if oldest.IsZero() {
 		return oldest
 	}
@@ -91,10 +93,10 @@ func (l *Lineage) Due() time.Time {
 // does it whether a batch can be that was refused before and has one person more or
 // less: then that person's value would be known.
 func (l *Lineage) publishBatch(ctx context.Context) error {
-	batch := make([]*held, 0, l.waiting.count)
+	batch := make([]int32, 0, l.waiting.count)
 	for _, e := range l.waiting.entries {
-		if l.waits(e) {
-			batch = append(batch, l.records[e.id])
+		if l.stands(e) {
+			batch = append(batch, e.slot)
 		}
 	}
 	l.waiting = queue{}
@@ -106,8 +108,8 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 		l.found(members, false)
 	}
 	if len(classes) == 0 {
-		for _, h := range batch {
-			l.withhold(h)
+		for _, slot := range batch {
+			l.withhold(slot)
 		}
 	}
 	l.gathered = map[uint32]int{} // as large as this batch needs, not the first
@@ -115,34 +117,36 @@ func (l *Lineage) publishBatch(ctx context.Context) error {
 }
 
 // withhold keeps a waiting record from being published for good.
-func (l *Lineage) withhold(h *held) {
-	h.withheld = true
+func (l *Lineage) withhold(slot int32) {
+	at := l.records.at(slot)
+	at.class = withheld
+	at.stamp++
 	l.withheld++
-	l.touch(h)
+	if !l.unlisted {
+		l.touch(slot)
+	}
 }
 
-// divide has a partition make classes of a batch, of crowds; none where all records
-// together are too few for one, or violate the constraints.
-func (l *Lineage) divide(ctx context.Context, batch []*held) ([][]*held, error) {
+// divide makes classes of a batch, of crowds, each in the order of its records' ids; none
+// where all records together are too few for one, or violate the constraints.
+func (l *Lineage) divide(ctx context.Context, batch []int32) ([][]int32, error) {
 	crowds := append(privacy.ConstraintSet{privacy.KAnonymity{K: l.options.Crowd * l.k}}, l.constraints...)
-	p := incremental.New(l.attributes, crowds, l.method, incremental.Options{
-		Seed: l.options.Seed, Subjects: l.options.Subjects, Untold: true, Progress: l.options.Progress,
-	})
-	for _, h := range batch {
-		if err := p.Insert(h.record.Record); err != nil {
-			return nil, fmt.Errorf("laying out the records: %w", err)
-		}
+	columns := incremental.NewColumns(len(batch), len(l.attributes), max(0, l.sensitive), l.options.Subjects)
+	for place, slot := range batch {
+		columns.Set(place, l.records.view(slot).Record)
 	}
-	if _, err := p.SettleContext(ctx); err != nil {
+	classes, err := incremental.Divide(ctx, l.attributes, columns, crowds, l.method, incremental.Options{
+		Seed: l.options.Seed, Progress: l.options.Progress,
+	})
+	if err != nil {
 		return nil, err
 	}
-	classes := make([][]*held, p.Classes())
-	for place := range classes {
-		members := p.Members(p.ClassAt(place))
-		classes[place] = make([]*held, len(members))
-		for i, id := range members {
-			classes[place][i] = l.records[id]
+	byID := func(a, b int32) int { return cmp.Compare(l.records.ids[a], l.records.ids[b]) }
+	for _, members := range classes {
+		for i, place := range members {
+			members[i] = batch[place]
 		}
+		slices.SortFunc(members, byID)
 	}
 	return classes, nil
 }
@@ -150,13 +154,12 @@ func (l *Lineage) divide(ctx context.Context, batch []*held) ([][]*held, error) 
 // expire withholds the records whose deadline has passed.
 func (l *Lineage) expire(now time.Time) {
 	for l.options.Deadline > 0 && l.waiting.count > 0 {
-		l.waiting.settle(l.waits)
-		first := l.waiting.entries[0]
-		if now.Before(first.since.Add(l.options.Deadline)) {
+		l.waiting.settle(l.stands)
+		if now.Before(l.oldest(&l.waiting).Add(l.options.Deadline)) {
 			return
 		}
-		h := l.records[first.id]
-		l.withhold(h)
-		l.depart(h)
+		slot := l.waiting.entries[0].slot
+		l.withhold(slot)
+		l.depart(slot)
 	}
 }

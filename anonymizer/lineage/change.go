@@ -32,10 +32,10 @@ func parseChange(text string) (c change, err error) {
 func (l *Lineage) giveUp(c *class, part func(row) bool) {
 	for _, r := range c.rows {
 		if part(r) {
-			given := r.record.change()
-			given.vain = true
-			r.record.part(r.record.since(), given)
-			l.touch(r.record)
+			given := l.records.parting(r.slot)
+			given.change.vain = true
+			l.part(r.slot, given)
+			l.touch(r.slot)
 		}
 	}
 }

@@ -68,16 +68,15 @@ func (l *Lineage) takeChanges() Changes {
 	changes := l.changes
 	l.changes, changes.of = newChanges(), l
 	changes.Touched = make([]incremental.RecordID, 0, len(l.touched))
-	for _, h := range l.touched {
-		if h.touched {
-			h.touched = false
-			changes.Touched = append(changes.Touched, h.record.ID)
+	for _, slot := range l.touched {
+		if l.marked.Unset(slot) {
+			changes.Touched = append(changes.Touched, l.records.ids[slot])
 		}
 	}
 	slices.Sort(changes.Touched)
 	l.touched = nil // it was as large as the first batch
 	for id := range changes.Weights {
-		if _, known := l.classes[id]; !known {
+		if l.classes.find(id) == nil {
 			delete(changes.Weights, id)
 		}
 	}
@@ -95,11 +94,13 @@ func (r byRow) Swap(i, j int) {
 	r.GoneFrom[i], r.GoneFrom[j] = r.GoneFrom[j], r.GoneFrom[i]
 }
 
-// place is where the record stands.
-func (h *held) place() Place {
-	p := Place{Since: h.since(), Changed: h.change().String(), Withheld: h.withheld}
-	if h.class != nil {
-		p.Class, p.Row = h.class.id, h.class.rows[h.row].id
+// place is where a record stands.
+func (l *Lineage) place(slot int32) Place {
+	at, has := l.records.at(slot), l.records.parting(slot)
+	p := Place{Since: has.since, Changed: has.change.String(), Withheld: at.class == withheld}
+	if at.class >= 0 {
+		c := l.classes.list[at.class]
+		p.Class, p.Row = c.id, c.rows[at.row].id
 	}
 	return p
 }
@@ -110,11 +111,11 @@ func (c Changes) Place(id incremental.RecordID) Place {
 	if c.of == nil {
 		return Place{}
 	}
-	h, known := c.of.records[id]
-	if !known {
+	slot := c.of.records.slot(id)
+	if slot < 0 {
 		return Place{}
 	}
-	return h.place()
+	return c.of.place(slot)
 }
 
 // Places yields the records touched with their Place.

@@ -1,10 +1,7 @@
 package lineage
 
 import (
-	"cmp"
-	"maps"
 	"math/rand/v2"
-	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -12,8 +9,10 @@ import (
 
 // class is a published equivalence class. It only ever loses rows.
 type class struct {
-	id   incremental.ClassID
-	rows []row
+	id    incremental.ClassID
+	index int32 // among the classes
+	rows  []row
+	codes []uint32 // what each row shows of the sensitive attributes, row by row
 
 	ghosts, stale int // rows
 	// disturbed counts the rows that became ghosts or stale since a cut was last
@@ -27,25 +26,33 @@ type class struct {
 	told, toldOf int
 }
 
-// row is a published row: what it shows of the sensitive attributes, and whose it is.
+// row is a published row, and whose it is.
 type row struct {
 	id     RowID
-	record *held  // nil: a ghost
+	slot   int32  // nobody: a ghost
 	person uint32 // numbered within the class, so that it leads to nobody
-	codes  []uint32
 }
 
-func (r row) isStale() bool { return r.record != nil && !r.record.since().IsZero() }
+// nobody takes the place of a record's slot.
+const nobody = -1
 
-func isGhost(r row) bool { return r.record == nil }
+func isGhost(r row) bool { return r.slot == nobody }
 func isAny(row) bool     { return true }
+
+func (l *Lineage) isStaleRow(r row) bool { return r.slot != nobody && l.isStale(r.slot) }
+
+// shown is what a row of a class shows of the sensitive attributes.
+func (l *Lineage) shown(c *class, place int) []uint32 {
+	n := max(0, l.sensitive)
+	return c.codes[place*n : (place+1)*n : (place+1)*n]
+}
 
 // summarize counts rows of a class as they are published.
 func (l *Lineage) summarize(c *class, part func(row) bool) privacy.Summary {
 	s := l.newSummary()
-	for _, r := range c.rows {
+	for place, r := range c.rows {
 		if part(r) {
-			l.addRow(&s, r)
+			l.addRow(&s, c, place)
 		}
 	}
 	return s
@@ -58,22 +65,22 @@ func (l *Lineage) newSummary() privacy.Summary {
 	return privacy.NewSummary(max(0, l.sensitive))
 }
 
-func (l *Lineage) addRow(s *privacy.Summary, r row) {
+func (l *Lineage) addRow(s *privacy.Summary, c *class, place int) {
 	if l.options.Subjects {
-		s.AddOf(r.person, r.codes)
+		s.AddOf(c.rows[place].person, l.shown(c, place))
 	} else {
-		s.Add(r.codes)
+		s.Add(l.shown(c, place))
 	}
 }
 
 // summarizeRecords counts records as they are now.
-func (l *Lineage) summarizeRecords(members []*held) privacy.Summary {
+func (l *Lineage) summarizeRecords(members []int32) privacy.Summary {
 	s := l.newSummary()
-	for _, h := range members {
-		if l.options.Subjects {
-			s.AddOf(h.record.Subject, h.record.Sensitive)
+	for _, slot := range members {
+		if codes := l.records.sensitive.Row(slot); l.options.Subjects {
+			s.AddOf(l.records.subject(slot), codes)
 		} else {
-			s.Add(h.record.Sensitive)
+			s.Add(codes)
 		}
 	}
 	return s
@@ -83,57 +90,67 @@ func (l *Lineage) satisfied(s privacy.Summary) bool { return l.constraints.Satis
 
 // found publishes records as a new class, each as a row of its own. Rows and persons are
 // numbered in random order, so that a number tells nothing of when its record came.
-func (l *Lineage) found(members []*held, sealed bool) {
+func (l *Lineage) found(members []int32, sealed bool) {
 	c := &class{id: l.nextClass, patience: 1, sealed: sealed}
 	l.nextClass++
-	l.classes[c.id] = c
-	l.changes.Classes[c.id] = l.generalize(members)
+	l.classes.add(c)
+	if !l.unlisted {
+		l.changes.Classes[c.id] = l.generalize(members)
+	}
 	random := rand.New(rand.NewPCG(l.options.Seed, uint64(c.id)))
 	random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 	persons := make(map[uint32]uint32)
-	c.rows = make([]row, 0, len(members))
-	for _, h := range members {
+	c.rows, c.codes = make([]row, 0, len(members)), make([]uint32, 0, len(members)*max(0, l.sensitive))
+	for _, slot := range members {
 		person := uint32(len(c.rows))
 		if l.options.Subjects {
 			known := false
-			if person, known = persons[h.record.Subject]; !known {
+			if person, known = persons[l.records.subject(slot)]; !known {
 				person = uint32(len(persons))
-				persons[h.record.Subject] = person
+				persons[l.records.subject(slot)] = person
 			}
 		}
-		h.class, h.row, h.parted = c, int32(len(c.rows)), nil
-		c.rows = append(c.rows, row{id: l.nextRow, record: h, person: person, codes: h.record.Sensitive})
-		l.changes.Rows = append(l.changes.Rows, NewRow{ID: l.nextRow, Class: c.id, Record: h.record.ID, Person: person, Sealed: sealed})
+		l.part(slot, parting{})
+		at := l.records.at(slot)
+		at.class, at.row = c.index, int32(len(c.rows))
+		at.stamp++
+		c.rows = append(c.rows, row{id: l.nextRow, slot: slot, person: person})
+		c.codes = append(c.codes, l.records.sensitive.Row(slot)...)
 		l.nextRow++
-		l.touch(h)
+		if !l.unlisted {
+			l.changes.Rows = append(l.changes.Rows, l.newRow(c, c.rows[at.row]))
+			l.touch(slot)
+		}
 	}
 	l.rows += len(c.rows)
 }
 
-// remove takes rows away from a class and returns them.
-func (l *Lineage) remove(c *class, part func(row) bool) []row {
-	var removed []row
-	kept := c.rows[:0]
-	for _, r := range c.rows {
+// remove takes rows away from a class and returns them, as a class that is nowhere.
+func (l *Lineage) remove(c *class, part func(row) bool) *class {
+	removed := &class{sealed: c.sealed}
+	kept, codes := c.rows[:0], c.codes[:0]
+	for place, r := range c.rows {
+		shown := l.shown(c, place)
 		if !part(r) {
-			if r.record != nil {
-				r.record.row = int32(len(kept))
+			if r.slot != nobody {
+				l.records.at(r.slot).row = int32(len(kept))
 			}
-			kept = append(kept, r)
+			kept, codes = append(kept, r), append(codes, shown...)
 			continue
 		}
 		l.changes.Gone, l.changes.GoneFrom = append(l.changes.Gone, r.id), append(l.changes.GoneFrom, c.id)
-		removed = append(removed, r)
-		if r.record == nil {
+		removed.rows, removed.codes = append(removed.rows, r), append(removed.codes, shown...)
+		if r.slot == nobody {
 			l.ghosts--
 			c.ghosts--
 		} else {
 			c.stale--
 		}
 	}
-	l.rows -= len(removed)
+	l.rows -= len(removed.rows)
 	clear(c.rows[len(kept):])
-	c.rows = kept
+	clear(c.codes[len(codes):])
+	c.rows, c.codes = kept, codes
 	if c.told > 0 && len(kept) > 0 {
 		if c.ghosts == 0 {
 			c.told, c.toldOf = 0, 0
@@ -141,9 +158,4 @@ func (l *Lineage) remove(c *class, part func(row) bool) []row {
 		l.changes.Weights[c.id] = c.weight()
 	}
 	return removed
-}
-
-func (l *Lineage) sortedClasses() []*class {
-	byID := func(a, b *class) int { return cmp.Compare(a.id, b.id) }
-	return slices.SortedFunc(maps.Values(l.classes), byID)
 }

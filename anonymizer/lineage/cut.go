@@ -23,7 +23,7 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 		}
 		if c.ghosts == len(c.rows) { // also of a class that has been cut to nothing
 			l.remove(c, isGhost)
-			delete(l.classes, c.id)
+			l.classes.remove(c)
 			continue
 		}
 		l.tell(c)
@@ -66,8 +66,8 @@ func (l *Lineage) sever(ctx context.Context, c *class) (severed bool, err error)
 		l.remove(c, isGhost)
 		severed = true
 	}
-	for _, changed := range c.changes() {
-		same := func(r row) bool { return r.isStale() && r.record.change() == changed }
+	for _, changed := range l.changesOf(c) {
+		same := func(r row) bool { return l.isStaleRow(r) && l.records.parting(r.slot).change == changed }
 		counted, least := l.counted(changed.columns), l.k
 		if counted {
 			least = max(least, l.leastChanged)
@@ -87,13 +87,13 @@ func (l *Lineage) sever(ctx context.Context, c *class) (severed bool, err error)
 	return severed, nil
 }
 
-// changes lists what has changed of the stale rows, each change once.
-func (c *class) changes() []change {
+// changesOf lists what has changed of the stale rows, each change once.
+func (l *Lineage) changesOf(c *class) []change {
 	found := make(map[change]struct{})
 	if c.stale > 0 {
 		for _, r := range c.rows {
-			if r.isStale() {
-				found[r.record.change()] = struct{}{}
+			if l.isStaleRow(r) {
+				found[l.records.parting(r.slot).change] = struct{}{}
 			}
 		}
 	}
@@ -107,11 +107,11 @@ func (c *class) changes() []change {
 // nor its absence tells whose they are. A whole class is not told apart from anything.
 func (l *Lineage) severable(c *class, part func(row) bool, least int) bool {
 	gone, rest := l.newSummary(), l.newSummary()
-	for _, r := range c.rows {
+	for place, r := range c.rows {
 		if part(r) {
-			l.addRow(&gone, r)
+			l.addRow(&gone, c, place)
 		} else {
-			l.addRow(&rest, r)
+			l.addRow(&rest, c, place)
 		}
 	}
 	if gone.Records < least {
@@ -123,10 +123,10 @@ func (l *Lineage) severable(c *class, part func(row) bool, least int) bool {
 // renewable reports whether the records behind stale rows satisfy the constraints with
 // their new values as well.
 func (l *Lineage) renewable(c *class, part func(row) bool) bool {
-	var members []*held
+	var members []int32
 	for _, r := range c.rows {
 		if part(r) {
-			members = append(members, r.record)
+			members = append(members, r.slot)
 		}
 	}
 	return l.satisfied(l.summarizeRecords(members))
@@ -135,13 +135,13 @@ func (l *Lineage) renewable(c *class, part func(row) bool) bool {
 // renew publishes the records behind stale rows as a class of their own, or as several
 // if every one of them may be told apart by its size.
 func (l *Lineage) renew(ctx context.Context, c *class, part func(row) bool, sealed bool) error {
-	old := &class{rows: l.remove(c, part), sealed: c.sealed}
-	members := make([]*held, len(old.rows))
+	old := l.remove(c, part)
+	members := make([]int32, len(old.rows))
 	for i, r := range old.rows {
-		members[i] = r.record
+		members[i] = r.slot
 		l.stale.drop()
 	}
-	classes := [][]*held{members}
+	classes := [][]int32{members}
 	if crowd := l.options.Crowd * l.k; len(members) >= 2*crowd && !old.sealed {
 		finer, err := l.divide(ctx, members)
 		if err != nil {
@@ -159,15 +159,15 @@ func (l *Lineage) renew(ctx context.Context, c *class, part func(row) bool, seal
 
 // stoodTogether reports whether each of some classes endures with the rows that its
 // records had before.
-func (l *Lineage) stoodTogether(old *class, classes [][]*held) bool {
-	before := make(map[*held]row, len(old.rows))
-	for _, r := range old.rows {
-		before[r.record] = r
+func (l *Lineage) stoodTogether(old *class, classes [][]int32) bool {
+	before := make(map[int32]int, len(old.rows))
+	for place, r := range old.rows {
+		before[r.slot] = place
 	}
 	for _, members := range classes {
 		s := l.newSummary()
-		for _, h := range members {
-			l.addRow(&s, before[h])
+		for _, slot := range members {
+			l.addRow(&s, old, before[slot])
 		}
 		if !l.endures(old, s) {
 			return false

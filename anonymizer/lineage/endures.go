@@ -21,8 +21,8 @@ func (l *Lineage) endures(c *class, part privacy.Summary) bool {
 		return false
 	}
 	whole := privacy.NewSummary(max(0, l.sensitive))
-	for _, r := range c.rows {
-		whole.Add(r.codes)
+	for place := range c.rows {
+		whole.Add(l.shown(c, place))
 	}
 	onceEach := l.summarize(c, isAny).Records == whole.Records
 	for _, constraint := range l.constraints {

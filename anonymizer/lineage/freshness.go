@@ -18,17 +18,17 @@ type Freshness struct {
 
 // Freshness counts.
 func (l *Lineage) Freshness() Freshness {
-	l.waiting.settle(l.waits)
-	l.stale.settle(l.lags)
+	l.waiting.settle(l.stands)
+	l.stale.settle(l.stands)
 	return Freshness{
 		Waiting: l.waiting.count, Stale: l.stale.count, Withheld: l.withheld,
-		Ghosts: l.ghosts, Rows: l.rows, Classes: len(l.classes),
-		OldestWaiting: l.waiting.oldest(), OldestStale: l.stale.oldest(),
+		Ghosts: l.ghosts, Rows: l.rows, Classes: l.classes.count(),
+		OldestWaiting: l.oldest(&l.waiting), OldestStale: l.oldest(&l.stale),
 	}
 }
 
 // Len is the number of records, published or not.
-func (l *Lineage) Len() int { return len(l.records) }
+func (l *Lineage) Len() int { return l.records.count() }
 
 // Least is how many records have to wait before a batch is tried.
 func (l *Lineage) Least() int { return l.options.Least }

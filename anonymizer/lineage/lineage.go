@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -86,12 +87,10 @@ type Lineage struct {
 	// where what constraints count has changed.
 	leastChanged int
 
-	records   map[incremental.RecordID]*held
-	classes   map[incremental.ClassID]*class
+	records   records
+	classes   classes
 	nextClass incremental.ClassID
 	nextRow   RowID
-	lives     uint64  // records so far
-	latest    *parted // of the record that began to wait last
 
 	begun    bool           // the first batch of all has been tried, or was empty
 	waiting  queue          // records that were never published
@@ -101,50 +100,12 @@ type Lineage struct {
 	ghosts   int            // rows of nobody
 	rows     int
 
-	dirty   []*class // classes to look at
-	touched []*held  // those that are marked so
+	dirty   []*class      // classes to look at
+	touched []int32       // slots of records whose place may not be what was told last, or that are gone
+	marked  compact.Marks // those of them that are not
 	changes Changes
-}
-
-// held is a record of the private store.
-type held struct {
-	record   Record
-	life     uint64 // tells it from others that have or had its id
-	class    *class // nil: never published
-	parted   *parted
-	row      int32 // its place among the class's rows
-	withheld bool
-	touched  bool // its place may not be what was told last
-}
-
-// parted is what is known of a record that is not published as it is now; few are not. It
-// does not change: a record gets another one.
-type parted struct {
-	since  time.Time // since when it waits, or its row is stale
-	change change    // what its row does not show
-}
-
-// since is zero for a record whose row is what it is now.
-func (h *held) since() time.Time {
-	if h.parted == nil {
-		return time.Time{}
-	}
-	return h.parted.since
-}
-
-func (h *held) change() change {
-	if h.parted == nil {
-		return change{}
-	}
-	return h.parted.change
-}
-
-// part has the record be known as parted from its row, or from none.
-func (h *held) part(since time.Time, c change) {
-	h.parted = nil
-	if !since.IsZero() || c != (change{}) {
-		h.parted = &parted{since, c}
-	}
+	// unlisted says that nobody wants to know the changes: all is new.
+	unlisted bool
 }
 
 // New returns a lineage of which nothing is published yet. The error is ErrRelative.
@@ -165,7 +126,6 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 	return &Lineage{
 		attributes: attributes, constraints: constraints, method: method, options: o,
 		k: constraints.K(), sensitive: -1, copied: -1, leastChanged: leastChanged,
-		records: map[incremental.RecordID]*held{}, classes: map[incremental.ClassID]*class{},
 		gathered:  map[uint32]int{},
 		nextClass: max(1, o.FirstClass), nextRow: 1, changes: newChanges(),
 	}, nil
@@ -173,115 +133,109 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 
 // Insert adds a new record, which waits from now on; the error is
 // incremental.ErrDuplicate if its ID is known, or says that its shape is not that of
-// the others.
+// the others. The record's values are copied.
 func (l *Lineage) Insert(r Record, now time.Time) error {
-	if _, known := l.records[r.ID]; known {
+	if l.records.slot(r.ID) >= 0 {
 		return fmt.Errorf("inserting record %d: %w", r.ID, incremental.ErrDuplicate)
 	}
 	if err := l.checkShape(r); err != nil {
 		return fmt.Errorf("inserting: %w", err)
 	}
-	h := l.hold(r, now)
-	l.await(h)
-	l.touch(h)
+	slot := l.records.add(r)
+	l.part(slot, parting{since: now})
+	l.await(slot)
+	l.touch(slot)
 	return nil
 }
 
 // Delete forgets a record at once and for good; if it was published, its row
 // becomes a ghost. The error is incremental.ErrUnknown.
 func (l *Lineage) Delete(id incremental.RecordID) error {
-	h, known := l.records[id]
-	if !known {
+	slot := l.records.slot(id)
+	if slot < 0 {
 		return fmt.Errorf("deleting record %d: %w", id, incremental.ErrUnknown)
 	}
-	switch {
-	case h.class != nil:
-		if !h.since().IsZero() {
-			h.class.stale--
-			l.stale.drop()
-		}
-		h.class.rows[h.row].record = nil
-		h.class.ghosts++
-		l.ghosts++
-		l.disturb(h.class)
-	case h.withheld:
+	switch at := l.records.at(slot); at.class {
+	case unpublished:
+		l.depart(slot)
+	case withheld:
 		l.withheld--
 	default:
-		l.depart(h)
+		c := l.classes.list[at.class]
+		if l.isStale(slot) {
+			c.stale--
+			l.stale.drop()
+		}
+		c.rows[at.row].slot = nobody
+		c.ghosts++
+		l.ghosts++
+		l.disturb(c)
 	}
-	delete(l.records, id)
-	h.forget()
+	l.marked.Unset(slot)
+	l.records.remove(slot)
 	return nil
 }
 
 // Modify replaces a record's values; the error is incremental.ErrUnknown. The row
 // of a published record stays as it is until its class can be cut.
 func (l *Lineage) Modify(r Record, now time.Time) error {
-	h, known := l.records[r.ID]
-	if !known {
+	slot := l.records.slot(r.ID)
+	if slot < 0 {
 		return fmt.Errorf("modifying record %d: %w", r.ID, incremental.ErrUnknown)
 	}
 	if err := l.checkShape(r); err != nil {
 		return fmt.Errorf("modifying: %w", err)
 	}
-	if sameValues(h.record, r) {
+	if l.records.same(slot, r) {
 		return nil
 	}
-	if h.class == nil {
-		if !h.withheld {
-			l.gather(h.record.Subject, -1)
-			l.gather(r.Subject, 1)
-		}
-		h.record = r
-		return nil
+	switch l.records.at(slot).class {
+	case unpublished:
+		l.gather(l.records.subject(slot), -1)
+		l.gather(r.Subject, 1)
+	case withheld:
+	default:
+		l.depose(slot, r, now)
 	}
-	l.part(h, r, now)
+	l.records.set(slot, r)
 	return nil
 }
 
-// part notes that the values of a published record are no longer those of its row.
-func (l *Lineage) part(h *held, r Record, now time.Time) {
-	before := h.change()
-	after := change{before.columns.with(h.record, r), before.vain}
-	h.record = r
-	switch since := h.since(); {
-	case since.IsZero():
-		h.part(now, after)
-		h.class.stale++
-		l.stale.add(h)
+// depose notes that the values of a published record are no longer those of its row.
+func (l *Lineage) depose(slot int32, r Record, now time.Time) {
+	c, before := l.classes.list[l.records.at(slot).class], l.records.parting(slot)
+	after := parting{before.since, change{before.change.columns.with(l.records.view(slot), r), before.change.vain}}
+	switch {
+	case before.since.IsZero():
+		after.since = now
+		l.part(slot, after)
+		c.stale++
+		l.stale.add(slot, l.records.at(slot).stamp)
 	case after == before:
 		return
 	default:
-		h.part(since, after)
+		l.part(slot, after)
 	}
-	l.touch(h)
-	l.disturb(h.class)
+	l.touch(slot)
+	l.disturb(c)
 }
 
-// hold keeps a record that is not known yet.
-func (l *Lineage) hold(r Record, since time.Time) *held {
-	l.lives++
-	h := &held{record: r, life: l.lives}
-	if l.latest == nil || l.latest.since != since {
-		h.part(since, change{})
-		l.latest = h.parted
-	}
-	h.parted = l.latest // many begin to wait at once
-	l.records[r.ID] = h
-	return h
+// part has a record be known as parted from its row, or from none.
+func (l *Lineage) part(slot int32, has parting) {
+	at := l.records.at(slot)
+	before := at.parting
+	at.parting = l.records.partings.take(has)
+	l.records.partings.give(before)
 }
 
-func sameValues(a, b Record) bool {
-	same := func(x, y hierarchy.Cell) bool { return x == y || hierarchy.IsOffScale(x) && hierarchy.IsOffScale(y) }
-	return slices.Equal(a.Copied, b.Copied) && a.Subject == b.Subject && slices.Equal(a.Sensitive, b.Sensitive) &&
-		slices.EqualFunc(a.Cells, b.Cells, same)
-}
+// isStale reports whether a published record is not what its row is.
+func (l *Lineage) isStale(slot int32) bool { return !l.records.parting(slot).since.IsZero() }
 
 // Truncate deletes every record.
 func (l *Lineage) Truncate() {
-	for _, c := range l.sortedClasses() {
+	for _, c := range l.classes.sorted() {
 		for i := range c.rows {
-			c.rows[i].record = nil
+			c.rows[i].slot = nobody
 		}
 		l.ghosts += len(c.rows) - c.ghosts
 		c.ghosts, c.stale = len(c.rows), 0
@@ -289,32 +243,28 @@ func (l *Lineage) Truncate() {
 	}
 	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
 	clear(l.gathered)
-	clear(l.records)
-	l.touched = nil
+	l.records, l.touched, l.marked = records{}, nil, nil
 }
 
-// Record returns the record's values as they are now, and whether it exists.
+// Record returns a copy of the record's values as they are now, and whether it exists.
 func (l *Lineage) Record(id incremental.RecordID) (Record, bool) {
-	h, known := l.records[id]
-	if !known {
+	slot := l.records.slot(id)
+	if slot < 0 {
 		return Record{}, false
 	}
-	return h.record, true
+	r := l.records.view(slot)
+	r.Cells, r.Sensitive, r.Copied = slices.Clone(r.Cells), slices.Clone(r.Sensitive), slices.Clone(r.Copied)
+	return r, true
 }
 
 // NextClass is the id that the next new class will get; see Options.FirstClass.
 func (l *Lineage) NextClass() incremental.ClassID { return l.nextClass }
 
-func (l *Lineage) touch(h *held) {
-	if !h.touched {
-		h.touched = true
-		l.touched = append(l.touched, h)
+func (l *Lineage) touch(slot int32) {
+	if l.marked.Set(slot) {
+		l.touched = append(l.touched, slot)
 	}
 }
-
-// forget drops all that is known of a record that is gone, though the list of those touched
-// may still have it.
-func (h *held) forget() { *h = held{} }
 
 func (l *Lineage) disturb(c *class) {
 	c.disturbed++
@@ -343,12 +293,12 @@ func (l *Lineage) checkShape(r Record) error {
 	return nil
 }
 
-func (l *Lineage) generalize(members []*held) []hierarchy.Generalization {
+func (l *Lineage) generalize(members []int32) []hierarchy.Generalization {
 	published := make([]hierarchy.Generalization, len(l.attributes))
 	cells := make([]hierarchy.Cell, len(members))
 	for a, attribute := range l.attributes {
-		for i, h := range members {
-			cells[i] = h.record.Cells[a]
+		for i, slot := range members {
+			cells[i] = l.records.cells.Row(slot)[a]
 		}
 		published[a] = attribute.Hierarchy.Generalize(cells)
 	}

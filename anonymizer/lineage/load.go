@@ -56,7 +56,7 @@ type Loading struct {
 
 // BeginLoading begins to fill a lineage that must be empty.
 func (l *Lineage) BeginLoading() (*Loading, error) {
-	if len(l.records) > 0 || len(l.classes) > 0 {
+	if l.records.count() > 0 || l.classes.count() > 0 {
 		return nil, errors.New("loading a lineage that is not empty")
 	}
 	l.begun = true
@@ -75,12 +75,12 @@ func (d *Loading) Row(r StoredRow) error {
 	if len(r.Sensitive) != l.sensitive {
 		return fmt.Errorf("loading row %d: it has %d sensitive values, %d expected", r.ID, len(r.Sensitive), l.sensitive)
 	}
-	c, known := l.classes[r.Class]
-	if !known {
+	c := l.classes.find(r.Class)
+	if c == nil {
 		c = &class{id: r.Class, patience: 1, sealed: r.Sealed}
-		l.classes[r.Class] = c
+		l.classes.add(c)
 	}
-	c.rows = append(c.rows, row{id: r.ID, person: r.Person, codes: r.Sensitive})
+	c.rows, c.codes = append(c.rows, row{id: r.ID, slot: nobody, person: r.Person}), append(c.codes, r.Sensitive...)
 	l.nextRow, l.nextClass = max(l.nextRow, r.ID+1), max(l.nextClass, r.Class+1)
 	l.rows++
 	d.rows = append(d.rows, r.ID)
@@ -99,11 +99,24 @@ func (d *Loading) settleRows() error {
 		}
 	}
 	d.rows = nil
-	for _, c := range d.of.classes {
-		c.rows = append(make([]row, 0, len(c.rows)), c.rows...) // they grow no more
-		slices.SortFunc(c.rows, func(a, b row) int { return cmp.Compare(a.id, b.id) })
+	for _, c := range d.of.classes.list {
+		d.of.order(c)
 	}
 	return nil
+}
+
+// order sorts the rows of a class, which grow no more, by their numbers.
+func (l *Lineage) order(c *class) {
+	places := make([]int, len(c.rows))
+	for place := range places {
+		places[place] = place
+	}
+	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(c.rows[a].id, c.rows[b].id) })
+	rows, codes := make([]row, 0, len(c.rows)), make([]uint32, 0, len(c.codes))
+	for _, place := range places {
+		rows, codes = append(rows, c.rows[place]), append(codes, l.shown(c, place)...)
+	}
+	c.rows, c.codes = rows, codes
 }
 
 // Record takes over a record.
@@ -123,10 +136,12 @@ func (d *Loading) End(weights map[incremental.ClassID]float64) error {
 	if err := d.settleRows(); err != nil {
 		return err
 	}
-	bySince := func(a, b entry) int { return cmp.Or(a.since.Compare(b.since), cmp.Compare(a.id, b.id)) }
+	bySince := func(a, b entry) int {
+		return cmp.Or(l.records.parting(a.slot).since.Compare(l.records.parting(b.slot).since), cmp.Compare(l.records.ids[a.slot], l.records.ids[b.slot]))
+	}
 	slices.SortFunc(l.waiting.entries, bySince)
 	slices.SortFunc(l.stale.entries, bySince)
-	for _, c := range l.sortedClasses() {
+	for _, c := range l.classes.sorted() {
 		l.recount(c, weights)
 	}
 	return nil
@@ -138,7 +153,7 @@ func (l *Lineage) recount(c *class, weights map[incremental.ClassID]float64) {
 		switch {
 		case isGhost(r):
 			c.ghosts++
-		case r.isStale():
+		case l.isStaleRow(r):
 			c.stale++
 		}
 	}
@@ -154,7 +169,7 @@ func (l *Lineage) recount(c *class, weights map[incremental.ClassID]float64) {
 }
 
 func (l *Lineage) loadRecord(r StoredRecord) error {
-	if _, known := l.records[r.ID]; known {
+	if l.records.slot(r.ID) >= 0 {
 		return incremental.ErrDuplicate
 	}
 	if err := l.checkShape(r.Record); err != nil {
@@ -164,30 +179,29 @@ func (l *Lineage) loadRecord(r StoredRecord) error {
 	if err != nil {
 		return err
 	}
-	h := l.hold(r.Record, r.Place.Since)
-	if changed != (change{}) {
-		h.part(r.Place.Since, changed)
-	}
-	h.withheld = r.Place.Withheld
+	slot := l.records.add(r.Record)
+	l.part(slot, parting{r.Place.Since, changed})
+	at := l.records.at(slot)
 	switch {
 	case r.Place.Row != 0:
-		c, known := l.classes[r.Place.Class]
-		if !known {
+		c := l.classes.find(r.Place.Class)
+		if c == nil {
 			return fmt.Errorf("class %d is not there", r.Place.Class)
 		}
 		place, shown := slices.BinarySearchFunc(c.rows, r.Place.Row, func(r row, id RowID) int { return cmp.Compare(r.id, id) })
-		if !shown || c.rows[place].record != nil {
+		if !shown || c.rows[place].slot != nobody {
 			return fmt.Errorf("row %d of class %d is not there, or is another record's", r.Place.Row, r.Place.Class)
 		}
-		h.class, h.row = c, int32(place)
-		c.rows[place].record = h
-		if !h.since().IsZero() {
-			l.stale.add(h)
+		at.class, at.row = c.index, int32(place)
+		c.rows[place].slot = slot
+		if l.isStale(slot) {
+			l.stale.add(slot, at.stamp)
 		}
 	case r.Place.Withheld:
+		at.class = withheld
 		l.withheld++
 	default:
-		l.await(h)
+		l.await(slot)
 	}
 	return nil
 }

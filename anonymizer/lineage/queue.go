@@ -1,10 +1,6 @@
 package lineage
 
-import (
-	"time"
-
-	"github.com/kproxy/kproxy/anonymizer/incremental"
-)
+import "time"
 
 // queue holds records in the order in which they began to wait. Those that no longer
 // do are passed over when they come to the front.
@@ -13,16 +9,15 @@ type queue struct {
 	count   int // of those that still wait
 }
 
-// entry names a record by its id and its life, for a record that was deleted can come
-// again while its entry still stands; it holds nothing of the record's values.
+// entry names a record by its slot and the stamp that this has as long as the record waits;
+// it holds nothing of the record's values.
 type entry struct {
-	id    incremental.RecordID
-	life  uint64
-	since time.Time
+	slot  int32
+	stamp uint32
 }
 
-func (q *queue) add(h *held) {
-	q.entries = append(q.entries, entry{h.record.ID, h.life, h.since()})
+func (q *queue) add(slot int32, stamp uint32) {
+	q.entries = append(q.entries, entry{slot, stamp})
 	q.count++
 }
 
@@ -30,18 +25,18 @@ func (q *queue) add(h *held) {
 func (q *queue) drop() { q.count-- }
 
 // settle forgets the entries that no longer wait, as far as it is time to.
-func (q *queue) settle(waits func(entry) bool) {
+func (q *queue) settle(stands func(entry) bool) {
 	if len(q.entries) > 2*q.count+queueSlack {
 		kept := q.entries[:0]
 		for _, e := range q.entries {
-			if waits(e) {
+			if stands(e) {
 				kept = append(kept, e)
 			}
 		}
 		q.entries = kept
 		return
 	}
-	for len(q.entries) > 0 && !waits(q.entries[0]) {
+	for len(q.entries) > 0 && !stands(q.entries[0]) {
 		q.entries = q.entries[1:]
 	}
 }
@@ -49,36 +44,27 @@ func (q *queue) settle(waits func(entry) bool) {
 // queueSlack is how many entries may stand in a queue for nothing.
 const queueSlack = 1024
 
-// oldest is since when the first of the records waits; zero where none does. The queue
+// oldest is since when the first record of a queue waits; zero where none does. The queue
 // is settled.
-func (q *queue) oldest() time.Time {
+func (l *Lineage) oldest(q *queue) time.Time {
 	if len(q.entries) == 0 {
 		return time.Time{}
 	}
-	return q.entries[0].since
+	return l.records.parting(q.entries[0].slot).since
 }
 
-// waits reports whether an entry's record has not been published yet, and may be.
-func (l *Lineage) waits(e entry) bool {
-	h, known := l.records[e.id]
-	return known && h.life == e.life && h.class == nil && !h.withheld
-}
-
-// lags reports whether an entry's record is published as it was, since then.
-func (l *Lineage) lags(e entry) bool {
-	h, known := l.records[e.id]
-	return known && h.life == e.life && h.class != nil && h.since().Equal(e.since)
-}
+// stands reports whether an entry's record still waits, or is stale, as it did then.
+func (l *Lineage) stands(e entry) bool { return l.records.at(e.slot).stamp == e.stamp }
 
 // await has a record wait, and depart no longer.
-func (l *Lineage) await(h *held) {
-	l.waiting.add(h)
-	l.gather(h.record.Subject, 1)
+func (l *Lineage) await(slot int32) {
+	l.waiting.add(slot, l.records.at(slot).stamp)
+	l.gather(l.records.subject(slot), 1)
 }
 
-func (l *Lineage) depart(h *held) {
+func (l *Lineage) depart(slot int32) {
 	l.waiting.drop()
-	l.gather(h.record.Subject, -1)
+	l.gather(l.records.subject(slot), -1)
 }
 
 // gather counts the waiting records of a subject.

@@ -1,0 +1,23 @@
+package lineage
+
+// Kept tells how many slots there are for records, how many of them hold a value other than
+// zero, and how many partings are known.
+func (l *Lineage) Kept() (slots, valued, partings int) {
+	for slot := range l.records.ids {
+		r := l.records.view(int32(slot))
+		held := r.ID != 0 || r.Subject != 0
+		for _, cell := range r.Cells {
+			held = held || cell != 0
+		}
+		for _, code := range r.Sensitive {
+			held = held || code != 0
+		}
+		for _, value := range r.Copied {
+			held = held || value != 0
+		}
+		if held {
+			valued++
+		}
+	}
+	return len(l.records.ids), valued, len(l.records.partings.list)
+}

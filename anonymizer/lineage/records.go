@@ -1,0 +1,133 @@
+package lineage
+
+import (
+	"slices"
+
+	"github.com/kproxy/kproxy/anonymizer/compact"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// records keeps the records in slots, value by value: as objects of their own they would
+// take twice the memory. A slot is used again after its record is gone, of which nothing stays.
+type records struct {
+	numbers   compact.Directory[incremental.RecordID]
+	ids       []incremental.RecordID       // slot
+	cells     compact.Slab[hierarchy.Cell] // slot, attribute
+	sensitive compact.Slab[uint32]         // slot, sensitive attribute
+	copied    compact.Slab[uint64]         // slot, copied value
+	subjects  []uint32                     // slot; nil until a record has one other than 0
+	standings compact.Slab[standing]       // one for each slot
+	partings  partings
+	free      []int32
+}
+
+// standing is where a record stands.
+type standing struct {
+	class   int32 // index of its class, or one of those below
+	row     int32 // its place among the class's rows
+	parting int32 // among the partings
+	// stamp is another one whenever the record no longer waits, or is stale, as it did: what a
+	// queue has noted of the slot before is then void.
+	stamp uint32
+}
+
+// What takes the place of a class's index.
+const (
+	unpublished = -1 // it waits
+	withheld    = -2 // it waited in vain
+)
+
+// count is the number of records.
+func (s *records) count() int { return s.numbers.Len() }
+
+// slot finds a record, -1 for an unknown one.
+func (s *records) slot(id incremental.RecordID) int32 { return s.numbers.Find(s.ids, id) }
+
+func (s *records) at(slot int32) *standing { return &s.standings.Row(slot)[0] }
+
+// parting is how a record differs from its row.
+func (s *records) parting(slot int32) parting { return s.partings.of(s.at(slot).parting) }
+
+// add keeps a record that is not known, nor published. All have the shape of the first one.
+func (s *records) add(r Record) int32 {
+	if s.ids == nil {
+		s.cells, s.sensitive = compact.NewSlab[hierarchy.Cell](len(r.Cells)), compact.NewSlab[uint32](len(r.Sensitive))
+		s.copied, s.standings = compact.NewSlab[uint64](len(r.Copied)), compact.NewSlab[standing](1)
+	}
+	slot := s.take()
+	s.ids[slot] = r.ID
+	s.numbers.Add(s.ids, slot)
+	s.at(slot).class = unpublished
+	s.set(slot, r)
+	return slot
+}
+
+// take finds an empty slot.
+func (s *records) take() int32 {
+	if last := len(s.free) - 1; last >= 0 {
+		slot := s.free[last]
+		s.free = s.free[:last]
+		return slot
+	}
+	slot := int32(len(s.ids))
+	s.ids = append(s.ids, 0)
+	s.cells.Grow()
+	s.sensitive.Grow()
+	s.copied.Grow()
+	s.standings.Grow()
+	if s.subjects != nil {
+		s.subjects = append(s.subjects, 0)
+	}
+	return slot
+}
+
+// set replaces a record's values.
+func (s *records) set(slot int32, r Record) {
+	copy(s.cells.Row(slot), r.Cells)
+	copy(s.sensitive.Row(slot), r.Sensitive)
+	copy(s.copied.Row(slot), r.Copied)
+	if s.subjects == nil && r.Subject != 0 {
+		s.subjects = make([]uint32, len(s.ids))
+	}
+	if s.subjects != nil {
+		s.subjects[slot] = r.Subject
+	}
+}
+
+// view is a record whose values must be copied to be kept.
+func (s *records) view(slot int32) Record {
+	r := Record{Copied: s.copied.Row(slot)}
+	r.ID, r.Cells, r.Sensitive, r.Subject = s.ids[slot], s.cells.Row(slot), s.sensitive.Row(slot), s.subject(slot)
+	return r
+}
+
+func (s *records) subject(slot int32) uint32 {
+	if s.subjects == nil {
+		return 0
+	}
+	return s.subjects[slot]
+}
+
+// remove forgets a record and all of its values.
+func (s *records) remove(slot int32) {
+	s.numbers.Remove(s.ids, s.ids[slot])
+	s.ids[slot] = 0
+	clear(s.cells.Row(slot))
+	clear(s.sensitive.Row(slot))
+	clear(s.copied.Row(slot))
+	if s.subjects != nil {
+		s.subjects[slot] = 0
+	}
+	st := s.at(slot)
+	s.partings.give(st.parting)
+	*st = standing{stamp: st.stamp + 1}
+	s.free = append(s.free, slot)
+}
+
+func (s *records) same(slot int32, r Record) bool {
+	old := s.view(slot)
+	equal := func(x, y hierarchy.Cell) bool { return x == y || hierarchy.IsOffScale(x) && hierarchy.IsOffScale(y) }
+	return slices.Equal(old.Copied, r.Copied) && old.Subject == r.Subject && slices.Equal(old.Sensitive, r.Sensitive) &&
+		slices.EqualFunc(old.Cells, r.Cells, equal)
+}
