@@ -63,7 +63,8 @@ func TestTypesThatRound(t *testing.T) {
 	t.Parallel()
 	var setup strings.Builder
 	var policy catalog.Policy
-	for _, name := range slices.Sorted(maps.Keys(axes)) {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(axes)), func(name string) bool { return !declarable(t, axes[name].sqlType) })
+	for _, name := range names {
 		a := axes[name]
 		fmt.Fprintf(&setup, "CREATE TABLE %[1]s (id int PRIMARY KEY, person text, x %[2]s, illness text); INSERT INTO %[1]s %[3]s;", name, a.sqlType, a.rows)
 		table := catalog.TablePolicy{
@@ -93,7 +94,7 @@ func TestTypesThatRound(t *testing.T) {
 			t.Errorf("%s: %+v", name, status)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(axes)) {
+	for _, name := range names {
 		if !axes[name].persons {
 			continue
 		}

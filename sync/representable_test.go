@@ -28,6 +28,19 @@ func pinned(t *testing.T) *pgx.Conn {
 	return conn
 }
 
+// declarable says whether the server has a type: before PostgreSQL 15 the scale of a
+// numeric had to be between 0 and its precision.
+func declarable(t *testing.T, sqlType string) bool {
+	t.Helper()
+	var precision, scale int
+	_, err := fmt.Sscanf(sqlType, "numeric(%d,%d)", &precision, &scale)
+	if major := pgtest.Shared(t).Version().Major; err == nil && (scale < 0 || scale > precision) && major < 15 {
+		t.Logf("left out: PostgreSQL %d has no %s", major, sqlType)
+		return false
+	}
+	return true
+}
+
 // TestRepresentable lets the server read what stands for a class.
 func TestRepresentable(t *testing.T) {
 	t.Parallel()
@@ -87,6 +100,9 @@ func TestRepresentable(t *testing.T) {
 		if again := representable(test.sqlType, got, within); again != got {
 			t.Errorf("%s %s became %s and then %s", test.sqlType, test.text, got, again)
 		}
+		if !declarable(t, test.sqlType) {
+			continue
+		}
 		var stored string
 		if err := conn.QueryRow(t.Context(), "SELECT ($1::text::"+test.sqlType+")::text", got).Scan(&stored); err != nil {
 			t.Errorf("%s %s became %s: %v", test.sqlType, test.text, got, err)
@@ -128,6 +144,9 @@ func TestRepresentableIsWhatIsStored(t *testing.T) {
 		try(fmt.Sprintf("timestamp(%d) with time zone", digits), zoned.Generalize([]hierarchy.Cell{float64(at)}).Value)
 	}
 	for i, text := range texts {
+		if !declarable(t, types[i]) {
+			continue
+		}
 		var stored, directly string
 		var equal bool
 		err := conn.QueryRow(t.Context(), fmt.Sprintf("SELECT a::text, b::text, a = b FROM (SELECT $1::text::%[1]s AS a, $2::text::%[1]s AS b) x", types[i]), text, sent[i]).Scan(&stored, &directly, &equal)
