@@ -18,6 +18,7 @@ type diary struct {
 	answer   Answered // used again for each
 
 	sent                queue[entry] // what the server has yet to answer
+	spare               *asked       // of a Query that is done, for the next one; nil = there is none
 	statements, portals names
 	others              []string // what statements and portals read that are not followed
 
@@ -116,23 +117,31 @@ func (d *diary) note(p *pipeline, e entry) {
 }
 
 // query takes note of a Query, or of its refusal.
-func (d *diary) query(p *pipeline, r ruling, refused *refusal) {
-	if d != nil {
-		d.note(p, entry{kind: noteQuery, text: r.asked(refused), refused: refused})
+func (d *diary) query(p *pipeline, r *ruling, refused *refusal) {
+	if d == nil {
+		return
 	}
+	text := d.spare
+	if d.spare = nil; text == nil {
+		text = new(asked)
+	}
+	*text = r.asked(refused)
+	d.note(p, entry{kind: noteQuery, text: text, refused: refused})
 }
 
 // parse takes note of a Parse that is sent.
-func (d *diary) parse(p *pipeline, name []byte, r ruling) {
+func (d *diary) parse(p *pipeline, name []byte, r *ruling) {
 	if d != nil {
-		d.note(p, entry{kind: noteParse, text: r.asked(nil), is: d.statements.mention(name)})
+		text := r.asked(nil)
+		d.note(p, entry{kind: noteParse, text: &text, is: d.statements.mention(name)})
 	}
 }
 
 // refuse takes note of a message of a run in whose place its refusal was sent.
-func (d *diary) refuse(p *pipeline, r ruling, refused *refusal) {
+func (d *diary) refuse(p *pipeline, r *ruling, refused *refusal) {
 	if d != nil {
-		d.note(p, entry{kind: noteParse, text: r.asked(refused), refused: refused})
+		text := r.asked(refused)
+		d.note(p, entry{kind: noteParse, text: &text, refused: refused})
 	}
 }
 
@@ -183,9 +192,14 @@ func (d *diary) at(p *pipeline) *entry {
 	return d.sent.at(0)
 }
 
-// pop forgets the first entry.
+// pop forgets the first entry. A Query's text is nobody else's, but for one that makes
+// names, which may stand for it.
 func (d *diary) pop() {
-	d.sent.at(0).release()
+	first := d.sent.at(0)
+	if first.kind == noteQuery && len(first.text.makes) == 0 {
+		d.spare = first.text
+	}
+	first.release()
 	d.sent.pop()
 }
 
@@ -323,9 +337,9 @@ func rowsInTag(tag []byte) int64 {
 }
 
 // asked is what is told of the text that was ruled on.
-func (r ruling) asked(refused *refusal) *asked {
-	of := r.statement
-	a := &asked{shape: of.Shape, reads: of.Reads, uses: of.Uses, makes: of.Makes, rewriting: r.took, recalled: r.recalled}
+func (r *ruling) asked(refused *refusal) asked {
+	of := &r.statement
+	a := asked{shape: of.Shape, reads: of.Reads, uses: of.Uses, makes: of.Makes, rewriting: r.took, recalled: r.recalled}
 	if refused != nil && a.shape == "" {
 		a.shape = refused.shape
 	}

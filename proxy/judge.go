@@ -17,10 +17,9 @@ func (tooMuchHeld) Hint() string {
 
 // judgment is what to send for a text and what to remember of it, or its refusal.
 type judgment struct {
-	statement Statement
-	note      note
-	refused   *refusal
-	ruling    ruling
+	note    note
+	refused *refusal
+	ruling  ruling // with the statement
 }
 
 // judge asks the Gate about a text. If that is too early, the message waits: it must be
@@ -44,15 +43,16 @@ func (r *relay) judge(kind noteKind, sql string) (j judgment, known bool) {
 		}
 		return r.judge(kind, sql)
 	}
-	j.statement, j.refused, j.ruling = ruling.statement, ruling.refused, ruling
+	j.refused, j.ruling = ruling.refused, ruling
+	statement := &j.ruling.statement
 	if j.refused == nil && kind == noteQuery {
-		if j.refused, known = r.reach(j.statement.Uses); !known {
+		if j.refused, known = r.reach(statement.Uses); !known {
 			return j, false
 		}
 	}
-	r.traces = r.traces || j.refused == nil && !j.statement.Traceless
-	r.travels(state, j.statement.Effects)
-	j.note = noteOfText(kind, sql, state, j.statement)
+	r.traces = r.traces || j.refused == nil && !statement.Traceless
+	r.travels(state, statement.Effects)
+	j.note = noteOfText(kind, sql, state, *statement)
 	return j, true
 }
 

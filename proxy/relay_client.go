@@ -186,11 +186,11 @@ func (r *relay) query(f frame, body []byte, out *outlet) (fate, error) {
 		return r.refuseQuery(j.refused, j.ruling, out)
 	}
 	r.push(stepQuery, nil, &j.note)
-	r.diary.query(r.pipeline, j.ruling, nil)
+	r.diary.query(r.pipeline, &j.ruling, nil)
 	if r.timed {
 		r.clock.expect(1 + strings.Count(text, ";")) // or fewer
 	}
-	out.set(appendQuery(out.buffer(), j.statement.SQL))
+	out.set(appendQuery(out.buffer(), j.ruling.statement.SQL))
 	return drop, nil
 }
 
@@ -215,12 +215,12 @@ func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 		if known, _ := r.pipeline.resolution(held(message.name)); known != nil && known.gone && refused == nil {
 			refused = newRefusal(errTaken(held(message.name)), stateDuplicateStatement)
 		}
-		n.name(message, j.statement)
+		n.name(message, j.ruling.statement)
 		r.naming = true
 	}
 	if n.prepared != nil || r.holding {
 		r.holding = true
-		r.reaching = r.reaching || j.statement.Uses != nil
+		r.reaching = r.reaching || j.ruling.statement.Uses != nil
 		if refused == nil {
 			if refused, known = r.hold(n); !known {
 				return wait, nil
@@ -231,8 +231,8 @@ func (r *relay) parse(f frame, body []byte, out *outlet) (fate, error) {
 		return r.refuseExtended(refused, j.ruling, message, out)
 	}
 	r.push(stepExtended, nil, n)
-	r.diary.parse(r.pipeline, message.name, j.ruling)
-	out.set(appendParse(out.buffer(), message, j.statement.SQL))
+	r.diary.parse(r.pipeline, message.name, &j.ruling)
+	out.set(appendParse(out.buffer(), message, j.ruling.statement.SQL))
 	return drop, nil
 }
 
@@ -256,7 +256,7 @@ func (errTooLong) Hint() string {
 // refuseQuery sends the refusal's token as a simple query.
 func (r *relay) refuseQuery(refused *refusal, ruled ruling, out *outlet) (fate, error) {
 	r.push(stepQuery, refused, nil)
-	r.diary.query(r.pipeline, ruled, refused)
+	r.diary.query(r.pipeline, &ruled, refused)
 	out.set(appendQuery(out.buffer(), refused.text()))
 	return drop, nil
 }
@@ -264,7 +264,7 @@ func (r *relay) refuseQuery(refused *refusal, ruled ruling, out *outlet) (fate, 
 // refuseExtended sends the refusal's token as a Parse in place of a message.
 func (r *relay) refuseExtended(refused *refusal, ruled ruling, inPlace parseMessage, out *outlet) (fate, error) {
 	r.push(stepExtended, refused, nil)
-	r.diary.refuse(r.pipeline, ruled, refused)
+	r.diary.refuse(r.pipeline, &ruled, refused)
 	r.doomed = true
 	out.set(appendParse(out.buffer(), inPlace, refused.text()))
 	return drop, nil

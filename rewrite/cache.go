@@ -47,9 +47,11 @@ type entry struct {
 	kind          kind
 	session, text string
 	outcome       outcome
-	// verbatim is for a literalForm, template for a templateForm; both are nil for
-	// one that was seen only once.
+	// verbatim is for a literalForm: the literals that matter. It is nil for one that was
+	// seen only once.
 	verbatim []bool
+	// template is for a templateForm, nil for one that was seen only once, and for a
+	// literalForm of whose literals none matters, so that it need not be looked for twice.
 	template *template
 }
 

@@ -125,3 +125,23 @@ func TestHitAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+// TestRecalledTemplateAllocatesItsText: a text that is new but for its form costs the
+// memory of what it becomes, and no other.
+func TestRecalledTemplateAllocatesItsText(t *testing.T) {
+	r := clinicRewriter()
+	text := func(i int) string { return fmt.Sprintf("SELECT age FROM patients WHERE age = %d AND ward = 'w'", 100+i) }
+	for i := range 2 {
+		if _, err := r.text(text(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sql := text(5)
+	if n := testing.AllocsPerRun(100, func() {
+		if s, known, err := r.Recall(sql, nil); err != nil || !known || !strings.Contains(s.SQL, "105") {
+			t.Errorf("%q, %v, %v", s.SQL, known, err)
+		}
+	}); n != 1 {
+		t.Errorf("%v allocations", n)
+	}
+}

@@ -32,18 +32,34 @@ func guardText(sql string, o Options) error {
 	case !utf8.ValidString(sql):
 		return refuse(stateEncoding, "Send the query in UTF-8.", "invalid byte sequence for encoding \"UTF8\"")
 	}
-	run := 0
-	for i := range len(sql) {
-		if !isOperator[sql[i]] {
-			run = 0
-			continue
-		}
-		if run++; run > maxOperatorRun {
-			return refuse(stateTooComplex, "Shorten rulers in comments.",
-				"more than %d operator characters in a row", maxOperatorRun).at(int32(i))
-		}
+	if i := longRun(sql); i >= 0 {
+		return refuse(stateTooComplex, "Shorten rulers in comments.",
+			"more than %d operator characters in a row", maxOperatorRun).at(int32(i))
 	}
 	return nil
+}
+
+// longRun is where the first run of operator characters becomes too long; negative if
+// none does. Such a run has one of the bytes that are maxOperatorRun+1 apart from each
+// other, so that no others need be looked at unless one of these is an operator.
+func longRun(sql string) int {
+	const most = maxOperatorRun
+	for i := most; i < len(sql); i += most + 1 {
+		if !isOperator[sql[i]] {
+			continue
+		}
+		begin, end := i, i+1
+		for begin > 0 && isOperator[sql[begin-1]] {
+			begin--
+		}
+		for end < len(sql) && end-begin <= most && isOperator[sql[end]] {
+			end++
+		}
+		if end-begin > most {
+			return begin + most
+		}
+	}
+	return -1
 }
 
 // quickBytes is the longest text that kproxy's own lexer vouches for. What a text of

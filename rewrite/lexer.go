@@ -28,8 +28,10 @@ type lexer struct {
 	start, end int
 }
 
-// isWord tells the bytes of identifiers, isNumeral those that go on with a number.
+// isWord tells the bytes of identifiers, isNumeral those that go on with a number, and
+// isBlank those that begin what stands between the parts, or may begin a comment.
 var (
+	isBlank   = byteSet(" \t\n\r\f\v-/")
 	isWord    = wordBytes("")
 	isNumeral = wordBytes(".")
 	isSymbol  = byteSet("~!@#^&|`?+-*/%<>=()[],;:.")
@@ -45,8 +47,14 @@ func wordBytes(more string) [256]bool {
 
 // next finds the next part.
 func (l *lexer) next() lexeme {
-	if l.start = l.blank(l.end); l.start < 0 {
-		return lexUnknown
+	l.start = l.end
+	for l.start < len(l.sql) && l.sql[l.start] == ' ' {
+		l.start++
+	}
+	if l.start < len(l.sql) && isBlank[l.sql[l.start]] {
+		if l.start = l.blank(l.start); l.start < 0 {
+			return lexUnknown
+		}
 	}
 	l.end = l.start + 1
 	if l.start == len(l.sql) {
@@ -93,9 +101,11 @@ func (l *lexer) next() lexeme {
 }
 
 func (l *lexer) run(of *[256]bool, found lexeme) lexeme {
-	for l.end < len(l.sql) && of[l.sql[l.end]] {
-		l.end++
+	sql, end := l.sql, l.end
+	for end < len(sql) && of[sql[end]] {
+		end++
 	}
+	l.end = end
 	return found
 }
 

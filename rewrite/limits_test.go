@@ -211,3 +211,23 @@ func TestGuardOnLargestTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestLongRunsAreFoundEverywhere puts runs that are just too long, and just not, at each
+// distance from the bytes that longRun looks at, and alone or behind another.
+func TestLongRunsAreFoundEverywhere(t *testing.T) {
+	t.Parallel()
+	rulers := []string{"", strings.Repeat("-", maxOperatorRun) + " "}
+	for at := range 3 * maxOperatorRun {
+		for _, before := range rulers {
+			head := strings.Repeat("x", at) + before
+			if i := longRun(head + strings.Repeat("*", maxOperatorRun) + "x"); i >= 0 {
+				t.Fatalf("a run of %d at %d is too long at %d", maxOperatorRun, len(head), i)
+			}
+			for _, tail := range []string{"", "x", strings.Repeat("+", 2*maxOperatorRun)} {
+				if i, want := longRun(head+strings.Repeat("*", maxOperatorRun+1)+tail), len(head)+maxOperatorRun; i != want {
+					t.Fatalf("a run at %d is too long at %d, want %d", len(head), i, want)
+				}
+			}
+		}
+	}
+}

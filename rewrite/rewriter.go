@@ -139,18 +139,23 @@ func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 	session := s.cacheKey(v.snapshot)
 	f := forms.Get().(*form)
 	defer f.release()
-	o, literal, known := r.recall(v, session, sql, f)
-	if known {
+	o, t, literal := r.recall(v, session, sql, f)
+	switch {
+	case t != nil:
+		statement := *t.statement
+		statement.SQL = t.fill(sql, f.literals)
+		return &statement, nil
+	case o != nil:
 		return o.result()
 	}
 	done, err := r.rewrite(sql, s, v.snapshot)
-	o = result(sql, done, err)
+	now := result(sql, done, err)
 	// The caller's string may share memory with a network buffer.
-	v.cache.put(&entry{kind: wholeText, session: session, text: strings.Clone(sql), outcome: o})
+	v.cache.put(&entry{kind: wholeText, session: session, text: strings.Clone(sql), outcome: now})
 	if literal && err == nil {
 		r.learn(v, s, session, sql, f, done)
 	}
-	return o.result()
+	return now.result()
 }
 
 // mostRecalled is the length in bytes of the texts that Recall looks at: some 20
@@ -158,35 +163,39 @@ func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 const mostRecalled = 8 << 10
 
 // Recall is Rewrite for texts that need no parsing: those that were rewritten before, and
-// those that differ from one in constants only. It tells whether this is one.
-func (r *Rewriter) Recall(sql string, s *Session) (statement *Statement, known bool, err error) {
+// those that differ from one in constants only. It tells whether this is one. The
+// Statement is no pointer, as with a template's text it is a new one each time.
+func (r *Rewriter) Recall(sql string, s *Session) (statement Statement, known bool, err error) {
 	if len(sql) > mostRecalled {
-		return nil, false, nil
+		return Statement{}, false, nil
 	}
 	v := r.current.Load()
 	f := forms.Get().(*form)
 	defer f.release()
-	o, _, known := r.recall(v, s.cacheKey(v.snapshot), sql, f)
-	if !known {
-		return nil, false, nil
+	o, t, _ := r.recall(v, s.cacheKey(v.snapshot), sql, f)
+	switch {
+	case t != nil:
+		statement = *t.statement
+		statement.SQL = t.fill(sql, f.literals)
+		return statement, true, nil
+	case o == nil:
+		return Statement{}, false, nil
+	case o.refusal != nil:
+		return Statement{}, true, o.refusal
 	}
-	statement, err = o.result()
-	return statement, true, err
+	return *o.statement, true, nil
 }
 
-// recall returns what is known of a text without parsing it, and whether its form, which
-// f is then, can be learned.
-func (r *Rewriter) recall(v *version, session, sql string, f *form) (o outcome, literal, known bool) {
+// recall returns what is known of a text without parsing it: its outcome, its template,
+// or neither, and then whether its form, which f is, can be learned.
+func (r *Rewriter) recall(v *version, session, sql string, f *form) (o *outcome, t *template, literal bool) {
 	if e := v.cache.get(wholeText, session, sql); e != nil {
-		return e.outcome, false, true
+		return &e.outcome, nil, false
 	}
-	literal = f.read(sql)
-	if literal {
-		if statement := r.templated(v, session, sql, f); statement != nil {
-			return outcome{statement: statement}, literal, true
-		}
+	if !f.read(sql) {
+		return nil, nil, false
 	}
-	return outcome{}, literal, false
+	return nil, r.templated(v, session, sql, f), true
 }
 
 func (o outcome) result() (*Statement, error) {

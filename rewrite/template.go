@@ -73,21 +73,20 @@ func (f *form) replace(sql string, verbatim []bool) []byte {
 	return f.key
 }
 
-// templated rewrites a text by its template; nil if there is none.
-func (r *Rewriter) templated(v *version, session, sql string, f *form) *Statement {
-	known := v.cache.getForm(literalForm, session, f.replace(sql, nil))
-	if known == nil || known.verbatim == nil || !slices.Contains(known.verbatim, false) {
-		return nil
+// templated finds the template by which to rewrite a text; nil if there is none.
+func (r *Rewriter) templated(v *version, session, sql string, f *form) *template {
+	e := v.cache.getForm(literalForm, session, f.replace(sql, nil))
+	if e != nil && e.template == nil && slices.Contains(e.verbatim, false) {
+		e = v.cache.getForm(templateForm, session, f.replace(sql, e.verbatim))
 	}
-	e := v.cache.getForm(templateForm, session, f.replace(sql, known.verbatim))
 	if e == nil || e.template == nil || guardText(sql, r.options) != nil {
 		return nil
 	}
-	return e.template.fill(sql, f.literals)
+	return e.template
 }
 
-// fill puts a text's literals into the template.
-func (t *template) fill(sql string, literals []literal) *Statement {
+// fill puts a text's literals into the template's text.
+func (t *template) fill(sql string, literals []literal) string {
 	size := len(t.statement.SQL)
 	for _, p := range t.places {
 		size += literals[p.literal].end - literals[p.literal].start
@@ -101,9 +100,7 @@ func (t *template) fill(sql string, literals []literal) *Statement {
 		from = p.at
 	}
 	b.WriteString(t.statement.SQL[from:])
-	statement := *t.statement
-	statement.SQL = b.String()
-	return &statement
+	return b.String()
 }
 
 // learn makes a template for a text that was just rewritten, once a second one of its
@@ -116,7 +113,7 @@ func (r *Rewriter) learn(v *version, s *Session, session, sql string, f *form, d
 		return
 	}
 	if known.verbatim != nil {
-		if !slices.Contains(known.verbatim, false) {
+		if known.template != nil || !slices.Contains(known.verbatim, false) {
 			return
 		}
 		key := f.replace(sql, known.verbatim)
@@ -126,8 +123,12 @@ func (r *Rewriter) learn(v *version, s *Session, session, sql string, f *form, d
 		}
 	}
 	verbatim, made := r.template(v, s, sql, f.literals, known.verbatim, done)
-	v.cache.put(&entry{kind: literalForm, session: session, text: string(f.replace(sql, nil)), verbatim: verbatim})
-	if made != nil {
+	learned := &entry{kind: literalForm, session: session, text: string(f.replace(sql, nil)), verbatim: verbatim}
+	if made != nil && !slices.Contains(verbatim, true) {
+		learned.template = made
+	}
+	v.cache.put(learned)
+	if made != nil && learned.template == nil {
 		v.cache.put(&entry{kind: templateForm, session: session, text: string(f.replace(sql, verbatim)), template: made})
 	}
 }
@@ -160,7 +161,7 @@ func (r *Rewriter) template(v *version, s *Session, sql string, of []literal, be
 		}
 	}
 	t := cut(again.statement, marked, places, verbatim)
-	if t == nil || t.fill(sql, of).SQL != done.statement.SQL {
+	if t == nil || t.fill(sql, of) != done.statement.SQL {
 		return none, nil
 	}
 	return verbatim, t

@@ -70,7 +70,7 @@ func (g *gate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error)
 	if !known {
 		return proxy.Statement{}, false, nil
 	}
-	statement, err := rewritten(recalled, err)
+	statement, err := rewritten(&recalled, err)
 	return statement, true, err
 }
 
