@@ -130,7 +130,9 @@ func TestHitAllocatesNothing(t *testing.T) {
 // memory of what it becomes, and no other.
 func TestRecalledTemplateAllocatesItsText(t *testing.T) {
 	r := clinicRewriter()
-	text := func(i int) string { return fmt.Sprintf("SELECT age FROM patients WHERE age = %d AND ward = 'w'", 100+i) }
+	text := func(i int) string {
+		return fmt.Sprintf("SELECT age FROM patients WHERE age = %d AND ward = 'w'", 100+i)
+	}
 	for i := range 2 {
 		if _, err := r.text(text(i)); err != nil {
 			t.Fatal(err)

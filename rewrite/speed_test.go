@@ -153,3 +153,28 @@ func variation(i int) string {
 		"AND cost > %d.5%s GROUP BY ward HAVING count(*) > %d ORDER BY 2 DESC LIMIT %d",
 		n, i, i+10, i, n, i, strings.Repeat(fmt.Sprintf(" AND ward <> 'w%d'", i), n), i%7, i%50+1)
 }
+
+// BenchmarkRecallLookup is what an application asks again and again: one row by a number
+// that never comes twice.
+func BenchmarkRecallLookup(b *testing.B) {
+	r := clinicRewriter()
+	texts := make([]string, 64)
+	for i := range texts {
+		texts[i] = fmt.Sprintf("SELECT sex, age, ward, diagnosis, cost FROM patients WHERE age = %d", 1_000_003*i+7)
+	}
+	for _, sql := range texts[:2] {
+		if _, err := r.Rewrite(sql, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportAllocs()
+	i := 1
+	for b.Loop() {
+		if i++; i == len(texts) {
+			i = 2
+		}
+		if s, known, err := r.Recall(texts[i], nil); err != nil || !known || s.SQL == "" {
+			b.Fatalf("%v, %v", known, err)
+		}
+	}
+}
