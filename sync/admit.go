@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -105,9 +107,7 @@ func (s *session) order(t *table, kind jobKind) {
 
 // load takes over what the store holds and has it applied from there.
 func (s *session) load(ctx context.Context, t *table, g generation) error {
-	if err := t.take(ctx, s.control.PgConn(), g, s.Seed, func(done int) {
-		s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done})
-	}); err != nil {
+	if err := s.takeAsFound(ctx, t, g); err != nil {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
@@ -121,6 +121,26 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	status.Generation = t.generation
 	s.setTable(t.name(), status)
 	return nil
+}
+
+// takeAsFound takes over what the store holds at one moment.
+func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error {
+	tx, err := s.control.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return fmt.Errorf("looking at the store of %s: %w", t.name(), err)
+	}
+	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
+	if err := s.asFound(ctx, tx, g); err != nil {
+		return fmt.Errorf("looking at the store of %s: %w", t.name(), err)
+	}
+	view, err := s.view(ctx, tx, t, g.number)
+	if err != nil {
+		return err
+	}
+	defer view.close()
+	return t.take(ctx, view, g, s.Seed, func(done int) {
+		s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done})
+	})
 }
 
 // haltOr halts the table for an error that another attempt would meet again.

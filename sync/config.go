@@ -79,6 +79,8 @@ const (
 	FailBeforeAcknowledge = "before-acknowledge"
 	FailBeforeDrop        = "before-drop" // of a table that was taken out of the configuration
 	FailAfterDrop         = "after-drop"
+	FailStoreSeen         = "store-seen" // by all connections that are to load a packed table
+	FailLoading           = "loading"    // half of such a table is loaded
 )
 
 // Progress tells how far the publication of one table is.

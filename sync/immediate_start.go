@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -37,25 +38,29 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 // takeOver has a part's partition hold the records, in the order of the snapshot, and the
 // classes that the method made of them.
 func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.Release) error {
-	row, one := s.t.newCoded(), make([]incremental.Record, 1)
+	loading, err := part.partition.BeginLoading(source.records)
+	if err != nil {
+		return internal(err)
+	}
+	row := s.t.newCoded()
 	for i := range source.records {
 		source.rowInto(&row, int32(i))
-		one[0] = part.record(incremental.RecordID(i+1), row)
-		if err := part.partition.Load(0, one); err != nil {
+		if err := loading.Record(part.record(incremental.RecordID(i+1), row)); err != nil {
 			return internal(err)
 		}
 	}
-	seating := part.partition.BeginSeating()
-	defer seating.End()
 	var ids []incremental.RecordID
 	for i, class := range release.Classes {
 		ids = ids[:0]
 		for _, member := range class {
 			ids = append(ids, incremental.RecordID(member+1))
 		}
-		if err := seating.Seat(incremental.ClassID(i+1), ids); err != nil {
+		if err := loading.Seat(incremental.ClassID(i+1), ids); err != nil {
 			return internal(err)
 		}
+	}
+	if err := loading.End(); err != nil {
+		return internal(err)
 	}
 	return nil
 }
@@ -103,11 +108,7 @@ func (s *immediate) classes(of *part) func() ([]any, error) {
 // load fills the partitions from the store as it stands, one pass for each part.
 func (s *immediate) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
 	if s.t.isPacked() {
-		if err := s.loadPacked(ctx, conn, progress); err != nil {
-			return err
-		}
-		s.hidden = s.t.parts[0].partition.Classes() == 0
-		return nil
+		return s.loadPacked(ctx, viewAsItIs(conn), progress)
 	}
 	for i, p := range s.t.parts {
 		if err := s.loadPart(ctx, conn, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
@@ -180,7 +181,7 @@ func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]v
 // patient takes the rest of what a reader has refused: a COPY that is broken off ends its
 // connection, on which the table has to be halted, and others go on.
 type patient struct {
-	reader  *copyReader
+	reader  io.Writer
 	failure error
 }
 

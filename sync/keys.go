@@ -90,6 +90,83 @@ func (k *keys) remove(key []byte, id incremental.RecordID) {
 	k.further[string(key)] = others
 }
 
+// keyGathering takes the keys of all records of a table that knows none yet. What leads to
+// them is made at the end, one part after the other, each of which then lies near.
+type keyGathering struct {
+	of     *keys
+	slots  [keyShards][]uint64 // of each shard, by place
+	repeat bool                // a key was there twice, and must not
+}
+
+func (k *keys) gather(room int) *keyGathering {
+	g := &keyGathering{of: k}
+	for i := range g.slots {
+		k.shards[i].records = make([]incremental.RecordID, 0, room/keyShards)
+		g.slots[i] = make([]uint64, 0, room/keyShards)
+	}
+	return g
+}
+
+func (g *keyGathering) add(key []byte, id incremental.RecordID) {
+	sum := maphash.Bytes(g.of.seed, key)
+	shard := sum >> 56 & (keyShards - 1)
+	s := &g.of.shards[shard]
+	place := int32(len(s.records))
+	s.records = append(s.records, id)
+	s.texts.set(place, key)
+	g.slots[shard] = append(g.slots[shard], uint64(uint32(sum))<<32|uint64(place+1))
+}
+
+// end has the keys found; false where one was there twice that must not.
+func (g *keyGathering) end() bool {
+	for i := range g.slots {
+		g.enter(&g.of.shards[i], g.slots[i])
+		g.slots[i] = nil
+	}
+	return !g.repeat
+}
+
+// enter makes the slots of a shard.
+func (g *keyGathering) enter(s *keyShard, slots []uint64) {
+	room := 8
+	for 4*len(slots) > 3*room {
+		room *= 2
+	}
+	s.slots = make([]uint64, room)
+	for _, slot := range slots {
+		place := int32(uint32(slot)) - 1
+		if s.collides(slot) {
+			if key := s.texts.get(place); s.find(uint32(slot>>32), key) >= 0 {
+				g.repeated(s, place, key)
+				continue
+			}
+		}
+		s.enter(slot)
+		s.used++
+	}
+}
+
+// collides tells whether a slot with the same hash may be there.
+func (s *keyShard) collides(slot uint64) bool {
+	for at := s.home(uint32(slot >> 32)); s.slots[at] != 0; at = s.next(at) {
+		if s.slots[at]>>32 == slot>>32 {
+			return true
+		}
+	}
+	return false
+}
+
+// repeated takes a record whose key another one has.
+func (g *keyGathering) repeated(s *keyShard, place int32, key []byte) {
+	if g.of.further == nil {
+		g.repeat = true
+		return
+	}
+	g.of.further[string(key)] = append(g.of.further[string(key)], s.records[place])
+	s.texts.set(place, nil)
+	s.free = append(s.free, place)
+}
+
 func (k *keys) clear() {
 	k.shards = [keyShards]keyShard{}
 	clear(k.further)

@@ -31,6 +31,8 @@ type errand struct {
 	// The child kills itself where it passes Die for the first time, and stands still where
 	// it passes Hold.
 	Die, Hold string
+	// Ranges has tables and stores read in small ranges on several connections.
+	Ranges bool
 }
 
 // childPolicies are what processes can be configured for.
@@ -78,8 +80,12 @@ func (e errand) run(ctx context.Context) error {
 		return err
 	}
 	var last string
+	var ranges readingPlan
+	if e.Ranges {
+		ranges = smallRanges
+	}
 	s, err := New(Config{
-		Owner: owner, Reader: e.Reader, Publication: "kproxy", Slot: e.Slot, Seed: 1, Tables: tables, Failpoint: e.failpoint(),
+		ranges: ranges, Owner: owner, Reader: e.Reader, Publication: "kproxy", Slot: e.Slot, Seed: 1, Tables: tables, Failpoint: e.failpoint(),
 		Logger: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		Changed: func(status Status) {
 			words := status.State.String()

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -56,12 +54,18 @@ func spread(row []value, coded []int, values []value) {
 }
 
 // take fills the table from a generation of the store as it stands.
-func (t *table) take(ctx context.Context, conn *pgconn.PgConn, g generation, seed uint64, progress func(done int)) error {
+func (t *table) take(ctx context.Context, from *storeView, g generation, seed uint64, progress func(done int)) error {
 	t.lsn, t.shows, t.previous = g.lsn, g.shows, g.previous
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	if err := t.stage.load(ctx, conn, progress); err != nil {
+	var err error
+	if s, is := t.stage.(*immediate); is && t.isPacked() {
+		err = s.loadPacked(ctx, from, progress)
+	} else {
+		err = t.stage.load(ctx, from.first, progress)
+	}
+	if err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
 	}
 	return nil

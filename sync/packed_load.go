@@ -4,10 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	gosync "sync"
-	"sync/atomic"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -16,85 +13,194 @@ import (
 )
 
 // loadPacked fills the partition of a packed table. The records come in the order in which
-// they lie, without a class, and then each class with the numbers of its records: the
-// server has nothing to sort or to join, so that a start takes less than one reading of
-// the records with their classes does.
-func (s *immediate) loadPacked(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
-	if err := s.loadStored(ctx, conn, progress); err != nil {
+// they lie, without a class, and each class with the numbers of its records, so that the
+// server has nothing to sort or to join; where there are several connections, at the same
+// time. What leads to records, keys and members is made when all are there.
+func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress func(done int)) error {
+	loading, err := s.t.parts[0].partition.BeginLoading(from.records)
+	if err != nil {
+		return internal(err)
+	}
+	l := &packedLoading{
+		s: s, from: from, loading: loading, keys: s.t.keys.gather(from.records), progress: progress,
+	}
+	if err := l.read(ctx); err != nil {
 		return err
 	}
-	return s.loadSeats(ctx, conn)
+	if err := l.end(); err != nil {
+		return err
+	}
+	s.hidden = s.t.parts[0].partition.Classes() == 0
+	return nil
 }
 
-// loadStored takes the records, with what is published of them as it is: one goroutine
-// cuts rows, one hands records to the partition, and one takes what is held beside it.
-func (s *immediate) loadStored(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
-	t := s.t
-	columns, list, wide := t.heldColumns()
-	taking, cancel := context.WithCancel(ctx) // apart, as what ends copyOut's context ends the connection
+// packedLoading is the loading of a packed table.
+type packedLoading struct {
+	s        *immediate
+	from     *storeView
+	loading  *incremental.Loading
+	keys     *keyGathering
+	progress func(done int)
+}
+
+// read takes records and classes. The error of a further connection ends the others; the
+// first one is read to its end.
+func (l *packedLoading) read(ctx context.Context) error {
+	l.from.failpoint(FailStoreSeen)
+	if len(l.from.further) == 0 {
+		if err := l.readRecords(ctx, []*pgconn.PgConn{l.from.first}); err != nil {
+			return err
+		}
+		return l.readClasses(ctx)
+	}
+	reading, cancel := context.WithCancel(ctx)
 	defer cancel()
-	width, spare := 2+len(columns), make(chan *rowBatch, 2*spoolAhead)
-	spools := []*spool{newSpool(width, s.recordTaker(columns, progress), spare), newSpool(width, s.besideTaker(columns), spare)}
+	var further []*pgconn.PgConn
+	for _, conn := range l.from.further {
+		further = append(further, conn.PgConn())
+	}
+	var failures [2]error
 	var running gosync.WaitGroup
-	for _, to := range spools {
+	running.Go(func() { failures[0] = l.readRecords(reading, further) })
+	if failures[1] = l.readClasses(ctx); failures[1] != nil {
+		cancel()
+	}
+	running.Wait()
+	return firstCause(failures[:])
+}
+
+// end has records, keys and classes found.
+func (l *packedLoading) end() error {
+	var unique bool
+	var failure error
+	var running gosync.WaitGroup
+	running.Go(func() {
+		failure = guard(l.s.t.logger, func() error {
+			unique = l.keys.end()
+			return nil
+		})
+	})
+	err := l.loading.End()
+	running.Wait()
+	switch {
+	case err != nil:
+		return internal(err)
+	case failure != nil:
+		return failure
+	case !unique:
+		return l.s.t.errOutOfStep("two records have the same key")
+	}
+	return nil
+}
+
+// readRecords takes the records, with what is published of them as it is: each connection
+// has a goroutine that cuts rows of every so-and-so-manieth range; one hands records to the
+// partition, and one takes what is held beside it, both in the order of the ranges.
+func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn) error {
+	selected := l.s.t.selectHeld(l.from.outOfLine)
+	taking, cancel := context.WithCancel(ctx) // apart, as what ends a COPY's context ends the connection
+	defer cancel()
+	spare := make(chan *rowBatch, 2*spoolAhead*len(conns))
+	spools := []*spool{newSpool(l.recordTaker(selected), len(conns), spare), newSpool(l.besideTaker(selected), len(conns), spare)}
+	failures := make([]error, len(conns)+len(spools))
+	var running gosync.WaitGroup
+	start := func(at int, do func() error) {
 		running.Go(func() {
-			if to.failure = guard(t.logger, to.run); to.failure != nil {
-				cancel() // the rest is in vain
+			if failures[at] = guard(l.s.t.logger, do); failures[at] != nil {
+				cancel() // the others are in vain
 			}
 		})
 	}
-	batch := &rowBatch{}
-	handOver := func() error {
-		batch.takers.Store(int32(len(spools)))
-		for _, to := range spools {
-			select {
-			case to.batches <- batch:
-			case <-taking.Done():
-				return taking.Err()
-			}
-		}
-		select {
-		case batch = <-spare:
-			batch.values = batch.values[:0]
-		default:
-			batch = &rowBatch{}
-		}
-		return nil
+	for i, to := range spools {
+		start(len(conns)+i, func() error { return to.run(len(l.from.ranges)) })
 	}
-	err := copyOut(ctx, conn, width, func(values []value) error {
-		if batch.values = append(batch.values, values...); len(batch.values) < spoolRows*width {
-			return nil
-		}
-		return handOver()
-	}, fmt.Sprintf("SELECT %s, %s, %s FROM %s", recordColumn, wide, list, t.recordsTable()))
-	if err == nil {
-		err = handOver()
-	}
-	for _, to := range spools {
-		close(to.batches)
+	for i, conn := range conns {
+		reader := &recordReader{conn: conn, spools: spools, number: i, spare: spare}
+		start(i, func() error { return reader.run(ctx, taking, selected, l.from.ranges, len(conns)) })
 	}
 	running.Wait()
-	return firstCause([]error{spools[0].failure, spools[1].failure, err})
+	return firstCause(failures)
+}
+
+// recordReader is a connection that reads ranges of the records.
+type recordReader struct {
+	conn   *pgconn.PgConn
+	number int // of the readers
+	spools []*spool
+	spare  chan *rowBatch
+}
+
+func (r *recordReader) run(ctx, taking context.Context, selected selection, ranges []sourceRange, readers int) error {
+	defer func() {
+		for _, to := range r.spools {
+			close(to.batches[r.number])
+		}
+	}()
+	for at := r.number; at < len(ranges); at += readers {
+		w := &batchWriter{columns: selected.width(), fresh: r.fresh, give: func(b *rowBatch) error { return r.give(taking, b) }}
+		into := &patient{reader: w}
+		if _, err := r.conn.CopyTo(ctx, into, "COPY ("+selected.query(ranges[at])+") TO STDOUT"); err != nil {
+			return err
+		}
+		if into.failure != nil {
+			return into.failure
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *recordReader) fresh() *rowBatch {
+	select {
+	case batch := <-r.spare:
+		return batch
+	default:
+		return &rowBatch{}
+	}
+}
+
+func (r *recordReader) give(ctx context.Context, batch *rowBatch) error {
+	batch.takers.Store(int32(len(r.spools)))
+	for _, to := range r.spools {
+		select {
+		case to.batches[r.number] <- batch:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
 }
 
 // recordTaker hands rows to the partition, which gives them slots in their order.
-func (s *immediate) recordTaker(columns []int, progress func(done int)) func([]value) error {
-	t, part := s.t, s.t.parts[0]
-	row, one, taken := make([]value, len(t.columns)), make([]incremental.Record, 1), t.newCoded()
-	read := 0
-	return func(values []value) error {
-		record, err := storedID(values[0])
-		if err != nil {
-			return err
+func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
+	t := l.s.t
+	part, row, taken, read, ranges := t.parts[0], make([]value, len(t.columns)), t.newCoded(), 0, 0
+	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn())
+	places := selected.places(columns)
+	return func(b *rowBatch) error {
+		for i := range b.rows {
+			record, err := b.number(i, 0)
+			if err != nil {
+				return err
+			}
+			if err := b.fill(row, i, columns, places); err != nil {
+				return err
+			}
+			t.encodeInto(&taken, row, nil)
+			if err := l.loading.Record(part.record(incremental.RecordID(record), taken)); err != nil {
+				return internal(err)
+			}
+			if read++; read%progressRows == 0 {
+				l.progress(read)
+			}
 		}
-		spread(row, columns, values[2:])
-		t.encodeInto(&taken, row, nil)
-		one[0] = part.record(incremental.RecordID(record), taken)
-		if err := part.partition.Load(0, one); err != nil {
-			return internal(err)
-		}
-		if read++; read%progressRows == 0 {
-			progress(read)
+		if b.last {
+			if ranges == len(l.from.ranges)/2 {
+				l.from.failpoint(FailLoading)
+			}
+			ranges++
 		}
 		return nil
 	}
@@ -102,71 +208,44 @@ func (s *immediate) recordTaker(columns []int, progress func(done int)) func([]v
 
 // besideTaker takes the keys of rows, and what is copied of them into the slots that their
 // records get.
-func (s *immediate) besideTaker(columns []int) func([]value) error {
-	t := s.t
+func (l *packedLoading) besideTaker(selected selection) func(*rowBatch) error {
+	t := l.s.t
 	row, slot := make([]value, len(t.columns)), int32(-1)
-	return func(values []value) error {
-		record, err := storedID(values[0])
-		if err != nil {
-			return err
-		}
-		slot++
-		spread(row, columns, values[2:])
-		t.keys.add(t.keyOf(row), incremental.RecordID(record))
-		if values[1].text != "t" {
-			t.copies.note(slot, row)
+	columns := t.key
+	if t.copies != nil {
+		columns = slices.Concat(columns, t.copies.columns)
+	}
+	places := selected.places(columns)
+	return func(b *rowBatch) error {
+		for i := range b.rows {
+			record, err := b.number(i, 0)
+			if err != nil {
+				return err
+			}
+			if err := b.fill(row, i, columns, places); err != nil {
+				return err
+			}
+			slot++
+			l.keys.add(t.keyOf(row), incremental.RecordID(record))
+			wide := value{}
+			if selected.wide {
+				if wide, err = b.field(i, 1); err != nil {
+					return err
+				}
+			}
+			if wide.text != "t" {
+				t.copies.note(slot, row)
+			}
 		}
 		return nil
 	}
 }
 
-// rowBatch are rows behind each other, which are used again when all have taken them.
-type rowBatch struct {
-	values []value
-	takers atomic.Int32 // who have not
-}
-
-// spool takes rows on a goroutine of its own.
-type spool struct {
-	width   int // columns of a row
-	take    func(row []value) error
-	batches chan *rowBatch
-	spare   chan<- *rowBatch
-	failure error
-}
-
-const (
-	spoolRows  = 256 // of a batch
-	spoolAhead = 16  // batches that may wait
-)
-
-func newSpool(width int, take func(row []value) error, spare chan<- *rowBatch) *spool {
-	return &spool{width: width, take: take, batches: make(chan *rowBatch, spoolAhead), spare: spare}
-}
-
-func (s *spool) run() error {
-	for batch := range s.batches {
-		for row := range slices.Chunk(batch.values, s.width) {
-			if err := s.take(row); err != nil {
-				return err
-			}
-		}
-		if batch.takers.Add(-1) == 0 {
-			select {
-			case s.spare <- batch:
-			default:
-			}
-		}
-	}
-	return nil
-}
-
-// loadSeats takes the classes.
-func (s *immediate) loadSeats(ctx context.Context, conn *pgconn.PgConn) error {
-	t, part := s.t, s.t.parts[0]
+// readClasses takes the classes.
+func (l *packedLoading) readClasses(ctx context.Context) error {
+	t := l.s.t
 	var ids []incremental.RecordID
-	seating := part.partition.BeginSeating()
-	err := copyOut(ctx, conn, 2, func(values []value) error {
+	return copyOut(ctx, l.from.first, 2, func(values []value) error {
 		class, err := storedID(values[0])
 		if err != nil {
 			return err
@@ -175,68 +254,37 @@ func (s *immediate) loadSeats(ctx context.Context, conn *pgconn.PgConn) error {
 			return err
 		}
 		slices.Sort(ids)
-		if err := seating.Seat(incremental.ClassID(class), ids); err != nil {
+		if err := l.loading.Seat(incremental.ClassID(class), ids); err != nil {
 			return internal(err)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT p.%s, ARRAY(SELECT m.%s FROM unnest(p.%s) AS m) FROM %s AS p", part.column, recordColumn, catalog.MembersColumn, t.packedTable()))
-	seating.End()
-	return err
+	}, t.classesQuery())
+}
+
+// classesQuery selects packed rows' classes with the numbers of their records.
+func (t *table) classesQuery() string {
+	return fmt.Sprintf("SELECT p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.MembersColumn, recordColumn, t.packedTable())
 }
 
 // appendStoredIDs reads an array of numbers, "{1,2,3}".
 func appendStoredIDs(ids []incremental.RecordID, text string) ([]incremental.RecordID, error) {
-	inner, opened := strings.CutPrefix(text, "{")
-	inner, closed := strings.CutSuffix(inner, "}")
-	if !opened || !closed {
+	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
 		return nil, errCopyText
 	}
-	for more := inner != ""; more; {
-		var number string
-		number, inner, more = strings.Cut(inner, ",")
-		id, err := strconv.ParseInt(number, 10, 64)
-		if err != nil {
+	for more := len(text) > 2; more; {
+		end := 1
+		id := int64(0)
+		for ; text[end] >= '0' && text[end] <= '9'; end++ {
+			id = 10*id + int64(text[end]-'0')
+		}
+		if digits := end - 1; digits == 0 || digits > 18 {
 			return nil, errCopyText
 		}
 		ids = append(ids, incremental.RecordID(id))
+		if text = text[end:]; text[0] != ',' && text != "}" {
+			return nil, errCopyText
+		}
+		more = text[0] == ','
 	}
 	return ids, nil
-}
-
-// fixedTypes take the same few bytes for every value.
-var fixedTypes = []string{
-	"bool", "int2", "int4", "int8", "oid", "float4", "float8", "date", "time", "timetz", "timestamp", "timestamptz", "interval", "uuid", "macaddr",
-}
-
-// heldColumns are the columns that have to travel into memory: the coded ones and, of
-// records that are not wide, those that are published as they are. list selects them, and
-// wide tells, as an expression, of which records the latter are left out.
-func (t *table) heldColumns() (columns []int, list, wide string) {
-	columns = t.codedColumns()
-	if t.copies == nil {
-		return columns, t.listOf(columns), "true"
-	}
-	var widths []string
-	for _, column := range t.copies.columns {
-		if !slices.Contains(fixedTypes, t.columns[column].BaseType) {
-			widths = append(widths, "coalesce(pg_column_size("+t.listOf([]int{column})+"), 0)")
-		}
-	}
-	wide = "false"
-	if len(widths) > 0 {
-		wide = fmt.Sprintf("%s > %d", strings.Join(widths, " + "), packedWidth)
-	}
-	names := []string{t.listOf(columns)}
-	for _, column := range t.copies.columns {
-		if slices.Contains(columns, column) {
-			continue
-		}
-		columns = append(columns, column)
-		name := t.listOf([]int{column})
-		if len(widths) > 0 {
-			name = fmt.Sprintf("CASE WHEN NOT (%s) THEN %s END", wide, name)
-		}
-		names = append(names, name)
-	}
-	return columns, strings.Join(names, ", "), wide
 }

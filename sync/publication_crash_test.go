@@ -72,8 +72,10 @@ func (b *bench) leftBehind() (names []string) {
 	return names
 }
 
-// inRanges has the tables read in many small ranges, on several connections.
-func (b *bench) inRanges() { b.config.ranges = readingPlan{blocks: 2, connections: 3} }
+// smallRanges has tables read in many small ranges, on several connections.
+var smallRanges = readingPlan{blocks: 2, connections: 3}
+
+func (b *bench) inRanges() { b.config.ranges = smallRanges }
 
 // TestPublicationIsAbandoned ends a process amid a new publication. Readers
 // see the previous one, unchanged, until the next process shows the new one, which is the

@@ -44,7 +44,13 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 		return fmt.Errorf("comparing %s with its source: %w", t.name(), err)
 	}
 	at, watch := t.lsn, stopwatch{last: time.Now()}
-	if err := t.take(ctx, tx.Conn().PgConn(), found[t.name()], w.Seed, w.telling(t, "loading")); err != nil {
+	g := found[t.name()]
+	view, err := w.view(ctx, tx, t, g.number)
+	if err != nil {
+		return err
+	}
+	err = t.take(ctx, view, g, w.Seed, w.telling(t, "loading"))
+	if view.close(); err != nil {
 		return err
 	}
 	t.lsn, watch.reading = at, watch.lap()

@@ -54,13 +54,17 @@ func (t *texts) set(place int32, text []byte) {
 	}
 	page := t.pages[at]
 	if page == nil {
-		page = make([]byte, textsPage, 4*textsPage)
+		page = make([]byte, textsPage, t.usualPage(at))
 	}
 	from, to := textAt(page, number)
-	if len(text) < longText {
+	switch {
+	case len(text) < longText && from == len(page): // places are filled one after the other
+		page[number] = byte(len(text))
+		page = append(page, text...)
+	case len(text) < longText:
 		page[number] = byte(len(text))
 		page = slices.Replace(page, from, to, text...)
-	} else {
+	default:
 		page[number] = longText
 		var head [longHead]byte
 		binary.NativeEndian.PutUint64(head[:], uint64(len(text)))
@@ -70,4 +74,15 @@ func (t *texts) set(place int32, text []byte) {
 		page = append(make([]byte, 0, len(page)), page...) // it is full for the first time, as a rule
 	}
 	t.pages[at] = page
+}
+
+// usualPage is the size of a new page that makes it likely not to have to grow: some more
+// than the one before has.
+func (t *texts) usualPage(at int) int {
+	const least, most = 4 * textsPage, textsPage * longText
+	if at == 0 {
+		return least
+	}
+	before := len(t.pages[at-1])
+	return min(most, max(least, before+before/8))
 }

@@ -52,6 +52,26 @@ func (d *Directory[ID]) enter(ids []ID, place int32) {
 	d.slots[at] = place + 1
 }
 
+// Fill makes the directory of all ids, each at its own place, at once; -1, or the place of
+// an id that is there twice.
+func (d *Directory[ID]) Fill(ids []ID) int32 {
+	*d = Directory[ID]{shift: 64 - 4, used: len(ids)}
+	for 4*len(ids) > 3<<(64-d.shift) {
+		d.shift--
+	}
+	d.slots = make([]int32, 1<<(64-d.shift))
+	for place, id := range ids {
+		at := d.home(id)
+		for ; d.slots[at] != 0; at = d.next(at) {
+			if ids[d.slots[at]-1] == id {
+				return int32(place)
+			}
+		}
+		d.slots[at] = int32(place) + 1
+	}
+	return -1
+}
+
 func (d *Directory[ID]) enlarge(ids []ID) {
 	old := d.slots
 	if d.slots = make([]int32, max(16, 2*len(old))); len(old) == 0 {

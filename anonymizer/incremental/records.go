@@ -79,6 +79,11 @@ func (s *records) take() int32 {
 		s.free = s.free[:last]
 		return slot
 	}
+	return s.behind()
+}
+
+// behind makes a slot behind all others.
+func (s *records) behind() int32 {
 	slot := int32(len(s.ids))
 	s.ids = append(s.ids, 0)
 	s.at = append(s.at, seat{})
