@@ -2,6 +2,8 @@ package sync
 
 import (
 	"bytes"
+	"context"
+	"fmt"
 	"sync/atomic"
 )
 
@@ -123,6 +125,9 @@ type spool struct {
 	failure error
 }
 
+// errReaderEnded is the consequence of a reader's failure.
+var errReaderEnded = fmt.Errorf("%w: %w", errReadingEnded, context.Canceled)
+
 // spoolAhead is how many batches of a reader may wait.
 const spoolAhead = 16
 
@@ -140,7 +145,7 @@ func (s *spool) run(ranges int) error {
 		for last := false; !last; {
 			batch, more := <-s.batches[at%len(s.batches)]
 			if !more {
-				return errReadingEnded
+				return errReaderEnded
 			}
 			if err := s.take(batch); err != nil {
 				return err
