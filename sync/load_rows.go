@@ -122,7 +122,6 @@ type spool struct {
 	take    func(*rowBatch) error
 	batches []chan *rowBatch // of each reader
 	spare   chan<- *rowBatch
-	failure error
 }
 
 // errReaderEnded is the consequence of a reader's failure.
