@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,15 @@ type generator struct {
 	id      *int // of the statement before
 	refuses bool // a Gate refuses what is Refused
 	quick   bool // no transactions, and nothing that takes back: see race
+	still   bool // nothing that the server reports is changed: see reportsAtOnce
+}
+
+// reportsAtOnce tells of a server before PostgreSQL 14, which reports a setting whenever it
+// changes and not once before ReadyForQuery, as the model does.
+func reportsAtOnce(parameters map[string]string) bool {
+	major, _, _ := strings.Cut(parameters["server_version"], ".")
+	n, err := strconv.Atoi(major)
+	return err == nil && n < 14
 }
 
 var (
@@ -86,7 +96,7 @@ func (g *generator) statement() Statement {
 	switch {
 	case g.model.failed && g.rng.IntN(2) == 0:
 		s.Verb = pick(g.rng, []Verb{Rollback, Commit, Back, Back})
-	case s.Verb == Refused && !g.refuses, g.quick && (s.moves() || s.Verb == Style || s.Verb == Path || s.Verb == Forget):
+	case s.Verb == Refused && !g.refuses, s.Verb == Style && g.still, g.quick && (s.moves() || s.Verb == Style || s.Verb == Path || s.Verb == Forget):
 		s.Verb = Rows
 	}
 	switch s.Verb {
