@@ -45,7 +45,7 @@ func BenchmarkStart(b *testing.B) {
 // gone waits until the server has noticed that a Syncer ended: the next one would follow it
 // for half a second.
 func (s *scaled) gone() {
-	for sessions := 1; sessions > 0; {
+	for sessions := 1; sessions > 0; time.Sleep(10 * time.Millisecond) {
 		s.ask("SELECT count(*) FROM pg_stat_activity WHERE usename = 'bench_owner'", &sessions)
 	}
 }

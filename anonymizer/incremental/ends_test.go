@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -21,13 +22,19 @@ import (
 // clock that runs with the work.
 type patience struct {
 	context.Context
-	left int
+	left atomic.Int64 // methods ask from several goroutines
+}
+
+func newPatience(ctx context.Context, left int64) *patience {
+	p := &patience{Context: ctx}
+	p.left.Store(left)
+	return p
 }
 
 var errImpatient = errors.New("settling does not come to an end")
 
 func (p *patience) Err() error {
-	if p.left--; p.left < 0 {
+	if p.left.Add(-1) < 0 {
 		return errImpatient
 	}
 	return p.Context.Err()
@@ -102,7 +109,7 @@ func TestManyBrokenGroups(t *testing.T) {
 				add(place, uint32(2+(place+1)%5), second)
 			}
 		}
-		if _, err := p.SettleContext(&patience{Context: t.Context(), left: 100_000}); err != nil {
+		if _, err := p.SettleContext(newPatience(t.Context(), 100_000)); err != nil {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
 		if p.Withheld() > 0 || p.Classes() < places*2/3 {

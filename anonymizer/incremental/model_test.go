@@ -153,7 +153,7 @@ func (m *model) truncate() {
 // settle settles and checks everything anew.
 func (m *model) settle() incremental.Changes {
 	m.t.Helper()
-	changes, err := m.partition.SettleContext(&patience{Context: m.t.Context(), left: 100_000})
+	changes, err := m.partition.SettleContext(newPatience(m.t.Context(), 100_000))
 	m.must(err)
 	for id, class := range changes.Moved {
 		if _, ok := m.rows[id]; !ok {
