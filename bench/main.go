@@ -117,7 +117,7 @@ func parse(arguments []string) (options, error) {
 
 // writeReckoning tells what the sections take.
 func writeReckoning(to io.Writer) {
-	fmt.Fprintf(to, "\nOn two quiet cores:\n  %-14s %9s %9s %16s\n", "section", "usual", "-full", "memory and disk")
+	fmt.Fprintf(to, "\nReckoned, on two quiet cores, without -peer:\n  %-14s %9s %9s %16s\n", "section", "usual", "-full", "memory and disk")
 	for _, s := range sections {
 		usual, _ := reckon(s, small)
 		whole, room := reckon(s, full)

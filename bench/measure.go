@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (o options) measure(ctx context.Context) error {
 		}
 		measured, err := o.section(ctx, s, now, p)
 		if measured != nil {
-			err = errors.Join(err, measured.Write(o.file(s.name)), o.finish(s), s.unfed(measured))
+			err = o.conclude(s, measured, err)
 		}
 		if ctx.Err() != nil {
 			fmt.Fprintf(o.progress, "interrupted; to go on: go run ./bench%s\n", o.again(chosen[i:]))
@@ -100,18 +101,37 @@ func isMissing(s step) bool {
 
 // again are the flags that go on with the sections that are left.
 func (o options) again(left []section) string {
-	flags := " -continue"
+	words := []string{"", "-continue"}
 	if o.size == full {
-		flags += " -full"
+		words = append(words, "-full")
+	}
+	if o.cramped {
+		words = append(words, "-cramped")
 	}
 	var names []string
 	for _, s := range left {
 		names = append(names, s.name)
 	}
 	if o.rounds != 0 {
-		flags += fmt.Sprintf(" -rounds %d", o.rounds)
+		words = append(words, "-rounds", strconv.Itoa(o.rounds))
 	}
-	return flags + " -only " + strings.Join(names, ",")
+	words = append(words, "-only", strings.Join(names, ","), "-kproxy", o.tools.kproxy, "-out", o.out, "-page", o.page, "-unfinished", o.unfinished)
+	for _, peer := range o.tools.peers {
+		words = append(words, "-peer", peer)
+	}
+	return step{words: words}.line()
+}
+
+// conclude writes the file of a section of which all is measured. Parts of one in which
+// something was wrong stay, so that -continue measures what failed again, and no more.
+func (o options) conclude(s section, measured *result.Section, failed error) error {
+	failed = errors.Join(failed, s.unfed(measured))
+	measured.Failed = failed != nil
+	failed = errors.Join(failed, measured.Write(o.file(s.name)))
+	if failed == nil {
+		failed = o.finish(s)
+	}
+	return failed
 }
 
 // section runs all steps of one. It is nil where one of them has no figures.
@@ -182,10 +202,23 @@ func (o options) unfinishedFile(name string, step int) string {
 	return filepath.Join(o.unfinished, fmt.Sprintf("%s-%d.json", name, step+1))
 }
 
-// isMeasured says whether a section's file is of this size, these sources and this machine.
+// isMeasured says whether a section's file is of this size, these sources and this machine,
+// and of the commands that would be run now.
 func (o options) isMeasured(s section, commit string) bool {
 	there, err := result.Read(o.file(s.name))
-	return err == nil && there.IsOf(string(o.size), commit, host.Machine())
+	if err != nil || !there.IsOf(string(o.size), commit, host.Machine()) {
+		return false
+	}
+	var were, are []string
+	for _, c := range there.Commands {
+		were = append(were, c.Line)
+	}
+	for _, one := range o.stepsOf(s) {
+		if !isMissing(one) {
+			are = append(are, o.line(one))
+		}
+	}
+	return slices.Equal(were, are)
 }
 
 // takeOver fills a part with what was measured of a step before the run was interrupted.

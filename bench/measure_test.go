@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,61 @@ func TestRunsGoOn(t *testing.T) {
 	}
 	if left, _ := filepath.Glob(filepath.Join(o.unfinished, "*")); len(left) > 0 {
 		t.Errorf("left are %q", left)
+	}
+}
+
+// A section in which something was wrong is not taken for measured, nor one of other commands.
+func TestWhatFailedIsMeasuredAgain(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	first, second, wrong := filepath.Join(dir, "first"), filepath.Join(dir, "second"), filepath.Join(dir, "wrong")
+	s := section{name: "some", steps: func(plan) []step {
+		telling := stepOf(second, "test ! -e "+wrong)
+		telling.tells = true
+		return []step{stepOf(first, "true"), telling}
+	}}
+	o := tinyOptions(t, filepath.Join(dir, "out"))
+	o.goOn = true
+	if err := errors.Join(os.MkdirAll(o.unfinished, 0o755), os.WriteFile(wrong, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	const commit = "abc"
+	measure := func() error {
+		measured, err := o.section(t.Context(), s, commit, &pace{out: o.progress})
+		if measured == nil {
+			t.Fatal(err)
+		}
+		return o.conclude(s, measured, err)
+	}
+	if err := measure(); err == nil || o.isMeasured(s, commit) {
+		t.Errorf("what was wrong is taken for measured: %v", err)
+	}
+	if err := os.Remove(wrong); err != nil {
+		t.Fatal(err)
+	}
+	if err := measure(); err != nil || !o.isMeasured(s, commit) {
+		t.Errorf("what is right is not: %v", err)
+	}
+	if runsOf(t, first) != 1 || runsOf(t, second) != 2 {
+		t.Errorf("the steps have run %d and %d times, want 1 and 2", runsOf(t, first), runsOf(t, second))
+	}
+	o.tools.memoryLimit = "1GiB"
+	if o.isMeasured(s, commit) {
+		t.Error("what was measured otherwise is taken for this")
+	}
+}
+
+// Who goes on without room is not stopped by a step that looks for it too.
+func TestCrampedIsHandedOn(t *testing.T) {
+	t.Parallel()
+	for _, cramped := range []bool{false, true} {
+		o := options{size: full, cramped: cramped}
+		if handed := slices.Contains(o.stepsOf(wholeSystem)[0].words, "-cramped"); handed != cramped {
+			t.Errorf("-cramped is handed on: %v, want %v", handed, cramped)
+		}
+		if again := o.again(sections); strings.Contains(again, "-cramped") != cramped {
+			t.Errorf("to go on: %s", again)
+		}
 	}
 }
 

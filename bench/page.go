@@ -20,8 +20,9 @@ const beginning = `# Benchmarks
 
 Every figure here was measured by a command that stands beside it and can be run by hand,
 with the peers in the same run; the files in [benchmarks](benchmarks) have all rounds, the
-machine and the versions. ` + "`make bench`" + ` measures all of it again in a quarter of an hour,
-` + "`make bench-full`" + ` large tables, many clients and a whole day, in four hours, or with
+machine and the versions. ` + "`make bench`" + ` measures all of it again in a quarter of an hour, but for
+programs of others, which who measures provides; ` + "`make bench-full`" + ` large tables, many clients and a
+whole day, in four hours as it is reckoned, or with
 ` + "`ARGS=\"-only proxy\"`" + ` one section of at most three quarters of an hour (the day takes 80 minutes);
 ` + "`-continue`" + ` goes on after an interruption. Both fail where something is wrong, never where
 something is slow.
@@ -92,6 +93,9 @@ func (o options) writeSection(page *strings.Builder, s section, measured *result
 		}
 	}
 	page.WriteString("\n")
+	if measured.Failed {
+		page.WriteString("**Failed:** a command of this section found something wrong.\n\n")
+	}
 	writeBusy(page, measured)
 	for _, v := range s.views {
 		v.write(page, measured)

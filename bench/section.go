@@ -50,7 +50,7 @@ func (o options) stepsOf(s section) []step {
 	if rounds == 0 {
 		rounds = s.rounds[o.size]
 	}
-	return s.steps(plan{size: o.size, rounds: rounds, tools: o.tools})
+	return s.steps(plan{size: o.size, rounds: rounds, tools: o.tools, cramped: o.cramped})
 }
 
 // plan is what steps are made for.
@@ -58,6 +58,8 @@ type plan struct {
 	size   size
 	rounds int
 	tools  tools
+	// cramped says that steps which look for room themselves are to begin without it.
+	cramped bool
 }
 
 // step is a command, and how its figures are read.

@@ -200,14 +200,17 @@ the release that they see. At its end the release is proved, and the private sto
 integration/day. Violations and errors fail the run, and are counted below.`,
 	rounds: map[size]int{tiny: 1, small: 1, full: 1},
 	steps: func(p plan) []step {
+		words := []string{
+			"go", "run", "./integration/day", "-kproxy", p.tools.kproxy,
+			"-patients", of(p.size, "1000", "100000", "10000000"), "-minutes", of(p.size, "0.1", "2", "60"),
+			"-rate", of(p.size, "20", "1000", "1000"), "-dashboards", of(p.size, "2", "10", "50"),
+			"-json", outputFile, "-plot", outputFile + ".svg",
+		}
+		if p.cramped {
+			words = append(words, "-cramped")
+		}
 		return []step{{
-			words: []string{
-				"go", "run", "./integration/day", "-kproxy", p.tools.kproxy,
-				"-patients", of(p.size, "1000", "100000", "10000000"), "-minutes", of(p.size, "0.1", "2", "60"),
-				"-rate", of(p.size, "20", "1000", "1000"), "-dashboards", of(p.size, "2", "10", "50"),
-				"-json", outputFile, "-plot", outputFile + ".svg",
-			},
-			read: readDay, draws: "day.svg", tells: true,
+			words: words, read: readDay, draws: "day.svg", tells: true,
 			about: of(p.size, 0, 130*time.Second, 80*time.Minute), room: of(p.size, host.Room{}, host.Room{Memory: 1e9, Disk: 2e9}, host.Room{Memory: 15.5e9, Disk: 21e9}),
 		}}
 	},

@@ -1,6 +1,9 @@
 package main
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // peers are programs of others that make classes, which who measures has to provide.
 // Without one the section keeps the figures that were measured last.
@@ -31,7 +34,7 @@ names their contents: mondrian.py 164bd640c4cc is that of its commit b1014b2f46b
 		for _, peer := range p.tools.peers {
 			words = append(words, "-peer", peer)
 		}
-		return []step{{words: words, read: readFigures}}
+		return []step{{words: words, read: readFigures, about: of(p.size, 0, 3*time.Minute, 5*time.Minute)}}
 	},
 	views: []view{
 		{title: "Beside other programs: time in seconds, by the number of records", names: []string{"time"}, by: []string{"method", "cores"}, across: "records", where: byRecords},

@@ -34,8 +34,9 @@ type Options struct {
 	TLS bool
 	// Port keeps cookies of several consoles on one machine apart; cookies know no ports.
 	Port int
-	// Recognized is told of each request of who is logged in, by its context; nil is not.
-	Recognized func(ctx context.Context)
+	// Recognized is told of each request, by its context, whether it is of who is logged in;
+	// nil is not.
+	Recognized func(ctx context.Context, known bool)
 	// Profiles serves /debug/pprof/ to who is logged in; nil is none.
 	Profiles http.Handler
 	Logger   *slog.Logger     // nil logs nothing

@@ -75,8 +75,8 @@ func (c *Console) guarded(to route) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := c.sessionOf(r)
-		if s != nil && c.options.Recognized != nil {
-			c.options.Recognized(r.Context())
+		if c.options.Recognized != nil {
+			c.options.Recognized(r.Context(), s != nil)
 		}
 		if to.audience != anybody && s == nil {
 			c.refuseStranger(w, r)

@@ -30,6 +30,9 @@ type Section struct {
 	Commands []Command `json:"commands"`
 	// Missing are the peers that were not there to be measured, each with what to install.
 	Missing []string `json:"missing,omitempty"`
+	// Failed says that a command found something wrong, which its figures tell, or that
+	// figures lack which nothing explains.
+	Failed bool `json:"failed,omitempty"`
 	// Figures are in the order in which they were measured.
 	Figures []Figure `json:"figures"`
 }
@@ -114,11 +117,11 @@ func (f *Figure) Compare(to Figure) {
 	f.Against = append(f.Against, Ratio{Way: to.Way, Spread: s})
 }
 
-// IsOf says whether the section was measured at a size, of sources that have a name, and on
-// this machine.
+// IsOf says whether the section was measured, and nothing was wrong, at a size, of sources
+// that have a name, and on this machine.
 func (s *Section) IsOf(size, commit string, machine Machine) bool {
 	named := commit != "unknown" && !strings.HasSuffix(commit, "+")
-	return named && s.Size == size && s.Commit == commit && s.Machine == machine
+	return named && !s.Failed && s.Size == size && s.Commit == commit && s.Machine == machine
 }
 
 // Find is the first figure of that name, way and parameters; those not given may be any.

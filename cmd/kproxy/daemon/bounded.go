@@ -27,16 +27,16 @@ func bounded(l net.Listener, most int, server *http.Server) net.Listener {
 // connKey is that of a request's connection in its context.
 type connKey struct{}
 
-// recognized notes of the connection of a request, by its context, that it is of somebody
-// who is known.
-func recognized(ctx context.Context) {
+// recognized notes of the connection of a request, by its context, whether it is of somebody
+// who is known: who has logged out, or whose session is over, is a stranger again.
+func recognized(ctx context.Context, known bool) {
 	c, _ := ctx.Value(connKey{}).(*boundedConn)
 	if c == nil {
 		return
 	}
 	c.of.mutex.Lock()
 	defer c.of.mutex.Unlock()
-	c.known = true
+	c.known = known
 }
 
 // boundedOf is the connection under what the server has made of it, nil for another's.
@@ -62,7 +62,7 @@ type boundedConn struct {
 	net.Conn
 	of    *boundedListener
 	from  netip.Addr
-	known bool   // a request of it was of somebody who is no stranger
+	known bool   // its last request was of somebody who is no stranger
 	busy  bool   // a request of it is being answered
 	since uint64 // the turn in which it became busy, or began to wait for a request
 }

@@ -34,7 +34,7 @@ func newCounter(t *testing.T) *counter {
 	}
 	known := func(next http.HandlerFunc) http.HandlerFunc {
 		return func(w http.ResponseWriter, r *http.Request) {
-			recognized(r.Context())
+			recognized(r.Context(), true)
 			next(w, r)
 		}
 	}
