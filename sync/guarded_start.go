@@ -27,9 +27,14 @@ func (s *guarded) publish(ctx context.Context, p *publisher, _ *snapshot) error 
 	}
 	// What the classes were made with is as large as the records, which wait for the server
 	// from now on: without this, as much would be thrown away beside it before it is noticed.
-	debug.FreeOSMemory()
+	if s.lineage.Len() >= manyRecords {
+		debug.FreeOSMemory()
+	}
 	return nil
 }
+
+// manyRecords are so many that giving memory back is worth a collection of all there is.
+const manyRecords = 100_000
 
 // assignments yields the records that are published; others wait.
 func (s *guarded) assignments() func() ([]any, error) {

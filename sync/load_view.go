@@ -39,7 +39,7 @@ func (v *storeView) close() {
 // another process has taken over since.
 func (s *session) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
 	var now generation
-	err := tx.QueryRow(ctx, `SELECT coalesce(max(lsn), '0/0')::text, coalesce(max(next_record), 0), coalesce(max(next_class), 0) FROM kproxy_store.generation
+	err := tx.QueryRow(ctx, `SELECT coalesce(max(lsn), (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(max(next_record), 0), coalesce(max(next_class), 0) FROM kproxy_store.generation
 		WHERE generation = $1 AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $2 AND epoch = $3)`, g.number, s.Slot, s.epoch).
 		Scan(&now.lsn, &now.nextRecord, &now.nextClass)
 	if err == nil && (now.lsn != g.lsn || now.nextRecord != g.nextRecord || now.nextClass != g.nextClass) {
@@ -61,7 +61,7 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 	err := tx.QueryRow(ctx, `SELECT pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::bigint,
 		greatest(c.reltuples, 0)::bigint, c.relkind = 'r', pg_catalog.current_setting('server_version_num')::int >= 140000,
 		c.relkind <> 'r' OR coalesce(pg_catalog.pg_relation_size(nullif(c.reltoastrelid, 0)), 0) > 0
-		FROM pg_catalog.pg_class c WHERE c.oid = pg_catalog.to_regclass($1)`, storeTable("stored", generation).SQL()).Scan(&blocks, &v.records, &plain, &cut, &v.outOfLine)
+		FROM pg_catalog.pg_class c WHERE c.oid = $1::text::pg_catalog.regclass`, storeTable("stored", generation).SQL()).Scan(&blocks, &v.records, &plain, &cut, &v.outOfLine)
 	if err != nil {
 		return nil, fmt.Errorf("measuring the store of %s: %w", t.name(), err)
 	}

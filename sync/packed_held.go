@@ -16,8 +16,8 @@ type selection struct {
 }
 
 // selectHeld selects what has to travel into memory. Where no value of the table lies
-// elsewhere, no record is long, and it takes less to read all of it than to ask for its
-// width.
+// elsewhere, records are short as a rule, and it takes less to read all of one than to ask
+// for its width. Texts that are compressed to fit into their page travel in vain then.
 func (t *table) selectHeld(outOfLine bool) selection {
 	columns, list, wide := t.heldColumns()
 	s := selection{columns: columns, table: t.recordsTable()}

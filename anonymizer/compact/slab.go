@@ -14,7 +14,7 @@ func NewSlab[T any](columns int) Slab[T] { return Slab[T]{columns: columns} }
 // Columns is the number of values of a row.
 func (s *Slab[T]) Columns() int { return s.columns }
 
-// slabRows is the number of rows of a chunk, 1<<slabBits.
+// A chunk has 1<<slabBits rows.
 const slabBits = 8
 
 // Row gives a row to read and to write.

@@ -173,6 +173,7 @@ func (d *division) settle() ([][]int32, error) {
 			return nil, fmt.Errorf("laying out the records: %w", err)
 		}
 	}
+	d.all, d.table = Columns{}, nil // the partition has all of it
 	if _, err := p.SettleContext(p.ctx); err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ func (l *Lineage) takeChanges() Changes {
 	}
 	slices.Sort(changes.Touched)
 	l.touched = nil // it was as large as the first batch
+	l.records.tidy()
 	for id := range changes.Weights {
 		if l.classes.find(id) == nil {
 			delete(changes.Weights, id)

@@ -63,3 +63,28 @@ func (p *partings) give(number int32) {
 		*p = partings{} // they may have been many
 	}
 }
+
+// fewPartings are so few that it does not matter who has them.
+const fewPartings = 1024
+
+// tidy numbers the partings anew where most numbers are nobody's. A large transaction makes as many
+// of them as it has rows, each of which came at another time; the few that stay after it must not
+// keep the room of all. It takes time for each record, so it waits for a share of these.
+func (s *records) tidy() {
+	p := &s.partings
+	if nobodys := len(p.free); nobodys < max(fewPartings, len(s.ids)/64) || 4*nobodys < 3*len(p.list) {
+		return
+	}
+	kept, numbers := partings{}, make([]int32, 1+len(p.list)) // the new ones by the old
+	for i, users := range p.users {
+		if users > 0 {
+			kept.list, kept.users = append(kept.list, p.list[i]), append(kept.users, users)
+			numbers[i+1] = int32(len(kept.list))
+		}
+	}
+	for slot := range s.ids {
+		at := s.at(int32(slot))
+		at.parting = numbers[at.parting]
+	}
+	*p = kept
+}

@@ -107,3 +107,32 @@ func TestSlotOfAnother(t *testing.T) {
 		t.Errorf("touched %v", c.Touched)
 	}
 }
+
+// TestPartingsOfMany are given back while one record is still parted, which keeps its own.
+func TestPartingsOfMany(t *testing.T) {
+	t.Parallel()
+	const many = 5000
+	l := fullLineage(t)
+	must(t, l.Insert(full(1), began), l.Insert(full(2), began))
+	_, err := l.Publish(t.Context(), began)
+	must(t, err)
+	for id := incremental.RecordID(3); id < many; id++ {
+		must(t, l.Insert(full(id), began.Add(time.Duration(id))))
+	}
+	changed := full(1)
+	changed.Copied[0]++
+	must(t, l.Modify(changed, began.Add(many)))
+	before, err := l.Publish(t.Context(), began.Add(many))
+	must(t, err)
+	if _, _, partings := l.Kept(); partings != 1 {
+		t.Errorf("%d partings for one record", partings)
+	}
+	if place := before.Place(1); !place.Since.Equal(began.Add(many)) || place.Changed == "" || !l.Freshness().OldestStale.Equal(place.Since) {
+		t.Errorf("the parted record stands at %+v, %+v", place, l.Freshness())
+	}
+	for _, id := range []incremental.RecordID{2, 3, many - 1} {
+		if place := before.Place(id); !place.Since.IsZero() {
+			t.Errorf("record %d stands at %+v", id, place)
+		}
+	}
+}
