@@ -2,6 +2,7 @@ package integration
 
 import (
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -135,6 +136,11 @@ func (s *site) withTemporaryTables(t *testing.T) *site {
 	return &second
 }
 
+// ofOlder is what servers before goldenMajor, whose refusals the corpus has, say themselves of an attack, in place of a refusal or
+// an answer: that there is no such function or catalog, or an error of another class.
+var ofOlder = regexp.MustCompile(`^(fails|is refused otherwise|an internal error): \["(42883 function regexp_|42P01 relation \\"pg_catalog\.pg_|` +
+	`54000 requested character too large|XX000 invalid memory alloc request size)`)
+
 // attackThroughKproxy: in every manner, each attack comes to what it must come to,
 // no byte of any canary is received, and the session goes on.
 func (s *site) attackThroughKproxy(t *testing.T, secret canaries, folder string) {
@@ -143,6 +149,9 @@ func (s *site) attackThroughKproxy(t *testing.T, secret canaries, folder string)
 			t.Parallel()
 			lost := s.attack(t, m, m.share(corpus(t, folder)), s.url(), nil, func(a attack, answers []answer, received []byte) {
 				for _, wrong := range m.judge(a, answers, received, secret) {
+					if s.server.Version().Major < goldenMajor && ofOlder.MatchString(wrong) {
+						continue
+					}
 					t.Errorf("%s: %.100q %s", a.place, a.text(), wrong)
 				}
 			})
