@@ -21,7 +21,6 @@ import (
 	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/kproxy/kproxy/bench/host"
@@ -51,7 +50,7 @@ type tools struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), host.Interrupts()...)
 	context.AfterFunc(ctx, stop) // a second interrupt ends this process at once
 	err := run(ctx, os.Args[1:])
 	stop()

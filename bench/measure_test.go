@@ -29,6 +29,23 @@ func TestInterruptedCommandsEnd(t *testing.T) {
 	}
 }
 
+// unwritable has gone, like a terminal.
+type unwritable struct{}
+
+func (unwritable) Write([]byte) (int, error) { return 0, errors.New("it has gone") }
+
+// A command does not end by what it tells, when nobody is there any more.
+func TestCommandsOutliveWhoListens(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := tinyOptions(t, dir)
+	o.progress = unwritable{}
+	s := stepOf(filepath.Join(dir, "counter"), "for i in 1 2 3; do echo told >&2; sleep 0.1; done")
+	if _, figures, err := o.run(t.Context(), s); err != nil || len(figures) != 1 {
+		t.Errorf("%v, %v", figures, err)
+	}
+}
+
 // stepOf is a step that counts in a file how often it is run, and measures one figure.
 func stepOf(counter, script string) step {
 	return step{

@@ -45,7 +45,7 @@ func (o options) run(ctx context.Context, s step) (result.Command, []result.Figu
 	cmd.WaitDelay = patienceAtEnd
 	var printed, complaints bytes.Buffer
 	// What commands tell on the way is told on, and kept to explain a failure.
-	cmd.Stdout, cmd.Stderr = &printed, io.MultiWriter(&complaints, o.progress)
+	cmd.Stdout, cmd.Stderr = &printed, io.MultiWriter(&complaints, unheard{o.progress})
 	others, took, failure := host.Others(cmd.Run)
 	command.Seconds, command.Others = round(took.Seconds()), round(others)
 	if failure != nil {
@@ -65,6 +65,15 @@ func (o options) run(ctx context.Context, s step) (result.Command, []result.Figu
 		return command, nil, errors.Join(failure, fmt.Errorf("%w:\n%s%s%s", err, last(printed.Bytes()), last(complaints.Bytes()), o.keep(dir)))
 	}
 	return command, figures, failure
+}
+
+// unheard is a writer that may have gone, such as a terminal: what a command tells is taken
+// from it all the same, as it would end by what nobody takes.
+type unheard struct{ io.Writer }
+
+func (u unheard) Write(text []byte) (int, error) {
+	_, _ = u.Writer.Write(text)
+	return len(text), nil
 }
 
 // line is the step's, with what of the environment matters.

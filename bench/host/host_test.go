@@ -3,8 +3,11 @@ package host
 import (
 	"errors"
 	"os"
+	"os/signal"
 	"runtime"
+	"slices"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -17,6 +20,21 @@ func TestMachineIsDescribed(t *testing.T) {
 	}
 	if runtime.GOOS == "linux" && m.Memory < 1<<20 {
 		t.Errorf("%d bytes of memory", m.Memory)
+	}
+}
+
+// What ignores that its terminal ends goes on.
+func TestInterrupts(t *testing.T) { // not beside others, as signals are the process's
+	if signal.Ignored(syscall.SIGHUP) {
+		t.Skip("this test's own terminal may end")
+	}
+	if !slices.Contains(Interrupts(), os.Signal(syscall.SIGHUP)) {
+		t.Error("the end of the terminal is no interrupt")
+	}
+	signal.Ignore(syscall.SIGHUP)
+	defer signal.Reset(syscall.SIGHUP)
+	if slices.Contains(Interrupts(), os.Signal(syscall.SIGHUP)) {
+		t.Error("it is one where it is ignored")
 	}
 }
 

@@ -27,7 +27,6 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/kproxy/kproxy/bench/host"
@@ -53,7 +52,7 @@ type options struct {
 func (o options) length() time.Duration { return time.Duration(o.Minutes * float64(time.Minute)) }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), host.Interrupts()...)
 	o, err := parse(os.Args[1:])
 	if err == nil {
 		err = run(ctx, o, os.Stdout, os.Stderr)
