@@ -27,6 +27,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -69,6 +70,9 @@ func run(ctx context.Context, arguments []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := o.leaveOut(runtime.NumCPU(), out); err != nil {
+		return err
+	}
 	m := &measuring{options: o, out: out, slow: map[contestant]int{}}
 	for _, one := range o.cases() {
 		if err := m.measure(ctx, one); err != nil {
@@ -88,7 +92,7 @@ func parse(arguments []string) (options, error) {
 	records := numbers("records", "10000,100000", "numbers of records")
 	attributes := numbers("attributes", "2,4,8,12", "numbers of attributes, for the least number of records")
 	k := numbers("k", "2,5,10,25,50,100", "numbers k, for the least number of records")
-	cores := numbers("cores", "", "numbers of cores for kproxy's methods; those that there are if empty")
+	cores := numbers("cores", "", "numbers of cores for kproxy's methods, of which those beyond the machine's are left out; all if empty")
 	names := flags.String("methods", strings.Join(methods.Names(), ","), "methods")
 	flags.Var(&o.peers, "peer", "name=command of a program to measure beside; repeat it for several")
 	flags.IntVar(&o.rounds, "rounds", 1, "rounds, of runs that take less than a second")
@@ -123,6 +127,21 @@ func parse(arguments []string) (options, error) {
 		}
 	}
 	return o, nil
+}
+
+// leaveOut leaves numbers of cores out that the machine has not, and tells them: a figure of
+// four cores that two have made would be wrong.
+func (o *options) leaveOut(machine int, out io.Writer) error {
+	o.cores = slices.DeleteFunc(o.cores, func(cores int) bool {
+		if cores > machine {
+			fmt.Fprintf(out, "left out are %d cores, of which the machine has %d\n", cores, machine)
+		}
+		return cores > machine
+	})
+	if len(o.cores) == 0 {
+		return fmt.Errorf("the machine has %d cores", machine)
+	}
+	return nil
 }
 
 // contestant is a method, or a peer.

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -48,6 +49,9 @@ func TestLimit(t *testing.T) { // not beside others, whose cores these are
 // On one core, and on those that there are, a method comes to the same release.
 func TestCores(t *testing.T) {
 	t.Parallel()
+	if runtime.NumCPU() < 2 {
+		t.Skip("there is one core")
+	}
 	figures := measured(t, "-records", "500", "-attributes", "8", "-k", "5", "-methods", "mondrian-strict", "-cores", "1,2")
 	found := map[string]result.Figure{}
 	for _, f := range figures {
@@ -57,6 +61,25 @@ func TestCores(t *testing.T) {
 	}
 	if len(found) != 2 || found["1"].Median != found["2"].Median || found["1"].Median == 0 {
 		t.Errorf("NCP by cores: %v", found)
+	}
+}
+
+// No figure is of cores that the machine has not.
+func TestCoresBeyondTheMachine(t *testing.T) {
+	t.Parallel()
+	o, err := parse([]string{"-cores", "1,2,4"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var told strings.Builder
+	if err := o.leaveOut(2, &told); err != nil || !slices.Equal(o.cores, []int{1, 2}) || !strings.Contains(told.String(), "4 cores") {
+		t.Errorf("%v are left, %v; told is %q", o.cores, err, &told)
+	}
+	if o.cores = []int{4}; o.leaveOut(2, io.Discard) == nil {
+		t.Error("nothing is left, and that is no error")
+	}
+	if o.cores = []int{0}; o.leaveOut(2, io.Discard) != nil {
+		t.Error("all cores are too many")
 	}
 }
 
