@@ -1,14 +1,16 @@
-// Command bench measures every figure that the documentation claims, beside the peers that
-// are there, in the same run: anonymization, maintained releases, synchronization, the
-// proxy, rewriting and the whole system. It runs commands that anybody can run by hand,
-// writes what they say as JSON, one file for each section, and makes docs/benchmarks.md and
-// its pictures of those files alone.
+// Command bench measures anonymization, maintained releases, synchronization, the proxy,
+// rewriting and the whole system, beside the peers that are there, in the same run. It runs
+// commands that anybody can run by hand, writes what they say as JSON, one file for each
+// section, and makes docs/benchmarks.md and its pictures of those files, with what other
+// pages claim of them (claims.go).
 //
 //	go run ./bench [flags]
 //
 // It fails where a command fails, which is where something is wrong, never where something
-// is slow. A section of which a command failed keeps the file it had; so does one that was
-// interrupted. -continue takes over what was measured before of the same sources.
+// is slow. A section of which a command has no figures keeps the file it had; so does one that
+// was interrupted, and one that was measured before beside a peer which is not there now. One
+// in which something was wrong, but is measured, says that it failed. -continue takes over
+// what was measured of the same commands, size, sources, program and machine.
 package main
 
 import (
@@ -84,7 +86,7 @@ func parse(arguments []string) (options, error) {
 	flags.BoolVar(&o.goOn, "continue", false, "go on with a run that was interrupted: take over what was measured of the same size, commit and machine")
 	flags.BoolVar(&o.cramped, "cramped", false, "begin although there is less memory or disk than the sections take")
 	flags.IntVar(&o.rounds, "rounds", 0, "rounds; 0 = those of the size")
-	flags.StringVar(&o.tools.kproxy, "kproxy", "bin/kproxy", "the kproxy to measure, which make build makes")
+	flags.StringVar(&o.tools.kproxy, "kproxy", usualProgram, "the kproxy to measure: "+usualProgram+" is built of the sources first, another one is taken as it is, and named")
 	flags.Func("peer", "name=command of another anonymizer, or an adapter to it: see bench/methods", func(peer string) error {
 		o.tools.peers = append(o.tools.peers, peer)
 		return nil

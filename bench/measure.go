@@ -17,14 +17,22 @@ import (
 	"github.com/kproxy/kproxy/bench/result"
 )
 
-// measure runs the sections and writes their files. One that fails keeps the others from
-// nothing: its file stays as it was, and what of it was measured is taken over by -continue.
+// measure runs the sections that are asked for.
 func (o options) measure(ctx context.Context) error {
 	var chosen []section
 	for _, s := range sections {
 		if len(o.only) == 0 || slices.Contains(o.only, s.name) {
 			chosen = append(chosen, s)
 		}
+	}
+	return o.measureAll(ctx, chosen)
+}
+
+// measureAll runs sections and writes their files. One that fails keeps the others from
+// nothing: its file stays as it was, and what of it was measured is taken over by -continue.
+func (o options) measureAll(ctx context.Context, chosen []section) error {
+	if err := o.build(ctx); err != nil {
+		return err
 	}
 	if err := o.prepare(chosen); err != nil {
 		return err
@@ -70,7 +78,7 @@ func (o options) prepare(chosen []section) error {
 		}
 	}
 	if _, err := exec.LookPath(o.tools.kproxy); err != nil {
-		return fmt.Errorf("finding kproxy, which make build makes: %w", err)
+		return fmt.Errorf("finding kproxy: %w", err)
 	}
 	var lacking []string
 	for _, s := range chosen {
@@ -141,6 +149,10 @@ func (o options) section(ctx context.Context, s section, commit string, p *pace)
 		Machine: host.Machine(), Versions: versions(ctx),
 	}
 	steps := o.stepsOf(s)
+	if other := o.otherProgram(s, commit); other != "" {
+		fmt.Fprintf(o.progress, "%s: %s is %s, and what it is measured with of %s\n", s.name, o.tools.kproxy, other, commit)
+		measured.Versions[program] = other
+	}
 	var failed error
 	lost := false
 	for i, one := range steps {
@@ -206,7 +218,7 @@ func (o options) unfinishedFile(name string, step int) string {
 // and of the commands that would be run now.
 func (o options) isMeasured(s section, commit string) bool {
 	there, err := result.Read(o.file(s.name))
-	if err != nil || !there.IsOf(string(o.size), commit, host.Machine()) {
+	if err != nil || !there.IsOf(string(o.size), commit, host.Machine()) || there.Versions[program] != o.otherProgram(s, commit) {
 		return false
 	}
 	var were, are []string
@@ -224,7 +236,7 @@ func (o options) isMeasured(s section, commit string) bool {
 // takeOver fills a part with what was measured of a step before the run was interrupted.
 func (o options) takeOver(i int, s step, part *result.Section) bool {
 	there, err := result.Read(o.unfinishedFile(part.Name, i))
-	if err != nil || !there.IsOf(part.Size, part.Commit, part.Machine) || len(there.Commands) != 1 || there.Commands[0].Line != o.line(s) {
+	if err != nil || !there.IsOf(part.Size, part.Commit, part.Machine) || there.Versions[program] != part.Versions[program] || len(there.Commands) != 1 || there.Commands[0].Line != o.line(s) {
 		return false
 	}
 	*part = *there
