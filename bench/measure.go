@@ -49,6 +49,11 @@ func (o options) measureAll(ctx context.Context, chosen []section) error {
 			fmt.Fprintf(o.progress, "%s: nothing to measure was given, the figures of last time stay\n", s.name)
 			continue
 		}
+		if lacking := o.wouldLose(s); lacking != "" {
+			p.skip(o.stepsOf(s)...)
+			fmt.Fprintf(o.progress, "%s: the figures of last time stay, as they are beside what is not there now: %s\n", s.name, lacking)
+			continue
+		}
 		if o.goOn && o.isMeasured(s, now) {
 			p.skip(o.stepsOf(s)...)
 			fmt.Fprintf(o.progress, "%s was measured before\n", s.name)
@@ -105,6 +110,21 @@ func isMissing(s step) bool {
 	}
 	_, err := exec.LookPath(s.needs)
 	return err != nil
+}
+
+// wouldLose is what is not there of a section that was measured before beside it: measured
+// without it, the page would have lost what it compares with. It is empty where nothing is lost.
+func (o options) wouldLose(s section) string {
+	there, err := result.Read(o.file(s.name))
+	if err != nil {
+		return ""
+	}
+	for _, one := range o.stepsOf(s) {
+		if isMissing(one) && !slices.Contains(there.Missing, one.missing) {
+			return one.missing
+		}
+	}
+	return ""
 }
 
 // again are the flags that go on with the sections that are left.

@@ -220,3 +220,42 @@ func TestPaceLearns(t *testing.T) {
 		t.Errorf("after another %v, %d done", got, p.done)
 	}
 }
+
+// Where a peer is not there now, the figures that were measured beside it stay; without
+// such, what there is is measured.
+func TestFiguresBesidePeersStay(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	o := tinyOptions(t, filepath.Join(dir, "out"))
+	counter := filepath.Join(dir, "counter")
+	s := section{name: "some", steps: func(plan) []step {
+		beside := stepOf(counter, "true")
+		beside.needs, beside.missing = "no-such-program", "it: install it"
+		return []step{beside, stepOf(counter, "true")}
+	}}
+	measure := func() *result.Section {
+		t.Helper()
+		if err := o.measureAll(t.Context(), []section{s}); err != nil {
+			t.Fatal(err)
+		}
+		there, err := result.Read(o.file(s.name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return there
+	}
+	first := measure()
+	if len(first.Figures) != 1 || len(first.Missing) != 1 || runsOf(t, counter) != 1 {
+		t.Fatalf("without earlier figures: %+v", first)
+	}
+	if measure(); runsOf(t, counter) != 2 {
+		t.Error("figures without the peer stay")
+	}
+	first.Missing = nil
+	if err := first.Write(o.file(s.name)); err != nil {
+		t.Fatal(err)
+	}
+	if again := measure(); runsOf(t, counter) != 2 || len(again.Missing) > 0 {
+		t.Errorf("figures beside the peer are lost: %+v", again)
+	}
+}
