@@ -41,8 +41,8 @@ const (
 	// drawers are those of one address.
 	drawers = 16
 	// maxOrigins bounds the memory of failures. When it is used up, those are forgotten that
-	// are longest ago: who has thousands of addresses gets more attempts by that, but keeps
-	// nobody else from logging in.
+	// are longest ago: who has thousands of addresses, as a network of 48 bits has in IPv6,
+	// gets more attempts by that, but keeps nobody else from logging in.
 	maxOrigins = 50_000
 )
 
