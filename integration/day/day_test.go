@@ -15,15 +15,22 @@ import (
 	"github.com/kproxy/kproxy/hospital"
 )
 
-// TestDay lives through a day of twenty seconds, on which every patient is changed once
-// in the mean.
+// TestDay lives through days with the program that users have.
 func TestDay(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	program := filepath.Join(dir, "kproxy")
+	program := filepath.Join(t.TempDir(), "kproxy")
 	if output, err := exec.Command("go", "build", "-o", program, "../../cmd/kproxy").CombinedOutput(); err != nil {
 		t.Fatalf("building kproxy: %v\n%s", err, output)
 	}
+	t.Run("whole", func(t *testing.T) { t.Parallel(); testWholeDay(t, program) })
+	t.Run("interrupted", func(t *testing.T) { t.Parallel(); testInterruptedDay(t, program) })
+}
+
+// testWholeDay lives through a day of twenty seconds, on which every patient is changed once
+// in the mean.
+func testWholeDay(t *testing.T, program string) {
+	t.Helper()
+	dir := t.TempDir()
 	o, err := parse([]string{
 		"-kproxy", program, "-patients", "20000", "-minutes", "0.333", "-dashboards", "10", "-refresh", "4s",
 		"-json", filepath.Join(dir, "day.json"), "-plot", filepath.Join(dir, "day.svg"),
@@ -37,24 +44,36 @@ func TestDay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text, err := os.ReadFile(o.JSON)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var r result
-	if err := json.Unmarshal(text, &r); err != nil {
-		t.Fatal(err)
+	r, svg := written(t, o)
+	if r.Interrupted {
+		t.Error("a whole day is taken for an interrupted one")
 	}
 	if r.Counts.Apart == 0 || r.Whole[sessions].Max < 1 || r.Whole[queries].N < 12 || len(r.Parts) < 15 {
 		t.Error("little was seen")
 	}
-	svg, err := os.ReadFile(o.Plot)
+	if strings.Contains(svg, "interrupted") {
+		t.Error("so it is in the picture")
+	}
+}
+
+// written are the files of a day.
+func written(t *testing.T, o options) (r result, svg string) {
+	t.Helper()
+	text, err := os.ReadFile(o.JSON)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := xml.Unmarshal(svg, new(struct{})); err != nil || !strings.Contains(string(svg), "hour of the day") {
+	if err := json.Unmarshal(text, &r); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := os.ReadFile(o.Plot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := xml.Unmarshal(picture, new(struct{})); err != nil || !strings.Contains(string(picture), "hour of the day") {
 		t.Errorf("the picture is none: %v", err)
 	}
+	return r, string(picture)
 }
 
 func TestFlagsAreChecked(t *testing.T) {
