@@ -211,7 +211,7 @@ integration/day. Violations and errors fail the run, and are counted below.`,
 		}
 		return []step{{
 			words: words, read: readDay, draws: "day.svg", tells: true,
-			about: of(p.size, 0, 130*time.Second, 80*time.Minute), room: of(p.size, host.Room{}, host.Room{Memory: 1e9, Disk: 2e9}, host.Room{Memory: 15.5e9, Disk: 21e9}),
+			about: of(p.size, 0, 130*time.Second, 80*time.Minute), room: of(p.size, host.Room{}, host.Room{Memory: 1e9, Disk: 2e9}, host.Room{Memory: 8.6e9, Disk: 21e9}),
 		}}
 	},
 	views: []view{

@@ -77,8 +77,8 @@ func largeTables(sync func(name, under string, rounds int, units map[string]name
 		life("immediate", "1000000").taking(time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),
 		life("immediate", "10000000").taking(7*time.Minute, host.Room{Memory: 6e9, Disk: 16e9}),
 		life("guarded", "100000").taking(time.Minute, host.Room{}),
-		life("guarded", "1000000").taking(2*time.Minute, host.Room{Memory: 3e9, Disk: 4e9}),
-		life("guarded", "10000000").taking(12*time.Minute, host.Room{Memory: 12e9, Disk: 20e9}),
+		life("guarded", "1000000").taking(2*time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),
+		life("guarded", "10000000").taking(12*time.Minute, host.Room{Memory: 7e9, Disk: 20e9}),
 		sync("Apply", "", 1, map[string]named{
 			"subscription/s": {"large-apply-rate", "subscription", "1/s"}, "kproxy/s": {"large-apply-rate", "kproxy", "1/s"},
 		}).taking(3*time.Minute, host.Room{Memory: 3e9, Disk: 6e9}),

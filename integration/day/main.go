@@ -7,8 +7,8 @@
 //
 //	go run ./integration/day [flags]
 //
-// It needs Linux and PostgreSQL's server, and of memory and disk 1.5 and 2 KB a patient; it
-// looks for them before it begins. It fails on what is wrong, never on what is slow. Each
+// It needs Linux and PostgreSQL's server, and room: ten million patients 8.6 GB of memory and
+// 21 GB of disk; it looks for that before it begins (room.go). It fails on what is wrong, never on what is slow. Each
 // minute, a line about the last part of the day goes to standard error; at the end, a table
 // of the whole day to standard output, whose first column names what was measured, with its
 // unit (diary.go). Files are written of a day on which something was wrong, too, and of one
@@ -120,13 +120,6 @@ func run(ctx context.Context, o options, out, progress io.Writer) error {
 	return errors.Join(append(r.wrong(), err)...)
 }
 
-// What a patient takes, in bytes: of memory while kproxy publishes, of disk with the log and
-// the files of sorts; and what takes room whatever the number of patients.
-const (
-	memoryOfPatient, diskOfPatient = 1500, 2000
-	memoryOfRest, diskOfRest       = 5e8, 1e9
-)
-
 // prepare finds out before the day what would else end it in its evening.
 func (o options) prepare() error {
 	if _, err := exec.LookPath(o.Program); err != nil {
@@ -144,9 +137,7 @@ func (o options) prepare() error {
 			return fmt.Errorf("%s cannot be written: %w", path, err)
 		}
 	}
-	patients := float64(o.Patients)
-	need := host.Room{Memory: memoryOfRest + memoryOfPatient*patients, Disk: diskOfRest + diskOfPatient*patients}
-	if lacking := need.Lacking(); len(lacking) > 0 && !o.Cramped {
+	if lacking := o.room().Lacking(); len(lacking) > 0 && !o.Cramped {
 		return fmt.Errorf("a day of %d patients takes %s; -cramped begins all the same", o.Patients, strings.Join(lacking, " and "))
 	}
 	return nil

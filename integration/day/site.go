@@ -98,11 +98,8 @@ func (s *site) close() {
 // a query runs on one core, so that there is another one for those who wait for less.
 func (s *site) settings() map[string]string {
 	settings := map[string]string{
-		"max_connections": fmt.Sprint(s.Dashboards + 100), "shared_buffers": "256MB",
+		"max_connections": fmt.Sprint(s.Dashboards + 100), "shared_buffers": fmt.Sprintf("%dMB", s.buffers()>>20),
 		"max_wal_size": "4GB", "checkpoint_timeout": "5min",
-	}
-	if s.Patients >= 500_000 {
-		settings["shared_buffers"] = "1GB"
 	}
 	if runtime.NumCPU() <= 4 {
 		settings["max_parallel_workers_per_gather"] = "0"
