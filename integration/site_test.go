@@ -17,6 +17,7 @@ import (
 
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/hospital"
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/pgserver"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
@@ -262,12 +263,11 @@ func execute(t *testing.T, conn *pgx.Conn, sql string, arguments ...any) {
 // freeAddress is one that nobody listens on at the moment.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 }
 
 const patients = 600

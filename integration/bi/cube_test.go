@@ -3,7 +3,6 @@ package bi
 import (
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -11,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -93,17 +93,13 @@ type cube string
 func startCube(t *testing.T) cube {
 	t.Helper()
 	folder := project(t, "cube")
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().(*net.TCPAddr)
-	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.Command("node", "server.js")
 	cmd.Dir = folder
-	cmd.Env = append(os.Environ(), "NODE_ENV=production", fmt.Sprintf("PORT=%d", address.Port),
+	cmd.Env = append(os.Environ(), "NODE_ENV=production", fmt.Sprintf("PORT=%d", port),
 		"CUBEJS_DB_TYPE=postgres", "CUBEJS_DB_HOST="+site.Analyst.Hostname(), "CUBEJS_DB_PORT="+site.Analyst.Port(),
 		"CUBEJS_DB_NAME=hospital", "CUBEJS_DB_USER=analyst", "CUBEJS_DB_PASS="+password(),
 		"CUBEJS_API_SECRET=of a test", "CUBEJS_CACHE_AND_QUEUE_DRIVER=memory", "CUBEJS_EXTERNAL_DEFAULT=false",
@@ -123,7 +119,7 @@ func startCube(t *testing.T) cube {
 	if _, err := told.Await(regexp.MustCompile(`Cube \S+ listens`)); err != nil {
 		t.Fatal(err)
 	}
-	return cube("http://" + address.String())
+	return cube("http://127.0.0.1:" + strconv.Itoa(port))
 }
 
 // load asks a question until its answer is there.

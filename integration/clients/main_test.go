@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -186,15 +187,11 @@ func configure(ctx context.Context, program string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("kproxy password: %w", err)
 	}
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
 		return "", err
 	}
-	address := listener.Addr().(*net.TCPAddr)
-	site.ways[through] = way{name: "through kproxy", port: address.Port}
-	if err := listener.Close(); err != nil {
-		return "", err
-	}
+	site.ways[through] = way{name: "through kproxy", port: port}
 	tables, err := os.ReadFile("testdata/tables.yaml")
 	if err != nil {
 		return "", err
@@ -207,7 +204,7 @@ users: [{name: %s, verifier: %s}]
 upstream:
   owner: {host: 127.0.0.1, port: %d, database: %s, user: %s, password_file: %s, sslmode: disable}
   reader: {user: %s, password_file: %s}
-%s`, address, user, strings.TrimSpace(string(made)), site.server.Port(), database, owner, secret, user, secret, tables)
+%s`, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), user, strings.TrimSpace(string(made)), site.server.Port(), database, owner, secret, user, secret, tables)
 	return path, errors.Join(os.WriteFile(secret, []byte(password+"\n"), 0o600), os.WriteFile(path, []byte(text), 0o600))
 }
 

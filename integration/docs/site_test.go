@@ -3,7 +3,6 @@ package docs
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,12 +84,11 @@ func needsTools(t *testing.T, server pgserver.Version) {
 
 func freePort(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return strconv.Itoa(listener.Addr().(*net.TCPAddr).Port)
+	return strconv.Itoa(port)
 }
 
 // publish configures kproxy as the example does, and has it serve.

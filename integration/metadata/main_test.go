@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -127,14 +128,11 @@ func configure(ctx context.Context, program string) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("kproxy password: %w", err)
 	}
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
 		return "", err
 	}
-	site.address = listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		return "", err
-	}
+	site.address = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	tables, err := os.ReadFile("testdata/tables.yaml")
 	if err != nil {
 		return "", err

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kproxy/kproxy/integration/rig"
 	"github.com/kproxy/kproxy/scram"
 )
 
@@ -142,10 +143,9 @@ func dropSlots(t *testing.T) {
 
 func freePort(t *testing.T) int {
 	t.Helper()
-	listener, err := net.Listen("tcp4", "127.0.0.1:0")
+	port, err := rig.FreePort()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().(*net.TCPAddr).Port
+	return port
 }
