@@ -242,9 +242,12 @@ func TestClaims(t *testing.T) {
 			continue
 		}
 		value, _, found := c.value(measured)
-		if !found {
+		switch {
+		case !found:
 			t.Errorf("%s: %q was not measured", c.page, c.quote)
-		} else if value < c.number*(1-c.within) || value > c.number*(1+c.within) {
+		case c.against != "" && mostOfOthers(measured[c.section]) > busy:
+			t.Logf("%s: %q is not compared: the machine was busy", c.page, c.quote)
+		case value < c.number*(1-c.within) || value > c.number*(1+c.within):
 			t.Errorf("%s claims %q; %v was measured", c.page, c.quote, value)
 		}
 	}

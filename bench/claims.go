@@ -2,12 +2,15 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/bench/result"
 )
 
-// claim is a figure that a page states, and what measures it.
+// claim is a figure that a page states, and what measures it. Not every figure of a page has
+// one: those of designs that are no more, and of other machines, have their date or commit
+// beside them.
 type claim struct {
 	page string // from the repository's root
 	// quote is a passage of the page that has the number.
@@ -19,29 +22,47 @@ type claim struct {
 	name, way string
 	where     map[string]string
 	against   string
-	// number is that of the quote in the figure's unit, and within the share by which what
-	// was measured last may differ from it. 0 leaves the comparison to readers: figures of
-	// other machines, and of designs that are no more.
+	// number is that of the quote in the figure's unit, or a mean of its two, and within the
+	// share by which what was measured last may differ from it, ratios if the machine was
+	// quiet. 0 leaves the comparison to readers: times and memory are the machine's.
 	number, within float64
 }
 
 // writeClaims appends the table of the claims.
 func writeClaims(page *strings.Builder, measured map[string]*result.Section) {
-	page.WriteString("## What the other pages claim\n\nWhere a page states a figure of speed, memory or loss, this is what measures it.\n\n| page | claim | measured by | here |\n| --- | --- | --- | ---: |\n")
+	page.WriteString("## What the other pages claim\n\nWhat measures figures of speed, memory and loss that pages state. Tests hold some to what was\n" +
+		"measured last, within the share that stands here; the others are for readers to compare.\n\n" +
+		"| page | claim | measured by | held to | measured last |\n| --- | --- | --- | ---: | ---: |\n")
 	for _, c := range claims {
-		by := c.command
-		if by == "" {
-			by = "section " + c.section
-		} else {
-			by = "`" + by + "`"
+		held, last := "", ""
+		if c.number != 0 {
+			held = fmt.Sprintf("%s ± %.0f %%", number(c.number), 100*c.within)
 		}
-		here := ""
 		if value, unit, found := c.value(measured); found {
-			here = strings.TrimSpace(number(value) + " " + unit)
+			last = strings.TrimSpace(number(value) + " " + unit)
 		}
-		fmt.Fprintf(page, "| %s | %s | %s | %s |\n", c.page, strings.Trim(strings.ReplaceAll(c.quote, "|", " "), " "), by, here)
+		fmt.Fprintf(page, "| %s | %s | %s | %s | %s |\n", c.page, strings.Trim(strings.ReplaceAll(c.quote, "|", " "), " "), c.by(), held, last)
 	}
 	page.WriteString("\n")
+}
+
+// by is what measures the claim: a command, or a figure of a section.
+func (c claim) by() string {
+	if c.command != "" {
+		return "`" + c.command + "`"
+	}
+	text := "section " + c.section
+	if c.name == "" {
+		return text
+	}
+	text += ": " + c.name
+	for _, parameter := range sortedKeys(c.where) {
+		text += ", " + parameter + " " + c.where[parameter]
+	}
+	if c.against != "" {
+		text += ", by that of " + c.against
+	}
+	return text
 }
 
 // value is what was measured of the claim; a ratio has no unit.
@@ -62,8 +83,8 @@ func (c claim) value(measured map[string]*result.Section) (value float64, unit s
 	return 0, "", false
 }
 
-// claims are those of all pages. What README.md claims is compared.
-var claims = []claim{
+// claims are those of all pages. README.md may claim nothing that is not compared.
+var claims = slices.Concat([]claim{
 	{page: "docs/drift.md", quote: "between 1.06 and 1.14", section: "maintained", name: "drift", way: "maintained", where: map[string]string{"method": "rounded-partition", "k": "5", "operations": "1000000"}, number: 1.10, within: 0.05},
 	{page: "docs/observe.md", quote: "12 to 42 µs", section: "proxy", name: "lookup-cpu", way: "kproxy", where: map[string]string{"protocol": "simple", "clients": "8"}},
 	{page: "docs/observe.md", quote: "| following a statement, simple protocol | 0.7 |", section: "proxy", name: "follow", way: "kproxy", where: map[string]string{"case": "simple observed"}},
@@ -85,4 +106,4 @@ var claims = []claim{
 	{page: "sync/DESIGN.md", quote: "peaks at 367 bytes of heap a row", command: "go test ./sync -run '^$' -bench OneTransaction -benchtime 1x -timeout 30m"},
 	{page: "sync/DESIGN.md", quote: "| scan, grouped by quasi-identifiers |", command: "go test ./sync -run '^$' -bench Layout"},
 	{page: "docs/scale.md", quote: "| memory of kproxy, held a record |", section: "sync", name: "scale", way: "kproxy", where: map[string]string{"what": "held-B/row"}},
-}
+}, ofSpeed)

@@ -109,14 +109,18 @@ const busy = 0.15
 
 // writeBusy warns of figures that were measured on a machine that others used.
 func writeBusy(page *strings.Builder, s *result.Section) {
-	most := 0.0
-	for _, c := range s.Commands {
-		most = max(most, c.Others)
-	}
-	if most > busy {
+	if most := mostOfOthers(s); most > busy {
 		fmt.Fprintf(page, "**Busy:** other processes took up to %.0f %% of the machine. Times, rates and their ratios of this\n"+
 			"section say nothing; memory, bytes, losses and counts hold, and processor times within a factor.\n\n", 100*most)
 	}
+}
+
+// mostOfOthers is the greatest share of the machine that others took while a command ran.
+func mostOfOthers(s *result.Section) (most float64) {
+	for _, c := range s.Commands {
+		most = max(most, c.Others)
+	}
+	return most
 }
 
 // writeMachine tells what the section was measured on and with.
