@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	gosync "sync"
 	"sync/atomic"
 	"time"
@@ -78,16 +79,22 @@ func (r *renewer) step(ctx context.Context) error {
 
 // beginNext begins the oldest request, or what a threshold asks for.
 func (r *renewer) beginNext(ctx context.Context) {
-	for len(r.requests) > 0 && r.running == nil {
-		asked := r.requests[0]
-		r.requests = r.requests[1:]
-		t, problem := r.renewable(asked.table)
-		if problem != nil {
-			r.outcomes = append(r.outcomes, outcome{request: asked.id, problem: problem.Error()})
+	waiting := make([]request, 0, len(r.requests))
+	for _, asked := range r.requests {
+		if r.running != nil {
+			waiting = append(waiting, asked)
 			continue
 		}
-		r.begin(ctx, t, asked.id, func(*part) bool { return true })
+		switch t, problem := r.renewable(asked.table); {
+		case problem != nil:
+			r.outcomes = append(r.outcomes, outcome{request: asked.id, problem: problem.Error()})
+		case t == nil:
+			waiting = append(waiting, asked)
+		default:
+			r.begin(ctx, t, asked.id, func(*part) bool { return true })
+		}
 	}
+	r.requests = waiting
 	for _, t := range r.tables {
 		if _, immediate := t.stage.(*immediate); immediate && r.running == nil {
 			r.begin(ctx, t, 0, func(p *part) bool { return p.threshold.Due(p.partition) })
@@ -95,7 +102,8 @@ func (r *renewer) beginNext(ctx context.Context) {
 	}
 }
 
-// renewable finds a table that can be made anew.
+// renewable finds a table that can be made anew; nil for one that is being prepared, for
+// which the request has to wait.
 func (r *renewer) renewable(name catalog.Name) (*table, error) {
 	for _, t := range r.tables {
 		if t.name() != name {
@@ -105,6 +113,12 @@ func (r *renewer) renewable(name catalog.Name) (*table, error) {
 			return nil, errGuarded(name)
 		}
 		return t, nil
+	}
+	if slices.ContainsFunc(r.configured(), func(p catalog.Publication) bool { return p.Policy.Table == name }) {
+		if status := r.Status().Tables[name]; status.State == Halted && !status.Preparing {
+			return nil, fmt.Errorf("%s is halted: %s", name, status.Problem)
+		}
+		return nil, nil
 	}
 	return nil, fmt.Errorf("%s is not a protected table", name)
 }

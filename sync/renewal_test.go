@@ -166,7 +166,7 @@ func TestReanonymizeThroughEverything(t *testing.T) {
 			t.Fatal(err)
 		}
 		if failed > 0 {
-			t.Fatalf("%d requests failed", failed)
+			t.Fatalf("%d requests failed: %v", failed, scanned[string](b, "SELECT string_agg(DISTINCT problem, '; ') FROM kproxy_store.renewal"))
 		}
 		if open == 0 {
 			break
@@ -244,6 +244,48 @@ func TestRequestsThatCannotBeFulfilled(t *testing.T) {
 	if stopped := (*StopError)(nil); !errors.As(err, &stopped) || !strings.Contains(stopped.Fix, "kproxy serve") {
 		t.Errorf("where nobody applies: %v", err)
 	}
+}
+
+// TestRequestsWaitForWhatIsPrepared asks for a table whose first release is being made, while
+// others are applied, and for one that is halted.
+func TestRequestsWaitForWhatIsPrepared(t *testing.T) {
+	t.Parallel()
+	b, all := withThird(t)
+	l := b.start()
+	l.inStep()
+	h := b.holdAt(FailRecordsFilled)
+	l.stop()
+	b.ownerGone()
+	l = b.start()
+	l.inStep()
+	b.config.Tables = all
+	l.Reload(all)
+	b.awaitHeld(h)
+	const ask = "INSERT INTO kproxy_store.renewal (table_schema, table_name) VALUES ('public', $1) RETURNING id"
+	early := scanned[int](b, ask, "third")
+	// What is asked for later is done: the first request was looked at as well.
+	later := scanned[int](b, ask, "ward")
+	const ended, answer = "SELECT ended_at IS NOT NULL FROM kproxy_store.renewal WHERE id = $1", "SELECT coalesce(problem, '') FROM kproxy_store.renewal WHERE id = $1"
+	l.eventually("the later request is answered", func() bool { return scanned[bool](b, ended, later) })
+	if scanned[bool](b, ended, early) {
+		t.Errorf("a table that is being prepared is refused: %s", scanned[string](b, answer, early))
+	}
+	h.free()
+	l.eventually("the early request is answered", func() bool { return scanned[bool](b, ended, early) })
+	for _, id := range []int{early, later} {
+		if problem := scanned[string](b, answer, id); problem != "" {
+			t.Errorf("request %d: %s", id, problem)
+		}
+	}
+	b.script("ALTER TABLE third RENAME TO gone")
+	third := all[2].Policy.Table
+	l.eventually("the table is halted", func() bool { return l.Status().Tables[third].State == Halted && !l.Status().Tables[third].Preparing })
+	late := scanned[int](b, ask, "third")
+	l.eventually("the late request is answered", func() bool { return scanned[bool](b, ended, late) })
+	if problem := scanned[string](b, answer, late); !strings.Contains(problem, "is halted") {
+		t.Errorf("a halted table: %q", problem)
+	}
+	l.stop()
 }
 
 // awaited is a log of which a message is waited for.
