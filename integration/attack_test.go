@@ -138,7 +138,7 @@ func (s *site) withTemporaryTables(t *testing.T) *site {
 
 // ofOlder is what servers before goldenMajor, whose refusals the corpus has, say themselves of an attack, in place of a refusal or
 // an answer: that there is no such function or catalog, or an error of another class.
-var ofOlder = regexp.MustCompile(`^(fails|is refused otherwise|an internal error): \["(42883 function regexp_|42P01 relation \\"pg_catalog\.pg_|` +
+var ofOlder = regexp.MustCompile(`^(fails|is refused otherwise|an internal error): \["(42883 function .* does not exist|42703 column .* does not exist|42P01 relation \\"pg_catalog\.pg_|` +
 	`54000 requested character too large|XX000 invalid memory alloc request size)`)
 
 // attackThroughKproxy: in every manner, each attack comes to what it must come to,

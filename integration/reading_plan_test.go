@@ -12,6 +12,7 @@ type planGolden struct {
 	path     string
 	want     map[string]string
 	got      []string // sections in the order of the corpus
+	major    int      // the version of the server
 	compares bool
 }
 
@@ -19,7 +20,7 @@ const planSection = "== "
 
 func readPlans(t *testing.T, major int) *planGolden {
 	t.Helper()
-	g := &planGolden{path: "testdata/reading/plans15.golden", want: make(map[string]string), compares: major == goldenMajor}
+	g := &planGolden{path: "testdata/reading/plans15.golden", want: make(map[string]string), major: major, compares: major == goldenMajor}
 	text, err := os.ReadFile(g.path)
 	if err != nil && !*update {
 		t.Fatal(err)

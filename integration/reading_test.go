@@ -260,6 +260,9 @@ func TestReading(t *testing.T) {
 	}
 }
 
+// ofNewer is what a server says of a statement whose syntax, function or type came later.
+var ofNewer = regexp.MustCompile(`\(SQLSTATE 42(601|703|704|804|883)\)`)
+
 func compareReading(t *testing.T, r reading, ask asker, through, own *pgx.Conn, plans *planGolden) {
 	t.Helper()
 	for _, sql := range r.statements {
@@ -279,6 +282,10 @@ func compareReading(t *testing.T, r reading, ask asker, through, own *pgx.Conn, 
 			continue
 		}
 		want := ask(t, own, r, straight(by))
+		if !r.is("fails") && plans.major < goldenMajor && len(want) > 0 && ofNewer.MatchString(want[len(want)-1].failure) {
+			t.Logf("%s: PostgreSQL %d does not have it: %s", r.where, plans.major, want[len(want)-1].failure)
+			continue
+		}
 		if len(want) > 0 && (want[len(want)-1].failure != "") != r.is("fails") {
 			t.Errorf("%s:\n%s\nis no good statement: %s", r.where, sql, want[len(want)-1].failure)
 		}

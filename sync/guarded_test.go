@@ -169,7 +169,7 @@ func TestGuardedWaits(t *testing.T) {
 	await := func(what string, done func() bool) {
 		t.Helper()
 		for start := time.Now(); !done(); time.Sleep(5 * time.Millisecond) {
-			if time.Since(start) > time.Minute {
+			if time.Since(start) > patience {
 				t.Fatalf("%s: %+v", what, s.Status().Tables)
 			}
 		}

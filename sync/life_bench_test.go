@@ -20,7 +20,7 @@ import (
 // kproxy lives with, and looks at what it tells, and whether it is in step afterwards.
 
 // patience is how long a test waits for what must come.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // ownServer is a server of the test's own, with settings.
 func ownServer(t *testing.T, options pgserver.Options) *pgserver.Server {

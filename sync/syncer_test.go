@@ -187,8 +187,8 @@ func (b *bench) run() (s *Syncer, stop func() error) {
 	case <-s.Published():
 	case err := <-done:
 		b.t.Fatalf("the syncer ended: %v", err)
-	case <-time.After(time.Minute):
-		b.t.Fatal("nothing was published in a minute")
+	case <-time.After(patience):
+		b.t.Fatal("nothing was published in time")
 	}
 	await(b.t, "every table is ready", func() bool {
 		for _, table := range s.Status().Tables {
@@ -218,8 +218,8 @@ func (b *bench) caughtUp(s *Syncer) {
 		if s.Status().State == Stopped {
 			b.t.Fatalf("the syncer stopped: %s", s.Status().Reason)
 		}
-		if time.Since(start) > time.Minute {
-			b.t.Fatalf("the release is at %s after a minute, the source at %s: %+v", s.Status().Position, target, s.Status())
+		if time.Since(start) > patience {
+			b.t.Fatalf("the release is at %s for long, the source at %s: %+v", s.Status().Position, target, s.Status())
 		}
 	}
 }

@@ -211,8 +211,8 @@ func (b *bench) healsOrHalts(s *Syncer, tables ...string) (halted string) {
 			b.settled(s, tables...)
 			return ""
 		}
-		if time.Since(start) > time.Minute {
-			b.t.Fatalf("not healed after a minute: %s", different)
+		if time.Since(start) > patience {
+			b.t.Fatalf("not healed for long: %s", different)
 		}
 	}
 }
