@@ -120,8 +120,14 @@ func testLikePostgreSQL(t *testing.T, s *site) {
 			again("s"), synced, again("s"), synced, simple("ROLLBACK"), []oldproto.FrontendMessage{&oldproto.Describe{ObjectType: 'S', Name: "s"}}, again("s"), synced),
 		"EXECUTE of what the protocol prepared": together(
 			[]oldproto.FrontendMessage{&oldproto.Parse{Name: "s", Query: place}}, synced, simple("EXECUTE s"), byName("e", "EXECUTE s"), synced),
-		"cursors":                   together(simple("BEGIN"), simple(west), simple("DECLARE c CURSOR FOR "+place), simple(east), simple("FETCH ALL FROM c"), simple(place), simple("COMMIT")),
-		"a path that leads nowhere": together(simple("SET search_path TO nowhere"), simple(place), simple("SET search_path TO ''"), simple(place), simple("SHOW search_path")),
+		"a Sync behind a simple query": together(
+			byName("", west), simple(place), synced, simple("SELECT 1/0"), simple(place),
+			byName("", west), simple(place), synced, simple(place), simple("SELECT 1/0"), simple(place),
+			byName("", east), simple(place), synced, synced, byName("", place), synced, simple("SELECT 1/0"), simple(place),
+			byName("", west), simple(place), byName("", place), synced, simple("SELECT 1/0"), simple(place)),
+		"an error behind a simple query": together(byName("", west), simple(place), simple("SELECT 1/0"), synced, simple(place)),
+		"cursors":                        together(simple("BEGIN"), simple(west), simple("DECLARE c CURSOR FOR "+place), simple(east), simple("FETCH ALL FROM c"), simple(place), simple("COMMIT")),
+		"a path that leads nowhere":      together(simple("SET search_path TO nowhere"), simple(place), simple("SET search_path TO ''"), simple(place), simple("SHOW search_path")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			want := askedByQuery(conversation(t, dialed(t, s.admin), messages))

@@ -26,6 +26,7 @@ type step struct {
 	refusal *refusal // of the query, or of the last message of the run; nil = none
 	touched bool     // of the end of a segment: the segment may change the holdings
 	mixed   bool     // of a query: the segment begins with messages of the extended protocol
+	bare    bool     // of a Sync: nothing of the extended protocol came since the last query or Sync
 }
 
 // pipeline models what the server has yet to answer: one side pushes before it
@@ -53,7 +54,9 @@ type pipeline struct {
 
 	// carried says that the segments from the last mixed one on are one implicit
 	// transaction: from PostgreSQL 18 on, a simple query commits nothing of what came
-	// before it in its segment. An error takes all of it back, up to Sync.
+	// before it in its segment. An error takes all of it back, up to a Sync that has more
+	// to end than that query: behind it alone the server says that it is idle, and goes on
+	// with the transaction.
 	carried bool
 
 	// Of the open segment: see foresee. The guess is stale when its state began with
@@ -85,13 +88,13 @@ func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 		}
 		p.skipping = false
 	}
-	mixed := kind == stepQuery && p.open
+	mixed, bare := kind == stepQuery && p.open, kind == stepSync && !p.open
 	p.open = kind == stepExtended
 	p.sent++
 	if n != nil {
 		p.remember(n)
 	}
-	next := step{kind: kind, waiting: 1, refusal: r, mixed: mixed}
+	next := step{kind: kind, waiting: 1, refusal: r, mixed: mixed, bare: bare}
 	if kind == stepExtended {
 		if last := p.steps.len() - 1; last >= 0 && p.steps.at(last).kind == stepExtended {
 			p.steps.at(last).waiting++
@@ -209,6 +212,9 @@ func (p *pipeline) ready(status byte) (State, error) {
 	head := p.head()
 	if head == nil || head.kind == stepExtended {
 		return nil, errOutOfStep
+	}
+	if status == 'I' && p.carried && head.bare {
+		status = 'T'
 	}
 	p.carried = status == 'T' && (p.carried || head.mixed)
 	p.drop()
