@@ -17,6 +17,7 @@ const (
 	stepExtended stepKind = iota
 	stepSync
 	stepQuery // a simple query, which ends in ReadyForQuery by itself
+	stepClose // of a run, pushed as such: the one of its messages that begins no transaction
 )
 
 // step is a part of the pipeline that has been sent and not been answered.
@@ -25,8 +26,8 @@ type step struct {
 	waiting int      // answers outstanding, for stepExtended
 	refusal *refusal // of the query, or of the last message of the run; nil = none
 	touched bool     // of the end of a segment: the segment may change the holdings
-	mixed   bool     // of a query: the segment begins with messages of the extended protocol
-	bare    bool     // of a Sync: nothing of the extended protocol came since the last query or Sync
+	mixed   bool     // of a query: a transaction has begun before it in its segment
+	bare    bool     // of a Sync: nothing that begins a transaction came since the last query or Sync
 }
 
 // pipeline models what the server has yet to answer: one side pushes before it
@@ -40,6 +41,7 @@ type pipeline struct {
 	steps    queue[step]
 	skipping bool
 	open     bool // the open segment has something in it
+	begun    bool // and something that begins a transaction
 
 	sent, at uint64      // the number of the last message, and of the one to be answered next
 	notes    queue[note] // of messages from at to sent
@@ -55,8 +57,8 @@ type pipeline struct {
 	// carried says that the segments from the last mixed one on are one implicit
 	// transaction: from PostgreSQL 18 on, a simple query commits nothing of what came
 	// before it in its segment. An error takes all of it back, up to a Sync that has more
-	// to end than that query: behind it alone the server says that it is idle, and goes on
-	// with the transaction.
+	// to end than that query: behind it alone the server says that it is idle, and is not.
+	// It fails with what comes next.
 	carried bool
 
 	// Of the open segment: see foresee. The guess is stale when its state began with
@@ -88,7 +90,11 @@ func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 		}
 		p.skipping = false
 	}
-	mixed, bare := kind == stepQuery && p.open, kind == stepSync && !p.open
+	mixed, bare := kind == stepQuery && p.begun, kind == stepSync && !p.begun
+	p.begun = kind == stepExtended || kind == stepClose && p.begun
+	if kind == stepClose {
+		kind = stepExtended
+	}
 	p.open = kind == stepExtended
 	p.sent++
 	if n != nil {
@@ -213,7 +219,7 @@ func (p *pipeline) ready(status byte) (State, error) {
 	if head == nil || head.kind == stepExtended {
 		return nil, errOutOfStep
 	}
-	if status == 'I' && p.carried && head.bare {
+	if status == 'I' && p.carried && head.bare && !p.failed {
 		status = 'T'
 	}
 	p.carried = status == 'T' && (p.carried || head.mixed)

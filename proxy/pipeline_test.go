@@ -130,3 +130,71 @@ func TestPipelineIsBounded(t *testing.T) {
 		s.expect("Q(SELECT 2)")
 	})
 }
+
+// TestBareSyncCommitsNothing answers as PostgreSQL 18 does to a Sync right behind the simple
+// query of a mixed segment: it is idle, and takes everything back with the next error.
+func TestBareSyncCommitsNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		between []stepKind
+		commits bool
+	}{
+		"nothing": {},
+		"Close":   {between: []stepKind{stepClose, stepClose}},
+		"Parse":   {between: []stepKind{stepExtended, stepClose}, commits: true},
+		"Sync":    {between: []stepKind{stepSync}},
+	} {
+		p := newPipeline(fakeState{})
+		ready := func(status byte) {
+			t.Helper()
+			if _, err := p.ready(status); err != nil {
+				t.Fatal(err)
+			}
+		}
+		set := noteOfText(noteParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
+		p.push(stepExtended, nil, &set)
+		p.push(stepQuery, nil, nil)
+		p.answered('1')
+		ready('T')
+		for _, kind := range c.between {
+			p.push(kind, nil, nil)
+			if kind == stepSync {
+				ready('I')
+			} else {
+				p.answered('1')
+			}
+		}
+		p.push(stepSync, nil, nil)
+		ready('I')
+		p.push(stepQuery, nil, nil)
+		if _, known := p.ahead(); known != c.commits {
+			t.Errorf("%s between the query and Sync: the state ahead is known: %v", name, known)
+		}
+	}
+}
+
+// TestErrorTakesBackWhatIsCarried has an error come while what is to be skipped is sent, up
+// to a Sync with nothing of that in sight.
+func TestErrorTakesBackWhatIsCarried(t *testing.T) {
+	t.Parallel()
+	p := newPipeline(fakeState{})
+	set := noteOfText(noteParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
+	p.push(stepExtended, nil, &set)
+	p.push(stepQuery, nil, nil)
+	p.answered('1')
+	if _, err := p.ready('T'); err != nil {
+		t.Fatal(err)
+	}
+	p.push(stepExtended, nil, nil)
+	p.push(stepQuery, nil, nil)
+	p.fail("an error")
+	p.push(stepExtended, nil, nil) // which the server skips
+	p.push(stepSync, nil, nil)
+	if _, err := p.ready('I'); err != nil {
+		t.Fatal(err)
+	}
+	p.push(stepQuery, nil, nil)
+	if _, known := p.ahead(); !known {
+		t.Error("the transaction goes on after an error")
+	}
+}

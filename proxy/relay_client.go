@@ -144,7 +144,11 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 			n = nil
 		}
 	}
-	r.push(stepExtended, nil, n)
+	kind := stepExtended
+	if f.kind == 'C' {
+		kind = stepClose
+	}
+	r.push(kind, nil, n)
 	if err := r.diary.names(r.pipeline, f.kind, begin); err != nil {
 		return drop, err
 	}

@@ -67,8 +67,15 @@ func (r *Rewriter) NewSession(parameters map[string]string) (*Session, error) {
 	return s.keyed(), nil
 }
 
-// SearchPath is the client's own search_path, as SHOW gives it.
-func (s *Session) SearchPath() string { return s.orUntouched().path.now.text }
+// SearchPath is the client's own search_path, as SHOW gives it. A transaction that has
+// failed has taken back at once what it, or its innermost savepoint, had set.
+func (s *Session) SearchPath() string {
+	now := s.orUntouched()
+	if now.failed {
+		return now.path.end(len(now.levels), false).now.text
+	}
+	return now.path.now.text
+}
 
 func (s *Session) orUntouched() *Session {
 	if s == nil {

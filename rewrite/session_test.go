@@ -81,6 +81,33 @@ func TestSessionsAreBounded(t *testing.T) {
 
 // TestSessionsShareTheirKeys wants sessions in which all means the same to share what
 // was rewritten for one of them, and no others.
+// TestFailedTransactionsHaveTheirPathBack fails at each level of a transaction: the server
+// takes the path back at once, before it is told to roll back.
+func TestFailedTransactionsHaveTheirPathBack(t *testing.T) {
+	t.Parallel()
+	c := conversation{r: clinicRewriter()}
+	for _, step := range []struct{ sql, path string }{
+		{"SET search_path = a", "a"},
+		{"BEGIN; SET search_path = b", "b"},
+		{"SAVEPOINT s", "b"},
+		{"SET search_path = c", "c"},
+		{"", "b"},
+		{"ROLLBACK TO s", "b"},
+		{"RELEASE s", "b"},
+		{"", "a"},
+		{"COMMIT", "a"},
+	} {
+		if step.sql == "" {
+			c.synced(true)
+		} else if _, err := c.send(step.sql); err != nil {
+			t.Fatalf("%s: %v", step.sql, err)
+		}
+		if path := c.s.SearchPath(); path != step.path {
+			t.Errorf("after %q: the path is %s, want %s", step.sql, path, step.path)
+		}
+	}
+}
+
 func TestSessionsShareTheirKeys(t *testing.T) {
 	t.Parallel()
 	r, snapshot := clinicRewriter(), clinic()
