@@ -160,8 +160,19 @@ type state struct {
 	failed bool
 }
 
-// SearchPath is the schema that unqualified names are looked up in.
-func (s state) SearchPath() string { return fmt.Sprintf("s%d", s.now.path+1) }
+// SearchPath is the schema that unqualified names are looked up in, as a client is told. What
+// a failed transaction has set is taken back at once.
+func (s state) SearchPath() string {
+	set := s.now
+	switch {
+	case !s.failed:
+	case len(s.points) > 0:
+		set = s.points[len(s.points)-1].before
+	default:
+		set = s.before
+	}
+	return fmt.Sprintf("s%d", set.path+1)
+}
 
 // After is the state once a statement that moves, or sets the path, has run.
 func (s state) After(effect any) proxy.State {

@@ -27,15 +27,25 @@ type generator struct {
 	id      *int // of the statement before
 	refuses bool // a Gate refuses what is Refused
 	quick   bool // no transactions, and nothing that takes back: see race
-	still   bool // nothing that the server reports is changed: see reportsAtOnce
+	still   bool // the style stays
+	pure    bool // no simple query comes before the Sync of a segment
 }
 
-// reportsAtOnce tells of a server before PostgreSQL 14, which reports a setting whenever it
-// changes and not once before ReadyForQuery, as the model does.
-func reportsAtOnce(parameters map[string]string) bool {
+// suit keeps the generator, and tells the model, to what both know of a server with these
+// parameters. It returns what is left out, for the log.
+func (g *generator) suit(parameters map[string]string) (leftOut string) {
+	g.model.ReportsPath = parameters["search_path"] != "" // a PassingGate knows of none
 	major, _, _ := strings.Cut(parameters["server_version"], ".")
-	n, err := strconv.Atoi(major)
-	return err == nil && n < 14
+	switch n, err := strconv.Atoi(major); {
+	case err != nil:
+	case n < 14:
+		g.still = true
+		return "no setting is changed that the server reports: before PostgreSQL 14 it does so at once, the model before ReadyForQuery"
+	case n >= 18:
+		g.still, g.pure = true, true
+		return "no simple query comes before the Sync of a segment, behind which PostgreSQL commits otherwise from 18 on, and only the path is changed of what it reports"
+	}
+	return ""
 }
 
 var (
@@ -252,11 +262,11 @@ func (g *generator) segment(send func(message)) {
 		if g.rng.IntN(40) == 0 {
 			send(message{kind: pick(g.rng, []byte("dc"))})
 		}
-		if g.rng.IntN(60) == 0 {
+		if g.rng.IntN(60) == 0 && !g.pure {
 			send(g.query())
 		}
 	}
-	if !g.quick && g.rng.IntN(8) == 0 {
+	if !g.quick && g.rng.IntN(8) == 0 && !g.pure {
 		send(message{kind: 'H'})
 		return
 	}

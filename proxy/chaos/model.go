@@ -3,6 +3,7 @@ package chaos
 import (
 	"bytes"
 	"maps"
+	"strconv"
 )
 
 // SQLSTATEs of the model's errors; PostgreSQL documentation, "Error Codes".
@@ -34,6 +35,10 @@ type Refusal struct {
 }
 
 // Model is one session of PostgreSQL 15. The zero value is one that has logged in.
+//
+// Sessions of PostgreSQL 18 differ in two ways. It reports the search path, see
+// ReportsPath, and a simple query commits nothing of what came before it in its segment,
+// which the model does not know.
 type Model struct {
 	// Refuse tells which texts are refused; nil = none. Copies share it.
 	Refuse func(text string) *Refusal
@@ -45,8 +50,13 @@ type Model struct {
 	// is parsed, as of a text that a Gate has rewritten. PostgreSQL looks it up at Bind.
 	Rewriting bool
 
+	// ReportsPath says that the client is told of the search path, as it is from
+	// PostgreSQL 18 on. Where one ReadyForQuery reports a style as well, the model does not
+	// know which comes first.
+	ReportsPath bool
+
 	ledger
-	reported      int // the style that the client knows
+	reported      values // what the client knows
 	block, failed bool
 	busy          bool // something has run in the implicit transaction
 	skipping      bool
@@ -206,10 +216,13 @@ func (m *Model) ready(out []byte) []byte {
 	if !m.block {
 		m.end(true)
 	}
-	if m.reported != m.now.style {
-		m.reported = m.now.style
-		out = appendSetting(out, "IntervalStyle", Styles[m.reported])
+	if m.reported.style != m.now.style {
+		out = appendSetting(out, "IntervalStyle", Styles[m.now.style])
 	}
+	if m.ReportsPath && m.reported.path != m.now.path {
+		out = appendSetting(out, "search_path", "s"+strconv.Itoa(m.now.path+1))
+	}
+	m.reported = m.now
 	return AppendMessage(out, 'Z', []byte{m.Status()})
 }
 

@@ -122,7 +122,8 @@ func (s *session) round() error {
 
 // draw draws messages and what they must be answered.
 func (s *session) draw(quick bool) []sent {
-	g := &generator{rng: s.rng, model: s.model, id: s.id, refuses: s.refuses, quick: quick, still: reportsAtOnce(s.client.Parameters)}
+	g := &generator{rng: s.rng, model: s.model, id: s.id, refuses: s.refuses, quick: quick}
+	g.suit(s.client.Parameters)
 	var batch []sent
 	for range 1 + s.rng.IntN(4) {
 		g.segment(func(m message) {
