@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
@@ -20,16 +23,55 @@ import (
 const limits = `SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '5min'; ` +
 	`SET LOCAL client_encoding = 'UTF8'; SET LOCAL standard_conforming_strings = on`
 
+// attempts is how often Apply tries where it meets others that prepare databases of the
+// same server, which share its roles, or that change the same tables.
+const attempts = 5
+
 // Apply runs [Script] and sets the passwords given, all in one transaction of
 // its own on the administrator's connection. The server sees SCRAM-SHA-256
 // verifiers, never a password. What is listed and cannot be granted is told by warnings,
-// which reach the connection's OnNotice.
-func Apply(ctx context.Context, conn *pgx.Conn, in Input) (err error) {
+// which reach the connection's OnNotice. What others were in the way of is tried again.
+func Apply(ctx context.Context, conn *pgx.Conn, in Input) error {
 	in = in.withDefaults()
 	script, err := Script(in)
 	if err != nil {
 		return err
 	}
+	for attempt := 1; ; attempt++ {
+		err := applyOnce(ctx, conn, in, script)
+		if err == nil || attempt == attempts || !collided(err) {
+			return err
+		}
+		// Others that collided wait for another while.
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(time.Duration(attempt) * (50*time.Millisecond + rand.N(100*time.Millisecond))):
+		}
+	}
+}
+
+// collided tells of what fails because somebody else did something at the same time
+// (PostgreSQL documentation, "Error Codes").
+func collided(err error) bool {
+	refused := (*pgconn.PgError)(nil)
+	if !errors.As(err, &refused) {
+		return false
+	}
+	switch refused.Code {
+	case "40P01", // deadlock_detected
+		"40001",          // serialization_failure
+		"23505", "42710": // unique_violation, duplicate_object: both made what neither found
+		return true
+	case "XX000": // internal_error, which is never translated
+		return strings.HasPrefix(refused.Message, "tuple concurrently ")
+	default:
+		return false
+	}
+}
+
+// applyOnce runs the script in one transaction.
+func applyOnce(ctx context.Context, conn *pgx.Conn, in Input, script string) (err error) {
 	tx, err := conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("preparing the database: %w", err)
