@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kproxy/kproxy/crash"
 	"github.com/kproxy/kproxy/scram"
 )
 
@@ -103,7 +104,7 @@ func (a *Access) user(name string) (User, bool) {
 func (c *Console) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer func() {
 		if failure := recover(); failure != nil {
-			crashed(c.options.Logger, failure, "path", r.Pattern)
+			c.options.Logger.Error("the console failed", append(crash.Of(failure).Log(), "path", r.Pattern)...)
 			http.Error(w, "The console failed to answer; the log says where.", http.StatusInternalServerError)
 		}
 	}()

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/kproxy/kproxy/crash"
 )
 
 // Bounds of a trial, which runs beside everything that the process serves.
@@ -87,7 +89,7 @@ func (t *trials) run(ctx context.Context, j *job) {
 	defer j.cancel()
 	defer func() {
 		if failure := recover(); failure != nil {
-			crashed(t.log, failure, "trial", j.Parameters.Table)
+			t.log.Error("the console failed", append(crash.Of(failure).Log(), "trial", j.Parameters.Table)...)
 			t.end(j, Trial{}, InputError(trialFailed))
 		}
 	}()

@@ -93,7 +93,7 @@ func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 		forget()
 		var crash *panicError
 		if errors.As(reason, &crash) {
-			log.Error("session crashed", "error", reason, "stack", string(crash.stack))
+			log.Error("session crashed", "error", reason, "stack", crash.Stack)
 		}
 		log.Info("session ended", "reason", reason, "seconds", int(time.Since(began).Seconds()))
 		ended(reason)

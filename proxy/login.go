@@ -141,7 +141,7 @@ func shownName(name string) string {
 func (a *attempt) end(ctx context.Context, err error) {
 	var crash *panicError
 	if errors.As(err, &crash) {
-		a.log.Error("session crashed", "error", err, "stack", string(crash.stack))
+		a.log.Error("session crashed", "error", err, "stack", crash.Stack)
 	}
 	if a.over {
 		return

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/crash"
 )
 
 // renewer re-anonymizes immediate tables while the stream is applied, one at a time:
@@ -155,7 +156,7 @@ func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*
 func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logger.Error("an internal error ended a re-anonymization", "table", n.table.name(), "kind", fmt.Sprintf("%T", cause), "stack", callers())
+			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.table.name())...)
 			n.err = errors.New("an internal error; the log says where it was")
 		}
 	}()
