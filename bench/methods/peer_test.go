@@ -113,12 +113,7 @@ func TestAnswersThatCannotBeRead(t *testing.T) {
 // The adapter of bench/peers, with modules in the place of the project's.
 func TestAdapterForMondrian(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("python3"); err != nil {
-		if os.Getenv("CI") != "" {
-			t.Fatal("not installed: python3")
-		}
-		t.Skip("install python3")
-	}
+	installed(t, "python3")
 	const adapter = "python3 ../peers/mondrian.py "
 	of, version := medians(t, measured(t, peerArguments(adapter+"testdata/orderly strict")...))
 	for name, want := range map[string]float64{"classes": 100, "withheld": 0, "largest-class": 8} {
@@ -140,6 +135,58 @@ func TestAdapterForMondrian(t *testing.T) {
 		err := run(t.Context(), peerArguments(adapter+arguments), &bytes.Buffer{})
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", arguments, err, want)
+		}
+	}
+}
+
+// The adapter of bench/peers, with classes in the place of ARX's.
+func TestAdapterForARX(t *testing.T) {
+	t.Parallel()
+	installed(t, "java", "javac", "jar")
+	dir := t.TempDir()
+	library := filepath.Join(dir, "libarx.jar")
+	sources, err := filepath.Glob("testdata/arx/org/deidentifier/arx/*.java")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{
+		append([]string{"javac", "-sourcepath", "testdata/arx", "-d", dir}, sources...),
+		{"jar", "--create", "--file", library, "-C", dir, "org"},
+	} {
+		if output, err := exec.CommandContext(t.Context(), words[0], words[1:]...).CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v: %s", words[0], err, output)
+		}
+	}
+	adapter := "java -cp " + library + " ../peers/Arx.java "
+	for _, way := range []string{"global", "local"} {
+		of, version := medians(t, measured(t, peerArguments(adapter+way)...))
+		if of["classes"] < 1 || of["withheld"] != 0 || of["time"] <= 0 || of["cpu"] <= 0 {
+			t.Errorf("%s: %v", way, of)
+		}
+		if !strings.HasPrefix(version, "libarx.jar ") || !strings.Contains(version, ", Java ") {
+			t.Errorf("%s: the version is %q", way, version)
+		}
+	}
+	for arguments, want := range map[string]string{
+		"other":                 "usage: java",
+		"global testdata/x.csv": "usage: java",
+	} {
+		err := run(t.Context(), peerArguments(adapter+arguments), &bytes.Buffer{})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", arguments, err, want)
+		}
+	}
+}
+
+// installed passes a test over where a tool is absent; in CI that is a failure.
+func installed(t *testing.T, tools ...string) {
+	t.Helper()
+	for _, tool := range tools {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") != "" {
+				t.Fatal("not installed: " + tool)
+			}
+			t.Skip("install " + tool)
 		}
 	}
 }
