@@ -19,7 +19,11 @@ python-strict and python-relaxed are Mondrian in Python, [qiyuangong/Mondrian](h
 does, so that NCP compares. Its time is the one that it measures itself, of dividing alone, and its processor time is of
 the same; kproxy's are of the whole method. Relaxed Mondrian leaves open which records on the median go to which side: the
 project takes them as they come, kproxy orders them by the other attributes, and loses less. Its files are named as git
-names their contents: mondrian.py 164bd640c4cc is that of its commit b1014b2f46b8.`,
+names their contents: mondrian.py 164bd640c4cc is that of its commit b1014b2f46b8.
+
+bench/peers/Arx.java has [ARX](https://arx.deidentifier.org) (Apache License) do the same by its library, with one
+generalization for all records or one for groups of them. There are no figures of it here: nobody has given its library
+yet, and the adapter has run with classes of the same names only.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		if len(p.tools.peers) == 0 {
