@@ -25,10 +25,11 @@ func Of(failure any) Report {
 	counters := make([]uintptr, maxFrames)
 	frames := runtime.CallersFrames(counters[:runtime.Callers(2, counters)])
 	var stack strings.Builder
-	for {
+	for deferred := true; ; {
 		frame, more := frames.Next()
-		if frame.Function == "runtime.gopanic" {
-			stack.Reset() // what was called since: the deferred function, and what it called
+		if deferred && frame.Function == "runtime.gopanic" {
+			stack.Reset()    // what was called since: the deferred function, and what it called
+			deferred = false // a gopanic further out is that of a panic before this one
 		} else {
 			fmt.Fprintf(&stack, "%s:%d ", frame.Function, frame.Line)
 		}

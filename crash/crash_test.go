@@ -13,7 +13,11 @@ func TestCrashesAreToldWithoutValues(t *testing.T) {
 	t.Parallel()
 	for name, told := range map[string]crash.Report{
 		"in the deferred function": reported(func() { explode("canary", 0xc0ffee, [4]byte{0xca, 0xfe, 0xba, 0xbe}) }),
-		"below it":                 reportedBelow(func() { explode("canary", 0xc0ffee, [4]byte{0xca, 0xfe, 0xba, 0xbe}) }),
+		"during another panic": reported(func() {
+			defer explode("canary", 0xc0ffee, [4]byte{0xca, 0xfe, 0xba, 0xbe})
+			sink(0)
+		}),
+		"below it": reportedBelow(func() { explode("canary", 0xc0ffee, [4]byte{0xca, 0xfe, 0xba, 0xbe}) }),
 	} {
 		if told.Kind != "string" {
 			t.Errorf("%s: the kind is %s", name, told.Kind)

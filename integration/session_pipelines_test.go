@@ -133,6 +133,10 @@ func testLikePostgreSQL(t *testing.T, s *site) {
 		"a Close before that Sync": together(
 			byName("", west), simple(place), []oldproto.FrontendMessage{&oldproto.Close{ObjectType: 'S', Name: "s"}}, synced,
 			simple("SELECT 1/0"), simple(place), simple(place)),
+		"an empty portal before that Sync": together(
+			[]oldproto.FrontendMessage{&oldproto.Parse{Name: "none"}, &oldproto.Bind{DestinationPortal: "none", PreparedStatement: "none"}},
+			byName("", west), simple(place), []oldproto.FrontendMessage{&oldproto.Execute{Portal: "none"}}, synced,
+			simple("SELECT 1/0"), simple(place), simple(place)),
 		"BEGIN behind that Sync": together(
 			byName("", west), simple(place), synced, simple("BEGIN"), simple(place), simple("ROLLBACK"), simple(place),
 			byName("", east), simple(place), synced, byName("", "BEGIN"), synced, simple(place), simple("COMMIT"), simple(place)),

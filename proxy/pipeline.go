@@ -17,7 +17,6 @@ const (
 	stepExtended stepKind = iota
 	stepSync
 	stepQuery // a simple query, which ends in ReadyForQuery by itself
-	stepClose // of a run, pushed as such: the one of its messages that begins no transaction
 )
 
 // step is a part of the pipeline that has been sent and not been answered.
@@ -26,8 +25,6 @@ type step struct {
 	waiting int      // answers outstanding, for stepExtended
 	refusal *refusal // of the query, or of the last message of the run; nil = none
 	touched bool     // of the end of a segment: the segment may change the holdings
-	mixed   bool     // of a query: a transaction has begun before it in its segment
-	bare    bool     // of a Sync: nothing that begins a transaction came since the last query or Sync
 }
 
 // pipeline models what the server has yet to answer: one side pushes before it
@@ -41,7 +38,6 @@ type pipeline struct {
 	steps    queue[step]
 	skipping bool
 	open     bool // the open segment has something in it
-	begun    bool // and something that begins a transaction
 
 	sent, at uint64      // the number of the last message, and of the one to be answered next
 	notes    queue[note] // of messages from at to sent
@@ -51,14 +47,15 @@ type pipeline struct {
 	done      holdings // as far as the server has answered
 	named     resolutions
 	failed    bool // an error came since the last ReadyForQuery
+	begun     bool // a message of a run was answered since, of those that begin a transaction
 	touched   bool // the open segment may change the holdings
 	unsettled int  // segments outstanding that may
 
-	// carried says that the segments from the last mixed one on are one implicit
-	// transaction: from PostgreSQL 18 on, a simple query commits nothing of what came
-	// before it in its segment. An error takes all of it back, up to a Sync that has more
-	// to end than that query: behind it alone the server says that it is idle, and is not.
-	// It fails with what comes next.
+	// carried says that the segments from the last one on that a simple query ends behind
+	// messages of a run are one implicit transaction: from PostgreSQL 18 on, it commits
+	// nothing of what came before it in its segment. An error takes all of it back, up to a
+	// Sync that has more to end than that query: behind it alone the server says that it is
+	// idle, and is not. It fails with what comes next.
 	carried bool
 
 	// Of the open segment: see foresee. The guess is stale when its state began with
@@ -90,17 +87,12 @@ func (p *pipeline) push(kind stepKind, r *refusal, n *note) {
 		}
 		p.skipping = false
 	}
-	mixed, bare := kind == stepQuery && p.begun, kind == stepSync && !p.begun
-	p.begun = kind == stepExtended || kind == stepClose && p.begun
-	if kind == stepClose {
-		kind = stepExtended
-	}
 	p.open = kind == stepExtended
 	p.sent++
 	if n != nil {
 		p.remember(n)
 	}
-	next := step{kind: kind, waiting: 1, refusal: r, mixed: mixed, bare: bare}
+	next := step{kind: kind, waiting: 1, refusal: r}
 	if kind == stepExtended {
 		if last := p.steps.len() - 1; last >= 0 && p.steps.at(last).kind == stepExtended {
 			p.steps.at(last).waiting++
@@ -136,6 +128,8 @@ func (p *pipeline) answered(kind byte) (hidden bool) {
 	n := p.current()
 	switch {
 	case head.kind == stepExtended:
+		// Neither Close nor Execute of an empty portal begins a transaction (postgres.c).
+		p.begun = p.begun || kind != '3' && kind != 'I'
 		if n != nil {
 			hidden = n.hidden
 			p.succeeded(n)
@@ -219,14 +213,14 @@ func (p *pipeline) ready(status byte) (State, error) {
 	if head == nil || head.kind == stepExtended {
 		return nil, errOutOfStep
 	}
-	if status == 'I' && p.carried && head.bare && !p.failed {
+	if status == 'I' && p.carried && head.kind == stepSync && !p.begun && !p.failed {
 		status = 'T'
 	}
-	p.carried = status == 'T' && (p.carried || head.mixed)
+	p.carried = status == 'T' && (p.carried || head.kind == stepQuery && p.begun)
 	p.drop()
 	p.forget()
 	p.done.synced(status, p.failed)
-	p.failed, p.stale = false, true
+	p.failed, p.begun, p.stale = false, false, true
 	return p.done.state, nil
 }
 

@@ -136,13 +136,15 @@ func TestPipelineIsBounded(t *testing.T) {
 func TestBareSyncCommitsNothing(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		between []stepKind
+		between string // the answers between the query and Sync
 		commits bool
 	}{
-		"nothing": {},
-		"Close":   {between: []stepKind{stepClose, stepClose}},
-		"Parse":   {between: []stepKind{stepExtended, stepClose}, commits: true},
-		"Sync":    {between: []stepKind{stepSync}},
+		"nothing":                    {},
+		"Close":                      {between: "33"},
+		"Execute of an empty portal": {between: "I"},
+		"Parse":                      {between: "13", commits: true},
+		"Execute":                    {between: "IC", commits: true},
+		"Sync":                       {between: "Z"},
 	} {
 		p := newPipeline(fakeState{})
 		ready := func(status byte) {
@@ -156,12 +158,13 @@ func TestBareSyncCommitsNothing(t *testing.T) {
 		p.push(stepQuery, nil, nil)
 		p.answered('1')
 		ready('T')
-		for _, kind := range c.between {
-			p.push(kind, nil, nil)
-			if kind == stepSync {
+		for _, kind := range []byte(c.between) {
+			if kind == 'Z' {
+				p.push(stepSync, nil, nil)
 				ready('I')
 			} else {
-				p.answered('1')
+				p.push(stepExtended, nil, nil)
+				p.answered(kind)
 			}
 		}
 		p.push(stepSync, nil, nil)

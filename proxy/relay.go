@@ -59,7 +59,7 @@ type relay struct {
 	begunPath string // the search_path at first
 
 	farewell bool   // the server has sent FATAL
-	status   byte   // the transaction's, as the server has told last
+	status   byte   // the transaction's, as it is with the server
 	rows     rows   // what the rows are that the server sends now
 	path     string // the search_path that the client was told last
 

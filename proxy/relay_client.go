@@ -144,11 +144,7 @@ func (r *relay) judged(f frame, begin []byte, out *outlet) (fate, error) {
 			n = nil
 		}
 	}
-	kind := stepExtended
-	if f.kind == 'C' {
-		kind = stepClose
-	}
-	r.push(kind, nil, n)
+	r.push(stepExtended, nil, n)
 	if err := r.diary.names(r.pipeline, f.kind, begin); err != nil {
 		return drop, err
 	}

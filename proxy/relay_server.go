@@ -128,6 +128,9 @@ func (r *relay) ready(status byte, out *outlet) error {
 	if err != nil {
 		return err
 	}
+	if r.pipeline.carried {
+		status = 'T' // with its locks, whatever the server says
+	}
 	r.rows, r.status = rows{}, status
 	r.left = r.left && status == 'E'
 	if r.timed {

@@ -79,8 +79,6 @@ func TestSessionsAreBounded(t *testing.T) {
 	}
 }
 
-// TestSessionsShareTheirKeys wants sessions in which all means the same to share what
-// was rewritten for one of them, and no others.
 // TestFailedTransactionsHaveTheirPathBack fails at each level of a transaction: the server
 // takes the path back at once, before it is told to roll back.
 func TestFailedTransactionsHaveTheirPathBack(t *testing.T) {
@@ -108,6 +106,8 @@ func TestFailedTransactionsHaveTheirPathBack(t *testing.T) {
 	}
 }
 
+// TestSessionsShareTheirKeys wants sessions in which all means the same to share what
+// was rewritten for one of them, and no others.
 func TestSessionsShareTheirKeys(t *testing.T) {
 	t.Parallel()
 	r, snapshot := clinicRewriter(), clinic()

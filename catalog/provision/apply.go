@@ -39,7 +39,7 @@ func Apply(ctx context.Context, conn *pgx.Conn, in Input) error {
 	}
 	for attempt := 1; ; attempt++ {
 		err := applyOnce(ctx, conn, in, script)
-		if err == nil || attempt == attempts || !collided(err) {
+		if err == nil || attempt == attempts || !collided(err) || conn.IsClosed() {
 			return err
 		}
 		// Others that collided wait for another while.

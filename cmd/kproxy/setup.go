@@ -135,10 +135,12 @@ func prepare(ctx context.Context, url string, cfg *config.Config, input provisio
 		return usageError{fmt.Errorf("the administrator's connection is to database %q, but the configuration's is %q", admin.Database, database)}
 	}
 	admin.Database = database
+	told := map[string]bool{} // what is tried again warns again
 	admin.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		if n.Severity != "WARNING" {
+		if n.SeverityUnlocalized != "WARNING" || told[n.Message] {
 			return
 		}
+		told[n.Message] = true
 		fmt.Fprintln(warnings, "warning: "+n.Message)
 		if n.Hint != "" {
 			fmt.Fprintln(warnings, "    fix: "+n.Hint)
