@@ -197,7 +197,10 @@ var wholeSystem = section{
 	text: `A day of a hospital, shortened: changes that follow the hours of a day, dashboards of 12 queries each that
 refresh through SQL like Cube's by sessions with TLS and SCRAM, guarded updates, and readers who check every state of
 the release that they see. At its end the release is proved, and the private store compared with the source. See
-integration/day. Violations and errors fail the run, and are counted below.`,
+integration/day. Violations and errors fail the run, and are counted below. A dashboard is to refresh 24 times, two
+queries at once of all dashboards; each query reads the whole release. Where the cores, which all share, do not answer
+so many, fewer are asked: the number of queries, and how long a refresh takes, say so. PostgreSQL's bytes and cores are
+those of all its processes.`,
 	rounds: map[size]int{tiny: 1, small: 1, full: 1},
 	steps: func(p plan) []step {
 		words := []string{
