@@ -19,7 +19,7 @@ func (r result) plot() ([]byte, error) {
 		}},
 		{Title: "From a commit until …", Y: "s", LogY: true, Lines: []chart.Line{
 			r.line("applied, p50", appliedLag, p50(1000)), r.line("applied, p99", appliedLag, p99(1000)),
-			r.line("newcomers shown, p50", newcomers, p50(1)), r.line("a due batch shown, p99", dueLag, p99(1000)),
+			r.line("newcomers, p50", newcomers, p50(1)), r.line("due batch, p99", dueLag, p99(1000)),
 		}},
 		{Title: "Queries of dashboards", Y: "s", LogY: true, Lines: []chart.Line{
 			r.line("query, p50", queries, p50(1000)), r.line("query, p99", queries, p99(1000)), r.line("login, p99", logins, p99(1000)),
