@@ -17,7 +17,8 @@ NFPM         := $(CURDIR)/.bin/nfpm-$(NFPM_VERSION)
 
 # The packages with goroutines. None of them may depend on pg_query: the race
 # detector would compile its C code a second time, which takes minutes. Those that
-# take longest come first, so that the others run beside them.
+# take longest come first, so that the others run beside them. Their tests wait for servers
+# more than for processors.
 RACE := ./sync/... ./proxy/... ./pgserver/... ./console/... ./observe/...
 
 # What drives the built program, with real servers and clients.
@@ -60,7 +61,7 @@ postgres: ## find or install the PostgreSQL server binaries that the tests need
 race: postgres ## test the packages with goroutines under the race detector
 	@if $(GO) list -deps -test $(RACE) | grep pg_query; then \
 		echo "a package in RACE depends on pg_query" >&2; exit 1; fi
-	$(GO) $(TEST) -race $(RACE)
+	$(GO) $(TEST) -race -parallel 4 $(RACE)
 	$(GO) $(TEST) -race -run OnAnyCores ./anonymizer/methods
 
 unit: compiler postgres ## run the tests that neither race nor integration runs
