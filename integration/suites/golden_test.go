@@ -30,6 +30,13 @@ func TestRecord(t *testing.T) {
 	if !again || !reflect.DeepEqual(got, want) {
 		t.Errorf("again %t, %v", again, got)
 	}
+	// An example that ends the process: the last event is taken for its own.
+	if !record(t, []byte(`{"Action":"run","Test":"ExampleD"}
+{"Action":"output","Test":"ExampleD","Output":"2026/01/01 not allowed\n"}
+{"Action":"fail","Test":"ExampleD"}
+`), results, true) || results["ExampleD"].outcome != failed {
+		t.Errorf("after an example: %v", results)
+	}
 	if record(t, []byte(`{"Action":"run","Test":"TestA"}
 {"Action":"pass","Test":"TestA"}
 {"Action":"pass"}
