@@ -85,8 +85,7 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	applied = a.lost(applied)
 	cancel()
 	<-worked
-	a.stream.stop()
-	if ended := <-a.stream.ended; applied == nil {
+	if ended := a.stream.stop(); applied == nil {
 		return ended // why there was nothing left to apply
 	}
 	return applied

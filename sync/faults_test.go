@@ -146,11 +146,15 @@ func TestWishesAreFulfilled(t *testing.T) {
 	}
 }
 
-// await waits for something to become true.
-func await(t *testing.T, what string, is func() bool) {
+// await waits until something is so. The status of those whose doing that is tells of a
+// failure.
+func await(t *testing.T, what string, is func() bool, of ...*Syncer) {
 	t.Helper()
 	for start := time.Now(); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Since(start) > patience {
+			for _, s := range of {
+				t.Logf("the status is %+v", s.Status())
+			}
 			t.Fatalf("%s: not in time", what)
 		}
 	}

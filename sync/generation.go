@@ -41,11 +41,13 @@ const (
 // status is what the store says of a table; fits tells whether it was made for the
 // policy as it is configured.
 func (g generation) status(fits bool) TableStatus {
-	status := TableStatus{Generation: g.number, Withheld: g.withheld, Preparing: g.asked+g.noted != "" || (fits && g.shows != 0)}
-	switch {
-	case g.halted != "":
+	status := TableStatus{Generation: g.number, Withheld: g.withheld, Preparing: g.asked != ""}
+	if g.halted != "" { // whatever is noted waits for the operator, too
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
-	case fits && (g.shows == 0 || g.previous != 0):
+		return status
+	}
+	status.Preparing = status.Preparing || g.noted != "" || fits && g.shows != 0
+	if fits && (g.shows == 0 || g.previous != 0) {
 		status.State = Published
 	}
 	return status

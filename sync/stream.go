@@ -59,9 +59,9 @@ func (a *acknowledgement) lsn() pglogrepl.LSN {
 
 // stream is one run of the replication command, read by a goroutine.
 type stream struct {
-	messages <-chan []message
+	messages <-chan []message // closed when the receiver has ended
 	end      context.CancelFunc
-	ended    chan error // why the receiver ended
+	failure  error // why the receiver ended, once messages is closed
 }
 
 // receiver reads the stream and answers the server, apart from applying, so
@@ -88,27 +88,31 @@ func (s *session) startStream(ctx context.Context) (*stream, error) {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &receiver{conn: s.replication, messages: make(chan []message, queued), ack: &s.ack, failpoint: s.Failpoint, heard: time.Now()}
-	st := &stream{messages: r.messages, end: cancel, ended: make(chan error, 1)}
+	st := &stream{messages: r.messages, end: cancel}
 	go func() {
-		st.ended <- guard(s.Logger, func() error { return r.run(ctx) })
+		st.failure = guard(s.Logger, func() error { return r.run(ctx) })
 		close(r.messages)
 	}()
 	return st, nil
 }
 
-// stop ends the receiver and waits for it. The messages that it has queued are lost.
-func (st *stream) stop() {
+// stop ends the receiver, waits for it, and tells why it ended: context.Canceled, unless
+// it had before. The messages that it has queued are lost.
+func (st *stream) stop() error {
 	st.end()
 	for range st.messages {
 		continue // until it is closed
 	}
+	return st.failure
 }
 
 // restartStream ends the stream in an orderly way and starts it at the session's
 // position. A connection can do that only once (walsender.c forgets to reset what it
 // knows of the end), so another one takes its place, and the lock.
 func (s *session) restartStream(ctx context.Context, old *stream) (*stream, error) {
-	old.stop()
+	if err := old.stop(); !errors.Is(err, context.Canceled) {
+		return nil, err // there is nothing left to end
+	}
 	if err := s.endStream(ctx); err != nil {
 		return nil, fmt.Errorf("ending the stream: %w", err)
 	}
@@ -139,7 +143,7 @@ func (s *session) endStream(ctx context.Context) error {
 		}
 		switch m := m.(type) {
 		case *pgproto3.ErrorResponse:
-			return pgconn.ErrorResponseToPgError(m)
+			return refusal(m)
 		case *pgproto3.ReadyForQuery:
 			return nil
 		}
@@ -228,10 +232,7 @@ func (r *receiver) handle(ctx context.Context, m pgproto3.BackendMessage) error 
 	case *pgproto3.CopyData:
 		return r.copyData(ctx, m.Data)
 	case *pgproto3.ErrorResponse:
-		if m.Code == undefinedObject || strings.HasPrefix(m.Code, internalErrors) {
-			return fmt.Errorf("the stream ended: %w: %s", errUnreadable, m.Message)
-		}
-		return fmt.Errorf("the stream ended: %w", pgconn.ErrorResponseToPgError(m))
+		return fmt.Errorf("the stream ended: %w", refusal(m))
 	case *pgproto3.NoticeResponse, *pgproto3.ParameterStatus:
 		return nil
 	case *pgproto3.CopyDone, *pgproto3.CommandComplete:
@@ -239,6 +240,14 @@ func (r *receiver) handle(ctx context.Context, m pgproto3.BackendMessage) error 
 	default:
 		return fmt.Errorf("unexpected %T in the stream", m)
 	}
+}
+
+// refusal is an error with which the server ends the stream, whoever reads it there.
+func refusal(m *pgproto3.ErrorResponse) error {
+	if m.Code == undefinedObject || strings.HasPrefix(m.Code, internalErrors) {
+		return fmt.Errorf("%w: %s", errUnreadable, m.Message)
+	}
+	return pgconn.ErrorResponseToPgError(m)
 }
 
 func (r *receiver) copyData(ctx context.Context, data []byte) error {

@@ -308,7 +308,7 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	if err := s.prepare(ctx); err != nil {
-		first.stop()
+		_ = first.stop() // there is a better reason
 		return err
 	}
 	s.mu.Lock()

@@ -129,14 +129,14 @@ func (b *bench) differences(p catalog.Publication) (missing, surplus int) {
 func (b *bench) calm(s *Syncer) {
 	b.t.Helper()
 	for range 2 {
-		await(b.t, fmt.Sprintf("nothing is being prepared: %+v", s.Status()), func() bool {
+		await(b.t, "nothing is being prepared", func() bool {
 			for _, p := range b.config.Tables {
 				if status := s.Status().Tables[p.Policy.Table]; status.Preparing || status.State == Unpublished {
 					return false
 				}
 			}
 			return s.Status().State == Streaming
-		})
+		}, s)
 		b.caughtUp(s)
 	}
 }

@@ -1,8 +1,12 @@
 package sync
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // TestPublicationAltered changes what the server sends.
@@ -38,6 +42,26 @@ func TestPublicationAltered(t *testing.T) {
 		}
 		b.script(setUp)
 		b.reload(s)
+		b.heals(s)
+	})
+	t.Run("removed when the slot is lost", func(t *testing.T) {
+		b := b.within(t)
+		b.script("ALTER PUBLICATION kproxy DROP TABLE removed")
+		change(b, "removed")
+		b.halts(s, "removed")
+		b.script(fmt.Sprintf(away, b.config.Slot, fmt.Sprintf("pg_drop_replication_slot('%s')", b.config.Slot)))
+		await(t, "the slot is made anew", func() bool {
+			return scanned[bool](b, "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active)", b.config.Slot)
+		}, s)
+		b.goesOn(s, "removed")
+		if status := s.Status().Tables[publicTable("removed")]; status.State != Halted || status.Preparing {
+			t.Errorf("the status is %+v, though nobody prepares it", status)
+		}
+		b.script(setUp)
+		if err := Resynchronize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{publicTable("removed")}); err != nil {
+			t.Fatal(err)
+		}
+		b.answered()
 		b.heals(s)
 	})
 	for _, c := range []struct{ name, table, sql string }{
@@ -81,6 +105,52 @@ func TestPublicationAltered(t *testing.T) {
 			b.healsWithFix(s, name)
 		}
 	})
+}
+
+// TestStreamEndsBeforeItIsRestarted has the server end the stream, with an error of its
+// decoder, when the stream is to begin anew.
+func TestStreamEndsBeforeItIsRestarted(t *testing.T) {
+	t.Parallel()
+	for name, noticed := range map[string]bool{"unnoticed": false, "noticed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := tablesBench(t, person("people"))
+			s, err := New(b.config)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ses, err := s.connect(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer ses.close()
+			if err := ses.await(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := ses.findPosition(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			running, err := ses.startStream(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !noticed {
+				_ = running.stop()
+			}
+			b.script("DROP PUBLICATION kproxy; INSERT INTO people (id, age, illness) VALUES (1, 1, 'one')")
+			await(t, "the server has ended the stream", func() bool {
+				return scanned[bool](b, "SELECT NOT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active)", b.config.Slot)
+			})
+			if noticed {
+				for range running.messages {
+					continue // until the receiver has ended
+				}
+			}
+			if _, err := ses.restartStream(t.Context(), running); !errors.Is(err, errUnreadable) || !transient(err) {
+				t.Errorf("the error is %v, as if another attempt could not succeed", err)
+			}
+		})
+	}
 }
 
 // TestRightsAreLost takes rights from kproxy's roles and gives them back.
