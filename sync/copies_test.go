@@ -87,7 +87,7 @@ func (b *bench) mustHold() {
 	if err := of.begin(int64(b.generationOf("letters")), 1, 1, 1); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := of.stage.load(b.t.Context(), b.source.PgConn(), func(int) {}); err != nil {
+	if err := of.stage.load(b.t.Context(), viewAsItIs(b.source.PgConn()), func(int) {}); err != nil {
 		b.t.Fatal(err)
 	}
 	var records, held int

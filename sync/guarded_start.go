@@ -5,15 +5,9 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/lineage"
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // publish begins a lineage with all records of the snapshot as its first batch. It has
@@ -62,95 +56,6 @@ func (s *guarded) classes(of *part) func() ([]any, error) {
 		ids = ids[1:]
 		return s.t.classRow(of, id, s.lineage.Generalize(id)), nil
 	}
-}
-
-// load takes over the published rows, with what they show of the sensitive attributes,
-// and then the records.
-func (s *guarded) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
-	loading, err := s.lineage.BeginLoading()
-	if err != nil {
-		return internal(err)
-	}
-	weights, err := s.loadRows(ctx, conn, loading)
-	if err != nil {
-		return err
-	}
-	if err := s.loadRecords(ctx, conn, loading, progress); err != nil {
-		return err
-	}
-	if err := loading.End(weights); err != nil {
-		return internal(err)
-	}
-	return nil
-}
-
-// loadRows returns the weights of classes that have one.
-func (s *guarded) loadRows(ctx context.Context, conn *pgconn.PgConn, loading *lineage.Loading) (map[incremental.ClassID]float64, error) {
-	t := s.t
-	columns := columnNames(s.marks())
-	for _, i := range t.sensitive {
-		columns = append(columns, catalog.QuoteIdentifier(t.columns[i].Name))
-	}
-	marks := len(s.marks())
-	weights, sensitive := make(map[incremental.ClassID]float64), make([]uint32, len(t.sensitive))
-	err := copyOut(ctx, conn, len(columns), func(values []value) error {
-		var ids [3]int64
-		for i := range ids {
-			var err error
-			if ids[i], err = storedID(values[i]); err != nil {
-				return err
-			}
-		}
-		weight, err := strconv.ParseFloat(values[4].text, 64)
-		if err != nil {
-			return errCopyText
-		}
-		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t", Sensitive: sensitive}
-		for a := range t.sensitive {
-			sensitive[a] = t.code(a, values[marks+a])
-		}
-		if weight != 1 {
-			weights[r.Class] = weight
-		}
-		if err := loading.Row(r); err != nil {
-			return internal(err)
-		}
-		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.releaseTable()))
-	return weights, err
-}
-
-func (s *guarded) loadRecords(ctx context.Context, conn *pgconn.PgConn, loading *lineage.Loading, progress func(done int)) error {
-	t := s.t
-	indexes := t.codedColumns()
-	row, read := make([]value, len(t.columns)), 0
-	const own = 6
-	return copyOut(ctx, conn, own+len(indexes), func(values []value) error {
-		var ids [4]int64
-		for i := range ids {
-			var err error
-			if ids[i], err = storedID(values[i]); err != nil {
-				return err
-			}
-		}
-		spread(row, indexes, values[own:])
-		id := incremental.RecordID(ids[0])
-		t.keys.add(t.keyOf(row), id)
-		place := lineage.Place{
-			Class: incremental.ClassID(ids[1]), Row: lineage.RowID(ids[2]), Changed: values[4].text, Withheld: values[5].text == "t",
-		}
-		if !values[3].null {
-			place.Since = time.UnixMicro(ids[3])
-		}
-		if err := loading.Record(lineage.StoredRecord{Record: s.record(id, *s.code(row)), Place: place}); err != nil {
-			return internal(err)
-		}
-		if read++; read%progressRows == 0 {
-			progress(read)
-		}
-		return nil
-	}, fmt.Sprintf("SELECT %s, %s, %s, (extract(epoch FROM %s) * 1000000)::bigint, %s, %s, %s FROM %s",
-		recordColumn, s.part.column, catalog.RowColumn, catalog.SinceColumn, catalog.ChangedColumn, catalog.ExpiredColumn, t.codedList(), t.recordsTable()))
 }
 
 // storedChange is what changed of a record that is published as it was.

@@ -106,12 +106,12 @@ func (s *immediate) classes(of *part) func() ([]any, error) {
 }
 
 // load fills the partitions from the store as it stands, one pass for each part.
-func (s *immediate) load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error {
+func (s *immediate) load(ctx context.Context, from *storeView, progress func(done int)) error {
 	if s.t.isPacked() {
-		return s.loadPacked(ctx, viewAsItIs(conn), progress)
+		return s.loadPacked(ctx, from, progress)
 	}
 	for i, p := range s.t.parts {
-		if err := s.loadPart(ctx, conn, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
+		if err := s.loadPart(ctx, from.first, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
 			return err
 		}
 	}

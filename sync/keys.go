@@ -3,6 +3,7 @@ package sync
 import (
 	"bytes"
 	"hash/maphash"
+	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -91,34 +92,88 @@ func (k *keys) remove(key []byte, id incremental.RecordID) {
 }
 
 // keyGathering takes the keys of all records of a table that knows none yet. What leads to
-// them is made at the end, one part after the other, each of which then lies near.
+// them is made at the end, one part after the other, each of which then lies near. Until
+// then keys come in any order, and their parts lie far apart: some thousands are taken
+// together, those of each part after the other.
 type keyGathering struct {
 	of     *keys
 	slots  [keyShards][]uint64 // of each shard, by place
 	repeat bool                // a key was there twice, and must not
+
+	came  []gatheredKey // not in their shards yet
+	texts []byte        // of these, one after the other
+	order []int32       // of these, by shard
 }
 
+// gatheredKey is a key on its way into its shard.
+type gatheredKey struct {
+	sum uint64 // of its text
+	end int32  // of its text
+	id  incremental.RecordID
+}
+
+// gatherTogether is how many keys are taken together: so many that each of the parts gets
+// some dozens, and so few that they lie near.
+const gatherTogether = 64 * keyShards
+
 func (k *keys) gather(room int) *keyGathering {
-	g := &keyGathering{of: k}
+	g := &keyGathering{of: k, came: make([]gatheredKey, 0, gatherTogether), order: make([]int32, gatherTogether)}
+	room /= keyShards
+	room += 4 * int(math.Sqrt(float64(room))) // as some have more than others
 	for i := range g.slots {
-		k.shards[i].records = make([]incremental.RecordID, 0, room/keyShards)
-		g.slots[i] = make([]uint64, 0, room/keyShards)
+		k.shards[i].records = make([]incremental.RecordID, 0, room)
+		g.slots[i] = make([]uint64, 0, room)
 	}
 	return g
 }
 
 func (g *keyGathering) add(key []byte, id incremental.RecordID) {
-	sum := maphash.Bytes(g.of.seed, key)
-	shard := sum >> 56 & (keyShards - 1)
-	s := &g.of.shards[shard]
-	place := int32(len(s.records))
-	s.records = append(s.records, id)
-	s.texts.set(place, key)
-	g.slots[shard] = append(g.slots[shard], uint64(uint32(sum))<<32|uint64(place+1))
+	g.texts = append(g.texts, key...)
+	g.came = append(g.came, gatheredKey{maphash.Bytes(g.of.seed, key), int32(len(g.texts)), id})
+	if len(g.came) == gatherTogether || len(g.texts) >= mostGathered {
+		g.distribute()
+	}
+}
+
+// mostGathered bounds the bytes of keys that are taken together.
+const mostGathered = 1 << 20
+
+func (k gatheredKey) shard() int { return int(k.sum >> 56 & (keyShards - 1)) }
+
+// distribute takes keys into their shards.
+func (g *keyGathering) distribute() {
+	var ends [keyShards]int32 // in the order: first where those of a shard begin
+	for _, key := range g.came {
+		if shard := key.shard(); shard+1 < keyShards {
+			ends[shard+1]++
+		}
+	}
+	for shard := 1; shard < keyShards; shard++ {
+		ends[shard] += ends[shard-1]
+	}
+	for i, key := range g.came {
+		shard := key.shard()
+		g.order[ends[shard]] = int32(i)
+		ends[shard]++
+	}
+	for _, i := range g.order[:len(g.came)] {
+		key, from := g.came[i], int32(0)
+		if i > 0 {
+			from = g.came[i-1].end
+		}
+		shard := key.shard()
+		s := &g.of.shards[shard]
+		place := int32(len(s.records))
+		s.records = append(s.records, key.id)
+		s.texts.set(place, g.texts[from:key.end])
+		g.slots[shard] = append(g.slots[shard], uint64(uint32(key.sum))<<32|uint64(place+1))
+	}
+	g.came, g.texts = g.came[:0], g.texts[:0]
 }
 
 // end has the keys found; false where one was there twice that must not.
 func (g *keyGathering) end() bool {
+	g.distribute()
 	for i := range g.slots {
 		g.enter(&g.of.shards[i], g.slots[i])
 		g.slots[i] = nil

@@ -59,12 +59,7 @@ func (t *table) take(ctx context.Context, from *storeView, g generation, seed ui
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	var err error
-	if s, is := t.stage.(*immediate); is && t.isPacked() {
-		err = s.loadPacked(ctx, from, progress)
-	} else {
-		err = t.stage.load(ctx, from.first, progress)
-	}
+	err := t.stage.load(ctx, from, progress)
 	if err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
 	}

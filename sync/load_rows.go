@@ -5,23 +5,27 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"unsafe"
 )
 
 // rowBatch are some rows of a COPY in text form, one behind the other, with where their
 // fields end. All who take rows cut out the fields that they need; when all have, the
-// batch is used again, but not its text.
+// batch is used again, and its text is another one: who keeps a field keeps a copy.
 type rowBatch struct {
 	columns int
 	rows    int
-	last    bool // of a range
-	text    string
+	last    bool   // of a range
+	raw     []byte // what has come
+	text    string // the whole rows of that, in the same memory
 	ends    []int32
 	escaped bool         // somewhere in the text there is an escape or a NULL
 	takers  atomic.Int32 // who have not taken it
 }
 
-// cut finds the rows and fields of a text.
-func (b *rowBatch) cut(text string) error {
+// cut finds the rows and fields of what has come, up to an end. As much again as a string of
+// its own would be thrown away for each batch, and memory costs more than what is done with it.
+func (b *rowBatch) cut(end int) error {
+	text := unsafe.String(unsafe.SliceData(b.raw), end)
 	b.text, b.escaped, b.rows, b.ends = text, false, 0, b.ends[:0]
 	fields := 0
 	for i := range len(text) {
@@ -46,7 +50,7 @@ func (b *rowBatch) cut(text string) error {
 	return nil
 }
 
-// field is a field of a row. Like all of the batch it shares one text.
+// field is a field of a row, until the batch is used again.
 func (b *rowBatch) field(row, column int) (value, error) {
 	at, from := row*b.columns+column, int32(0)
 	if at > 0 {
@@ -76,35 +80,53 @@ type batchWriter struct {
 	columns int
 	fresh   func() *rowBatch
 	give    func(*rowBatch) error
-	raw     []byte
+	next    *rowBatch // which fills; nil before the first piece
 }
 
 // Write takes the next piece of the stream. Pieces need not end at a row's end.
 func (w *batchWriter) Write(piece []byte) (int, error) {
-	if w.raw = append(w.raw, piece...); len(w.raw) < spoolBytes {
+	if w.next == nil {
+		w.next = w.fresh()
+	}
+	b := w.next
+	if b.raw = append(b.raw, piece...); len(b.raw) < spoolBytes {
 		return len(piece), nil
 	}
-	end := bytes.LastIndexByte(w.raw, '\n') + 1
+	end := bytes.LastIndexByte(b.raw, '\n') + 1
 	if end == 0 {
 		return len(piece), nil // a row that is longer
 	}
-	if err := w.handOver(string(w.raw[:end]), false); err != nil {
+	w.next = w.fresh()
+	w.next.raw = append(w.next.raw, b.raw[end:]...)
+	if err := w.handOver(b, end, false); err != nil {
 		return 0, err
 	}
-	w.raw = append(w.raw[:0], w.raw[end:]...)
 	return len(piece), nil
 }
 
 // Close hands over the rest, as the last batch.
-func (w *batchWriter) Close() error { return w.handOver(string(w.raw), true) }
+func (w *batchWriter) Close() error {
+	if w.next == nil {
+		w.next = w.fresh()
+	}
+	return w.handOver(w.next, len(w.next.raw), true)
+}
 
-func (w *batchWriter) handOver(text string, last bool) error {
-	b := w.fresh()
+func (w *batchWriter) handOver(b *rowBatch, end int, last bool) error {
 	b.columns, b.last = w.columns, last
-	if err := b.cut(text); err != nil {
+	if err := b.cut(end); err != nil {
 		return err
 	}
 	return w.give(b)
+}
+
+// again makes a batch that all have taken an empty one, unless it had to grow for a long row.
+func (b *rowBatch) again() *rowBatch {
+	if cap(b.raw) > 4*spoolBytes {
+		return &rowBatch{}
+	}
+	b.raw = b.raw[:0]
+	return b
 }
 
 // fill gives a row the fields of some of its columns.
@@ -151,7 +173,7 @@ func (s *spool) run(ranges int) error {
 			}
 			if last = batch.last; batch.takers.Add(-1) == 0 {
 				select {
-				case s.spare <- batch:
+				case s.spare <- batch.again():
 				default:
 				}
 			}

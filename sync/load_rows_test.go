@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	gosync "sync"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -19,6 +20,7 @@ func batched(columns int, pieces ...string) (rows [][]value, err error) {
 				if row[column], err = b.field(i, column); err != nil {
 					return err
 				}
+				row[column].text = strings.Clone(row[column].text)
 			}
 			rows = append(rows, row)
 		}
@@ -54,6 +56,65 @@ func TestBatchesAreTheRows(t *testing.T) {
 	got, err := batched(4, pieces...)
 	if err != nil || !slices.EqualFunc(got, want, slices.Equal) {
 		t.Errorf("%d rows that differ from the %d expected: %v", len(got), len(want), err)
+	}
+}
+
+// TestSpools has two take rows of several readers, in the order of the ranges, while batches
+// are used again and again.
+func TestSpools(t *testing.T) {
+	t.Parallel()
+	const ranges, readers, rowsOfRange = 7, 3, 9000
+	text := func(at, row int) string { return fmt.Sprintf("%d of range %d", row, at) }
+	spare := make(chan *rowBatch, 2*spoolAhead*readers)
+	var taken [2][]string
+	var spools []*spool
+	for i := range taken {
+		spools = append(spools, newSpool(func(b *rowBatch) error {
+			for row := range b.rows {
+				v, err := b.field(row, i)
+				if err != nil {
+					return err
+				}
+				taken[i] = append(taken[i], strings.Clone(v.text))
+			}
+			return nil
+		}, readers, spare))
+	}
+	var running gosync.WaitGroup
+	for number := range readers {
+		running.Go(func() {
+			r := &recordReader{spools: spools, number: number, spare: spare}
+			for at := number; at < ranges; at += readers {
+				w := &batchWriter{columns: 2, fresh: r.fresh, give: func(b *rowBatch) error { return r.give(t.Context(), b) }}
+				for row := range rowsOfRange {
+					if _, err := fmt.Fprintf(w, "%[1]s\t%[1]s\n", text(at, row)); err != nil {
+						t.Error(err)
+					}
+				}
+				if err := w.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for _, to := range spools {
+		running.Go(func() {
+			if err := to.run(ranges); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	running.Wait()
+	var want []string
+	for at := range ranges {
+		for row := range rowsOfRange {
+			want = append(want, text(at, row))
+		}
+	}
+	for i := range taken {
+		if !slices.Equal(taken[i], want) {
+			t.Errorf("%d took %d rows that are not the %d of the readers", i, len(taken[i]), len(want))
+		}
 	}
 }
 

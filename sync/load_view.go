@@ -19,7 +19,7 @@ type storeView struct {
 	first     *pgconn.PgConn
 	further   []*pgx.Conn
 	ranges    []sourceRange // of the records
-	records   int           // as the server estimates
+	records   int           // about as many as the server estimates
 	outOfLine bool          // some values of records lie elsewhere
 	failpoint func(string)
 }
@@ -48,12 +48,12 @@ func (s *session) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
 	return err
 }
 
-// view has the store of a table seen as a transaction does. Only packed tables are read by
-// several connections.
+// view has the store of a table seen as a transaction does. Tables with a class for each part
+// are read by one connection, as the server sorts their records by class.
 func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int64) (*storeView, error) {
 	v := viewAsItIs(tx.Conn().PgConn())
 	v.failpoint = s.Failpoint
-	if !t.isPacked() {
+	if len(t.parts) > 1 {
 		return v, nil
 	}
 	var blocks int64
@@ -61,10 +61,11 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 	err := tx.QueryRow(ctx, `SELECT pg_catalog.pg_relation_size(c.oid) / pg_catalog.current_setting('block_size')::bigint,
 		greatest(c.reltuples, 0)::bigint, c.relkind = 'r', pg_catalog.current_setting('server_version_num')::int >= 140000,
 		c.relkind <> 'r' OR coalesce(pg_catalog.pg_relation_size(nullif(c.reltoastrelid, 0)), 0) > 0
-		FROM pg_catalog.pg_class c WHERE c.oid = $1::text::pg_catalog.regclass`, storeTable("stored", generation).SQL()).Scan(&blocks, &v.records, &plain, &cut, &v.outOfLine)
+		FROM pg_catalog.pg_class c WHERE c.oid = $1::text::pg_catalog.regclass`, t.recordsOf(generation)).Scan(&blocks, &v.records, &plain, &cut, &v.outOfLine)
 	if err != nil {
 		return nil, fmt.Errorf("measuring the store of %s: %w", t.name(), err)
 	}
+	v.records += v.records / 64 // rather too much room than too little, when all would be moved
 	if plain && blocks > s.ranges.blocks {
 		v.cut(blocks, s.ranges.blocks, cut)
 		err = v.open(ctx, tx, s, t)

@@ -6,12 +6,13 @@ import (
 	"strings"
 )
 
-// selection is what is read of each record: its number, whether it is wide, if that is not
-// known of all, and columns.
+// selection is what is read of each record: its number, what else kproxy has noted of it or
+// wants to know, and columns.
 type selection struct {
+	own     []string // of all records, as expressions
+	wide    bool     // own says which are wide
 	columns []int
-	wide    bool
-	list    string
+	list    string // selects these
 	table   string
 }
 
@@ -20,39 +21,28 @@ type selection struct {
 // for its width. Texts that are compressed to fit into their page travel in vain then.
 func (t *table) selectHeld(outOfLine bool) selection {
 	columns, list, wide := t.heldColumns()
-	s := selection{columns: columns, table: t.recordsTable()}
-	if s.wide = outOfLine && t.copies != nil; s.wide {
-		s.list = wide + ", " + list
-	} else {
-		s.list = t.listOf(columns)
+	if !outOfLine || t.copies == nil {
+		return selection{own: []string{recordColumn}, columns: columns, list: t.listOf(columns), table: t.recordsTable()}
 	}
-	return s
+	return selection{own: []string{recordColumn, wide}, wide: true, columns: columns, list: list, table: t.recordsTable()}
 }
 
 // query selects the records of a range.
 func (s selection) query(within sourceRange) string {
-	query := fmt.Sprintf("SELECT %s, %s FROM %s", recordColumn, s.list, s.table)
+	query := fmt.Sprintf("SELECT %s, %s FROM %s", strings.Join(s.own, ", "), s.list, s.table)
 	if within.from > 0 || within.to > 0 {
 		query += " WHERE " + within.condition()
 	}
 	return query
 }
 
-// before is how many fields come before the columns.
-func (s selection) before() int {
-	if s.wide {
-		return 2
-	}
-	return 1
-}
-
-func (s selection) width() int { return s.before() + len(s.columns) }
+func (s selection) width() int { return len(s.own) + len(s.columns) }
 
 // places are the fields of some of the table's columns.
 func (s selection) places(columns []int) []int {
 	places := make([]int, len(columns))
 	for i, column := range columns {
-		places[i] = s.before() + slices.Index(s.columns, column)
+		places[i] = len(s.own) + slices.Index(s.columns, column)
 	}
 	return places
 }

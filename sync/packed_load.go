@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	gosync "sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -24,7 +23,7 @@ func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress fu
 	l := &packedLoading{
 		s: s, from: from, loading: loading, keys: s.t.keys.gather(from.records), progress: progress,
 	}
-	if err := l.read(ctx); err != nil {
+	if err := from.read(ctx, l.readRecords, l.readClasses); err != nil {
 		return err
 	}
 	if err := l.end(); err != nil {
@@ -43,134 +42,14 @@ type packedLoading struct {
 	progress func(done int)
 }
 
-// read takes records and classes. The error of a further connection ends the others; the
-// first one is read to its end.
-func (l *packedLoading) read(ctx context.Context) error {
-	l.from.failpoint(FailStoreSeen)
-	if len(l.from.further) == 0 {
-		if err := l.readRecords(ctx, []*pgconn.PgConn{l.from.first}); err != nil {
-			return err
-		}
-		return l.readClasses(ctx)
-	}
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var further []*pgconn.PgConn
-	for _, conn := range l.from.further {
-		further = append(further, conn.PgConn())
-	}
-	var failures [2]error
-	var running gosync.WaitGroup
-	running.Go(func() { failures[0] = l.readRecords(reading, further) })
-	if failures[1] = l.readClasses(ctx); failures[1] != nil {
-		cancel()
-	}
-	running.Wait()
-	return firstCause(failures[:])
-}
-
 // end has records, keys and classes found.
-func (l *packedLoading) end() error {
-	var unique bool
-	var failure error
-	var running gosync.WaitGroup
-	running.Go(func() {
-		failure = guard(l.s.t.logger, func() error {
-			unique = l.keys.end()
-			return nil
-		})
-	})
-	err := l.loading.End()
-	running.Wait()
-	switch {
-	case err != nil:
-		return internal(err)
-	case failure != nil:
-		return failure
-	case !unique:
-		return l.s.t.errOutOfStep("two records have the same key")
-	}
-	return nil
-}
+func (l *packedLoading) end() error { return l.s.t.endLoading(l.keys, l.loading.End) }
 
-// readRecords takes the records, with what is published of them as it is: each connection
-// has a goroutine that cuts rows of every so-and-so-manieth range; one hands records to the
-// partition, and one takes what is held beside it, both in the order of the ranges.
+// readRecords takes the records, with what is published of them as it is: one goroutine hands
+// them to the partition, and one takes what is held beside it.
 func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn) error {
 	selected := l.s.t.selectHeld(l.from.outOfLine)
-	taking, cancel := context.WithCancel(ctx) // apart, as what ends a COPY's context ends the connection
-	defer cancel()
-	spare := make(chan *rowBatch, 2*spoolAhead*len(conns))
-	spools := []*spool{newSpool(l.recordTaker(selected), len(conns), spare), newSpool(l.besideTaker(selected), len(conns), spare)}
-	failures := make([]error, len(conns)+len(spools))
-	var running gosync.WaitGroup
-	start := func(at int, do func() error) {
-		running.Go(func() {
-			if failures[at] = guard(l.s.t.logger, do); failures[at] != nil {
-				cancel() // the others are in vain
-			}
-		})
-	}
-	for i, to := range spools {
-		start(len(conns)+i, func() error { return to.run(len(l.from.ranges)) })
-	}
-	for i, conn := range conns {
-		reader := &recordReader{conn: conn, spools: spools, number: i, spare: spare}
-		start(i, func() error { return reader.run(ctx, taking, selected, l.from.ranges, len(conns)) })
-	}
-	running.Wait()
-	return firstCause(failures)
-}
-
-// recordReader is a connection that reads ranges of the records.
-type recordReader struct {
-	conn   *pgconn.PgConn
-	number int // of the readers
-	spools []*spool
-	spare  chan *rowBatch
-}
-
-func (r *recordReader) run(ctx, taking context.Context, selected selection, ranges []sourceRange, readers int) error {
-	defer func() {
-		for _, to := range r.spools {
-			close(to.batches[r.number])
-		}
-	}()
-	for at := r.number; at < len(ranges); at += readers {
-		w := &batchWriter{columns: selected.width(), fresh: r.fresh, give: func(b *rowBatch) error { return r.give(taking, b) }}
-		into := &patient{reader: w}
-		if _, err := r.conn.CopyTo(ctx, into, "COPY ("+selected.query(ranges[at])+") TO STDOUT"); err != nil {
-			return err
-		}
-		if into.failure != nil {
-			return into.failure
-		}
-		if err := w.Close(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *recordReader) fresh() *rowBatch {
-	select {
-	case batch := <-r.spare:
-		return batch
-	default:
-		return &rowBatch{}
-	}
-}
-
-func (r *recordReader) give(ctx context.Context, batch *rowBatch) error {
-	batch.takers.Store(int32(len(r.spools)))
-	for _, to := range r.spools {
-		select {
-		case to.batches[r.number] <- batch:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+	return l.from.readRecords(ctx, conns, l.s.t, selected, l.recordTaker(selected), l.besideTaker(selected))
 }
 
 // recordTaker hands rows to the partition, which gives them slots in their order.

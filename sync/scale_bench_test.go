@@ -65,6 +65,7 @@ func liveAtScale(b *testing.B, mode catalog.UpdateMode, rows int) {
 	step := s.begin()
 	_, stop := publishing(b, s.config)
 	step.end("publish", rows, empty)
+	s.passed()
 	stop()
 	s.exec("CHECKPOINT")
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -46,7 +44,7 @@ type stage interface {
 	// classes yields the classes of a part with what is published for them.
 	classes(of *part) func() ([]any, error)
 	// load takes over what the store holds.
-	load(ctx context.Context, conn *pgconn.PgConn, progress func(done int)) error
+	load(ctx context.Context, from *storeView, progress func(done int)) error
 
 	// due is when settle has something to do although nothing has changed; zero for
 	// never.

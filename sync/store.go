@@ -20,11 +20,14 @@ func storeTable(kind string, generation int64) catalog.Name {
 }
 
 // recordsTable holds the records. That of a packed release does not tell their classes.
-func (t *table) recordsTable() string {
+func (t *table) recordsTable() string { return t.recordsOf(t.generation) }
+
+// recordsOf is recordsTable in some generation.
+func (t *table) recordsOf(generation int64) string {
 	if t.isPacked() {
-		return storeTable("stored", t.generation).SQL()
+		return storeTable("stored", generation).SQL()
 	}
-	return t.placedRecords()
+	return storeTable("records", generation).SQL()
 }
 
 // placedRecords are the records with their places.

@@ -1,7 +1,7 @@
 // Package compact has the parts of what keeps many records in little memory: lists by slot,
 // a number from 0 on that stands for a record as long as it is there, and what finds the
 // slot of an id. None of them has a pointer for each record, so that the garbage collector
-// passes over all of them.
+// passes over all of them. And it has what goes over many records at once.
 package compact
 
 // Directory finds the place of an id among the ids that its owner keeps: a hash
@@ -52,14 +52,20 @@ func (d *Directory[ID]) enter(ids []ID, place int32) {
 	d.slots[at] = place + 1
 }
 
-// Fill makes the directory of all ids, each at its own place, at once; -1, or the place of
-// an id that is there twice.
-func (d *Directory[ID]) Fill(ids []ID) int32 {
-	*d = Directory[ID]{shift: 64 - 4, used: len(ids)}
-	for 4*len(ids) > 3<<(64-d.shift) {
+// Reserve makes an empty directory one in which so many ids have room.
+func (d *Directory[ID]) Reserve(room int) {
+	*d = Directory[ID]{shift: 64 - 4}
+	for 4*room > 3<<(64-d.shift) {
 		d.shift--
 	}
 	d.slots = make([]int32, 1<<(64-d.shift))
+}
+
+// Fill makes the directory of all ids, each at its own place, at once; -1, or the place of
+// an id that is there twice.
+func (d *Directory[ID]) Fill(ids []ID) int32 {
+	d.Reserve(len(ids))
+	d.used = len(ids)
 	for place, id := range ids {
 		at := d.home(id)
 		for ; d.slots[at] != 0; at = d.next(at) {

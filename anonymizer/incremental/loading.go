@@ -5,6 +5,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/kproxy/kproxy/anonymizer/compact"
 )
 
 // Loading fills an empty partition with the records of a store, in the order in which
@@ -32,7 +34,7 @@ func (p *Partition) BeginLoading(room int) (*Loading, error) {
 		return nil, fmt.Errorf("loading %d records into a partition that has some", room)
 	}
 	p.records.reserve(room)
-	return &Loading{of: p}, nil
+	return &Loading{of: p, ids: make([]RecordID, 0, room)}, nil
 }
 
 // Record takes a further record, which gets the next slot, from 0 on. The error is about
@@ -65,22 +67,20 @@ func (l *Loading) Seat(class ClassID, ids []RecordID) error {
 // class and is not there.
 func (l *Loading) End() error {
 	p := l.of
-	if slot := p.records.enterAll(); slot >= 0 {
-		return fmt.Errorf("loading record %d: %w", p.records.ids[slot], ErrDuplicate)
+	slots, twice := compact.NewLookup(p.records.ids)
+	if twice >= 0 {
+		return fmt.Errorf("loading record %d: %w", p.records.ids[twice], ErrDuplicate)
 	}
-	before := 0
-	for i := range l.seats {
-		s := &l.seats[i]
-		s.index = p.loaded(s.class, s.end-before)
-		before = s.end
+	var running sync.WaitGroup
+	running.Go(func() { p.records.numbers.Fill(p.records.ids) })
+	l.enterClasses()
+	err := compact.InShares(len(l.ids), func(share, shares int) error { return l.seat(&slots, share, shares) })
+	if err == nil {
+		err = compact.InShares(len(l.ids), l.assign)
 	}
-	if err := l.seatAll(); err != nil {
+	running.Wait()
+	if err != nil {
 		return err
-	}
-	for i := range p.classes.list {
-		if err := l.assign(int32(i)); err != nil {
-			return err
-		}
 	}
 	for slot := range p.records.ids {
 		if p.records.at[slot].class == unplaced {
@@ -90,55 +90,61 @@ func (l *Loading) End() error {
 	return nil
 }
 
-const (
-	// fewSeats are so few records that dividing the work takes longer than doing it.
-	fewSeats = 10_000
-	// mostSeating bounds how many goroutines give seats.
-	mostSeating = 4
-	// seatRun is how many neighboring classes one of them has, so that they do not write
-	// next to each other.
-	seatRun = 64
-)
-
-// seatAll finds the records of all classes and widens what these cover: records lie far
-// apart, so that the time is that of waiting for memory, which several can do at once.
-// Each class is one goroutine's.
-func (l *Loading) seatAll() error {
-	shares := min(mostSeating, runtime.GOMAXPROCS(0))
-	if len(l.ids) < fewSeats {
-		shares = 1
-	}
-	failures := make([]error, shares)
-	var running sync.WaitGroup
-	for share := range shares {
-		running.Go(func() { failures[share] = l.seatShare(int32(share), int32(shares)) })
-	}
-	running.Wait()
-	for _, err := range failures {
-		if err != nil {
-			return err
+// enterClasses makes the classes, with room for their members.
+func (l *Loading) enterClasses() {
+	p, before := l.of, 0
+	p.reserveClasses(min(len(l.seats), len(l.ids)/max(1, p.k)))
+	sizes := make([]int32, 0, cap(p.classes.list))
+	for i := range l.seats {
+		s := &l.seats[i]
+		s.index = p.loaded(s.class)
+		if int(s.index) == len(sizes) {
+			sizes = append(sizes, 0)
 		}
+		sizes[s.index] += int32(s.end - before)
+		before = s.end
 	}
-	return nil
+	var room []int32
+	for index, size := range sizes {
+		if int(size) > len(room) {
+			room = make([]int32, max(int(size), membersPiece))
+		}
+		p.classes.list[index].members, room = room[:0:size], room[size:]
+	}
 }
 
-func (l *Loading) seatShare(share, shares int32) error {
-	p, before := l.of, 0
+// membersPiece is how many members of neighboring classes lie in one piece of memory,
+// until their classes change. It is given back when the last of these has.
+const membersPiece = 1 << 10
+
+// shareRun is how many neighboring classes one goroutine has, so that they do not write next
+// to each other.
+const shareRun = 64
+
+// seat finds the members of every so-and-so-manieth run of classes, and widens what these
+// cover.
+func (l *Loading) seat(slots *compact.Lookup[RecordID], share, shares int) error {
+	p, before, touched := l.of, 0, 0.0
 	for _, s := range l.seats {
 		ids := l.ids[before:s.end]
 		before = s.end
-		if s.index/seatRun%shares != share {
+		if int(s.index)/shareRun%shares != share {
 			continue
 		}
-		// All are looked for before any is waited for.
 		members := p.classes.list[s.index].members
 		from := len(members)
 		for _, id := range ids {
-			slot := p.records.slot(id)
+			slot := slots.Find(id)
 			if slot < 0 {
 				return fmt.Errorf("seating record %d in class %d: %w", id, s.class, ErrUnknown)
 			}
 			members = append(members, slot)
+		}
+		// All are asked for before any is waited for.
+		for _, slot := range members[from:] {
+			if cells := p.records.cells.Row(slot); len(cells) > 0 {
+				touched += cells[0]
+			}
 		}
 		covers := p.classes.row(s.index)
 		for _, slot := range members[from:] {
@@ -146,20 +152,35 @@ func (l *Loading) seatShare(share, shares int32) error {
 		}
 		p.classes.list[s.index].members = members
 	}
+	runtime.KeepAlive(touched)
 	return nil
 }
 
-// assign tells the members of a class where they sit.
-func (l *Loading) assign(index int32) error {
+// assign tells the members of classes where they sit, those whose slots are in one share of
+// all.
+func (l *Loading) assign(share, shares int) error {
 	p := l.of
-	c := &p.classes.list[index]
-	for place, slot := range c.members {
-		if at := &p.records.at[slot]; at.class != unplaced {
-			return fmt.Errorf("seating record %d in class %d: %w", p.records.ids[slot], c.id, ErrDuplicate)
+	at := p.records.at
+	from, to := int32(len(at)*share/shares), int32(len(at)*(share+1)/shares)
+	for index := range p.classes.list {
+		for place, slot := range p.classes.list[index].members {
+			switch {
+			case slot < from || slot >= to:
+			case at[slot].class != unplaced:
+				return fmt.Errorf("seating record %d in class %d: %w", p.records.ids[slot], p.classes.ids[index], ErrDuplicate)
+			default:
+				at[slot] = seat{int32(index), int32(place)}
+			}
 		}
-		p.records.at[slot] = seat{index, int32(place)}
 	}
 	return nil
+}
+
+// reserveClasses makes room for some classes in a partition without any.
+func (p *Partition) reserveClasses(room int) {
+	c := &p.classes
+	c.list, c.ids, c.astray, p.due = make([]class, 0, room), make([]ClassID, 0, room), make([]ClassID, 0, room), make([]ClassID, 0, room)
+	c.numbers.Reserve(room)
 }
 
 // reserve makes room for some records, so that what holds them need not grow.
@@ -185,7 +206,3 @@ func (s *records) append(r Record) int32 {
 	s.set(slot, r)
 	return slot
 }
-
-// enterAll makes the directory of all records; -1, or the slot of one that has another
-// one's number.
-func (s *records) enterAll() int32 { return s.numbers.Fill(s.ids) }

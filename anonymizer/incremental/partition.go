@@ -168,7 +168,9 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	}
 	index := int32(-1)
 	if class != withheld {
-		index = p.loaded(class, len(records))
+		index = p.loaded(class)
+		members := &p.classes.list[index].members
+		*members = slices.Grow(*members, len(records))
 	}
 	for _, r := range records {
 		slot := p.admit(r)
@@ -181,16 +183,14 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	return nil
 }
 
-// loaded is the index of a class of the store, which further records are loaded into.
-func (p *Partition) loaded(class ClassID, further int) int32 {
+// loaded is the index of a class of the store, which records are loaded into.
+func (p *Partition) loaded(class ClassID) int32 {
 	p.nextClass = max(p.nextClass, class+1)
 	index := p.classes.index(class)
 	if index < 0 {
 		index = p.classes.add(class, 2*p.k)
 		p.classes.list[index].known = true
 	}
-	members := &p.classes.list[index].members
-	*members = slices.Grow(*members, further)
 	p.examineLater(index)
 	p.lookLater(index)
 	return index

@@ -18,9 +18,12 @@ type classes struct {
 
 func (s *classes) count() int { return s.numbers.Len() }
 
+// index finds a class, -1 for an unknown one.
+func (s *classes) index(id incremental.ClassID) int32 { return s.numbers.Find(s.ids, id) }
+
 // find gives a class, nil for an unknown one.
 func (s *classes) find(id incremental.ClassID) *class {
-	if index := s.numbers.Find(s.ids, id); index >= 0 {
+	if index := s.index(id); index >= 0 {
 		return s.list[index]
 	}
 	return nil

@@ -6,7 +6,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sort"
+	"sync"
 
+	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
@@ -30,7 +33,7 @@ type StoredRecord struct {
 // classes; 1 where a class is not among them. The error says what does not fit
 // together; the lineage must not be used then.
 func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64, records []StoredRecord) error {
-	loading, err := l.BeginLoading()
+	loading, err := l.BeginLoading(len(records))
 	if err != nil {
 		return err
 	}
@@ -47,20 +50,42 @@ func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64
 	return loading.End(weights)
 }
 
-// Loading is a Load in pieces: all rows, then all records, then the end. After an error
-// the lineage must not be used any more.
+// Loading is a Load in pieces: rows and records in any order, then the end. Row and Record
+// may be called at the same time as the other one. After an error the lineage must not be
+// used any more.
 type Loading struct {
-	of   *Lineage
-	rows []RowID // all; nil once they are there
+	of     *Lineage
+	rows   []loadedRow
+	codes  []uint32 // of the rows' sensitive attributes, row by row
+	shown  int      // how many each has, -1 while unknown
+	places []place  // by slot
 }
 
-// BeginLoading begins to fill a lineage that must be empty.
-func (l *Lineage) BeginLoading() (*Loading, error) {
+// loadedRow is a row that its class does not have yet.
+type loadedRow struct {
+	id     RowID
+	class  int32 // its index
+	person uint32
+}
+
+// place is where a record is said to be: in a row of a class, waiting (in row 0), or
+// withheld.
+type place struct {
+	class incremental.ClassID
+	row   RowID
+}
+
+// givenUp takes the place of a class's number for records that have waited in vain.
+const givenUp = -1
+
+// BeginLoading begins to fill a lineage, which must be empty, with about so many records.
+func (l *Lineage) BeginLoading(room int) (*Loading, error) {
 	if l.records.count() > 0 || l.classes.count() > 0 {
 		return nil, errors.New("loading a lineage that is not empty")
 	}
 	l.begun = true
-	return &Loading{of: l}, nil
+	l.records.ids = make([]incremental.RecordID, 0, room)
+	return &Loading{of: l, shown: -1, rows: make([]loadedRow, 0, room), places: make([]place, 0, room)}, nil
 }
 
 // Row takes over a published row.
@@ -69,139 +94,211 @@ func (d *Loading) Row(r StoredRow) error {
 	if r.ID < 1 || r.Class < 1 {
 		return fmt.Errorf("loading row %d of class %d: numbers are positive", r.ID, r.Class)
 	}
-	if l.sensitive < 0 {
-		l.sensitive = len(r.Sensitive)
+	if d.shown < 0 {
+		d.shown = len(r.Sensitive)
+		d.codes = make([]uint32, 0, d.shown*cap(d.rows))
 	}
-	if len(r.Sensitive) != l.sensitive {
-		return fmt.Errorf("loading row %d: it has %d sensitive values, %d expected", r.ID, len(r.Sensitive), l.sensitive)
+	if len(r.Sensitive) != d.shown {
+		return fmt.Errorf("loading row %d: it has %d sensitive values, %d expected", r.ID, len(r.Sensitive), d.shown)
 	}
-	c := l.classes.find(r.Class)
-	if c == nil {
-		c = &class{id: r.Class, patience: 1, sealed: r.Sealed}
+	index := l.classes.index(r.Class)
+	if index < 0 {
+		c := &class{id: r.Class, patience: 1, sealed: r.Sealed}
 		l.classes.add(c)
+		index = c.index
 	}
-	c.rows, c.codes = append(c.rows, row{id: r.ID, slot: nobody, person: r.Person}), append(c.codes, r.Sensitive...)
+	d.rows, d.codes = append(d.rows, loadedRow{r.ID, index, r.Person}), append(d.codes, r.Sensitive...)
 	l.nextRow, l.nextClass = max(l.nextRow, r.ID+1), max(l.nextClass, r.Class+1)
 	l.rows++
-	d.rows = append(d.rows, r.ID)
 	return nil
-}
-
-// settleRows checks that rows are different, and has each class find its own by number.
-func (d *Loading) settleRows() error {
-	if d.rows == nil {
-		return nil
-	}
-	slices.Sort(d.rows)
-	for i, id := range d.rows[1:] {
-		if d.rows[i] == id {
-			return fmt.Errorf("loading row %d: it is there twice", id)
-		}
-	}
-	d.rows = nil
-	for _, c := range d.of.classes.list {
-		d.of.order(c)
-	}
-	return nil
-}
-
-// order sorts the rows of a class, which grow no more, by their numbers.
-func (l *Lineage) order(c *class) {
-	places := make([]int, len(c.rows))
-	for place := range places {
-		places[place] = place
-	}
-	slices.SortFunc(places, func(a, b int) int { return cmp.Compare(c.rows[a].id, c.rows[b].id) })
-	rows, codes := make([]row, 0, len(c.rows)), make([]uint32, 0, len(c.codes))
-	for _, place := range places {
-		rows, codes = append(rows, c.rows[place]), append(codes, l.shown(c, place)...)
-	}
-	c.rows, c.codes = rows, codes
 }
 
 // Record takes over a record.
 func (d *Loading) Record(r StoredRecord) error {
-	if err := d.settleRows(); err != nil {
+	l := d.of
+	if err := l.checkShape(r.Record); err != nil {
+		return fmt.Errorf("loading record %d: %w", r.ID, err)
+	}
+	changed, err := parseChange(r.Place.Changed)
+	if err != nil {
+		return fmt.Errorf("loading record %d: %w", r.ID, err)
+	}
+	slot := l.records.append(r.Record)
+	l.part(slot, parting{r.Place.Since, changed})
+	at := place{r.Place.Class, r.Place.Row}
+	if at.row == 0 && r.Place.Withheld {
+		at.class = givenUp
+	}
+	d.places = append(d.places, at)
+	return nil
+}
+
+// Renumber replaces what the rows have shown of a sensitive attribute, for rows that were
+// numbered apart from the records: codes has the new number of each.
+func (d *Loading) Renumber(attribute int, codes []uint32) {
+	for i := attribute; i < len(d.codes); i += d.shown {
+		d.codes[i] = codes[d.codes[i]]
+	}
+}
+
+// End finds the rows of all records, and takes over the weights of classes.
+func (d *Loading) End(weights map[incremental.ClassID]float64) error {
+	l := d.of
+	if d.shown >= 0 && l.sensitive >= 0 && d.shown != l.sensitive {
+		return fmt.Errorf("rows have %d sensitive values, records %d", d.shown, l.sensitive)
+	}
+	l.sensitive = max(l.sensitive, d.shown)
+	twice := int32(-1)
+	var running sync.WaitGroup
+	running.Go(func() { twice = l.records.numbers.Fill(l.records.ids) })
+	err := d.enterRows()
+	running.Wait()
+	switch {
+	case err != nil:
+		return err
+	case twice >= 0:
+		return fmt.Errorf("loading record %d: %w", l.records.ids[twice], incremental.ErrDuplicate)
+	}
+	if err := compact.InShares(len(d.places), d.link); err != nil {
 		return err
 	}
-	if err := d.of.loadRecord(r); err != nil {
-		return fmt.Errorf("loading record %d: %w", r.ID, err)
+	d.enqueue()
+	l.recount(weights)
+	return nil
+}
+
+// enterRows gives the classes their rows, by number.
+func (d *Loading) enterRows() error {
+	l := d.of
+	ids := make([]RowID, len(d.rows))
+	for i, r := range d.rows {
+		ids[i] = r.id
+	}
+	if _, twice := compact.NewLookup(ids); twice >= 0 {
+		return fmt.Errorf("loading row %d: it is there twice", ids[twice])
+	}
+	sizes := make([]int32, len(l.classes.list))
+	for _, r := range d.rows {
+		sizes[r.class]++
+	}
+	var rows []row
+	var codes []uint32
+	for index, size := range sizes {
+		if int(size) > len(rows) {
+			most := max(int(size), rowsPiece)
+			rows, codes = make([]row, most), make([]uint32, most*d.shown)
+		}
+		c, n := l.classes.list[index], int(size)
+		c.rows, rows = rows[:0:n], rows[n:]
+		c.codes, codes = codes[:0:n*d.shown], codes[n*d.shown:]
+		c.ghosts = n // until records are found for them
+	}
+	return compact.InShares(len(d.rows), func(share, shares int) error {
+		for i, r := range d.rows {
+			if int(r.class)/shareRun%shares == share {
+				c := l.classes.list[r.class]
+				c.rows, c.codes = append(c.rows, row{id: r.id, slot: nobody, person: r.person}), append(c.codes, d.codes[i*d.shown:(i+1)*d.shown]...)
+			}
+		}
+		for index, c := range l.classes.list {
+			if index/shareRun%shares == share {
+				sort.Sort(&byNumber{c, d.shown})
+			}
+		}
+		return nil
+	})
+}
+
+const (
+	// rowsPiece is how many rows of neighboring classes lie in one piece of memory, until
+	// the last of these is gone.
+	rowsPiece = 1 << 9
+	// shareRun is how many neighboring classes one goroutine has, so that they do not write
+	// next to each other.
+	shareRun = 64
+)
+
+// byNumber sorts the rows of a class, with what they show.
+type byNumber struct {
+	*class
+	shown int
+}
+
+func (b *byNumber) Len() int           { return len(b.rows) }
+func (b *byNumber) Less(i, j int) bool { return b.rows[i].id < b.rows[j].id }
+func (b *byNumber) Swap(i, j int) {
+	b.rows[i], b.rows[j] = b.rows[j], b.rows[i]
+	for a := range b.shown {
+		b.codes[i*b.shown+a], b.codes[j*b.shown+a] = b.codes[j*b.shown+a], b.codes[i*b.shown+a]
+	}
+}
+
+// link leads from records to their rows and back, those of every so-and-so-manieth run of
+// classes.
+func (d *Loading) link(share, shares int) error {
+	l := d.of
+	for slot, at := range d.places {
+		if at.row == 0 {
+			continue
+		}
+		index := l.classes.index(at.class)
+		if index < 0 && share == 0 {
+			return fmt.Errorf("loading record %d: class %d is not there", l.records.ids[slot], at.class)
+		}
+		if index < 0 || int(index)/shareRun%shares != share {
+			continue
+		}
+		c := l.classes.list[index]
+		number, shown := slices.BinarySearchFunc(c.rows, at.row, func(r row, id RowID) int { return cmp.Compare(r.id, id) })
+		if !shown || c.rows[number].slot != nobody {
+			return fmt.Errorf("loading record %d: row %d of class %d is not there, or is another record's", l.records.ids[slot], at.row, at.class)
+		}
+		c.rows[number].slot = int32(slot)
+		if c.ghosts--; l.isStale(int32(slot)) {
+			c.stale++
+		}
+		standing := l.records.at(int32(slot))
+		standing.class, standing.row = index, int32(number)
 	}
 	return nil
 }
 
-// End takes over the weights of classes.
-func (d *Loading) End(weights map[incremental.ClassID]float64) error {
+// enqueue has the records wait that do, and notes which are stale.
+func (d *Loading) enqueue() {
 	l := d.of
-	if err := d.settleRows(); err != nil {
-		return err
+	for slot, at := range d.places {
+		slot, standing := int32(slot), l.records.at(int32(slot))
+		switch {
+		case at.row == 0 && at.class == givenUp:
+			standing.class = withheld
+			l.withheld++
+		case at.row == 0:
+			l.await(slot)
+		case standing.parting != 0 && l.isStale(slot):
+			l.stale.add(slot, standing.stamp)
+		}
 	}
 	bySince := func(a, b entry) int {
 		return cmp.Or(l.records.parting(a.slot).since.Compare(l.records.parting(b.slot).since), cmp.Compare(l.records.ids[a.slot], l.records.ids[b.slot]))
 	}
 	slices.SortFunc(l.waiting.entries, bySince)
 	slices.SortFunc(l.stale.entries, bySince)
-	for _, c := range l.classes.sorted() {
-		l.recount(c, weights)
-	}
-	return nil
 }
 
-// recount finds out what a loaded class has lost, and what of it is published.
-func (l *Lineage) recount(c *class, weights map[incremental.ClassID]float64) {
-	for _, r := range c.rows {
-		switch {
-		case isGhost(r):
-			c.ghosts++
-		case l.isStaleRow(r):
-			c.stale++
+// recount finds out what of the classes that have lost something is published.
+func (l *Lineage) recount(weights map[incremental.ClassID]float64) {
+	var less []*class
+	for _, c := range l.classes.list {
+		if l.ghosts += c.ghosts; c.ghosts+c.stale > 0 {
+			less = append(less, c)
 		}
 	}
-	l.ghosts += c.ghosts
-	if c.ghosts+c.stale == 0 {
-		return
-	}
-	if weight, told := weights[c.id]; told {
-		c.told = min(c.ghosts, int(math.Round((1-weight)*float64(len(c.rows)))))
-		c.toldOf = min(c.told, l.summarize(c, isGhost).Records)
-	}
-	l.disturb(c)
-}
-
-func (l *Lineage) loadRecord(r StoredRecord) error {
-	if l.records.slot(r.ID) >= 0 {
-		return incremental.ErrDuplicate
-	}
-	if err := l.checkShape(r.Record); err != nil {
-		return err
-	}
-	changed, err := parseChange(r.Place.Changed)
-	if err != nil {
-		return err
-	}
-	slot := l.records.add(r.Record)
-	l.part(slot, parting{r.Place.Since, changed})
-	at := l.records.at(slot)
-	switch {
-	case r.Place.Row != 0:
-		c := l.classes.find(r.Place.Class)
-		if c == nil {
-			return fmt.Errorf("class %d is not there", r.Place.Class)
+	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
+	for _, c := range less {
+		if weight, told := weights[c.id]; told {
+			c.told = min(c.ghosts, int(math.Round((1-weight)*float64(len(c.rows)))))
+			c.toldOf = min(c.told, l.summarize(c, isGhost).Records)
 		}
-		place, shown := slices.BinarySearchFunc(c.rows, r.Place.Row, func(r row, id RowID) int { return cmp.Compare(r.id, id) })
-		if !shown || c.rows[place].slot != nobody {
-			return fmt.Errorf("row %d of class %d is not there, or is another record's", r.Place.Row, r.Place.Class)
-		}
-		at.class, at.row = c.index, int32(place)
-		c.rows[place].slot = slot
-		if l.isStale(slot) {
-			l.stale.add(slot, at.stamp)
-		}
-	case r.Place.Withheld:
-		at.class = withheld
-		l.withheld++
-	default:
-		l.await(slot)
+		l.disturb(c)
 	}
-	return nil
 }

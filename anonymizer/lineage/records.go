@@ -51,13 +51,19 @@ func (s *records) parting(slot int32) parting { return s.partings.of(s.at(slot).
 
 // add keeps a record that is not known, nor published. All have the shape of the first one.
 func (s *records) add(r Record) int32 {
-	if s.ids == nil {
+	slot := s.append(r)
+	s.numbers.Add(s.ids, slot)
+	return slot
+}
+
+// append is add without the directory.
+func (s *records) append(r Record) int32 {
+	if len(s.ids) == 0 {
 		s.cells, s.sensitive = compact.NewSlab[hierarchy.Cell](len(r.Cells)), compact.NewSlab[uint32](len(r.Sensitive))
 		s.copied, s.standings = compact.NewSlab[uint64](len(r.Copied)), compact.NewSlab[standing](1)
 	}
 	slot := s.take()
 	s.ids[slot] = r.ID
-	s.numbers.Add(s.ids, slot)
 	s.at(slot).class = unpublished
 	s.set(slot, r)
 	return slot

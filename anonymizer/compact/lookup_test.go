@@ -1,0 +1,49 @@
+package compact_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/compact"
+)
+
+// TestLookup looks ids up that lie close to one another, and far apart.
+func TestLookup(t *testing.T) {
+	t.Parallel()
+	for name, ids := range map[string][]int64{
+		"none":  nil,
+		"one":   {7},
+		"near":  {12, 10, 11, 18, 15},
+		"below": {-3, 2, -1},
+		"far":   {1, 1 << 40, 5},
+		"ends":  {math.MinInt64, math.MaxInt64, 0},
+	} {
+		l, twice := compact.NewLookup(ids)
+		if twice != -1 {
+			t.Errorf("%s: %d is there twice", name, twice)
+		}
+		known := make(map[int64]int32)
+		for place, id := range ids {
+			known[id] = int32(place)
+		}
+		tried := []int64{math.MinInt64, math.MaxInt64, 0, -1, 1, 9, 16, 19}
+		for range 100 {
+			tried = append(tried, rand.Int64N(40)-20)
+		}
+		for _, id := range append(tried, ids...) {
+			want, is := known[id]
+			if !is {
+				want = -1
+			}
+			if got := l.Find(id); got != want {
+				t.Errorf("%s: %d is at %d, not %d", name, id, got, want)
+			}
+		}
+	}
+	for _, ids := range [][]int64{{4, 5, 4}, {4, 1 << 50, 4}} {
+		if _, twice := compact.NewLookup(ids); twice != 2 {
+			t.Errorf("of %v, %d is said to be there twice", ids, twice)
+		}
+	}
+}

@@ -1,0 +1,186 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// load takes over the published rows, with what they show of the sensitive attributes, and
+// the records.
+func (s *guarded) load(ctx context.Context, from *storeView, progress func(done int)) error {
+	loading, err := s.lineage.BeginLoading(from.records)
+	if err != nil {
+		return internal(err)
+	}
+	l := &guardedLoading{
+		s: s, from: from, loading: loading, keys: s.t.keys.gather(from.records), progress: progress,
+		weights: make(map[incremental.ClassID]float64),
+	}
+	for range s.t.sensitive {
+		l.shown = append(l.shown, privacy.NewDictionary())
+	}
+	if err := from.read(ctx, l.readRecords, l.readRows); err != nil {
+		return err
+	}
+	l.renumber()
+	return s.t.endLoading(l.keys, func() error { return loading.End(l.weights) })
+}
+
+// guardedLoading is the loading of a guarded table.
+type guardedLoading struct {
+	s        *guarded
+	from     *storeView
+	loading  *lineage.Loading
+	keys     *keyGathering
+	shown    []*privacy.Dictionary           // of the rows' sensitive values, which come while the records' are numbered
+	weights  map[incremental.ClassID]float64 // of classes that have one
+	progress func(done int)
+}
+
+// readRows takes the published rows.
+func (l *guardedLoading) readRows(ctx context.Context) error {
+	t := l.s.t
+	columns := columnNames(l.s.marks())
+	for _, i := range t.sensitive {
+		columns = append(columns, catalog.QuoteIdentifier(t.columns[i].Name))
+	}
+	marks, sensitive := len(l.s.marks()), make([]uint32, len(t.sensitive))
+	return copyOut(ctx, l.from.first, len(columns), func(values []value) error {
+		var ids [3]int64
+		for i := range ids {
+			var err error
+			if ids[i], err = storedID(values[i]); err != nil {
+				return err
+			}
+		}
+		weight, err := strconv.ParseFloat(values[4].text, 64)
+		if err != nil {
+			return errCopyText
+		}
+		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t", Sensitive: sensitive}
+		for a, column := range t.sensitive {
+			sensitive[a] = number(l.shown[a], t.columns[column], values[marks+a])
+		}
+		if weight != 1 {
+			l.weights[r.Class] = weight
+		}
+		if err := l.loading.Row(r); err != nil {
+			return internal(err)
+		}
+		return nil
+	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.releaseTable()))
+}
+
+// renumber has rows show their sensitive values by the numbers that these have in the table.
+func (l *guardedLoading) renumber() {
+	for a, shown := range l.shown {
+		codes := make([]uint32, shown.Len())
+		for code := range codes {
+			if text, is := shown.Text(uint32(code)); is {
+				codes[code] = l.s.t.values[a].Code(text)
+			} else {
+				codes[code] = l.s.t.values[a].Null()
+			}
+		}
+		l.loading.Renumber(a, codes)
+	}
+}
+
+// readRecords takes the records: one goroutine hands them to the lineage, and one takes their
+// keys.
+func (l *guardedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn) error {
+	t := l.s.t
+	selected := selection{
+		own: []string{
+			recordColumn, l.s.part.column, catalog.RowColumn, "(extract(epoch FROM " + catalog.SinceColumn + ") * 1000000)::bigint",
+			catalog.ChangedColumn, catalog.ExpiredColumn,
+		},
+		columns: t.codedColumns(), list: t.codedList(), table: t.recordsTable(),
+	}
+	return l.from.readRecords(ctx, conns, t, selected, l.recordTaker(selected), l.keyTaker(selected))
+}
+
+// recordTaker hands rows to the lineage, with where they stand.
+func (l *guardedLoading) recordTaker(selected selection) func(*rowBatch) error {
+	t := l.s.t
+	row, read, ranges := make([]value, len(t.columns)), 0, 0
+	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn(), t.copied)
+	places := selected.places(columns)
+	return func(b *rowBatch) error {
+		for i := range b.rows {
+			record, at, err := b.standing(i)
+			if err != nil {
+				return err
+			}
+			if err := b.fill(row, i, columns, places); err != nil {
+				return err
+			}
+			if err := l.loading.Record(lineage.StoredRecord{Record: l.s.record(record, *l.s.code(row)), Place: at}); err != nil {
+				return internal(err)
+			}
+			if read++; read%progressRows == 0 {
+				l.progress(read)
+			}
+		}
+		if b.last {
+			if ranges == len(l.from.ranges)/2 {
+				l.from.failpoint(FailLoading)
+			}
+			ranges++
+		}
+		return nil
+	}
+}
+
+// standing is what kproxy has noted of a record of a guarded table, in the first fields.
+func (b *rowBatch) standing(row int) (id incremental.RecordID, at lineage.Place, err error) {
+	var own [6]value
+	for i := range own {
+		if own[i], err = b.field(row, i); err != nil {
+			return 0, at, err
+		}
+	}
+	var numbers [4]int64
+	for i := range numbers {
+		if numbers[i], err = storedID(own[i]); err != nil {
+			return 0, at, err
+		}
+	}
+	at = lineage.Place{
+		Class: incremental.ClassID(numbers[1]), Row: lineage.RowID(numbers[2]), Changed: own[4].text, Withheld: own[5].text == "t",
+	}
+	if !own[3].null {
+		at.Since = time.UnixMicro(numbers[3])
+	}
+	return incremental.RecordID(numbers[0]), at, nil
+}
+
+// keyTaker takes the keys of rows.
+func (l *guardedLoading) keyTaker(selected selection) func(*rowBatch) error {
+	t := l.s.t
+	row, places := make([]value, len(t.columns)), selected.places(t.key)
+	return func(b *rowBatch) error {
+		for i := range b.rows {
+			record, err := b.number(i, 0)
+			if err != nil {
+				return err
+			}
+			if err := b.fill(row, i, t.key, places); err != nil {
+				return err
+			}
+			l.keys.add(t.keyOf(row), incremental.RecordID(record))
+		}
+		return nil
+	}
+}

@@ -1,0 +1,144 @@
+package sync
+
+import (
+	"context"
+	gosync "sync"
+
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// The records of a large table travel while the rest of its store does: several connections
+// read them, by ranges, and the first one what stands beside them. Nothing is looked for
+// meanwhile; what leads to keys and records is made when all are there.
+
+// read takes the records and the others of the store. The error of a further connection ends
+// the others; the first one is read to its end.
+func (v *storeView) read(ctx context.Context, records func(context.Context, []*pgconn.PgConn) error, others func(context.Context) error) error {
+	v.failpoint(FailStoreSeen)
+	if len(v.further) == 0 {
+		if err := records(ctx, []*pgconn.PgConn{v.first}); err != nil {
+			return err
+		}
+		return others(ctx)
+	}
+	reading, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var further []*pgconn.PgConn
+	for _, conn := range v.further {
+		further = append(further, conn.PgConn())
+	}
+	var failures [2]error
+	var running gosync.WaitGroup
+	running.Go(func() { failures[0] = records(reading, further) })
+	if failures[1] = others(ctx); failures[1] != nil {
+		cancel()
+	}
+	running.Wait()
+	return firstCause(failures[:])
+}
+
+// readRecords has takers take what is selected of the records, each on a goroutine of its
+// own and in the order of the ranges. Each connection has a goroutine that cuts rows of every
+// so-and-so-manieth range.
+func (v *storeView) readRecords(ctx context.Context, conns []*pgconn.PgConn, t *table, selected selection, takers ...func(*rowBatch) error) error {
+	taking, cancel := context.WithCancel(ctx) // apart, as what ends a COPY's context ends the connection
+	defer cancel()
+	spare := make(chan *rowBatch, 2*spoolAhead*len(conns))
+	var spools []*spool
+	for _, take := range takers {
+		spools = append(spools, newSpool(take, len(conns), spare))
+	}
+	failures := make([]error, len(conns)+len(spools))
+	var running gosync.WaitGroup
+	start := func(at int, do func() error) {
+		running.Go(func() {
+			if failures[at] = guard(t.logger, do); failures[at] != nil {
+				cancel() // the others are in vain
+			}
+		})
+	}
+	for i, to := range spools {
+		start(len(conns)+i, func() error { return to.run(len(v.ranges)) })
+	}
+	for i, conn := range conns {
+		reader := &recordReader{conn: conn, spools: spools, number: i, spare: spare}
+		start(i, func() error { return reader.run(ctx, taking, selected, v.ranges, len(conns)) })
+	}
+	running.Wait()
+	return firstCause(failures)
+}
+
+// endLoading has what leads to keys and records made at the same time.
+func (t *table) endLoading(keys *keyGathering, records func() error) error {
+	var unique bool
+	var failure error
+	var running gosync.WaitGroup
+	running.Go(func() {
+		failure = guard(t.logger, func() error {
+			unique = keys.end()
+			return nil
+		})
+	})
+	err := records()
+	running.Wait()
+	switch {
+	case err != nil:
+		return internal(err)
+	case failure != nil:
+		return failure
+	case !unique:
+		return t.errOutOfStep("two records have the same key")
+	}
+	return nil
+}
+
+// recordReader is a connection that reads ranges of the records.
+type recordReader struct {
+	conn   *pgconn.PgConn
+	number int // of the readers
+	spools []*spool
+	spare  chan *rowBatch
+}
+
+func (r *recordReader) run(ctx, taking context.Context, selected selection, ranges []sourceRange, readers int) error {
+	defer func() {
+		for _, to := range r.spools {
+			close(to.batches[r.number])
+		}
+	}()
+	for at := r.number; at < len(ranges); at += readers {
+		w := &batchWriter{columns: selected.width(), fresh: r.fresh, give: func(b *rowBatch) error { return r.give(taking, b) }}
+		into := &patient{reader: w}
+		if _, err := r.conn.CopyTo(ctx, into, "COPY ("+selected.query(ranges[at])+") TO STDOUT"); err != nil {
+			return err
+		}
+		if into.failure != nil {
+			return into.failure
+		}
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *recordReader) fresh() *rowBatch {
+	select {
+	case batch := <-r.spare:
+		return batch
+	default:
+		return &rowBatch{}
+	}
+}
+
+func (r *recordReader) give(ctx context.Context, batch *rowBatch) error {
+	batch.takers.Store(int32(len(r.spools)))
+	for _, to := range r.spools {
+		select {
+		case to.batches[r.number] <- batch:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
