@@ -36,6 +36,8 @@ const (
 	fixPolicy = "correct the policy and run 'kproxy reload'"
 	// fixResync suits a store that differs from its source.
 	fixResync = "run 'kproxy resync': the difference between the source and the private store is applied"
+	// fixStore suits a store that cannot be loaded, and so not be compared either.
+	fixStore = "run 'kproxy rebuild TABLE': it is published afresh from the source"
 	// fixLineage suits a guarded table that cannot go on as it was.
 	fixLineage = "take the change back; or run 'kproxy rebuild TABLE --new-lineage' to accept this and start a new lineage"
 	// fixEnded suits a guarded table whose lineage cannot go on.
@@ -111,7 +113,7 @@ func fixOf(err error) string {
 	switch {
 	case errors.As(err, &stop):
 		return stop.Fix
-	case errors.As(err, &server) && server.Code == "42501":
+	case errors.As(err, &server) && server.Code == insufficientPrivilege:
 		return "run 'kproxy setup', which grants what is missing (REPLICATION, SELECT on protected tables, kproxy's own schemas), and 'kproxy reload'"
 	default:
 		return "see the log, correct what it says, and run 'kproxy reload'"
@@ -134,6 +136,9 @@ func fixTransient(err error) string {
 		return "kproxy tries again; nothing is lost"
 	}
 }
+
+// insufficientPrivilege is the SQLSTATE for what a role may not do.
+const insufficientPrivilege = "42501"
 
 // valueFree are the classes of SQLSTATE whose messages speak of objects, rights and
 // resources, and never quote a value of a row.

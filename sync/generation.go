@@ -42,7 +42,7 @@ const (
 // policy as it is configured.
 func (g generation) status(fits bool) TableStatus {
 	status := TableStatus{Generation: g.number, Withheld: g.withheld, Preparing: g.asked != ""}
-	if g.halted != "" { // whatever is noted waits for the operator, too
+	if g.halted != "" { // whatever is noted waits until the table is looked at afresh
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
 		return status
 	}

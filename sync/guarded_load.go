@@ -33,8 +33,8 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 	if err := from.read(ctx, l.readRecords, l.readRows); err != nil {
 		return err
 	}
-	l.renumber()
-	return s.t.endLoading(l.keys, func() error { return loading.End(l.weights) })
+	codes := renumbered(l.shown, s.t.values)
+	return s.t.endLoading(l.keys, func() error { return loading.End(l.weights, codes) })
 }
 
 // guardedLoading is the loading of a guarded table.
@@ -82,19 +82,20 @@ func (l *guardedLoading) readRows(ctx context.Context) error {
 	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.releaseTable()))
 }
 
-// renumber has rows show their sensitive values by the numbers that these have in the table.
-func (l *guardedLoading) renumber() {
-	for a, shown := range l.shown {
-		codes := make([]uint32, shown.Len())
-		for code := range codes {
-			if text, is := shown.Text(uint32(code)); is {
-				codes[code] = l.s.t.values[a].Code(text)
+// renumbered are the numbers in some dictionaries of what others have, by their numbers.
+func renumbered(from, to []*privacy.Dictionary) [][]uint32 {
+	numbers := make([][]uint32, len(from))
+	for a, d := range from {
+		numbers[a] = make([]uint32, d.Len())
+		for code := range numbers[a] {
+			if text, is := d.Text(uint32(code)); is {
+				numbers[a][code] = to[a].Code(text)
 			} else {
-				codes[code] = l.s.t.values[a].Null()
+				numbers[a][code] = to[a].Null()
 			}
 		}
-		l.loading.Renumber(a, codes)
 	}
+	return numbers
 }
 
 // readRecords takes the records: one goroutine hands them to the lineage, and one takes their

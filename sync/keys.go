@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
@@ -175,6 +176,7 @@ func (g *keyGathering) distribute() {
 func (g *keyGathering) end() bool {
 	g.distribute()
 	for i := range g.slots {
+		g.of.shards[i].records = compact.Fit(g.of.shards[i].records)
 		g.enter(&g.of.shards[i], g.slots[i])
 		g.slots[i] = nil
 	}

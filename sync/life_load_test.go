@@ -2,18 +2,25 @@ package sync
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/pgserver/pgtest"
 )
 
-// loadedWard is a ward with so many records that the store is read in ranges by several
-// connections, and a Syncer that has ended.
+// loadedWard is a ward with so many records of both tables that the store is read in ranges
+// by several connections, and a Syncer that has ended.
 func loadedWard(t *testing.T) *bench {
 	t.Helper()
 	b := newWard(t, pgtest.Shared(t))
-	b.script("INSERT INTO ward SELECT " + visit("i") + " FROM generate_series(1000, 3000) i")
+	for _, table := range []string{"ward", "visits"} {
+		b.script("INSERT INTO " + table + " SELECT " + visit("i") + " FROM generate_series(1000, 3000) i")
+	}
 	b.inRanges()
 	l := b.start()
 	l.inStep()
@@ -132,19 +139,98 @@ func TestLoadIsRefused(t *testing.T) {
 		"a record that is missing": "DELETE FROM kproxy_store.stored_%[1]d WHERE kproxy_record = 7",
 		"a key twice":              "UPDATE kproxy_store.stored_%[1]d SET id = 8 WHERE kproxy_record = 7 OR id = 8",
 		"no class":                 "UPDATE kproxy_store.packed_%[1]d SET kproxy_class = NULL WHERE kproxy_class = (SELECT min(kproxy_class) FROM kproxy_store.packed_%[1]d)",
+
+		"guarded, a record twice":        "ALTER TABLE kproxy_store.records_%[2]d DROP CONSTRAINT IF EXISTS records_%[2]d_pkey; DROP INDEX IF EXISTS kproxy_store.records_%[2]d_kproxy_record_idx; INSERT INTO kproxy_store.records_%[2]d SELECT * FROM kproxy_store.records_%[2]d WHERE kproxy_record = 7",
+		"guarded, a row twice":           "INSERT INTO kproxy_store.release_%[2]d SELECT * FROM kproxy_store.release_%[2]d LIMIT 1",
+		"guarded, a row that is missing": "DELETE FROM kproxy_store.release_%[2]d WHERE kproxy_row = (SELECT kproxy_row FROM kproxy_store.records_%[2]d WHERE kproxy_record = 7)",
+		"guarded, a row of two":          "UPDATE kproxy_store.records_%[2]d SET (kproxy_class, kproxy_row) = (SELECT kproxy_class, kproxy_row FROM kproxy_store.records_%[2]d WHERE kproxy_record = 8) WHERE kproxy_record = 7",
+		"guarded, a key twice":           "UPDATE kproxy_store.records_%[2]d SET id = 8 WHERE kproxy_record = 7 OR id = 8",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			b := loadedWard(t)
-			b.exec(fmt.Sprintf(spoil, b.generationOf("ward")))
-			l := b.start()
-			l.eventually("the table is halted", func() bool { return l.Status().Tables[wardTable].State == Halted })
-			l.eventually("the other one goes on", func() bool { return l.Status().Tables[visitsTable].State == Published && l.Status().State == Streaming })
-			if problem := l.Status().Tables[wardTable].Problem; problem == "" || strings.Contains(problem, "SQLSTATE 25") {
-				t.Errorf("it is halted for %q", problem)
+			spoiled, other := wardTable, visitsTable
+			if strings.HasPrefix(name, "guarded") {
+				spoiled, other = other, spoiled
 			}
+			b := loadedWard(t)
+			b.script(fmt.Sprintf(spoil, b.generationOf("ward"), b.generationOf("visits")))
+			l := b.start()
+			l.eventually("the table is halted", func() bool { return l.Status().Tables[spoiled].State == Halted })
+			l.eventually("the other one goes on", func() bool { return l.Status().Tables[other].State == Published && l.Status().State == Streaming })
+			status := l.Status().Tables[spoiled]
+			if status.Problem == "" || strings.Contains(status.Problem, "SQLSTATE 25") || !strings.Contains(status.Fix, "'kproxy rebuild ") {
+				t.Errorf("it is halted for %q; %s", status.Problem, status.Fix)
+			}
+			if err := Rebuild(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{spoiled}); err != nil {
+				t.Fatal(err)
+			}
+			l.inStep()
 			l.stop()
 		})
+	}
+}
+
+// TestLoadIsTheSame loads a guarded table by several connections and by one.
+func TestLoadIsTheSame(t *testing.T) {
+	t.Parallel()
+	b := loadedWard(t)
+	s, err := New(b.config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
+	if ses.control, err = s.open(t.Context(), followerName); err != nil {
+		t.Fatal(err)
+	}
+	defer farewell(ses.control)
+	found, err := ses.generations(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := slices.IndexFunc(b.config.Tables, func(p catalog.Publication) bool { return p.Policy.Table == visitsTable })
+	load := func() *table {
+		of, err := newTable(b.config.Tables[at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := ses.takeAsFound(t.Context(), of, found[visitsTable]); err != nil {
+			t.Fatal(err)
+		}
+		return of
+	}
+	several := load()
+	ses.ranges = readingPlan{blocks: 1 << 30}
+	one := load()
+	status, rows := several.stage.status(), func(of *table) (all []lineage.NewRow) {
+		guarded := of.stage.(*guarded)
+		for class := range guarded.lineage.Classes() {
+			all = append(all, guarded.lineage.RowsOf(class)...)
+		}
+		slices.SortFunc(all, func(a, b lineage.NewRow) int { return int(a.ID - b.ID) })
+		return all
+	}
+	if status != one.stage.status() || status.Records < 2000 || !slices.Equal(rows(several), rows(one)) {
+		t.Errorf("loaded by several connections %+v, by one %+v, or with other rows", status, one.stage.status())
+	}
+	for id := range incremental.RecordID(status.Records) {
+		x, y := several.stage.row(id+1), one.stage.row(id+1)
+		if x, y := fmt.Sprint(x), fmt.Sprint(y); x != y { // as texts, since NaN is not NaN
+			t.Fatalf("record %d is %s by several connections, %s by one", id+1, x, y)
+		}
+	}
+}
+
+// TestRenumbered has numbers of one dictionary looked up in another.
+func TestRenumbered(t *testing.T) {
+	t.Parallel()
+	from, to := privacy.NewDictionary(), privacy.NewDictionary()
+	to.Code("both")
+	to.Code("there")
+	from.Code("here")
+	from.Null()
+	from.Code("both")
+	if got := renumbered([]*privacy.Dictionary{from}, []*privacy.Dictionary{to}); !slices.Equal(got[0], []uint32{2, 3, 0}) || to.Len() != 4 {
+		t.Errorf("%v, and %d numbers are known", got, to.Len())
 	}
 }
 

@@ -2,8 +2,11 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -61,7 +64,29 @@ func (t *table) take(ctx context.Context, from *storeView, g generation, seed ui
 	}
 	err := t.stage.load(ctx, from, progress)
 	if err != nil {
-		return fmt.Errorf("loading the store of %s: %w", t.name(), withoutValues(err))
+		return fmt.Errorf("loading the store of %s: %w", t.name(), t.unloadable(withoutValues(err)))
 	}
 	return nil
+}
+
+// unloadable says what heals a table whose store does not fit together: a difference to the
+// source could only be applied to just that.
+func (t *table) unloadable(err error) error {
+	server, stop, halt := (*pgconn.PgError)(nil), (*StopError)(nil), (*TableError)(nil)
+	switch {
+	case transient(err) || errors.As(err, &server) && server.Code == insufficientPrivilege:
+		return err
+	case errors.As(err, &stop):
+		if stop.Fix != fixResync {
+			return err
+		}
+		err = stop.Err
+	case errors.As(err, &halt):
+		err = errors.New(halt.What)
+	}
+	fix := fixStore
+	if t.publication.Policy.Updates.Mode == catalog.Guarded {
+		fix = fixEnded
+	}
+	return &TableError{Table: t.name(), What: "its private store cannot be loaded", Err: err, Fix: fix}
 }

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"errors"
 	gosync "sync"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -87,7 +88,7 @@ func (t *table) endLoading(keys *keyGathering, records func() error) error {
 	case failure != nil:
 		return failure
 	case !unique:
-		return t.errOutOfStep("two records have the same key")
+		return internal(errors.New("two records have the same key"))
 	}
 	return nil
 }

@@ -65,6 +65,7 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 	if err != nil {
 		return nil, fmt.Errorf("measuring the store of %s: %w", t.name(), err)
 	}
+	v.records = min(v.records, int(blocks)*mostInBlock)
 	v.records += v.records / 64 // rather too much room than too little, when all would be moved
 	if plain && blocks > s.ranges.blocks {
 		v.cut(blocks, s.ranges.blocks, cut)
@@ -72,6 +73,10 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 	}
 	return v, err
 }
+
+// mostInBlock is more records than a block has room for, and bounds an estimate that was made
+// of something else.
+const mostInBlock = 300
 
 // cut divides the records into ranges of so many blocks, if they can be read by them.
 func (v *storeView) cut(blocks, size int64, can bool) {

@@ -3,6 +3,7 @@ package compact_test
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/compact"
@@ -45,5 +46,16 @@ func TestLookup(t *testing.T) {
 		if _, twice := compact.NewLookup(ids); twice != 2 {
 			t.Errorf("of %v, %d is said to be there twice", ids, twice)
 		}
+	}
+}
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	few := append(make([]int, 0, 1_000_000), 1, 2, 3)
+	if got := compact.Fit(few); cap(got) > 100 || !slices.Equal(got, few) {
+		t.Errorf("%d, with room for %d", got, cap(got))
+	}
+	if got := compact.Fit(few[:3:1000]); cap(got) != 1000 {
+		t.Errorf("a list with room for 1,000 has been copied to one for %d", cap(got))
 	}
 }

@@ -67,6 +67,7 @@ func (l *Loading) Seat(class ClassID, ids []RecordID) error {
 // class and is not there.
 func (l *Loading) End() error {
 	p := l.of
+	p.records.fit()
 	slots, twice := compact.NewLookup(p.records.ids)
 	if twice >= 0 {
 		return fmt.Errorf("loading record %d: %w", p.records.ids[twice], ErrDuplicate)
@@ -191,6 +192,14 @@ func (s *records) reserve(room int) {
 	}
 	if s.subjects != nil {
 		s.subjects = slices.Grow(s.subjects, room)
+	}
+}
+
+// fit gives back room that was made for far more records.
+func (s *records) fit() {
+	s.ids, s.at, s.subjects = compact.Fit(s.ids), compact.Fit(s.at), compact.Fit(s.subjects)
+	for a := range s.sensitive {
+		s.sensitive[a] = compact.Fit(s.sensitive[a])
 	}
 }
 

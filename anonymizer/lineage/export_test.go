@@ -1,5 +1,7 @@
 package lineage
 
+import "github.com/kproxy/kproxy/anonymizer/incremental"
+
 // Kept tells how many slots there are for records, how many of them hold a value other than
 // zero, and how many partings are known.
 func (l *Lineage) Kept() (slots, valued, partings int) {
@@ -20,4 +22,13 @@ func (l *Lineage) Kept() (slots, valued, partings int) {
 		}
 	}
 	return len(l.records.ids), valued, len(l.records.partings.list)
+}
+
+// Shown is what the rows of a class show of the sensitive attributes, by number.
+func (l *Lineage) Shown(class incremental.ClassID) map[RowID][]uint32 {
+	c, shown := l.classes.find(class), make(map[RowID][]uint32)
+	for place, r := range c.rows {
+		shown[r.id] = l.shown(c, place)
+	}
+	return shown
 }

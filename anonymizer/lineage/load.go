@@ -47,7 +47,7 @@ func (l *Lineage) Load(rows []StoredRow, weights map[incremental.ClassID]float64
 			return err
 		}
 	}
-	return loading.End(weights)
+	return loading.End(weights, nil)
 }
 
 // Loading is a Load in pieces: rows and records in any order, then the end. Row and Record
@@ -123,6 +123,9 @@ func (d *Loading) Record(r StoredRecord) error {
 	if err != nil {
 		return fmt.Errorf("loading record %d: %w", r.ID, err)
 	}
+	if r.Place.Class < 0 || r.Place.Row < 0 {
+		return fmt.Errorf("loading record %d: row %d of class %d: numbers are not negative", r.ID, r.Place.Row, r.Place.Class)
+	}
 	slot := l.records.append(r.Record)
 	l.part(slot, parting{r.Place.Since, changed})
 	at := place{r.Place.Class, r.Place.Row}
@@ -133,25 +136,26 @@ func (d *Loading) Record(r StoredRecord) error {
 	return nil
 }
 
-// Renumber replaces what the rows have shown of a sensitive attribute, for rows that were
-// numbered apart from the records: codes has the new number of each.
-func (d *Loading) Renumber(attribute int, codes []uint32) {
-	for i := attribute; i < len(d.codes); i += d.shown {
-		d.codes[i] = codes[d.codes[i]]
-	}
-}
-
-// End finds the rows of all records, and takes over the weights of classes.
-func (d *Loading) End(weights map[incremental.ClassID]float64) error {
+// End finds the rows of all records, and takes over the weights of classes. Rows may have been
+// numbered apart from the records: of each sensitive attribute, codes has the number that
+// the records have for each of the rows'; nil where these are the same.
+func (d *Loading) End(weights map[incremental.ClassID]float64, codes [][]uint32) error {
 	l := d.of
 	if d.shown >= 0 && l.sensitive >= 0 && d.shown != l.sensitive {
 		return fmt.Errorf("rows have %d sensitive values, records %d", d.shown, l.sensitive)
 	}
 	l.sensitive = max(l.sensitive, d.shown)
+	for a, numbers := range codes {
+		for i := a; i < len(d.codes); i += d.shown {
+			d.codes[i] = numbers[d.codes[i]]
+		}
+	}
+	l.records.ids = compact.Fit(l.records.ids)
 	twice := int32(-1)
 	var running sync.WaitGroup
 	running.Go(func() { twice = l.records.numbers.Fill(l.records.ids) })
 	err := d.enterRows()
+	d.rows, d.codes = nil, nil
 	running.Wait()
 	switch {
 	case err != nil:
