@@ -22,21 +22,18 @@ func TestPublicationAltered(t *testing.T) {
 	s, _ := b.run()
 	b.settled(s)
 	setUp := "ALTER PUBLICATION kproxy SET TABLE ONLY beat, ONLY removed, ONLY filtered, ONLY narrowed, ONLY whole"
-	change := func(b *bench, table string) {
-		b.script(onTable("UPDATE %T SET age = age + 1 WHERE id % 2 = 0; DELETE FROM %T WHERE id % 7 = 3; INSERT INTO %T (id, age, illness) SELECT 1 + max(id), 3, 'more' FROM %T", table))
-	}
 	t.Run("removed and added again", func(t *testing.T) {
 		b := b.within(t)
 		b.script("ALTER PUBLICATION kproxy DROP TABLE removed")
-		change(b, "removed")
+		b.changePersons("removed")
 		b.script("ALTER PUBLICATION kproxy ADD TABLE removed")
-		change(b, "removed")
+		b.changePersons("removed")
 		b.healsWithFix(s, "removed")
 	})
 	t.Run("removed", func(t *testing.T) {
 		b := b.within(t)
 		b.script("ALTER PUBLICATION kproxy DROP TABLE removed")
-		change(b, "removed")
+		b.changePersons("removed")
 		if status := b.halts(s, "removed"); !strings.Contains(status.Fix, "kproxy setup") {
 			t.Errorf("the fix is: %s", status.Fix)
 		}
@@ -47,16 +44,8 @@ func TestPublicationAltered(t *testing.T) {
 	t.Run("removed when the slot is lost", func(t *testing.T) {
 		b := b.within(t)
 		b.script("ALTER PUBLICATION kproxy DROP TABLE removed")
-		change(b, "removed")
-		b.halts(s, "removed")
-		b.script(fmt.Sprintf(away, b.config.Slot, fmt.Sprintf("pg_drop_replication_slot('%s')", b.config.Slot)))
-		await(t, "the slot is made anew", func() bool {
-			return scanned[bool](b, "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active)", b.config.Slot)
-		}, s)
-		b.goesOn(s, "removed")
-		if status := s.Status().Tables[publicTable("removed")]; status.State != Halted || status.Preparing {
-			t.Errorf("the status is %+v, though nobody prepares it", status)
-		}
+		b.changePersons("removed")
+		b.losesSlotWhileHalted(s, "removed")
 		b.script(setUp)
 		if err := Resynchronize(t.Context(), b.config.Owner, b.config.Slot, []catalog.Name{publicTable("removed")}); err != nil {
 			t.Fatal(err)
@@ -73,7 +62,7 @@ func TestPublicationAltered(t *testing.T) {
 			if _, err := b.source.Exec(t.Context(), c.sql); err != nil {
 				t.Skipf("before PostgreSQL 15: %v", err)
 			}
-			change(b, c.table)
+			b.changePersons(c.table)
 			b.halts(s, c.table)
 			b.script(setUp)
 			b.reload(s)
@@ -83,7 +72,7 @@ func TestPublicationAltered(t *testing.T) {
 	t.Run("operations left out", func(t *testing.T) {
 		b := b.within(t)
 		b.script("ALTER PUBLICATION kproxy SET (publish = 'insert')")
-		change(b, "whole")
+		b.changePersons("whole")
 		await(t, "the table is halted", func() bool {
 			return s.Status().State == Stopped || s.Status().Tables[publicTable("whole")].State == Halted
 		})
@@ -94,17 +83,36 @@ func TestPublicationAltered(t *testing.T) {
 	t.Run("made again", func(t *testing.T) {
 		b := b.within(t)
 		b.script("DROP PUBLICATION kproxy")
-		for _, name := range names {
-			change(b, name)
-		}
+		b.changePersons(names...)
 		b.script("CREATE PUBLICATION kproxy FOR TABLE beat, removed, filtered, narrowed, whole")
-		for _, name := range names {
-			change(b, name)
-		}
+		b.changePersons(names...)
 		for _, name := range names {
 			b.healsWithFix(s, name)
 		}
 	})
+}
+
+// changePersons changes tables of the plain shape, one after the other.
+func (b *bench) changePersons(tables ...string) {
+	b.t.Helper()
+	for _, table := range tables {
+		b.script(onTable("UPDATE %T SET age = age + 1 WHERE id % 2 = 0; DELETE FROM %T WHERE id % 7 = 3; INSERT INTO %T (id, age, illness) SELECT 1 + max(id), 3, 'more' FROM %T", table))
+	}
+}
+
+// losesSlotWhileHalted takes the slot away when a table is halted, for which nothing is done
+// then before somebody asks.
+func (b *bench) losesSlotWhileHalted(s *Syncer, table string) {
+	b.t.Helper()
+	b.halts(s, table)
+	b.script(fmt.Sprintf(away, b.config.Slot, fmt.Sprintf("pg_drop_replication_slot('%s')", b.config.Slot)))
+	await(b.t, "the slot is made anew", func() bool {
+		return scanned[bool](b, "SELECT EXISTS (SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active)", b.config.Slot)
+	}, s)
+	b.goesOn(s, table)
+	if status := s.Status().Tables[publicTable(table)]; status.State != Halted || status.Preparing {
+		b.t.Errorf("the status is %+v, though nobody prepares it", status)
+	}
 }
 
 // TestStreamEndsBeforeItIsRestarted has the server end the stream, with an error of its
