@@ -73,7 +73,8 @@ COMMIT;
 SELECT 1 AS a\; SELECT count(*) FROM patients\; SELECT 'ß' AS c;
 SELECT 1 AS a\; SELECT 1 / 0\; SELECT 2 AS b;
 \warn '== copy text'
-\copy (SELECT visit, remarks, raw, tags FROM patients WHERE visit < 30 ORDER BY visit) TO PROGRAM 'cat >&2'
+-- tac shows nothing before it has all, and so before psql tells how many there were: with cat, either came first.
+\copy (SELECT visit, remarks, raw, tags FROM patients WHERE visit < 30 ORDER BY visit) TO PROGRAM 'tac >&2'
 COPY (SELECT * FROM patients WHERE visit < 30 ORDER BY visit) TO STDOUT;
 \warn '== copy csv'
 COPY (SELECT * FROM patients WHERE visit < 30 ORDER BY visit) TO STDOUT WITH (FORMAT csv, HEADER, FORCE_QUOTE *);
