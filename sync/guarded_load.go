@@ -109,13 +109,13 @@ func (l *guardedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn
 		},
 		columns: t.codedColumns(), list: t.codedList(), table: t.recordsTable(),
 	}
-	return l.from.readRecords(ctx, conns, t, selected, l.recordTaker(selected), l.keyTaker(selected))
+	return l.from.readRecords(ctx, conns, t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.keyTaker(selected))
 }
 
 // recordTaker hands rows to the lineage, with where they stand.
 func (l *guardedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	row, read, ranges := make([]value, len(t.columns)), 0, 0
+	row := make([]value, len(t.columns))
 	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn(), t.copied)
 	places := selected.places(columns)
 	return func(b *rowBatch) error {
@@ -130,15 +130,6 @@ func (l *guardedLoading) recordTaker(selected selection) func(*rowBatch) error {
 			if err := l.loading.Record(lineage.StoredRecord{Record: l.s.record(record, *l.s.code(row)), Place: at}); err != nil {
 				return internal(err)
 			}
-			if read++; read%progressRows == 0 {
-				l.progress(read)
-			}
-		}
-		if b.last {
-			if ranges == len(l.from.ranges)/2 {
-				l.from.failpoint(FailLoading)
-			}
-			ranges++
 		}
 		return nil
 	}

@@ -29,6 +29,26 @@ func loadedWard(t *testing.T) *bench {
 	return b
 }
 
+// looking is a session that may look at the store as the one that applies would, and what it
+// finds there.
+func (b *bench) looking() (*session, map[catalog.Name]generation) {
+	b.t.Helper()
+	s, err := New(b.config)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
+	if ses.control, err = s.open(b.t.Context(), followerName); err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { farewell(ses.control) })
+	found, err := ses.generations(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return ses, found
+}
+
 // loaders are the sessions that load the store, but for the first one.
 const loaders = `FROM pg_stat_activity WHERE usename = $1 AND state = 'idle in transaction' AND query LIKE '%SET TRANSACTION SNAPSHOT%'`
 
@@ -174,19 +194,7 @@ func TestLoadIsRefused(t *testing.T) {
 func TestLoadIsTheSame(t *testing.T) {
 	t.Parallel()
 	b := loadedWard(t)
-	s, err := New(b.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
-	if ses.control, err = s.open(t.Context(), followerName); err != nil {
-		t.Fatal(err)
-	}
-	defer farewell(ses.control)
-	found, err := ses.generations(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ses, found := b.looking()
 	at := slices.IndexFunc(b.config.Tables, func(p catalog.Publication) bool { return p.Policy.Table == visitsTable })
 	load := func() *table {
 		of, err := newTable(b.config.Tables[at])
@@ -239,19 +247,7 @@ func TestRenumbered(t *testing.T) {
 func TestLoadIsOfOneState(t *testing.T) {
 	t.Parallel()
 	b := loadedWard(t)
-	s, err := New(b.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
-	if ses.control, err = s.open(t.Context(), followerName); err != nil {
-		t.Fatal(err)
-	}
-	defer farewell(ses.control)
-	found, err := ses.generations(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ses, found := b.looking()
 	take := func() error {
 		of, err := newTable(b.config.Tables[0])
 		if err != nil {
@@ -296,19 +292,7 @@ func TestLoadSeesOneSnapshot(t *testing.T) {
 	}
 	records := scanned[int](b, fmt.Sprintf("SELECT count(*) FROM kproxy_store.stored_%d", number))
 	classes := scanned[int](b, fmt.Sprintf("SELECT count(DISTINCT kproxy_class) FROM kproxy_store.packed_%d", number))
-	s, err := New(b.config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
-	if ses.control, err = s.open(t.Context(), followerName); err != nil {
-		t.Fatal(err)
-	}
-	defer farewell(ses.control)
-	found, err := ses.generations(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	ses, found := b.looking()
 	of, err := newTable(b.config.Tables[0])
 	if err != nil {
 		t.Fatal(err)

@@ -69,6 +69,27 @@ func (v *storeView) readRecords(ctx context.Context, conns []*pgconn.PgConn, t *
 	return firstCause(failures)
 }
 
+// counting has a taker tell how many records it has taken.
+func (v *storeView) counting(take func(*rowBatch) error, progress func(done int)) func(*rowBatch) error {
+	read, ranges := 0, 0
+	return func(b *rowBatch) error {
+		if err := take(b); err != nil {
+			return err
+		}
+		told := read / progressRows
+		if read += b.rows; read/progressRows > told {
+			progress(read)
+		}
+		if b.last {
+			if ranges == len(v.ranges)/2 {
+				v.failpoint(FailLoading)
+			}
+			ranges++
+		}
+		return nil
+	}
+}
+
 // endLoading has what leads to keys and records made at the same time.
 func (t *table) endLoading(keys *keyGathering, records func() error) error {
 	var unique bool

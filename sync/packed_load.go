@@ -49,13 +49,13 @@ func (l *packedLoading) end() error { return l.s.t.endLoading(l.keys, l.loading.
 // them to the partition, and one takes what is held beside it.
 func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn) error {
 	selected := l.s.t.selectHeld(l.from.outOfLine)
-	return l.from.readRecords(ctx, conns, l.s.t, selected, l.recordTaker(selected), l.besideTaker(selected))
+	return l.from.readRecords(ctx, conns, l.s.t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.besideTaker(selected))
 }
 
 // recordTaker hands rows to the partition, which gives them slots in their order.
 func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	part, row, taken, read, ranges := t.parts[0], make([]value, len(t.columns)), t.newCoded(), 0, 0
+	part, row, taken := t.parts[0], make([]value, len(t.columns)), t.newCoded()
 	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn())
 	places := selected.places(columns)
 	return func(b *rowBatch) error {
@@ -71,15 +71,6 @@ func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 			if err := l.loading.Record(part.record(incremental.RecordID(record), taken)); err != nil {
 				return internal(err)
 			}
-			if read++; read%progressRows == 0 {
-				l.progress(read)
-			}
-		}
-		if b.last {
-			if ranges == len(l.from.ranges)/2 {
-				l.from.failpoint(FailLoading)
-			}
-			ranges++
 		}
 		return nil
 	}
