@@ -123,6 +123,9 @@ func TestStreamEndsBeforeItIsRestarted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := tablesBench(t, person("people"))
+			if scanned[bool](b, "SELECT current_setting('server_version_num')::int >= 180000") {
+				t.Skip("from PostgreSQL 18 on, the decoder passes over a publication that is not there, and ends nothing")
+			}
 			s, err := New(b.config)
 			if err != nil {
 				t.Fatal(err)
