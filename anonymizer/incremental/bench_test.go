@@ -44,6 +44,61 @@ func BenchmarkSettle(b *testing.B) {
 	}
 }
 
+// BenchmarkFirstChange inserts a record into a table that has just been loaded, where
+// classes are looked at for the first time and get their index.
+func BenchmarkFirstChange(b *testing.B) {
+	for _, records := range []int{1_000_000, 10_000_000} {
+		b.Run(fmt.Sprintf("records=%d/qi=6/k=10", records), func(b *testing.B) {
+			const k = 10
+			random := rand.New(rand.NewPCG(1, 1))
+			attributes := make([]anonymizer.Attribute, 6)
+			for a := range attributes {
+				attributes[a] = workload.Attribute(fmt.Sprintf("a%d", a), hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
+			}
+			record := incremental.Record{Cells: make([]hierarchy.Cell, len(attributes))}
+			for b.Loop() {
+				b.StopTimer()
+				p := incremental.New(attributes, privacy.ConstraintSet{privacy.KAnonymity{K: k}}, partition.RoundedPartition{}, incremental.Options{})
+				loading, err := p.BeginLoading(records)
+				if err != nil {
+					b.Fatal(err)
+				}
+				middle := make([]float64, len(attributes))
+				members := make([]incremental.RecordID, 0, k)
+				for i := range records {
+					if i%k == 0 {
+						for a := range middle {
+							middle[a] = 1000 * random.Float64()
+						}
+					}
+					for a := range record.Cells {
+						record.Cells[a] = middle[a] + float64(random.IntN(100))
+					}
+					record.ID = incremental.RecordID(i + 1)
+					if err := loading.Record(record); err != nil {
+						b.Fatal(err)
+					}
+					if members = append(members, record.ID); len(members) == k {
+						if err := loading.Seat(incremental.ClassID(i/k+1), members); err != nil {
+							b.Fatal(err)
+						}
+						members = members[:0]
+					}
+				}
+				if err := loading.End(); err != nil {
+					b.Fatal(err)
+				}
+				record.ID = incremental.RecordID(records + 1)
+				b.StartTimer()
+				if err := p.Insert(record); err != nil {
+					b.Fatal(err)
+				}
+				p.Settle()
+			}
+		})
+	}
+}
+
 func benchmarkPartition(b *testing.B, records int, set privacy.ConstraintSet, persons bool) (*incremental.Partition, func(incremental.RecordID) incremental.Record) {
 	b.Helper()
 	random := rand.New(rand.NewPCG(1, 1))

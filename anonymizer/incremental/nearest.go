@@ -90,17 +90,20 @@ func (p *Partition) index() bool {
 		c.tree = newTree(newFrame(p.domain), len(c.list))
 		p.measure.growth = 1
 		c.tree.build(p.ctx, len(c.list), describe)
+		for i := range c.list {
+			c.list[i].astray = false
+		}
+		c.astray = c.astray[:0]
+		return p.ctx.Err() == nil
 	}
 	for _, id := range c.astray {
 		if index := c.index(id); index >= 0 {
 			c.list[index].astray = false
-			if !anew {
-				c.tree.put(describe(index))
-			}
+			c.tree.put(describe(index))
 		}
 	}
 	c.astray = c.astray[:0]
-	return !anew || p.ctx.Err() == nil
+	return true
 }
 
 // fewAstray is how many classes the tree takes one by one even if they are most.

@@ -5,15 +5,16 @@ import (
 	"context"
 	"math"
 	"slices"
+	"sort"
 )
 
-// shaping is the memory in which a part of the tree is made anew.
+// shaping is the memory in which a part of the tree is made anew: classes that lie beside
+// each other once they are divided, so that what is left to divide soon fits into a cache.
 type shaping struct {
 	class  []int32
 	id     []ClassID
 	covers []uint64
-	order  []int32
-	keys   []int64
+	keys   []int64 // where they are to be divided
 }
 
 func (s *shaping) reset() {
@@ -25,22 +26,27 @@ func (s *shaping) add(e entry) {
 	s.covers = append(s.covers, e.cover...)
 }
 
-// inOrder numbers all that was added.
-func (s *shaping) inOrder() []int32 {
-	s.order = s.order[:0]
-	for i := range s.class {
-		s.order = append(s.order, int32(i))
+// shaped is the entry of one of those added.
+func (t *tree) shaped(i int) entry {
+	s := &t.shaping
+	return entry{s.class[i], s.id[i], s.covers[i*t.words:][:t.words]}
+}
+
+// exchange has two of those added change places.
+func (t *tree) exchange(i, j int) {
+	s := &t.shaping
+	s.class[i], s.class[j] = s.class[j], s.class[i]
+	s.id[i], s.id[j] = s.id[j], s.id[i]
+	s.keys[i], s.keys[j] = s.keys[j], s.keys[i]
+	one, other := s.covers[i*t.words:][:t.words], s.covers[j*t.words:][:t.words]
+	for w := range one {
+		one[w], other[w] = other[w], one[w]
 	}
-	if cap(s.keys) < len(s.class) {
-		s.keys = make([]int64, len(s.class))
-	}
-	s.keys = s.keys[:len(s.class)]
-	return s.order
 }
 
 // build makes the tree of all classes; it is of no use once the context has ended.
 func (t *tree) build(ctx context.Context, classes int, describe func(class int32) entry) {
-	t.shaping.reset()
+	t.reserve(classes)
 	for class := range classes {
 		if class%10_000 == 0 && ctx.Err() != nil {
 			return
@@ -48,8 +54,20 @@ func (t *tree) build(ctx context.Context, classes int, describe func(class int32
 		t.shaping.add(describe(int32(class)))
 	}
 	t.release(0)
-	t.shape(ctx, 0, t.shaping.inOrder())
+	t.shapeAll(ctx, 0)
 	t.shaping = shaping{} // it was as large as all classes
+}
+
+// reserve makes room for some classes, so that what holds them need not grow.
+func (t *tree) reserve(classes int) {
+	s, b := &t.shaping, &t.buckets
+	s.class, s.id = make([]int32, 0, classes), make([]ClassID, 0, classes)
+	s.covers, s.keys = make([]uint64, 0, classes*t.words), make([]int64, 0, classes)
+	ends := classes / usualFill
+	b.class, b.id = slices.Grow(b.class, ends*bucketSize), slices.Grow(b.id, ends*bucketSize)
+	b.covers, b.node = slices.Grow(b.covers, ends*bucketSize*t.words), slices.Grow(b.node, ends)
+	t.nodes = slices.Grow(t.nodes, 2*ends)
+	t.covers, t.middles = slices.Grow(t.covers, 2*ends*t.words), slices.Grow(t.middles, 2*ends*t.words)
 }
 
 // divideLeaf makes two of a full leaf and one more class.
@@ -58,7 +76,7 @@ func (t *tree) divideLeaf(leaf int32, e entry) {
 	t.shaping.add(e)
 	t.collect(leaf)
 	t.release(leaf)
-	t.shape(context.Background(), leaf, t.shaping.inOrder())
+	t.shapeAll(context.Background(), leaf)
 	t.refresh(t.nodes[leaf].parent)
 }
 
@@ -67,7 +85,7 @@ func (t *tree) reshape(n int32) {
 	t.shaping.reset()
 	t.collect(n)
 	t.release(n)
-	t.shape(context.Background(), n, t.shaping.inOrder())
+	t.shapeAll(context.Background(), n)
 	t.refresh(t.nodes[n].parent)
 }
 
@@ -96,62 +114,73 @@ func (t *tree) release(n int32) {
 	t.free = append(t.free, below)
 }
 
-// shape makes a node, of which only the parent is set, hold some of what is shaped.
-func (t *tree) shape(ctx context.Context, n int32, of []int32) {
-	if len(of) > 1000 && ctx.Err() != nil {
-		of = of[:1]
-	}
+// shapeAll makes a node, of which only the parent is set, hold all that was added.
+func (t *tree) shapeAll(ctx context.Context, n int32) {
 	s := &t.shaping
-	cover, middle := t.scratch[0], t.scratch[1]
-	oldest := ClassID(math.MaxInt64)
-	for i, j := range of {
-		oldest = min(oldest, s.id[j])
-		includeEntry(cover, middle, s.covers[int(j)*t.words:][:t.words], i == 0)
-	}
-	copy(t.cover(n), cover)
-	copy(t.middle(n), middle)
-	at := node{oldest: oldest, parent: t.nodes[n].parent, count: int32(len(of))}
-	if len(of) <= bucketSize {
-		bucket := t.newBucket(n)
-		at.below = ^bucket
-		t.nodes[n] = at
-		for i, j := range of {
-			t.write(bucket*bucketSize+int32(i), entry{s.class[j], s.id[j], s.covers[int(j)*t.words:][:t.words]})
-		}
-		return
-	}
-	half, across := t.halve(middle, of)
-	at.below, at.across, at.plane = t.newPair(n), across, s.keys[of[half]]
-	t.nodes[n] = at
-	t.shape(ctx, at.below, of[:half])
-	t.shape(ctx, at.below+1, of[half:])
-	t.nodes[n].count = t.nodes[at.below].count + t.nodes[at.below+1].count
+	s.keys = slices.Grow(s.keys[:0], len(s.class))[:len(s.class)]
+	t.shape(ctx, n, 0, len(s.class))
 }
 
-// halve orders classes so that those before the returned index lie on one side of it,
-// on the attribute on which their middles vary most. Equal ones stay together:
+// shape makes a node, of which only the parent is set, hold those added in a range.
+func (t *tree) shape(ctx context.Context, n int32, from, to int) {
+	if to-from > 1000 && ctx.Err() != nil {
+		to = from + 1
+	}
+	if to-from <= bucketSize {
+		bucket := t.newBucket(n)
+		t.nodes[n].below, t.nodes[n].count = ^bucket, int32(to-from)
+		for i := range to - from {
+			t.write(bucket*bucketSize+int32(i), t.shaped(from+i))
+		}
+	} else {
+		half, across := t.halve(from, to)
+		below := t.newPair(n)
+		t.nodes[n].below, t.nodes[n].across, t.nodes[n].plane = below, across, t.shaping.keys[half]
+		t.shape(ctx, below, from, half)
+		t.shape(ctx, below+1, half, to)
+		t.nodes[n].count = t.nodes[below].count + t.nodes[below+1].count
+	}
+	t.gather(n, t.scratch[0], t.scratch[1])
+	copy(t.cover(n), t.scratch[0])
+	copy(t.middle(n), t.scratch[1])
+}
+
+// sampled is about how many of many classes tell on which attribute they vary most.
+const sampled = 128
+
+// halve orders a range of classes so that those before the returned index lie on one side
+// of a plane, on the attribute on which their middles vary most. Equal ones stay together:
 // where that leaves less than a quarter to one side, the next attribute is tried.
 // Where classes lie at one place, the older ones come first.
-func (t *tree) halve(middle box, of []int32) (half int, across int32) {
-	var wide []wideAttribute
-	for a := range t.frame.unit {
-		// Rounding makes two units of equal middles.
-		if laneOf(middle, a, 1)-laneOf(middle, a, 0) > 2 {
-			wide = append(wide, wideAttribute{int32(a), t.variance(int32(a), of)})
-		}
-	}
-	slices.SortStableFunc(wide, func(a, b wideAttribute) int { return cmp.Compare(b.variance, a.variance) })
-	for _, w := range wide {
-		if half, even := t.halveAcross(w.attribute, of); even {
-			return half, w.attribute
-		}
-	}
+func (t *tree) halve(from, to int) (half int, across int32) {
 	across = byAge
-	if len(wide) > 0 {
-		across = wide[0].attribute
+	for step := max(1, (to-from)/sampled); ; step = 1 {
+		wide := t.wide(from, to, step)
+		for _, w := range wide {
+			if half, even := t.halveAcross(w.attribute, from, to); even {
+				return half, w.attribute
+			}
+		}
+		if len(wide) > 0 {
+			across = wide[0].attribute
+		}
+		if step == 1 {
+			break
+		}
 	}
-	half, _ = t.halveAcross(across, of)
+	half, _ = t.halveAcross(across, from, to)
 	return half, across
+}
+
+// even reports whether at least a quarter of a range lies on each side of an index.
+func even(from, half, to int) bool {
+	return min(half-from, to-half) >= (to-from)/4
+}
+
+// keyAt is the key of one of those added.
+func (t *tree) keyAt(across int32, i int) int64 {
+	s := &t.shaping
+	return key(across, s.covers[i*t.words:][:t.words], s.id[i])
 }
 
 type wideAttribute struct {
@@ -159,33 +188,42 @@ type wideAttribute struct {
 	variance  float64
 }
 
-// variance is that of the keys, across an attribute, of some of what is shaped. How far
-// apart the outermost two lie says little of the others.
-func (t *tree) variance(across int32, of []int32) float64 {
-	s, sum, squares := &t.shaping, 0.0, 0.0
-	for _, j := range of {
-		key := float64(key(across, s.covers[int(j)*t.words:][:t.words], 0))
-		sum += key
-		squares += key * key
+// wide lists the attributes on which the middles of a range differ, those first on which
+// they vary most: how far apart the outermost two lie says little of the others. It looks at
+// every so-and-so-manieth class.
+func (t *tree) wide(from, to, step int) (wide []wideAttribute) {
+	for a := range int32(len(t.frame.unit)) {
+		least, most := int64(math.MaxInt64), int64(0)
+		count, sum, squares := 0.0, 0.0, 0.0
+		for i := from; i < to; i += step {
+			k := t.keyAt(a, i)
+			least, most = min(least, k), max(most, k)
+			count++
+			sum += float64(k)
+			squares += float64(k) * float64(k)
+		}
+		if most/2 > least/2 { // rounding makes odd keys of equal middles
+			mean := sum / count
+			wide = append(wide, wideAttribute{a, squares/count - mean*mean})
+		}
 	}
-	mean := sum / float64(len(of))
-	return squares/float64(len(of)) - mean*mean
+	slices.SortStableFunc(wide, func(a, b wideAttribute) int { return cmp.Compare(b.variance, a.variance) })
+	return wide
 }
 
-// halveAcross is halve for one attribute; even reports whether equal ones stay
+// halveAcross is halve for one attribute; isEven reports whether equal ones stay
 // together.
-func (t *tree) halveAcross(across int32, of []int32) (half int, even bool) {
-	s := &t.shaping
-	for _, j := range of {
-		s.keys[j] = key(across, s.covers[int(j)*t.words:][:t.words], s.id[j])
+func (t *tree) halveAcross(across int32, from, to int) (half int, isEven bool) {
+	for i := from; i < to; i++ {
+		t.shaping.keys[i] = t.keyAt(across, i)
 	}
-	half = len(of) / 2
-	near, far := selectKey(s.keys, of, half)
+	half = (from + to) / 2
+	near, far := t.selectKey(from, to, half)
 	if far-half < half-near {
 		near, far = far, near
 	}
 	for _, edge := range []int{near, far} {
-		if edge >= len(of)/4 && edge <= len(of)-len(of)/4 {
+		if even(from, edge, to) {
 			return edge, true
 		}
 	}
@@ -195,38 +233,54 @@ func (t *tree) halveAcross(across int32, of []int32) (half int, even bool) {
 // selectRounds is after how many rounds the rest is sorted: more than are likely.
 const selectRounds = 64
 
-// selectKey orders numbers so that one of the key that belongs to an index stands
+// selectKey orders a range so that one of the key that belongs to an index stands
 // there, lesser keys before the returned range of equal ones, and greater ones behind
-// it (Hoare 1961; three parts as Bentley and McIlroy 1993).
-func selectKey(keys []int64, of []int32, index int) (from, to int) {
-	low, high := 0, len(of)
+// it (Hoare 1961).
+func (t *tree) selectKey(low, high, index int) (from, to int) {
+	keys := t.shaping.keys
 	for rounds := 0; ; rounds++ {
 		if rounds == selectRounds { // an unlucky order
-			slices.SortFunc(of[low:high], func(i, j int32) int { return cmp.Compare(keys[i], keys[j]) })
+			sort.Sort(byKey{t, low, high})
 		}
-		a, b, c := keys[of[low]], keys[of[(low+high)/2]], keys[of[high-1]]
+		a, b, c := keys[low], keys[(low+high)/2], keys[high-1]
 		pivot := max(min(a, b), min(max(a, b), c))
-		from, to = low, high
-		for i := low; i < to; {
-			switch k := keys[of[i]]; {
-			case k < pivot:
-				of[from], of[i] = of[i], of[from]
-				from++
-				i++
-			case k > pivot:
-				to--
-				of[to], of[i] = of[i], of[to]
-			default:
-				i++
-			}
-		}
-		switch {
-		case index < from:
+		if from = t.divide(low, high, pivot); index < from {
 			high = from
-		case index >= to:
-			low = to
-		default:
+			continue
+		}
+		if to = t.divide(from, high, pivot+1); index < to {
 			return from, to
 		}
+		low = to
 	}
 }
+
+// divide orders a range so that those with a key of at least plane come last, and returns
+// the first of them.
+func (t *tree) divide(from, to int, plane int64) int {
+	keys := t.shaping.keys
+	for {
+		for from < to && keys[from] < plane {
+			from++
+		}
+		for from < to && keys[to-1] >= plane {
+			to--
+		}
+		if from == to {
+			return from
+		}
+		to--
+		t.exchange(from, to)
+		from++
+	}
+}
+
+// byKey sorts a range of what is shaped.
+type byKey struct {
+	*tree
+	from, to int
+}
+
+func (b byKey) Len() int           { return b.to - b.from }
+func (b byKey) Less(i, j int) bool { return b.shaping.keys[b.from+i] < b.shaping.keys[b.from+j] }
+func (b byKey) Swap(i, j int)      { b.exchange(b.from+i, b.from+j) }
