@@ -128,9 +128,7 @@ that -records says below. [speed.md](speed.md) describes the method, and what bo
 		case tiny:
 			return []step{speed("-records", "1000", "-time", "1s", "-calm", "1", "-clients", "2", "-protocols", "simple", "-idle", "0", "-active", "20", "lookup")}
 		case full:
-			// Proxies keep the connections upstream of 256 clients each, beside as many
-			// direct ones: -active has the server allow for them.
-			large := []string{"-records", "1000000", "-time", "3s", "-clients", "1,2,4,8,16,32,64,128,256", "-idle", "0", "-active", "900"}
+			large := []string{"-records", "1000000", "-time", "3s", "-clients", "1,2,4,8,16,32,64,128,256", "-idle", "0", "-active", "100"}
 			return append([]step{
 				speed(append(large, "lookup")...).taking(22*time.Minute, host.Room{Memory: 4e9, Disk: 4e9}),
 				speed(append(large, "page", "tls", "scan", "login")...).taking(7*time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),

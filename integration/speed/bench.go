@@ -74,11 +74,8 @@ func newBench(ctx context.Context, o options, out io.Writer) (_ *bench, err erro
 		return nil, err
 	}
 	settings := map[string]string{
-		"max_connections": "400", "shared_buffers": "512MB", "max_wal_size": "8GB",
+		"max_connections": strconv.Itoa(o.connections()), "shared_buffers": "512MB", "max_wal_size": "8GB",
 		"checkpoint_timeout": "1h", "autovacuum": "off", "jit": "off",
-	}
-	if o.idle+o.active > 300 {
-		settings["max_connections"] = strconv.Itoa(o.idle + o.active + 100)
 	}
 	if o.sockets {
 		settings["unix_socket_directories"] = b.dir
@@ -148,7 +145,7 @@ client_tls_cert_file = %s
 client_tls_key_file = %s
 ignore_startup_parameters = extra_float_digits
 `, clientDatabase, b.upstream(), b.server.Port(), b.site.database, w.port,
-		b.path("users.txt"), b.idle+b.active+100, b.idle+b.active+50, b.path("server.crt"), b.path("server.key"))
+		b.path("users.txt"), b.sessions(), b.sessions(), b.path("server.crt"), b.path("server.key"))
 	if err := b.write("users.txt", fmt.Sprintf("%q %q\n", readerUser, verifier)); err != nil {
 		return nil, err
 	}

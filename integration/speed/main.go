@@ -39,6 +39,18 @@ type options struct {
 	json      string // the file to write; empty = none
 }
 
+// sessions is how many clients one way has at once, and some more.
+func (o *options) sessions() int {
+	return max(o.idle+o.active, slices.Max(o.clients)) + 50
+}
+
+// connections is how many PostgreSQL allows for. Proxies keep those of the clients that
+// they had: each of PgBouncer, Pgpool-II and the kproxies, beside as many direct ones.
+func (o *options) connections() int {
+	ways := len(o.programs) + 3
+	return max(o.sessions(), ways*slices.Max(o.clients)) + 150
+}
+
 // programs are kproxy binaries by what the tables call them.
 type programs [][2]string
 

@@ -170,7 +170,6 @@ func (b *bench) configuration(port int) string {
 	tables := section.FindString(example)
 	tables = strings.Replace(tables, "      cost: sensitive\n", "      cost: sensitive\n      stay: insensitive\n", 1)
 	tables = strings.Replace(tables, "\n    updates: immediate\n", "\n    updates: guarded\n", 1)
-	sessions := b.idle + b.active + 50
 	return fmt.Sprintf(`listen: 127.0.0.1:%d
 database: %s
 tls: {mode: allow, cert_file: server.crt, key_file: server.key}
@@ -181,7 +180,7 @@ upstream:
 limits: {max_sessions: %d}
 log: {level: warn}
 %s
-`, port, clientDatabase, clientUser, b.site.verifier, b.server.Port(), b.site.database, ownerUser, b.upstream(), readerUser, sessions, tables)
+`, port, clientDatabase, clientUser, b.site.verifier, b.server.Port(), b.site.database, ownerUser, b.upstream(), readerUser, b.sessions(), tables)
 }
 
 // awaitTable waits until the table is published as a whole.
