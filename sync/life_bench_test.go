@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	gosync "sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -215,7 +216,7 @@ func (b *bench) insistently(sql string, arguments ...any) {
 	b.t.Fatalf("%s: %v", sql, err)
 }
 
-// hold blocks a Syncer the first time it passes a failpoint.
+// hold blocks a Syncer once, where it passes a failpoint.
 type hold struct {
 	reached, release chan struct{}
 	once             gosync.Once
@@ -223,10 +224,14 @@ type hold struct {
 }
 
 // holdAt makes the bench's next Syncers wait at a failpoint, once.
-func (b *bench) holdAt(failpoint string) *hold {
+func (b *bench) holdAt(failpoint string) *hold { return b.holdAtPass(failpoint, 1) }
+
+// holdAtPass is holdAt for the so-and-so-manieth time that it is passed, from 1 on.
+func (b *bench) holdAtPass(failpoint string, pass int) *hold {
 	h := &hold{reached: make(chan struct{}), release: make(chan struct{})}
+	var passed atomic.Int64
 	b.config.Failpoint = func(name string) {
-		if name == failpoint {
+		if name == failpoint && passed.Add(1) == int64(pass) {
 			h.once.Do(func() {
 				close(h.reached)
 				<-h.release

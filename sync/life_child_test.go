@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"strings"
 	gosync "sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -28,9 +29,10 @@ const childVariable = "KPROXY_SYNC_CHILD"
 type errand struct {
 	DSN, Reader, Slot string // the owner's DSN
 	Policy            string // one of childPolicies
-	// The child kills itself where it passes Die for the first time, and stands still where
-	// it passes Hold.
+	// The child kills itself where it passes Die for the first time, or has done so Spare
+	// times before, and stands still where it passes Hold.
 	Die, Hold string
+	Spare     int64
 	// Ranges has tables and stores read in small ranges on several connections.
 	Ranges bool
 }
@@ -132,9 +134,13 @@ func (e errand) tables(ctx context.Context, owner *pgx.ConnConfig) ([]catalog.Pu
 
 func (e errand) failpoint() func(string) {
 	var once gosync.Once
+	var passed atomic.Int64
 	return func(name string) {
 		switch name {
 		case e.Die:
+			if passed.Add(1) <= e.Spare {
+				return
+			}
 			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 			select {} // the signal is on its way
 		case e.Hold:

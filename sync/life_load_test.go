@@ -87,30 +87,31 @@ func TestLoadsBySeveralConnections(t *testing.T) {
 	}
 }
 
-// TestLoadIsKilled ends a process, or connections, where the store is being loaded. The next
-// attempt takes over the same classes.
+// TestLoadIsKilled ends a process, or connections, where the store of an immediate table is
+// being loaded, or that of the guarded one behind it. The next attempt takes over the same
+// classes.
 func TestLoadIsKilled(t *testing.T) {
 	t.Parallel()
-	cut := func(which string) func(b *bench, point string) {
-		return func(b *bench, point string) {
-			h := b.holdAt(point)
+	cut := func(which string) func(b *bench, point string, pass int) {
+		return func(b *bench, point string, pass int) {
+			h := b.holdAtPass(point, pass)
 			l := b.start()
 			b.awaitHeld(h)
 			if n := scanned[int](b, "SELECT count(pg_terminate_backend(pid)) "+which, b.config.Owner.User, ApplierName(b.config.Slot)); n == 0 {
-				t.Error("there is no such connection")
+				b.t.Error("there is no such connection")
 			}
 			h.free()
 			l.inStep()
 			l.stop()
 		}
 	}
-	for name, fault := range map[string]func(b *bench, point string){
-		"process": func(b *bench, point string) {
-			c := b.spawn(errand{Die: point, Ranges: true})
+	for name, fault := range map[string]func(b *bench, point string, pass int){
+		"process": func(b *bench, point string, pass int) {
+			c := b.spawn(errand{Die: point, Spare: int64(pass - 1), Ranges: true})
 			c.dies()
 		},
-		"canceled": func(b *bench, point string) {
-			h := b.holdAt(point)
+		"canceled": func(b *bench, point string, pass int) {
+			h := b.holdAtPass(point, pass)
 			l := b.start()
 			b.awaitHeld(h)
 			l.cancel()
@@ -122,32 +123,43 @@ func TestLoadIsKilled(t *testing.T) {
 		"first":       cut(appliers + " AND backend_start = (SELECT min(backend_start) " + appliers + ")"),
 	} {
 		for _, point := range []string{FailStoreSeen, FailLoading} {
-			t.Run(name+"/"+point, func(t *testing.T) {
-				t.Parallel()
-				b := loadedWard(t)
-				generation, before := b.generationOf("ward"), b.placesOf("ward")
-				fault(b, point)
-				b.ownerGone()
-				if after := b.placesOf("ward"); after != before {
-					t.Error("the classes in the store are others")
-				}
-				b.config.Failpoint = nil
-				b.alter()
-				l := b.start()
-				l.inStep()
-				l.stop()
-				if b.generationOf("ward") != generation {
-					t.Error("the table was published afresh")
-				}
-			})
+			for pass, table := range []string{"ward", "visits"} {
+				t.Run(name+"/"+point+"/"+table, func(t *testing.T) {
+					t.Parallel()
+					b := loadedWard(t)
+					before := b.stores()
+					fault(b, point, pass+1)
+					b.ownerGone()
+					if after := b.stores(); after != before {
+						t.Errorf("the stores are %v, they were %v", after, before)
+					}
+					b.config.Failpoint = nil
+					b.alter()
+					l := b.start()
+					l.inStep()
+					l.stop()
+					if after := b.stores(); after[0].generation != before[0].generation || after[1].generation != before[1].generation {
+						t.Error("a table was published afresh")
+					}
+				})
+			}
 		}
 	}
 }
 
-// placesOf is a digest of the table's classes.
-func (b *bench) placesOf(table string) string {
-	b.t.Helper()
-	return scanned[string](b, fmt.Sprintf("SELECT md5(string_agg(kproxy_record || ' ' || kproxy_class, ',' ORDER BY kproxy_record)) FROM kproxy_store.records_%d", b.generationOf(table)))
+// storeDigest tells the generation of a table's store, and a digest of what it has.
+type storeDigest struct {
+	generation int
+	records    string
+}
+
+// stores are those of both tables of a ward.
+func (b *bench) stores() (digests [2]storeDigest) {
+	for i, table := range []string{"ward", "visits"} {
+		generation := b.generationOf(table)
+		digests[i] = storeDigest{generation, scanned[string](b, fmt.Sprintf("SELECT md5(string_agg(r::text, ',' ORDER BY kproxy_record)) FROM kproxy_store.records_%d r", generation))}
+	}
+	return digests
 }
 
 // TestLoadIsRefused has a store that cannot be: its table is halted, on the connection that
