@@ -102,8 +102,8 @@ var claims = slices.Concat([]claim{
 	{page: "proxy/DESIGN.md", quote: "5.7 KB while it is idle", command: "go test ./proxy/chaos -run MemoryOfIdleSessions -v"},
 	{page: "sync/DESIGN.md", quote: "single-row transactions at 1.09", section: "sync", name: "apply-rate", way: "kproxy", against: "subscription", where: map[string]string{"transaction": "1"}},
 	{page: "sync/DESIGN.md", quote: "those of 1,000 rows at 0.58", section: "sync", name: "apply-rate", way: "kproxy", against: "subscription", where: map[string]string{"transaction": "1000"}},
-	{page: "sync/DESIGN.md", quote: "Processor time for each change in microseconds", section: "sync", name: "apply-cpu", way: "kproxy", where: map[string]string{"transaction": "1000"}},
+	{page: "sync/DESIGN.md", quote: "Processor time for each change in microseconds", section: "sync", name: "apply-process-cpu", way: "kproxy", where: map[string]string{"transaction": "1000"}},
 	{page: "sync/DESIGN.md", quote: "peaks at 323 bytes of heap a row", command: "go test ./sync -run '^$' -bench OneTransaction -benchtime 1x -timeout 30m"},
 	{page: "sync/DESIGN.md", quote: "| scan, grouped by quasi-identifiers |", command: "go test ./sync -run '^$' -bench Layout"},
-	{page: "docs/scale.md", quote: "| memory of kproxy, held a record |", section: "sync", name: "scale", way: "kproxy", where: map[string]string{"what": "held-B/row"}},
+	{page: "docs/scale.md", quote: "| memory of kproxy, held a record |", section: "sync", name: "scale", way: "kproxy", where: map[string]string{"case": "immediate", "rows": "10000000", "what": "held-B/row"}},
 }, ofSpeed)

@@ -69,6 +69,11 @@ func (g goBenchmarks) read(printed []byte) ([]result.Figure, error) {
 			return nil, fmt.Errorf("nothing was measured in %s", unit)
 		}
 	}
+	for _, f := range figures {
+		if len(f.Rounds) != g.rounds {
+			return nil, fmt.Errorf("%s %s %v was measured %d times, not %d: something else was printed into its lines", f.Name, f.Way, f.Parameters, len(f.Rounds), g.rounds)
+		}
+	}
 	return figures, nil
 }
 

@@ -112,7 +112,7 @@ func publicationSource(b *testing.B, server *pgserver.Server, rows int, alter ..
 	}
 	owner := source.Config().Copy()
 	owner.User, owner.Password = "bench_owner", "owner"
-	config := Config{Owner: owner, Reader: "bench_reader", Publication: "kproxy", Slot: "bench", Seed: 1, Logger: slog.New(slog.NewTextHandler(os.Stderr, nil))}
+	config := Config{Owner: owner, Reader: "bench_reader", Publication: "kproxy", Slot: "bench", Seed: 1, Logger: slog.New(slog.DiscardHandler)} // a log would break the lines of benchmarks
 	for _, r := range relations {
 		if r.Name == policy.Table {
 			p, problems := catalog.Publish(policy, r)

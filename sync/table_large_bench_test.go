@@ -29,53 +29,32 @@ func BenchmarkOneTransaction(b *testing.B) {
 // after a restart has loaded them.
 func applyOneTransaction(b *testing.B, rows int) {
 	source, config := publicationSource(b, publicationServer(b), 0)
-	perRow := func(bytes uint64) float64 { return float64(bytes) / float64(rows) }
-	held := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
-	before := held()
-	run := func() (s *Syncer, stop func()) {
-		s, err := New(config)
-		if err != nil {
-			b.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(b.Context())
-		ended := make(chan error, 1)
-		go func() { ended <- s.Run(ctx) }()
-		<-s.Published()
-		return s, func() {
-			cancel()
-			if err := <-ended; err != nil {
-				b.Fatal(err)
-			}
-		}
-	}
-	visible := func(s *Syncer) bool { return s.Status().Tables[publicTable("people")].Records == rows }
-	s, stop := run()
-	var peak atomic.Uint64
+	before := heap()
+	s, stop := publishing(b, config)
+	var peak atomic.Int64
 	sampled, sampling := context.WithCancel(b.Context())
 	go func() {
 		for sleep(sampled, 100*time.Millisecond) == nil {
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			peak.Store(max(peak.Load(), m.HeapInuse))
+			peak.Store(max(peak.Load(), int64(m.HeapInuse)))
 		}
 	}()
 	if _, err := source.Exec(b.Context(), fmt.Sprintf(publicationRows, rows)); err != nil {
 		b.Fatal(err)
 	}
-	for !visible(s) {
+	for s.Status().Tables[publicTable("people")].Records != rows {
 		time.Sleep(50 * time.Millisecond)
 	}
 	sampling()
-	b.ReportMetric(perRow(peak.Load()-before), "peak-B/row")
-	b.ReportMetric(perRow(held()-before), "after-B/row")
+	b.ReportMetric(perRow(int(peak.Load())-before, rows), "peak-B/row")
+	b.ReportMetric(perRow(heap()-before, rows), "after-B/row")
 	stop()
-	s, stop = run()
-	b.ReportMetric(perRow(held()-before), "loaded-B/row")
+	s, stop = publishing(b, config)
+	if records := s.Status().Tables[publicTable("people")].Records; records != rows {
+		b.Errorf("%d of %d records are loaded", records, rows)
+	}
+	b.ReportMetric(perRow(heap()-before, rows), "loaded-B/row")
 	runtime.KeepAlive(s)
 	stop()
 }

@@ -264,9 +264,14 @@ func (p *Partition) checkTree(t *testing.T) {
 		if count := tree.nodes[at.below].count + tree.nodes[at.below+1].count; count != at.count || tree.lopsided(n) {
 			t.Fatalf("%d classes below a node of %d, lopsided: %v", count, at.count, tree.lopsided(n))
 		}
-		for below := at.below; below < at.below+2; below++ {
+		for side := range int32(2) {
+			below := at.below + side
 			if tree.nodes[below].parent != n {
 				t.Fatalf("node %d does not lie below %d", below, n)
+			}
+			least, most := tree.keysBelow(below, at.across)
+			if side == 0 && most > at.plane || side == 1 && least < at.plane {
+				t.Fatalf("keys of %d to %d on side %d of the plane at %d", least, most, side, at.plane)
 			}
 			check(below, level+1)
 		}
@@ -275,4 +280,21 @@ func (p *Partition) checkTree(t *testing.T) {
 	if most := 6 * math.Log2(float64(2+len(p.classes.list))); float64(depth) > most {
 		t.Errorf("%d levels of %d classes", depth, len(p.classes.list))
 	}
+}
+
+// keysBelow are the least and the greatest key of a node's classes.
+func (t *tree) keysBelow(n, across int32) (least, most int64) {
+	at := &t.nodes[n]
+	if !at.leaf() {
+		least, most = t.keysBelow(at.below, across)
+		low, high := t.keysBelow(at.below+1, across)
+		return min(least, low), max(most, high)
+	}
+	least, most = math.MaxInt64, math.MinInt64
+	for i := range at.count {
+		e := t.read(^at.below*bucketSize + i)
+		k := key(across, e.cover, e.id)
+		least, most = min(least, k), max(most, k)
+	}
+	return least, most
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"math"
+	"math/bits"
 	"slices"
 	"sort"
 )
@@ -63,7 +64,7 @@ func (t *tree) reserve(classes int) {
 	s, b := &t.shaping, &t.buckets
 	s.class, s.id = make([]int32, 0, classes), make([]ClassID, 0, classes)
 	s.covers, s.keys = make([]uint64, 0, classes*t.words), make([]int64, 0, classes)
-	ends := classes / usualFill
+	ends := 1 << bits.Len(uint(max(0, classes-1)/bucketSize)) // as halves are even, or nearly
 	b.class, b.id = slices.Grow(b.class, ends*bucketSize), slices.Grow(b.id, ends*bucketSize)
 	b.covers, b.node = slices.Grow(b.covers, ends*bucketSize*t.words), slices.Grow(b.node, ends)
 	t.nodes = slices.Grow(t.nodes, 2*ends)
@@ -133,9 +134,9 @@ func (t *tree) shape(ctx context.Context, n int32, from, to int) {
 			t.write(bucket*bucketSize+int32(i), t.shaped(from+i))
 		}
 	} else {
-		half, across := t.halve(from, to)
+		half, across, plane := t.halve(from, to)
 		below := t.newPair(n)
-		t.nodes[n].below, t.nodes[n].across, t.nodes[n].plane = below, across, t.shaping.keys[half]
+		t.nodes[n].below, t.nodes[n].across, t.nodes[n].plane = below, across, plane
 		t.shape(ctx, below, from, half)
 		t.shape(ctx, below+1, half, to)
 		t.nodes[n].count = t.nodes[below].count + t.nodes[below+1].count
@@ -152,13 +153,13 @@ const sampled = 128
 // of a plane, on the attribute on which their middles vary most. Equal ones stay together:
 // where that leaves less than a quarter to one side, the next attribute is tried.
 // Where classes lie at one place, the older ones come first.
-func (t *tree) halve(from, to int) (half int, across int32) {
+func (t *tree) halve(from, to int) (half int, across int32, plane int64) {
 	across = byAge
 	for step := max(1, (to-from)/sampled); ; step = 1 {
 		wide := t.wide(from, to, step)
 		for _, w := range wide {
-			if half, even := t.halveAcross(w.attribute, from, to); even {
-				return half, w.attribute
+			if half, plane, even := t.halveAcross(w.attribute, from, to); even {
+				return half, w.attribute, plane
 			}
 		}
 		if len(wide) > 0 {
@@ -168,8 +169,8 @@ func (t *tree) halve(from, to int) (half int, across int32) {
 			break
 		}
 	}
-	half, _ = t.halveAcross(across, from, to)
-	return half, across
+	half, plane, _ = t.halveAcross(across, from, to)
+	return half, across, plane
 }
 
 // even reports whether at least a quarter of a range lies on each side of an index.
@@ -212,22 +213,27 @@ func (t *tree) wide(from, to, step int) (wide []wideAttribute) {
 }
 
 // halveAcross is halve for one attribute; isEven reports whether equal ones stay
-// together.
-func (t *tree) halveAcross(across int32, from, to int) (half int, isEven bool) {
+// together. If not, some that lie in the plane are before the index.
+func (t *tree) halveAcross(across int32, from, to int) (half int, plane int64, isEven bool) {
 	for i := from; i < to; i++ {
 		t.shaping.keys[i] = t.keyAt(across, i)
 	}
 	half = (from + to) / 2
 	near, far := t.selectKey(from, to, half)
+	plane = t.shaping.keys[half]
+	edges := [2]int{near, far}
 	if far-half < half-near {
-		near, far = far, near
+		edges = [2]int{far, near}
 	}
-	for _, edge := range []int{near, far} {
+	for _, edge := range edges {
 		if even(from, edge, to) {
-			return edge, true
+			if edge == far {
+				plane++
+			}
+			return edge, plane, true
 		}
 	}
-	return half, false
+	return half, plane, false
 }
 
 // selectRounds is after how many rounds the rest is sorted: more than are likely.

@@ -51,11 +51,10 @@ func key(across int32, cover box, id ClassID) int64 {
 
 func (n *node) leaf() bool { return n.below < 0 }
 
-// bucketSize is how many classes a bucket takes, usualFill how many it has where the tree is
-// new, and fewLeft how many classes of two neighbors become one bucket.
+// bucketSize is how many classes a bucket takes, and fewLeft how many classes of two
+// neighbors become one bucket.
 const (
 	bucketSize = 16
-	usualFill  = 11
 	fewLeft    = 10
 )
 

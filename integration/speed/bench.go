@@ -67,6 +67,11 @@ func newBench(ctx context.Context, o options, out io.Writer) (_ *bench, err erro
 			b.close()
 		}
 	}()
+	for _, program := range []string{"pgbench", peer} {
+		if _, err := exec.LookPath(program); err != nil {
+			return nil, fmt.Errorf("%w: install pgbouncer and postgresql-contrib", err)
+		}
+	}
 	if b.dir, err = os.MkdirTemp("", "kproxy-speed-"); err != nil {
 		return nil, err
 	}

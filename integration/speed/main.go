@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -47,8 +48,8 @@ func (o *options) sessions() int {
 // connections is how many PostgreSQL allows for. Proxies keep those of the clients that
 // they had: each of PgBouncer, Pgpool-II and the kproxies, beside as many direct ones.
 func (o *options) connections() int {
-	ways := len(o.programs) + 3
-	return max(o.sessions(), ways*slices.Max(o.clients)) + 150
+	others := len(o.programs) + 2
+	return o.sessions() + others*slices.Max(o.clients) + 150
 }
 
 // programs are kproxy binaries by what the tables call them.
@@ -80,7 +81,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Args[1:], os.Stdout)
 	stop()
-	if err != nil {
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "speed:", err)
 		os.Exit(1)
 	}
@@ -126,13 +127,17 @@ func parse(arguments []string) (options, []string, error) {
 	flags.Float64Var(&o.calm, "calm", 0.15, "repeat a run, at most twice, during which other processes took more than this share of the machine")
 	flags.BoolVar(&o.sockets, "sockets", false, "reach PostgreSQL through Unix sockets, all ways alike")
 	flags.StringVar(&o.json, "json", "", "file for the figures")
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "Usage: speed [flags] [%s]...\n\nCompare the speed of kproxy with that of other ways to PostgreSQL: all but idle, unless some are named.\n\n", strings.Join(namesOf(measurements), "|"))
+		flags.PrintDefaults()
+	}
 	if err := flags.Parse(arguments); err != nil {
 		return o, nil, err
 	}
 	for text := range strings.SplitSeq(*clients, ",") {
-		var n int
-		if _, err := fmt.Sscan(text, &n); err != nil {
-			return o, nil, fmt.Errorf("clients %q: %w", text, err)
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 {
+			return o, nil, fmt.Errorf("-clients %s: %q is not a number of clients", *clients, text)
 		}
 		o.clients = append(o.clients, n)
 	}
@@ -146,8 +151,15 @@ func parse(arguments []string) (options, []string, error) {
 	}
 	for _, name := range names {
 		if !slices.ContainsFunc(measurements, func(m measurement) bool { return m.name == name }) {
-			return o, nil, fmt.Errorf("there is no measurement %q", name)
+			return o, nil, fmt.Errorf("there is no measurement %q: name some of %s", name, strings.Join(namesOf(measurements), ", "))
 		}
 	}
 	return o, names, nil
+}
+
+func namesOf(measurements []measurement) (names []string) {
+	for _, m := range measurements {
+		names = append(names, m.name)
+	}
+	return names
 }
