@@ -8,9 +8,10 @@
 //
 // It fails where a command fails, which is where something is wrong, never where something
 // is slow. A section of which a command has no figures keeps the file it had; so does one that
-// was interrupted, and one that was measured before beside a peer which is not there now. One
-// in which something was wrong, but is measured, says that it failed. -continue takes over
-// what was measured of the same commands, size, sources, program and machine.
+// was interrupted, and one that was measured before beside a peer which is not there now;
+// Pgpool-II alone is just left out. One in which something was wrong, but is measured, says that
+// it failed. -continue takes over what was measured of the same commands, size, program and
+// machine, and of the same commit, with no Go file changed since.
 package main
 
 import (
@@ -83,7 +84,7 @@ func parse(arguments []string) (options, error) {
 	flags.StringVar(&o.page, "page", "docs/benchmarks.md", "file for the page")
 	flags.BoolVar(&o.render, "render", false, "measure nothing: make the page of the figures that are there")
 	flags.StringVar(&o.unfinished, "unfinished", ".bench", "folder for what is measured of sections that are not complete yet")
-	flags.BoolVar(&o.goOn, "continue", false, "go on with a run that was interrupted: take over what was measured of the same size, commit and machine")
+	flags.BoolVar(&o.goOn, "continue", false, "go on with a run that was interrupted: take over what was measured of the same size, machine and commit, with no Go file changed")
 	flags.BoolVar(&o.cramped, "cramped", false, "begin although there is less memory or disk than the sections take")
 	flags.IntVar(&o.rounds, "rounds", 0, "rounds; 0 = those of the size")
 	flags.StringVar(&o.tools.kproxy, "kproxy", usualProgram, "the kproxy to measure: "+usualProgram+" is built of the sources first, another one is taken as it is, and named")

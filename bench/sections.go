@@ -35,7 +35,8 @@ without taxonomies, eight attributes where nothing else is said. Loss is the sha
 lose; NCP is the normalized certainty penalty (Xu et al., 2006), DM the discernibility metric (Bayardo and Agrawal,
 2005). Memory is by how much the heap grows, garbage included. The (α,k) methods have a bound of 0.5 beside k. Each
 release is checked: every record in one class of at least k. A method that would take too long is left out. Where
-nothing else is said there are 10,000 records and k = 5; tables have medians, the files all rounds.`,
+nothing else is said there are 10,000 records and k = 5; tables have medians, the files all rounds. The ways of Classfly+
+differ in how they look at several constraints: with one, they make the same classes.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		return []step{{words: []string{

@@ -119,8 +119,9 @@ var proxying = section{
 	name: "proxy", title: "The proxy",
 	text: `The same statement by the same plan, straight to PostgreSQL, through kproxy, PgBouncer (session mode) and,
 where it is installed, Pgpool-II: clients, proxy and server share the machine. A client of kproxy asks the protected
-table, all others send what kproxy makes of it. Each text of the simple protocol is a new one. p50 and p99 are of a
-transaction; CPU is the proxy's processor time for one. The release has the records
+table, all others send what kproxy makes of it. Each text of the simple protocol is a new one. pgbench has one thread. p50
+and p99 are of a tenth of the transactions; CPU is the proxy's processor time of the whole run, logins among it, by
+transactions, in ticks of 10 ms. The release has the records
 that -records says below. [speed.md](speed.md) describes the method, and what bounds it.`,
 	rounds: map[size]int{tiny: 1, small: 4, full: 3},
 	steps: func(p plan) []step {
