@@ -82,9 +82,9 @@ func TestServeOnSeveral(t *testing.T) {
 	}
 	cancel()
 	close(held)
-	if got := server.Counts(); got != (Counts{Connections: 3, Sessions: 3}) {
-		t.Errorf("the clients are %+v", got)
-	}
+	eventually(t, "the probe's connection has ended, and no client's", func() bool {
+		return server.Counts() == Counts{Connections: 3, Sessions: 3}
+	})
 	if err := server.Probe(deadline(t)); err != nil {
 		t.Errorf("a probe: %v", err)
 	}
