@@ -108,7 +108,7 @@ changes, is in [drift.md](drift.md), with the figures.`,
 			{words: drift, read: readDrift, about: of(p.size, 0, 20*time.Second, 15*time.Minute)},
 		}
 		if p.size == full {
-			steps = append(steps, longRuns(p.rounds, changes)...)
+			steps = append(steps, longRuns(p.rounds, changes, lineage)...)
 		}
 		return steps
 	},
@@ -129,7 +129,7 @@ changes, is in [drift.md](drift.md), with the figures.`,
 }
 
 // longRuns are measured of the maintained release in full size alone.
-func longRuns(rounds int, changes map[string]named) []step {
+func longRuns(rounds int, changes, lineage map[string]named) []step {
 	million := func(folder string, units map[string]named) step {
 		return goBenchmarks{folder: folder, names: []string{"MillionOperations"}, time: "1x", rounds: 1, units: units}.step()
 	}
@@ -138,6 +138,9 @@ func longRuns(rounds int, changes map[string]named) []step {
 		goBenchmarks{
 			folder: "./anonymizer/incremental", names: []string{"ChangesOfTenMillion"}, time: "3s", rounds: 1, units: changes,
 		}.step().taking(6*time.Minute, host.Room{Memory: 6e9}),
+		goBenchmarks{
+			folder: "./anonymizer/lineage", names: []string{"ChangesOfTenMillion"}, time: "3s", rounds: 1, units: lineage,
+		}.step().taking(90*time.Second, host.Room{Memory: 4e9}),
 		goBenchmarks{folder: "./anonymizer/incremental", names: []string{"Renewal", "Settle"}, time: "1s", rounds: rounds, units: eachTime}.step().taking(3*time.Minute, host.Room{}),
 		million("./anonymizer/incremental", map[string]named{
 			"%loss-at-first": {"million-loss-first", "kproxy", "%"}, "%loss-at-last": {"million-loss-last", "kproxy", "%"},
