@@ -265,7 +265,7 @@ func TestEvalInterrupted(t *testing.T) {
 		if code != 1 && code != -int(syscall.SIGINT) { // the signal may come before it is expected
 			t.Errorf("the exit code is %d", code)
 		}
-		if code == 1 && p.log.String() != "kproxy: interrupted\n" {
+		if code == 1 && !strings.HasSuffix(p.log.String(), "kproxy: interrupted\n") { // behind what says how far it is
 			t.Errorf("it wrote %q", p.log)
 		}
 		if files, _ := os.ReadDir(report); len(files) > 0 || p.output.String() != "" {
@@ -277,7 +277,8 @@ func TestEvalInterrupted(t *testing.T) {
 // TestEvalPapers re-runs the papers' experiments in short.
 func TestEvalPapers(t *testing.T) {
 	t.Parallel()
-	run(t, "", nil, program, "eval", "paper", "all", "--quick").speaks(t, 1, 1, "name the folder that holds adult.data and adult.test with --adult")
+	const slow = 100 // lines: a machine that takes long for what needs no data hears how far it is
+	run(t, "", nil, program, "eval", "paper", "all", "--quick").speaks(t, 1, slow, "name the folder that holds adult.data and adult.test with --adult")
 	run(t, "", nil, program, "eval", "paper", "cbad", "--adult", "/nowhere").speaks(t, 1, 1, "/nowhere", "adult.data", "--adult")
 	run(t, "", nil, program, "eval", "paper", "nothing").speaks(t, 2, 2, `"nothing"`, "rounded-partition")
 	run(t, "", nil, program, "eval", "paper").speaks(t, 2, 2, "takes one name")
