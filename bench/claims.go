@@ -22,6 +22,9 @@ type claim struct {
 	name, way string
 	where     map[string]string
 	against   string
+	// word is in the command that measures it, where the section has several: whether the
+	// machine was quiet is told of each.
+	word string
 	// number is that of the quote in the figure's unit, or a mean of its two, and within the
 	// share by which what was measured last may differ from it, ratios if the machine was
 	// quiet. 0 leaves the comparison to readers: times and memory are the machine's.
@@ -37,6 +40,9 @@ func writeClaims(page *strings.Builder, measured map[string]*result.Section) {
 		held, last := "", ""
 		if c.number != 0 {
 			held = fmt.Sprintf("%s ± %.0f %%", number(c.number), 100*c.within)
+			if c.spoiled(measured) {
+				held += ", but it was busy"
+			}
 		}
 		if value, unit, found := c.value(measured); found {
 			last = strings.TrimSpace(number(value) + " " + unit)
@@ -63,6 +69,12 @@ func (c claim) by() string {
 		text += ", by that of " + c.against
 	}
 	return text
+}
+
+// spoiled tells whether it is a ratio of times that others of the machine spoiled.
+func (c claim) spoiled(measured map[string]*result.Section) bool {
+	s := measured[c.section]
+	return s != nil && c.against != "" && othersDuring(s, c.word) > busy
 }
 
 // value is what was measured of the claim; a ratio has no unit.

@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,15 +110,31 @@ const busy = 0.15
 
 // writeBusy warns of figures that were measured on a machine that others used.
 func writeBusy(page *strings.Builder, s *result.Section) {
-	if most := mostOfOthers(s); most > busy {
-		fmt.Fprintf(page, "**Busy:** other processes took up to %.0f %% of the machine. Times, rates and their ratios of this\n"+
-			"section say nothing; memory, bytes, losses and counts hold, and processor times within a factor.\n\n", 100*most)
+	most, all := 0.0, true
+	for _, c := range s.Commands {
+		most, all = max(most, c.Others), all && c.Others > busy
 	}
+	if most <= busy {
+		return
+	}
+	which := "this\nsection"
+	if !all {
+		which = "the\ncommands that are marked below"
+	}
+	fmt.Fprintf(page, "**Busy:** other processes took up to %.0f %% of the machine. Times, rates and their ratios of %s say nothing; "+
+		"memory, bytes, losses and counts hold, and processor times within a factor.\n\n", 100*most, which)
 }
 
-// mostOfOthers is the greatest share of the machine that others took while a command ran.
-func mostOfOthers(s *result.Section) (most float64) {
-	for _, c := range s.Commands {
+// othersDuring is the greatest share of the machine that others took while a command ran that
+// has the word, or any command if none has it.
+func othersDuring(s *result.Section, word string) (most float64) {
+	named := slices.DeleteFunc(slices.Clone(s.Commands), func(c result.Command) bool {
+		return !slices.Contains(strings.Fields(c.Line), word)
+	})
+	if len(named) == 0 {
+		named = s.Commands
+	}
+	for _, c := range named {
 		most = max(most, c.Others)
 	}
 	return most
@@ -137,7 +154,11 @@ func writeMachine(page *strings.Builder, s *result.Section) {
 	}
 	page.WriteString("\n\n```text\n")
 	for _, c := range s.Commands {
-		fmt.Fprintf(page, "%s   # %.0f s, others %.0f %%\n", c.Line, c.Seconds, 100*c.Others)
+		marked := ""
+		if c.Others > busy {
+			marked = ": busy"
+		}
+		fmt.Fprintf(page, "%s   # %.0f s, others %.0f %%%s\n", c.Line, c.Seconds, 100*c.Others, marked)
 	}
 	page.WriteString("```\n\n")
 }

@@ -117,6 +117,7 @@ changes, is in [drift.md](drift.md), with the figures.`,
 		{title: "Guarded updates", names: []string{"lineage-time", "lineage-memory"}, by: []string{"records"}},
 		{title: "The drift after a million operations", names: []string{"drift"}, by: []string{"method", "k"}, where: map[string]string{"operations": "1000000"}},
 		{title: "Renewing, and settling one record of 100,000", names: []string{"Renewal", "Settle"}, by: []string{"case", "records"}, full: true},
+		{title: "The first change after a start, which waits for the index of all classes", names: []string{"first-change"}, by: []string{"records"}, full: true},
 		{title: "A million operations, checked by brute force on the way", names: []string{"million-loss-first", "million-loss-last"}, by: []string{"case", "records"}, full: true},
 		{title: "A million operations of guarded updates, all versions compared", names: []string{"million-ghosts", "million-stale"}, by: []string{"case", "records"}, full: true},
 	},
@@ -140,6 +141,9 @@ func longRuns(rounds int, changes, lineage map[string]named) []step {
 		}.step().taking(6*time.Minute, host.Room{Memory: 6e9}),
 		goBenchmarks{
 			folder: "./anonymizer/lineage", names: []string{"ChangesOfTenMillion"}, time: "3s", rounds: 1, units: lineage,
+		}.step().taking(90*time.Second, host.Room{Memory: 4e9}),
+		goBenchmarks{
+			folder: "./anonymizer/incremental", names: []string{"FirstChange"}, time: "1x", rounds: 1, units: map[string]named{"ns/op": {"first-change", "kproxy", "ns"}},
 		}.step().taking(90*time.Second, host.Room{Memory: 4e9}),
 		goBenchmarks{folder: "./anonymizer/incremental", names: []string{"Renewal", "Settle"}, time: "1s", rounds: rounds, units: eachTime}.step().taking(3*time.Minute, host.Room{}),
 		million("./anonymizer/incremental", map[string]named{

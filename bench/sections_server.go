@@ -68,6 +68,10 @@ is kproxy's. Servers have fsync and full_page_writes off, so that the log is wit
 		{title: "The first release", names: []string{"publication-time", "publication-memory"}, by: []string{"rows"}},
 		{title: "The life of a table", names: []string{"scale"}, by: []string{"case", "rows", "what"}},
 		{title: "Large tables", names: []string{"large-apply-rate", "latency-p50", "latency-p99", "transaction-peak", "transaction-after", "transaction-loaded"}, by: []string{"rows", "transaction", "rate"}, full: true},
+		{
+			title: "Many tables", names: []string{"tables-publication", "tables-publication-cpu", "tables-restart", "tables-memory", "tables-idle-cpu", "tables-rate", "tables-cpu"},
+			by: []string{"tables"}, full: true,
+		},
 		{title: "Comparing a table with its store, of which 100 rows differ", names: []string{"resynchronization"}, by: []string{"rows"}, full: true},
 		{title: "Generalized values in every row, or once for each class", names: []string{"layout", "layout-log"}, by: []string{"scan", "filter", "plan", "case", "k"}, full: true},
 	},
@@ -93,6 +97,12 @@ func largeTables(sync func(name, under string, rounds int, units map[string]name
 			"peak-B/row": {"transaction-peak", "kproxy", "B/record"}, "after-B/row": {"transaction-after", "kproxy", "B/record"},
 			"loaded-B/row": {"transaction-loaded", "kproxy", "B/record"},
 		}).taking(4*time.Minute, host.Room{Memory: 5e9, Disk: 12e9}),
+		sync("Tables", "", 1, map[string]named{
+			"publish-ms/table": {"tables-publication", "kproxy", "ms"}, "publish-CPU-ms/table": {"tables-publication-cpu", "kproxy", "ms"},
+			"restart-ms/table": {"tables-restart", "kproxy", "ms"}, "heap-kB/table": {"tables-memory", "kproxy", "KB"},
+			"idle-kproxy-CPU-ms/s": {"tables-idle-cpu", "kproxy", "ms/s"}, "idle-server-CPU-ms/s": {"tables-idle-cpu", "server", "ms/s"},
+			"changes/s": {"tables-rate", "kproxy", "1/s"}, "kproxy-CPU-µs/change": {"tables-cpu", "kproxy", "µs"}, "server-CPU-µs/change": {"tables-cpu", "server", "µs"},
+		}).taking(2*time.Minute, host.Room{Memory: 2e9, Disk: 4e9}),
 		sync("Resynchronization", "", rounds, map[string]named{"ns/op": {"resynchronization", "kproxy", "ns"}}).taking(90*time.Second, host.Room{}),
 		goBenchmarks{
 			folder: "./sync", names: []string{"Layout"}, time: "1s", rounds: 1,
@@ -157,7 +167,7 @@ that -records says below. [speed.md](speed.md) describes the method, and what bo
 		{title: "Connecting, logging in and one row", names: []string{"login-time", "login-cpu"}, by: []string{"TLS", "clients"}},
 		{title: "Following and recording a statement", names: []string{"follow", "record"}, by: []string{"case"}},
 		{title: "Catalogs through the stand-ins", names: []string{"catalogs"}, by: []string{"tables", "case"}, full: true},
-		{title: "Beside idle sessions", names: []string{"idle-mean", "idle-p50", "idle-p99", "idle-memory"}, by: []string{"idle", "active"}, full: true},
+		{title: "Beside idle sessions", names: []string{"idle-mean", "idle-p50", "idle-p99", "idle-memory", "idle-server-memory"}, by: []string{"idle", "active"}, full: true},
 	},
 	charts: []picture{
 		{

@@ -2,6 +2,7 @@ package main
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/kproxy/kproxy/bench/result"
@@ -24,19 +25,24 @@ func (b *bench) noteSeries(name string, w *way, parameters map[string]string, go
 	b.noteCPU(name+"-cpu", w, parameters, "µs", got.column(w, processorOf))
 }
 
-// noteCPU keeps processor times of a proxy, which a direct connection has none of.
+// noteCPU keeps processor times of a proxy, which a direct connection has none of. They are
+// not known of one whose processes took their times with them when they ended, as some of
+// Pgpool-II's do: the sum is smaller then than it was before.
 func (b *bench) noteCPU(name string, w *way, parameters map[string]string, unit string, rounds []float64) {
-	if w.process != nil {
+	lost := slices.ContainsFunc(rounds, func(t float64) bool { return t < 0 })
+	if w.process != nil && !lost {
 		b.note(name, w, parameters, unit, rounds)
 	}
 }
 
-// noteIdle keeps what idle sessions cost the active ones, and in memory.
-func (b *bench) noteIdle(w *way, alone, beside series, kilobytes float64) {
+// noteIdle keeps what idle sessions cost the active ones, and in memory of the proxy and of
+// the server.
+func (b *bench) noteIdle(w *way, alone, beside series, kilobytes, ofServer float64) {
 	parameters := func(idle int) map[string]string {
 		return map[string]string{"idle": strconv.Itoa(idle), "active": strconv.Itoa(b.active)}
 	}
 	b.noteSeries("idle", w, parameters(0), alone)
 	b.noteSeries("idle", w, parameters(b.idle), beside)
 	b.note("idle-memory", w, parameters(b.idle), "KB/session", []float64{kilobytes})
+	b.note("idle-server-memory", w, parameters(b.idle), "KB/session", []float64{ofServer})
 }

@@ -16,12 +16,12 @@ import (
 const openers = 4
 
 // idlers compares the latency of active sessions alone, and beside idle ones, in turns, and
-// tells what an idle one takes of the proxy's memory. Proxies keep the connections upstream
+// tells what an idle one takes of the proxy's memory, and of the server's. Proxies keep the connections upstream
 // of sessions that have ended, so that the server has as many of them all the while: what is
 // measured is the proxy. It ends the proxies: nothing can be measured after it.
 func idlers(ctx context.Context, b *bench) error {
 	var t table
-	t.add("way", "idle sessions", "tps", "mean ms", "p50 ms", "p99 ms", "mean of without", "p50 of without", "p99 of without", "KB an idle session")
+	t.add("way", "idle sessions", "tps", "mean ms", "p50 ms", "p99 ms", "mean of without", "p50 of without", "p99 of without", "KB an idle session", "KB of the server")
 	for _, w := range b.ways[1:] {
 		if w.name == pool { // a process for each session: it has no idle ones
 			continue
@@ -30,8 +30,9 @@ func idlers(ctx context.Context, b *bench) error {
 		if err != nil {
 			return err
 		}
+		server := host.FamilyUse(b.server.PID()).Bytes
 		alone, beside := series{}, series{}
-		var kilobytes float64
+		var kilobytes, ofServer float64
 		for round := range b.options.rounds + 1 {
 			if round > 0 { // until then the server has not as many connections
 				if err := b.addLookup(ctx, alone, w); err != nil {
@@ -43,6 +44,7 @@ func idlers(ctx context.Context, b *bench) error {
 				var after int64
 				after, err = host.Resident(w.process.PID())
 				kilobytes = float64(after-before) / 1024 / float64(b.idle)
+				ofServer = (host.FamilyUse(b.server.PID()).Bytes - server) / 1024 / float64(b.idle)
 			} else if err == nil {
 				err = b.addLookup(ctx, beside, w)
 			}
@@ -51,9 +53,9 @@ func idlers(ctx context.Context, b *bench) error {
 			}
 			settle(ctx)
 		}
-		b.noteIdle(w, alone, beside, kilobytes)
-		t.add(idleRow(w, 0, alone, alone, 0)...)
-		t.add(idleRow(w, b.idle, beside, alone, kilobytes)...)
+		b.noteIdle(w, alone, beside, kilobytes, ofServer)
+		t.add(append(idleRow(w, 0, alone, alone), "", "")...)
+		t.add(append(idleRow(w, b.idle, beside, alone), fmt.Sprintf("%.1f", kilobytes), fmt.Sprintf("%.0f", ofServer))...)
 		w.process.End(patienceAtEnd) // what it keeps open upstream, the next one needs
 	}
 	fmt.Fprintf(b.out, "%d active sessions, prepared lookups, %d rounds of %v each:\n\n", b.active, b.options.rounds, b.time)
@@ -76,7 +78,7 @@ func settle(ctx context.Context) {
 	}
 }
 
-func idleRow(w *way, idle int, got, alone series, kilobytes float64) []string {
+func idleRow(w *way, idle int, got, alone series) []string {
 	row := []string{w.name, fmt.Sprint(idle), fmt.Sprintf("%.0f", median(got.column(w, rateOf)))}
 	for _, figure := range []func(sample) float64{meanOf, medianOf, worstOf} {
 		row = append(row, fmt.Sprintf("%.2f", median(got.column(w, figure))))
@@ -84,10 +86,7 @@ func idleRow(w *way, idle int, got, alone series, kilobytes float64) []string {
 	for _, figure := range []func(sample) float64{meanOf, medianOf, worstOf} {
 		row = append(row, compare(got.column(w, figure), alone.column(w, figure)).String())
 	}
-	if idle == 0 {
-		return append(row, "")
-	}
-	return append(row, fmt.Sprintf("%.1f", kilobytes))
+	return row
 }
 
 // openIdle opens the idle sessions, each after one query, and lets the proxy settle.
