@@ -113,7 +113,7 @@ chaos: compiler postgres ## try the proxy with a million random operations, of s
 bench: build postgres ## measure what the documentation claims, beside the peers that are installed, and write docs/benchmarks.md; flags go into ARGS
 	$(GO) run ./bench $(ARGS)
 
-# Four hours and a half at most, 14 GB of memory and 21 GB of disk, for which it looks first;
+# Some four hours, 14 GB of memory and 21 GB of disk, for which it looks first;
 # `go run ./bench -h` has them section by section. ARGS="-only sync" measures one alone,
 # ARGS=-continue goes on where a run was interrupted.
 bench-full: build postgres ## the same with large tables, many clients and a whole day

@@ -22,8 +22,8 @@ project takes them as they come, kproxy orders them by the other attributes, and
 names their contents: mondrian.py 164bd640c4cc is that of its commit b1014b2f46b8.
 
 bench/peers/Arx.java has [ARX](https://arx.deidentifier.org) (Apache License) do the same by its library, with one
-generalization for all records or one for groups of them. There are no figures of it here: nobody has given its library
-yet, and the adapter has run with classes of the same names only.`,
+generalization for all records or one for groups of them. There are no figures of it here: it was not
+measured, and the adapter has run with classes of the same names only.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		if len(p.tools.peers) == 0 {
