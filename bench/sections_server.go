@@ -75,6 +75,16 @@ is kproxy's. Servers have fsync and full_page_writes off, so that the log is wit
 		{title: "Comparing a table with its store, of which 100 rows differ", names: []string{"resynchronization"}, by: []string{"rows"}, full: true},
 		{title: "Generalized values in every row, or once for each class", names: []string{"layout", "layout-log"}, by: []string{"scan", "filter", "plan", "case", "k"}, full: true},
 	},
+	charts: []picture{
+		{
+			file: "sync-start", title: "Loading after a restart", x: "rows", y: "seconds", name: "scale", line: "case",
+			where: map[string]string{"what": "reload-s"}, logX: true, logY: true,
+		},
+		{
+			file: "sync-memory", title: "Memory of kproxy, at most while publishing", x: "rows", y: "MB", name: "scale", line: "case",
+			where: map[string]string{"what": "publish-peak-MB"}, logX: true, logY: true,
+		},
+	},
 }
 
 // largeTables are the steps of synchronization that only full size has: tables of up to ten
