@@ -27,12 +27,16 @@ func Use(pid int) Usage {
 
 // FamilyUse is what a process and its children have: of a postmaster, the whole server.
 // What they share is the shared memory, of which the process that has touched most tells
-// the size.
+// the size, and what children have not changed of their parent's own, of which each has its
+// part (proc(5), Pss_Anon).
 func FamilyUse(pid int) Usage {
 	var u Usage
 	greatest := 0.0
 	for _, member := range append(children(pid), pid) {
 		anonymous, shared := memory(member)
+		if part, known := sizes(filepath.Join("/proc", strconv.Itoa(member), "smaps_rollup"))["Pss_Anon"]; known {
+			anonymous = part
+		}
 		u.Bytes += anonymous
 		greatest = max(greatest, shared)
 		u.Seconds += seconds(stat(member), 14, 15)
