@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -140,7 +141,11 @@ func (s *scaled) goAround(syncer *Syncer, tables int) {
 	}
 	var at string
 	s.ask("SELECT pg_current_wal_insert_lsn()::text", &at)
-	for s.exec("UPDATE people_0 SET cost = cost WHERE id = 1"); syncer.Status().Position.String() < at; {
+	end, err := pglogrepl.ParseLSN(at)
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	for s.exec("UPDATE people_0 SET cost = cost WHERE id = 1"); syncer.Status().Position < end; {
 		time.Sleep(time.Millisecond)
 	}
 	s.b.ReportMetric(changes/time.Since(began).Seconds(), "changes/s")
