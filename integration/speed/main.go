@@ -5,7 +5,7 @@
 //
 // It needs Linux, PostgreSQL's server and pgbench, and pgbouncer on the PATH; pgpool is
 // measured as well where it is on the PATH. Without an argument everything is measured but
-// idle, which takes 10 GB of memory for PostgreSQL with 5,000 sessions.
+// idle, which takes 12 GB of memory for PostgreSQL with 5,000 sessions.
 package main
 
 import (
