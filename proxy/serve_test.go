@@ -82,12 +82,12 @@ func TestServeOnSeveral(t *testing.T) {
 	}
 	cancel()
 	close(held)
-	eventually(t, "the probe's connection has ended, and no client's", func() bool {
-		return server.Counts() == Counts{Connections: 3, Sessions: 3}
-	})
+	probed := func() bool { return server.Counts() == Counts{Connections: 3, Sessions: 3} }
+	eventually(t, "the probe's connections have ended, and no client's", probed)
 	if err := server.Probe(deadline(t)); err != nil {
 		t.Errorf("a probe: %v", err)
 	}
+	eventually(t, "the second probe's have", probed)
 	stop()
 	if err := <-done; err != nil {
 		t.Error(err)
