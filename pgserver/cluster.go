@@ -2,6 +2,7 @@ package pgserver
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,8 +18,25 @@ import (
 // each Start.
 const settingsFile = "kproxy.conf"
 
-// initdb makes the cluster. Collation and messages are those of the C locale,
-// so that results do not depend on the machine.
+const (
+	// LocaleVariable names the environment variable that gives clusters a locale
+	// other than C: collation, character classes, formats and messages.
+	LocaleVariable = "KPROXY_PG_LOCALE"
+	// ZoneVariable names the environment variable that gives servers a time zone
+	// other than UTC.
+	ZoneVariable = "KPROXY_PG_TIMEZONE"
+)
+
+// locale is initdb's argument for what LocaleVariable asks for.
+func locale() string {
+	if name := os.Getenv(LocaleVariable); name != "" {
+		return "--locale=" + name
+	}
+	return "--no-locale"
+}
+
+// initdb makes the cluster. Unless the environment asks for another locale, collation
+// and messages are those of C, so that results do not depend on the machine.
 func (s *Server) initdb(ctx context.Context) (err error) {
 	passwordFile, err := s.passwordFile()
 	if err != nil {
@@ -32,7 +50,7 @@ func (s *Server) initdb(ctx context.Context) (err error) {
 		"--pwfile=" + passwordFile,
 		"--auth=scram-sha-256",
 		"--encoding=UTF8",
-		"--no-locale",
+		locale(),
 	}
 	if !s.opts.Durable {
 		args = append(args, "--no-sync")
@@ -87,7 +105,7 @@ func (s *Server) configure() error {
 		"max_wal_senders":         "32",
 		"max_replication_slots":   "32",
 		"max_connections":         "200",
-		"timezone":                "UTC",
+		"timezone":                cmp.Or(os.Getenv(ZoneVariable), "UTC"),
 		"log_destination":         "stderr",
 		"logging_collector":       "off",
 	}

@@ -177,7 +177,7 @@ func TestValuesThatTheTypeDoesNotHaveAreRefused(t *testing.T) {
 		{bounding("feeling", "it's not"), "feeling", "names 'it''s not', which is no value of type shut.feeling: its labels are yes", "one of the labels"},
 		{bounding("bool", "t", "maybe"), "bool", "names 'maybe', which is no value of type boolean", "true or false"},
 		{bounding("int4", "1", "2", "3.0", "4", "5"), "int4", "names '3.0', which is no value of type integer", "such as 5"},
-		{bounding("int2", "70000"), "int2", `names '70000', which is no value of type public.years: value "70000" is out of range`, "such as 5"},
+		{bounding("int2", "70000"), "int2", `names '70000', which is no value of type public.years: `, "such as 5"},
 		{bounding("date", "2024-02-30"), "date", "names '2024-02-30', which is no value of type date", "such as 2024-01-31"},
 		{bounding("date", "2024-01-01", "Today"), "date", "names 'Today', which is another value every day", "such as 2024-01-31"},
 		{bounding("uuid", ""), "uuid", "names '', which is no value of type uuid", "such as 123e4567"},

@@ -25,7 +25,7 @@ func warned(t *testing.T, admin *pgx.Conn) (*pgx.Conn, *[]string) {
 	var warnings []string
 	config := admin.Config().Copy()
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
-		if n.Severity == "WARNING" {
+		if n.SeverityUnlocalized == "WARNING" {
 			warnings = append(warnings, n.Message+" / "+n.Hint)
 		}
 	}

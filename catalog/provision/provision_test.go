@@ -125,7 +125,7 @@ func program(t *testing.T, conn *pgx.Conn, role provision.Login, name string, ar
 		path = name
 	}
 	cmd := exec.CommandContext(t.Context(), path, arguments...)
-	cmd.Env = append(os.Environ(), "PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(s.Port()),
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "PGHOST=127.0.0.1", "PGPORT="+strconv.Itoa(s.Port()),
 		"PGDATABASE="+conn.Config().Database, "PGUSER="+role.Name, "PGPASSWORD="+role.Password)
 	output, err := cmd.CombinedOutput()
 	if err != nil {

@@ -2,11 +2,11 @@
 -- that are another role's, and functions $2 of which the reader role $5 may not call as many
 -- as there are to be, $3.
 SELECT o.object AS name, true AS stranger FROM (
-  SELECT c.relnamespace AS namespace, c.relowner AS owner, pg_describe_object('pg_class'::regclass, c.oid, 0) AS object FROM pg_class c
+  SELECT c.relnamespace AS namespace, c.relowner AS owner, (pg_identify_object('pg_class'::regclass, c.oid, 0)).type || ' ' || c.oid::regclass AS object FROM pg_class c
   UNION ALL
-  SELECT p.pronamespace, p.proowner, pg_describe_object('pg_proc'::regclass, p.oid, 0) FROM pg_proc p
+  SELECT p.pronamespace, p.proowner, (pg_identify_object('pg_proc'::regclass, p.oid, 0)).type || ' ' || p.oid::regprocedure FROM pg_proc p
   UNION ALL
-  SELECT t.typnamespace, t.typowner, pg_describe_object('pg_type'::regclass, t.oid, 0) FROM pg_type t WHERE t.typtype <> 'c' AND t.typcategory <> 'A'
+  SELECT t.typnamespace, t.typowner, 'type ' || t.oid::regtype FROM pg_type t WHERE t.typtype <> 'c' AND t.typcategory <> 'A'
 ) o JOIN pg_namespace n ON n.oid = o.namespace
 WHERE n.nspname = $1 AND o.owner <> $4::oid
 UNION ALL

@@ -2,8 +2,10 @@
 import os
 import pyodbc
 
+# MaxLongVarcharSize: twice the driver's own choice, a column's length in bytes, would look
+# like the number of an object.
 link = pyodbc.connect(
-    "Driver={PostgreSQL Unicode};Servername=%s;Port=%s;Database=%s;Username=%s;Password={%s};SSLmode=disable"
+    "Driver={PostgreSQL Unicode};Servername=%s;Port=%s;Database=%s;Username=%s;Password={%s};SSLmode=disable;MaxLongVarcharSize=4000"
     % (os.environ["PGHOST"], os.environ["PGPORT"], os.environ["PGDATABASE"], os.environ["PGUSER"], os.environ["PGPASSWORD"]))
 cursor = link.cursor()
 
