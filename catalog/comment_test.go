@@ -15,7 +15,7 @@ func commented(t *testing.T) Publication {
 		return ColumnPolicy{Name: name, Role: QuasiIdentifying, Hierarchy: &spec, Publish: form}
 	}
 	policy := TablePolicy{
-		Table: Name{"public", "patients"}, Method: "rounded-partition", Subject: "person_secret",
+		Table: Name{"public", "patients"}, Method: "rounded-partition", Updates: Updates{Mode: Immediate}, Subject: "person_secret",
 		Constraints: []privacy.Spec{
 			{Model: privacy.K, K: 5},
 			{Model: privacy.K, K: 3, Over: []string{"town", "age"}},

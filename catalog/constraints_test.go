@@ -26,7 +26,7 @@ func visitPolicy(constraints ...privacy.Spec) catalog.TablePolicy {
 		return catalog.ColumnPolicy{Name: name, Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: kind}}
 	}
 	return catalog.TablePolicy{
-		Table: clinic, Method: "rounded-partition", Subject: "person",
+		Table: clinic, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Subject: "person",
 		Constraints: append([]privacy.Spec{{K: 5, Over: []string{"age", "born"}}, {K: 3, Over: []string{"sex", "zip"}}}, constraints...),
 		Columns: []catalog.ColumnPolicy{
 			quasi("zip", hierarchy.Prefix), quasi("age", hierarchy.Numeric), quasi("sex", hierarchy.Suppression), quasi("born", hierarchy.Date),

@@ -58,6 +58,8 @@ func (b *builder) checkUpdates() {
 	policy := b.publication.Policy
 	u := policy.Updates
 	switch {
+	case u.Mode == 0:
+		b.problem("", "does not say when changes become visible", "choose guarded, or immediate")
 	case u.Mode != Immediate && u.Mode != Guarded:
 		b.problem("", fmt.Sprintf("%v is no way of updating", u.Mode), "choose immediate or guarded")
 	case u.Crowd < 0 || u.Batch < 0 || u.Within < 0 || u.Deadline < 0:

@@ -26,8 +26,8 @@ func clinicTable(sensitive catalog.Column) catalog.Relation {
 
 func clinicPolicy(sensitive string) catalog.TablePolicy {
 	return catalog.TablePolicy{
-		Table:       clinic,
-		Method:      "rounded-partition",
+		Table:  clinic,
+		Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: 2}, {Model: privacy.DistinctL, L: 2, Of: sensitive}},
 		Columns: []catalog.ColumnPolicy{
 			{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}},

@@ -25,13 +25,14 @@ type Updates struct {
 	Deadline time.Duration
 }
 
-// UpdateMode is a way of making changes visible.
+// UpdateMode is a way of making changes visible. The zero UpdateMode is none: there is
+// no default, since what each of them gives away is for the operator to decide.
 type UpdateMode int
 
 const (
 	// Immediate shows every commit of the source at once (Song et al. 2010). A reader
 	// who compares versions sees which class a person joined or left.
-	Immediate UpdateMode = iota
+	Immediate UpdateMode = iota + 1
 	// Guarded shows changes only as far as a reader who compares versions learns no
 	// more of anybody than from one release (anonymizer/lineage).
 	Guarded
@@ -41,13 +42,22 @@ var updateModeNames = []string{Immediate: "immediate", Guarded: "guarded"}
 
 // String is the mode's name in a policy.
 func (m UpdateMode) String() string {
-	if m < 0 || int(m) >= len(updateModeNames) {
+	if m <= 0 || int(m) >= len(updateModeNames) {
 		return fmt.Sprintf("UpdateMode(%d)", int(m))
 	}
 	return updateModeNames[m]
 }
 
-// What Updates are where the policy does not say.
+// GivesAway says what readers of a table with such updates learn by comparing versions;
+// empty where it is no more than from one release. docs/attack.md has the measurements.
+func (m UpdateMode) GivesAway() string {
+	if m == Guarded {
+		return ""
+	}
+	return "whoever polls counts, and knows when somebody came, left or changed, learns their sensitive values"
+}
+
+// What guarded Updates are where the policy does not say.
 const (
 	DefaultCrowd = 2
 	// DefaultBatch and DefaultWithin publish a thousand newcomers together, or those of

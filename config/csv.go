@@ -92,7 +92,7 @@ func (r *reader) policyFile(root *yaml.Node, p *PolicyFile) {
 			section = r.follow(n)
 			r.csv(n, &p.CSV)
 		}},
-		field{key: "tables", doc: "The one table to make of the CSV file, with its policy.", need: "tables: with the table to make of the CSV file", read: r.tables(&tables)},
+		field{key: "tables", doc: "The one table to make of the CSV file, with its policy.", need: "tables: with the table to make of the CSV file", read: r.tables(&tables, false)},
 	)
 	if len(tables) > 1 {
 		r.wrong(root, "a policy file protects one table, not several", "write one file for each CSV file")

@@ -128,7 +128,7 @@ func describe(t *testing.T, c *Config) string {
 		if table.Subject != "" || table.Suppression != 0 {
 			fmt.Fprintf(&b, "  subject %q, suppression %v\n", table.Subject, table.Suppression)
 		}
-		if table.Updates != (catalog.Updates{}) || table.Reanonymize != 0 {
+		if table.Updates != (catalog.Updates{Mode: catalog.Immediate}) || table.Reanonymize != 0 {
 			u := table.Updates
 			fmt.Fprintf(&b, "  updates %v: crowd %d, batch %d, within %v, deadline %v; reanonymize %v\n", u.Mode, u.Crowd, u.Batch, u.Within, u.Deadline, table.Reanonymize)
 		}

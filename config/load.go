@@ -70,7 +70,7 @@ func (r *reader) config(root *yaml.Node, c *Config) {
 		field{key: "publication", doc: "The name of kproxy's publication in the source database.", read: r.storeName(&c.Publication, "publication")},
 		field{key: "slot", doc: "The name of kproxy's replication slot.", read: r.slot(&c.Slot)},
 		field{key: "replication", doc: "How kproxy follows the database, and when it warns.", read: r.replication(&c.Replication)},
-		field{key: "tables", doc: "The protected tables, as schema.table in the case PostgreSQL stores, each with its policy.", need: "tables: with one table or more to protect", read: r.tables(&c.Policy.Tables)},
+		field{key: "tables", doc: "The protected tables, as schema.table in the case PostgreSQL stores, each with its policy.", need: "tables: with one table or more to protect", read: r.tables(&c.Policy.Tables, true)},
 		field{key: "readable", doc: "Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish.", read: r.readable(&c.Policy.Readable)},
 		field{key: "functions", doc: "Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads.", read: r.functions(&c.Policy.Functions)},
 		field{key: "temporary_tables", doc: "Whether sessions may make temporary tables.", read: r.temporaryTables(&c.TemporaryTables)},

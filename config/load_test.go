@@ -27,6 +27,7 @@ upstream:
   reader: {user: kproxy_reader, password_file: secrets/reader}
 tables:
   public.patients:
+    updates: immediate
     constraints: [{k: 5}]
     columns: {sex: {role: quasi-identifying, hierarchy: categorical}}
 `

@@ -20,7 +20,7 @@ func TestRecipesAreUnderstood(t *testing.T) {
 	rest := map[string]string{
 		"users":    "users: [{name: analyst, verifier: 'SCRAM-SHA-256$4096:ZXhhbXBsZSBzYWx0IDE2Yg==$Tm8gcGFzc3dvcmQgZml0cyB0aGlzIHZlcmlmaWVyLiA=:TWFrZSBvbmUgd2l0aDoga3Byb3h5IHBhc3N3b3JkLiA='}]",
 		"upstream": "upstream: {owner: {host: db, database: hospital, user: kproxy_owner}, reader: {user: kproxy_reader}}",
-		"tables":   "tables: {patients: {constraints: [{k: 5}], columns: {age: {role: quasi-identifying, hierarchy: numeric}}}}",
+		"tables":   "tables: {patients: {updates: immediate, constraints: [{k: 5}], columns: {age: {role: quasi-identifying, hierarchy: numeric}}}}",
 	}
 	recipes := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
 	if len(recipes) < 5 {

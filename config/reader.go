@@ -96,6 +96,8 @@ type field struct {
 	doc string
 	// need is what to write when the key is absent; empty for an optional key.
 	need string
+	// why is the reason for which it is needed, where that does not go without saying.
+	why string
 	// refused is a key that others use and that gets its own explanation.
 	refused bool
 	read    func(*yaml.Node)
@@ -121,7 +123,11 @@ func (r *reader) mapping(n *yaml.Node, what string, fields ...field) {
 	}
 	for _, f := range fields {
 		if f.need != "" && !found[f.key] {
-			r.wrong(r.follow(n), what+" has no "+f.key, "write "+f.need)
+			lack := what + " has no " + f.key
+			if f.why != "" {
+				lack += ": " + f.why
+			}
+			r.wrong(r.follow(n), lack, "write "+f.need)
 		}
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-func (r *reader) tables(to *[]catalog.TablePolicy) func(*yaml.Node) {
+// tables reads the protected tables, each of which says when its changes become visible
+// where they live.
+func (r *reader) tables(to *[]catalog.TablePolicy, live bool) func(*yaml.Node) {
 	return func(n *yaml.Node) {
 		entries, ok := r.entries(n, "tables")
 		r.nonEmpty(n)
@@ -22,7 +24,7 @@ func (r *reader) tables(to *[]catalog.TablePolicy) func(*yaml.Node) {
 				// What else is wrong with it is worth knowing now.
 				name = catalog.ParseName(e.key.Value)
 			}
-			policy := r.table(name, e.value)
+			policy := r.table(name, e.value, live)
 			if ok {
 				*to = append(*to, policy)
 			}
@@ -43,7 +45,7 @@ func (r *reader) readable(to *[]catalog.Name) func(*yaml.Node) {
 	}
 }
 
-func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
+func (r *reader) table(name catalog.Name, n *yaml.Node, live bool) catalog.TablePolicy {
 	what := "table " + name.String()
 	policy := catalog.TablePolicy{Table: name, Method: methods.Names()[0]}
 	var stated []statement
@@ -69,7 +71,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node) catalog.TablePolicy {
 				policy.Suppression = share
 			}
 		}},
-		field{key: "updates", doc: "When changes become visible: every commit at once (immediate), or so that comparing versions tells no more than one release does (guarded).", read: r.updates(&policy.Updates)},
+		r.updatesField(&policy.Updates, live),
 		field{key: "reanonymize", doc: "From so much more information loss on all classes are made anew. For immediate updates only. Without it: never.", read: r.reanonymize(&policy.Reanonymize, &updates)},
 		field{key: "unpublishable", doc: "Records that no class can take, because the whole table is too small: wait for more (withhold), or publish nothing of the table until there are more (refuse).", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
 		field{

@@ -18,6 +18,24 @@ const (
 	maxCrowd      = 1000
 )
 
+// howToUpdate is what to write of a table that does not say when its changes become
+// visible: both choices, and what each of them means.
+const howToUpdate = "updates: guarded, where comparing versions tells readers no more than one release does, and new records wait for a batch; " +
+	"or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those who come, leave or change"
+
+// updatesField is the key updates. There is no default for tables that live, since the
+// difference is one of what readers learn. A file is published once, and may leave it out.
+func (r *reader) updatesField(to *catalog.Updates, live bool) field {
+	f := field{key: "updates", read: r.updates(to), doc: "When changes become visible: so that comparing versions tells no more than one release does (guarded), " +
+		"or every commit at once (immediate), by which whoever polls learns the sensitive values of those who come, leave or change."}
+	if live {
+		f.need = howToUpdate
+		f.why = "there is no default for when changes become visible, since it decides what readers learn of whom"
+		f.doc += " There is no default."
+	}
+	return f
+}
+
 // updates reads a mode alone, or a mapping with the mode and how it publishes.
 func (r *reader) updates(to *catalog.Updates) func(*yaml.Node) {
 	return func(n *yaml.Node) {

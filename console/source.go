@@ -68,12 +68,15 @@ type Release struct {
 	Table string `json:"table"`
 	// State is published, unpublished, halted or withdrawn; or unknown while the database
 	// does not answer.
-	State       string   `json:"state"`
-	Problem     string   `json:"problem,omitempty"`
-	Fix         string   `json:"fix,omitempty"`
-	Asked       string   `json:"asked,omitempty"`
-	Method      string   `json:"method"`
-	Updates     string   `json:"updates"` // immediate or guarded
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+	Asked   string `json:"asked,omitempty"`
+	Method  string `json:"method"`
+	Updates string `json:"updates"` // immediate or guarded
+	// GivesAway says what readers learn by comparing versions; empty where it is no more
+	// than from one release.
+	GivesAway   string   `json:"gives_away,omitempty"`
 	Constraints []string `json:"constraints"`
 	// Figures are nil where nobody knows them.
 	*Figures

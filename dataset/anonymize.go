@@ -46,6 +46,9 @@ func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, er
 	if err != nil {
 		return nil, err
 	}
+	if formed.Updates.Mode == 0 { // what is published once has none
+		formed.Updates.Mode = catalog.Immediate
+	}
 	publication, problems := catalog.Publish(formed, f.Relation(policy))
 	if len(problems) > 0 {
 		lines := make([]string, len(problems))

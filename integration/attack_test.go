@@ -17,6 +17,7 @@ import (
 const attackTables = `
   public.chart:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 5}]
     unpublishable: withhold
     columns:
@@ -26,6 +27,7 @@ const attackTables = `
       ward: sensitive
   public.rare:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 40000}]
     unpublishable: withhold
     columns:
@@ -35,6 +37,7 @@ const attackTables = `
       kind: sensitive
   public.visits:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 5}]
     unpublishable: withhold
     columns:

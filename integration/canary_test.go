@@ -28,6 +28,7 @@ const canaryTables = `
 tables:
   public.people:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 5}, {l: 2, of: illness}]
     unpublishable: withhold
     columns:
@@ -41,6 +42,7 @@ tables:
       cost: sensitive
   public.ledger:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 5}]
     unpublishable: withhold
     columns:

@@ -113,6 +113,7 @@ func TestDemoOwnTable(t *testing.T) {
 tables:
   public.guests:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 4}, {l: 2, of: note}]
     unpublishable: withhold
     columns:

@@ -43,6 +43,7 @@ func peoplePolicy(t *testing.T, constraints string) string {
 	text := fmt.Sprintf(`csv: {delimiter: ",", header: true}
 tables:
   public.people:
+    updates: immediate
     constraints: [{k: 5}%s]
     columns:
       birth_date: {role: quasi-identifying, hierarchy: date}

@@ -29,12 +29,14 @@ CREATE TABLE wards (name text);`
 
 	countedPolicy = `tables:
   public.people:
+    updates: immediate
     constraints: [{k: 5}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric, publish: range}
       n: insensitive
 `
 	visitsPolicy = `  public.visits:
+    updates: immediate
     constraints: [{k: 5}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric, publish: range}

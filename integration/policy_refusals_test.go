@@ -19,6 +19,7 @@ tables:
     method: rounded-partitions
     subject: age
     suppression: 2
+    updates: immediate
     constraints:
       - {k: 5, over: [town]}
       - {t: 0.2, of: illness, distance: hierarchical}
@@ -78,6 +79,7 @@ func TestRefusedByTheDatabase(t *testing.T) {
 tables:
   public.guests:
     method: METHOD
+    updates: immediate
     constraints: [CONSTRAINTS]
     columns:
       id: identifying

@@ -78,6 +78,7 @@ func visits() protected {
 		name: "visits",
 		policy: `
     method: mondrian-strict
+    updates: immediate
     constraints:
       - {k: 4, over: [age, town]}
       - {k: 3, over: [postcode, born]}
@@ -110,6 +111,7 @@ func journeys() protected {
 		policy: `
     method: mondrian-relaxed
     subject: traveler
+    updates: immediate
     constraints: [{k: 3}, {l: 3, of: purpose}, {entropy_l: 1.8, of: purpose}, {alpha: 0.6, of: purpose, values: [holiday]}]`,
 		parts:    [][]string{{"distance", "departed", "comfort"}},
 		subject:  "traveler",
@@ -135,6 +137,7 @@ func staff() protected {
 		name: "staff",
 		policy: `
     method: bottom-up
+    updates: immediate
     constraints: [{k: 3}, {entropy_l: 2.5, of: grade}, {recursive_l: 2, c: 1.5, of: grade}, {alpha: 0.6, of: grade}]`,
 		parts: [][]string{{"salary", "job", "race", "region"}},
 		promises: []promise{
@@ -168,6 +171,7 @@ func loans() protected {
 		policy: `
     method: datafly
     suppression: 0.05
+    updates: immediate
     constraints:
       - {k: 4}
       - {t: 0.25, of: purpose}
@@ -201,6 +205,7 @@ func probes() protected {
 		name: "probes",
 		policy: `
     method: classfly
+    updates: immediate
     constraints: [{k: 3}, {beta: 1.5, of: outcome}, {delta: 1.5, of: outcome}, {beta: 2, of: strain, enhanced: true}]`,
 		parts: [][]string{{"taken", "sex"}},
 		promises: []promise{
@@ -224,6 +229,7 @@ func letters() protected {
 		name: "letters",
 		policy: `
     method: alpha-k-multi
+    updates: immediate
     constraints: [{k: 5, over: [sent, sex]}, {k: 3, over: [sex, weight]}, {alpha: 0.5, of: topic, values: [love, money]}]`,
 		parts: [][]string{{"sent", "sex", "weight"}},
 		promises: []promise{

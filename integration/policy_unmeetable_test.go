@@ -12,12 +12,14 @@ import (
 // unmeetable are tables of which the most frequent value is too frequent.
 const unmeetable = `
   public.calls:
+    updates: immediate
     constraints: [{k: 3}, {alpha: 0.3, of: outcome}]
     columns:
       id: identifying
       age: {role: quasi-identifying, hierarchy: numeric, publish: value}
       outcome: sensitive
   public.votes:
+    updates: immediate
     constraints: [{k: 3}, {alpha: 0.3, of: outcome, values: [won]}]
     unpublishable: refuse
     columns:

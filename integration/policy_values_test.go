@@ -23,6 +23,7 @@ FROM (SELECT i, (i - 1) / 30 AS tenth FROM generate_series(1, 300) i) r`
 const spelled = `
 tables:
   public.tests:
+    updates: immediate
     constraints:
       - {k: 5}
       - {alpha: 0.2, of: hiv, values: [TRUE]}

@@ -84,6 +84,7 @@ func regressSite(t *testing.T) *site {
 tables:
   hidden.person_protected:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 2}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric}

@@ -28,6 +28,7 @@ INSERT INTO "Far East".people SELECT i, i % 7, 'east' FROM generate_series(1, 30
 INSERT INTO west.rivers VALUES ('west');`
 
 	placedPolicy = `
+    updates: immediate
     constraints: [{k: 3}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric, publish: range}

@@ -52,6 +52,7 @@ CREATE MATERIALIZED VIEW copies AS SELECT age FROM patients;`
 
 	viewedTables = `tables:
   public.patients:
+    updates: immediate
     constraints: [{k: 3}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric, publish: value}

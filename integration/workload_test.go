@@ -32,6 +32,7 @@ const folkTables = `
 tables:
   public.folk:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 4}, {l: 2, of: illness}]
     unpublishable: withhold
     columns:

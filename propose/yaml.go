@@ -71,7 +71,8 @@ func (w *writer) table(d Draft) {
 		}
 		w.line(2, "%ssubject: %s   # %s", sign, Quote(d.Subject.Column), d.Subject.Why)
 	}
-	w.line(2, "# updates: guarded   # where readers may compare versions, and know when a person came or left")
+	w.comment(2, "comparing versions tells no more than one release does; with immediate, "+catalog.Immediate.GivesAway())
+	w.line(2, "updates: guarded")
 	w.line(2, "columns:")
 	for _, c := range d.Choices {
 		w.column(c)

@@ -138,7 +138,7 @@ func (a *applyBench) ask(conn *pgx.Conn, sql string, result any) {
 func (a *applyBench) provide() {
 	ctx := context.Background()
 	policy := catalog.TablePolicy{
-		Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition",
+		Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: applyK}},
 	}
 	for _, c := range []struct {

@@ -26,7 +26,7 @@ func newHeldBench(t *testing.T) *bench {
 	b.source = b.connect()
 	b.script(heldTable)
 	policy := catalog.TablePolicy{
-		Table: catalog.Name{Schema: "public", Relation: "letters"}, Method: "rounded-partition", Constraints: []privacy.Spec{{Model: privacy.K, K: 4}},
+		Table: catalog.Name{Schema: "public", Relation: "letters"}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{Model: privacy.K, K: 4}},
 		Columns: []catalog.ColumnPolicy{{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}}},
 	}
 	for _, name := range []string{"t", `a "b`, "f", "n", "d", "s", "b", "l", "j", "u", "i", "z", "k", "illness"} {

@@ -30,9 +30,10 @@ func digest(p catalog.Publication, stored []catalog.Column) (string, error) {
 // formerDigest is what stores have that were made when identifying columns counted.
 func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error) {
 	// What is published does not depend on when, nor on when it is renewed.
-	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: p.Policy.Updates.Mode}, 0
+	guarded := p.Policy.Updates.Mode == catalog.Guarded
+	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: digestedMode(guarded)}, 0
 	packed := 0
-	if p.Policy.Updates.Mode != catalog.Guarded && len(p.Components()) <= 1 {
+	if !guarded && len(p.Components()) <= 1 {
 		packed = packedLayout
 	}
 	text, err := json.Marshal(struct {
@@ -51,6 +52,15 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 	}
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:]), nil
+}
+
+// digestedMode is the number of a way of updating in digests, which stores keep: it is
+// what it was when immediate updates were the default, and the zero UpdateMode.
+func digestedMode(guarded bool) catalog.UpdateMode {
+	if guarded {
+		return 1
+	}
+	return 0
 }
 
 // fits tells whether a generation was made for the policy and the table as they are.

@@ -249,7 +249,7 @@ func TestGuardedLineageIsKept(t *testing.T) {
 	}
 	b.ownerGone()
 	kept := b.config.Tables[0].Policy
-	b.config.Tables[0].Policy.Updates = catalog.Updates{}
+	b.config.Tables[0].Policy.Updates = catalog.Updates{Mode: catalog.Immediate}
 	s, stop := b.run()
 	status := s.Status().Tables[kept.Table]
 	if status.State != Halted || !strings.Contains(status.Fix, "kproxy rebuild") {

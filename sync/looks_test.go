@@ -68,7 +68,7 @@ func TestTypesThatRound(t *testing.T) {
 		a := axes[name]
 		fmt.Fprintf(&setup, "CREATE TABLE %[1]s (id int PRIMARY KEY, person text, x %[2]s, illness text); INSERT INTO %[1]s %[3]s;", name, a.sqlType, a.rows)
 		table := catalog.TablePolicy{
-			Table: catalog.Name{Schema: "public", Relation: name}, Method: "rounded-partition",
+			Table: catalog.Name{Schema: "public", Relation: name}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 			Constraints: []privacy.Spec{{Model: privacy.K, K: 2}},
 			Columns: []catalog.ColumnPolicy{
 				{Name: "x", Role: catalog.QuasiIdentifying, Hierarchy: &a.spec, Publish: catalog.FormValue},

@@ -33,7 +33,7 @@ func visitsPolicy(table, method, subject string, constraints ...privacy.Spec) ca
 		}
 	}
 	return catalog.TablePolicy{
-		Table: catalog.Name{Schema: "public", Relation: table}, Method: method, Subject: subject, Constraints: constraints, Suppression: 0.05,
+		Table: catalog.Name{Schema: "public", Relation: table}, Method: method, Updates: catalog.Updates{Mode: catalog.Immediate}, Subject: subject, Constraints: constraints, Suppression: 0.05,
 		Columns: []catalog.ColumnPolicy{
 			qi("age", hierarchy.Numeric), qi("zip", hierarchy.Prefix), qi("sex", hierarchy.Categorical), qi("job", hierarchy.Categorical),
 			{Name: "illness", Role: catalog.Sensitive},

@@ -41,7 +41,7 @@ func newPackedBench(t *testing.T) *bench {
 			columns = append(columns, catalog.ColumnPolicy{Name: name, Role: catalog.Insensitive})
 		}
 		policy.Tables = append(policy.Tables, catalog.TablePolicy{
-			Table: catalog.Name{Schema: "public", Relation: table}, Method: "rounded-partition", Columns: columns,
+			Table: catalog.Name{Schema: "public", Relation: table}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Columns: columns,
 			Constraints: []privacy.Spec{{Model: privacy.K, K: 5}},
 		})
 	}

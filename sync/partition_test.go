@@ -25,7 +25,7 @@ func TestPartitionsAreNoticed(t *testing.T) {
 		INSERT INTO visits SELECT i, i % 40 FROM generate_series(1, 50) i`)
 	visits := catalog.Name{Schema: "public", Relation: "visits"}
 	b.provide(server, catalog.Policy{Tables: []catalog.TablePolicy{{
-		Table: visits, Method: "rounded-partition", Constraints: []privacy.Spec{{Model: privacy.K, K: testK}},
+		Table: visits, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{Model: privacy.K, K: testK}},
 		Columns: []catalog.ColumnPolicy{{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}}},
 	}}})
 	s, _ := b.run()

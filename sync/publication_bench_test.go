@@ -84,7 +84,7 @@ func publicationSource(b *testing.B, server *pgserver.Server, rows int, alter ..
 		}
 	}
 	policy := catalog.TablePolicy{
-		Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition",
+		Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: 10}},
 	}
 	for name, kind := range map[string]hierarchy.Kind{

@@ -61,11 +61,11 @@ func testPolicy() catalog.Policy {
 	}, append(as(catalog.Sensitive, "illness"), as(catalog.Insensitive, "mood", "ward", "tags", "note")...)...)
 	return catalog.Policy{Tables: []catalog.TablePolicy{
 		{
-			Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Columns: people,
+			Table: catalog.Name{Schema: "public", Relation: "people"}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Columns: people,
 			Constraints: []privacy.Spec{{Model: privacy.K, K: testK}, {Model: privacy.DistinctL, L: 2, Of: "illness"}},
 		},
 		{
-			Table: catalog.Name{Schema: "public", Relation: `Odd "Names`}, Method: "rounded-partition",
+			Table: catalog.Name{Schema: "public", Relation: `Odd "Names`}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 			Columns:     append(as(catalog.Sensitive, `the "illness`), qi("the age", hierarchy.Numeric)),
 			Constraints: []privacy.Spec{{Model: privacy.K, K: testK}},
 		},

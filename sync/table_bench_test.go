@@ -45,7 +45,7 @@ func (c tableCase) with(ddl string) tableCase {
 
 func (c tableCase) policy() catalog.TablePolicy {
 	p := catalog.TablePolicy{
-		Table: catalog.Name{Schema: "public", Relation: c.name}, Method: "rounded-partition", Subject: c.subject,
+		Table: catalog.Name{Schema: "public", Relation: c.name}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Subject: c.subject,
 		Constraints: []privacy.Spec{{Model: privacy.K, K: 3}},
 	}
 	if len(c.sensitive) > 0 {

@@ -101,7 +101,7 @@ func TestEndedLineageComesBackOtherwise(t *testing.T) {
 	l.Reload(without(all, visitsTable))
 	l.eventually("a mark is left", func() bool { return b.isMarked(before) })
 	policy := wardPolicy()
-	policy.Tables[1].Updates = catalog.Updates{}
+	policy.Tables[1].Updates = catalog.Updates{Mode: catalog.Immediate}
 	b.config.Tables = b.publications(policy, b.config.Reader)
 	l.Reload(b.config.Tables)
 	l.waitsForConsent()

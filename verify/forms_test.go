@@ -39,7 +39,7 @@ FROM kproxy_store.records_4;
 CREATE VIEW kproxy_release_public.trips AS SELECT age, age_range, income, weight, born, seen, gone, code, grade, country, cost FROM kproxy_store.release_4;`
 
 var tripsPolicy = catalog.TablePolicy{
-	Table: catalog.Name{Schema: "public", Relation: "trips"}, Method: "rounded-partition", Subject: "person",
+	Table: catalog.Name{Schema: "public", Relation: "trips"}, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Subject: "person",
 	Constraints: []privacy.Spec{
 		{K: 4, Over: []string{"age", "born"}},
 		{K: 3, Over: []string{"weight", "born", "income"}},

@@ -38,7 +38,7 @@ var arrangements = map[string]*hierarchy.Spec{
 
 func casesPolicy(subject string, constraint privacy.Spec) catalog.TablePolicy {
 	policy := catalog.TablePolicy{
-		Table: casesTable, Method: "rounded-partition", Subject: subject, Constraints: []privacy.Spec{constraint},
+		Table: casesTable, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Subject: subject, Constraints: []privacy.Spec{constraint},
 		Columns: []catalog.ColumnPolicy{{Name: "ward", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Suppression}}},
 	}
 	for _, name := range []string{"cost", "seen", "severity", "diagnosis"} {

@@ -57,8 +57,8 @@ CREATE VIEW kproxy_release_public.patients AS
 SELECT age, age_range, weight, born, seen, seen_range, ward, postcode, member, diagnosis, notes FROM kproxy_store.release_12;`
 
 var policy = catalog.Policy{Tables: []catalog.TablePolicy{{
-	Table:       catalog.Name{Schema: "public", Relation: "patients"},
-	Method:      "rounded-partition",
+	Table:  catalog.Name{Schema: "public", Relation: "patients"},
+	Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 	Constraints: []privacy.Spec{{K: 5}, {Model: privacy.DistinctL, L: 3, Of: "diagnosis"}, {Model: privacy.DistinctL, L: 5, Of: "notes"}},
 	Columns: []catalog.ColumnPolicy{
 		{Name: "name", Role: catalog.Identifying},

@@ -17,7 +17,7 @@ import (
 // that are protected apart from each other, constraints that the table cannot meet
 // as it is, and values that constraints bound and that no row has. The publications
 // are those that [Publish] made of the policy; findings name values as the policy
-// writes them. All are warnings.
+// writes them. None is an error.
 //
 // It reads the tables, each once for every constraint that names values, so the
 // connection must be the owner's.
@@ -31,6 +31,7 @@ func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publicat
 			}
 			a.publication = p
 			a.adviseParts()
+			a.adviseImmediate()
 			if err := a.adviseGuarded(policy.Tables[written]); err != nil {
 				return err
 			}
@@ -86,6 +87,18 @@ func (a *adviser) parts(constraints []privacy.Spec) []string {
 		parts[i] = strings.Join(of, ", ")
 	}
 	return parts
+}
+
+// adviseImmediate tells what immediate updates give away.
+func (a *adviser) adviseImmediate() {
+	updates := a.publication.Policy.Updates
+	if what := updates.Mode.GivesAway(); what != "" {
+		a.report = append(a.report, Finding{
+			Severity: Hint, Code: "updates-immediate", Table: a.publication.Policy.Table,
+			What: fmt.Sprintf("has %v updates: %s", updates.Mode, what),
+			Fix:  "write updates: guarded, unless every reader may know that; docs/attack.md has the measurements",
+		})
+	}
 }
 
 // adviseGuarded tells what guarded updates make of the constraints that the operator

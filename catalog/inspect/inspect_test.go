@@ -48,14 +48,14 @@ var (
 func policy() catalog.Policy {
 	return catalog.Policy{
 		Tables: []catalog.TablePolicy{
-			{Table: patients, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
+			{Table: patients, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
 				{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}},
 				{Name: "diagnosis", Role: catalog.Sensitive},
 			}},
-			{Table: visits, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
+			{Table: visits, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
 				{Name: "visited", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}},
 			}},
-			{Table: journeys, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
+			{Table: journeys, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: 2}}, Columns: []catalog.ColumnPolicy{
 				{Name: "begun", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Date}},
 			}},
 		},

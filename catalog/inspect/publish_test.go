@@ -57,7 +57,7 @@ var spellings = []struct{ column, written, canonical string }{
 func typedPolicy(columns ...catalog.ColumnPolicy) catalog.TablePolicy {
 	age := catalog.ColumnPolicy{Name: "age", Role: catalog.QuasiIdentifying, Hierarchy: &hierarchy.Spec{Kind: hierarchy.Numeric}}
 	return catalog.TablePolicy{
-		Table: typed, Method: "rounded-partition", Constraints: []privacy.Spec{{K: 2}}, Columns: append([]catalog.ColumnPolicy{age}, columns...),
+		Table: typed, Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: 2}}, Columns: append([]catalog.ColumnPolicy{age}, columns...),
 	}
 }
 
@@ -234,7 +234,11 @@ func TestAdvice(t *testing.T) {
 		if len(report.Errors()) > 0 {
 			t.Errorf("advice is an error:\n%s", report)
 		}
-		return report
+		immediate := policy.Updates.Mode == catalog.Immediate
+		if contains(report, "updates-immediate", "whoever polls counts") != immediate {
+			t.Errorf("%v updates:\n%s", policy.Updates.Mode, report)
+		}
+		return slices.DeleteFunc(report, func(f inspect.Finding) bool { return f.Code == "updates-immediate" })
 	}
 	if report := advise(bounding("bool", "TRUE", "FALSE")); len(report) != 2 || !contains(report, "too-few", "fewer than 2 rows") ||
 		!contains(report, "value-absent", "of bool names what no row of the table has now: 'FALSE'") {
@@ -260,7 +264,7 @@ func TestAdvice(t *testing.T) {
 	if report := advise(parts); contains(report, "guarded-within", "") {
 		t.Errorf("of batches that can be smaller:\n%s", report)
 	}
-	parts.Updates = catalog.Updates{}
+	parts.Updates = catalog.Updates{Mode: catalog.Immediate}
 	parts.Constraints = append(parts.Constraints, privacy.Spec{K: 1})
 	if report := advise(parts); len(report) != 0 {
 		t.Errorf("of one part:\n%s", report)

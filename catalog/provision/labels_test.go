@@ -107,7 +107,7 @@ func labeled(t *testing.T) (owner, reader *pgx.Conn) {
 	quasi := func(name string, spec hierarchy.Spec) catalog.ColumnPolicy {
 		return catalog.ColumnPolicy{Name: name, Role: catalog.QuasiIdentifying, Hierarchy: &spec}
 	}
-	policy := catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "folk"}, Columns: []catalog.ColumnPolicy{quasi("job", jobs), quasi("grade", grades)}}
+	policy := catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "folk"}, Updates: catalog.Updates{Mode: catalog.Immediate}, Columns: []catalog.ColumnPolicy{quasi("job", jobs), quasi("grade", grades)}}
 	relation := catalog.Relation{Name: policy.Table, Kind: catalog.KindTable, Columns: []catalog.Column{
 		{Name: "job", Type: "text", BaseType: "text", BaseFormat: "text"}, {Name: "grade", Type: "text", BaseType: "text", BaseFormat: "text"},
 	}}

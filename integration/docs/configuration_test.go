@@ -13,7 +13,7 @@ import (
 var lacking = map[string]string{
 	"users":    "users: [{name: analyst, verifier: 'SCRAM-SHA-256$4096:ZXhhbXBsZSBzYWx0IDE2Yg==$Tm8gcGFzc3dvcmQgZml0cyB0aGlzIHZlcmlmaWVyLiA=:TWFrZSBvbmUgd2l0aDoga3Byb3h5IHBhc3N3b3JkLiA='}]",
 	"upstream": "upstream: {owner: {host: db, database: hospital, user: kproxy_owner}, reader: {user: kproxy_reader}}",
-	"tables":   "tables: {patients: {constraints: [{k: 5}], columns: {age: {role: quasi-identifying, hierarchy: numeric}}}}",
+	"tables":   "tables: {patients: {updates: immediate, constraints: [{k: 5}], columns: {age: {role: quasi-identifying, hierarchy: numeric}}}}",
 }
 
 // inTable are keys of a protected table, which a piece may begin with.
@@ -23,6 +23,9 @@ var inTable = regexp.MustCompile(`\A(?:\s*#.*\n)*(method|constraints|subject|sup
 func whole(piece string) string {
 	if found := inTable.FindStringSubmatch(piece); found != nil {
 		rest := "    columns: {age: {role: quasi-identifying, hierarchy: numeric}, diagnosis: sensitive, patient_id: identifying}\n"
+		if !strings.Contains(piece, "updates:") {
+			rest += "    updates: immediate\n"
+		}
 		if !strings.Contains(piece, "constraints:") {
 			rest += "    constraints: [{k: 5}]\n"
 		}

@@ -39,6 +39,7 @@ temporary_tables: allow
 tables:
   clinic.people:
     method: rounded-partition
+    updates: immediate
     constraints: [{k: 2}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric}

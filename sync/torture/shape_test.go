@@ -139,7 +139,7 @@ func people() *shape {
 			{name: "illness", of: illness},
 		},
 		policy: catalog.TablePolicy{
-			Method: "rounded-partition", Constraints: []privacy.Spec{ofSize(4), diverse(2, "illness")},
+			Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(4), diverse(2, "illness")},
 			Columns: append(append([]catalog.ColumnPolicy{
 				{Name: "name", Role: catalog.Identifying},
 				quasi("age", hierarchy.Numeric), quasi("weight", hierarchy.Numeric), quasi("born", hierarchy.Date), quasi("seen", hierarchy.Date),
@@ -167,7 +167,7 @@ func visits() *shape {
 			{name: "cost", of: formatted("%d.25", -50, 500)},
 		},
 		policy: catalog.TablePolicy{
-			Method: "mondrian-strict", Constraints: []privacy.Spec{ofSize(4, "age", "zip"), ofSize(3, "sex", "job")},
+			Method: "mondrian-strict", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(4, "age", "zip"), ofSize(3, "sex", "job")},
 			Columns: append([]catalog.ColumnPolicy{
 				quasi("age", hierarchy.Numeric), quasi("zip", hierarchy.Prefix), quasi("sex", hierarchy.Categorical), quasi("job", hierarchy.Categorical),
 			}, roles(catalog.Sensitive, "illness", "cost")...),
@@ -190,7 +190,7 @@ func oddNames() *shape {
 			{name: "note", of: long("uvw")},
 		},
 		policy: catalog.TablePolicy{
-			Method: "rounded-partition", Constraints: []privacy.Spec{ofSize(4)},
+			Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(4)},
 			Columns: append([]catalog.ColumnPolicy{quasi("the age", hierarchy.Numeric)}, append(roles(catalog.Sensitive, `the "illness`), roles(catalog.Insensitive, "note")...)...),
 		},
 	}
@@ -213,7 +213,7 @@ func tokens() *shape {
 			{name: "note", of: long("rst")},
 		},
 		policy: catalog.TablePolicy{
-			Method: "hilbert", Constraints: []privacy.Spec{ofSize(3), {Model: privacy.AlphaK, Alpha: 0.7, Of: "plan"}},
+			Method: "hilbert", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(3), {Model: privacy.AlphaK, Alpha: 0.7, Of: "plan"}},
 			Columns: append([]catalog.ColumnPolicy{quasi("year", hierarchy.Numeric), quasi("region", hierarchy.Categorical)},
 				append(roles(catalog.Sensitive, "plan"), roles(catalog.Insensitive, "note")...)...),
 		},
@@ -258,7 +258,7 @@ func journal() *shape {
 			{name: "remark", of: mixed(3, 4, oneOf("", "x", null), long("op"))},
 		},
 		policy: catalog.TablePolicy{
-			Method: "rounded-partition", Constraints: []privacy.Spec{ofSize(3)},
+			Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(3)},
 			Columns: append([]catalog.ColumnPolicy{quasi("day", hierarchy.Date), quasi("dept", hierarchy.Categorical), quasi("grade", hierarchy.Numeric)},
 				append(roles(catalog.Sensitive, "diagnosis"), roles(catalog.Insensitive, "remark")...)...),
 		},
@@ -288,7 +288,7 @@ func measures() *shape {
 		},
 		leaves: []string{"measures_north", "measures_south", "measures_few"}, far: "measures_far",
 		policy: catalog.TablePolicy{
-			Method: "rounded-partition", Constraints: []privacy.Spec{ofSize(4)},
+			Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(4)},
 			Columns: append([]catalog.ColumnPolicy{quasi("region", hierarchy.Categorical), quasi("at", hierarchy.Date), quasi("value", hierarchy.Numeric)},
 				append(roles(catalog.Sensitive, "kind"), roles(catalog.Insensitive, "note")...)...),
 		},
@@ -303,7 +303,7 @@ func swaps() *shape {
 		columns:  []column{{name: "id", of: number(1, 120), key: true}, {name: "age", of: age}, {name: "illness", of: illness}},
 		deferred: true,
 		policy: catalog.TablePolicy{
-			Method: "rounded-partition", Constraints: []privacy.Spec{ofSize(3)},
+			Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{ofSize(3)},
 			Columns: append([]catalog.ColumnPolicy{quasi("age", hierarchy.Numeric)}, roles(catalog.Sensitive, "illness")...),
 		},
 	}

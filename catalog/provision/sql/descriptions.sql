@@ -53,7 +53,7 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
     (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM {{.CatalogSchema}}.described_column c
      WHERE c.table_schema = d.table_schema AND c.table_name = d.table_name),
     d.k, d.constraints, d.updates, d.published_at,
-    coalesce('batches, the newest of ' || pg_catalog.to_char(d.newest, 'YYYY-MM-DD'), 'every commit, within moments')
+    coalesce('batches, the newest of ' || pg_catalog.to_char(d.newest, 'YYYY-MM-DD'), 'every commit, within moments: comparing versions tells what came, left or changed')
   FROM {{.CatalogSchema}}.described d
   ORDER BY d.table_schema, d.table_name
 $kproxy$;

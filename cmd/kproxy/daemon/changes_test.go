@@ -21,7 +21,7 @@ import (
 )
 
 func table(relation string, k int) catalog.TablePolicy {
-	return catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: relation}, Constraints: []privacy.Spec{{K: k}}}
+	return catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: relation}, Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: k}}}
 }
 
 func TestCompare(t *testing.T) {
@@ -63,6 +63,7 @@ func TestCompareNamesWhatIsWritten(t *testing.T) {
 auth_query: {query: SELECT f($1)}
 tables:
   public.t:
+    updates: immediate
     constraints: [{k: 5}]
     columns: {age: {role: quasi-identifying, hierarchy: numeric}}
 `))
@@ -109,6 +110,7 @@ upstream:
 auth_query: {query: SELECT f($1)}
 tables:
   public.t:
+    updates: immediate
     constraints: [{k: 5}]
     columns: {age: {role: quasi-identifying, hierarchy: numeric}}
 `))

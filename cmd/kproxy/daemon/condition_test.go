@@ -19,7 +19,7 @@ import (
 // of every table that they do not get, and nothing of what is wrong with it.
 func TestConditions(t *testing.T) {
 	t.Parallel()
-	policy := catalog.TablePolicy{Constraints: []privacy.Spec{{K: 5}}}
+	policy := catalog.TablePolicy{Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: 5}}}
 	refusing, guarded := policy, policy
 	refusing.Unpublishable, guarded.Unpublishable = catalog.Refuse, catalog.Refuse
 	guarded.Updates.Mode = catalog.Guarded

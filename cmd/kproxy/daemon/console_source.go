@@ -76,7 +76,7 @@ func (s *consoleSource) withoutStore(c *config.Config, err error) console.Overvi
 	for _, t := range c.Policy.Tables {
 		o.Tables = append(o.Tables, console.Release{
 			Table: t.Table.String(), State: stateUnknown,
-			Method: t.Method, Updates: t.Updates.Mode.String(), Constraints: constraintsInWords(t),
+			Method: t.Method, Updates: t.Updates.Mode.String(), GivesAway: t.Updates.Mode.GivesAway(), Constraints: constraintsInWords(t),
 		})
 	}
 	return o
@@ -119,7 +119,7 @@ func (s *consoleSource) overviewOf(c *config.Config, stored Stored) console.Over
 func releaseOf(policy catalog.TablePolicy, t StoredTable) console.Release {
 	return console.Release{
 		Table: t.Table, State: t.State, Problem: t.Problem, Fix: t.Fix, Asked: t.Asked,
-		Method: policy.Method, Updates: t.Updates, Constraints: constraintsInWords(policy),
+		Method: policy.Method, Updates: t.Updates, GivesAway: t.GivesAway, Constraints: constraintsInWords(policy),
 		Figures: &console.Figures{
 			Generation: t.Generation, Records: t.Records, Rows: t.Rows, Classes: t.Classes, Withheld: t.Withheld,
 			Waiting: t.Waiting, OldestWaiting: t.OldestWaiting, Stale: t.Stale, OldestStale: t.OldestStale,

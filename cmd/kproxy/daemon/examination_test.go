@@ -210,6 +210,7 @@ func TestExaminationInWords(t *testing.T) {
 users: [{name: a, verifier: "SCRAM-SHA-256$4096:ZXhhbXBsZSBzYWx0IDE2Yg==$Tm8gcGFzc3dvcmQgZml0cyB0aGlzIHZlcmlmaWVyLiA=:TWFrZSBvbmUgd2l0aDoga3Byb3h5IHBhc3N3b3JkLiA="}]
 tables:
   public.t:
+    updates: immediate
     constraints: [{k: 5}]
     columns:
       age: {role: quasi-identifying, hierarchy: numeric}

@@ -13,6 +13,7 @@ const explainedConfig = `upstream:
 auth_query: {query: SELECT f($1)}
 tables:
   public.t:
+    updates: immediate
     constraints: [{k: 5}]
     columns: {age: {role: quasi-identifying, hierarchy: numeric}}
 readable: [public.u, other.v]

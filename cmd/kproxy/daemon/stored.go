@@ -85,6 +85,9 @@ type StoredTable struct {
 	Position string `json:"position,omitempty"`
 	// Updates is the mode that the release was made in.
 	Updates string `json:"updates"`
+	// GivesAway says what readers learn by comparing versions; empty where it is no more
+	// than from one release.
+	GivesAway string `json:"gives_away,omitempty"`
 	// Generation is 0, and so is all else, where nothing has been published yet.
 	Generation int64 `json:"generation"`
 	Records    int64 `json:"records"` // in the private store

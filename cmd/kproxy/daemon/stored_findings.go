@@ -91,6 +91,9 @@ func (t *StoredTable) settle(policy catalog.TablePolicy, found inspect.Report, o
 		is = own
 	}
 	t.State, t.Problem, t.Fix = is.state, is.problem, is.fix
+	if t.Updates == catalog.Immediate.String() {
+		t.GivesAway = catalog.Immediate.GivesAway()
+	}
 }
 
 // addProofs adds the last proofs.

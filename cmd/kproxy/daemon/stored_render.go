@@ -31,6 +31,7 @@ func (s Stored) WriteText(w io.Writer) error {
 	if err := table.Flush(); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
+	s.writeGivenAway(&text)
 	if err := s.writeViews(&text); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
@@ -44,6 +45,20 @@ func (s Stored) WriteText(w io.Writer) error {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	return nil
+}
+
+// writeGivenAway says what tables tell beyond one release, those alike together.
+func (s Stored) writeGivenAway(text *strings.Builder) {
+	var tables []string
+	what := ""
+	for _, t := range s.Tables {
+		if t.GivesAway != "" {
+			tables, what = append(tables, t.Table), t.GivesAway
+		}
+	}
+	if len(tables) > 0 {
+		fmt.Fprintf(text, "\nimmediate updates of %s: %s (docs/attack.md)\n", strings.Join(tables, ", "), what)
+	}
 }
 
 func (s Stored) writeReplication(text *strings.Builder) {

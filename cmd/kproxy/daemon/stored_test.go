@@ -148,7 +148,7 @@ func storedExample() Stored {
 				Waiting: 7, OldestWaiting: &waits, Stale: 1, OldestStale: &stale, Ghosts: 4, Expired: 2,
 				Proof: &StoredProof{At: at.Add(-time.Hour), Passed: true, Generation: 3},
 			},
-			{Table: "public.visits", State: "halted", Problem: "a column is gone", Fix: "bring it back", Updates: "immediate", Generation: 3, Records: 20, Rows: 20, Classes: 4},
+			{Table: "public.visits", State: "halted", Problem: "a column is gone", Fix: "bring it back", Updates: "immediate", GivesAway: "whoever polls learns", Generation: 3, Records: 20, Rows: 20, Classes: 4},
 			{Table: "public.later", State: "unpublished", Updates: "guarded"},
 		},
 		Clients: []Clients{{Counts: proxy.Counts{Connections: 9, Sessions: 7}}, {Counts: proxy.Counts{Connections: 1, Sessions: 1}}},
@@ -169,6 +169,8 @@ TABLE            STATE               UPDATES    GENERATION  RECORDS  ROWS  CLASS
 public.patients  published, rebuild  guarded    3           1000     995   61       9         7, for 12m05s  1, for 3d02h  4       2        holds, 1h00m ago
 public.visits    halted              immediate  3           20       20    4        0         0              0             0       0        none
 public.later     unpublished         guarded
+
+immediate updates of public.visits: whoever polls learns (docs/attack.md)
 
 needs you: the server keeps 3.0 MiB of its log for replication slot kproxy
     fix: ` + fixBehind + `

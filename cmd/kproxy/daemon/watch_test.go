@@ -17,7 +17,7 @@ func TestChangedTablesAreReported(t *testing.T) {
 	publication := func(change func(*catalog.Publication)) catalog.Publication {
 		p := catalog.Publication{
 			Policy: catalog.TablePolicy{
-				Table:   catalog.Name{Schema: "public", Relation: "t"},
+				Table: catalog.Name{Schema: "public", Relation: "t"}, Updates: catalog.Updates{Mode: catalog.Immediate},
 				Columns: []catalog.ColumnPolicy{{Name: "a", Role: catalog.Sensitive}},
 			},
 			Relation: catalog.Relation{

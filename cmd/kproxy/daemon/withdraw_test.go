@@ -18,8 +18,8 @@ func TestWithdrawals(t *testing.T) {
 	refuses := catalog.Name{Schema: "public", Relation: "refuses"}
 	guarded := catalog.Name{Schema: "public", Relation: "guarded"}
 	policy := catalog.Policy{Tables: []catalog.TablePolicy{
-		{Table: waits, Unpublishable: catalog.Withhold, Constraints: []privacy.Spec{{K: 5}}},
-		{Table: refuses, Unpublishable: catalog.Refuse, Constraints: []privacy.Spec{{K: 5}}},
+		{Table: waits, Updates: catalog.Updates{Mode: catalog.Immediate}, Unpublishable: catalog.Withhold, Constraints: []privacy.Spec{{K: 5}}},
+		{Table: refuses, Updates: catalog.Updates{Mode: catalog.Immediate}, Unpublishable: catalog.Refuse, Constraints: []privacy.Spec{{K: 5}}},
 		{Table: guarded, Unpublishable: catalog.Refuse, Constraints: []privacy.Spec{{K: 5}}, Updates: catalog.Updates{Mode: catalog.Guarded}},
 	}}
 	few := map[catalog.Name]ksync.TableStatus{

@@ -25,6 +25,9 @@ import (
 // as a *PolicyError, what keeps the policy from being applied to the table; none has a
 // row's values.
 func Read(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, limit int, seed uint64) (table *dataset.Table, total int64, err error) {
+	if policy.Updates.Mode == 0 { // records drawn once have none
+		policy.Updates.Mode = catalog.Immediate
+	}
 	publication, err := publicationOf(ctx, tx.Conn(), policy)
 	if err != nil {
 		return nil, 0, err

@@ -51,7 +51,7 @@ func column(name string, kind hierarchy.Kind) catalog.ColumnPolicy {
 
 func policy() catalog.TablePolicy {
 	return catalog.TablePolicy{
-		Table: catalog.ParseName("visits"), Method: "rounded-partition",
+		Table: catalog.ParseName("visits"), Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate},
 		Constraints: []privacy.Spec{{Model: privacy.K, K: 5}, {Model: privacy.DistinctL, L: 2, Of: "diagnosis"}},
 		Columns: []catalog.ColumnPolicy{
 			column("age", hierarchy.Numeric), column("sex", hierarchy.Categorical), column("born", hierarchy.Date),
@@ -172,7 +172,7 @@ func TestTablesOfNobody(t *testing.T) {
 	t.Parallel()
 	tx := reading(t)
 	p := catalog.TablePolicy{
-		Table: catalog.ParseName("keyless"), Method: "rounded-partition", Constraints: []privacy.Spec{{Model: privacy.K, K: 5}},
+		Table: catalog.ParseName("keyless"), Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{Model: privacy.K, K: 5}},
 		Subject: "sex", Columns: []catalog.ColumnPolicy{column("age", hierarchy.Numeric), {Name: "sex", Role: catalog.Identifying}},
 	}
 	table, total, err := sample.Read(t.Context(), tx, p, 10, 1)
