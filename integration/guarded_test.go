@@ -143,7 +143,7 @@ func TestGuarded(t *testing.T) {
 	const seed, writers, transactions = 4711, 2, 400
 	t.Logf("seed %d", uint64(seed))
 	o := folkSite(siteOptions{}, seed)
-	o.tables = strings.Replace(o.tables, "    unpublishable: withhold\n", "    "+guardedUpdates+"\n", 1)
+	o.tables = strings.Replace(o.tables, "    updates: immediate\n", "    "+guardedUpdates+"\n", 1)
 	if !strings.Contains(o.tables, guardedUpdates) {
 		t.Fatal("the policy is not guarded")
 	}

@@ -175,7 +175,7 @@ func testHelperNames(t *testing.T, client *pgx.Conn) {
 func TestGuardedTablesAreDescribedByTheDay(t *testing.T) {
 	t.Parallel()
 	o := folkSite(siteOptions{}, 5)
-	o.tables = strings.Replace(o.tables, "    unpublishable: withhold\n", "    "+guardedUpdates+"\n", 1)
+	o.tables = strings.Replace(o.tables, "    updates: immediate\n", "    "+guardedUpdates+"\n", 1)
 	s := newSite(t, o)
 	s.kproxy(t, "setup").must(t)
 	defer s.serve(t).end(t, syscall.SIGTERM)

@@ -130,7 +130,7 @@ func TestPoliciesDiffer(t *testing.T) {
 	if rows, _, _ := countRows(t, client, "visits"); rows != 60 {
 		t.Fatalf("%d rows", rows)
 	}
-	const old, stricter = "  public.visits:\n    constraints: [{k: 5}]", "  public.visits:\n    constraints: [{k: 20}]"
+	const old, stricter = "  public.visits:\n    updates: immediate\n    constraints: [{k: 5}]", "  public.visits:\n    updates: immediate\n    constraints: [{k: 20}]"
 	other.write(t, "other.yaml", strings.Replace(contents(t, other.config), old, stricter, 1))
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)

@@ -220,7 +220,7 @@ func TestReload(t *testing.T) {
 	if n := scalar[int](t, client, smallest); n >= 15 {
 		t.Fatalf("the smallest class has %d rows before the change", n)
 	}
-	s.replace(t, "  public.visits:\n    constraints: [{k: 5}]", "  public.visits:\n    constraints: [{k: 20}]")
+	s.replace(t, "  public.visits:\n    updates: immediate\n    constraints: [{k: 5}]", "  public.visits:\n    updates: immediate\n    constraints: [{k: 20}]")
 	if err := p.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
 	}

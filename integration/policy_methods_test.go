@@ -32,7 +32,7 @@ func TestEveryMethodPublishes(t *testing.T) {
 		case "cbad", "mondrian-strict":
 			more, p.promises = ", {l: 3, of: illness}", append(p.promises, promise{"l", nil, "illness", distinctL(3)})
 		}
-		p.policy = fmt.Sprintf("\n    method: %s\n    constraints: [{k: 4}%s]", name, more)
+		p.policy = fmt.Sprintf("\n    method: %s\n    updates: immediate\n    constraints: [{k: 4}%s]", name, more)
 		tables = append(tables, p)
 	}
 	s := ready(t, protectedSite(siteOptions{}, seed, 150, tables, "SELECT"))
