@@ -34,7 +34,7 @@ MATRIX   := ./pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration test test-matrix regress suites pipelines bi chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration test test-matrix regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -91,6 +91,10 @@ pipelines: compiler postgres ## of suites, compare libpq's pipelines alone
 
 bi: compiler postgres ## have Cube, Evidence, LibreOffice and R work through kproxy (npm fetches 800 MB the first time)
 	$(GO) test ./integration/bi -count 1 -timeout 25m -v -bi.all $(ARGS)
+
+# An hour or more. ARGS="-metamorphic.only ^plan:" tries some observables alone.
+metamorphic: compiler postgres ## try everything that readers can ask against every hidden change of the source
+	$(GO) test ./integration/metamorphic -count 1 -timeout 5h -v -metamorphic.sample 0 -metamorphic.each file $(ARGS)
 
 speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
 	$(GO) run ./integration/speed -kproxy kproxy=bin/kproxy $(ARGS)

@@ -1,0 +1,142 @@
+package metamorphic
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// comparison is of what readers see of two worlds.
+type comparison struct {
+	left, right *world
+	// leftURL and rightURL are where the reader connects.
+	leftURL, rightURL string
+	list              []observable
+	// base are the answers of the left world, in which nothing changes.
+	base []digest
+	// asked are how many statements were compared, and passing how many differed once and
+	// not when asked again.
+	asked, passing int
+}
+
+type digest [16]byte
+
+// difference is an observable that tells the worlds apart.
+type difference struct {
+	observable  observable
+	left, right []byte
+	// mutation is after which it does.
+	mutation string
+}
+
+// compareThrough compares two worlds through the program, or past it.
+func compareThrough(left, right *world, list []observable, straight bool) *comparison {
+	c := &comparison{left: left, right: right, list: list, leftURL: left.url(user, database), rightURL: right.url(user, database)}
+	if straight {
+		c.leftURL, c.rightURL = left.straight(), right.straight()
+	}
+	return c
+}
+
+func digestOf(o observable, answer []byte) digest {
+	sum := sha256.Sum256(normalize(o, answer))
+	return digest(sum[:16])
+}
+
+// digests asks a world for everything on the list.
+func digests(ctx context.Context, url string, list []observable) ([]digest, error) {
+	found := make([]digest, len(list))
+	return found, ask(ctx, url, list, func(i int, answer []byte) { found[i] = digestOf(list[i], answer) })
+}
+
+// differences compares the right world, as it is now, with the left one.
+func (c *comparison) differences(t *testing.T) []difference {
+	t.Helper()
+	var right []digest
+	var errs [2]error
+	var group sync.WaitGroup
+	if c.base == nil {
+		group.Go(func() { c.base, errs[0] = digests(t.Context(), c.leftURL, c.list) })
+	}
+	group.Go(func() { right, errs[1] = digests(t.Context(), c.rightURL, c.list) })
+	group.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	c.asked += len(c.list)
+	var suspects []observable
+	for i, o := range c.list {
+		if c.base[i] != right[i] {
+			suspects = append(suspects, o)
+		}
+	}
+	found := c.confirm(t, suspects)
+	c.passing += len(suspects) - len(found)
+	return found
+}
+
+// confirm asks both worlds again.
+func (c *comparison) confirm(t *testing.T, suspects []observable) []difference {
+	t.Helper()
+	var answers [2][][]byte
+	var errs [2]error
+	var group sync.WaitGroup
+	for side, url := range []string{c.leftURL, c.rightURL} {
+		answers[side] = make([][]byte, len(suspects))
+		group.Go(func() {
+			errs[side] = ask(t.Context(), url, suspects, func(i int, answer []byte) { answers[side][i] = answer })
+		})
+	}
+	group.Wait()
+	if err := errors.Join(errs[:]...); err != nil {
+		t.Fatal(err)
+	}
+	var found []difference
+	for i, o := range suspects {
+		if left, right := answers[0][i], answers[1][i]; digestOf(o, left) != digestOf(o, right) {
+			found = append(found, difference{observable: o, left: left, right: right})
+		}
+	}
+	return found
+}
+
+// String names the observable, the mutation and the two answers, where they begin to differ.
+func (d difference) String() string {
+	left, right := messages(d.left), messages(d.right)
+	i := 0
+	for i < len(left) && i < len(right) && left[i] == right[i] {
+		i++
+	}
+	at := func(list []string) string {
+		if i >= len(list) {
+			return "nothing more"
+		}
+		return list[i]
+	}
+	a, b := around(at(left), at(right))
+	return fmt.Sprintf("%s\n    after:   %s\n    message %d of %d and %d\n    without: %s\n    with:    %s", d.observable, d.mutation, i+1, len(left), len(right), a, b)
+}
+
+// around cuts two texts to where they begin to differ.
+func around(a, b string) (string, string) {
+	i := 0
+	for i < len(a) && i < len(b) && a[i] == b[i] {
+		i++
+	}
+	cut := func(s string) string {
+		from, to := max(i-60, 0), min(i+100, len(s))
+		head, tail := "", ""
+		if from > 0 {
+			head = s[:2] + "..."
+		}
+		if to < len(s) {
+			tail = "..."
+		}
+		return head + strings.ToValidUTF8(s[from:to], "?") + tail
+	}
+	return cut(a), cut(b)
+}

@@ -1,0 +1,65 @@
+package metamorphic
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+)
+
+// exception is something that differs by nature. What it matches is taken out of the
+// answers of the observables that it is for.
+type exception struct {
+	name, reason string
+	// of are the observables.
+	of *regexp.Regexp
+	// matches are the bytes that differ; nil is all of the answer.
+	matches *regexp.Regexp
+}
+
+var exceptions = []exception{
+	{
+		name: "duration", reason: "how long a statement took is measured by a clock",
+		of:      regexp.MustCompile(`(?i)\bexplain\b`),
+		matches: regexp.MustCompile(`actual time=[0-9.]+\.\.[0-9.]+|Time\\?"?: [0-9.]+|Time>[0-9.]+`),
+	},
+	{
+		name: "clock", reason: "these functions tell the time",
+		of: regexp.MustCompile(`(?i)clock_timestamp|statement_timestamp|transaction_timestamp|timeofday|\bnow\b|\bnow"|current_time|localtime|pg_postmaster_start_time|pg_conf_load_time`),
+	},
+	{
+		name: "session", reason: "a session has its own process, which began at its own time",
+		of:      regexp.MustCompile(`pg_stat_activity|pg_stat_get_activity|pg_stat_get_backend|pg_backend_pid`),
+		matches: regexp.MustCompile(`"\d{1,7}"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?(\+00)?`),
+	},
+	{
+		name: "port", reason: "two servers on one machine listen on two ports, and each connection has one",
+		of:      regexp.MustCompile(`pg_settings|SHOW ALL|port|application_name|pg_stat_activity|^login`),
+		matches: regexp.MustCompile(`"port" "\d+" .*|"\d{5}"|metamorphic \([0-9.]+:\d+\)`),
+	},
+	{
+		name: "random", reason: "these functions answer differently each time",
+		of: regexp.MustCompile(`random|uuidv[47]`),
+	},
+}
+
+// endless is of an answer that the time limit of statements ends. How many rows came before
+// depends on how busy the machine is.
+const endless = "\x00C57014\x00Mcanceling statement due to statement timeout\x00"
+
+// normalize takes out of an answer what differs by nature, and with it the lengths that
+// depend on it.
+func normalize(o observable, answer []byte) []byte {
+	if bytes.Contains(answer, []byte(endless)) {
+		return []byte("endless")
+	}
+	for _, e := range exceptions {
+		if !e.of.MatchString(o.String()) {
+			continue
+		}
+		if e.matches == nil {
+			return []byte(e.name)
+		}
+		answer = e.matches.ReplaceAll([]byte(strings.Join(messages(answer), "\n")), []byte("<"+e.name+">"))
+	}
+	return answer
+}
