@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -76,12 +77,27 @@ func (c *copies) note(slot int32, values []value) {
 	if c == nil {
 		return
 	}
+	if text := c.member(values); text != nil {
+		c.texts.set(slot, text)
+	} else {
+		c.forget(slot)
+	}
+}
+
+// same tells whether a record that is held shows what these values would. It is false where
+// that is not known.
+func (c *copies) same(slot int32, values []value) bool {
+	return c.holds(slot) && bytes.Equal(c.texts.get(slot), c.member(values))
+}
+
+// member is what is held of a record with these values, until the next call; nil if it
+// cannot be held.
+func (c *copies) member(values []value) []byte {
 	width := memberBytes
 	for i, column := range c.columns {
 		v := values[column]
 		if width += columnBytes + c.weights[i]*len(v.text); v.kept || width > packedWidth {
-			c.forget(slot)
-			return
+			return nil
 		}
 	}
 	c.room = c.room[:0]
@@ -89,7 +105,7 @@ func (c *copies) note(slot int32, values []value) {
 		c.room = appendMemberField(append(c.room, ','), values[column])
 	}
 	c.room = append(c.room, memberEnd...)
-	c.texts.set(slot, c.room)
+	return c.room
 }
 
 func (c *copies) forget(slot int32) {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
@@ -73,6 +75,39 @@ func TestHeldMembers(t *testing.T) {
 	s, _ = b.run()
 	b.exec("UPDATE letters SET age = age - 1")
 	b.caughtUp(s)
+	b.checkStore(s)
+}
+
+// TestHiddenChangesWriteNothing changes what is not published of records: their classes stay
+// where they are in the release, and it does not grow.
+func TestHiddenChangesWriteNothing(t *testing.T) {
+	t.Parallel()
+	b := newHeldBench(t)
+	b.exec("ALTER TABLE letters ADD hidden text")
+	b.writeStrange(1)
+	s, _ := b.run()
+	packed := pgx.Identifier{"kproxy_store", strings.Replace(b.releaseOf("letters"), "release", "packed", 1)}.Sanitize()
+	rows := func() (rows string) {
+		b.scan([]any{&rows}, "SELECT string_agg(concat(ctid, ' ', xmin), ', ' ORDER BY ctid) FROM "+packed)
+		return rows
+	}
+	before := rows()
+	for _, hidden := range []string{
+		"UPDATE letters SET hidden = 'x' WHERE id < 12", "UPDATE letters SET t = t, age = age WHERE octet_length(t) < 5", "UPDATE letters SET id = id + 1000 WHERE octet_length(t) < 3",
+		"BEGIN; UPDATE letters SET t = 'for a moment' WHERE id = 4; ROLLBACK",
+	} {
+		b.script(hidden)
+		b.caughtUp(s)
+		if after := rows(); after != before {
+			t.Errorf("after %s\nthe release lies as %s\nand not as          %s", hidden, after, before)
+		}
+		b.checkStore(s)
+	}
+	b.exec("UPDATE letters SET t = 'seen' WHERE id = 4")
+	b.caughtUp(s)
+	if rows() == before {
+		t.Error("a change of what is published has written nothing")
+	}
 	b.checkStore(s)
 }
 

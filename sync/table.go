@@ -301,12 +301,22 @@ func (t *table) update(old, values []value) error {
 		t.keys.remove(oldKey, id)
 	}
 	before := t.stage.row(id)
-	if err := t.stage.modify(id, t.encode(values, &before), t.clock()); err != nil {
-		return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
+	if after := t.encode(values, &before); !t.showsSame(id, before, after, values) {
+		if err := t.stage.modify(id, after, t.clock()); err != nil {
+			return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
+		}
+		t.copies.note(t.slotOf(id), values)
 	}
-	t.copies.note(t.slotOf(id), values)
 	t.remember(id, values)
 	return nil
+}
+
+// showsSame tells of a changed record that nothing of the change can be published: its class
+// is then left as it lies in the release, so that readers do not see that there was one. It
+// is known of records that are held in memory.
+func (t *table) showsSame(id incremental.RecordID, before, after coded, values []value) bool {
+	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) &&
+		before.subject == after.subject && t.copies.same(t.slotOf(id), values)
 }
 
 // slotOf is where what is copied of a record is held; -1 in a table of which nothing is.

@@ -26,7 +26,7 @@ func TestNothingHiddenShows(t *testing.T) {
 	known := openFindings(t)
 	list := every
 	if *sample > 0 {
-		list = draw(every, *sample, *seed, known.matches)
+		list = draw(every, *sample, *seed, known.example)
 	}
 	t.Logf("%d of %d observables (%s), %d mutations; both worlds stand after %v", len(list), len(every), counted(every), len(changes), since())
 	c := compareThrough(left, right, list, false)
