@@ -31,6 +31,7 @@ type cluster struct {
 	verifier string
 	backup   *pgserver.Backup
 	facts    facts
+	version  int // the server's major one
 }
 
 // settings leave nothing to chance: nobody vacuums or checkpoints but a mutation.
@@ -46,7 +47,7 @@ func newCluster(ctx context.Context, program, dir string) (c *cluster, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	c = &cluster{program: program, dir: dir}
+	c = &cluster{program: program, dir: dir, version: server.Version().Major}
 	made := exec.CommandContext(ctx, program, "password")
 	made.Stdin = strings.NewReader(password + "\n")
 	verifier, err := made.Output()

@@ -9,11 +9,17 @@ import (
 	"time"
 )
 
+// listedMajor is the version of PostgreSQL of which testdata/open.txt is true.
+const listedMajor = 15
+
 // TestNothingHiddenShows changes what is hidden in one of two worlds that are the same. Until
 // then, and after, readers of both are answered by the same bytes.
 func TestNothingHiddenShows(t *testing.T) {
 	began := time.Now()
 	since := func() time.Duration { return time.Since(began).Round(100 * time.Millisecond) }
+	if major := source(t).version; major != listedMajor {
+		t.Skipf("what is known to differ is listed of PostgreSQL %d, and this is %d", listedMajor, major)
+	}
 	changes, err := mutations()
 	if err != nil {
 		t.Fatal(err)
