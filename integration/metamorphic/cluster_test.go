@@ -31,7 +31,6 @@ type cluster struct {
 	verifier string
 	backup   *pgserver.Backup
 	facts    facts
-	version  int // the server's major one
 }
 
 // settings leave nothing to chance: nobody vacuums or checkpoints but a mutation.
@@ -47,7 +46,7 @@ func newCluster(ctx context.Context, program, dir string) (c *cluster, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, server.Stop()) }()
-	c = &cluster{program: program, dir: dir, version: server.Version().Major}
+	c = &cluster{program: program, dir: dir}
 	made := exec.CommandContext(ctx, program, "password")
 	made.Stdin = strings.NewReader(password + "\n")
 	verifier, err := made.Output()
