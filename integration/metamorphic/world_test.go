@@ -101,7 +101,7 @@ func (w *world) configure() (path string, err error) {
 database: %s
 users: [{name: %s, verifier: %s}]
 throttle: off
-timeouts: {statement: 2s}
+timeouts: {statement: 5s}
 temporary_tables: %s
 replication: {heartbeat: 1h}
 upstream:
