@@ -32,6 +32,11 @@ var exceptions = []exception{
 		matches: regexp.MustCompile(`"\d{1,7}"|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?(\+00)?`),
 	},
 	{
+		name: "made", reason: "cursors and prepared statements are listed with the time at which they were made",
+		of:      regexp.MustCompile(`pg_cursors|pg_cursor\b|pg_prepared_statement`),
+		matches: regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?(\+00)?`),
+	},
+	{
 		name: "port", reason: "two servers on one machine listen on two ports, and each connection has one",
 		of:      regexp.MustCompile(`pg_settings|SHOW ALL|port|application_name|pg_stat_activity|^login`),
 		matches: regexp.MustCompile(`"port" "\d+" .*|"\d{5}"|metamorphic \([0-9.]+:\d+\)`),
