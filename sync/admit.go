@@ -15,10 +15,15 @@ import (
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := known && t.fits(g)
-	if g.halted != "" && g.asked == "" && (g.consent || fits && !s.fresh()) {
+	if g.halted != "" && g.asked == "" && (g.consent || fits && !s.fresh() && !g.heals) {
 		s.setTable(t.name(), g.status(true))
 		return nil
 	}
+	bound, err := s.accepted(ctx, t, g, known)
+	if err != nil {
+		return s.haltAgain(ctx, t, g, err)
+	}
+	t.definition.bound = bound
 	kind := publishAfresh
 	switch {
 	case fits:
@@ -46,13 +51,13 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 // makes good what has happened meanwhile. The error has been seen to where it concerns
 // the table alone, which then counts as applied.
 func (s *session) goOn(ctx context.Context, t *table, g generation) (applied bool, wanted jobKind, err error) {
-	now, err := t.readDefinition(ctx, s.control, s.Publication)
+	now, absent, err := t.readDefinition(ctx, s.control, s.Publication, t.definition.bound)
 	if err != nil {
-		return true, 0, s.haltOr(ctx, t, err)
+		return true, 0, s.haltAgain(ctx, t, g, err)
 	}
 	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
 	different := (*TableError)(nil)
-	if now.text() != g.definition {
+	if absent || now.text() != g.definition {
 		different = t.differs(now, g.definition)
 	}
 	switch {
@@ -102,7 +107,7 @@ func (s *session) leave(ctx context.Context, name catalog.Name) error {
 // order has something made beside the stream.
 func (s *session) order(t *table, kind jobKind) {
 	s.generation++
-	s.jobs = append(s.jobs, job{publication: t.publication, kind: kind, generation: s.generation})
+	s.jobs = append(s.jobs, job{publication: t.publication, bound: t.definition.bound, kind: kind, generation: s.generation})
 }
 
 // load takes over what the store holds and has it applied from there.
@@ -154,6 +159,15 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	return s.halt(ctx, t.halted(err))
 }
 
+// haltAgain is haltOr for a table that may be halted for the same already.
+func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
+	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
+		s.setTable(t.name(), g.status(true))
+		return nil
+	}
+	return s.haltOr(ctx, t, err)
+}
+
 // halted makes of an error one that concerns the table alone.
 func (t *table) halted(err error) *TableError {
 	return &TableError{Table: t.name(), What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
@@ -174,7 +188,7 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 // source is wanted, unless another process has taken over. A table that was never
 // published has no place there.
 func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
-	set, arguments := "halted = $5, halted_fix = $6, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix}
+	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
 	if halt.resync {
 		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
 	}

@@ -228,7 +228,13 @@ func (a *applier) rare(ctx context.Context, m message) error {
 		return &StopError{What: "a replication message cannot be read", Fix: "report this with the server's version", Err: err}
 	}
 	if described, is := parsed.(*pglogrepl.RelationMessage); is {
-		return a.describe(ctx, described)
+		if err := a.describe(ctx, described); err != nil {
+			return err
+		}
+		if t := a.relations[described.RelationID].table; t != nil {
+			t.describedBy = append(t.describedBy, a.transaction)
+		}
+		return nil
 	}
 	a.spoke = true
 	if truncated, is := parsed.(*pglogrepl.TruncateMessage); is {

@@ -22,6 +22,9 @@ type Config struct {
 	Slot        string
 	// Tables are the protected tables.
 	Tables []catalog.Publication
+	// Policy is the policy that they are of; zero where it does not matter whether it is the
+	// one that the operator accepted last.
+	Policy Policy
 	// Seed makes the anonymization reproducible.
 	Seed uint64
 	// Progress is told how far the initial publication is; it must return quickly.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // The stream carries rows, not definitions: it does not tell that a partition was
@@ -26,6 +27,9 @@ type definition struct {
 	by     []int64  // the transactions that gave them these; not part of the digest
 	labels []string // of the enumerations of quasi-identifying columns
 	rest   string   // digest of all else
+	// bound is what was accepted of its columns, with the partitions that it has; not part of
+	// the digest.
+	bound accept.Table
 }
 
 // text stands for all of it: a digest, the relation, and the labels.

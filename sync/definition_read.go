@@ -12,14 +12,34 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 //go:embed definition.sql
 var definitionQuery string
 
-// readDefinition reads what the table is. The error is a *TableError where it is not
-// what the policy was made for.
-func (t *table) readDefinition(ctx context.Context, on querier, publication string) (d definition, err error) {
+// readDefinition reads what the table is, as the transaction or the statement sees it. The
+// error is a *TableError, from which the table heals, where it is not what was accepted of
+// it or what the policy was made for. What has gone without harm comes back as absent.
+func (t *table) readDefinition(ctx context.Context, on querier, publication string, bound accept.Table) (d definition, absent bool, err error) {
+	now, err := t.examine(ctx, on, accept.Whole)
+	if err == nil {
+		err = t.judge(now, bound)
+	}
+	if err != nil {
+		return d, false, err
+	}
+	d, err = t.readRest(ctx, on, publication)
+	if halt := (*TableError)(nil); errors.As(err, &halt) {
+		halt.heals = true
+	}
+	d.bound = bound
+	d.bound.Leaves = now.Table.Leaves
+	return d, !bound.Holds(now.Table), err
+}
+
+// readRest reads what the table is beside its columns, and what the store needs of these.
+func (t *table) readRest(ctx context.Context, on querier, publication string) (d definition, err error) {
 	d.root = uint32(t.publication.Relation.OID)
 	stored := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -38,7 +58,7 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 	err = on.QueryRow(ctx, definitionQuery, d.root, stored, publication, generalized).
 		Scan(&named.Schema, &named.Relation, &d.leaves, &d.states, &d.by, &identities, &d.labels, &d.rest, &whole, &published, &names, &types, &modifiers)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return d, &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload}
+		return d, t.errDropped()
 	}
 	if err != nil {
 		return d, fmt.Errorf("reading the definition of %s: %w", t.name(), err)
@@ -123,7 +143,7 @@ func (t *table) errRenamed(to catalog.Name) error {
 	if t.publication.Policy.Updates.Mode == catalog.Guarded {
 		fix = "rename it back; or name it so in the policy, run 'kproxy reload', and 'kproxy rebuild TABLE --new-lineage' to start a new lineage"
 	}
-	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: fix}
+	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: fix, heals: true}
 }
 
 func (t *table) errColumnGone(column string) error {

@@ -34,6 +34,8 @@ const (
 	fixReload = "run 'kproxy reload': kproxy looks at the table afresh"
 	// fixPolicy suits a table that the policy no longer fits.
 	fixPolicy = "correct the policy and run 'kproxy reload'"
+	// fixAccept suits a table that is no longer what the operator accepted.
+	fixAccept = "take the change back, and the table goes on by itself; or run 'kproxy accept TABLE', which shows what changed and accepts it"
 	// fixResync suits a store that differs from its source.
 	fixResync = "run 'kproxy resync': the difference between the source and the private store is applied"
 	// fixStore suits a store that cannot be loaded, and so not be compared either.
@@ -54,6 +56,8 @@ type TableError struct {
 	resync bool
 	// afresh says that it takes a new release.
 	afresh bool
+	// heals says that the table goes on by itself once it is again what was accepted.
+	heals bool
 }
 
 func (e *TableError) Error() string {

@@ -26,6 +26,7 @@ type flight struct {
 	earlier  *flight // that has to land first; nil for none
 	began    time.Time
 	changes  bool                   // it has changes of the source
+	proofs   []proof                // of the tables that it changes
 	figures  map[*table]TableStatus // of the state that it writes
 	orders   chan order
 	given    bool // the orders are complete; without, nothing is committed
@@ -61,7 +62,7 @@ func (a *applier) depart(ctx context.Context, to pglogrepl.LSN) error {
 	a.mixWith()
 	f := &flight{
 		from: a.position, to: to, tx: a.tx, began: time.Now(), changes: a.rows > 0,
-		orders: make(chan order, queuedOrders), gone: make(chan struct{}),
+		orders: make(chan order, queuedOrders), gone: make(chan struct{}), proofs: a.proofs(),
 	}
 	if last := len(a.flights) - 1; last >= 0 {
 		f.earlier, f.from = a.flights[last], a.flights[last].to
@@ -187,6 +188,11 @@ func (a *applier) fly(ctx context.Context, f *flight) error {
 	}()
 	if err := a.movePosition(ctx, tx, f.from, f.to); err != nil {
 		return err
+	}
+	for _, p := range f.proofs {
+		if err := p.prove(ctx, tx); err != nil {
+			return err
+		}
 	}
 	for do := range f.orders {
 		if err := do(ctx, tx); err != nil {

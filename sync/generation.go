@@ -27,6 +27,7 @@ type generation struct {
 	halted     string        // why it needs the operator
 	fix        string
 	consent    bool   // only an explicit wish of the operator ends that
+	heals      bool   // it ends when the table is again what was accepted
 	asked      string // by the operator: askRebuild, askResync or nothing
 	noted      string // by kproxy itself, likewise
 	definition string
@@ -57,7 +58,7 @@ func (g generation) status(fits bool) TableStatus {
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, coalesce(asked, ''), coalesce(noted, ''), definition
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -67,7 +68,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.asked, &g.noted, &g.definition,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition,
 	}, func() error {
 		found[name] = g
 		s.generation = max(s.generation, g.number)

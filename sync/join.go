@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // dispatch hands the next job to the worker, at a commit boundary. The table of a
@@ -91,6 +92,13 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
 	if err := a.movePosition(ctx, tx, a.position, to); err != nil {
+		return err
+	}
+	// The table was locked until now; its types were not.
+	if err := (proof{table: t, bound: t.definition.bound}).prove(ctx, tx); err != nil {
+		return err
+	}
+	if err := accept.Save(ctx, tx, accept.KindTable, t.name(), t.definition.bound); err != nil {
 		return err
 	}
 	if n.job.kind == publishAfresh {

@@ -87,7 +87,11 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 // the store says.
 func (s *session) await(ctx context.Context) error {
 	for {
-		locked, err := s.tryLock(ctx)
+		may, err := s.mayApply(ctx)
+		locked := false
+		if err == nil && may {
+			locked, err = s.tryLock(ctx)
+		}
 		if err != nil {
 			return err
 		}
@@ -124,7 +128,7 @@ func (s *session) lead(ctx context.Context) error {
 			return fmt.Errorf("ending the sessions of a predecessor: %w", err)
 		}
 		if sessions == 0 {
-			return nil
+			break
 		}
 		if time.Since(start) > lease {
 			return &pgconn.PgError{Severity: "ERROR", Code: "55006", Message: "sessions of a kproxy that applied before do not end"}
@@ -133,6 +137,14 @@ func (s *session) lead(ctx context.Context) error {
 			return err
 		}
 	}
+	may, err := s.takeOn(ctx)
+	if err == nil && !may {
+		err = errLookAfresh // another policy was accepted meanwhile
+	}
+	s.mu.Lock()
+	s.applies = err == nil
+	s.mu.Unlock()
+	return err
 }
 
 // depose ends the sessions of a process that holds the lock and has done nothing for
@@ -162,9 +174,12 @@ func (s *session) follow(ctx context.Context) error {
 	}
 	s.mu.Lock()
 	entered := s.status.State != Following
-	s.status.State, s.status.Reason, s.status.Fix = Following, "", ""
+	s.status.State, s.status.Reason, s.status.Fix = Following, s.status.Refused, ""
+	if s.status.Refused != "" {
+		s.status.Fix = FixPolicyRefused
+	}
 	s.status.Position = position.lsn
-	s.followed = true
+	s.followed, s.applies, s.byOperator = true, false, false
 	clear(s.status.Tables)
 	for _, t := range s.policy {
 		g, known := found[t.name()]
@@ -172,6 +187,9 @@ func (s *session) follow(ctx context.Context) error {
 		if known && !t.fits(g) && status.State == Unpublished {
 			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
 			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"
+			if s.status.Refused != "" {
+				status.Problem, status.Fix, status.Outdated = s.status.Refused, FixPolicyRefused, s.status.InForce
+			}
 		}
 		s.status.Tables[t.name()] = status
 	}
@@ -181,6 +199,11 @@ func (s *session) follow(ctx context.Context) error {
 	s.mu.Unlock()
 	if entered {
 		s.Logger.Info("another kproxy applies in this database; following it")
+	}
+	if refused := s.Status().Refused; refused != s.toldRefused {
+		if s.toldRefused = refused; refused != "" {
+			s.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
+		}
 	}
 	s.told()
 	return nil

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/jackc/pglogrepl"
+
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // react does what the watcher's finding asks for, at a commit boundary: one table is
@@ -69,6 +71,9 @@ func (a *applier) adopt(ctx context.Context, f finding) error {
 		return nil
 	}
 	t.definition = f.definition
+	if err := accept.Save(ctx, a.control, accept.KindTable, t.name(), t.definition.bound); err != nil {
+		return err
+	}
 	_, err := a.control.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $4 AND epoch = $5)`,
 		f.table.Schema, f.table.Relation, f.definition.text(), a.Slot, a.epoch)

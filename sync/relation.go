@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pglogrepl"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // relation is one relation as the stream describes it.
@@ -72,6 +73,10 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 		return r, nil
 	}
 	if r.table != nil {
+		if !r.described() {
+			r.err = r.table.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
+			return r, nil
+		}
 		r.place, r.err = r.table.places(m.Columns)
 		r.stored = make([]int, len(m.Columns))
 		for i := range r.stored {
@@ -79,6 +84,19 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 		}
 	}
 	return r, nil
+}
+
+// described tells whether the stream describes the columns that were accepted of the table,
+// by their names, types and order.
+func (r *relation) described() bool {
+	sent, leaf := make([]accept.Sent, len(r.as.Columns)), uint32(0)
+	for i, c := range r.as.Columns {
+		sent[i] = accept.Sent{Name: c.Name, TypeOID: c.DataType, Modifier: c.TypeModifier}
+	}
+	if r.leaf {
+		leaf = r.as.RelationID
+	}
+	return r.table.definition.bound.Describes(leaf, sent)
 }
 
 // attached finds the table that a partition belongs to which was attached after the

@@ -30,6 +30,7 @@ type session struct {
 	jobs        []job          // to be done beside the stream
 	generation  int64          // the last number given
 	epoch       int64
+	toldRefused string        // as the log was told last
 	position    pglogrepl.LSN // of the store: every applied table has at least that
 	ack         acknowledgement
 	consumed    atomic.Uint64 // up to where the stream was consumed while nothing had to be written

@@ -41,6 +41,10 @@ type Status struct {
 	// Reason says why a Syncer is reconnecting or has stopped, and Fix what the operator
 	// can do.
 	Reason, Fix string
+	// Refused says why this process may not apply by its policy, in place of which number
+	// InForce is in force; empty where it may. FixPolicyRefused is what can be done.
+	Refused string
+	InForce int64
 	// Slot is how the replication slot was found last.
 	Slot SlotStatus
 	// Tables tells each table's release.
@@ -83,6 +87,9 @@ type TableStatus struct {
 	Preparing bool
 	// Problem says why a table is halted, and Fix what the operator can do.
 	Problem, Fix string
+	// Outdated is the number of the policy in force where the problem is that this process
+	// has another one; else 0.
+	Outdated int64
 
 	// Of a guarded table: see lineage.Freshness.
 	Waiting, Stale, Expired, Ghosts int

@@ -25,13 +25,17 @@ type Syncer struct {
 	published chan struct{}
 	announce  gosync.Once
 
-	tables   []catalog.Publication
-	removed  map[catalog.Name]bool // by Reload
-	followed bool                  // another process has applied since Run began
-	looked   bool                  // halted tables were looked at afresh since Run or Reload
-	again    context.CancelCauseFunc
-	blind    bool // the slot cannot be read
-	lines    lines
+	tables []catalog.Publication
+	whole  Policy
+	// byOperator says that the operator has had the process that applies take whole over, and
+	// applies that no other process has applied since this one did.
+	byOperator, applies bool
+	removed             map[catalog.Name]bool // by Reload
+	followed            bool                  // another process has applied since Run began
+	looked              bool                  // halted tables were looked at afresh since Run or Reload
+	again               context.CancelCauseFunc
+	blind               bool // the slot cannot be read
+	lines               lines
 }
 
 // New checks the configuration; nothing is connected yet.
@@ -40,7 +44,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	return &Syncer{
-		Config: c, owner: c.Owner, tables: c.Tables, removed: make(map[catalog.Name]bool),
+		Config: c, owner: c.Owner, tables: c.Tables, whole: c.Policy, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
@@ -73,8 +77,16 @@ var errReload = errors.New("the configuration was reloaded")
 // and those whose policy has changed are published beside the stream; those that are
 // gone are dropped. Halted ones are looked at afresh.
 func (s *Syncer) Reload(tables []catalog.Publication) {
+	whole, _ := s.policyNow()
+	s.ReloadAs(tables, whole, false)
+}
+
+// ReloadAs is Reload with another policy that the tables are of. By the operator it is put in
+// force where this process applies; else it has to be in force already.
+func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.whole, s.byOperator = whole, s.byOperator || byOperator && s.applies
 	for _, before := range s.tables {
 		name := before.Policy.Table
 		i := slices.IndexFunc(tables, func(p catalog.Publication) bool { return p.Policy.Table == name })
@@ -356,15 +368,20 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		if t.name() != halt.Table {
 			continue
 		}
-		now, err := t.readDefinition(ctx, s.control, s.Publication)
+		g := found[t.name()]
+		bound, err := s.accepted(ctx, t, g, true)
+		var now definition
+		if err == nil {
+			now, _, err = t.readDefinition(ctx, s.control, s.Publication, bound)
+		}
 		better := (*TableError)(nil)
 		switch {
 		case errors.As(err, &better):
 			return better, nil
 		case err != nil:
 			return nil, err
-		case now.text() != found[t.name()].definition:
-			return t.differs(now, found[t.name()].definition), nil
+		case now.text() != g.definition:
+			return t.differs(now, g.definition), nil
 		}
 	}
 	return halt, nil

@@ -64,6 +64,9 @@ type table struct {
 	// spilled means that rows were written since the last settling, so that it is not known
 	// which records have changed.
 	spilled bool
+	// describedBy are the source's transactions in which the stream has described the table
+	// since a group was sent on its way: they may have altered it.
+	describedBy []uint32
 	// truncatedBy is the source's transaction that truncated the table last; 0 for none
 	// since it was taken from the store.
 	truncatedBy uint32

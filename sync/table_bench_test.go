@@ -291,6 +291,27 @@ func (b *bench) reload(s *Syncer) {
 	s.Reload(b.config.Tables)
 }
 
+// accept has the operator accept what a table is now.
+func (b *bench) accept(s *Syncer, table string) {
+	b.t.Helper()
+	b.reload(s)
+	var one []catalog.Publication
+	for _, p := range b.config.Tables {
+		if p.Policy.Table.Relation == table {
+			one = append(one, p)
+		}
+	}
+	found, err := LookForUnaccepted(b.t.Context(), b.source, one)
+	if err != nil || len(found) != 1 {
+		b.t.Fatalf("%v, %v", found, err)
+	}
+	b.t.Logf("accepted of %s: %v", table, found[0].Changes)
+	if err := Accept(b.t.Context(), b.source, found); err != nil {
+		b.t.Fatal(err)
+	}
+	b.reload(s)
+}
+
 // viewOf is the published relation of a table.
 func viewOf(table string) string { return catalog.ReleaseSchema("public") + "." + table }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // A table that is taken out of the configuration is dropped, store and release: nobody
@@ -94,6 +95,9 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 	if !hidden {
 		s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
 		return false, s.leave(ctx, name) // the stream passes it by meanwhile
+	}
+	if err := accept.Forget(ctx, tx, accept.KindTable, name); err != nil {
+		return false, err
 	}
 	if g.updates == catalog.Guarded.String() {
 		s.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)

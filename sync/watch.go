@@ -119,7 +119,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, look := range []func(context.Context) error{w.lookAtLines, w.lookForWishes, w.lookAtDefinitions, w.lookAtSlot} {
+	for _, look := range []func(context.Context) error{w.lookAtLines, w.lookForWishes, w.lookAtDefinitions, w.lookAtHalted, w.lookAtSlot} {
 		if err := look(ctx); err != nil {
 			return err
 		}
@@ -139,6 +139,13 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	asked, err := pgx.CollectRows(rows, pgx.RowToStructByPos[catalog.Name])
 	if err != nil {
 		return fmt.Errorf("looking for wishes: %w", err)
+	}
+	may, err := (&session{Syncer: w.Syncer, control: w.conn}).mayApply(ctx)
+	if err != nil {
+		return err
+	}
+	if !may {
+		return errLookAfresh // the operator has accepted another policy
 	}
 	tables := w.Status().Tables
 	for _, name := range asked {
@@ -173,11 +180,11 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range *watched {
-		now, err := t.readDefinition(ctx, w.conn, w.Publication)
+		now, absent, err := t.readDefinition(ctx, w.conn, w.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
-		if now.text() == t.definition.text() {
+		if !absent && now.text() == t.definition.text() {
 			continue
 		}
 		empty, err := w.onlyEmptier(ctx, t.definition, now)
@@ -188,12 +195,59 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
-		if e := t.differs(now, t.definition.text()); e.afresh || !empty {
+		if e := t.differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
 		w.tell(f)
 	}
 	return nil
+}
+
+// lookAtHalted finds tables that were halted for what they were, and are again what was
+// accepted.
+func (w *watcher) lookAtHalted(ctx context.Context) error {
+	if w.watching.Load() == nil {
+		return nil
+	}
+	statuses := w.Status().Tables
+	for _, p := range w.configured() {
+		if statuses[p.Policy.Table].State != Halted || p.Relation.OID == 0 {
+			continue
+		}
+		healed, err := w.hasHealed(ctx, p)
+		if err != nil {
+			return err
+		}
+		if healed {
+			w.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
+			return errLookAfresh
+		}
+	}
+	return nil
+}
+
+func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, error) {
+	t, err := newTable(p)
+	if err != nil {
+		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
+	}
+	s := &session{Syncer: w.Syncer, control: w.conn}
+	found, err := s.generations(ctx)
+	if err != nil {
+		return false, err
+	}
+	g, known := found[t.name()]
+	if !known || !g.heals || g.halted == "" || g.consent || g.asked != "" || !t.fits(g) {
+		return false, nil
+	}
+	bound, err := s.accepted(ctx, t, g, known)
+	if err == nil {
+		_, _, err = t.readDefinition(ctx, w.conn, w.Publication, bound)
+	}
+	if halt := (*TableError)(nil); errors.As(err, &halt) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // onlyEmptier tells whether nothing has come but partitions without rows: rows that they

@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // jobKind is what is made beside the stream.
@@ -43,6 +44,7 @@ func (e *TableError) kind() jobKind {
 // job is one table to be made ready to join the stream.
 type job struct {
 	publication catalog.Publication
+	bound       accept.Table // what was accepted of the table
 	kind        jobKind
 	generation  int64 // the number of the new generation
 }
@@ -134,17 +136,18 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	if err := t.lockSource(ctx, tx); err != nil {
 		return err
 	}
-	if t.definition, err = t.readDefinition(ctx, tx, w.Publication); err != nil {
+	present, err := snapshot.open(ctx, w.session)
+	if err != nil {
+		return err
+	}
+	if err := w.identify(ctx, tx, present, t, n.job.bound); err != nil {
 		return err
 	}
 	if n.job.kind == resynchronize {
 		snapshot.letGo()
 		return w.compare(ctx, tx, t)
 	}
-	p := &publisher{table: t, session: w.session, readers: []pgx.Tx{tx}}
-	if p.conn, err = snapshot.open(ctx, w.session); err != nil {
-		return err
-	}
+	p := &publisher{table: t, session: w.session, readers: []pgx.Tx{tx}, conn: present}
 	if p.extent, err = t.measure(ctx, tx, w.ranges); err != nil {
 		return err
 	}
@@ -155,6 +158,18 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	}
 	w.Failpoint(FailAfterPublication)
 	return nil
+}
+
+// identify judges a table that is locked, under the snapshot that is read and at present.
+func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
+	if t.definition, _, err = t.readDefinition(ctx, snapshot, w.Publication, bound); err != nil {
+		return err
+	}
+	then, err := t.examine(ctx, snapshot, accept.Whole)
+	if err != nil {
+		return err
+	}
+	return t.settle(ctx, present, then.Table)
 }
 
 // sourceSnapshot is a moment of the source, at which the stream can be joined. It lasts

@@ -148,7 +148,7 @@ func (c *checker) published() []catalog.Name {
 // storeColumns are columns of the private store that earlier versions did not make.
 var storeColumns = []string{
 	"updates", "waiting", "stale", "ghosts", "expired", "oldest_waiting", "oldest_stale",
-	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition",
+	"lsn", "shows", "previous", "halted", "halted_fix", "needs_consent", "asked", "noted", "definition", "heals",
 }
 
 // checkStore wants the private store to be that of this version.
@@ -161,10 +161,17 @@ func (c *checker) checkStore() error {
 		c.report.add(Error, "store-old", none, fmt.Sprintf("the private store was made by an earlier version: its generations have no %s", rows[0].Name),
 			"run kproxy setup, which keeps what is there")
 	}
+	var exists bool
+	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_store.accepted') IS NOT NULL AND to_regclass('kproxy_store.policy') IS NOT NULL").Scan(&exists); err != nil {
+		return fmt.Errorf("looking for what was accepted: %w", err)
+	}
+	if !exists && len(rows) == 0 {
+		c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which did not keep what the operator accepts",
+			"run kproxy setup, which keeps what is there")
+	}
 	if len(c.published()) == len(c.in.Policy.Tables) {
 		return nil
 	}
-	var exists bool
 	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_store.view') IS NOT NULL").Scan(&exists); err != nil {
 		return fmt.Errorf("looking for the store's list of views: %w", err)
 	}

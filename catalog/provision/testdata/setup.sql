@@ -295,6 +295,8 @@ ALTER TABLE kproxy_store.generation
 -- explicit wish where needs_consent. asked is such a wish: rebuild or resync; noted is
 -- kproxy's own.
 -- definition is a digest of what the table was when it was compared with its source.
+-- A table that heals was halted for what it is, and goes on by itself when it is again what
+-- was accepted.
 ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS lsn           pg_lsn,
   ADD COLUMN IF NOT EXISTS shows         pg_lsn,
@@ -304,7 +306,30 @@ ALTER TABLE kproxy_store.generation
   ADD COLUMN IF NOT EXISTS needs_consent boolean NOT NULL DEFAULT false,
   ADD COLUMN IF NOT EXISTS asked         text,
   ADD COLUMN IF NOT EXISTS noted         text,
-  ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '';
+  ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
+  ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false;
+
+-- What the names of the configuration were the names of when the operator accepted them:
+-- for each name its identity, such as the numbers, names and types of a table's columns.
+-- What differs from it is not published until it is accepted or taken back.
+CREATE TABLE IF NOT EXISTS kproxy_store.accepted (
+  kind            text NOT NULL, -- table, relation or view
+  accepted_schema text NOT NULL,
+  accepted_name   text NOT NULL,
+  identity        jsonb NOT NULL,
+  accepted_at     timestamptz NOT NULL DEFAULT now(),
+  PRIMARY KEY (kind, accepted_schema, accepted_name)
+);
+
+-- The policies that the operator has accepted; the one with the greatest number is in
+-- force. A process that has another one does not apply.
+CREATE TABLE IF NOT EXISTS kproxy_store.policy (
+  number      bigint PRIMARY KEY,
+  fingerprint text NOT NULL,
+  policy      jsonb NOT NULL,
+  place       text NOT NULL, -- the machine and the file that it was accepted from
+  accepted_at timestamptz NOT NULL DEFAULT now()
+);
 
 -- Requests to make the classes of a table anew, and what became of them.
 CREATE TABLE IF NOT EXISTS kproxy_store.renewal (

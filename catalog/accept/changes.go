@@ -1,0 +1,139 @@
+package accept
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Changes tells, in words for the operator, what makes names or values of a table mean
+// something else than when it was accepted; none where a policy that named columns for which
+// needed says yes, in whatever role, still says what it said. Columns that were added, and
+// dropped ones that the policy does not need and whose names nobody has taken, change nothing
+// of what is published. Labels that were added leave the others and their order as they were.
+func (t Table) Changes(now Table, needed func(column string) bool) []string {
+	if t.OID != now.OID {
+		return []string{"the table was dropped, and another one has its name"}
+	}
+	var changes []string
+	for _, before := range t.Columns {
+		column, there := now.column(before.Number)
+		other, taken := now.Column(before.Name)
+		switch {
+		case there && before.same(column):
+		case there && before.String() == column.String():
+			changes = append(changes, fmt.Sprintf("column %d, %s, has another type of that name, another collation, or is no longer generated", before.Number, before))
+		case there:
+			changes = append(changes, fmt.Sprintf("column %d was %s, is now %s", before.Number, before, column))
+		case taken:
+			changes = append(changes, fmt.Sprintf("column %d, %s, was dropped, and column %d has its name, now %s", before.Number, before, other.Number, other))
+		case needed(before.Name):
+			changes = append(changes, fmt.Sprintf("column %d, %s, was dropped", before.Number, before))
+		}
+	}
+	for _, before := range t.Types {
+		i := slices.IndexFunc(now.Types, func(y Type) bool { return y.OID == before.OID })
+		if i >= 0 { // else no column has it any more, which is told of the column
+			changes = append(changes, before.changes(now.Types[i])...)
+		}
+	}
+	for _, before := range t.Leaves {
+		i := slices.IndexFunc(now.Leaves, func(l Leaf) bool { return l.OID == before.OID })
+		if i >= 0 && !slices.Equal(before.withNames(t, now), now.Leaves[i].withNames(t, now)) {
+			changes = append(changes, fmt.Sprintf("the partition with the object identifier %d had its columns renamed or made anew while it was detached", before.OID))
+		}
+	}
+	return changes
+}
+
+// withNames are the partition's columns whose names its table has kept.
+func (l Leaf) withNames(before, now Table) []LeafColumn {
+	return slices.DeleteFunc(slices.Clone(l.Columns), func(c LeafColumn) bool {
+		_, had := before.Column(c.Name)
+		_, has := now.Column(c.Name)
+		return !had || !has
+	})
+}
+
+func (y Type) changes(now Type) []string {
+	var changes []string
+	place := -1
+	for _, before := range y.Labels {
+		i := slices.IndexFunc(now.Labels, func(l Label) bool { return l.OID == before.OID })
+		switch {
+		case i < 0:
+			changes = append(changes, fmt.Sprintf("label %q of type %s is gone", before.Label, y.Name))
+			continue
+		case now.Labels[i].Label != before.Label:
+			changes = append(changes, fmt.Sprintf("label %q of type %s is now %q", before.Label, y.Name, now.Labels[i].Label))
+		case i < place:
+			changes = append(changes, fmt.Sprintf("label %q of type %s has another place among the others", before.Label, y.Name))
+		}
+		place = max(place, i)
+	}
+	for _, before := range y.Fields {
+		i := slices.IndexFunc(now.Fields, func(f Column) bool { return f.Number == before.Number })
+		switch {
+		case i < 0:
+			changes = append(changes, fmt.Sprintf("field %d of type %s, %s, was dropped", before.Number, y.Name, before))
+		case !before.same(now.Fields[i]):
+			changes = append(changes, fmt.Sprintf("field %d of type %s was %s, is now %s", before.Number, y.Name, before, now.Fields[i]))
+		}
+	}
+	return changes
+}
+
+// Holds tells whether every column of the table is still there in the present one, so that
+// nothing has gone of what a place in a row of the stream is found by.
+func (t Table) Holds(now Table) bool {
+	return t.OID == now.OID && !slices.ContainsFunc(t.Columns, func(c Column) bool {
+		column, there := now.column(c.Number)
+		return !there || !c.same(column)
+	})
+}
+
+// Sent is a column as the replication stream describes it.
+type Sent struct {
+	Name     string
+	TypeOID  uint32
+	Modifier int32
+}
+
+// Describes tells whether a relation that the stream describes by these columns, which are
+// in the order of their numbers, has those of the table first, in their order: of the table
+// itself or, where leaf is not 0, of that partition. Columns after them were added later.
+// The stream tells no numbers; together with a later look at the catalogs that finds all
+// columns in place (Holds), the order tells them (sync/DESIGN.md).
+func (t Table) Describes(leaf uint32, sent []Sent) bool {
+	columns := t.Columns
+	if leaf != 0 {
+		var known bool
+		if columns, known = t.ofLeaf(leaf); !known {
+			return false
+		}
+	}
+	at := 0
+	for _, c := range columns {
+		switch {
+		case at < len(sent) && sent[at] == Sent{c.Name, uint32(c.TypeOID), c.Modifier}:
+			at++
+		case !c.Generated: // those are sent by some publications alone
+			return false
+		}
+	}
+	return true
+}
+
+// ofLeaf are the table's columns in the order in which a partition has them.
+func (t Table) ofLeaf(oid uint32) ([]Column, bool) {
+	i := slices.IndexFunc(t.Leaves, func(l Leaf) bool { return uint32(l.OID) == oid })
+	if i < 0 {
+		return nil, false
+	}
+	var columns []Column
+	for _, c := range t.Leaves[i].Columns {
+		if column, there := t.Column(c.Name); there {
+			columns = append(columns, column)
+		}
+	}
+	return columns, len(columns) == len(t.Columns)
+}
