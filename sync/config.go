@@ -22,9 +22,9 @@ type Config struct {
 	Slot        string
 	// Tables are the protected tables.
 	Tables []catalog.Publication
-	// Policy is the policy that they are of; zero where it does not matter whether it is the
+	// Whole is the whole policy that they are of; zero where it does not matter whether it is the
 	// one that the operator accepted last.
-	Policy Policy
+	Whole Policy
 	// Seed makes the anonymization reproducible.
 	Seed uint64
 	// Progress is told how far the initial publication is; it must return quickly.

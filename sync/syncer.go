@@ -44,7 +44,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	return &Syncer{
-		Config: c, owner: c.Owner, tables: c.Tables, whole: c.Policy, removed: make(map[catalog.Name]bool),
+		Config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
@@ -104,6 +104,12 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 	if s.again != nil {
 		s.again(errReload)
 	}
+}
+
+// Policy is the policy that the tables are of.
+func (s *Syncer) Policy() Policy {
+	p, _ := s.policyNow()
+	return p
 }
 
 func (s *Syncer) configured() []catalog.Publication {

@@ -50,6 +50,7 @@ serves it to any PostgreSQL client under the table's own name.
   kproxy verify     prove that the published tables meet their constraints
   kproxy status     show how fresh the published tables are, and what needs you
   kproxy reload     have running processes read their configuration again
+  kproxy accept     show what changed of tables and policy, and accept it
   kproxy resync     compare tables with their source and apply the difference
   kproxy explain    show what becomes of a statement, and why one is refused
   kproxy user       add, list and remove users
@@ -65,7 +66,7 @@ error.`,
 	})
 	root.SetFlagErrorFunc(wrongFlag)
 	root.SetHelpCommand(newHelp())
-	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(), newConsole(),
+	root.AddCommand(newDemo(), newSetup(), newCheck(), newServe(), newVerify(), newStatus(), newReload(), newAccept(), newRebuild(), newResync(), newReanonymize(), newPassword(), newInit(), newEval(), newHealth(), newConsole(),
 		newVersion(), newSchema(), newUser(), newExplain(), newGenerate())
 	return root
 }

@@ -63,6 +63,7 @@ func serve(ctx context.Context, path string) error {
 		Logger:    log,
 		Level:     level,
 		Load:      func() (*config.Config, error) { return loadConfig(path) },
+		Place:     daemon.Place(path),
 		Progress:  bar.show,
 		Failpoint: failpoint(os.Getenv(failpointEnv)),
 		Listeners: listeners,

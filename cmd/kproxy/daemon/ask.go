@@ -25,7 +25,13 @@ const countPatience = 2 * time.Second
 // answers in the order in which they came, and how many that were there have ended
 // without one. The error is also of ctx when it ends before all have answered.
 func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answer, silent int, err error) {
-	return ask[Answer](ctx, c, reloading, try)
+	return ask[Answer](ctx, c, reloading, question{Try: try})
+}
+
+// AskToTakeUp asks every process to read its configuration file again after something was
+// accepted: a policy that is not in force is not put in force by that.
+func AskToTakeUp(ctx context.Context, c *config.Config) (answers []Answer, silent int, err error) {
+	return ask[Answer](ctx, c, reloading, question{Accepted: true})
 }
 
 // askCounts has every process count its clients. Those that do not answer soon are
@@ -33,7 +39,7 @@ func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answe
 func askCounts(ctx context.Context, c *config.Config) (answers []Clients, silent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, countPatience)
 	defer cancel()
-	answers, silent, err = ask[Clients](ctx, c, counting, false)
+	answers, silent, err = ask[Clients](ctx, c, counting, question{})
 	for i := range answers {
 		answers[i].ID = "" // it has served
 	}
@@ -44,7 +50,7 @@ func askCounts(ctx context.Context, c *config.Config) (answers []Clients, silent
 }
 
 // ask asks every process, as AskReload tells.
-func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about matter, try bool) (answers []A, silent int, err error) {
+func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about matter, q question) (answers []A, silent int, err error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return nil, 0, err
@@ -58,7 +64,7 @@ func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, abo
 		return nil, 0, err
 	}
 	all := len(waiting)
-	q := question{ID: rand.Text(), Slot: c.Slot, Try: try}
+	q.ID, q.Slot = rand.Text(), c.Slot
 	text, err := json.Marshal(q)
 	if err != nil {
 		return nil, 0, fmt.Errorf("asking: %w", err)

@@ -17,6 +17,9 @@ type Changes struct {
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
 	Removed []string `json:"removed"`
+	// Afresh are protected tables of which the configuration says the same, and which are
+	// looked at again: they were halted, or are not what they were.
+	Afresh []string `json:"afresh,omitempty"`
 	// Settings are the keys of all else that takes effect at once, or for sessions that
 	// begin afterwards; Restart those that wait for the next start.
 	Settings []string `json:"settings"`
@@ -184,7 +187,9 @@ func takeover(running, next *config.Config) *config.Config {
 }
 
 // Empty tells that nothing is said otherwise.
-func (c Changes) Empty() bool { return c.tables() == 0 && len(c.Settings)+len(c.Restart) == 0 }
+func (c Changes) Empty() bool {
+	return c.tables()+len(c.Afresh) == 0 && len(c.Settings)+len(c.Restart) == 0
+}
 
 // tables is how many tables are concerned.
 func (c Changes) tables() int { return len(c.Added) + len(c.Changed) + len(c.Removed) }
@@ -199,6 +204,7 @@ func (c Changes) String() string {
 		{"added", c.Added},
 		{"changed", c.Changed},
 		{"removed", c.Removed},
+		{"looked at afresh", c.Afresh},
 		{"settings", c.Settings},
 		{"at the next start only", c.Restart},
 	} {

@@ -25,6 +25,9 @@ type Options struct {
 	Level *slog.LevelVar
 	// Load reads the configuration again; nil means that it cannot be reloaded.
 	Load func() (*config.Config, error)
+	// Place is where the configuration is read from, as Place names it; empty where it does
+	// not matter whether its policy is the one in force.
+	Place string
 	// Progress is told how far the publication of tables is; may be nil.
 	Progress func(ksync.Progress)
 	// Failpoint is passed on to replication; tests inject crashes there.

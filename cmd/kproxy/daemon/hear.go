@@ -30,6 +30,9 @@ type question struct {
 	Slot string `json:"slot"`
 	// Try asks only for what would change.
 	Try bool `json:"try"`
+	// Accepted says that the operator has accepted something, and that reading the
+	// configuration again says nothing more.
+	Accepted bool `json:"accepted,omitempty"`
 }
 
 // Reply tells whose answer to which question something is.
@@ -152,7 +155,7 @@ func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, channel string, q q
 		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients(), Unserved: d.unserved()})
 	}
 	a := Answer{Reply: by}
-	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q.Try) })
+	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q) })
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}

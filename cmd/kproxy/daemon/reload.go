@@ -23,11 +23,21 @@ type Outcome struct {
 // Reload reads the configuration again and takes it over, or goes on with the running
 // one as a whole; the log tells which. It returns when that is done or ctx has ended.
 func (d *Daemon) Reload(ctx context.Context) {
-	d.do(ctx, func(ctx context.Context) { d.reload(ctx, false) })
+	d.do(ctx, func(ctx context.Context) { d.reload(ctx, question{}) })
 }
 
-// reload takes a new configuration over; with try it says only what that would change.
-func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
+// policyOf is the whole policy of a configuration.
+func (d *Daemon) policyOf(c *config.Config) (ksync.Policy, error) {
+	if d.Place == "" {
+		return ksync.Policy{}, nil
+	}
+	return ksync.NewPolicy(c.Policy, d.Place)
+}
+
+// reload takes a new configuration over; where it is to be tried only, it says what that
+// would change.
+func (d *Daemon) reload(ctx context.Context, q question) Outcome {
+	try := q.Try
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
 	if !try {
@@ -50,8 +60,13 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
+	changes.Afresh = d.looksAfresh(found)
 	if try {
 		return Outcome{Changes: changes}
+	}
+	policy, err := d.policyOf(next)
+	if err != nil {
+		return d.refuse(changes, err, try)
 	}
 	owner, err := ownerConfig(next)
 	if err == nil {
@@ -62,7 +77,7 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 	}
 	d.syncer.LogInAs(owner)
 	// Readers first: what is no longer theirs is refused before anything is taken down.
-	afresh := d.looksAfresh(changes, found)
+	afresh := changes.tables() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
 	d.config = next
 	d.effective.Store(next)
 	d.console.reconfigure(next.Console, d.Logger)
@@ -76,7 +91,7 @@ func (d *Daemon) reload(ctx context.Context, try bool) Outcome {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one
 	}
 	if afresh {
-		d.syncer.Reload(found.publications)
+		d.syncer.ReloadAs(found.publications, policy, !q.Accepted)
 		d.resolve(nil) // who asked for this reads no release of the policy before it
 	}
 	select {
@@ -121,16 +136,20 @@ func (d *Daemon) refuse(changes Changes, err error, try bool) Outcome {
 	return Outcome{Changes: changes, Refused: err.Error()}
 }
 
-// looksAfresh tells whether replication has to look at the tables again: where they or
-// what is said of them changed, and where one waits for that.
-func (d *Daemon) looksAfresh(changes Changes, found examined) bool {
-	if changes.tables() > 0 || !slices.EqualFunc(d.publications, found.publications, samePublication) {
-		return true
-	}
-	for _, table := range d.syncer.Status().Tables {
-		if table.State == ksync.Halted {
-			return true
+// looksAfresh are the protected tables at which replication has to look again although the
+// configuration says the same of them: those that are not what they were, and halted ones.
+func (d *Daemon) looksAfresh(found examined) []string {
+	var afresh []string
+	tables := d.syncer.Status().Tables
+	for _, t := range d.config.Policy.Tables {
+		of := func(p catalog.Publication) bool { return p.Policy.Table == t.Table }
+		was, is := slices.IndexFunc(d.publications, of), slices.IndexFunc(found.publications, of)
+		if is < 0 {
+			continue // it is no longer configured
+		}
+		if tables[t.Table].State == ksync.Halted || was >= 0 && !samePublication(d.publications[was], found.publications[is]) {
+			afresh = append(afresh, t.Table.String())
 		}
 	}
-	return false
+	return afresh
 }

@@ -16,7 +16,12 @@ func (d *Daemon) prepare() error {
 		return err
 	}
 	d.gate.limit(d.config, d.snapshot())
+	policy, err := d.policyOf(d.config)
+	if err != nil {
+		return err
+	}
 	d.syncer, err = ksync.New(ksync.Config{
+		Whole: policy,
 		Owner: owner, Reader: d.config.Upstream.Reader.User,
 		Publication: d.config.Publication, Slot: d.config.Slot,
 		Tables: d.publications, Seed: d.Seed,

@@ -1,0 +1,173 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+)
+
+func newAccept() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "accept [TABLE ...]",
+		Short: "Show what changed since it was accepted, of tables and of the policy, and accept it",
+		Long: `Accept compares each table, or those that are named, with what it was when its
+policy was accepted, and the policy of the configuration with the one in force. It prints
+what differs, and asks whether that is meant.
+
+A policy names columns, and whoever may alter a table can give a name to another column.
+So kproxy publishes nothing of a table whose columns, by their numbers, have other names,
+types or collations than were accepted, or whose enumerations have renamed labels: the
+table is halted until the change is taken back, or accepted here. Look at every line: from
+then on each name of the policy stands for the column that has it now.
+
+What is accepted of an immediate table is published afresh. A guarded table goes on with
+its lineage where its release stays as it is; else it needs 'kproxy rebuild TABLE
+--new-lineage' as well, since readers who kept the old classes can compare them.
+
+Without tables, a policy other than the one in force is accepted, too: from then on
+processes that have another one publish nothing by it. 'kproxy reload' does the same for
+the process that applies. Running processes read their configurations again afterwards.
+
+Where nothing differs, nothing is done. Where the policy does not fit a table as it is now,
+nothing is accepted: correct the policy first.
+
+Exit codes: 0 accepted, or there is nothing to accept; 1 not accepted, or the policy does
+not fit; 2 wrong command line.`,
+		Example: `  kproxy accept
+  kproxy accept public.patients
+  kproxy accept public.patients --yes`,
+	}
+	path := configFlag(c)
+	yes := c.Flags().BoolP("yes", "y", false, "accept without being asked")
+	asJSON := jsonFlag(c)
+	limited := timeoutFlag(c, reloadPatience, "take at most `LONG`, the answers of running processes included")
+	c.ValidArgsFunction = completeTables
+	c.RunE = func(c *cobra.Command, arguments []string) error {
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
+		cfg, err := loadConfig(*path)
+		if err != nil {
+			return err
+		}
+		var named []catalog.Name
+		for _, name := range arguments {
+			named = append(named, catalog.ParseName(name))
+		}
+		proposal, err := daemon.Propose(ctx, cfg, daemon.Place(*path), named)
+		if err != nil {
+			return err
+		}
+		a := acceptedOf(proposal)
+		out := c.OutOrStdout()
+		if *asJSON {
+			out = io.Discard
+		}
+		writeProposal(out, a)
+		if !proposal.Empty() {
+			if !*yes {
+				if err := confirmAcceptance(ctx, c.InOrStdin(), c.ErrOrStderr(), isTerminal()); err != nil {
+					return err
+				}
+			}
+			if a.InForce, err = daemon.Accept(ctx, cfg, proposal); err != nil {
+				return err
+			}
+			a.Accepted = true
+			// Whoever runs takes it up at once; one that does not answer finds it in the store.
+			if _, _, err := daemon.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				return err
+			}
+			fmt.Fprintln(out, acceptedNote(a))
+		}
+		if *asJSON {
+			return writeJSON(c.OutOrStdout(), a)
+		}
+		return nil
+	}
+	return c
+}
+
+// accepted is what was shown, as JSON.
+type accepted struct {
+	Accepted bool            `json:"accepted"` // false where there was nothing to accept
+	InForce  int64           `json:"policy_in_force"`
+	Policy   []string        `json:"policy"`
+	Tables   []acceptedTable `json:"tables"`
+	was      int64
+}
+
+type acceptedTable struct {
+	Table   string   `json:"table"`
+	Changes []string `json:"changes"`
+	// NewLineage says that the table needs 'kproxy rebuild TABLE --new-lineage' as well.
+	NewLineage bool `json:"new_lineage"`
+}
+
+func acceptedOf(p daemon.Proposal) accepted {
+	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, was: p.Was}
+	for _, t := range p.Tables {
+		a.Tables = append(a.Tables, acceptedTable{Table: t.Table.String(), Changes: t.Changes, NewLineage: t.Guarded && t.NewRelease})
+	}
+	return a
+}
+
+func writeProposal(w io.Writer, a accepted) {
+	if len(a.Policy) > 0 {
+		fmt.Fprintf(w, "the policy of the configuration is not number %d, which is in force:\n", a.InForce)
+		if a.was != 0 {
+			fmt.Fprintf(w, "  it is number %d, which was superseded\n", a.was)
+		}
+		for _, line := range a.Policy {
+			fmt.Fprintln(w, "  "+line)
+		}
+	}
+	for _, t := range a.Tables {
+		fmt.Fprintln(w, t.Table+":")
+		for _, line := range t.Changes {
+			fmt.Fprintln(w, "  "+line)
+		}
+	}
+	if len(a.Policy)+len(a.Tables) == 0 {
+		fmt.Fprintf(w, "nothing to accept; policy number %d is in force\n", a.InForce)
+	}
+}
+
+func acceptedNote(a accepted) string {
+	note := fmt.Sprintf("accepted; policy number %d is in force", a.InForce)
+	var lineages []string
+	for _, t := range a.Tables {
+		if t.NewLineage {
+			lineages = append(lineages, t.Table)
+		}
+	}
+	if len(lineages) > 0 {
+		note += fmt.Sprintf("\nguarded tables that wait for a new lineage: kproxy rebuild %s --new-lineage", strings.Join(lineages, " "))
+	}
+	return note
+}
+
+// confirmAcceptance asks at the terminal whether what was shown is meant.
+func confirmAcceptance(ctx context.Context, in io.Reader, out io.Writer, terminal bool) error {
+	if !terminal {
+		return usageError{errors.New("nobody can be asked here; if what is shown is meant, give --yes")}
+	}
+	fmt.Fprint(out, "Type yes to accept that: ")
+	answer, err := lineOf(ctx, in)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return fmt.Errorf("reading the answer: %w", err)
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return failure{codeRefused, "take the change back, and halted tables go on by themselves", errors.New("nothing was accepted: the answer was not yes")}
+	}
+	return nil
+}

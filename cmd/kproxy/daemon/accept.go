@@ -1,0 +1,200 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Proposal is what is not accepted yet of a configuration, and of the tables it names.
+type Proposal struct {
+	// Policy are the differences to the policy in force, in words; nil where the
+	// configuration's is in force, or was not asked for.
+	Policy []string
+	// InForce is the number of the policy in force, 0 for none; Was that which the
+	// configuration's had when it was in force, 0 for never.
+	InForce, Was int64
+	Tables       []ksync.Unaccepted
+
+	policy ksync.Policy
+}
+
+// Empty tells that all is accepted.
+func (p Proposal) Empty() bool { return len(p.Policy) == 0 && len(p.Tables) == 0 }
+
+// Place names the machine and the file that a policy is read from.
+func Place(file string) string {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "unknown"
+	}
+	if absolute, err := filepath.Abs(file); err == nil {
+		file = absolute
+	}
+	return machine + ":" + file
+}
+
+// Propose tells what there is to be accepted: of the named tables, or of the policy and all
+// tables. A *CheckError says that the policy does not fit a table as it is now.
+func Propose(ctx context.Context, c *config.Config, place string, named []catalog.Name) (p Proposal, err error) {
+	tables, err := wishedFor(c.Policy, named)
+	if err != nil {
+		return p, err
+	}
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return p, fmt.Errorf("reading the catalog: %w", err)
+	}
+	publications, problems, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	if err != nil {
+		return p, err
+	}
+	if report := unfit(tables, relations, problems); len(report) > 0 {
+		return p, &CheckError{Config: c, Report: report}
+	}
+	publications = slices.DeleteFunc(publications, func(q catalog.Publication) bool { return !slices.Contains(tables, q.Policy.Table) })
+	if p.Tables, err = ksync.LookForUnaccepted(ctx, conn, publications); err != nil {
+		return p, unprepared(err)
+	}
+	if p.policy, err = ksync.NewPolicy(c.Policy, place); err != nil {
+		return p, err
+	}
+	standing, err := ksync.StandingOf(ctx, conn, p.policy)
+	if err != nil {
+		return p, unprepared(err)
+	}
+	p.InForce, p.Was = standing.InForce.Number, standing.Was
+	if len(named) == 0 && !standing.IsInForce() {
+		p.Policy = differencesOf(standing.InForce, c.Policy)
+	}
+	return p, nil
+}
+
+// unfit are the reasons for which tables cannot be published under the policy.
+func unfit(tables []catalog.Name, relations []catalog.Relation, problems []catalog.Problem) inspect.Report {
+	var report inspect.Report
+	for _, name := range tables {
+		if !slices.ContainsFunc(relations, func(r catalog.Relation) bool { return r.Name == name }) {
+			report = append(report, inspect.Finding{Severity: inspect.Error, Code: "accept", Table: name, What: "there is no such table", Fix: "correct the policy"})
+		}
+	}
+	for _, p := range problems {
+		if slices.Contains(tables, p.Table) {
+			report = append(report, inspect.Finding{Severity: inspect.Error, Code: "accept", Table: p.Table, Column: p.Column, What: p.What, Fix: p.Fix})
+		}
+	}
+	return report
+}
+
+// Accept notes that the operator accepts what was proposed, and returns the number of the
+// policy in force.
+func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, err error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	number = p.InForce
+	if len(p.Policy) > 0 {
+		if number, err = ksync.AcceptPolicy(ctx, conn, p.policy); err != nil {
+			return 0, err
+		}
+	}
+	return number, ksync.Accept(ctx, conn, p.Tables)
+}
+
+// differencesOf tells in words what a policy says otherwise than the one in force.
+func differencesOf(inForce ksync.AcceptedPolicy, now catalog.Policy) []string {
+	if inForce.Number == 0 {
+		return []string{"no policy was accepted before"}
+	}
+	var before catalog.Policy
+	if err := json.Unmarshal(inForce.Text, &before); err != nil {
+		return []string{"it cannot be told what differs: the one in force was accepted by another version"}
+	}
+	var differences []string
+	for _, t := range now.Tables {
+		i := slices.IndexFunc(before.Tables, func(b catalog.TablePolicy) bool { return b.Table == t.Table })
+		if i < 0 {
+			differences = append(differences, fmt.Sprintf("%s is protected now", t.Table))
+			continue
+		}
+		differences = append(differences, tableDifferences(before.Tables[i], t)...)
+	}
+	for _, t := range before.Tables {
+		if !protects(now, t.Table) {
+			differences = append(differences, fmt.Sprintf("%s is no longer protected", t.Table))
+		}
+	}
+	differences = append(differences, listDifferences("readable", before.Readable, now.Readable)...)
+	differences = append(differences, listDifferences("a function that clients may call", before.Functions, now.Functions)...)
+	if len(differences) == 0 {
+		differences = []string{"it says the same in another form"}
+	}
+	return differences
+}
+
+func listDifferences(what string, before, now []catalog.Name) []string {
+	var differences []string
+	for _, name := range now {
+		if !slices.Contains(before, name) {
+			differences = append(differences, fmt.Sprintf("%s is %s now", name, what))
+		}
+	}
+	for _, name := range before {
+		if !slices.Contains(now, name) {
+			differences = append(differences, fmt.Sprintf("%s is no longer %s", name, what))
+		}
+	}
+	return differences
+}
+
+func tableDifferences(before, now catalog.TablePolicy) []string {
+	var differences []string
+	add := func(what string, was, is any) {
+		if !reflect.DeepEqual(was, is) {
+			differences = append(differences, fmt.Sprintf("%s: %s was %v, is now %v", now.Table, what, was, is))
+		}
+	}
+	add("constraints", fmt.Sprint(before.Constraints), fmt.Sprint(now.Constraints))
+	add("subject", fmt.Sprintf("%q", before.Subject), fmt.Sprintf("%q", now.Subject))
+	add("method", before.Method, now.Method)
+	add("updates", before.Updates.Mode, now.Updates.Mode)
+	for _, c := range now.Columns {
+		if was, named := before.Column(c.Name); named {
+			add("column "+c.Name, was.Role, c.Role)
+		} else {
+			differences = append(differences, fmt.Sprintf("%s: column %s is %v now, and was not named", now.Table, c.Name, c.Role))
+		}
+	}
+	for _, c := range before.Columns {
+		if _, named := now.Column(c.Name); !named {
+			differences = append(differences, fmt.Sprintf("%s: column %s was %v, and is no longer named", now.Table, c.Name, c.Role))
+		}
+	}
+	if len(differences) == 0 && !sameJSON(before, now) {
+		differences = append(differences, fmt.Sprintf("%s: hierarchies, forms or settings of updates differ", now.Table))
+	}
+	return differences
+}
+
+// sameJSON compares what is kept of policies.
+func sameJSON(a, b catalog.TablePolicy) bool {
+	one, err := json.Marshal(a)
+	two, failed := json.Marshal(b)
+	return err == nil && failed == nil && string(one) == string(two)
+}
