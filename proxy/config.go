@@ -92,6 +92,11 @@ type Config struct {
 	// Timeouts bound what a session may take after login.
 	Timeouts Timeouts
 
+	// Withdrawn tells whether an error of the server, in its own words, means that a relation
+	// was withdrawn after the Gate had let the statement pass; what clients are told then in
+	// its place is the Gate's refusal, an error with SQLState and Hint. nil = none means that.
+	Withdrawn func(state, message string) error
+
 	// Observer is told what clients do; nil = nobody is. Sessions go on with the one that
 	// they began under.
 	Observer Observer

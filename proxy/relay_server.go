@@ -163,6 +163,11 @@ func (r *relay) deliverReport(f frame, body []byte, out *outlet) fate {
 	}
 	late := r.clock.canceling() && told.state == stateQueryCanceled
 	r.leave()
+	if r.config.Withdrawn != nil {
+		if refusal := r.config.Withdrawn(told.state, told.message); refusal != nil {
+			told = newRefusal(refusal, told.state).report
+		}
+	}
 	if r.diary != nil {
 		r.diary.fail(r.pipeline, told.state, told.message)
 	}

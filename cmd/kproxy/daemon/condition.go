@@ -41,6 +41,9 @@ type circumstances struct {
 	// release is the state of the table's release, with what is wrong where it is halted.
 	release      string
 	problem, fix string
+	// outdated is the number of the policy in force where this process has another one and
+	// nothing of the table can be served by it; else 0.
+	outdated int64
 	// withheld says that no record of the table is published.
 	withheld bool
 	// found are the errors that a check has found about the table.
@@ -55,6 +58,8 @@ type circumstances struct {
 // replication has stopped.
 func conditionOf(policy catalog.TablePolicy, of circumstances) condition {
 	switch {
+	case of.release == stateHalted && of.outdated != 0:
+		return condition{state: stateHalted, problem: of.problem, fix: of.fix, told: fmt.Sprintf(outdatedHere, of.outdated)}
 	case of.release == stateHalted:
 		return condition{state: stateHalted, problem: of.problem, fix: of.fix, told: notInStep}
 	case len(of.found) > 0:
@@ -85,7 +90,7 @@ func conditionsOf(policy catalog.Policy, status ksync.Status, broken map[catalog
 	for _, t := range policy.Tables {
 		table := status.Tables[t.Table]
 		of := circumstances{
-			release: table.State.String(), problem: table.Problem, fix: table.Fix,
+			release: table.State.String(), problem: table.Problem, fix: table.Fix, outdated: table.Outdated,
 			withheld: table.Withheld > 0, found: broken[t.Table],
 		}
 		if status.State == ksync.Stopped {

@@ -19,6 +19,7 @@ const (
 	isStopping     = "kproxy is stopping"
 	notGuaranteed  = "the check of the guarantees fails"
 	notAudited     = "the audit log cannot be written"
+	notInForce     = "the policy of this process is not number %d, which is in force: see 'kproxy status'"
 	notPublished   = "no protected table can be read"
 	notReached     = "the database does not answer"
 	databaseWanted = 2 * time.Second // for its answer
@@ -47,6 +48,9 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 	}
 	if o.audited() != nil {
 		not(notAudited)
+	}
+	if status := d.syncer.Status(); status.Refused != "" {
+		not(fmt.Sprintf(notInForce, status.InForce))
 	}
 	if o.published.Load() == 0 {
 		not(notPublished)

@@ -58,6 +58,8 @@ type Clients struct {
 	proxy.Counts
 	// Unserved are the protected tables that it has withdrawn and that wait for the operator.
 	Unserved []string `json:"unserved"`
+	// Refused says why the process may not apply by its policy; empty where it may.
+	Refused string `json:"refused,omitempty"`
 }
 
 // serverName is what the connection is called by which a process hears, and applierName
@@ -152,7 +154,7 @@ func fromOwner(ctx context.Context, conn *pgx.Conn, pid uint32) (owner bool, err
 func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, channel string, q question) error {
 	by := Reply{ID: q.ID, PID: conn.PgConn().PID(), Process: processName()}
 	if channel == counting.questions {
-		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients(), Unserved: d.unserved()})
+		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused})
 	}
 	a := Answer{Reply: by}
 	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q) })

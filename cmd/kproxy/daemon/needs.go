@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/kproxy/kproxy/config"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // Need is something that waits for the operator.
@@ -29,6 +30,11 @@ func (s Stored) needs(c config.Replication) []Need {
 	}
 	if r.Applier == nil {
 		need("no kproxy applies changes", "start 'kproxy serve'; where it runs, its log says why")
+	}
+	for _, c := range s.Clients {
+		if c.Refused != "" {
+			need(fmt.Sprintf("kproxy (%s) does not apply: %s", c.Process, c.Refused), ksync.FixPolicyRefused)
+		}
 	}
 	for _, t := range s.Tables {
 		if t.State == stateHalted || t.State == stateWithdrawn {

@@ -75,7 +75,7 @@ func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, erro
 		return proxy.Config{}, err
 	}
 	return proxy.Config{
-		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.observed.told(),
+		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.observed.told(), Withdrawn: withdrawnAtServer,
 		Access: accessConfig(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
 		Upstream: upstream, Readers: readers, Pool: poolOptions(c),

@@ -129,6 +129,7 @@ func sameView(a, b catalog.View) bool {
 const (
 	beingPublished = "It is being published; try again later."
 	notGranted     = "kproxy may not read it at the moment; the operator has been told why."
+	outdatedHere   = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
 	notInStep      = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
 

@@ -1,0 +1,47 @@
+package daemon
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Between a statement's rewriting and its execution the release that it reads can be
+// withdrawn, by this process or another: the server finds that the reader's privilege is
+// gone, or the view. Clients are told what they are told from then on.
+
+// withdrawnLate is the refusal of a statement whose relation was withdrawn meanwhile.
+type withdrawnLate struct{ relation string }
+
+func (e *withdrawnLate) Error() string { return `table "` + e.relation + `" is not published now` }
+
+// SQLState is object_not_in_prerequisite_state, as for all that is withdrawn.
+func (e *withdrawnLate) SQLState() string { return "55000" }
+
+// Hint says nothing of why: this process may not know yet.
+func (e *withdrawnLate) Hint() string {
+	return "It was withdrawn, or is published afresh, while the statement ran; the operator has been told why if it stays so."
+}
+
+var (
+	// aclcheck_error names a relation without its schema.
+	lostPrivilege = regexp.MustCompile(`^permission denied for view (.+)$`)
+	lostRelation  = regexp.MustCompile(`^relation "` + regexp.QuoteMeta(catalog.ReleaseSchema("")) + `(.+)" does not exist$`)
+)
+
+// withdrawnAtServer is the refusal that an error of the server stands for; nil for none.
+// Where the server speaks another language its own words stay, which tell no more.
+func withdrawnAtServer(state, message string) error {
+	var found []string
+	switch state {
+	case "42501":
+		found = lostPrivilege.FindStringSubmatch(message)
+	case "42P01":
+		found = lostRelation.FindStringSubmatch(message)
+	}
+	if found == nil {
+		return nil
+	}
+	return &withdrawnLate{relation: strings.Trim(found[1], `"`)}
+}
