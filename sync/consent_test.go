@@ -47,6 +47,12 @@ func TestRenamedLabelsWhileLost(t *testing.T) {
 	b.script("ALTER TYPE mood RENAME VALUE 'c' TO 'z'")
 	b.exec("SELECT pg_drop_replication_slot($1)", b.config.Slot)
 	s, _ = b.run()
+	await(t, "moody is halted", func() bool { return s.Status().Tables[publicTable("moody")].State == Halted })
+	b.accept(s, "moody")
+	await(t, "moody is published", func() bool {
+		status := s.Status().Tables[publicTable("moody")]
+		return status.State == Published && !status.Preparing
+	})
 	b.settled(s)
 	var old int
 	if b.scan([]any{&old}, "SELECT count(*) FROM "+viewOf("moody")+" WHERE mood LIKE '%c%'"); old > 0 {

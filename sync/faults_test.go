@@ -219,6 +219,9 @@ func TestChangedTableIsHalted(t *testing.T) {
 			b.script(change[1])
 			b.config.Tables = b.publications(testPolicy(), b.config.Reader)
 			s.Reload(b.config.Tables)
+			if name == "weight" || name == "dropped" { // it is another column, or another table
+				b.accept(s, "people")
+			}
 			await(t, "people is published", func() bool {
 				return s.Status().Tables[people].State == Published && !s.Status().Tables[people].Preparing
 			})

@@ -172,6 +172,16 @@ func TestTypesChange(t *testing.T) {
 	// Two labels of one value must not count as two for the diversity.
 	b.script("ALTER TYPE mood RENAME VALUE 'c' TO 'z'")
 	fill(1000, "'a', 'b', 'z'")
+	for _, name := range names { // a label that is renamed may mean something else
+		await(t, name+" is halted", func() bool { return s.Status().Tables[publicTable(name)].State == Halted })
+		b.accept(s, name)
+	}
+	for _, name := range names {
+		await(t, name+" is published afresh", func() bool {
+			status := s.Status().Tables[publicTable(name)]
+			return status.State == Published && !status.Preparing
+		})
+	}
 	for _, name := range names {
 		await(t, name+" shows the new label alone", func() (gone bool) {
 			b.scan([]any{&gone}, "SELECT count(*) = 0 FROM "+viewOf(name)+" WHERE mood LIKE '%c%' OR illness::text = 'c'")
