@@ -16,10 +16,11 @@ import (
 //	whole:   v, x, n; total: n of all rows
 //
 // Where persons are counted, n is the number of those who have the value at all,
-// so the n of a group can add up to more than its size. The diversities give
-// each person one value, in the way that leaves the least diversity: left is what
-// remains of n when the more frequent values have taken theirs.
-const tallied = `WITH rows AS (%[1]s),
+// so the n of a group can add up to more than its size. Left is what remains of n
+// when the more frequent values have taken theirs. No choice of one value for each
+// person is less diverse, so groups that are diverse by it are; of others choices.go
+// asks what persons have in common.
+const tallied = `WITH RECURSIVE rows AS (%[1]s),
 tally AS (SELECT %[2]s, v, grouping(v) AS total, %[3]s AS n FROM rows GROUP BY GROUPING SETS ((%[2]s, v), (%[2]s))),
 numbered AS (SELECT dense_rank() OVER (ORDER BY %[2]s) AS id, v, total, n FROM tally),
 sized AS (SELECT g.id, g.v, g.n, s.n AS size,
@@ -39,6 +40,9 @@ const tolerance = "1e-9"
 // constraint on a sensitive column.
 func (t *table) sensitiveQuery(c privacy.Spec, p part) (query string, arguments []any) {
 	column, _ := t.publication.Relation.Column(c.Of)
+	if t.hasSubject() && (c.Model == privacy.DistinctL || c.Model == privacy.EntropyL || c.Model == privacy.RecursiveCL) {
+		return t.tally(column, "NULL::text", p) + t.choiceQuery(c, p), nil
+	}
 	verdict := ""
 	switch c.Model {
 	case privacy.DistinctL:

@@ -1,7 +1,6 @@
 package anonymizertest
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -62,11 +61,11 @@ func CheckConstraints(class, whole Group, constraints privacy.ConstraintSet) err
 		case privacy.KAnonymity:
 			holds = class.persons() >= max(1, c.K)
 		case privacy.DistinctDiversity:
-			holds = len(class.oneEach(c.Attribute)) >= max(1, c.L)
+			holds = class.fewest(c.Attribute) >= max(1, c.L)
 		case privacy.EntropyDiversity:
-			holds = entropyHolds(class.oneEach(c.Attribute), c.L)
+			holds = class.everyChoice(c.Attribute, func(counts []int) bool { return entropyHolds(counts, c.L) })
 		case privacy.RecursiveDiversity:
-			holds = recursiveHolds(class.oneEach(c.Attribute), c.C, c.L)
+			holds = class.everyChoice(c.Attribute, func(counts []int) bool { return recursiveHolds(counts, c.C, c.L) })
 		case privacy.AlphaBound:
 			holds = alphaHolds(c, class.shares(c.Attribute))
 		case privacy.TCloseness:
@@ -120,17 +119,6 @@ func (g Group) shares(attribute int) map[uint32]*big.Rat {
 		shares[code] = big.NewRat(int64(count), int64(g.persons()))
 	}
 	return shares
-}
-
-// oneEach are the greatest counts, as many as there are persons.
-func (g Group) oneEach(attribute int) []int {
-	counts := slices.SortedFunc(maps.Values(g.counts(attribute)), func(a, b int) int { return cmp.Compare(b, a) })
-	var taken []int
-	for left := g.persons(); left > 0; {
-		most := min(left, counts[0])
-		taken, counts, left = append(taken, most), counts[1:], left-most
-	}
-	return taken
 }
 
 // exact is the number that a person wrote.

@@ -14,6 +14,7 @@ type population struct {
 	counted  bool // total is there: it can be made from the first record on
 	total    privacy.Summary
 	drifted  bool                // total is no longer what whole was made of
+	verdict  verdict
 	whole    *privacy.Population // nil unless relative
 	drift    drift
 }
@@ -25,6 +26,7 @@ func (p *Partition) count(slot int32) {
 	}
 	p.addTo(&p.table.total, slot)
 	p.table.drifted = true
+	p.table.verdict.reserve--
 }
 
 // discount takes a record away from the total.
@@ -35,6 +37,7 @@ func (p *Partition) discount(slot int32) {
 		p.table.total.Remove(p.codes(slot))
 	}
 	p.table.drifted = true
+	p.table.verdict.reserve--
 }
 
 // Feasible returns nil, or why no division of the records into classes can
@@ -44,11 +47,33 @@ func (p *Partition) Feasible() error {
 	if p.Len() == 0 {
 		return nil
 	}
+	if v := &p.table.verdict; v.reserve < 0 || !v.found {
+		v.found, v.reserve, v.err = true, 0, p.judge()
+		if v.err == nil && p.subjects && p.Len() >= largeTable {
+			v.reserve = p.constraints.Reserve(p.table.total)
+		}
+	}
+	return p.table.verdict.err
+}
+
+// largeTable is the number of records from which on it is asked once for many changes
+// whether a table is feasible: where persons have several values, that costs a look at
+// all of them.
+const largeTable = 1 << 14
+
+// verdict is whether the table was feasible, and for how many more changes that is known.
+type verdict struct {
+	found   bool
+	reserve int
+	err     error
+}
+
+func (p *Partition) judge() error {
 	if err := p.constraints.Feasible(p.table.total); err != nil {
 		return err
 	}
 	p.follow()
-	if !p.satisfied(p.table.total) {
+	if p.table.relative && !p.satisfied(p.table.total) {
 		return fmt.Errorf("all records together violate %v", p.constraints)
 	}
 	return nil

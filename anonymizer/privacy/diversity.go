@@ -4,9 +4,11 @@ import "fmt"
 
 // DistinctDiversity demands that every class has at least L distinct values of
 // one sensitive attribute (Machanavajjhala et al. 2006, distinct l-diversity).
-// L below 1 counts as 1. With subjects each person counts with one value,
-// where possible with the one that most others have, so that the fewest values
-// are counted: where everybody has the flu there is one, whatever else they have.
+// L below 1 counts as 1.
+//
+// With subjects it demands this of every choice of one value for each person from
+// those that she has: no L-1 values are such that everybody has one of them. A value
+// that many share is no harm as long as others lack it. See DESIGN.md.
 type DistinctDiversity struct {
 	L         int
 	Attribute int    // index into Summary.Sensitive
@@ -16,15 +18,14 @@ type DistinctDiversity struct {
 // Satisfied reports whether the class has at least L distinct values; a summary
 // without the attribute satisfies nothing.
 func (c DistinctDiversity) Satisfied(class Summary, _ *Population) bool {
-	return c.distinct(class) >= c.MinRecords()
-}
-
-func (c DistinctDiversity) distinct(s Summary) int {
-	counts, ok := s.counts(c.Attribute)
-	if !ok || s.subjects == nil {
-		return len(counts)
+	counts, ok := class.counts(c.Attribute)
+	switch {
+	case !ok || len(counts) < c.MinRecords():
+		return false
+	case class.subjects == nil || len(class.descending(c.Attribute)) >= c.MinRecords():
+		return true
 	}
-	return len(s.descending(c.Attribute))
+	return !class.holdings(c.Attribute).covered(c.MinRecords()-1, 0)
 }
 
 // String returns for example "distinct 3-diversity of diagnosis".
@@ -35,10 +36,24 @@ func (c DistinctDiversity) String() string {
 // MinRecords is L: fewer records cannot have L distinct values.
 func (c DistinctDiversity) MinRecords() int { return max(1, c.L) }
 
-// Feasible demands at least L distinct values in the whole table.
+// Feasible demands at least L distinct values in the whole table, and with subjects
+// that some person has none of any L-1 of them.
 func (c DistinctDiversity) Feasible(table Summary) error {
-	if table.Records > 0 && c.distinct(table) < c.MinRecords() {
-		return fmt.Errorf("%v needs %d distinct values and the table has %d", c, c.MinRecords(), c.distinct(table))
+	if table.Records == 0 || c.Satisfied(table, nil) {
+		return nil
 	}
-	return nil
+	counts, ok := table.counts(c.Attribute)
+	if !ok {
+		return missing(c)
+	}
+	if len(counts) < c.MinRecords() {
+		return fmt.Errorf("%v needs %d distinct values and the table has %d", c, c.MinRecords(), len(counts))
+	}
+	h := table.holdings(c.Attribute)
+	least := h.smallest()
+	if h.work < 0 {
+		return undecided(c)
+	}
+	return fmt.Errorf("%v cannot hold: the table has %d values of %d persons, %s, and everybody has one of %d; l can be %d at the most",
+		c, len(counts), table.Records, table.mostShared(c.Attribute), least, least)
 }

@@ -10,9 +10,8 @@ import (
 // in every class is at least log L (Machanavajjhala, Gehrke, Kifer and
 // Venkitasubramaniam 2006, entropy l-diversity).
 //
-// With subjects each person counts with one value: the counts of the most
-// frequent ones are taken until they add up to the number of persons. No choice
-// of one of its values for each person has less entropy.
+// With subjects it demands this of every choice of one value for each person from
+// those that she has. See DESIGN.md.
 //
 // The comparison is exact up to counts that add up to 4096 when divided by their
 // greatest common divisor, so L equally frequent values satisfy it. Beyond that
@@ -29,7 +28,15 @@ func (c EntropyDiversity) Satisfied(class Summary, _ *Population) bool {
 	if _, ok := class.counts(c.Attribute); !ok || class.Records < 1 {
 		return false
 	}
-	counts := class.descending(c.Attribute)
+	// No choice has less entropy than this.
+	if c.holds(class.descending(c.Attribute)) {
+		return true
+	}
+	return class.subjects != nil && !class.holdings(c.Attribute).undercut(c.holds, math.Log(c.l()))
+}
+
+// holds reports whether counts have an entropy of log L.
+func (c EntropyDiversity) holds(counts []int) bool {
 	excess := entropy(counts) - math.Log(c.l())
 	if math.Abs(excess) > entropyTolerance {
 		return excess > 0
@@ -118,6 +125,13 @@ func (c EntropyDiversity) Feasible(table Summary) error {
 	}
 	if _, ok := table.counts(c.Attribute); !ok {
 		return missing(c)
+	}
+	if table.subjects != nil {
+		if h := table.holdings(c.Attribute); h.undercut(c.holds, math.Log(c.l())) && h.work < 0 {
+			return undecided(c)
+		}
+		return fmt.Errorf("%v cannot hold: the table has %d values of %d persons, %s; some choice of one value for each has less entropy than log %s",
+			c, len(table.Sensitive[c.Attribute]), table.Records, table.mostShared(c.Attribute), number(c.l()))
 	}
 	most := math.Floor(math.Exp(entropy(table.descending(c.Attribute)))*1000-1e-6) / 1000
 	return fmt.Errorf("%v cannot hold: the values of the whole table are less diverse than that; l can be %s at the most",

@@ -3,6 +3,7 @@ package privacy
 import (
 	"fmt"
 	"math"
+	"sort"
 )
 
 // RecursiveDiversity demands r1 < C * (r_L + r_(L+1) + ... + r_m) of every class,
@@ -11,10 +12,11 @@ import (
 // (c,l)-diversity): the most frequent value is not too frequent, even when L-2
 // others have been ruled out.
 //
-// With subjects each person counts with one value: the counts of the most
-// frequent ones are taken until they add up to the number of persons. For no
-// choice of one of its values for each person is this harder to satisfy. C
-// counts as the decimal that it is written as, and is compared exactly.
+// With subjects it demands this of every choice of one value for each person from
+// those that she has: of no L-1 values is one had by C times as many persons, or more,
+// as have none of them. See DESIGN.md.
+//
+// C counts as the decimal that it is written as, and is compared exactly.
 type RecursiveDiversity struct {
 	C         float64 // above 0
 	L         int     // at least 1; below counts as 1
@@ -25,9 +27,50 @@ type RecursiveDiversity struct {
 // Satisfied reports whether r1 < C * (r_L + ... + r_m); a summary of no records
 // or without the attribute satisfies nothing.
 func (c RecursiveDiversity) Satisfied(class Summary, _ *Population) bool {
-	most, tail := c.mostAndTail(class)
+	// No choice is harder to satisfy than this.
+	if most, tail := c.mostAndTail(class); c.below(most, tail) {
+		return true
+	}
+	counts, ok := class.counts(c.Attribute)
+	if !ok || class.subjects == nil || class.Records < 1 || len(counts) < c.L {
+		return false
+	}
+	return !c.exceeded(class.holdings(c.Attribute), 0)
+}
+
+// below reports whether most < C * tail.
+func (c RecursiveDiversity) below(most, tail int) bool {
 	bound := decimalOf(c.C)
 	return product(uint64(most), bound.den).less(product(uint64(tail), bound.num))
+}
+
+// exceeded reports whether L-1 values leave too few persons who have none of them
+// beside those who have one of them; with a reserve, whether they would after changes of
+// so many persons.
+func (c RecursiveDiversity) exceeded(h *holdings, reserve int) bool {
+	others := max(1, c.L) - 1
+	if others == 0 {
+		return len(h.counts) == 0 || !c.below(h.counts[0]+reserve, h.persons-reserve)
+	}
+	for value, most := range h.counts {
+		slack := c.tail(most+reserve, h.persons) + reserve
+		together := most
+		for _, other := range h.counts[:min(others, len(h.counts))] {
+			together += other
+		}
+		if together < h.persons-slack {
+			return false // nor do rarer ones, which also leave less slack
+		}
+		if h.coveredWith(int32(value), others, slack) {
+			return true
+		}
+	}
+	return false
+}
+
+// tail is the greatest number of persons up to n with most >= C * tail.
+func (c RecursiveDiversity) tail(most, n int) int {
+	return sort.Search(n, func(tail int) bool { return c.below(most, tail+1) })
 }
 
 // mostAndTail are r1 and r_L + ... + r_m.
@@ -65,6 +108,13 @@ func (c RecursiveDiversity) Feasible(table Summary) error {
 	}
 	if _, ok := table.counts(c.Attribute); !ok {
 		return missing(c)
+	}
+	if values := len(table.Sensitive[c.Attribute]); table.subjects != nil && values >= c.L {
+		if h := table.holdings(c.Attribute); c.exceeded(h, 0) && h.work < 0 {
+			return undecided(c)
+		}
+		return fmt.Errorf("%v cannot hold: the table has %d values of %d persons, %s; those who have none of these are too few beside those who have one of them",
+			c, values, table.Records, table.together(c.Attribute, max(1, c.L)-1))
 	}
 	most, tail := c.mostAndTail(table)
 	if tail == 0 {

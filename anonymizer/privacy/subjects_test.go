@@ -3,6 +3,7 @@ package privacy_test
 import (
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -92,38 +93,153 @@ func TestSubjects(t *testing.T) {
 	}
 }
 
-// TestOneValueEach: a class of persons with several values that satisfies a
-// diversity does so whichever one of the values each person is given.
+// TestOneValueEach: a class of persons with several values satisfies a diversity exactly
+// if it does so whichever one of the values each person is given.
 func TestOneValueEach(t *testing.T) {
 	t.Parallel()
-	satisfied := 0
-	for seed := range uint64(2000) {
-		w := newWorld(t, seed, 2+int(seed%8), 2+int(seed%6), true)
-		if w.whole.Records > 5 {
+	satisfied, violated, searched := 0, 0, 0
+	for seed := range uint64(3000) {
+		w := newWorld(t, seed, 2+int(seed%11), 2+int(seed%6), true)
+		if w.whole.Records > 6 {
 			continue
 		}
 		choices := map[uint32][]uint32{}
 		for i, person := range w.group.Subjects {
 			choices[person] = append(choices[person], w.group.Sensitive[0][i])
 		}
+		var persons []uint32
+		for person := range choices {
+			persons = append(persons, person)
+		}
 		for _, c := range w.constraints()[1:4] {
-			if !c.Satisfied(w.whole.Summary, nil) {
-				continue
+			holds := true
+			each(choices, persons, nil, func(chosen []uint32) { holds = holds && c.Satisfied(summary(chosen...), nil) })
+			if c.Satisfied(w.whole.Summary, nil) != holds {
+				t.Fatalf("seed %d: %v: satisfied by every choice of %v: %v", seed, c, choices, holds)
 			}
-			satisfied++
-			var persons []uint32
-			for person := range choices {
-				persons = append(persons, person)
+			if holds {
+				satisfied++
+			} else {
+				violated++
 			}
-			each(choices, persons, nil, func(chosen []uint32) {
-				if one := summary(chosen...); !c.Satisfied(one, nil) {
-					t.Fatalf("seed %d: %v holds for %v, not for %v", seed, c, choices, one)
-				}
-			})
+			if cut := cutOff(w.whole.Summary); holds && !c.Satisfied(cut, nil) {
+				searched++
+			}
 		}
 	}
-	if satisfied < 300 {
-		t.Errorf("%d classes satisfied a diversity: nothing is tested", satisfied)
+	if satisfied < 300 || violated < 300 || searched < 50 {
+		t.Errorf("%d classes satisfied a diversity, %d violated one, %d by what persons have in common: nothing is tested", satisfied, violated, searched)
+	}
+}
+
+// cutOff has as many persons of the most frequent values as there are.
+func cutOff(s privacy.Summary) privacy.Summary {
+	var counts []int
+	for _, n := range s.Sensitive[0] {
+		counts = append(counts, n)
+	}
+	slices.SortFunc(counts, func(a, b int) int { return b - a })
+	cut, left := privacy.NewSummary(1), s.Records
+	for code, n := range counts {
+		for range min(n, left) {
+			cut.Add([]uint32{uint32(code)})
+		}
+		left -= min(n, left)
+	}
+	return cut
+}
+
+// TestChronicDiseases: values that most persons have collapse no class in which somebody
+// has none of them; one that everybody has does, whatever else they have.
+func TestChronicDiseases(t *testing.T) {
+	t.Parallel()
+	s := privacy.NewSubjectSummary(1)
+	for person := range uint32(1000) {
+		rare := false
+		for disease, share := range []uint32{63, 50, 40} {
+			if person*(7+4*uint32(disease))%100 < share {
+				s.AddOf(person, []uint32{uint32(disease)})
+				rare = true
+			}
+		}
+		if !rare || person%3 == 0 {
+			s.AddOf(person, []uint32{3 + person%77})
+		}
+	}
+	for _, c := range []privacy.Constraint{
+		privacy.DistinctDiversity{L: 3, Name: "diagnosis"}, privacy.DistinctDiversity{L: 4, Name: "diagnosis"},
+		privacy.EntropyDiversity{L: 2, Name: "diagnosis"}, privacy.RecursiveDiversity{C: 8, L: 3, Name: "diagnosis"},
+	} {
+		if !c.Satisfied(s, nil) {
+			t.Errorf("%v", c.Feasible(s))
+		}
+		if reserve := (privacy.ConstraintSet{c}).Reserve(s); reserve < 1 {
+			t.Errorf("%v: no reserve of 1,000 persons", c)
+		}
+	}
+	for person := range uint32(1000) {
+		s.AddOf(person, []uint32{999})
+	}
+	for _, c := range []struct {
+		privacy.Constraint
+		why string
+	}{
+		{privacy.DistinctDiversity{L: 3, Name: "diagnosis"}, "distinct 3-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them, and everybody has one of 1; l can be 1 at the most"},
+		{privacy.EntropyDiversity{L: 2, Name: "diagnosis"}, "entropy 2-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them; some choice of one value for each has less entropy than log 2"},
+		{privacy.RecursiveDiversity{C: 8, L: 3, Name: "diagnosis"}, "recursive (8,3)-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them, and 2 values together by all of them; those who have none of these are too few beside those who have one of them"},
+	} {
+		if err := c.Feasible(s); err == nil || err.Error() != c.why {
+			t.Errorf("%v\n%s expected", err, c.why)
+		}
+	}
+}
+
+// TestReserve: as many changes as a table has in reserve do not make it infeasible.
+func TestReserve(t *testing.T) {
+	t.Parallel()
+	kept := 0
+	for seed := range uint64(300) {
+		random := rand.New(rand.NewPCG(seed, 5))
+		s := privacy.NewSubjectSummary(1)
+		type record struct{ person, code uint32 }
+		var records []record
+		for person := range uint32(200) {
+			for range 1 + random.IntN(3) {
+				records = append(records, record{person, min(random.Uint32N(8), random.Uint32N(8))})
+			}
+		}
+		for _, r := range records {
+			s.AddOf(r.person, []uint32{r.code})
+		}
+		set := privacy.ConstraintSet{privacy.KAnonymity{K: 5}, []privacy.Constraint{
+			privacy.DistinctDiversity{L: 2 + int(seed%4)}, privacy.EntropyDiversity{L: 1.2 + float64(seed%5)/3},
+			privacy.RecursiveDiversity{C: 1 + float64(seed%4), L: 2 + int(seed%2)}, privacy.AlphaBound{Alpha: 0.5 + float64(seed%5)/10},
+		}[seed%4]}
+		reserve := set.Reserve(s)
+		if reserve == 0 {
+			continue
+		}
+		kept++
+		for i := range reserve { // everybody who changes has the most frequent value alone
+			at := -1
+			for j, r := range records {
+				if r.code != 0 && (at < 0 || random.IntN(4) == 0) {
+					at = j
+				}
+			}
+			if i%2 == 0 && at >= 0 {
+				s.RemoveOf(records[at].person, []uint32{records[at].code})
+				records = append(records[:at], records[at+1:]...)
+			} else {
+				s.AddOf(1000+uint32(i), []uint32{0})
+			}
+			if err := set.Feasible(s); err != nil {
+				t.Fatalf("seed %d: after %d of %d changes: %v", seed, i+1, reserve, err)
+			}
+		}
+	}
+	if kept < 50 {
+		t.Errorf("only %d tables had a reserve", kept)
 	}
 }
 
