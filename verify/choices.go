@@ -12,35 +12,34 @@ import (
 // if nobody had two of them are suspects. Of these it is looked for a choice that
 // violates: what it needs is a few values, taken in the order of their frequencies.
 //
-//	held:   suspect id, person, rank of a value that she has
-//	values: suspect id, size, rank, n, the n of the values up to there
-const held = `, numbering AS (SELECT %[1]s, dense_rank() OVER (ORDER BY %[1]s) AS id, v, who FROM rows),
+//	values: suspect id, size, rank, n, and which n persons have the value, by number
+const held = `, numbering AS (SELECT dense_rank() OVER (ORDER BY %[1]s) AS id, v, who FROM rows),
 suspects AS (%[2]s),
-held AS (SELECT DISTINCT g.id, g.who, c.rank FROM numbering g JOIN counted c ON c.id = g.id AND c.v = g.v WHERE g.id IN (SELECT id FROM suspects)),
-values AS (SELECT id, size, rank, n, sum(n) OVER (PARTITION BY id ORDER BY rank) AS sum FROM counted WHERE id IN (SELECT id FROM suspects)),
+persons AS (SELECT id, v, dense_rank() OVER (PARTITION BY id ORDER BY who) AS person FROM numbering WHERE id IN (SELECT id FROM suspects)),
+holders AS (SELECT id, v, array_agg(DISTINCT person) AS persons FROM persons GROUP BY id, v),
+values AS MATERIALIZED (SELECT id, size, rank, n, persons FROM counted JOIN holders USING (id, v)),
 `
 
 // taken are the sets of less than l values, in the order of their frequencies, as far as
 // they and the most frequent ones that may follow could have so many persons between them
 // as are needed: all of the group, or all but a c-th of those of the most frequent of them.
-const taken = `taken AS (SELECT id, size, ARRAY[rank] AS ranks, n AS sum, n AS most FROM values WHERE %[1]d > 0
-  UNION ALL SELECT s.id, s.size, ranks || v.rank, s.sum + v.n, most FROM taken s JOIN values v ON v.id = s.id AND v.rank > ranks[cardinality(ranks)]
-  WHERE cardinality(ranks) < %[1]d AND s.sum + v.n * (%[1]d - cardinality(ranks)) >= s.size - %[2]s),
-together AS (SELECT id, size, most, (SELECT count(DISTINCT h.who) + max((h.who IS NULL)::int) FROM held h WHERE h.id = s.id AND h.rank = ANY (s.ranks)) AS persons
-  FROM taken s WHERE s.sum >= s.size - %[2]s)
+const taken = `taken AS (SELECT id, size, rank AS last, 1 AS number, n AS most, persons FROM values WHERE %[1]d > 0
+  UNION ALL SELECT s.id, s.size, v.rank, s.number + 1, most, s.persons || more.persons
+  FROM taken s JOIN values v ON v.id = s.id AND v.rank > s.last CROSS JOIN LATERAL (
+    SELECT coalesce(array_agg(p), '{}') AS persons FROM unnest(v.persons) p WHERE p <> ALL (s.persons)) more
+  WHERE s.number < %[1]d AND cardinality(s.persons) + v.n * (%[1]d - s.number) >= s.size - %[2]s)
 `
 
 // descents are choices that fill places from the largest to the smallest: place after
 // place by everybody who has a value and is in none yet. Entropy is that of the places so
 // far; what is left adds the more the smaller the next place is. Equal places are filled
 // in the order of the values. Once a place has one person, all that are left do.
-const descents = `descents AS (SELECT id, size, ARRAY[]::bigint[] AS ranks, size AS free, size AS last, 0::float8 AS entropy FROM (SELECT DISTINCT id, size FROM values) s
-  UNION ALL SELECT s.id, s.size, s.ranks || v.rank, CASE WHEN place.n = 1 THEN 0 ELSE s.free - place.n END, place.n,
+const descents = `descents AS (SELECT DISTINCT id, size, ARRAY[]::bigint[] AS persons, 0::bigint AS rank, size AS last, size AS free, 0::float8 AS entropy FROM values
+  UNION ALL SELECT s.id, s.size, s.persons || place.persons, v.rank, place.n, CASE WHEN place.n = 1 THEN 0 ELSE s.free - place.n END,
     s.entropy + CASE WHEN place.n = 1 THEN s.free ELSE place.n END::float8 / s.size * ln(s.size::float8 / place.n)
-  FROM descents s JOIN values v ON v.id = s.id AND v.rank <> ALL (s.ranks), LATERAL (
-    SELECT count(*) AS n FROM held h WHERE h.id = s.id AND h.rank = v.rank
-      AND NOT EXISTS (SELECT FROM held o WHERE o.id = h.id AND o.who IS NOT DISTINCT FROM h.who AND o.rank = ANY (s.ranks))) place
-  WHERE s.free > 0 AND place.n > 0 AND (place.n < s.last OR place.n = s.last AND v.rank > coalesce(s.ranks[cardinality(s.ranks)], 0))
+  FROM descents s JOIN values v ON v.id = s.id CROSS JOIN LATERAL (
+    SELECT count(*) AS n, array_agg(p) AS persons FROM unnest(v.persons) p WHERE p <> ALL (s.persons)) place
+  WHERE s.free > 0 AND place.n > 0 AND (place.n < s.last OR place.n = s.last AND v.rank > s.rank)
     AND s.entropy + s.free::float8 / s.size * ln(s.size::float8 / place.n) < ln(%[1]s::float8) - %[2]s)
 `
 
@@ -51,13 +50,13 @@ func (t *table) choiceQuery(c privacy.Spec, p part) string {
 	case privacy.DistinctL:
 		suspects = fmt.Sprintf(`SELECT id FROM counted WHERE "left" > 0 GROUP BY id HAVING count(*) < %s`, decimal(c.L))
 		search = fmt.Sprintf(taken, int(c.L)-1, "0")
-		verdict = "' have one of fewer values' FROM together WHERE persons >= size GROUP BY id, size"
+		verdict = "' have one of fewer values' FROM taken WHERE cardinality(persons) = size GROUP BY id, size"
 	case privacy.RecursiveCL:
 		suspects = fmt.Sprintf(`SELECT id FROM counted GROUP BY id HAVING max("left") >= %s * coalesce(sum("left") FILTER (WHERE rank >= %s), 0)`, decimal(c.C), decimal(c.L))
 		search = fmt.Sprintf(taken, max(1, int(c.L)-1), "most / "+decimal(c.C))
-		verdict = fmt.Sprintf("' have too often one of a few values' FROM together WHERE most >= %s * (size - persons) GROUP BY id, size", decimal(c.C))
+		verdict = fmt.Sprintf("' have too often one of a few values' FROM taken WHERE most >= %s * (size - cardinality(persons)) GROUP BY id, size", decimal(c.C))
 		if c.L <= 1 {
-			verdict = fmt.Sprintf("' have one value too often' FROM together WHERE most >= %s * size GROUP BY id, size", decimal(c.C))
+			verdict = fmt.Sprintf("' have one value too often' FROM taken WHERE most >= %s * size GROUP BY id, size", decimal(c.C))
 		}
 	default:
 		suspects = fmt.Sprintf(`SELECT id FROM counted WHERE "left" > 0 GROUP BY id, size HAVING -sum("left"::float8 / size * ln("left"::float8 / size)) < ln(%s::float8) - %s`, decimal(c.L), tolerance)
