@@ -43,7 +43,7 @@ type TablePolicy struct {
 	// fresh one, above 0, before all classes are made anew; 0 for never. Only for
 	// immediate updates.
 	Reanonymize float64
-	// Unpublishable says what happens to records that no equivalence class can take.
+	// Unpublishable makes no difference.
 	Unpublishable Unpublishable
 	// Columns named here are published by their role; all others are not published.
 	Columns []ColumnPolicy
@@ -106,16 +106,12 @@ func (f Form) String() string {
 	return formNames[f]
 }
 
-// Unpublishable says what happens to records that no equivalence class can take,
-// which is only the case while the whole table cannot satisfy its constraints.
+// Unpublishable says what readers get while the whole table cannot satisfy its
+// constraints: an error, whichever it is. Policies of earlier versions tell two apart.
 type Unpublishable int
 
 const (
-	// Withhold keeps such records in the private store and publishes them as soon
-	// as the constraints can be met.
 	Withhold Unpublishable = iota
-	// Refuse stops publishing the table until the constraints can be met: readers
-	// get an error instead of an incomplete table.
 	Refuse
 )
 

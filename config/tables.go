@@ -73,7 +73,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node, live bool) catalog.Table
 		}},
 		r.updatesField(&policy.Updates, live),
 		field{key: "reanonymize", doc: "From so much more information loss on all classes are made anew. For immediate updates only. Without it: never.", read: r.reanonymize(&policy.Reanonymize, &updates)},
-		field{key: "unpublishable", doc: "Records that no class can take, because the whole table is too small: wait for more (withhold), or publish nothing of the table until there are more (refuse).", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
+		field{key: "unpublishable", doc: "What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out.", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
 		field{
 			key: "columns", doc: "The columns to publish, each with its role, or with a mapping that says more. What is not named here is not published.", need: "columns: with each column to publish and its role",
 			read: func(n *yaml.Node) { policy.Columns = r.columns(n, name, columns) },

@@ -66,7 +66,7 @@ type Need struct {
 // Release is a protected table.
 type Release struct {
 	Table string `json:"table"`
-	// State is published, unpublished, halted or withdrawn; or unknown while the database
+	// State is published, unpublished, withheld, halted or withdrawn; or unknown while the database
 	// does not answer.
 	State   string `json:"state"`
 	Problem string `json:"problem,omitempty"`

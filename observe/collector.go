@@ -196,7 +196,7 @@ func collectReplication(r *Replication, put sender) {
 // figures of a guarded table, and how many records a withheld one has, so that only who
 // asks for them by the configuration gets them.
 func (c *collector) collectTable(t Table, put sender) {
-	for _, state := range []string{"unpublished", "published", "halted", "withdrawn"} {
+	for _, state := range []string{"unpublished", "published", "withheld", "halted", "withdrawn"} {
 		put("table_state", truth(t.State == state), t.Name, state)
 	}
 	put("table_preparing", truth(t.Preparing), t.Name)

@@ -21,6 +21,7 @@ type generation struct {
 	nextRecord incremental.RecordID
 	updates    string // the mode of updates it was made for
 	withheld   int
+	why        string        // nothing is published; see TableStatus.Reason
 	lsn        pglogrepl.LSN // changes whose commit lies before are in the store
 	shows      pglogrepl.LSN // from here on it is shown; 0 where it is
 	previous   int64         // what readers see until then; 0 for nothing
@@ -42,7 +43,7 @@ const (
 // status is what the store says of a table; fits tells whether it was made for the
 // policy as it is configured.
 func (g generation) status(fits bool) TableStatus {
-	status := TableStatus{Generation: g.number, Withheld: g.withheld, Preparing: g.asked != ""}
+	status := TableStatus{Generation: g.number, Withheld: g.withheld, Reason: g.why, Preparing: g.asked != ""}
 	if g.halted != "" { // whatever is noted waits until the table is looked at afresh
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
 		return status
@@ -58,7 +59,7 @@ func (g generation) status(fits bool) TableStatus {
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, '')
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -68,7 +69,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why,
 	}, func() error {
 		found[name] = g
 		s.generation = max(s.generation, g.number)

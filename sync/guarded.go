@@ -129,7 +129,7 @@ func (s *guarded) status() TableStatus {
 		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts,
 		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale,
 	}
-	if f.Classes == 0 && status.Records > 0 {
+	if f.Classes == 0 {
 		status.Withheld, status.Reason = status.Records, s.reason(f)
 	}
 	return status
@@ -147,6 +147,9 @@ func (s *guarded) reason(f lineage.Freshness) string {
 			of = "persons"
 		}
 		reasons = append(reasons, fmt.Sprintf("%d records wait for others: batches are of %d %s at least", f.Waiting, s.lineage.Least(), of))
+	}
+	if len(reasons) == 0 {
+		return "the table has no records, and nothing of it has been published"
 	}
 	return strings.Join(reasons, "; ")
 }

@@ -107,7 +107,9 @@ type TableStatus struct {
 	Records  int // records in the private store
 	Classes  int // equivalence classes published, of all parts
 	Withheld int // records while nothing of the table is published, else 0
-	// Reason says why records are withheld, for the operator: it has figures of the
-	// table. Empty where all are published.
+	// Reason says why nothing of the table can be published, for the operator: it has
+	// figures of the table. Empty where something is, and where an immediate table has no
+	// records. Of a guarded table that has published nothing it is there whether or not
+	// there are records, as readers must not learn of the first one that waits.
 	Reason string
 }

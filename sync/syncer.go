@@ -205,7 +205,7 @@ func (s *session) report(figures map[*table]TableStatus) {
 			now.State = Published
 		}
 		now.Preparing = t.shows != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.name() })
-		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" {
+		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
 			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
 		}
 		if now.Expired > before.Expired {

@@ -13,7 +13,7 @@ type population struct {
 	relative bool // a constraint compares classes with the whole table
 	counted  bool // total is there: it can be made from the first record on
 	total    privacy.Summary
-	drifted  bool                // total is no longer what whole was made of
+	drifted  bool // total is no longer what whole was made of
 	verdict  verdict
 	whole    *privacy.Population // nil unless relative
 	drift    drift

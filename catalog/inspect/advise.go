@@ -19,7 +19,7 @@ import (
 // are those that [Publish] made of the policy; findings name values as the policy
 // writes them. None is an error.
 //
-// It reads the tables, each once for every constraint that names values, so the
+// It reads the tables, each once for every constraint on a sensitive column, so the
 // connection must be the owner's.
 func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publications []catalog.Publication) (Report, error) {
 	a := adviser{ctx: ctx, conn: conn}
@@ -36,6 +36,9 @@ func Advise(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, publicat
 				return err
 			}
 			if err := a.adviseSize(); err != nil {
+				return err
+			}
+			if err := a.adviseFeasible(); err != nil {
 				return err
 			}
 			if err := a.adviseValues(policy.Tables[written].Constraints); err != nil {

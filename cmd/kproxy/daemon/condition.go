@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
@@ -13,6 +14,9 @@ const (
 	// stateWithdrawn means: the release may be well, but readers get nothing of it, since a
 	// check has found something about the table, or replication has stopped.
 	stateWithdrawn = "withdrawn"
+	// stateWithheld means: the release follows its source, and is empty, since the records
+	// cannot meet their constraints or wait. Readers get an error, and not an empty table.
+	stateWithheld = "withheld"
 	// stateUnknown means: nobody can tell, since the database does not answer.
 	stateUnknown = "unknown"
 )
@@ -44,8 +48,8 @@ type circumstances struct {
 	// outdated is the number of the policy in force where this process has another one and
 	// nothing of the table can be served by it; else 0.
 	outdated int64
-	// withheld says that no record of the table is published.
-	withheld bool
+	// withheld is why nothing of the table can be published, empty where something is.
+	withheld string
 	// found are the errors that a check has found about the table.
 	found inspect.Report
 	// stopped is why replication has stopped, and restart what can be done; empty while it
@@ -69,15 +73,17 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) condition {
 		return condition{state: stateWithdrawn, problem: "replication has stopped: " + of.stopped, fix: of.restart, told: notInStep}
 	case of.release != statePublished:
 		return condition{state: stateUnpublished, told: beingPublished}
-	case policy.Unpublishable == catalog.Refuse && of.withheld:
+	case of.withheld != "":
+		// The same words whatever the figures: of a guarded table also whether there are any
+		// records, as readers would learn when the first one came.
 		why := "Its records cannot meet its constraints at the moment (%v)."
 		if policy.Updates.Mode == catalog.Guarded {
-			why = "Its records wait, or cannot meet its constraints (%v)."
+			why = "It has too few records so far, or these cannot meet its constraints (%v)."
 		}
 		return condition{
-			state: stateUnpublished, told: fmt.Sprintf(why, policy.Constraints),
-			problem: fmt.Sprintf("no record can be published under its constraints %v, and readers are refused (unpublishable: refuse)", policy.Constraints),
-			fix:     "wait for more records, or loosen the constraints",
+			state: stateWithheld, told: fmt.Sprintf(why, policy.Constraints),
+			problem: "nothing of it can be published: " + strings.ReplaceAll(of.withheld, "\n", "; "),
+			fix:     "wait for more records, or loosen the constraints; readers get an error meanwhile",
 		}
 	}
 	return condition{state: statePublished}
@@ -91,7 +97,7 @@ func conditionsOf(policy catalog.Policy, status ksync.Status, broken map[catalog
 		table := status.Tables[t.Table]
 		of := circumstances{
 			release: table.State.String(), problem: table.Problem, fix: table.Fix, outdated: table.Outdated,
-			withheld: table.Withheld > 0, found: broken[t.Table],
+			withheld: table.Reason, found: broken[t.Table],
 		}
 		if status.State == ksync.Stopped {
 			of.stopped, of.restart = status.Reason, status.Fix

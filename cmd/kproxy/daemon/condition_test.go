@@ -21,7 +21,7 @@ func TestConditions(t *testing.T) {
 	t.Parallel()
 	policy := catalog.TablePolicy{Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{K: 5}}}
 	refusing, guarded := policy, policy
-	refusing.Unpublishable, guarded.Unpublishable = catalog.Refuse, catalog.Refuse
+	refusing.Unpublishable = catalog.Refuse
 	guarded.Updates.Mode = catalog.Guarded
 	found := inspect.Report{{Column: "name", What: "secret is gone", Fix: "mend it"}}
 	for name, c := range map[string]struct {
@@ -38,9 +38,10 @@ func TestConditions(t *testing.T) {
 		"found, halted":       {policy, circumstances{release: stateHalted, problem: "nearer", fix: "mend it", found: found}, "halted", "nearer", "in step"},
 		"stopped":             {policy, circumstances{release: statePublished, stopped: "secret", restart: "mend it"}, "withdrawn", "replication has stopped: secret", "in step"},
 		"stopped, found":      {policy, circumstances{release: statePublished, stopped: "secret", found: found}, "withdrawn", "column name", "in step"},
-		"withheld":            {policy, circumstances{release: statePublished, withheld: true}, "published", "", ""},
-		"withheld, refused":   {refusing, circumstances{release: statePublished, withheld: true}, "unpublished", "no record can be published", "5-anonymity"},
-		"withheld, guarded":   {guarded, circumstances{release: statePublished, withheld: true}, "unpublished", "no record can be published", "Its records wait"},
+		"withheld":            {policy, circumstances{release: statePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7", "5-anonymity"},
+		"withheld, refused":   {refusing, circumstances{release: statePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7", "5-anonymity"},
+		"withheld, guarded":   {guarded, circumstances{release: statePublished, withheld: "secret 7"}, "withheld", "nothing of it can be published: secret 7", "too few records so far, or"},
+		"withheld, halted":    {guarded, circumstances{release: stateHalted, problem: "nearer", fix: "mend it", withheld: "secret 7"}, "halted", "nearer", "in step"},
 		"nothing is withheld": {refusing, circumstances{release: statePublished}, "published", "", ""},
 	} {
 		is := conditionOf(c.policy, c.of)

@@ -170,7 +170,7 @@ func configuredNames(policy catalog.Policy) []catalog.Name {
 // storedStatus is as much of the store as decides which tables are served.
 func storedStatus(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (ksync.Status, error) {
 	status := ksync.Status{State: ksync.Following, Tables: make(map[catalog.Name]ksync.TableStatus)}
-	rows, err := conn.Query(ctx, `SELECT table_schema, table_name, generation, halted IS NOT NULL, shows IS NULL OR previous IS NOT NULL
+	rows, err := conn.Query(ctx, `SELECT table_schema, table_name, generation, halted IS NOT NULL, shows IS NULL OR previous IS NOT NULL, coalesce(withheld_why, '')
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return status, unprepared(err)
@@ -178,7 +178,7 @@ func storedStatus(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (k
 	var name catalog.Name
 	var table ksync.TableStatus
 	var halted, published bool
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &table.Generation, &halted, &published}, func() error {
+	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &table.Generation, &halted, &published, &table.Reason}, func() error {
 		table.State = ksync.Unpublished
 		switch {
 		case halted:
@@ -191,18 +191,6 @@ func storedStatus(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (k
 	})
 	if err != nil {
 		return status, unprepared(err)
-	}
-	for _, t := range policy.Tables {
-		stored, known := status.Tables[t.Table]
-		if !known || t.Unpublishable != catalog.Refuse {
-			continue
-		}
-		records := catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("records_%d", stored.Generation)}
-		const some = "SELECT count(*) FROM (SELECT FROM %s WHERE %s IS NULL LIMIT 1) s"
-		if err := conn.QueryRow(ctx, fmt.Sprintf(some, records.SQL(), catalog.ClassColumn(0))).Scan(&stored.Withheld); err != nil {
-			return status, fmt.Errorf("looking for withheld records: %w", err)
-		}
-		status.Tables[t.Table] = stored
 	}
 	return status, nil
 }

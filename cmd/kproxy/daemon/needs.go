@@ -37,7 +37,7 @@ func (s Stored) needs(c config.Replication) []Need {
 		}
 	}
 	for _, t := range s.Tables {
-		if t.State == stateHalted || t.State == stateWithdrawn {
+		if t.State == stateHalted || t.State == stateWithdrawn || t.State == stateWithheld && t.Records > 0 {
 			need(fmt.Sprintf("table %s is %s: %s", t.Table, t.State, t.Problem), t.Fix)
 		}
 		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {

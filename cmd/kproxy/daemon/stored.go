@@ -72,7 +72,8 @@ type Applier struct {
 // StoredTable is one protected table's release.
 type StoredTable struct {
 	Table string `json:"table"`
-	// State is unpublished, published, halted or withdrawn. A table that is halted or
+	// State is unpublished, published, withheld, halted or withdrawn. Of a table that is
+	// withheld nothing can be published, and Problem says why. A table that is halted or
 	// withdrawn is not served until the operator has done something: Problem and Fix say why
 	// and what.
 	State   string `json:"state"`
@@ -108,8 +109,8 @@ type StoredTable struct {
 	// Proof is the last one, null before the first.
 	Proof *StoredProof `json:"proof"`
 
-	shown    int64 // the generation that readers see
-	withheld bool  // nothing of the table is published
+	shown    int64  // the generation that readers see
+	withheld string // why nothing of the table can be published
 }
 
 // StoredProof is what the verifier found last of a table.
@@ -261,7 +262,7 @@ func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Stor
 	t := StoredTable{Table: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String()}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), withheld > 0
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, '')
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired,

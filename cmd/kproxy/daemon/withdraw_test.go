@@ -23,7 +23,7 @@ func TestWithdrawals(t *testing.T) {
 		{Table: guarded, Unpublishable: catalog.Refuse, Constraints: []privacy.Spec{{K: 5}}, Updates: catalog.Updates{Mode: catalog.Guarded}},
 	}}
 	few := map[catalog.Name]ksync.TableStatus{
-		waits:   {State: ksync.Published, Records: 3, Withheld: 3},
+		waits:   {State: ksync.Published},
 		refuses: {State: ksync.Published, Records: 3},
 		guarded: {State: ksync.Published, Records: 30, Waiting: 3, Expired: 2}, // others are published
 	}
@@ -52,12 +52,13 @@ func TestWithdrawals(t *testing.T) {
 	check("stopped", ksync.Status{State: ksync.Stopped, Reason: "secret", Tables: few}, nil,
 		map[catalog.Name]string{waits: "in step", refuses: "in step", guarded: "in step"})
 
-	few[refuses] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3}
-	check("withheld", ksync.Status{State: ksync.Streaming, Tables: few}, nil, map[catalog.Name]string{refuses: "5-anonymity"})
-	few[guarded] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3, Waiting: 3}
+	few[refuses] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3, Reason: "secret"}
+	few[waits] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3, Reason: "secret"}
+	check("withheld", ksync.Status{State: ksync.Streaming, Tables: few}, nil, map[catalog.Name]string{refuses: "5-anonymity", waits: "5-anonymity"})
+	few[guarded] = ksync.TableStatus{State: ksync.Published, Records: 3, Withheld: 3, Waiting: 3, Reason: "secret"}
 	few[waits] = ksync.TableStatus{State: ksync.Halted, Problem: "secret"}
 	check("halted", ksync.Status{State: ksync.Streaming, Tables: few}, nil,
-		map[catalog.Name]string{waits: "in step", refuses: "5-anonymity", guarded: "Its records wait"})
+		map[catalog.Name]string{waits: "in step", refuses: "5-anonymity", guarded: "too few records so far"})
 }
 
 // TestFindingsOfSingleTables stop those alone; what concerns the reader stops all.

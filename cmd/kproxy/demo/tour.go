@@ -257,9 +257,8 @@ func (g *guide) await(ctx context.Context, name, where string, want int) (string
 	}
 }
 
-// shown counts the rows of the release. Where a policy refuses instead of
-// withholding, readers' sessions end when the table is withdrawn, and further ones
-// get an error as long as it is.
+// shown counts the rows of the release. Where nothing can be published, readers'
+// sessions end, and further ones get an error as long as that is so.
 func (g *guide) shown(ctx context.Context, name, where string) (int, error) {
 	if g.client.IsClosed() {
 		if err := g.connect(ctx); err != nil {
@@ -269,7 +268,7 @@ func (g *guide) shown(ctx context.Context, name, where string) (int, error) {
 	n, err := g.count(ctx, g.client, name, where)
 	refused := (*pgconn.PgError)(nil)
 	withdrawn := g.client.IsClosed() || errors.As(err, &refused) && refused.Code == "55000" // object_not_in_prerequisite_state
-	if err != nil && g.table.Unpublishable == catalog.Refuse && withdrawn {
+	if err != nil && withdrawn {
 		return 0, nil
 	}
 	return n, err
