@@ -220,10 +220,10 @@ func TestEachStateIsTold(t *testing.T) {
 	t.Parallel()
 	state := busy()
 	o := New(Options{State: func() State { return state }})
-	for _, of := range []string{"unpublished", "published", "halted", "withdrawn"} {
+	for _, of := range []string{"unpublished", "published", "withheld", "halted", "withdrawn"} {
 		state.Tables[0].State = of
 		text := scrape(t, o)
-		if !strings.Contains(text, `kproxy_table_state{state="`+of+`",table="public.patients"} 1`) || strings.Count(text, "kproxy_table_state{") != 4 ||
+		if !strings.Contains(text, `kproxy_table_state{state="`+of+`",table="public.patients"} 1`) || strings.Count(text, "kproxy_table_state{") != 5 ||
 			len(regexp.MustCompile(`kproxy_table_state\{.*\} 1\n`).FindAllString(text, -1)) != 1 {
 			t.Errorf("%s is told as\n%s", of, text)
 		}
