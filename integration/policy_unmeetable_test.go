@@ -28,6 +28,7 @@ const unmeetable = `
       age: {role: quasi-identifying, hierarchy: numeric, publish: value}
       outcome: sensitive
   public.stays:
+    updates: immediate
     subject: person
     constraints: [{k: 3}, {l: 3, of: disease}]
     columns:
