@@ -25,6 +25,7 @@ func toured(t *testing.T, records int, lines string) (out, warnings string, err 
 	for path, content := range map[string]string{data: text.String(), policy: `
 tables:
   public.people:
+    updates: immediate
 ` + lines + `
     columns:
       age: {role: quasi-identifying, hierarchy: numeric}
