@@ -58,7 +58,7 @@ func (r *reader) reader(n *yaml.Node, to *Upstream) {
 		{key: "prefer", doc: "Where sessions go: to the primary; to a standby, or the primary where none is fresh enough; or to standbys only.", read: r.marked("prefer", func(n *yaml.Node) {
 			storeChoice(r, &to.Prefer, "prefer", PreferPrimary, PreferStandby, OnlyStandby)(n)
 		})},
-		{key: "max_staleness", doc: "How old what a statement sees may be, 2s at least; 0s is no bound. Where the bound is not known to be kept, no statement is served.", read: r.marked("max_staleness", func(n *yaml.Node) {
+		{key: "max_staleness", doc: "How old the oldest change may be that was committed at the source and that a statement does not see, 2s at least; 0s is no bound. It holds on the primary and on standbys. Where it is not known to be kept, no statement is served.", read: r.marked("max_staleness", func(n *yaml.Node) {
 			r.storeDuration(&to.MaxStaleness, "max_staleness", true, maxDuration)(n)
 			if to.MaxStaleness > 0 && to.MaxStaleness < leastStaleness {
 				r.wrong(r.follow(n), "max_staleness is shorter than it can be told", "write at least "+leastStaleness.String()+": the servers are asked every second")
@@ -176,15 +176,9 @@ func (r *reader) compareReaders(c *Config) {
 		if c.Upstream.Prefer != PreferPrimary {
 			r.contradicts("prefer"+what, fix, "prefer")
 		}
-		if c.Upstream.MaxStaleness != 0 {
-			r.contradicts("max_staleness"+what, fix, "max_staleness")
-		}
 		return
 	}
 	if c.Upstream.Prefer != PreferPrimary && c.TemporaryTables == TemporaryAllow {
 		r.contradicts("standbys make no temporary tables, which temporary_tables: allow promises", "write prefer: primary, or temporary_tables: refuse", "prefer")
-	}
-	if c.Upstream.Prefer == PreferPrimary && c.Upstream.MaxStaleness != 0 {
-		r.contradicts("max_staleness bounds nothing: with prefer: primary no standby is read", "write prefer: standby, or remove max_staleness", "max_staleness")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/kproxy/kproxy/observe/audit"
+	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // collector asks for the state at each scrape.
@@ -35,9 +36,9 @@ var asked = []Metric{
 
 	{Name: "kproxy_upstream_up", Type: "gauge", Help: "Whether a database server has answered when it was asked last.", Labels: []string{"server"}},
 	{Name: "kproxy_upstream_fresh", Type: "gauge", Help: "Whether what is read from it may be shown.", Labels: []string{"server"}},
-	{Name: "kproxy_upstream_role", Type: "gauge", Help: "1 for what a server is: primary, standby, or unknown, as a single one is.", Labels: []string{"server", "role"}},
+	{Name: "kproxy_upstream_role", Type: "gauge", Help: "1 for what a server is to the one that kproxy publishes on: that primary, a standby of it, a second primary, diverged (a standby of another one), foreign (another database), or unknown.", Labels: []string{"server", "role"}},
 	{Name: "kproxy_upstream_sessions", Type: "gauge", Help: "Sessions that have a connection to a server, or are making one.", Labels: []string{"server"}},
-	{Name: "kproxy_upstream_lag_seconds", Type: "gauge", Help: "How old what a standby shows may be, where upstream.max_staleness is set.", Labels: []string{"server"}},
+	{Name: "kproxy_upstream_lag_seconds", Type: "gauge", Help: "How old the oldest change may be that is committed at the source and that a server does not show, where upstream.reader.max_staleness is set.", Labels: []string{"server"}},
 	{Name: "kproxy_upstream_lag_bytes", Type: "gauge", Help: "How far a standby's log is behind the primary's, in whole segments of 16 MiB.", Labels: []string{"server"}},
 
 	{Name: "kproxy_statement_cache_entries", Type: "gauge", Help: "Texts, forms and templates that the cache of rewritten statements has."},
@@ -155,7 +156,7 @@ func collectServers(s State, put sender) {
 		put("upstream_up", truth(h.Reachable), h.Address)
 		put("upstream_fresh", truth(h.Fresh), h.Address)
 		put("upstream_sessions", float64(h.Sessions), h.Address)
-		for _, role := range []string{"primary", "standby", "unknown"} {
+		for _, role := range pool.HostRoles {
 			put("upstream_role", truth(role == h.Role), h.Address, role)
 		}
 		if h.Lag >= 0 {

@@ -43,6 +43,10 @@ type Config struct {
 	// it is MaxSessions or ConnectTimeout.
 	Pool pool.Options
 
+	// Referred has the database servers serve only as Server.Refer allows: see
+	// pool.Config.
+	Referred bool
+
 	// TLS is the certificate to serve; nil answers requests for TLS with 'N'.
 	TLS *tls.Config
 

@@ -29,6 +29,9 @@ type relay struct {
 	// fresh tells whether what the server has may be shown; nil = it always may.
 	fresh func() bool
 
+	// good tells whether the server is one that readers may be on; nil = it always is.
+	good func() bool
+
 	up, down course
 
 	diary *diary // for the Observer; nil = there is none

@@ -26,6 +26,7 @@ var (
 	errUpstreamGone = newFatal(stateConnectionFailure, "the connection to the database server was lost")
 	errRevoked      = newFatal(stateAdminShutdown, "terminating connection because a published table was withdrawn").withHint("Connect again; the other tables can be read.")
 	errNoUser       = newFatal(stateAdminShutdown, "terminating connection because its user may no longer log in as it did")
+	errMisled       = newFatal(stateAdminShutdown, "terminating connection because its database server does not follow the one that kproxy publishes on").withHint("Connect again: sessions go to the servers that do.")
 	errShutdown     = newFatal(stateAdminShutdown, "terminating connection due to administrator command")
 )
 
@@ -65,7 +66,7 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 	s.think, s.later = s.thinkAside, s.aside
 	s.client.pull, s.server.pull = s.pullClient, s.pullServer
 	if up.link != nil {
-		s.fresh = up.link.Fresh
+		s.fresh, s.good = up.link.Fresh, up.link.Good
 	}
 	return s
 }
@@ -359,6 +360,9 @@ func (s *session) aside(work func(), then func() error) {
 // tick looks at what changes with time alone, and returns the reason to end the session,
 // if there is one.
 func (s *session) tick(now time.Time) error {
+	if s.good != nil && !s.good() {
+		return errMisled
+	}
 	if s.fresh != nil && !s.fresh() && s.status != 'T' && !s.pipeline.running() {
 		return newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
 			withHint("Connect again: another server may have newer ones.")

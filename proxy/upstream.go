@@ -99,13 +99,19 @@ func (c Config) upstreams() pool.Config {
 	if options.ConnectTimeout == 0 {
 		options.ConnectTimeout = c.ConnectTimeout
 	}
-	return pool.Config{Roles: roles, Options: options, Logger: c.Logger}
+	return pool.Config{Roles: roles, Options: options, Referred: c.Referred, Logger: c.Logger}
 }
 
 // NotBefore has sessions read nothing older than what was committed before a moment: those
 // on a standby that is not known to show it are refused statements until it does. With
 // one database server it changes nothing.
 func (s *Server) NotBefore(least time.Time) { s.pool.NotBefore(least) }
+
+// Refer tells what the server says of itself that kproxy writes to: see pool.Config.Referred.
+func (s *Server) Refer(r pool.Reference) { s.pool.Refer(r) }
+
+// Apart tells whether heartbeats are needed to know whom the readers' servers follow.
+func (s *Server) Apart() bool { return s.pool.Apart() }
 
 // checkPinned refuses reported parameters under which the server would read
 // texts otherwise than the gate.

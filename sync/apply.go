@@ -204,7 +204,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 		from.bytes(9) // flags, and where the commit begins
 		a.inTransaction, a.end = false, from.lsn()
 		if a.rows == 0 && len(a.flights) == 0 {
-			a.consumed.Store(uint64(a.end))
+			a.consume(a.end)
 		}
 		if a.spoke {
 			a.passed = a.end

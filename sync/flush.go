@@ -90,7 +90,7 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
 	}
-	a.consumed.Store(uint64(end))
+	a.consume(end)
 	if err := a.advance(ctx, end); err != nil {
 		return err
 	}

@@ -33,6 +33,7 @@ type session struct {
 	toldRefused string        // as the log was told last
 	position    pglogrepl.LSN // of the store: every applied table has at least that
 	ack         acknowledgement
+	progressed  *progress
 	consumed    atomic.Uint64 // up to where the stream was consumed while nothing had to be written
 	watching    atomic.Pointer[[]watchedTable]
 }
@@ -143,6 +144,7 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
 	}
 	ses.system, ses.timeline = identity.SystemID, int64(identity.Timeline)
+	ses.progressed = &progress{system: ses.system, timeline: ses.timeline}
 	for _, p := range s.configured() {
 		if p.Relation.OID == 0 {
 			ses.unfit = append(ses.unfit, p.Policy.Table)

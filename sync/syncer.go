@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	gosync "sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -36,6 +37,8 @@ type Syncer struct {
 	again               context.CancelCauseFunc
 	blind               bool // the slot cannot be read
 	lines               lines
+	progress            atomic.Pointer[progress]
+	retry               chan struct{} // ends a pause
 }
 
 // New checks the configuration; nothing is connected yet.
@@ -45,7 +48,7 @@ func New(c Config) (*Syncer, error) {
 	}
 	return &Syncer{
 		Config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
-		published: make(chan struct{}), status: Status{Tables: map[catalog.Name]TableStatus{}},
+		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
 
@@ -183,6 +186,11 @@ func (s *session) lagging() bool {
 	return false
 }
 
+// superseded says that readers see a release of which the successor catches up.
+func (s *session) superseded() bool {
+	return slices.ContainsFunc(s.tables, func(t *table) bool { return t.shows != 0 && t.previous != 0 })
+}
+
 // figures are those of the tables in memory.
 func (s *session) figures() map[*table]TableStatus {
 	figures := make(map[*table]TableStatus, len(s.tables))
@@ -195,9 +203,12 @@ func (s *session) figures() map[*table]TableStatus {
 // report tells the tables' figures after the store has been written.
 func (s *session) report(figures map[*table]TableStatus) {
 	s.mu.Lock()
-	if !s.lagging() {
+	lagging := s.lagging()
+	if !lagging {
 		s.status.Position = s.position
 	}
+	s.progressed.inStep.Store(!lagging && !s.superseded())
+	s.progressed.advance(s.position)
 	for _, t := range s.tables {
 		before, now := s.status.Tables[t.name()], figures[t]
 		now.Generation = t.generation
@@ -262,10 +273,14 @@ func (s *Syncer) Run(ctx context.Context) error {
 		s.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
 		s.setState(Reconnecting, err.Error(), fixTransient(err))
 		jittered := pause/2 + rand.N(pause)
-		if sleep(ctx, jittered) != nil {
+		select {
+		case <-time.After(jittered):
+			pause = min(2*pause, mostPause)
+		case <-s.retry:
+			pause = leastPause
+		case <-ctx.Done():
 			return nil
 		}
-		pause = min(2*pause, mostPause)
 	}
 }
 
@@ -334,6 +349,8 @@ func (s *session) run(ctx context.Context) error {
 	clear(s.removed)
 	s.mu.Unlock()
 	s.watch()
+	s.progressed.epoch = s.epoch
+	s.Syncer.progress.Store(s.progressed)
 	s.setState(Streaming, "", "")
 	s.report(s.figures())
 	if err := s.apply(ctx, w, first); err != nil {

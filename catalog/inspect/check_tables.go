@@ -169,6 +169,14 @@ func (c *checker) checkStore() error {
 		c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which did not keep what the operator accepts",
 			"run kproxy setup, which keeps what is there")
 	}
+	var beats bool
+	if err := c.conn.QueryRow(c.ctx, "SELECT to_regclass('kproxy_catalog.heartbeat') IS NOT NULL AND to_regclass('kproxy_store.applied') IS NOT NULL").Scan(&beats); err != nil {
+		return fmt.Errorf("looking for the store's heartbeats: %w", err)
+	}
+	if exists && !beats {
+		c.report.add(Error, "store-old", none, "the private store was made by an earlier version, which could not tell whom the readers' servers follow",
+			"run kproxy setup, which keeps what is there")
+	}
 	if len(c.published()) == len(c.in.Policy.Tables) {
 		return nil
 	}

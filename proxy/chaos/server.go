@@ -181,9 +181,9 @@ func (m *Model) pooled(kind byte, body []byte) []byte {
 		return m.ready(appendTag(appendValues(nil, "a setting", "its value", "what it is for"), "SHOW"))
 	case strings.Contains(text, "pg_catalog.setseed("):
 		// All there is to see is in the model, which DISCARD ALL makes new.
-		row := appendValues(nil, "reader", "reader", "none", "0", "0", "0", "0", "0", "")
+		row := appendValues(nil, "1", "", "", "reader", "reader", "none", "0", "0", "0", "0", "0", "")
 		if strings.HasSuffix(text, "pg_show_all_settings()") {
-			row = appendValues(nil, "x", "reader", "reader", "none", "0", "0", "0", "0", "0", "")
+			row = appendValues(nil, "x", "1", "", "", "reader", "reader", "none", "0", "0", "0", "0", "0", "")
 		}
 		return m.ready(appendTag(row, "SELECT 1"))
 	case strings.HasPrefix(text, "SET transaction_"):

@@ -1,106 +1,143 @@
 package pool
 
-import (
-	"slices"
-	"time"
-)
+import "time"
 
-// standing is what a server is.
+// standing is what a server is to the readers.
 type standing int
 
 const (
-	unknown standing = iota
-	primary
-	standby
+	unknown  standing = iota // it has not answered, or not shown whom it follows
+	primary                  // it is the server that kproxy writes to
+	standby                  // it follows that one
+	rival                    // a primary of the same cluster that kproxy does not write to
+	diverged                 // it follows another primary than that
+	foreign                  // it is of another cluster, or the database is another one
 )
+
+// serves tells whether readers may have something from such a server.
+func (s standing) serves() bool { return s == primary || s == standby }
+
+// String is the standing in words.
+func (s standing) String() string {
+	switch s {
+	case primary:
+		return "the primary"
+	case standby:
+		return "a standby"
+	case rival:
+		return "a second primary"
+	case diverged:
+		return "a standby of another primary"
+	case foreign:
+		return "another database"
+	default:
+		return "unknown"
+	}
+}
+
+// fix is what the operator does about such a server; empty where nothing is wrong.
+func (s standing) fix() string {
+	switch s {
+	case rival:
+		return "stop it and make it a standby again (pg_rewind), or have upstream.owner.host lead to it; readers get nothing from it"
+	case diverged:
+		return "make it follow the server of upstream.owner (pg_rewind, or a new copy); readers get nothing from it"
+	case foreign:
+		return "take it out of upstream.reader.hosts, which are the primary and its physical standbys; readers get nothing from it"
+	default:
+		return ""
+	}
+}
 
 // reading is what a server has said of itself.
 type reading struct {
+	Identity
 	sent, got  time.Time // when it was asked and when it had answered, on our clock
 	recovering bool
 	position   uint64 // of the log: written, by a primary; replayed, by a standby
 	timeline   uint64 // on which it is, as far as is known
-	system     string // its system identifier: that of the database cluster
+	process    string // whose heartbeats it was asked for
+	heartbeat  uint64 // the number of the last one that it shows, read after position; 0 = none
 }
 
-// sample says that everything committed before a moment lies before a position of the
-// primary's log.
-type sample struct {
-	at       time.Time
-	position uint64
-}
-
-// cluster knows which of several servers is the primary and how old what the others show
-// may be. It measures on one clock, its own: the primary says at a moment where its log
-// ends, and a standby that has replayed the log up to there, whenever it says so, shows
-// all that was committed before the moment. Clocks and time zones of the servers, and
-// the time that answers take, do not matter. (A commit with synchronous_commit = off
-// counts from when it is written.)
-//
-// A promotion begins another history. Of two that call themselves primary the one on the
-// later timeline is; if that is not clear, none. Positions of different timelines cannot
-// be compared: a standby counts when it is known to be on the primary's. One that has
-// replayed what the primary has not written follows another one, whatever its timeline,
-// and is left alone until it has been restarted.
+// cluster knows what several servers are to the one that kproxy writes to, which the
+// references tell. That server is found by its identity: whoever else calls itself primary
+// is none, whatever its timeline. A standby has to prove whose log it replays: it shows a
+// heartbeat that this process has written on the server of the reference, which is nowhere
+// but in that server's log and the copies of it. As long as it shows no later one it counts
+// as standing still; and where it has replayed more of a log than that heartbeat explains,
+// it has replayed another one, and is left alone until it has been restarted.
 //
 // It is not safe for concurrent use.
 type cluster struct {
-	spacing  time.Duration // of every other sample that is kept, at least
-	span     time.Duration // they reach back; 0 = none are needed
-	members  []member
-	chosen   int      // index of the primary; -1 = none
-	timeline uint64   // of the last primary
-	system   string   // of the last primary
-	samples  []sample // oldest first; positions do not decrease
-
-	least  time.Time // all must show what was committed before; zero = nothing in particular
-	needed uint64    // the position of the log that shows it
-	placed bool      // needed is known
+	*history
+	members []member
 }
 
 // member is a server.
 type member struct {
-	known   bool
+	known   bool // it has answered once
+	silent  bool // it does not any more
 	strange bool // it follows another primary
 	last    reading
 }
 
-func newCluster(size int, span time.Duration) *cluster {
-	return &cluster{spacing: span / 1000, span: span, members: make([]member, size), chosen: -1}
-}
-
-// inherit takes over the history that another one knows of the same servers.
-func (c *cluster) inherit(former *cluster) {
-	c.timeline, c.system, c.samples = former.timeline, former.system, former.samples
-	c.least, c.needed, c.placed = former.least, former.needed, former.placed
+func newCluster(size int, of *history) *cluster {
+	return &cluster{history: of, members: make([]member, size)}
 }
 
 // observe takes a reading.
 func (c *cluster) observe(i int, r reading) {
 	m := &c.members[i]
-	m.known, m.last = true, r
-	c.choose()
-	if c.chosen != i {
-		return
+	if m.known && m.last.Identity != r.Identity {
+		m.strange = false // it is another server
 	}
-	if len(c.samples) > 0 && r.position < c.samples[len(c.samples)-1].position {
-		c.forget() // a backup has been put in its place
-	}
-	for j := range c.members {
-		other := &c.members[j]
-		if other.known && other.last.recovering && other.last.position > r.position && !other.last.got.After(r.sent) {
-			other.strange = true
-		}
-	}
-	c.keep(sample{r.sent, r.position})
-	if !c.placed && !r.sent.Before(c.least) {
-		c.needed, c.placed = r.position, true
+	m.known, m.silent, m.last = true, false, r
+	if r.recovering && c.follows(r) && c.refutes(r.position, r.heartbeat) {
+		m.strange = true
 	}
 }
 
-// require has all servers show what was committed before a moment.
-func (c *cluster) require(least time.Time) {
-	c.least, c.placed = least, false
+// refer takes a reference.
+func (c *cluster) refer(r Reference) {
+	if c.add(r) {
+		for i := range c.members {
+			c.members[i].strange = false // of this history nothing is known
+		}
+	}
+	for i := range c.members {
+		if m := &c.members[i]; m.known && m.last.recovering && m.last.position > r.Flushed && !m.last.got.After(r.Sent) {
+			m.strange = true
+		}
+	}
+}
+
+// lost notes that a server does not answer. It stays what it was: what was true of a moment
+// stays so.
+func (c *cluster) lost(i int) { c.members[i].silent = true }
+
+// follows tells whether a reading has a heartbeat that this history knows.
+func (c *cluster) follows(r reading) bool { return r.process != "" && r.process == c.last.Process }
+
+// standing is what a server is at present.
+func (c *cluster) standing(i int) standing {
+	m := c.members[i]
+	switch {
+	case !m.known || !c.known:
+		return unknown
+	case m.last.System != c.last.System || m.last.Database != c.last.Database:
+		return foreign
+	case !m.last.recovering && m.last.Identity == c.last.Identity:
+		return primary
+	case !m.last.recovering:
+		return rival
+	case m.strange || m.last.timeline > c.last.Timeline:
+		return diverged
+	case c.follows(m.last) && m.last.heartbeat > 0:
+		return standby
+	default:
+		return unknown
+	}
 }
 
 // complete says that a server shows what is required.
@@ -109,104 +146,21 @@ func (c *cluster) complete(i int) bool {
 	case primary:
 		return true
 	case standby:
-		return c.least.IsZero() || c.placed && c.members[i].last.position >= c.needed
+		return c.least.IsZero() || c.placed && c.members[i].last.heartbeat >= c.needed
 	default:
-		return c.least.IsZero()
+		return false
 	}
 }
 
-// lost notes that nothing is known of a server any more.
-func (c *cluster) lost(i int) {
-	c.members[i] = member{}
-	c.choose()
-}
-
-// choose finds the primary.
-func (c *cluster) choose() {
-	found, rivals, foreign := -1, 0, false
-	for i, m := range c.members {
-		if !m.known || m.last.recovering {
-			continue
-		}
-		if found < 0 {
-			found = i
-			continue
-		}
-		best := c.members[found].last
-		foreign = foreign || m.last.system != best.system
-		switch {
-		case m.last.timeline > best.timeline:
-			found, rivals = i, 0
-		case m.last.timeline == best.timeline:
-			rivals++
-		}
-	}
-	if found < 0 || rivals > 0 || foreign || c.members[found].last.timeline < c.timeline {
-		c.chosen = -1 // it may come back; a former one is none
-		return
-	}
-	if latest := c.members[found].last.timeline; latest != c.timeline || found != c.chosen && !c.same(found) {
-		c.forget()
-		c.timeline = latest
-	}
-	c.chosen, c.system = found, c.members[found].last.system
-}
-
-// same tells whether a server can be the primary of the samples that there are, which has
-// been away.
-func (c *cluster) same(found int) bool {
-	return len(c.samples) == 0 || c.members[found].last.position >= c.samples[len(c.samples)-1].position
-}
-
-// forget drops the history.
-func (c *cluster) forget() { c.samples, c.placed = nil, false }
-
-// keep adds a sample and drops those that are too old to matter.
-func (c *cluster) keep(s sample) {
-	if c.span == 0 {
-		return
-	}
-	n := len(c.samples)
-	if n > 1 && s.at.Sub(c.samples[n-2].at) < c.spacing {
-		c.samples[n-1] = s
-		return
-	}
-	old, _ := slices.BinarySearchFunc(c.samples, s.at.Add(-c.span), func(s sample, t time.Time) int { return s.at.Compare(t) })
-	c.samples = append(slices.Delete(c.samples, 0, old), s)
-}
-
-// standing is what a server is at present. One that calls itself primary and is not
-// chosen is unknown, and so is a standby that is not known to follow the primary, or the
-// last one that there was.
-func (c *cluster) standing(i int) standing {
-	m := c.members[i]
-	switch {
-	case i == c.chosen:
-		return primary
-	case m.known && m.last.recovering && !m.strange && m.last.timeline == c.timeline && m.last.system == c.system:
-		return standby
-	default:
-		return unknown
-	}
-}
-
-// asOf is a moment before which everything committed is shown by a server, as late as is
-// known; zero = none is known.
-func (c *cluster) asOf(i int) time.Time {
+// shows is a moment before which everything committed at the source is shown by a server,
+// as late as is known; zero = none is known.
+func (c *cluster) shows(i int) time.Time {
 	switch c.standing(i) {
 	case primary:
-		return c.members[i].last.sent
+		return c.asOf()
 	case standby:
-		replayed := c.members[i].last.position
-		after, _ := slices.BinarySearchFunc(c.samples, replayed, func(s sample, position uint64) int {
-			if s.position <= position {
-				return -1
-			}
-			return 1
-		})
-		if after > 0 {
-			return c.samples[after-1].at
-		}
+		return c.asOfHeartbeat(c.members[i].last.heartbeat)
+	default:
+		return time.Time{}
 	}
-	return time.Time{}
 }

@@ -14,19 +14,41 @@ func at(seconds float64) time.Time {
 	return start.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// says makes a reading that was asked for and answered at once.
-func says(seconds float64, recovering bool, position, timeline uint64) reading {
-	return reading{sent: at(seconds), got: at(seconds), recovering: recovering, position: position, timeline: timeline, system: "7"}
+// identity is that of one start of a server.
+func identity(started string) Identity { return Identity{System: "7", Database: "5", Started: started} }
+
+// refers makes a reference of server a that was asked for and answered at once, and whose
+// releases show all that it has.
+func refers(seconds float64, number, flushed uint64) Reference {
+	return Reference{
+		Identity: identity("a"), Timeline: 1, Sent: at(seconds), Got: at(seconds),
+		Process: "p", Heartbeat: number, Flushed: flushed, Applied: flushed,
+	}
 }
 
-// expect compares what is known of the servers: P primary, S standby, ? unknown, and with
-// P and S the second up to which they show everything.
+// says makes the reading of a standby likewise.
+func says(seconds float64, started string, position, heartbeat uint64) reading {
+	return reading{
+		Identity: identity(started), sent: at(seconds), got: at(seconds), recovering: true,
+		position: position, timeline: 1, process: "p", heartbeat: heartbeat,
+	}
+}
+
+// writes is the reading of a server that calls itself primary.
+func writes(seconds float64, started string, timeline uint64) reading {
+	r := says(seconds, started, 0, 0)
+	r.recovering, r.timeline = false, timeline
+	return r
+}
+
+// expect compares what is known of the servers: P primary, S standby, R rival, D diverged,
+// F foreign, ? unknown, and the second up to which they show everything.
 func expect(t *testing.T, c *cluster, want ...string) {
 	t.Helper()
 	for i := range c.members {
-		got := map[standing]string{primary: "P", standby: "S", unknown: "?"}[c.standing(i)]
-		if asOf := c.asOf(i); !asOf.IsZero() {
-			got += fmt.Sprint(asOf.Sub(start).Seconds())
+		got := map[standing]string{primary: "P", standby: "S", rival: "R", diverged: "D", foreign: "F", unknown: "?"}[c.standing(i)]
+		if shows := c.shows(i); !shows.IsZero() {
+			got += fmt.Sprint(shows.Sub(start).Seconds())
 		}
 		if got != want[i] {
 			t.Errorf("server %d is %s, want %s", i, got, want[i])
@@ -34,105 +56,111 @@ func expect(t *testing.T, c *cluster, want ...string) {
 	}
 }
 
-func TestStandbyIsAsFreshAsWhatItHasReplayed(t *testing.T) {
+func clusterOf(size int) *cluster {
+	h := &history{}
+	h.reach(time.Minute)
+	return newCluster(size, h)
+}
+
+func TestStandbyIsAsFreshAsTheHeartbeatThatItShows(t *testing.T) {
 	t.Parallel()
-	c := newCluster(2, time.Minute)
+	c := clusterOf(2)
 	expect(t, c, "?", "?")
-	c.observe(1, says(0, true, 100, 1))
+	c.observe(0, writes(0, "a", 1))
+	c.observe(1, says(0, "b", 100, 1))
 	expect(t, c, "?", "?") // of whom?
-	c.observe(0, says(1, false, 200, 1))
-	expect(t, c, "P1", "S")
-	c.observe(1, says(1.5, true, 199, 1))
-	expect(t, c, "P1", "S")
-	c.observe(1, says(1.6, true, 200, 1))
+	c.refer(refers(1, 1, 200))
 	expect(t, c, "P1", "S1")
-	c.observe(0, says(2, false, 300, 1))
-	c.observe(0, says(3, false, 400, 1))
-	expect(t, c, "P3", "S1")
-	c.observe(1, says(3.5, true, 399, 1))
-	expect(t, c, "P3", "S2")
-	c.observe(0, says(4, false, 400, 1))
-	c.observe(0, says(5, false, 400, 1)) // nothing is written
-	c.observe(1, says(5.5, true, 400, 1))
-	expect(t, c, "P5", "S5")
+	c.refer(refers(2, 2, 300))
+	expect(t, c, "P2", "S1")
+	c.observe(1, says(2.5, "b", 250, 2))
+	expect(t, c, "P2", "S2")
+	late := refers(3, 3, 400)
+	late.Applied = 300 // the stream stands still
+	c.refer(late)
+	c.observe(1, says(3.5, "b", 400, 3))
+	expect(t, c, "P2", "S2")
+	late = refers(4, 4, 500)
+	late.Applied = 0 // and nothing is known of it
+	c.refer(late)
+	c.observe(1, says(4.5, "b", 500, 4))
+	expect(t, c, "P2", "S2")
 	c.lost(0)
-	expect(t, c, "?", "S5")
-	c.observe(1, says(99, true, 400, 1))
-	expect(t, c, "?", "S5") // it does not age less for being asked
 	c.lost(1)
-	expect(t, c, "?", "?")
-	c.observe(0, says(100, false, 500, 1))
-	c.observe(1, says(100, true, 500, 1))
-	expect(t, c, "P100", "S100")
+	expect(t, c, "P2", "S2") // it stays what it was
+	idle := refers(5, 5, 500)
+	c.refer(idle)
+	expect(t, c, "P5", "S2")
 }
 
-func TestPromotion(t *testing.T) {
+// TestNothingIsServedThatDoesNotFollow has servers that follow nobody, or somebody else.
+func TestNothingIsServedThatDoesNotFollow(t *testing.T) {
 	t.Parallel()
-	c := newCluster(3, time.Minute)
-	c.observe(0, says(1, false, 200, 1))
-	c.observe(1, says(1, true, 190, 1))
-	c.observe(2, says(1, true, 200, 1))
-	c.observe(1, says(2, false, 195, 2))
-	expect(t, c, "?", "P2", "?")
-	c.observe(0, says(3, false, 300, 1)) // it does not know
-	c.observe(2, says(3, true, 300, 1))  // and has a follower
-	c.observe(1, says(4, false, 310, 2))
-	expect(t, c, "?", "P4", "?")
-	c.lost(1)
-	c.observe(0, says(5, false, 310, 1))
-	expect(t, c, "?", "?", "?")
-	c.observe(1, says(6, false, 320, 2))
-	c.observe(2, says(7, true, 320, 2))
-	expect(t, c, "?", "P6", "?") // it was ahead, so that it cannot follow as it is
-	c.lost(2)                    // to be made anew
-	c.observe(2, says(7, true, 320, 2))
-	expect(t, c, "?", "P6", "S6")
-	c.observe(0, says(8, true, 320, 2))
-	expect(t, c, "S6", "P6", "S6")
+	c := clusterOf(3)
+	c.refer(refers(1, 1, 200))
+	c.observe(0, writes(1, "a", 1))
+	c.observe(1, says(1, "b", 150, 1))
+	c.observe(2, says(1, "c", 150, 0)) // it shows nothing of this process yet
+	expect(t, c, "P1", "S1", "?")
+
+	c.observe(1, writes(2, "b", 2)) // promoted, while the other one lives
+	expect(t, c, "P1", "R", "?")
+	same := writes(2, "b", 1) // or just started as a primary
+	c.observe(1, same)
+	expect(t, c, "P1", "R", "?")
+	c.observe(2, says(2, "c", 300, 1)) // and the third follows it: it has more of a log
+	c.refer(refers(3, 2, 250))         // than there is
+	expect(t, c, "P3", "R", "D")
+	c.observe(2, says(3, "c", 300, 1))
+	expect(t, c, "P3", "R", "D")
+	c.lost(2)
+	c.observe(2, says(4, "d", 250, 2)) // it has been started again, as a copy of the first
+	expect(t, c, "P3", "R", "S3")
+	c.observe(2, says(4, "d", 260, 1)) // it has replayed what the second heartbeat is in, and lacks it
+	expect(t, c, "P3", "R", "D")
+
+	other := says(5, "e", 250, 2)
+	other.timeline = 2
+	c.observe(2, other)
+	expect(t, c, "P3", "R", "D")
+	other = says(5, "e", 250, 2)
+	other.System = "8"
+	c.observe(2, other)
+	c.observe(1, says(5, "b", 250, 2)) // demoted
+	expect(t, c, "P3", "S3", "F")
+	other = says(5, "e", 250, 2)
+	other.Database = "6"
+	c.observe(2, other)
+	expect(t, c, "P3", "S3", "F")
 }
 
-func TestRivals(t *testing.T) {
+// TestFailover has the owner's name lead to a promoted standby, and back.
+func TestFailover(t *testing.T) {
 	t.Parallel()
-	c := newCluster(3, time.Minute)
-	c.observe(0, says(1, false, 200, 2))
-	c.observe(2, says(1, true, 200, 2))
-	c.observe(1, says(2, false, 210, 2))
-	expect(t, c, "?", "?", "S1")
-	c.lost(1)
-	c.observe(0, says(3, false, 200, 2))
-	expect(t, c, "P3", "?", "S3")
-	foreign := says(4, false, 900, 9)
-	foreign.system = "8"
-	c.observe(1, foreign)
-	expect(t, c, "?", "?", "S3")
-	c.lost(1)
-	c.observe(0, says(5, false, 200, 2))
-	foreign.recovering, foreign.timeline = true, 2
-	c.observe(1, foreign)
-	expect(t, c, "P5", "?", "S5")
-}
-
-func TestStandbyAheadOfThePrimaryIsStrange(t *testing.T) {
-	t.Parallel()
-	c := newCluster(2, time.Minute)
-	c.observe(0, says(1, false, 200, 2))
-	c.observe(1, says(2, true, 300, 2)) // the primary may have written that meanwhile
-	expect(t, c, "P1", "S1")
-	c.observe(0, says(3, false, 250, 2)) // but it has not
-	expect(t, c, "P3", "?")
-	c.observe(0, says(4, false, 350, 2))
-	c.observe(1, says(5, true, 350, 2))
-	expect(t, c, "P4", "?")
-	c.lost(1)
-	c.observe(1, says(6, true, 350, 2))
-	expect(t, c, "P4", "S4")
-	c.observe(0, says(7, false, 100, 2)) // a backup in its place
-	expect(t, c, "P7", "?")
+	c := clusterOf(3)
+	c.refer(refers(1, 1, 200))
+	c.observe(0, writes(1, "a", 1))
+	c.observe(1, says(1, "b", 200, 1))
+	c.observe(2, says(1, "c", 150, 1))
+	c.observe(1, writes(2, "b", 2))
+	expect(t, c, "P1", "R", "S1")
+	now := refers(3, 1, 180)
+	now.Identity, now.Timeline, now.Process = identity("b"), 2, "q"
+	c.refer(now)
+	expect(t, c, "R", "P3", "?")
+	follower := says(4, "c", 180, 1)
+	follower.process = "q"
+	c.observe(2, follower) // its control file tells of the timeline later
+	expect(t, c, "R", "P3", "S3")
+	back := refers(5, 1, 220)
+	back.Process = "r"
+	c.refer(back) // the lower timeline
+	expect(t, c, "P5", "R", "?")
 }
 
 func TestRequirement(t *testing.T) {
 	t.Parallel()
-	c := newCluster(3, 0)
+	c := clusterOf(2)
 	complete := func(want ...bool) {
 		t.Helper()
 		for i := range want {
@@ -141,44 +169,29 @@ func TestRequirement(t *testing.T) {
 			}
 		}
 	}
-	complete(true, true, true)
-	c.observe(0, says(1, false, 200, 1))
-	c.observe(1, says(1, true, 100, 1))
-	complete(true, true, true)
+	complete(false, false)
+	c.refer(refers(1, 1, 100))
+	c.observe(0, writes(1, "a", 1))
+	c.observe(1, says(1, "b", 100, 1))
+	complete(true, true)
 	c.require(at(2))
-	complete(true, false, false)
-	c.observe(0, says(1.5, false, 200, 1)) // asked before
-	c.observe(1, says(2.1, true, 250, 1))
-	complete(true, false, false)
-	c.observe(0, says(2.2, false, 300, 1))
-	complete(true, false, false)
-	c.observe(1, says(2.3, true, 299, 1))
-	complete(true, false, false)
-	c.observe(0, says(3, false, 400, 1))
-	c.observe(1, says(3, true, 300, 1))
-	complete(true, true, false)
-	c.observe(2, says(4, true, 300, 1))
-	complete(true, true, true)
-	c.observe(1, says(5, false, 300, 2)) // a promotion: positions are others now
-	complete(false, true, false)
-	c.observe(2, says(6, true, 300, 2))
-	complete(false, true, true)
-	c.lost(1)
-	complete(false, false, true)
-
-	former := c
-	c = newCluster(3, 0)
-	c.inherit(former)
-	c.observe(1, says(7, false, 500, 2))
-	c.observe(2, says(7, true, 300, 2)) // what was needed is needed still, and no more
-	complete(false, true, true)
+	complete(true, false)
+	c.refer(refers(1.5, 2, 200)) // asked before
+	c.observe(1, says(2.1, "b", 250, 2))
+	complete(true, false)
+	c.refer(refers(2.2, 3, 300))
+	complete(true, false)
+	c.observe(1, says(2.3, "b", 250, 3))
+	complete(true, true)
+	c.observe(0, writes(3, "z", 2))
+	complete(false, true)
 }
 
 func TestSamplesAreBounded(t *testing.T) {
 	t.Parallel()
-	c := newCluster(1, time.Minute)
+	c := clusterOf(1)
 	for i := range 100_000 {
-		c.observe(0, says(float64(i)/50, false, uint64(i), 1))
+		c.refer(refers(float64(i)/50, uint64(i), uint64(i)))
 	}
 	if n := len(c.samples); n < 900 || n > 2100 {
 		t.Errorf("%d samples", n)
@@ -188,37 +201,65 @@ func TestSamplesAreBounded(t *testing.T) {
 	}
 }
 
-// TestAsOfIsNeverTooLate simulates a primary and standbys that follow it, answers that
-// take long, and promotions after which some follow the former primary, or none. What is
-// said to be shown by a server must be.
-func TestAsOfIsNeverTooLate(t *testing.T) {
+// TestShowsIsNeverTooLate simulates a primary whose releases follow its tables, standbys that
+// follow it, answers that take long, and promotions after which some follow the former
+// primary, or none, while the process writes to the one or to the other. What a server is
+// said to show must be there.
+func TestShowsIsNeverTooLate(t *testing.T) {
 	t.Parallel()
-	claims := 0
+	claims := map[standing]int{}
 	for seed := range uint64(300) {
-		claims += simulate(t, rand.New(rand.NewPCG(seed, 3)))
+		simulate(t, rand.New(rand.NewPCG(seed, 3)), claims)
 	}
-	if claims < 10_000 {
-		t.Errorf("%d claims were made", claims)
+	if claims[primary] < 10_000 || claims[standby] < 10_000 {
+		t.Errorf("%v claims were made", claims)
 	}
 }
 
-// simulated is a server: a copy of some branch of the history.
-type simulated struct {
-	standby  bool
-	branch   *branch
-	replayed int // commits of the branch
-}
-
-// branch is what one primary has committed, on top of what it was promoted with.
-type branch struct {
+// entry is what stands at a place of a log: a change of the source that was committed at a
+// moment, an apply of all changes up to a place, or a heartbeat.
+type entry struct {
+	moment   float64 // 0 = it is no change
+	applied  int     // places
+	process  string
+	number   uint64
 	timeline uint64
-	commits  []float64 // moments
 }
 
-func simulate(t *testing.T, r *rand.Rand) (claims int) {
-	c := newCluster(3, time.Minute)
-	truth := &branch{timeline: 1}
-	servers := []*simulated{{branch: truth}, {standby: true, branch: truth}, {standby: true, branch: truth}}
+// simulated is a server: a log, of which it has replayed a part.
+type simulated struct {
+	log      *[]entry
+	standby  bool
+	timeline uint64
+	started  int
+	replayed int
+}
+
+// view is what the server shows: up to where changes are applied, and a process's heartbeat.
+func (s *simulated) view(process string) (applied int, heartbeat uint64) {
+	for _, e := range (*s.log)[:s.replayed] {
+		applied = max(applied, e.applied)
+		if e.process == process && process != "" {
+			heartbeat = max(heartbeat, e.number)
+		}
+	}
+	return applied, heartbeat
+}
+
+func (s *simulated) write(e entry) {
+	e.timeline = s.timeline
+	*s.log = append(*s.log, e)
+	s.replayed = len(*s.log)
+}
+
+func simulate(t *testing.T, r *rand.Rand, claims map[standing]int) {
+	c := clusterOf(3)
+	servers := make([]*simulated, 3)
+	log := &[]entry{}
+	for i := range servers {
+		servers[i] = &simulated{log: log, standby: i > 0, timeline: 1, started: i}
+	}
+	owner, process, number, timelines := 0, "p0", uint64(0), uint64(1)
 	now := 1.0
 	type pending struct {
 		server int
@@ -228,30 +269,53 @@ func simulate(t *testing.T, r *rand.Rand) (claims int) {
 	var asked []pending
 	for range 400 {
 		now += r.Float64() / 10
-		switch i := r.IntN(3); r.IntN(6) {
-		case 0, 1:
-			for _, s := range servers { // former primaries go on as well
-				if !s.standby && r.IntN(3) > 0 {
-					s.branch.commits = append(s.branch.commits, now)
-					s.replayed = len(s.branch.commits)
+		i := r.IntN(3)
+		s := servers[i]
+		switch r.IntN(8) {
+		case 0: // every primary has changes, also those that nobody asked for
+			for _, p := range servers {
+				if !p.standby && r.IntN(3) > 0 {
+					p.write(entry{moment: now})
 				}
 			}
+		case 1: // the releases of the owner's server follow
+			if o := servers[owner]; r.IntN(3) > 0 {
+				o.write(entry{applied: o.replayed})
+			}
 		case 2, 3:
-			s := servers[i]
-			s.replayed += r.IntN(len(s.branch.commits) - s.replayed + 1)
+			if s.standby {
+				s.replayed += r.IntN(len(*s.log) - s.replayed + 1)
+			}
 		case 4:
-			s := servers[i]
+			_, beat := s.view(process)
 			asked = append(asked, pending{i, now + r.Float64(), reading{
-				sent: at(now - r.Float64()/10), recovering: s.standby, position: 10 * uint64(s.replayed), timeline: s.branch.timeline, system: "7",
+				Identity: Identity{"7", "5", fmt.Sprint(s.started)}, sent: at(now - r.Float64()/10), recovering: s.standby,
+				position: uint64(s.replayed), timeline: max(1, s.timeline), process: process, heartbeat: beat,
 			}})
+		case 5:
+			o := servers[owner]
+			applied, _ := o.view("")
+			number++
+			ref := Reference{
+				Identity: Identity{"7", "5", fmt.Sprint(o.started)}, Timeline: o.timeline, Sent: at(now), Got: at(now + r.Float64()/20),
+				Process: process, Heartbeat: number, Applied: uint64(applied),
+			}
+			o.write(entry{process: process, number: number})
+			ref.Flushed = uint64(o.replayed)
+			c.refer(ref)
 		default:
-			if s := servers[i]; s.standby && r.IntN(20) == 0 && s.branch == truth {
-				truth = &branch{timeline: truth.timeline + 1, commits: append([]float64(nil), truth.commits[:s.replayed]...)}
-				s.standby, s.branch = false, truth
+			if s.standby && r.IntN(25) == 0 { // a promotion
+				timelines++
+				forked := append([]entry(nil), (*s.log)[:s.replayed]...)
+				former := s.log
+				s.standby, s.log, s.timeline = false, &forked, timelines
 				for _, other := range servers {
-					if other.standby && other.replayed <= len(truth.commits) && r.IntN(2) == 0 {
-						other.branch = truth
+					if other.standby && other.log == former && other.replayed <= len(forked) && r.IntN(2) == 0 {
+						other.log, other.timeline = s.log, s.timeline
 					}
+				}
+				if r.IntN(2) == 0 { // which the operator means
+					owner, process = i, fmt.Sprint("p", now)
 				}
 			}
 		}
@@ -261,26 +325,29 @@ func simulate(t *testing.T, r *rand.Rand) (claims int) {
 				rest = append(rest, p)
 				continue
 			}
-			p.got = at(now)
-			if r.IntN(20) == 0 {
+			if p.got = at(now); r.IntN(20) == 0 {
 				c.lost(p.server)
 			} else {
 				c.observe(p.server, p.reading)
 			}
 		}
 		asked = rest
+		if c.last.Process != process {
+			continue // of what the operator has done it learns in a moment
+		}
+		truth := *servers[owner].log
 		for i, s := range servers {
-			asOf := c.asOf(i)
-			if asOf.IsZero() || c.timeline != truth.timeline { // of a promotion it learns later
+			shows := c.shows(i)
+			if shows.IsZero() {
 				continue
 			}
-			claims++
-			for n, moment := range truth.commits {
-				if at(moment).Before(asOf) && (s.branch != truth || n >= s.replayed) {
-					t.Fatalf("at %v server %d is said to show all up to %v, and lacks commit %d of %v", now, i, asOf.Sub(start), n, moment)
+			claims[c.standing(i)]++
+			applied, _ := s.view("")
+			for place, e := range truth {
+				if e.moment != 0 && at(e.moment).Before(shows) && (place >= applied || (*s.log)[place] != e) {
+					t.Fatalf("at %v server %d, %v, is said to show all up to %v, and lacks the change of %v", now, i, c.standing(i), shows.Sub(start), e.moment)
 				}
 			}
 		}
 	}
-	return claims
 }

@@ -22,12 +22,20 @@ type conn struct {
 	limits     []string          // see timeLimits
 	login      state             // right after login
 	cancels    canceler
+	identity   Identity // of the server, where there are references
 
 	generation uint64    // of the configuration that it was made under
 	expires    time.Time // when it is not to be reused any more
 
 	idleSince      time.Time
 	inGroup, inAll *list.Element // while it is idle
+}
+
+// good reports whether the connection leads to the server by which its host is known, and
+// that one is, or follows, the server that kproxy writes to.
+func (c *conn) good() bool {
+	known := c.host.identity.Load()
+	return c.host.good() && (known == nil || *known == c.identity)
 }
 
 // below is the connection under TLS, if there is TLS.

@@ -1,6 +1,7 @@
 package pool
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -143,7 +144,7 @@ func (p *Pool) serve() {
 // or that of a connection that nobody uses.
 func (p *Pool) grant(w *want) (grant, bool) {
 	best, err := p.candidates(w.Role, time.Now(), p.kept(w))
-	if err == nil && !best[0].circuit(w.Role).stalled { // else a new one tries whether it answers again
+	if err == nil && !best[0].circuit(w.Role).stalled && best[0].good() { // else a new one tries whether it answers again
 		if c := p.idle.newest(alike{best[0], w.group}); c != nil {
 			c.host.load++
 			return grant{conn: c}, true
@@ -166,7 +167,10 @@ func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (filling, er
 	greeting, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
 	defer cancel()
 	for c := g.conn; c != nil; c = p.replace(c, w) {
-		err := p.world.greet(greeting, c, w)
+		var err error = errNotShown
+		if c.good() {
+			err = p.world.greet(greeting, c, w)
+		}
 		if err == nil {
 			p.count(func(n *counters) { n.reused++ })
 			return filling{c, w.name, true}, nil
@@ -236,11 +240,14 @@ func (p *Pool) open(ctx context.Context, w *want) (*conn, string, error) {
 		}
 		suits := p.opened(h, w, permission, c, recovering, err)
 		if suits {
-			return c, shown, nil
+			if err = p.recognize(ctx, h, w, c); err == nil {
+				return c, shown, nil
+			}
+			p.unload(h)
 		}
-		if err == nil {
+		if c != nil {
 			c.bye()
-			err = errNoServer
+			err = cmp.Or(err, error(errNoServer))
 		}
 		failures = append(failures, err)
 		if ctx.Err() != nil || ofClient(err) {
@@ -292,6 +299,43 @@ func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err
 	p.counters.opened++
 	c.generation, c.expires = w.generation, expiry(now, p.config.Lifetime)
 	return true
+}
+
+// recognizeWithin is how long a connection waits until its server is known. A server that
+// has been started again is within some seconds.
+const (
+	recognizeWithin = 5 * time.Second
+	recognizeEvery  = 20 * time.Millisecond
+)
+
+// recognize sees to it that a new connection leads to the server by which its host is known.
+func (p *Pool) recognize(ctx context.Context, h *host, w *want, c *conn) error {
+	if !w.referred {
+		return nil
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, recognizeWithin, errNotShown)
+	defer cancel()
+	for asked := false; !c.good(); asked = true {
+		if known := h.identity.Load(); known != nil && asked && *known != c.identity && h.good() {
+			return fmt.Errorf("host %s leads to several servers; name each of them: %w", h.host, errNotShown)
+		}
+		if !asked {
+			p.wake(h)
+		}
+		select {
+		case <-time.After(recognizeEvery):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+	return nil
+}
+
+// unload notes that a connection has come to nothing.
+func (p *Pool) unload(h *host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h.load--
 }
 
 // settle waits for the server's answer on a connection that was kept.

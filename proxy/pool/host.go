@@ -13,7 +13,8 @@ type host struct {
 	address
 	circuits map[string]*circuit // by the name of the role
 	load     int                 // sessions that have a connection to it, or are making one
-	standing standing            // of several hosts
+	standing standing            // to the server that kproxy writes to, where there are references
+	silent   bool                // it does not answer who watches it
 
 	// freshUntil is when what sessions read there may be too old, in nanoseconds after
 	// epoch; see Link.Fresh.
@@ -21,6 +22,12 @@ type host struct {
 
 	// behind says that it may not show what Pool.NotBefore asks for.
 	behind atomic.Bool
+
+	// goodUntil is until when it counts as one that is, or follows, the server that kproxy
+	// writes to, in nanoseconds after epoch; see Link.Good. identity is whom it has turned
+	// out to be last; nil = it was not asked.
+	goodUntil atomic.Int64
+	identity  atomic.Pointer[Identity]
 }
 
 // epoch is a moment on the monotonic clock.
@@ -32,6 +39,7 @@ const always = math.MaxInt64
 func newHost(a address) *host {
 	h := &host{address: a, circuits: map[string]*circuit{}}
 	h.freshUntil.Store(always)
+	h.goodUntil.Store(always)
 	return h
 }
 
@@ -40,9 +48,18 @@ func (h *host) fresh() bool {
 	if h.behind.Load() {
 		return false
 	}
-	until := h.freshUntil.Load()
-	return until == always || int64(time.Since(epoch)) < until
+	return ahead(h.freshUntil.Load())
 }
+
+// good reports whether it is, or follows, the server that kproxy writes to.
+func (h *host) good() bool { return ahead(h.goodUntil.Load()) }
+
+// excluded reports whether it has answered, and is neither the server that kproxy writes to
+// nor one that follows it.
+func (h *host) excluded() bool { return !h.silent && !h.good() || h.standing.fix() != "" }
+
+// ahead tells whether a moment is still to come.
+func ahead(until int64) bool { return until == always || int64(time.Since(epoch)) < until }
 
 // circuit is that of a role.
 func (h *host) circuit(role string) *circuit {
@@ -54,17 +71,22 @@ func (h *host) circuit(role string) *circuit {
 	return c
 }
 
-// tier says how much a host is wanted, 0 for most; false = not at all. Of one whose
-// standing is not known login finds it out, unless there is a bound to keep.
+// tier says how much a host is wanted, 0 for most; false = not at all. Of one that does not
+// answer login finds out what it is.
 func (o *Options) tier(h *host) (int, bool) {
+	tier, wanted := 0, false
 	switch h.standing {
-	case unknown:
-		return 2, o.MaxStaleness == 0
 	case primary:
-		return 1, o.Prefer != OnlyStandby
-	default:
-		return 0, o.Prefer != PreferPrimary
+		tier, wanted = 1, o.Prefer != OnlyStandby
+	case standby:
+		wanted = o.Prefer != PreferPrimary
+	case unknown:
+		tier, wanted = 2, o.MaxStaleness == 0
 	}
+	if h.silent {
+		tier = 2
+	}
+	return tier, wanted
 }
 
 // suits tells whether a host that login has found to be a standby or not may be used.
@@ -93,6 +115,10 @@ func (p *Pool) candidates(role string, now time.Time, kept func(*host) bool) ([]
 		}
 		circuit := h.circuit(role)
 		switch refused := circuit.refuses(now); {
+		case h.excluded():
+			if reason == errNoServer {
+				reason = errNotShown
+			}
 		case !wanted:
 		case !h.fresh():
 			reason = errNotFresh

@@ -41,6 +41,16 @@ func (l *Link) Settle(ctx context.Context) error {
 	return err
 }
 
+// Ask runs one statement for the proxy itself, in place of a session, and returns the status
+// of the transaction for Release; 0 with an error after which the connection is of no use.
+func (l *Link) Ask(ctx context.Context, sql string) (status byte, err error) {
+	answers, _, err := l.conn.askWithin(ctx, query(sql))
+	if err != nil {
+		return 0, err
+	}
+	return answers[0].status, answers[0].failed
+}
+
 // Conn is the connection: a *reactor.Conn, or a *tls.Conn over one. It is attached and
 // must be so again when the link is released.
 func (l *Link) Conn() net.Conn { return l.conn.Conn }
@@ -50,10 +60,14 @@ func (l *Link) Conn() net.Conn { return l.conn.Conn }
 func (l *Link) Parameters() map[string]string { return l.parameters }
 
 // Fresh reports whether what the session reads may be shown: false where
-// Options.MaxStaleness is set and its host may be further behind than that, or is no
-// longer one of those that follow each other, or where it is none of the configuration's
-// any more. It is cheap.
-func (l *Link) Fresh() bool { return l.conn.host.fresh() }
+// Options.MaxStaleness is set and what its host shows may be older than that, or where the
+// host may not show what Pool.NotBefore asks for, or is not Good. It is cheap.
+func (l *Link) Fresh() bool { return l.conn.host.fresh() && l.conn.good() }
+
+// Good reports whether the session's server still is, or follows, the one that kproxy writes
+// to, as far as Config.Referred asks for that, and its host is one of the configuration's.
+// If not, the session has to end, with what it runs. It is cheap.
+func (l *Link) Good() bool { return l.conn.good() }
 
 // Cancel asks the server to cancel what runs, and returns when the server has the
 // request, ctx ends or 5 s have passed. If it fails with ErrCancelUncertain, the session

@@ -77,7 +77,7 @@ type servers struct{}
 
 // open logs in to a host, looks at what the connection is like and gives it its name,
 // which it returns as the server reports it. Recovering says whether the host is a
-// standby, where there are several; otherwise it is not asked.
+// standby, where there are references; otherwise it is not asked.
 func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown string, recovering bool, err error) {
 	role := w.role
 	config := h.only(role)
@@ -95,6 +95,11 @@ func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown strin
 	}
 	c.cancels.network, c.cancels.address = dialer.target(c.below())
 	shown, recovering, err = c.look(ctx, w)
+	if err == nil {
+		plain := h.only(role)
+		plain.RuntimeParams = w.parameters
+		err = c.refusePooler(ctx, plain, c.login.rest[0], map[string]string{pinnedNames[0]: c.login.rest[1], pinnedNames[1]: c.login.rest[2]})
+	}
 	if err != nil {
 		_ = c.Close()
 		return nil, "", false, fmt.Errorf("%w: %w", errLook, err)
@@ -123,14 +128,17 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 	return nil
 }
 
+// whose asks a connection whose it is.
+const whose = "SELECT pg_catalog.pg_is_in_recovery(), " + identityColumns
+
 // look inspects a connection that nobody has used, and names it. Recovering says whether
-// the host is a standby, where there are several.
+// the host is a standby, where there are references.
 func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
 	requests := c.lift()
 	told := len(requests) + 1 // where the state is
 	requests = append(requests, query(ofTransactions), query(settings), query(c.calmly(inspection)))
-	if w.several {
-		requests = append(requests, query(c.calmly("SELECT pg_catalog.pg_is_in_recovery()")))
+	if w.referred {
+		requests = append(requests, query(c.calmly(whose)))
 	}
 	requests = append(requests, query(c.welcome(w.name)))
 	answers, shown, err := c.askWithin(ctx, requests...)
@@ -145,9 +153,12 @@ func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool
 	if c.login, err = stateOf(answers[told], answers[told+1]); err != nil {
 		return "", false, err
 	}
-	if w.several {
+	if w.referred {
 		row := answers[told+2].row
-		recovering = len(row) > 0 && row[0] == "t"
+		if len(row) != 4 {
+			return "", false, errMalformed
+		}
+		recovering, c.identity = row[0] == "t", Identity{row[1], row[2], row[3]}
 	}
 	return shown, recovering, nil
 }

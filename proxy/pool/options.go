@@ -56,9 +56,10 @@ type Options struct {
 	// Prefer chooses among several servers; with one it must be PreferPrimary.
 	Prefer Prefer
 
-	// MaxStaleness bounds how old what a standby shows may be; 0 = no bound. It needs
-	// several servers and is at least 2 s. Where the bound cannot be shown to be kept,
-	// because no primary answers for instance, nothing is served.
+	// MaxStaleness bounds how old the oldest change may be that was committed at the source
+	// and that a server does not show; 0 = no bound. It needs references and is at least
+	// 2 s. Where the bound cannot be shown to be kept, because no reference is told for
+	// instance, nothing is served.
 	MaxStaleness time.Duration
 }
 
@@ -71,6 +72,11 @@ type Config struct {
 	Roles map[string]*pgconn.Config
 
 	Options
+
+	// Referred has hosts serve only as long as they are known to be the server that kproxy
+	// writes to, or to follow it: see [Pool.Refer], which is to be called every [Pace].
+	// Several hosts need it. Without it the one host is what it is.
+	Referred bool
 
 	// Logger gets what happens to servers and to connections that are not reused,
 	// never statements, values or secrets; nil discards.
@@ -137,8 +143,11 @@ func (c Config) Check() error {
 		return errors.Join(mistakes...)
 	}
 	servers := addresses(main)
-	if len(servers) == 1 && (c.Prefer != PreferPrimary || c.MaxStaleness != 0) {
-		wrong("Prefer and MaxStaleness are for several servers")
+	if len(servers) == 1 && c.Prefer != PreferPrimary {
+		wrong("Prefer is for several servers")
+	}
+	if !c.Referred && (len(servers) > 1 || c.MaxStaleness != 0) {
+		wrong("several servers, and MaxStaleness, need references")
 	}
 	for _, name := range slices.Sorted(maps.Keys(c.Roles)) {
 		role := c.Roles[name]

@@ -32,6 +32,7 @@ type want struct {
 	name       string
 	own        bool // some of the parameters are the session's
 	several    bool // there are several hosts
+	referred   bool // see Config.Referred
 }
 
 // world is what a pool does to servers. Its methods are called without a lock held.
@@ -55,13 +56,13 @@ type Pool struct {
 	config     Config
 	generation uint64
 	hosts      []*host
-	notBefore  time.Time // see NotBefore
-	places     int       // that are taken
-	inUse      int       // links that are not released
+	history    history // what the references have told
+	places     int     // that are taken
+	inUse      int     // links that are not released
 	queue      *queue
 	idle       *idleSet
 	dials      chan struct{} // one for each connection being made
-	watch      *watch        // nil = nothing has been asked for, or there is one host
+	watch      *watch        // nil = nothing has been asked for, or there are no references
 	started    bool
 	counters   counters
 	closed     chan struct{}
@@ -102,7 +103,7 @@ func (p *Pool) Reconfigure(c Config) error {
 	}
 	for _, h := range p.hosts {
 		// Of a host that is new it is not known whether it shows what it must.
-		h.behind.Store(h.behind.Load() || len(p.hosts) > 1 && h.standing == unknown && !p.notBefore.IsZero())
+		h.behind.Store(h.behind.Load() || c.Referred && h.standing == unknown && !p.history.least.IsZero())
 	}
 	if cap(p.dials) != c.MaxDials {
 		p.dials = make(chan struct{}, c.MaxDials)
@@ -266,6 +267,6 @@ func (p *Pool) want(w Want) (*want, error) {
 	return &want{
 		Want: w, generation: p.generation, role: role, parameters: parameters,
 		group: groupOf(w.Role, parameters), name: applicationName(w.Application, w.Client),
-		own: !maps.Equal(parameters, pinned), several: len(p.hosts) > 1,
+		own: !maps.Equal(parameters, pinned), several: len(p.hosts) > 1, referred: p.config.Referred,
 	}, nil
 }

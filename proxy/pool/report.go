@@ -23,13 +23,17 @@ type Report struct {
 // HostReport is one server.
 type HostReport struct {
 	Address string // host:port, or the path of a socket
-	// Role is primary, standby or unknown; a single server is not asked.
+	// Role is one of HostRoles.
 	Role string
+	// Fix is what the operator does about a server that is none of readers'; else empty.
+	Fix string
 	// Reachable says that it has answered when it was asked last.
 	Reachable bool
 	// Fresh says that what is read there may be shown; see Link.Fresh.
 	Fresh    bool
 	Sessions int // that have a connection to it, or are making one
+	// Good says that it is, or follows, the server that kproxy writes to; see Link.Good.
+	Good bool
 	// Lag is how old what it shows may be, where that is measured (Options.MaxStaleness);
 	// negative where it is not known. LagBytes is how far its log is behind the primary's,
 	// as they have said last; negative where that is not known.
@@ -56,20 +60,34 @@ func (p *Pool) Report() Report {
 	return r
 }
 
+// HostRoles are what a server may be to the one that kproxy writes to: that one, one that
+// follows it, another primary of the same cluster, one that follows such, one of another
+// database, or one of which that is not known.
+var HostRoles = []string{"primary", "standby", "second_primary", "diverged", "foreign", "unknown"}
+
+// role is the word of HostRoles.
+func (s standing) role() string {
+	return map[standing]string{primary: "primary", standby: "standby", rival: "second_primary", diverged: "diverged", foreign: "foreign", unknown: "unknown"}[s]
+}
+
+// Words are the role in words.
+func (r HostReport) Words() string {
+	for s := unknown; s <= foreign; s++ {
+		if s.role() == r.Role {
+			return s.String()
+		}
+	}
+	return r.Role
+}
+
 // reportOf is what is known of a host.
 func (p *Pool) reportOf(h *host) HostReport {
 	r := HostReport{
-		Address: net.JoinHostPort(h.host, strconv.Itoa(int(h.port))), Role: "unknown", Reachable: true,
-		Fresh: h.fresh(), Sessions: h.load, Lag: -1, LagBytes: -1,
+		Address: net.JoinHostPort(h.host, strconv.Itoa(int(h.port))), Role: h.standing.role(), Fix: h.standing.fix(), Reachable: true,
+		Fresh: h.fresh() && h.good(), Good: h.good(), Sessions: h.load, Lag: -1, LagBytes: -1,
 	}
 	for _, c := range h.circuits {
 		r.Reachable = r.Reachable && c.failures == 0
-	}
-	switch h.standing {
-	case primary:
-		r.Role, r.Lag, r.LagBytes = "primary", 0, 0
-	case standby:
-		r.Role = "standby"
 	}
 	if p.watch == nil {
 		return r
@@ -79,15 +97,18 @@ func (p *Pool) reportOf(h *host) HostReport {
 		return r
 	}
 	of := p.watch.cluster
-	r.Reachable = of.members[i].known
-	if h.standing != standby {
+	r.Reachable = !h.silent
+	if !h.standing.serves() {
 		return r
 	}
-	if asOf := of.asOf(i); !asOf.IsZero() {
-		r.Lag = max(time.Since(asOf), 0)
+	if shows := of.shows(i); p.config.MaxStaleness > 0 && !shows.IsZero() {
+		r.Lag = max(time.Since(shows), 0)
 	}
-	if of.chosen >= 0 && of.members[i].known {
-		r.LagBytes = max(int64(of.members[of.chosen].last.position)-int64(of.members[i].last.position), 0)
+	switch {
+	case h.standing == primary:
+		r.LagBytes = 0
+	case of.known && of.members[i].known:
+		r.LagBytes = max(int64(of.last.Flushed)-int64(of.members[i].last.position), 0)
 	}
 	return r
 }

@@ -25,7 +25,7 @@ const resetTimeout = 5 * time.Second
 // text.
 const (
 	settings   = "SHOW ALL"
-	inspection = `SELECT session_user, current_user, pg_catalog.current_setting('role'), pg_catalog.pg_my_temp_schema(),
+	inspection = `SELECT pg_catalog.pg_backend_pid(), pg_catalog.current_setting('search_path'), pg_catalog.current_setting('default_transaction_read_only'), session_user, current_user, pg_catalog.current_setting('role'), pg_catalog.pg_my_temp_schema(),
  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_prepared_statement()),
  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_cursor()),
  (SELECT pg_catalog.count(*) FROM pg_catalog.pg_listening_channels()),
@@ -34,7 +34,7 @@ const (
 )
 
 // aspects name what the inspection tells, column by column, for the log.
-var aspects = [...]string{"session_user", "current_user", "role", "a temporary schema", "prepared statements", "cursors", "LISTEN", "advisory locks"}
+var aspects = [...]string{"another server process", "search_path", "default_transaction_read_only", "session_user", "current_user", "role", "a temporary schema", "prepared statements", "cursors", "LISTEN", "advisory locks"}
 
 // state is what the two queries have told.
 type state struct {

@@ -2,6 +2,7 @@ package pool_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"maps"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/pgserver"
@@ -45,6 +47,56 @@ func startPair(t *testing.T) *pair {
 	both := parse(t, u.String())
 	maps.Copy(both.RuntimeParams, role.RuntimeParams)
 	return &pair{primary, standby, dsn, both}
+}
+
+// refer has a pool told what a server says, from now on until the test ends or stop is
+// called. What the test writes is its own release.
+func refer(t *testing.T, p *pool.Pool, dsn string) (stop func()) {
+	t.Helper()
+	execute(t, dsn, `CREATE SCHEMA IF NOT EXISTS kproxy_catalog; GRANT USAGE ON SCHEMA kproxy_catalog TO PUBLIC;
+		CREATE TABLE IF NOT EXISTS kproxy_catalog.heartbeat (process text PRIMARY KEY, number bigint); GRANT SELECT ON kproxy_catalog.heartbeat TO PUBLIC`)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var conn *pgx.Conn
+		r := pool.Reference{}
+		for ; ctx.Err() == nil; time.Sleep(20 * time.Millisecond) {
+			var err error
+			if conn == nil {
+				if conn, err = pgx.Connect(ctx, dsn); err != nil {
+					conn = nil
+					continue
+				}
+				r = pool.Reference{Process: rand.Text()}
+			}
+			r.Sent, r.Heartbeat = time.Now(), r.Heartbeat+1
+			var applied, flushed, timeline int64
+			const flush = "pg_wal_lsn_diff(pg_current_wal_flush_lsn(), '0/0')::bigint"
+			err = conn.QueryRow(ctx, "SELECT "+flush).Scan(&applied)
+			if err == nil {
+				_, err = conn.Exec(ctx, "INSERT INTO kproxy_catalog.heartbeat VALUES ($1, $2) ON CONFLICT (process) DO UPDATE SET number = excluded.number", r.Process, int64(r.Heartbeat))
+			}
+			if err == nil {
+				err = conn.QueryRow(ctx, `SELECT (SELECT system_identifier FROM pg_control_system())::text, (SELECT oid FROM pg_database WHERE datname = current_database())::text,
+					(date_part('epoch', pg_postmaster_start_time()) * 1000000)::bigint::text, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint, `+flush).
+					Scan(&r.System, &r.Database, &r.Started, &timeline, &flushed)
+			}
+			if err != nil {
+				_ = conn.Close(ctx)
+				conn = nil
+				continue
+			}
+			r.Applied, r.Flushed, r.Timeline, r.Got = uint64(applied), uint64(flushed), uint64(timeline), time.Now()
+			p.Refer(r)
+		}
+		if conn != nil {
+			_ = conn.Close(context.Background())
+		}
+	}()
+	stop = func() { cancel(); <-done }
+	t.Cleanup(stop)
+	return stop
 }
 
 // where is which server answers a new session.
@@ -88,10 +140,12 @@ func TestStandbys(t *testing.T) {
 	t.Parallel()
 	both := startPair(t)
 	bounded := pool.Config{
-		Roles:   map[string]*pgconn.Config{"": both.role},
+		Roles: map[string]*pgconn.Config{"": both.role}, Referred: true,
 		Options: pool.Options{Prefer: pool.PreferStandby, MaxStaleness: 2 * time.Second},
 	}
 	p := newPool(t, both.role, func(c *pool.Config) { *c = bounded })
+	stop := refer(t, p, both.dsn)
+	answers(t, p, "standby")
 	follower := both.standby.DSN("postgres")
 
 	s, at := where(t, p)
@@ -123,8 +177,83 @@ func TestStandbys(t *testing.T) {
 	if err := both.standby.Promote(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	// Nobody has said that this one is meant.
+	answers(t, p, "57P03 no database server")
+	eventually(t, "a session is not good on a server that kproxy does not write to", func() bool { return !s.Good() })
+	stop()
+	refer(t, p, follower)
 	answers(t, p, "primary")
 	eventually(t, "a fresh session", s.Fresh)
+}
+
+// TestSecondPrimary promotes a standby while the primary lives, with sessions there.
+func TestSecondPrimary(t *testing.T) {
+	t.Parallel()
+	both := startPair(t)
+	cascaded, err := both.standby.Standby(t.Context(), pgserver.StandbyOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cascaded.Stop() })
+	role := both.role.Copy()
+	role.Fallbacks = append(role.Fallbacks, &pgconn.FallbackConfig{Host: "127.0.0.1", Port: uint16(cascaded.Port())})
+	p := newPool(t, role, func(c *pool.Config) { c.Referred, c.Prefer = true, pool.PreferStandby })
+	refer(t, p, both.dsn)
+	on := func(port int) *session {
+		var found *session
+		eventually(t, fmt.Sprint("a session on ", port), func() bool {
+			s := get(t, p, ann())
+			if s.one("SELECT pg_catalog.current_setting('port')") == fmt.Sprint(port) {
+				found = s
+			}
+			return found != nil
+		})
+		return found
+	}
+	here, below := on(both.standby.Port()), on(cascaded.Port())
+	if err := both.standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the session on the second primary is not good", func() bool { return !here.Good() })
+	execute(t, both.standby.DSN("postgres"), "CREATE TABLE u AS SELECT generate_series(1, 10000)")
+	eventually(t, "the session below it is not good", func() bool { return !below.Good() })
+	answers(t, p, "primary")
+	for _, h := range p.Report().Hosts {
+		want := map[string]string{
+			fmt.Sprint("127.0.0.1:", both.primary.Port()): "primary", fmt.Sprint("127.0.0.1:", both.standby.Port()): "second_primary",
+			fmt.Sprint("127.0.0.1:", cascaded.Port()): "diverged",
+		}[h.Address]
+		if h.Role != want || h.Good != (want == "primary") || (h.Fix == "") != (want == "primary") {
+			t.Errorf("%+v, want %s", h, want)
+		}
+	}
+	if s, at := where(t, p); at != "primary" || !s.Good() {
+		t.Errorf("a session is on the %s", at)
+	}
+	if err := both.standby.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	answers(t, p, "primary")
+}
+
+// TestHostThatLeadsElsewhere has one host, which is a standby, become a primary of its own.
+func TestHostThatLeadsElsewhere(t *testing.T) {
+	t.Parallel()
+	both := startPair(t)
+	role := both.role.Copy()
+	role.Port, role.Fallbacks = uint16(both.standby.Port()), nil
+	p := newPool(t, role, func(c *pool.Config) { c.Referred = true })
+	stop := refer(t, p, both.dsn)
+	answers(t, p, "standby")
+	s, _ := where(t, p)
+	if err := both.standby.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the session is not good", func() bool { return !s.Good() })
+	answers(t, p, "57P03 no database server is known to be")
+	stop()
+	refer(t, p, both.standby.DSN("postgres"))
+	answers(t, p, "primary")
 }
 
 // TestNotBefore has sessions read what has just been committed, from a standby that has
@@ -132,8 +261,9 @@ func TestStandbys(t *testing.T) {
 func TestNotBefore(t *testing.T) {
 	t.Parallel()
 	both := startPair(t)
-	p := newPool(t, both.role, func(c *pool.Config) { c.Prefer = pool.PreferStandby })
+	p := newPool(t, both.role, func(c *pool.Config) { c.Referred, c.Prefer = true, pool.PreferStandby })
 	p.NotBefore(time.Now()) // before anything is known
+	refer(t, p, both.dsn)
 	answers(t, p, "standby")
 	s, _ := where(t, p)
 	follower := both.standby.DSN("postgres")
@@ -153,7 +283,7 @@ func TestNotBefore(t *testing.T) {
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	if err := p.Reconfigure(pool.Config{Roles: map[string]*pgconn.Config{"": both.role}, Options: pool.Options{Prefer: pool.OnlyStandby}}); err != nil {
+	if err := p.Reconfigure(pool.Config{Roles: map[string]*pgconn.Config{"": both.role}, Referred: true, Options: pool.Options{Prefer: pool.OnlyStandby}}); err != nil {
 		t.Fatal(err)
 	}
 	answers(t, p, "57P03 no database server shows data that are recent enough")
@@ -173,7 +303,8 @@ func TestPrimaryIsFound(t *testing.T) {
 	role := both.role.Copy()
 	other := role.Fallbacks[0]
 	role.Port, other.Port = other.Port, role.Port
-	p := newPool(t, role, nil)
+	p := newPool(t, role, func(c *pool.Config) { c.Referred = true })
+	refer(t, p, both.dsn)
 	s, at := where(t, p)
 	if at != "primary" || !s.Fresh() {
 		t.Errorf("the session is on the %s", at)
@@ -198,7 +329,17 @@ func TestStandbysShareSessions(t *testing.T) {
 	t.Cleanup(func() { _ = second.Stop() })
 	role := both.role.Copy()
 	role.Fallbacks = append(role.Fallbacks, &pgconn.FallbackConfig{Host: "127.0.0.1", Port: uint16(second.Port())})
-	p := newPool(t, role, func(c *pool.Config) { c.Prefer = pool.OnlyStandby })
+	p := newPool(t, role, func(c *pool.Config) { c.Referred, c.Prefer = true, pool.OnlyStandby })
+	refer(t, p, both.dsn)
+	eventually(t, "both standbys are known", func() bool {
+		n := 0
+		for _, h := range p.Report().Hosts {
+			if h.Role == "standby" {
+				n++
+			}
+		}
+		return n == 2
+	})
 	count := map[string]int{}
 	for range 10 {
 		s := get(t, p, ann())

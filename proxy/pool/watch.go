@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -18,6 +19,10 @@ const (
 	watchEvery = time.Second
 	// watchCatchUp is how often one is asked that has yet to show what NotBefore says.
 	watchCatchUp = 50 * time.Millisecond
+	// watchCatchUpFor is for how long that is done.
+	watchCatchUpFor = 30 * time.Second
+	// goodFor is for how long a host stays good for its sessions that does not answer.
+	goodFor = 15 * time.Second
 	// watchTimeout is how long one may take to answer, or to take a connection.
 	watchTimeout = 5 * time.Second
 	// watchGrace is how long sessions wait for what all hosts have to say, when there is a
@@ -27,18 +32,30 @@ const (
 	watchName = "kproxy watches servers"
 )
 
-// question is what each host is asked. A standby says on which timeline it is by its
+// Question is what each host is asked; [ReadAnswer] reads what it says. A standby says on which timeline it is by its
 // control file, so some minutes after a promotion at most. One that is promoted in
 // between the parts of the question fails it once.
-const question = `SELECT s.standby::pg_catalog.text,
+const Question = `SELECT s.standby::pg_catalog.text,
  (CASE WHEN s.standby THEN pg_catalog.pg_last_wal_replay_lsn() ELSE pg_catalog.pg_current_wal_lsn() END OPERATOR(pg_catalog.-) '0/0'::pg_catalog.pg_lsn)::pg_catalog.text,
  CASE WHEN s.standby
  THEN (SELECT GREATEST(c.timeline_id, r.min_recovery_end_timeline) FROM pg_catalog.pg_control_checkpoint() AS c, pg_catalog.pg_control_recovery() AS r)::pg_catalog.int8
  ELSE ('x' OPERATOR(pg_catalog.||) pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::pg_catalog.bit(32)::pg_catalog.int8 END::pg_catalog.text,
- (SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c)::pg_catalog.text
+ ` + identityColumns + `
 FROM (SELECT pg_catalog.pg_is_in_recovery() AS standby OFFSET 0) AS s`
 
-// watch asks several hosts again and again what they are and how far they are.
+// identityColumns are those of an Identity.
+const identityColumns = `(SELECT c.system_identifier FROM pg_catalog.pg_control_system() AS c)::pg_catalog.text,
+ (SELECT d.oid FROM pg_catalog.pg_database AS d WHERE d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database())::pg_catalog.text,
+ (pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time()) OPERATOR(pg_catalog.*) 1000000::pg_catalog.float8)::pg_catalog.int8::pg_catalog.text`
+
+// heartbeatOf asks for the last heartbeat of a process, after the question: what the host
+// has replayed by then, it shows.
+func heartbeatOf(process string) string {
+	return "; SELECT coalesce((SELECT h.number FROM kproxy_catalog.heartbeat AS h WHERE h.process OPERATOR(pg_catalog.=) '" +
+		strings.ReplaceAll(process, "'", "''") + "'), 0)::pg_catalog.text"
+}
+
+// watch asks the hosts again and again what they are and how far they are.
 type watch struct {
 	pool    *Pool
 	hosts   []*host
@@ -51,43 +68,40 @@ type watch struct {
 	wake    []chan struct{} // asks a host at once
 	began   time.Time
 	missing map[*host]bool // guarded by Pool.mu: have not answered, nor failed to, once
-	all     chan struct{}  // closed when none is missing
+	all     chan struct{}  // closed when none is missing, and there is a reference
 }
 
-// rewatch begins to watch the hosts of the configuration, if there are several, and ends
-// the former watch. Mu is held.
+// rewatch begins to watch the hosts of the configuration, if they are to follow a
+// reference, and ends the former watch. Mu is held.
 func (p *Pool) rewatch() {
-	former := p.watch
-	if former != nil {
-		former.stop()
+	if p.watch != nil {
+		p.watch.stop()
 		p.watch = nil
 	}
 	bound := p.config.MaxStaleness
 	for _, h := range p.hosts {
-		if len(p.hosts) == 1 {
+		switch {
+		case !p.config.Referred:
 			h.behind.Store(false)
-		}
-		if bound == 0 {
 			h.freshUntil.Store(always)
-		} else if h.freshUntil.Load() == always {
+			h.goodUntil.Store(always)
+		case bound == 0:
+			h.freshUntil.Store(always)
+		case h.freshUntil.Load() == always:
 			h.freshUntil.Store(0) // nothing is known yet
 		}
+		if p.config.Referred && h.goodUntil.Load() == always {
+			h.goodUntil.Store(0)
+		}
 	}
-	if len(p.hosts) == 1 {
+	if !p.config.Referred {
 		return
 	}
+	p.history.reach(bound)
 	ctx, stop := context.WithCancel(context.Background())
 	w := &watch{
-		pool: p, hosts: p.hosts, role: p.config.Roles[""], log: p.config.Logger, every: watchEvery, stop: stop, began: time.Now(),
-		cluster: newCluster(len(p.hosts), bound), missing: map[*host]bool{}, all: make(chan struct{}),
-	}
-	if bound > 0 {
-		w.every = min(w.every, bound/4)
-	}
-	if former != nil && slices.Equal(former.hosts, w.hosts) {
-		w.cluster.inherit(former.cluster)
-	} else {
-		w.cluster.require(p.notBefore)
+		pool: p, hosts: p.hosts, role: p.config.Roles[""], log: p.config.Logger, every: Pace(bound), stop: stop, began: time.Now(),
+		cluster: newCluster(len(p.hosts), &p.history), missing: map[*host]bool{}, all: make(chan struct{}),
 	}
 	p.watch = w
 	for _, h := range p.hosts {
@@ -99,32 +113,97 @@ func (p *Pool) rewatch() {
 	}
 }
 
+// Pace is how often hosts are to be asked, and references to be told, for a bound of
+// staleness; 0 = there is none.
+func Pace(bound time.Duration) time.Duration {
+	if bound == 0 {
+		return watchEvery
+	}
+	return min(watchEvery, bound/8)
+}
+
+// Refer tells the pool what the server that kproxy writes to says of itself, again and
+// again: see Config.Referred.
+func (p *Pool) Refer(r Reference) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.config.Referred || p.isClosed() {
+		return
+	}
+	p.start()
+	first, process := !p.history.known, p.history.last.Process
+	p.watch.cluster.refer(r)
+	p.watch.judgeAll()
+	if first || process != r.Process {
+		p.watch.wakeAll() // whether they show a heartbeat of this name
+	}
+	p.serve()
+}
+
+// Apart tells whether a host has answered that is not the server that kproxy writes to, so
+// that heartbeats are needed to know whom it follows.
+func (p *Pool) Apart() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.hosts) > 1 {
+		return true
+	}
+	if p.watch == nil {
+		return false
+	}
+	for i := range p.hosts {
+		if m := p.watch.cluster.members[i]; m.known && p.watch.cluster.standing(i) != primary {
+			return true
+		}
+	}
+	return false
+}
+
 // NotBefore has sessions read nothing older than what was committed before a moment, on
 // the clock of this process. A standby is not used, and Link.Fresh is false of sessions on
-// it, until it is known to have replayed that; the primary always shows it. With one host
-// it changes nothing. Later moments replace earlier ones.
+// it, until it shows a heartbeat that was written later; the primary always shows it.
+// Without references it changes nothing. Later moments replace earlier ones.
 func (p *Pool) NotBefore(least time.Time) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !least.After(p.notBefore) {
+	if !least.After(p.history.least) {
 		return
 	}
-	p.notBefore = least
-	if len(p.hosts) == 1 {
+	p.history.require(least)
+	if !p.config.Referred {
 		return
 	}
 	for _, h := range p.hosts {
 		h.behind.Store(h.standing != primary)
 	}
+	if p.watch != nil {
+		p.watch.wakeAll()
+	}
+}
+
+// wake asks a host at once.
+func (p *Pool) wake(h *host) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.watch == nil {
 		return
 	}
-	p.watch.cluster.require(least)
-	for _, wake := range p.watch.wake {
-		select {
-		case wake <- struct{}{}:
-		default: // it is awake
-		}
+	if i := slices.Index(p.watch.hosts, h); i >= 0 {
+		p.watch.wakeUp(i)
+	}
+}
+
+func (w *watch) wakeUp(i int) {
+	select {
+	case w.wake[i] <- struct{}{}:
+	default: // it is awake
+	}
+}
+
+// wakeAll asks all hosts at once.
+func (w *watch) wakeAll() {
+	for i := range w.wake {
+		w.wakeUp(i)
 	}
 }
 
@@ -181,7 +260,7 @@ func (w *watch) run(ctx context.Context, i int) {
 // soon is when a host that is behind, and answers, is asked again; nil = no sooner than
 // others.
 func (w *watch) soon(i int, failed bool) <-chan time.Time {
-	if failed || !w.hosts[i].behind.Load() {
+	if failed || !w.hosts[i].behind.Load() || time.Since(w.pool.required()) > watchCatchUpFor {
 		return nil
 	}
 	return time.After(watchCatchUp)
@@ -198,9 +277,13 @@ func (w *watch) ask(ctx context.Context, i int, pg **pgconn.PgConn) (reading, er
 		}
 		*pg = conn
 	}
+	text, process := Question, w.pool.process()
+	if process != "" {
+		text += heartbeatOf(process)
+	}
 	sent := time.Now()
-	results, err := (*pg).Exec(ctx, question).ReadAll()
-	r := reading{sent: sent, got: time.Now()}
+	results, err := (*pg).Exec(ctx, text).ReadAll()
+	r := reading{sent: sent, got: time.Now(), process: process}
 	if err == nil {
 		err = r.parse(results)
 	}
@@ -216,6 +299,8 @@ func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
 	config := w.hosts[i].only(w.role)
 	config.RuntimeParams[nameParameter] = watchName
 	delete(config.RuntimeParams, "idle_session_timeout")
+	// Each part of the question sees what is there when it begins.
+	config.RuntimeParams["default_transaction_isolation"] = "read committed"
 	config.MaxProtocolMessageBodyLen = maxAnswerBytes
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -228,20 +313,67 @@ func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
 	return pgconn.ConnectConfig(ctx, config)
 }
 
-// parse reads the answer to the question.
+// parse reads the answer to the question, and to the one after the heartbeat.
 func (r *reading) parse(results []*pgconn.Result) error {
-	if len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 4 {
+	parts := 1
+	if r.process != "" {
+		parts = 2
+	}
+	if len(results) != parts || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 6 {
 		return errMalformed
 	}
-	row := results[0].Rows[0]
-	r.recovering, r.system = string(row[0]) == "true", string(row[3])
-	var err, failed error
-	r.position, err = strconv.ParseUint(string(row[1]), 10, 64)
-	r.timeline, failed = strconv.ParseUint(string(row[2]), 10, 32)
-	if err != nil || failed != nil {
-		return errors.New("the server has no position in its log")
+	said, err := ReadAnswer(results[:1])
+	if err != nil {
+		return err
+	}
+	r.Identity, r.recovering, r.position, r.timeline = said.Identity, said.Recovering, said.Position, said.Timeline
+	if parts == 2 {
+		if len(results[1].Rows) != 1 || len(results[1].Rows[0]) != 1 {
+			return errMalformed
+		}
+		if r.heartbeat, err = strconv.ParseUint(string(results[1].Rows[0][0]), 10, 64); err != nil {
+			return errMalformed
+		}
 	}
 	return nil
+}
+
+// Answer is what a server says of itself.
+type Answer struct {
+	Identity
+	Recovering bool   // it is a standby
+	Position   uint64 // of its log: written, by a primary; replayed, by a standby
+	Timeline   uint64 // on which it is, as far as is known
+}
+
+// ReadAnswer reads the answer to [Question].
+func ReadAnswer(results []*pgconn.Result) (Answer, error) {
+	if len(results) != 1 || len(results[0].Rows) != 1 || len(results[0].Rows[0]) != 6 {
+		return Answer{}, errMalformed
+	}
+	row := results[0].Rows[0]
+	said := Answer{Recovering: string(row[0]) == "true", Identity: Identity{string(row[3]), string(row[4]), string(row[5])}}
+	var wrong, failed error
+	said.Position, wrong = strconv.ParseUint(string(row[1]), 10, 64)
+	said.Timeline, failed = strconv.ParseUint(string(row[2]), 10, 32)
+	if wrong != nil || failed != nil {
+		return Answer{}, errors.New("the server has no position in its log")
+	}
+	return said, nil
+}
+
+// required is when something was required last.
+func (p *Pool) required() time.Time {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.history.least
+}
+
+// process is the name under which heartbeats are written.
+func (p *Pool) process() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.history.last.Process
 }
 
 // told takes what a host has said, or that it has not.
@@ -256,50 +388,68 @@ func (w *watch) told(i int, r reading, err error) {
 		w.cluster.lost(i)
 	} else {
 		w.cluster.observe(i, r)
-	}
-	if w.missing[w.hosts[i]] {
-		delete(w.missing, w.hosts[i])
-		if len(w.missing) == 0 {
-			close(w.all)
+		if was := w.hosts[i].identity.Load(); was == nil || *was != r.Identity {
+			w.hosts[i].identity.Store(&r.Identity)
 		}
 	}
-	if len(w.missing) > 0 && time.Since(w.began) < watchGrace {
+	delete(w.missing, w.hosts[i])
+	w.judgeAll()
+}
+
+// judgeAll has the pool know what the hosts are now, once all have had the time to answer.
+func (w *watch) judgeAll() {
+	if len(w.missing) == 0 && w.cluster.known && !isClosed(w.all) {
+		close(w.all)
+	}
+	if !isClosed(w.all) && time.Since(w.began) < watchGrace {
 		return
 	}
-	for j, h := range w.hosts {
-		w.judge(j, h)
+	for i, h := range w.hosts {
+		w.judge(i, h)
 	}
 }
 
-// judge has the pool know what a host is now, and until when it is fresh. Of a host that
-// does not answer it stays what it was: what was true of a moment stays so.
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// judge has the pool know what a host is now, and until when it is good and fresh. Of a
+// host that does not answer it stays what it was: what was true of a moment stays so.
 func (w *watch) judge(i int, h *host) {
-	now := w.cluster.standing(i)
+	now, m := w.cluster.standing(i), w.cluster.members[i]
+	h.silent = m.silent || !m.known
 	if h.standing != now {
 		h.standing = now
-		w.log.Info("a database server is now "+now.String(), "host", h.host, "port", h.port)
+		w.tell(h)
 	}
-	if w.cluster.members[i].known {
+	if m.known {
 		h.behind.Store(!w.cluster.complete(i))
+		good := int64(0)
+		if now.serves() {
+			good = int64(m.last.sent.Add(goodFor).Sub(epoch))
+		}
+		h.goodUntil.Store(good)
 	}
 	bound := w.pool.config.MaxStaleness
-	switch asOf := w.cluster.asOf(i); {
+	switch shows := w.cluster.shows(i); {
 	case bound == 0:
-	case !asOf.IsZero():
-		h.freshUntil.Store(int64(asOf.Add(bound).Sub(epoch)))
-	case w.cluster.members[i].known && now == unknown:
+	case !shows.IsZero():
+		h.freshUntil.Store(int64(shows.Add(bound).Sub(epoch)))
+	case m.known && !now.serves():
 		h.freshUntil.Store(0)
 	}
 }
 
-// String is the standing in words.
-func (s standing) String() string {
-	switch s {
-	case primary:
-		return "the primary"
-	case standby:
-		return "a standby"
-	default:
-		return "unknown"
+// tell puts into the log what a host is now.
+func (w *watch) tell(h *host) {
+	level, fields := slog.LevelInfo, []any{"host", h.host, "port", h.port}
+	if fix := h.standing.fix(); fix != "" {
+		level, fields = slog.LevelError, append(fields, "fix", fix)
 	}
+	w.log.Log(context.Background(), level, "a database server is now "+h.standing.String(), fields...)
 }

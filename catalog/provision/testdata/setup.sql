@@ -1231,6 +1231,25 @@ GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.described, kproxy_catalog.descr
 REVOKE ALL PRIVILEGES ON ALL FUNCTIONS IN SCHEMA kproxy_catalog, kproxy FROM PUBLIC;
 GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA kproxy_catalog, kproxy TO "kproxy_reader";
 
+-- By these rows the servers that readers are sent to show whose log they replay, and how far:
+-- every kproxy process writes one again and again where such a server is not the one that it
+-- publishes on. They say nothing but that a process runs. REFERENCES is as above.
+CREATE TABLE IF NOT EXISTS kproxy_catalog.heartbeat (
+  process    text PRIMARY KEY,
+  number     bigint NOT NULL,
+  written_at timestamptz NOT NULL
+);
+GRANT SELECT, REFERENCES ON TABLE kproxy_catalog.heartbeat TO "kproxy_reader";
+
+-- Up to where the releases show the source, of which the process that applies tells the
+-- others where upstream.reader.max_staleness is set.
+CREATE TABLE IF NOT EXISTS kproxy_store.applied (
+  slot  text PRIMARY KEY,
+  epoch bigint NOT NULL,
+  lsn   pg_lsn NOT NULL
+);
+REVOKE ALL PRIVILEGES ON TABLE kproxy_store.applied FROM PUBLIC, "kproxy_reader";
+
 -- Stand-ins for the system catalogs: the columns that the running server's
 -- version has, in their order, behind a filter that a client's own conditions
 -- cannot look past (security_barrier). Three kinds of columns have another type:

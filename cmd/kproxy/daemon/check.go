@@ -57,6 +57,7 @@ func FormatReport(c *config.Config, report inspect.Report) string {
 const (
 	codeLogin        = "login"
 	codeServer       = "server"
+	codePooler       = "pooler"
 	codeAuthQuery    = "auth-query"
 	codeListenPlain  = "listen-plain"
 	codeSlotPosition = "slot-position"
@@ -95,8 +96,19 @@ func check(ctx context.Context, c *config.Config, all bool) (Checked, error) {
 	if err != nil {
 		return Checked{}, fmt.Errorf("checking the server: %w", err)
 	}
+	if all {
+		pooled, err := judgeOwnPooler(ctx, conn)
+		if err != nil {
+			return Checked{}, err
+		}
+		report = append(report, pooled...)
+	}
 	if all && len(report.Errors()) == 0 {
-		report = append(report, checkReaders(ctx, c, server.SystemIdentifier)...)
+		own, err := askOwnServer(ctx, conn)
+		if err != nil {
+			return Checked{}, err
+		}
+		report = append(report, checkReaders(ctx, c, own)...)
 		report = append(report, checkAuthQuery(ctx, c)...)
 		report = append(report, checkListen(c)...)
 		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)

@@ -6,11 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -27,17 +27,17 @@ func furtherRoles(c *config.Config) []string {
 
 // checkReaders logs in as clients' sessions will, in every reader role and as the first one
 // on every server.
-func checkReaders(ctx context.Context, c *config.Config, system string) inspect.Report {
+func checkReaders(ctx context.Context, c *config.Config, own ownServer) inspect.Report {
 	var report inspect.Report
 	servers := c.Upstream.Reader.Servers()
 	for _, server := range servers {
 		reader := c.Upstream.Reader
 		reader.Hosts = []config.Server{server}
-		if finding := checkServer(ctx, c, reader, system, len(servers) > 1); finding != nil {
+		if finding := checkServer(ctx, c, reader, own, len(servers) > 1); finding != nil {
 			report = append(report, *finding)
 		}
 	}
-	if len(report) == len(servers) { // there is none to serve by
+	if len(report) == len(servers) && !slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == codePooler }) { // there is none to serve by
 		for i := range report {
 			report[i].Severity = inspect.Error
 		}
@@ -60,7 +60,7 @@ const invalidAuthorization = "28"
 
 // checkServer tells what keeps sessions from being served by the reader's one server. That
 // one of several does not answer is a warning.
-func checkServer(ctx context.Context, c *config.Config, reader config.Connection, system string, several bool) *inspect.Finding {
+func checkServer(ctx context.Context, c *config.Config, reader config.Connection, own ownServer, several bool) *inspect.Finding {
 	conn, err := connectReader(ctx, c, reader)
 	if err != nil {
 		finding := cannotLogIn(reader, err)
@@ -73,22 +73,10 @@ func checkServer(ctx context.Context, c *config.Config, reader config.Connection
 		return &finding
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if !several {
-		return nil
+	if finding := judgePooler(ctx, c, reader); finding != nil {
+		return finding
 	}
-	finding := inspect.Finding{Severity: inspect.Error, Code: codeServer}
-	results, err := conn.Exec(ctx, "SELECT system_identifier FROM pg_catalog.pg_control_system()").ReadAll()
-	switch {
-	case err != nil:
-		finding.What = fmt.Sprintf("server %s does not tell whose copy it is: %v", address(reader), ksync.Reason(err))
-		finding.Fix = "GRANT EXECUTE ON FUNCTION pg_catalog.pg_control_system() TO " + catalog.QuoteIdentifier(reader.User)
-	case string(results[0].Rows[0][0]) != system:
-		finding.What = "server " + address(reader) + " is no copy of the owner's server"
-		finding.Fix = "take it out of upstream.reader.hosts, which are the primary and its physical standbys"
-	default:
-		return nil
-	}
-	return &finding
+	return judgeServer(ctx, conn, reader, own)
 }
 
 // address is where the connection's first server listens.
@@ -106,7 +94,17 @@ func connectReader(ctx context.Context, c *config.Config, reader config.Connecti
 	return pgconn.ConnectConfig(ctx, session)
 }
 
+// unsupportedParameter is how PgBouncer refuses a setting in a startup packet.
+const unsupportedParameter = "unsupported startup parameter"
+
 func cannotLogIn(reader config.Connection, err error) inspect.Finding {
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && strings.Contains(refused.Message, unsupportedParameter) {
+		return inspect.Finding{
+			Severity: inspect.Error, Code: codePooler,
+			What: fmt.Sprintf("a pooler is between kproxy and %s, and refuses the settings of readers' sessions: %v", address(reader), ksync.Reason(err)),
+			Fix:  "have upstream.reader lead to the server itself; see docs/poolers.md",
+		}
+	}
 	return inspect.Finding{
 		Severity: inspect.Error, Code: codeLogin,
 		What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, ksync.Reason(err)),

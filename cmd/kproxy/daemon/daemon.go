@@ -56,6 +56,7 @@ type Daemon struct {
 	effective atomic.Pointer[config.Config]
 	console   *operatorConsole
 	observed  observation
+	referrer  *referrer
 	refresh   chan struct{}
 	tasks     chan func(context.Context) // for watch to do
 	again     chan struct{}              // after a reload, for a replication that has stopped
@@ -95,6 +96,7 @@ func New(c *config.Config, o Options) *Daemon {
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 	d.effective.Store(c)
+	d.referrer = newReferrer(d)
 	return d
 }
 
@@ -138,6 +140,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	go func() { applied <- d.apply(ctx) }()
 	go d.descriptions.run(ctx)
 	d.resolve(nil)
+	referred := make(chan struct{})
+	go func() { defer close(referred); d.referrer.run(ctx) }()
+	defer func() { cancel(); <-referred }()
 	go d.watch(ctx)
 	go d.hear(ctx)
 	go d.prove(ctx)

@@ -3,13 +3,13 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/observe"
+	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/pool"
 )
 
 // What probes are told. The log and 'kproxy status' tell more.
@@ -22,6 +22,7 @@ const (
 	notInForce     = "the policy of this process is not number %d, which is in force: see 'kproxy status'"
 	notPublished   = "no protected table can be read"
 	notReached     = "the database does not answer"
+	secondPrimary  = "a second primary is among the readers' database servers"
 	databaseWanted = 2 * time.Second // for its answer
 )
 
@@ -55,74 +56,57 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 	if o.published.Load() == 0 {
 		not(notPublished)
 	}
-	if err := d.reachDatabase(ctx); err != nil {
-		d.Logger.Debug("a probe finds that the database does not answer", "error", err)
-		not(notReached)
+	if err := d.probe(ctx); err != nil {
+		d.Logger.Debug("a probe finds that statements are not served", "error", err)
+		if reason := probed(err); !slices.Contains(h.Reasons, reason) {
+			not(reason)
+		}
+	}
+	if slices.ContainsFunc(d.proxy.Pool().Hosts, func(h pool.HostReport) bool { return h.Role == "second_primary" }) {
+		not(secondPrimary)
 	}
 	h.Ready = len(h.Reasons) == 0
 	return h
 }
 
-// pinger asks the database, over a connection that it keeps, whether it answers. Whoever
-// may reach the probes may ask as often as they like: it is asked once in a second.
-type pinger struct {
+// prober runs a statement as a client would, so that a probe tells what a client would meet.
+// Whoever may reach the probes may ask as often as they like: it is run once in a second.
+type prober struct {
 	mu    sync.Mutex
-	conn  *pgconn.PgConn
-	under *config.Config // that conn was made under
 	asked time.Time
 	err   error
 }
 
-const pingPace = time.Second
+const probePace = time.Second
 
-// reachDatabase returns nil where a server answers the reader.
-func (d *Daemon) reachDatabase(ctx context.Context) error {
-	p := &d.observed.database
+// probe returns nil where a new session would be served.
+func (d *Daemon) probe(ctx context.Context) error {
+	p := &d.observed.prober
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Since(p.asked) < pingPace {
+	if time.Since(p.asked) < probePace {
 		return p.err
 	}
 	// Who asked may hang up; what is found out is for all who ask.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseWanted)
 	defer cancel()
-	p.err = p.ask(ctx, d)
+	if d.available() != nil {
+		return nil // which is a reason of its own
+	}
+	sql := "SELECT 1"
+	if table := d.observed.readable.Load(); table != nil {
+		sql += " FROM " + table.SQL() + " LIMIT 0"
+	}
+	p.err = d.proxy.Serves(ctx, sql)
 	p.asked = time.Now()
 	return p.err
 }
 
-// ask asks once more where a connection was lost since the last time.
-func (p *pinger) ask(ctx context.Context, d *Daemon) error {
-	c := d.effective.Load()
-	if p.conn != nil {
-		// A reload may have changed how the reader logs in.
-		if p.under == c && p.conn.Ping(ctx) == nil {
-			return nil
-		}
-		_ = p.conn.Close(ctx)
-		p.conn = nil
+// probed is what a probe is told of why a new session would not be served: in kproxy's own
+// words, or that the database does not answer.
+func probed(err error) string {
+	if told, own := proxy.Refused(err); own {
+		return told
 	}
-	p.under = c
-	to, err := sessionConfig(c, c.Upstream.Reader)
-	if err != nil {
-		return err
-	}
-	to.RuntimeParams["application_name"] = "kproxy probes"
-	if p.conn, err = pgconn.ConnectConfig(ctx, to); err != nil {
-		p.conn = nil
-		return fmt.Errorf("probing the database: %w", err)
-	}
-	return nil
-}
-
-func (p *pinger) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.conn == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), databaseWanted)
-	defer cancel()
-	_ = p.conn.Close(ctx)
-	p.conn = nil
+	return notReached
 }

@@ -31,10 +31,12 @@ type observation struct {
 	draining  atomic.Bool
 	published atomic.Int64 // tables that readers can read now
 	// broken is Daemon.broken as it was taken into account last, for any goroutine.
-	broken   atomic.Pointer[map[catalog.Name]inspect.Report]
-	proofs   proofRecord
-	audits   auditRecord
-	database pinger
+	broken atomic.Pointer[map[catalog.Name]inspect.Report]
+	proofs proofRecord
+	audits auditRecord
+	// readable is a protected table that readers can read now; nil = none.
+	readable atomic.Pointer[catalog.Name]
+	prober   prober
 }
 
 // auditRecord is how the checks of the guarantees have come out.
@@ -109,7 +111,6 @@ func (d *Daemon) openObservation(ctx context.Context) (closing func(), err error
 			d.Logger.Error("the end of the audit log is lost", "error", err, "records", o.log.Stats().Queued)
 		}
 		served()
-		o.database.close()
 	}, nil
 }
 

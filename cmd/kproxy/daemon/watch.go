@@ -27,7 +27,7 @@ const alarmInterval = 3 * time.Second
 
 // someOnly are the findings that keep kproxy from starting but concern some sessions alone
 // while it serves.
-var someOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, codeLogin, codeServer, codeAuthQuery}
+var someOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, codeLogin, codeServer, codePooler, codeAuthQuery}
 
 // startingOnly are the findings that keep kproxy from starting but take nothing
 // away from what is published. Replication itself watches its slot.

@@ -78,7 +78,7 @@ func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, erro
 		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.observed.told(), Withdrawn: withdrawnAtServer,
 		Access: accessConfig(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
-		Upstream: upstream, Readers: readers, Pool: poolOptions(c),
+		Upstream: upstream, Readers: readers, Referred: true, Pool: poolOptions(c),
 		MaxStatementBytes:  c.Limits.MaxStatementBytes,
 		MaxMessageBytes:    c.Limits.MaxMessageBytes,
 		MaxSessions:        c.Limits.MaxSessions,

@@ -62,6 +62,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 	d.withdrawn, d.released = withdrawn, released
 	// A standby may still show what was published under another policy.
 	d.proxy.NotBefore(time.Now())
+	d.referrer.hurry()
 	d.renew()
 }
 
@@ -84,8 +85,12 @@ func (d *Daemon) renew() {
 		serve(name)
 	}
 	unprotected := len(d.served)
+	d.observed.readable.Store(nil)
 	for _, t := range d.config.Policy.Tables {
 		serve(t.Table)
+		if _, served := d.served[t.Table]; served && d.observed.readable.Load() == nil {
+			d.observed.readable.Store(&t.Table)
+		}
 	}
 	d.observed.published.Store(int64(len(d.served) - unprotected))
 	var gone []catalog.Name

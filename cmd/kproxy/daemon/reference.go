@@ -1,0 +1,228 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy/pool"
+)
+
+// referrer asks the server that kproxy writes to, again and again, what it is and how far it
+// is, and tells the proxy, which has readers on no server that is neither this one nor a copy
+// that follows it. It is the same for the process that applies and for those that follow.
+type referrer struct {
+	d    *Daemon
+	wake chan struct{}
+
+	// What follows belongs to run.
+
+	conn   *pgx.Conn
+	under  *config.Config // that conn was made under
+	last   pool.Reference
+	failed string // as the log was told last
+}
+
+// referTimeout bounds a look at the server.
+const referTimeout = 5 * time.Second
+
+func newReferrer(d *Daemon) *referrer { return &referrer{d: d, wake: make(chan struct{}, 1)} }
+
+// hurry has the server asked at once.
+func (r *referrer) hurry() {
+	select {
+	case r.wake <- struct{}{}:
+	default: // it will be
+	}
+}
+
+// run tells references until ctx ends.
+func (r *referrer) run(ctx context.Context) {
+	defer r.leave(context.WithoutCancel(ctx))
+	for {
+		err := r.look(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		r.note(err)
+		timer := time.NewTimer(pool.Pace(r.d.effective.Load().Upstream.MaxStaleness))
+		select {
+		case <-timer.C:
+		case <-r.wake:
+		case <-ctx.Done():
+		}
+		timer.Stop()
+	}
+}
+
+// note puts into the log that the server does not answer, and that it does again.
+func (r *referrer) note(err error) {
+	switch {
+	case err == nil && r.failed != "":
+		r.d.Logger.Info("the database server that kproxy publishes on answers again")
+		r.d.syncer.Retry()
+		r.failed = ""
+	case err != nil && r.failed != err.Error():
+		r.d.Logger.Warn("the database server that kproxy publishes on does not say what it is", "error", err)
+		r.failed = err.Error()
+	}
+	if err != nil {
+		r.hangUp()
+	}
+}
+
+func (r *referrer) hangUp() {
+	if r.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = r.conn.Close(ctx)
+		r.conn = nil
+	}
+}
+
+// leave takes the process's heartbeat away.
+func (r *referrer) leave(ctx context.Context) {
+	if r.conn != nil && r.last.Process != "" {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		_, _ = r.conn.Exec(ctx, "DELETE FROM kproxy_catalog.heartbeat WHERE process = $1", r.last.Process) // others do, in time
+	}
+	r.hangUp()
+}
+
+// look asks the server once, and tells the proxy.
+func (r *referrer) look(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, referTimeout)
+	defer cancel()
+	c := r.d.effective.Load()
+	if err := r.connect(ctx, c); err != nil {
+		return err
+	}
+	now := pool.Reference{Sent: time.Now(), Process: r.last.Process, Heartbeat: r.last.Heartbeat}
+	bounded := c.Upstream.MaxStaleness > 0
+	if bounded {
+		if err := r.writeApplied(ctx, c.Slot); err != nil {
+			return err
+		}
+	}
+	applied := uint64(0)
+	if r.d.proxy.Apart() {
+		if now.Process == "" {
+			now.Process = rand.Text()
+		}
+		now.Heartbeat++
+		r.last.Process, r.last.Heartbeat = now.Process, now.Heartbeat // a number is never written twice
+		var err error
+		if applied, err = r.beat(ctx, c.Slot, now); err != nil {
+			return err
+		}
+	}
+	later, err := r.identify(ctx, c.Slot, &now)
+	if err != nil {
+		return err
+	}
+	if bounded {
+		// What was applied before the heartbeat is shown by who shows that one.
+		if now.Applied = applied; now.Heartbeat == 0 {
+			now.Applied = later
+		}
+	}
+	now.Got = time.Now()
+	if r.last.Started != "" && r.last.Process == now.Process && now.Process != "" && (now.Identity != r.last.Identity || now.Timeline != r.last.Timeline) {
+		// Another history has begun, which must not be taken for the one before.
+		r.last = pool.Reference{}
+		r.hurry()
+		return nil
+	}
+	r.last = now
+	r.d.proxy.Refer(now)
+	return nil
+}
+
+// connect opens the connection, unless it is there.
+func (r *referrer) connect(ctx context.Context, c *config.Config) error {
+	if r.conn != nil && r.under == c && !r.conn.IsClosed() {
+		return nil
+	}
+	r.hangUp()
+	owner, err := ownerConfig(c)
+	if err != nil {
+		return err
+	}
+	owner.RuntimeParams["search_path"] = "pg_catalog"
+	owner.RuntimeParams["application_name"] = "kproxy"
+	owner.RuntimeParams["default_transaction_isolation"] = "read committed"
+	owner.RuntimeParams["default_transaction_read_only"] = "off"
+	// A heartbeat has to be in the log, and need wait for no standby.
+	owner.RuntimeParams["synchronous_commit"] = "local"
+	if r.conn, err = pgx.ConnectConfig(ctx, owner); err != nil {
+		return fmt.Errorf("connecting as the owner: %w", err)
+	}
+	r.under = c
+	_, err = r.conn.Exec(ctx, "DELETE FROM kproxy_catalog.heartbeat WHERE written_at < pg_catalog.now() - '1 day'::interval")
+	if err != nil {
+		return fmt.Errorf("removing old heartbeats: %w", err)
+	}
+	return nil
+}
+
+// writeApplied tells other processes how far this one has applied, if it is the one that does.
+func (r *referrer) writeApplied(ctx context.Context, slot string) error {
+	applied, known := r.d.syncer.Applied()
+	if !known || applied.System != r.last.System || uint64(applied.Timeline) != r.last.Timeline {
+		return nil
+	}
+	_, err := r.conn.Exec(ctx, `INSERT INTO kproxy_store.applied AS a (slot, epoch, lsn)
+		SELECT p.slot, p.epoch, $3::text::pg_lsn FROM kproxy_store.position p WHERE p.slot = $1 AND p.epoch = $2
+		ON CONFLICT (slot) DO UPDATE SET epoch = excluded.epoch, lsn = excluded.lsn
+		WHERE (a.epoch, a.lsn) <> (excluded.epoch, excluded.lsn) AND a.epoch <= excluded.epoch`, slot, applied.Epoch, applied.Position.String())
+	if err != nil {
+		return fmt.Errorf("telling how far changes are applied: %w", err)
+	}
+	return nil
+}
+
+// beat writes a heartbeat, and reads up to where changes were applied before.
+func (r *referrer) beat(ctx context.Context, slot string, now pool.Reference) (applied uint64, err error) {
+	var lsn int64
+	err = r.conn.QueryRow(ctx, `WITH beat AS (
+			INSERT INTO kproxy_catalog.heartbeat (process, number, written_at) VALUES ($2, $3, pg_catalog.now())
+			ON CONFLICT (process) DO UPDATE SET number = excluded.number, written_at = excluded.written_at)
+		SELECT coalesce((SELECT pg_catalog.pg_wal_lsn_diff(a.lsn, '0/0') FROM kproxy_store.applied a WHERE a.slot = $1), 0)::bigint`,
+		slot, now.Process, int64(now.Heartbeat)).Scan(&lsn)
+	if err != nil {
+		return 0, fmt.Errorf("writing a heartbeat: %w", err)
+	}
+	return uint64(lsn), nil
+}
+
+// errOwnerOnStandby is what is wrong with a server that cannot be written to.
+var errOwnerOnStandby = errors.New("upstream.owner leads to a standby")
+
+// identify reads what the server is and how far its log is, and up to where changes are
+// applied.
+func (r *referrer) identify(ctx context.Context, slot string, now *pool.Reference) (applied uint64, err error) {
+	var standby bool
+	var timeline, flushed, lsn int64
+	err = r.conn.QueryRow(ctx, `SELECT s.standby, (SELECT system_identifier FROM pg_catalog.pg_control_system())::text,
+		(SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())::text,
+		(pg_catalog.date_part('epoch', pg_catalog.pg_postmaster_start_time()) * 1000000)::bigint::text,
+		CASE WHEN s.standby THEN 0 ELSE ('x' || pg_catalog.left(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_lsn()), 8))::bit(32)::bigint END,
+		CASE WHEN s.standby THEN 0 ELSE pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_flush_lsn(), '0/0')::bigint END,
+		coalesce((SELECT pg_catalog.pg_wal_lsn_diff(a.lsn, '0/0') FROM kproxy_store.applied a WHERE a.slot = $1), 0)::bigint
+		FROM (SELECT pg_catalog.pg_is_in_recovery() AS standby OFFSET 0) AS s`, slot).
+		Scan(&standby, &now.System, &now.Database, &now.Started, &timeline, &flushed, &lsn)
+	if err != nil {
+		return 0, fmt.Errorf("asking the server what it is: %w", err)
+	}
+	if standby {
+		return 0, errOwnerOnStandby
+	}
+	now.Timeline, now.Flushed = uint64(timeline), uint64(flushed)
+	return uint64(lsn), nil
+}
