@@ -3,6 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,10 @@ func newVerify() *cobra.Command {
 see them, and compares the release with the private store: every published range
 holds its members' raw values, no record is missing, surplus or withheld by
 mistake. It shares no code with what makes the release.
+
+It looks through the servers of upstream.reader as well: on one that follows the owner's
+server the same is proved there, as the owner, who has to be let in; a second primary, or a
+server that follows another one, is an error. What it finds there goes to standard error.
 
 Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		Args: noArguments,
@@ -45,10 +51,27 @@ Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		if err := write(c.OutOrStdout()); err != nil {
 			return err
 		}
+		servers, findings, err := daemon.VerifyServers(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		for _, f := range findings {
+			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n    fix: %s\n", f.Severity, f.What, f.Fix)
+		}
 		for _, t := range report {
 			if t.Generation == 0 {
 				return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("table %s has not been published yet: start 'kproxy serve'", t.Table)}
 			}
+		}
+		for _, at := range slices.Sorted(maps.Keys(servers)) {
+			if !servers[at].Passed() {
+				_ = servers[at].WriteText(c.ErrOrStderr())
+				return failure{codeUnproven, "the report says which, and what was found", fmt.Errorf("what is published does not keep its promises on server %s, to which readers are sent", at)}
+			}
+			fmt.Fprintf(c.ErrOrStderr(), "server %s: passed\n", at)
+		}
+		if errs := findings.Errors(); len(errs) > 0 {
+			return failure{codeUnproven, errs[0].Fix, errors.New(errs[0].What)}
 		}
 		if !report.Passed() {
 			return failure{codeUnproven, "the report says which, and what was found", errors.New("a published table does not keep its promises")}

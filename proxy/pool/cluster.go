@@ -112,9 +112,14 @@ func (c *cluster) refer(r Reference) {
 	}
 }
 
-// lost notes that a server does not answer. It stays what it was: what was true of a moment
-// stays so.
-func (c *cluster) lost(i int) { c.members[i].silent = true }
+// lost notes that a server does not answer. It stays what it was, as what was true of a
+// moment stays so; but one that was no server of readers' at all is forgotten.
+func (c *cluster) lost(i int) {
+	if is := c.standing(i); is == rival || is == foreign {
+		c.members[i] = member{}
+	}
+	c.members[i].silent = true
+}
 
 // follows tells whether a reading has a heartbeat that this history knows.
 func (c *cluster) follows(r reading) bool { return r.process != "" && r.process == c.last.Process }

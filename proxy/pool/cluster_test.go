@@ -105,6 +105,8 @@ func TestNothingIsServedThatDoesNotFollow(t *testing.T) {
 
 	c.observe(1, writes(2, "b", 2)) // promoted, while the other one lives
 	expect(t, c, "P1", "R", "?")
+	c.lost(1) // and stopped
+	expect(t, c, "P1", "?", "?")
 	same := writes(2, "b", 1) // or just started as a primary
 	c.observe(1, same)
 	expect(t, c, "P1", "R", "?")

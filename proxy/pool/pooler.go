@@ -120,4 +120,6 @@ func (c *conn) refusePooler(ctx context.Context, config *pgconn.Config, process 
 var pinnedNames = []string{"search_path", "default_transaction_read_only"}
 
 // IsPooler tells whether a connection was refused because of a pooler.
-func IsPooler(err error) bool { return errors.Is(err, errPooler) || errors.Is(err, errShared) || errors.Is(err, errUnset) }
+func IsPooler(err error) bool {
+	return errors.Is(err, errPooler) || errors.Is(err, errShared) || errors.Is(err, errUnset)
+}

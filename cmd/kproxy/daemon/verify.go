@@ -8,6 +8,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy/pool"
 	"github.com/kproxy/kproxy/verify"
 )
 
@@ -15,11 +16,72 @@ import (
 // and the database do not agree on cannot be proved, which is an error. The outcome is
 // kept for the console where the private store can be written.
 func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
-	report, err := verifyTables(ctx, c, func(catalog.Name) bool { return true })
-	if err == nil {
-		_ = recordProofs(ctx, c, report) // a proof holds on a standby, too, which keeps none
+	all := func(catalog.Name) bool { return true }
+	report, err := verifyTables(ctx, c, all)
+	if err != nil {
+		return nil, err
 	}
-	return report, err
+	_ = recordProofs(ctx, c, report) // a proof holds on a standby, too, which keeps none
+	return report, nil
+}
+
+// VerifyServers looks through the servers that readers are sent to, at what they would read
+// there: each has to be the owner's server or to follow it, and what is published on one that
+// follows is proved there, as the owner. It returns the proofs by the servers' addresses, and
+// what keeps readers from a server as findings: of one that does not answer it is a warning.
+func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Report, inspect.Report, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	own, err := askOwnServer(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	proofs, findings := make(map[string]verify.Report), inspect.Report{}
+	servers := c.Upstream.Reader.Servers()
+	for _, server := range servers {
+		reader := c.Upstream.Reader
+		reader.Hosts = []config.Server{server}
+		at := address(reader)
+		switch same, finding := lookAtServer(ctx, c, reader, own, len(servers) > 1); {
+		case finding != nil:
+			findings = append(findings, *finding)
+		case !same:
+			there := *c
+			there.Upstream.Owner = owned(c.Upstream.Owner, server)
+			if proofs[at], err = verifyTables(ctx, &there, func(catalog.Name) bool { return true }); err != nil {
+				return nil, nil, fmt.Errorf("server %s: %w", at, err)
+			}
+		}
+	}
+	return proofs, findings, nil
+}
+
+// lookAtServer tells whether one of the readers' servers is the owner's own, or what keeps
+// readers from it.
+func lookAtServer(ctx context.Context, c *config.Config, reader config.Connection, own ownServer, several bool) (same bool, finding *inspect.Finding) {
+	if finding = checkServer(ctx, c, reader, own, several); finding != nil {
+		return false, finding
+	}
+	conn, err := connectReader(ctx, c, reader)
+	if err != nil {
+		return false, &inspect.Finding{Severity: inspect.Warning, Code: codeServer, What: "server " + address(reader) + " does not answer", Fix: "sessions go to the other servers until it answers"}
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	results, err := conn.Exec(ctx, pool.Question).ReadAll()
+	if err != nil {
+		return false, nil
+	}
+	said, err := pool.ReadAnswer(results)
+	return err == nil && said.Identity == own.Identity, nil
+}
+
+// owned is how the owner connects to another server.
+func owned(owner config.Connection, server config.Server) config.Connection {
+	owner.Host, owner.Port, owner.Hosts = server.Host, server.Port, nil
+	return owner
 }
 
 // verifyTables proves the releases of the tables that are wanted.

@@ -1,0 +1,230 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/pgserver"
+)
+
+// standbySite has a primary with two standbys, to which readers go.
+func standbySite(t *testing.T, staleness string) (s *site, standbys [2]*pgserver.Server, metrics string) {
+	t.Helper()
+	metrics = freeAddress(t)
+	o := sqlSite(operatedSchema, countedPolicy)
+	o.server = ownServer(t, pgserver.Options{})
+	o.settings = fmt.Sprintf("metrics: {listen: %s}\n", metrics)
+	s = newSite(t, o)
+	s.kproxy(t, "setup").must(t)
+	hosts := fmt.Sprintf("%q", fmt.Sprintf("127.0.0.1:%d", o.server.Port()))
+	for i := range standbys {
+		standby, err := o.server.Standby(t.Context(), pgserver.StandbyOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = standby.Stop() })
+		standbys[i] = standby
+		hosts += fmt.Sprintf(", %q", fmt.Sprintf("127.0.0.1:%d", standby.Port()))
+	}
+	const reader = "    password_file: reader.password\n"
+	s.replace(t, reader, reader+"    hosts: ["+hosts+"]\n    prefer: standby\n    max_staleness: "+staleness+"\n")
+	return s, standbys, metrics
+}
+
+// sessionsOn tells whether a server has sessions of readers.
+func (s *site) sessionsOn(t *testing.T, server *pgserver.Server) bool {
+	t.Helper()
+	const sessions = "SELECT count(*) > 0 FROM pg_stat_activity WHERE usename = $1 AND application_name LIKE 'test (127.0.0.1:%'"
+	return scalar[bool](t, connect(t, server.DSN(s.database)), sessions, s.reader)
+}
+
+// TestSecondPrimary promotes a standby that readers are sent to while the primary lives, and
+// has a table published under a stricter policy, after half of its records were deleted,
+// with readers at work all the time. Nobody sees what was there before, everybody who asks
+// is told, and nothing has to be started again.
+func TestSecondPrimary(t *testing.T) {
+	t.Parallel()
+	s, standbys, metrics := standbySite(t, "30s")
+	p := s.serve(t)
+	impostor := standbys[0]
+	var sessions []*pgx.Conn
+	eventually(t, "both standbys have sessions", func() bool {
+		conn, err := pgx.Connect(t.Context(), s.url())
+		if err == nil {
+			sessions = append(sessions, conn)
+		}
+		return s.sessionsOn(t, standbys[0]) && s.sessionsOn(t, standbys[1])
+	})
+	defer func() {
+		for _, conn := range sessions {
+			_ = conn.Close(context.Background())
+		}
+	}()
+
+	var stricter atomic.Bool
+	var served, superseded atomic.Int64
+	ctx, stop := context.WithCancel(t.Context())
+	polled := make(chan struct{})
+	go func() {
+		defer close(polled)
+		var conn *pgx.Conn
+		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+			if conn == nil || conn.IsClosed() {
+				var err error
+				if conn, err = pgx.Connect(ctx, s.url()); err != nil {
+					continue
+				}
+			}
+			asked := stricter.Load()
+			var records, smallest int
+			err := conn.QueryRow(ctx, "SELECT coalesce(sum(c), 0)::int, coalesce(min(c), 0)::int FROM (SELECT count(*) AS c FROM people GROUP BY age) g", pgx.QueryExecModeSimpleProtocol).
+				Scan(&records, &smallest)
+			if err != nil {
+				continue
+			}
+			served.Add(1)
+			if asked && (smallest < 12 || records > operatedRows/2) {
+				superseded.Add(1)
+			}
+		}
+		if conn != nil {
+			_ = conn.Close(context.Background())
+		}
+	}()
+	defer func() { stop(); <-polled }()
+
+	if err := impostor.Promote(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ended := func() bool {
+		for _, conn := range sessions {
+			_, err := conn.Exec(t.Context(), "SELECT 1")
+			var last *pgconn.PgError
+			if errors.As(err, &last) && last.Code == "57P01" && strings.Contains(last.Message, "does not follow the one that kproxy publishes on") && last.Hint != "" {
+				return true
+			}
+		}
+		return false
+	}
+	eventually(t, "a session on the second primary is told why it ends", ended)
+	eventually(t, "no session is on the second primary", func() bool { return !s.sessionsOn(t, impostor) })
+	address := fmt.Sprintf("127.0.0.1:%d", impostor.Port())
+	eventually(t, "/readyz fails", func() bool {
+		status, text := get(t, metrics, "/readyz")
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "second primary")
+	})
+	if sample(t, metrics, `kproxy_upstream_role{role="second_primary",server="`+address+`"}`) != 1 {
+		t.Error("metrics do not tell of the second primary")
+	}
+	if !strings.Contains(p.log.String(), "a database server is now a second primary") {
+		t.Errorf("the log does not tell of it:\n%s", p.log)
+	}
+	for command, code := range map[string]int{"check": 1, "verify": 1, "status": 3} {
+		out := s.kproxy(t, command)
+		if out.code != code || !strings.Contains(out.stdout+out.stderr, "server "+address+" is a second primary") {
+			t.Errorf("kproxy %s ends with %d and %s%s", command, out.code, out.stdout, out.stderr)
+		}
+	}
+
+	// With a stricter policy nothing would start while there is a second primary; one that
+	// runs publishes by the file that it has, so that the records alone change here.
+	admin := connect(t, s.server.DSN(s.database))
+	execute(t, admin, fmt.Sprintf("DELETE FROM people WHERE id > %d", operatedRows/2))
+	if err := impostor.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "/readyz is well", func() bool { status, _ := get(t, metrics, "/readyz"); return status == http.StatusOK })
+	s.kproxy(t, "check").must(t)
+	s.replace(t, "k: 5", "k: 12")
+	s.kproxy(t, "reload").must(t)
+	stricter.Store(true)
+	if err := impostor.Restart(t.Context()); err != nil { // it has what was there before, for as long as it likes
+		t.Fatal(err)
+	}
+	before := served.Load()
+	eventually(t, "readers are served under the stricter policy", func() bool { return served.Load() > before+200 })
+	eventually(t, "it is found out again", func() bool {
+		return sample(t, metrics, `kproxy_upstream_role{role="second_primary",server="`+address+`"}`) == 1
+	})
+	before = served.Load()
+	eventually(t, "readers are served beside it", func() bool { return served.Load() > before+200 })
+	if n := superseded.Load(); n > 0 {
+		t.Errorf("%d of %d answers are of the release before", n, served.Load())
+	}
+	if !p.running() {
+		t.Error("kproxy has ended")
+	}
+}
+
+// TestFrozenStreamIsStale stops the process of the server that sends the stream, and holds
+// the row that every commit of the store writes. While something is committed that readers do
+// not see for longer than the bound, no statement is answered, whatever server it goes to.
+func TestFrozenStreamIsStale(t *testing.T) {
+	t.Parallel()
+	s, _, metrics := standbySite(t, "5s")
+	s.serve(t)
+	admin := connect(t, s.server.DSN(s.database))
+	const bound = 5 * time.Second
+	answered := func() (n int, refused string) {
+		conn, err := pgx.Connect(t.Context(), s.url())
+		if err == nil {
+			defer func() { _ = conn.Close(t.Context()) }()
+			err = conn.QueryRow(t.Context(), "SELECT min(n) FROM people").Scan(&n)
+		}
+		var said *pgconn.PgError
+		if errors.As(err, &said) {
+			return 0, said.Code + " " + said.Message
+		}
+		if err != nil {
+			return 0, err.Error()
+		}
+		return n, ""
+	}
+	eventually(t, "readers are served", func() bool { _, refused := answered(); return refused == "" })
+	count := 0
+	for name, freeze := range map[string]func() (thaw func()){
+		"the stream is not sent": func() func() {
+			pid := scalar[int](t, admin, "SELECT active_pid FROM pg_replication_slots WHERE active AND slot_type = 'logical'")
+			if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+				t.Fatal(err)
+			}
+			return func() { _ = syscall.Kill(pid, syscall.SIGCONT) }
+		},
+		"changes are not applied": func() func() {
+			holder := connect(t, s.server.DSN(s.database))
+			execute(t, holder, "BEGIN; SELECT FROM kproxy_store.position FOR UPDATE")
+			return func() { execute(t, holder, "COMMIT") }
+		},
+	} {
+		t.Log(name)
+		eventually(t, "readers see all", func() bool { n, refused := answered(); return refused == "" && n == count })
+		thaw := freeze()
+		count++
+		execute(t, admin, forward)
+		committed := time.Now() // or before
+		eventually(t, "statements are refused", func() bool {
+			asked := time.Now()
+			n, refused := answered()
+			if refused == "" && n < count && asked.Sub(committed) > bound {
+				t.Errorf("%s: %v after a commit, readers do not see it, and are not told", name, asked.Sub(committed))
+			}
+			return strings.HasPrefix(refused, "57P0")
+		})
+		if status, text := get(t, metrics, "/readyz"); status != http.StatusServiceUnavailable || !strings.Contains(text, "recent enough") {
+			t.Errorf("%s: /readyz says %d %s", name, status, text)
+		}
+		thaw()
+	}
+	eventually(t, "readers see all", func() bool { n, refused := answered(); return refused == "" && n == count })
+	eventually(t, "/readyz is well", func() bool { status, _ := get(t, metrics, "/readyz"); return status == http.StatusOK })
+}
