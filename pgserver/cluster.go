@@ -20,20 +20,15 @@ const settingsFile = "kproxy.conf"
 
 const (
 	// LocaleVariable names the environment variable that gives clusters a locale
-	// other than C: collation, character classes, formats and messages.
+	// other than C: collation, character classes and formats. Messages stay English.
 	LocaleVariable = "KPROXY_PG_LOCALE"
 	// ZoneVariable names the environment variable that gives servers a time zone
 	// other than UTC.
 	ZoneVariable = "KPROXY_PG_TIMEZONE"
 )
 
-// locale is initdb's argument for what LocaleVariable asks for.
-func locale() string {
-	if name := os.Getenv(LocaleVariable); name != "" {
-		return "--locale=" + name
-	}
-	return "--no-locale"
-}
+// locale is the cluster's locale, but for messages.
+func locale() string { return cmp.Or(os.Getenv(LocaleVariable), "C") }
 
 // initdb makes the cluster. Unless the environment asks for another locale, collation
 // and messages are those of C, so that results do not depend on the machine.
@@ -50,7 +45,8 @@ func (s *Server) initdb(ctx context.Context) (err error) {
 		"--pwfile=" + passwordFile,
 		"--auth=scram-sha-256",
 		"--encoding=UTF8",
-		locale(),
+		"--locale=" + locale(),
+		"--lc-messages=C",
 	}
 	if !s.opts.Durable {
 		args = append(args, "--no-sync")

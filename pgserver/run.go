@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -110,23 +108,12 @@ func (s *Server) session(ctx context.Context, use func(*pgx.Conn) error) error {
 	return errors.Join(use(conn), conn.Close(ctx))
 }
 
-// exited is the error of a postmaster that ended before it was ready. Its messages
-// are in English unless LocaleVariable gives it another language.
+// exited is the error of a postmaster that ended before it was ready. The messages are
+// in English because initdb has set lc_messages to C.
 func (s *Server) exited() error {
 	text := s.log.String()
-	if strings.Contains(text, "could not bind") || strings.Contains(text, "could not create any TCP/IP sockets") || s.taken() {
+	if strings.Contains(text, "could not bind") || strings.Contains(text, "could not create any TCP/IP sockets") {
 		return fmt.Errorf("starting PostgreSQL on port %d: %w%s", s.port, errPortTaken, text)
 	}
 	return fmt.Errorf("starting PostgreSQL on port %d: the server exited%s", s.port, text)
-}
-
-// taken says whether something listens on the server's port, which has no other
-// server yet.
-func (s *Server) taken() bool {
-	l, err := net.Listen("tcp4", net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)))
-	if err != nil {
-		return errors.Is(err, syscall.EADDRINUSE)
-	}
-	_ = l.Close() // nobody has connected
-	return false
 }
