@@ -143,6 +143,8 @@ func TestErrorFieldsAreScrubbed(t *testing.T) {
 					COLUMN = 'canary', TABLE = 'canary', SCHEMA = 'canary', DATATYPE = 'canary', CONSTRAINT = 'canary', ERRCODE = '22000';
 			ELSE
 				RAISE NOTICE 'about kproxy_release_public.patients' USING DETAIL = 'canary';
+				-- Of an error, the DETAIL of this SQLSTATE would be told.
+				RAISE NOTICE 'likewise' USING DETAIL = 'canary', ERRCODE = '42703';
 				RAISE LOG 'canary';
 				RAISE DEBUG 'canary';
 			END IF;
@@ -163,7 +165,7 @@ func TestErrorFieldsAreScrubbed(t *testing.T) {
 		case *oldproto.ErrorResponse:
 			reports = append(reports, m.Severity+" "+m.Code+" "+m.Message+" / "+m.Hint)
 		case *oldproto.ReadyForQuery:
-			want := "NOTICE about public.patients\nERROR 22000 about public.patients / see public.patients"
+			want := "NOTICE about public.patients\nNOTICE likewise\nERROR 22000 about public.patients / see public.patients"
 			if got := strings.Join(reports, "\n"); got != want {
 				t.Errorf("got %s", got)
 			}
