@@ -43,6 +43,7 @@ type Snapshot struct {
 	// functions are those that the operator lets clients call besides PostgreSQL's own.
 	functions map[Name]bool
 	words     map[string]bool // see Names
+	names     ServerNames
 }
 
 // NewSnapshot resolves the policy against the relations that exist. Withdrawn

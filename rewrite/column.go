@@ -2,7 +2,6 @@ package rewrite
 
 import (
 	"slices"
-	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
@@ -14,11 +13,6 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 	if name := lastName(fields); (name == "xmin" || name == "xmax") && len(w.session.temporary) > 0 {
 		// Of a temporary table, they are numbers of the server's transactions of now.
 		return refuse(statePrivilege, "", "permission denied for column %s", name).at(n.GetLocation())
-	}
-	if len(fields) > 1 {
-		if err := attribute(fields[len(fields)-1].GetString_().GetSval(), n.GetLocation()); err != nil {
-			return err
-		}
 	}
 	switch len(fields) {
 	case 2:
@@ -49,29 +43,6 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 		n.Fields[0] = pg.MakeStrNode(items[0].alias)
 	}
 	return w.children(n.ProtoReflect(), s)
-}
-
-// indirection checks the field names in (expression).field.
-func (w *walker) indirection(n *pg.A_Indirection, s *scope) error {
-	for _, step := range n.GetIndirection() {
-		if err := attribute(step.GetString_().GetSval(), -1); err != nil {
-			return err
-		}
-	}
-	return w.children(n.ProtoReflect(), s)
-}
-
-// attribute refuses names that PostgreSQL would take for a function where no such
-// column exists: value.f means f(value), for scalars too. The functions that are
-// not allowed and can be called with one argument begin with pg_ or are listed.
-// Arguments are published values in any case; what is refused here are side effects
-// and information about the system.
-func attribute(name string, location int32) error {
-	if strings.HasPrefix(name, "pg_") || strings.HasPrefix(name, "binary_upgrade_") || refusedAttributes[name] {
-		return refuse(statePrivilege, "A column of this name can be read through column aliases: FROM t AS t(a, b).",
-			"permission denied for function %s", name).at(location)
-	}
-	return nil
 }
 
 // target keeps the name that a result column would have had if what names it is
@@ -123,9 +94,10 @@ func figureName(n *pg.Node) (name string, strong bool) {
 	case *pg.Node_CollateClause:
 		return figureName(n.CollateClause.GetArg())
 	case *pg.Node_AIndirection:
-		for _, step := range n.AIndirection.GetIndirection() {
-			if step.GetString_() != nil {
-				return "", false
+		steps := n.AIndirection.GetIndirection()
+		for i := len(steps) - 1; i >= 0; i-- {
+			if steps[i].GetString_() != nil {
+				return steps[i].GetString_().GetSval(), true
 			}
 		}
 		return figureName(n.AIndirection.GetArg())

@@ -34,6 +34,13 @@ func isConstant(n *pg.Node) bool { return n.GetAConst() != nil }
 // isNull says whether a node is the word NULL.
 func isNull(n *pg.Node) bool { return n.GetAConst().GetIsnull() }
 
+// isPlain says whether a node is a number, a boolean or a bit string: constants that have
+// a type by themselves.
+func isPlain(n *pg.Node) bool {
+	_, text := n.GetAConst().GetVal().(*pg.A_Const_Sval)
+	return isConstant(n) && !text && !isNull(n)
+}
+
 // isInteger says whether a node is an integer constant, of whatever value.
 func isInteger(n *pg.Node) bool {
 	_, integer := n.GetAConst().GetVal().(*pg.A_Const_Ival)

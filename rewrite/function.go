@@ -96,12 +96,20 @@ func init() {
 // call lets a function of the allowlist pass, under its full name, so that no
 // overload elsewhere on the search path can be chosen in its place.
 func (w *walker) call(node *pg.Node, f *pg.FuncCall, s *scope) error {
-	schema, name, allowed := w.lookupFunction(names(f.GetFuncname()))
-	if !allowed {
+	if _, _, allowed := w.lookupFunction(names(f.GetFuncname())); !allowed {
 		return w.refuseFunction(names(f.GetFuncname())).at(f.GetLocation())
 	}
 	if err := w.children(f.ProtoReflect(), s); err != nil {
 		return err
+	}
+	return w.checkedCall(node, f)
+}
+
+// checkedCall is call where the arguments have been checked.
+func (w *walker) checkedCall(node *pg.Node, f *pg.FuncCall) error {
+	schema, name, allowed := w.lookupFunction(names(f.GetFuncname()))
+	if !allowed {
+		return w.refuseFunction(names(f.GetFuncname())).at(f.GetLocation())
 	}
 	f.Funcname = nameNodes(schema, name)
 	w.traces = w.traces || schema != "pg_catalog" || traceful[name]

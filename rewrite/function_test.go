@@ -35,7 +35,7 @@ func TestListedFunctions(t *testing.T) {
 		"SELECT pg_catalog.lo_export(1, 'x')":         "42501",
 		"SELECT pg_of_a_later_version(1)":             "42501",
 		"SELECT 'x'::secret":                          "42704",
-		"SELECT ('a'::text).similarity FROM patients": "--> SELECT ('a'::pg_catalog.text).similarity FROM kproxy_release_public.patients patients",
+		"SELECT ('a'::text).similarity FROM patients": "--> SELECT public.similarity('a'::pg_catalog.text) AS similarity FROM kproxy_release_public.patients patients",
 		"SELECT 'x'::gis.mood":                        "42704",
 	} {
 		got := render(r.text(sql))

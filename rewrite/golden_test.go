@@ -39,8 +39,15 @@ func clinic() *catalog.Snapshot {
 		Readable: []catalog.Name{name("public", "wards"), name("public", "Icd Codes")},
 	}
 	withdrawn := map[catalog.Name]string{name("public", "frozen"): "A column was added; run kproxy check."}
-	return catalog.NewSnapshot(policy, relations, withdrawn)
+	return catalog.NewSnapshot(policy, relations, withdrawn).WithNames(clinicNames)
 }
+
+// clinicNames are what the server is known to have, beside what all have: nothing but
+// columns of some relations.
+var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[catalog.Name][]catalog.ColumnName{
+	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}): {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
+	{Schema: "public", Relation: "wards"}:                                   {{Name: "beds"}, {Name: "ward"}},
+}}
 
 func clinicRewriter() *Rewriter {
 	r := New(Options{Database: "clinic"})

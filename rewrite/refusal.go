@@ -16,6 +16,7 @@ const (
 	statePrivilege         = "42501"
 	stateSyntax            = "42601"
 	stateUndefinedSchema   = "3F000"
+	stateUndefinedColumn   = "42703"
 	stateUndefinedFunction = "42883"
 	stateUndefinedType     = "42704"
 	stateTableDefinition   = "42P16"

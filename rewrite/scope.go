@@ -7,11 +7,15 @@ import (
 // scope is what one SELECT adds to the names of the statement around it.
 type scope struct {
 	outer *scope
-	// ctes are the names of the WITH clause that are visible already.
-	ctes map[string]bool
+	// ctes are those of the WITH clause that are visible already.
+	ctes map[string]*cte
 	// items are the names of the FROM clause.
 	items []fromItem
 }
+
+// cte is a query of a WITH clause. What is known of its rows is known once it has been
+// visited, of a recursive one once its first arm has been.
+type cte struct{ row *composite }
 
 // fromItem is a name by which columns can be qualified.
 type fromItem struct {
@@ -24,17 +28,28 @@ type fromItem struct {
 	alias string
 	// standsFor is the system catalog that it is; see systemcolumn.go.
 	standsFor string
+	// row is what is known of its rows; see rowOf. Nil is nothing.
+	row func() *composite
+}
+
+func (i *fromItem) columns() *composite {
+	if i.row == nil {
+		return nil
+	}
+	return i.row()
 }
 
 // hasCTE says whether an unqualified relation name means a CTE: PostgreSQL looks
 // through all enclosing WITH clauses before any schema.
-func (s *scope) hasCTE(name string) bool {
+func (s *scope) hasCTE(name string) bool { return s.cte(name) != nil }
+
+func (s *scope) cte(name string) *cte {
 	for ; s != nil; s = s.outer {
-		if s.ctes[name] {
-			return true
+		if found := s.ctes[name]; found != nil {
+			return found
 		}
 	}
-	return false
+	return nil
 }
 
 // item finds the innermost FROM items of that name; PostgreSQL stops at the
@@ -54,6 +69,78 @@ func (s *scope) item(name string) []fromItem {
 	return nil
 }
 
+// columnOf says whether item.name is a column, and what is known of it. Which item is
+// meant depends on which of them the place can see: what is said holds for all items of
+// that name, be they further out.
+func (s *scope) columnOf(item, name string) (is belonging, value *composite) {
+	items := 0
+	for ; s != nil; s = s.outer {
+		for i := range s.items {
+			if s.items[i].name != item {
+				continue
+			}
+			here, of := s.items[i].columns().has(name)
+			if items++; items > 1 && here != is {
+				return unknownColumn, nil
+			}
+			if items > 1 && of != value {
+				of = nil
+			}
+			is, value = here, of
+		}
+	}
+	return is, value
+}
+
+// row is what is known of the rows of the item of that name, if there is one alone.
+func (s *scope) row(item string) *composite {
+	var found *fromItem
+	for ; s != nil; s = s.outer {
+		for i := range s.items {
+			if s.items[i].name == item && found != nil {
+				return nil
+			} else if s.items[i].name == item {
+				found = &s.items[i]
+			}
+		}
+	}
+	if found == nil {
+		return nil
+	}
+	return found.columns()
+}
+
+// typeOf is what is known of the columns of what a reference means: a column, or the row
+// of an item.
+func (s *scope) typeOf(fields []*pg.Node) *composite {
+	name := lastName(fields)
+	switch {
+	case len(fields) == 2 && name == "": // item.*
+		return s.row(fields[0].GetString_().GetSval())
+	case len(fields) == 2:
+		_, value := s.columnOf(fields[0].GetString_().GetSval(), name)
+		return value
+	case len(fields) != 1:
+		return nil
+	}
+	found, columns := (*composite)(nil), 0
+	for outer := s; outer != nil; outer = outer.outer {
+		for i := range outer.items {
+			row := outer.items[i].columns()
+			switch is, value := row.has(name); {
+			case is == knownColumn && columns > 0, is == unknownColumn && (row == nil || !row.stored && row != unvisited):
+				return nil
+			case is == knownColumn:
+				found, columns = value, 1
+			}
+		}
+	}
+	if columns == 0 {
+		return s.row(name)
+	}
+	return found
+}
+
 // selectStmt walks a query. A set operation's WITH is visible in all its arms; an
 // arm's own WITH only there.
 func (w *walker) selectStmt(n *pg.SelectStmt, outer *scope) error {
@@ -65,10 +152,42 @@ func (w *walker) selectStmt(n *pg.SelectStmt, outer *scope) error {
 		w.collect(item, s)
 	}
 	s.tellApart()
-	with := n.WithClause
-	n.WithClause = nil // walked already, under fewer names
-	defer func() { n.WithClause = with }()
-	return w.children(n.ProtoReflect(), s)
+	if err := w.from(n.GetFromClause(), s); err != nil {
+		return err
+	}
+	with, from := n.WithClause, n.FromClause
+	n.WithClause, n.FromClause = nil, nil // walked already, the first under fewer names
+	err := w.children(n.ProtoReflect(), s)
+	n.WithClause, n.FromClause = with, from
+	if err != nil {
+		return err
+	}
+	w.found(n, w.resultRow(n, s))
+	return nil
+}
+
+// from walks a FROM clause, before what goes by its columns.
+func (w *walker) from(items []*pg.Node, s *scope) error {
+	named := w.named
+	w.named = false
+	defer func() { w.named = named }()
+	for _, item := range items {
+		if err := w.node(item, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// found notes what is known of a query's rows.
+func (w *walker) found(n *pg.SelectStmt, row *composite) {
+	if w.rows == nil {
+		w.rows = make(map[*pg.SelectStmt]*composite)
+	}
+	w.rows[n] = row
+	if tell := w.firstArms[n]; tell != nil {
+		tell(row)
+	}
 }
 
 // join walks a join. An alias hides the names inside from the query around it; its own
@@ -86,21 +205,38 @@ func (w *walker) join(n *pg.JoinExpr, s *scope) error {
 // with walks the queries of a WITH clause. Without RECURSIVE a name is visible
 // only to what follows it; with RECURSIVE, everywhere in the clause.
 func (w *walker) with(clause *pg.WithClause, s *scope) error {
-	s.ctes = make(map[string]bool, len(clause.GetCtes()))
+	s.ctes = make(map[string]*cte, len(clause.GetCtes()))
 	if clause.GetRecursive() {
 		for _, node := range clause.GetCtes() {
-			s.ctes[node.GetCommonTableExpr().GetCtename()] = true
+			s.ctes[node.GetCommonTableExpr().GetCtename()] = &cte{}
 		}
 	}
 	for _, node := range clause.GetCtes() {
-		cte := node.GetCommonTableExpr()
-		if cte == nil {
+		n := node.GetCommonTableExpr()
+		if n == nil {
 			return refuse(stateNotSupported, "", "kproxy does not understand this WITH clause")
 		}
-		if err := w.children(cte.ProtoReflect(), s); err != nil {
+		made := s.ctes[n.GetCtename()]
+		if !clause.GetRecursive() {
+			made = &cte{}
+		}
+		query := n.GetCtequery().GetSelectStmt()
+		know := func(row *composite) {
+			if n.GetSearchClause() == nil && n.GetCycleClause() == nil { // they add columns
+				made.row = row.renamed(names(n.GetAliascolnames()))
+			}
+		}
+		if clause.GetRecursive() && query.GetLarg() != nil {
+			if w.firstArms == nil {
+				w.firstArms = make(map[*pg.SelectStmt]func(*composite))
+			}
+			w.firstArms[query.GetLarg()] = know
+		}
+		if err := w.children(n.ProtoReflect(), s); err != nil {
 			return err
 		}
-		s.ctes[cte.GetCtename()] = true
+		know(w.rows[query])
+		s.ctes[n.GetCtename()] = made
 	}
 	return nil
 }
@@ -109,19 +245,19 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 func (w *walker) collect(node *pg.Node, s *scope) {
 	switch n := node.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s))
+		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s), w.rowOf(node, s))
 	case *pg.Node_RangeTableSample:
 		w.collect(n.RangeTableSample.GetRelation(), s)
 	case *pg.Node_RangeSubselect:
-		s.add(n.RangeSubselect.GetAlias(), fromItem{})
+		s.add(n.RangeSubselect.GetAlias(), fromItem{}, w.rowOf(node, s))
 	case *pg.Node_RangeFunction:
-		s.add(n.RangeFunction.GetAlias(), fromItem{})
+		s.add(n.RangeFunction.GetAlias(), fromItem{}, w.rowOf(node, s))
 	case *pg.Node_RangeTableFunc:
-		s.add(n.RangeTableFunc.GetAlias(), fromItem{})
+		s.add(n.RangeTableFunc.GetAlias(), fromItem{}, w.rowOf(node, s))
 	case *pg.Node_JoinExpr:
-		s.add(n.JoinExpr.GetJoinUsingAlias(), fromItem{})
+		s.add(n.JoinExpr.GetJoinUsingAlias(), fromItem{}, usingRow(n.JoinExpr))
 		if n.JoinExpr.GetAlias() != nil {
-			s.add(n.JoinExpr.GetAlias(), fromItem{})
+			s.add(n.JoinExpr.GetAlias(), fromItem{}, w.rowOf(node, s))
 			return
 		}
 		w.collect(n.JoinExpr.GetLarg(), s)
@@ -129,11 +265,12 @@ func (w *walker) collect(node *pg.Node, s *scope) {
 	}
 }
 
-func (s *scope) add(alias *pg.Alias, unaliased fromItem) {
+func (s *scope) add(alias *pg.Alias, unaliased fromItem, row func() *composite) {
 	if alias != nil {
 		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor}
 	}
 	if unaliased.name != "" {
+		unaliased.row = row
 		s.items = append(s.items, unaliased)
 	}
 }

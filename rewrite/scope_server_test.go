@@ -55,7 +55,7 @@ func namesDatabase(t *testing.T) (conn *pgconn.PgConn, r *Rewriter) {
 		t.Fatal(err)
 	}
 	r = New(Options{Database: strings.TrimRight(database, "]")})
-	r.SetSnapshot(catalog.NewSnapshot(policy, relations, nil))
+	r.SetSnapshot(catalog.NewSnapshot(policy, relations, nil).WithNames(catalog.ServerNames{Callable: map[string]bool{}}))
 	return conn, r
 }
 

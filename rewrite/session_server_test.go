@@ -69,7 +69,7 @@ func pathDatabase(t *testing.T) (url, user string, r *Rewriter) {
 		policy.Readable = append(policy.Readable, name)
 	}
 	r = New(Options{TemporaryTables: true})
-	r.SetSnapshot(catalog.NewSnapshot(policy, relations, nil))
+	r.SetSnapshot(catalog.NewSnapshot(policy, relations, nil).WithNames(catalog.ServerNames{Callable: map[string]bool{}}))
 	return url, config.User, r
 }
 

@@ -49,7 +49,7 @@ func (r *Rewriter) RewriteView(definition string, columns []string, relations ma
 	}
 }
 
-func (r *Rewriter) rewriteView(definition string, columns []string, relations map[catalog.Name]ViewRelation) (PublishedView, error) {
+func (r *Rewriter) rewriteView(definition string, shown []string, relations map[catalog.Name]ViewRelation) (PublishedView, error) {
 	if err := guardText(definition, r.options); err != nil {
 		return PublishedView{}, err
 	}
@@ -66,17 +66,22 @@ func (r *Rewriter) rewriteView(definition string, columns []string, relations ma
 		return PublishedView{}, refuse(stateInternal, "", "the definition is not a query")
 	}
 	query := tree.GetStmts()[0].GetStmt()
-	view := PublishedView{Columns: columns}
+	view := PublishedView{Columns: shown}
 	labels(query.ProtoReflect())
 	if err := (&viewColumns{relations: relations}).publish(query.GetSelectStmt(), &view); err != nil {
 		return PublishedView{}, err
 	}
 	targets := make(map[catalog.Name]catalog.Name, len(relations))
 	published := make(map[catalog.Name]bool, len(relations))
+	columns := make(map[catalog.Name][]catalog.ColumnName, len(relations))
 	for name, relation := range relations {
 		targets[name], published[relation.Target] = relation.Target, true
+		for _, column := range relation.Published {
+			columns[relation.Target] = append(columns[relation.Target], catalog.ColumnName{Name: column, Composite: true})
+		}
 	}
-	w := &walker{snapshot: r.current.Load().snapshot.InDefinition(targets), session: untouched, database: r.options.Database, operator: r.operator, definition: true}
+	snapshot := r.current.Load().snapshot.InDefinition(targets).WithColumns(columns)
+	w := &walker{snapshot: snapshot, session: untouched, database: r.options.Database, operator: r.operator, definition: true}
 	if err := w.statement(query); err != nil {
 		return PublishedView{}, err
 	}

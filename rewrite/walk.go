@@ -31,6 +31,11 @@ type walker struct {
 	traces bool
 	// reads are the protected and readable tables met so far, each once.
 	reads []catalog.Name
+	// rows is what is known of the rows of the queries that have been visited, relations of
+	// those of relations; firstArms are told of the rows of their queries.
+	rows      map[*pg.SelectStmt]*composite
+	relations map[catalog.Name]*composite
+	firstArms map[*pg.SelectStmt]func(*composite)
 	// replaced counts the calls that were replaced by something else.
 	replaced int
 	// named says whether the value that is visited ends up before the client's
@@ -94,10 +99,6 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return w.join(n, s)
 	case *pg.RangeFunction:
 		return w.rangeFunction(n, s)
-	case *pg.ColumnRef:
-		return w.column(n, s)
-	case *pg.A_Indirection:
-		return w.indirection(n, s)
 	case *pg.ResTarget:
 		return w.target(n, s)
 	case *pg.TypeName:
@@ -137,7 +138,9 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 		if w.systemColumn(n, inner.ColumnRef, s) {
 			return nil
 		}
-		return w.column(inner.ColumnRef, s)
+		return keepLocation(n, inner.ColumnRef.GetLocation(), w.reference(n, inner.ColumnRef, s))
+	case *pg.Node_AIndirection:
+		return w.indirection(n, inner.AIndirection, s)
 	case *pg.Node_FuncCall:
 		return keepLocation(n, inner.FuncCall.GetLocation(), w.call(n, inner.FuncCall, s))
 	case *pg.Node_SqlvalueFunction:

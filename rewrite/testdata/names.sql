@@ -184,7 +184,8 @@ SELECT (patients).age, (patients).*, (patients.*).age FROM patients
 --> SELECT (patients).age, (patients).*, (patients.*).age FROM kproxy_release_public.patients patients
 
 SELECT patients.ctid, xmin, tableoid FROM patients
---> SELECT patients.ctid, xmin, tableoid FROM kproxy_release_public.patients patients
+--! 42703 column patients.ctid does not exist
+--! position: 8
 
 SET search_path = hospital
 --> SET search_path TO DEFAULT

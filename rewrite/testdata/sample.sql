@@ -2,7 +2,8 @@ SELECT * FROM patients TABLESAMPLE SYSTEM (10)
 --> SELECT * FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 10) patients
 
 SELECT p.age FROM public.patients AS p (a) TABLESAMPLE BERNOULLI ($1) JOIN wards TABLESAMPLE SYSTEM (5) REPEATABLE (3) ON true
---> SELECT p.age FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < $1::real) p(a) JOIN public.wards wards TABLESAMPLE system(5) REPEATABLE (3) ON true
+--! 42703 column p.age does not exist
+--! position: 8
 
 SELECT public.patients.age FROM public.patients TABLESAMPLE BERNOULLI (0.5)
 --> SELECT patients.age FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 0.5) patients

@@ -74,6 +74,7 @@ type Daemon struct {
 	views        views
 	known        []catalog.View // what the rewriter knows
 	withdrawn    map[catalog.Name]string
+	names        catalog.ServerNames // likewise
 	// released are the tables by the numbers of their generations.
 	released map[int64]catalog.Name
 	served   map[catalog.Name]catalog.OID // what readers may have read
@@ -125,6 +126,9 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.check(ctx); err != nil {
 		return err
 	}
+	if d.names, err = callable(ctx, d.config); err != nil {
+		return err
+	}
 	if err := d.prepare(); err != nil {
 		return err
 	}
@@ -153,6 +157,8 @@ func (d *Daemon) Run(ctx context.Context) error {
 		return err
 	}
 	d.do(ctx, d.lookAtViews)
+	d.do(ctx, d.lookAtCallable) // of what has been published since
+	go d.followCallable(ctx)
 	served := d.serve(ctx, &first)
 	cancel()
 	return errors.Join(served, <-applied)

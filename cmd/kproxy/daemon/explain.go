@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/rewrite"
@@ -117,7 +118,9 @@ func (e *explainer) open(ctx context.Context) error {
 		for i, name := range configuredNames(e.config.Policy) {
 			e.relations = append(e.relations, catalog.Relation{OID: catalog.OID(i + 1), Name: name})
 		}
-		e.gate.limit(e.config, catalog.NewSnapshot(e.config.Policy, e.relations, nil))
+		// Of names that are called, those that all servers have are known.
+		none := catalog.ServerNames{Callable: map[string]bool{}}
+		e.gate.limit(e.config, catalog.NewSnapshot(e.config.Policy, e.relations, nil).WithNames(none))
 		return nil
 	}
 	conn, err := connectOwner(ctx, e.config)
@@ -144,7 +147,11 @@ func (e *explainer) open(ctx context.Context) error {
 		shown.outcomes[v.Name] = stored[v.Name].outcome()
 	}
 	shown.withdraw(withdrawn)
-	snapshot := catalog.NewSnapshot(e.config.Policy, e.relations, withdrawn).WithViews(e.views, withdrawn).WithReleased(released(status))
+	names, err := inspect.Callable(ctx, conn, e.config.Policy.Readable)
+	if err != nil {
+		return err
+	}
+	snapshot := catalog.NewSnapshot(e.config.Policy, e.relations, withdrawn).WithNames(names).WithViews(e.views, withdrawn).WithReleased(released(status))
 	e.gate.limit(e.config, snapshot)
 	if e.reader, err = connectReader(ctx, e.config, e.config.Upstream.Reader); err != nil {
 		return &connectError{role: e.config.Upstream.Reader.User, address: address(e.config.Upstream.Reader), err: err}

@@ -27,7 +27,11 @@ const (
 func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, publications []catalog.Publication) (
 	[]catalog.View, inspect.Report, error,
 ) {
-	rewritten := rewritings{rewriter: rewrite.New(rewriterOptions(c)), snapshot: catalog.NewSnapshot(c.Policy, relations, nil)}
+	names, err := inspect.Callable(ctx, conn, c.Policy.Readable)
+	if err != nil {
+		return nil, nil, err
+	}
+	rewritten := rewritings{rewriter: rewrite.New(rewriterOptions(c)), snapshot: catalog.NewSnapshot(c.Policy, relations, nil).WithNames(names)}
 	rewritten.rewriter.SetSnapshot(rewritten.snapshot)
 	p, found, err := newPlanner(ctx, conn, c, rewritten)
 	if err != nil {

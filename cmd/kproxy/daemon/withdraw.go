@@ -106,7 +106,7 @@ func (d *Daemon) renew() {
 
 func (d *Daemon) snapshot() *catalog.Snapshot {
 	d.known = d.views.found
-	d.views.snapshot = catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn).WithViews(d.known, d.withdrawn).WithReleased(d.released)
+	d.views.snapshot = catalog.NewSnapshot(d.config.Policy, d.relations, d.withdrawn).WithViews(d.known, d.withdrawn).WithReleased(d.released).WithNames(d.names)
 	return d.views.snapshot
 }
 

@@ -1,0 +1,48 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+type callableRow struct{ Names []string }
+
+type columnsRow struct {
+	Schema, Relation string
+	Columns          []string
+	Composites       []bool
+}
+
+// Callable reads what names behind a dot may mean in clients' statements. Readable are the
+// relations that are read as they are.
+func Callable(ctx context.Context, conn *pgx.Conn, readable []catalog.Name) (catalog.ServerNames, error) {
+	names := catalog.ServerNames{Callable: make(map[string]bool), Columns: make(map[catalog.Name][]catalog.ColumnName)}
+	err := reading(ctx, conn, func() error {
+		callable, err := collect[callableRow](ctx, conn, "callable")
+		if err != nil {
+			return err
+		}
+		for _, row := range callable {
+			for _, name := range row.Names {
+				names.Callable[name] = true
+			}
+		}
+		schemas, relations := split(readable)
+		rows, err := collect[columnsRow](ctx, conn, "columns", schemas, relations)
+		for _, row := range rows {
+			name := catalog.Name{Schema: row.Schema, Relation: row.Relation}
+			for i, column := range row.Columns {
+				names.Columns[name] = append(names.Columns[name], catalog.ColumnName{Name: column, Composite: row.Composites[i]})
+			}
+		}
+		return err
+	})
+	if err != nil {
+		return catalog.ServerNames{}, fmt.Errorf("reading the names that statements may call: %w", err)
+	}
+	return names, nil
+}
