@@ -1,6 +1,8 @@
 package config
 
 import (
+	"strings"
+
 	"go.yaml.in/yaml/v3"
 )
 
@@ -9,6 +11,9 @@ type Metrics struct {
 	// Listen is host:port, where port 0 takes a free one; empty is none. Default
 	// 127.0.0.1:9187 where the configuration has the section.
 	Listen string
+	// Hosts are further names by which it may be asked for them, beside localhost, IP
+	// addresses, and the name in Listen.
+	Hosts []string `json:",omitempty"`
 	// Tables says whether figures of single tables are among the metrics, which tell more
 	// than the releases do. Default false.
 	Tables bool
@@ -51,6 +56,7 @@ func (r *reader) metrics(to *Metrics) func(*yaml.Node) {
 		r.mapping(
 			n, "metrics",
 			field{key: "listen", doc: "Where /metrics, /healthz and /readyz are served, without authentication: keep it to a trusted network.", read: r.marked("metrics.listen", r.metricsListen(&to.Listen))},
+			field{key: "hosts", doc: "Names by which it may be asked besides localhost, IP addresses and the name in listen: as in http://kproxy.example:9187/metrics.", read: r.hostNames(&to.Hosts, "metrics hosts")},
 			field{key: "tables", doc: "Whether figures of single tables are among the metrics. They tell of records that are not published.", read: r.marked("metrics.tables", r.storeBool(&to.Tables, "metrics tables"))},
 			field{key: "exposed", doc: "Whether such figures may be had from other machines (refuse or allow).", read: storeChoice(r, &to.Exposed, "metrics exposed", Refuse, Allow)},
 		)
@@ -74,6 +80,25 @@ func (r *reader) metricsListen(to *string) func(*yaml.Node) {
 			r.wrong(r.follow(n), "metrics listen is not an address", "write host:port, for example "+metricsAddress)
 		default:
 			*to = text
+		}
+	}
+}
+
+// hostNames reads names of hosts, without ports.
+func (r *reader) hostNames(to *[]string, what string) func(*yaml.Node) {
+	return func(n *yaml.Node) {
+		for _, item := range r.oneOrMore(n, what, "a list: [kproxy.example]") {
+			if r.exhausted() {
+				return
+			}
+			text, ok := r.setting(item, what)
+			switch {
+			case !ok:
+			case text == "" || strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789-._") != "":
+				r.wrong(r.follow(item), what+" has "+quote(text)+", which is no name of a host", "write it without scheme, port and path: kproxy.example")
+			default:
+				*to = append(*to, text)
+			}
 		}
 	}
 }

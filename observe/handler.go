@@ -24,9 +24,10 @@ type Health struct {
 // probePatience bounds what a probe may take.
 const probePatience = 3 * time.Second
 
-// Handler serves /metrics, /healthz and /readyz to whoever asks. Health is asked at each
-// probe.
-func (o *Observer) Handler(health func(context.Context) Health) http.Handler {
+// Handler serves /metrics, /healthz and /readyz to whoever asks by localhost, an IP
+// address, the name in the listening address (host:port), or another name that is given.
+// Health is asked at each probe.
+func (o *Observer) Handler(health func(context.Context) Health, listen string, names ...string) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.registry, promhttp.HandlerOpts{
 		MaxRequestsInFlight: 2, Timeout: 10 * time.Second, Registry: o.registry,
@@ -49,7 +50,7 @@ func (o *Observer) Handler(health func(context.Context) Health) http.Handler {
 	}
 	mux.HandleFunc("GET /healthz", probe(func(h Health) bool { return h.Alive }))
 	mux.HandleFunc("GET /readyz", probe(func(h Health) bool { return h.Ready }))
-	return mux
+	return ownHosts(listen, names).only(mux)
 }
 
 // Profiling serves the process's profiles below /debug/pprof/, for who is authenticated: a

@@ -66,7 +66,7 @@ func everything(t *testing.T, tables bool) *Observer {
 func scrape(t *testing.T, o *Observer) string {
 	t.Helper()
 	w := httptest.NewRecorder()
-	o.Handler(nil).ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	o.Handler(nil, "").ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost/metrics", nil))
 	if w.Code != http.StatusOK {
 		t.Fatalf("%d: %s", w.Code, w.Body)
 	}
@@ -257,10 +257,10 @@ func TestProbes(t *testing.T) {
 		{Health{Alive: true, Reasons: []string{"the audit of the guarantees fails"}}, 200, 503},
 		{Health{}, 503, 503},
 	} {
-		handler := New(Options{State: busy}).Handler(func(context.Context) Health { return test.health })
+		handler := New(Options{State: busy}).Handler(func(context.Context) Health { return test.health }, "")
 		for path, want := range map[string]int{"/healthz": test.alive, "/readyz": test.ready, "/debug/pprof/": 404, "/": 404} {
 			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+			handler.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "http://localhost"+path, nil))
 			var told Health
 			if w.Code != want || want != 404 && (json.Unmarshal(w.Body.Bytes(), &told) != nil || told.Reasons == nil) {
 				t.Errorf("%s of %+v: %d %s", path, test.health, w.Code, w.Body)

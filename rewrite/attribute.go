@@ -29,7 +29,7 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 	if is == knownColumn {
 		return asItStands, nil
 	}
-	missing := refuse(stateUndefinedColumn, "", "column %s does not exist", called+name)
+	missing := refuse(stateUndefinedColumn, "Nothing in FROM gives it a column of this name; system columns are not published.", "column %s does not exist", called+name)
 	if systemColumns[name] {
 		return 0, missing
 	}

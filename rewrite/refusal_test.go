@@ -43,7 +43,7 @@ var postgresOwn = []string{
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	known := append([]string{
-		stateNotSupported, statePrivilege, stateReadOnly, stateSampleArgument, stateLimit, stateUndefinedFunction, stateTooComplex, stateNotPublished,
+		stateNotSupported, statePrivilege, stateReadOnly, stateSampleArgument, stateLimit, stateUndefinedColumn, stateUndefinedFunction, stateTooComplex, stateNotPublished,
 	}, postgresOwn...)
 	r, refused := clinicRewriter(), 0
 	for _, sql := range corpora(t) {

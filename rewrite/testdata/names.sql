@@ -186,6 +186,7 @@ SELECT (patients).age, (patients).*, (patients.*).age FROM patients
 SELECT patients.ctid, xmin, tableoid FROM patients
 --! 42703 column patients.ctid does not exist
 --! position: 8
+--! hint: Nothing in FROM gives it a column of this name; system columns are not published.
 
 SET search_path = hospital
 --> SET search_path TO DEFAULT

@@ -4,6 +4,7 @@ SELECT * FROM patients TABLESAMPLE SYSTEM (10)
 SELECT p.age FROM public.patients AS p (a) TABLESAMPLE BERNOULLI ($1) JOIN wards TABLESAMPLE SYSTEM (5) REPEATABLE (3) ON true
 --! 42703 column p.age does not exist
 --! position: 8
+--! hint: Nothing in FROM gives it a column of this name; system columns are not published.
 
 SELECT public.patients.age FROM public.patients TABLESAMPLE BERNOULLI (0.5)
 --> SELECT patients.age FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 0.5) patients

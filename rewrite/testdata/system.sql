@@ -35,6 +35,7 @@ SELECT c.tableoid, c.xmin, age(c.xmin), pg_class.xmin FROM pg_class c, pg_class 
 SELECT c.xmin, w.xmin FROM (SELECT oid FROM pg_class) c, wards w
 --! 42703 column c.xmin does not exist
 --! position: 8
+--! hint: Nothing in FROM gives it a column of this name; system columns are not published.
 
 -- settings and sequences
 SELECT s.name, current_setting(s.name) FROM pg_settings s

@@ -141,7 +141,7 @@ func (d *Daemon) serveMetrics() (closing func()) {
 		return func() {}
 	}
 	server := &http.Server{
-		Handler: o.observer.Handler(d.Health), ReadHeaderTimeout: metricsHeaderTime, ReadTimeout: metricsHeaderTime,
+		Handler: o.observer.Handler(d.Health, d.config.Metrics.Listen, d.config.Metrics.Hosts...), ReadHeaderTimeout: metricsHeaderTime, ReadTimeout: metricsHeaderTime,
 		WriteTimeout: metricsWriteTime, MaxHeaderBytes: metricsHeaderBytes,
 		ErrorLog: slog.NewLogLogger(d.Logger.Handler(), slog.LevelDebug),
 	}

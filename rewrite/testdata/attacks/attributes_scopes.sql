@@ -13,7 +13,7 @@ SELECT j.pg_current_wal_lsn FROM (people a CROSS JOIN codes b) AS j
 -- refused 42
 SELECT j.current_query FROM people a JOIN people b USING (illness) AS j
 
--- refused 42
+-- harmless
 WITH x AS (SELECT 'people'::text AS a) SELECT (x.a).to_regclass FROM x
 
 -- refused 42
@@ -46,7 +46,7 @@ SELECT (16400::oid).plpgsql_validator
 -- refused 42
 SELECT (16400::oid).fmgr_sql_validator
 
--- refused 42
+-- harmless
 SELECT count(*) OVER (PARTITION BY (p.illness).current_setting) FROM people p
 
 -- refused 42
@@ -100,7 +100,7 @@ SELECT (c.relfrozenxid).mxid_age FROM pg_class c
 -- refused 42
 SELECT ('SELECT 1'::text).pg_temp
 
--- refused 42
+-- harmless
 SELECT (16400::oid).pg_get_functiondef
 
 -- refused 42
