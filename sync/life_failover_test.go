@@ -249,6 +249,15 @@ func TestDatabaseIsCopied(t *testing.T) {
 	// The tables have other identifiers there.
 	b.config.Tables = b.publications(wardPolicy(), b.config.Reader)
 	l = b.start()
+	l.eventually("both tables are halted, since they are others than were accepted", func() bool {
+		tables := l.Status().Tables
+		return tables[visitsTable].State == Halted && tables[wardTable].State == Halted
+	})
+	if status := l.Status().Tables[wardTable]; !strings.Contains(status.Fix, "kproxy accept") {
+		t.Errorf("the table is halted for another reason: %+v", status)
+	}
+	b.accept(l.Syncer, wardTable.Relation)
+	b.accept(l.Syncer, visitsTable.Relation)
 	l.eventually("the guarded table is halted and the other one published", func() bool {
 		tables := l.Status().Tables
 		return tables[visitsTable].State == Halted && tables[wardTable].State == Published && !tables[wardTable].Preparing

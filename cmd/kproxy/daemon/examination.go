@@ -78,6 +78,7 @@ var topics = map[string]topic{
 	"slot-foreign":             {groupServer, "slot"},
 	codeSlotPosition:           {groupServer, "slot"},
 	codeServer:                 {groupServer, "upstream.reader.hosts"},
+	codePooler:                 {groupServer, "upstream"},
 	"owner-missing":            {groupRoles, "upstream.owner.user"},
 	"owner-replication":        {groupRoles, "upstream.owner.user"},
 	"owner-login":              {groupRoles, "upstream.owner.user"},

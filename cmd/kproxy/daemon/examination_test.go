@@ -241,7 +241,7 @@ what the reader role can reach
     fix: REVOKE SELECT ON u FROM r;
 
 table public.t
-  error: k.yaml:9: column age: is a text [policy]
+  error: k.yaml:10: column age: is a text [policy]
     fix: write hierarchy: categorical
   error: k.yaml:6: there is no such relation [table-missing]
     fix: write public.tt in place of public.t

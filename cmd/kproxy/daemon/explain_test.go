@@ -41,9 +41,9 @@ func TestExplainSaysWhy(t *testing.T) {
 		{"SET session_replication_role = replica", "42501", "docs/sql.md lists"},
 		{"SELECT no_such_function(1)", "42883", "functions that the configuration lists"},
 		{"SELECT 1 WHERE", "42601", "grammar"},
-		{"SELECT '" + strings.Repeat("x", 2<<20) + "'", "54000", "k.yaml:11"},
-		{"SELECT " + strings.Repeat("1,", 2000) + "1", "54001", "limits.max_tokens (k.yaml:12)"},
-		{"SELECT " + strings.Repeat("(", 40) + "1" + strings.Repeat(")", 40), "54001", "limits.max_depth (k.yaml:13)"},
+		{"SELECT '" + strings.Repeat("x", 2<<20) + "'", "54000", "k.yaml:12"},
+		{"SELECT " + strings.Repeat("1,", 2000) + "1", "54001", "limits.max_tokens (k.yaml:13)"},
+		{"SELECT " + strings.Repeat("(", 40) + "1" + strings.Repeat(")", 40), "54001", "limits.max_depth (k.yaml:14)"},
 		{"SELECT * FROM t FOR UPDATE", "", "."},
 		{"DELETE FROM t", "", ""},
 	} {
@@ -74,7 +74,7 @@ func TestExplainFollowsTheSession(t *testing.T) {
 	if all[0].Allowed || !all[1].Allowed || len(all[1].Effects) != 1 {
 		t.Errorf("%+v", all[:2])
 	}
-	if !all[2].Allowed || all[2].Reads[0] != (Read{Relation: "other.v", As: "readable", Place: "k.yaml:9"}) {
+	if !all[2].Allowed || all[2].Reads[0] != (Read{Relation: "other.v", As: "readable", Place: "k.yaml:10"}) {
 		t.Errorf("%+v", all[2])
 	}
 	if !all[3].Allowed || all[3].Reads[0].As != "protected" || !all[4].Allowed {
