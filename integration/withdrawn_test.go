@@ -82,9 +82,9 @@ func asked[T any](t *testing.T, c console, path string) (v T) {
 	return v
 }
 
-// TestWithdrawnIsSeenEverywhere drops an identifying column: readers are refused, and
-// whatever tells an operator or a monitor of the table says that they are. Then the database
-// goes away: what nobody knows is not made up.
+// TestWithdrawnIsSeenEverywhere has another table inherit from a protected one: readers are
+// refused, and whatever tells an operator or a monitor of the table says that they are. Then
+// the database goes away: what nobody knows is not made up.
 func TestWithdrawnIsSeenEverywhere(t *testing.T) {
 	t.Parallel()
 	server := ownServer(t, pgserver.Options{})
@@ -106,7 +106,7 @@ func TestWithdrawnIsSeenEverywhere(t *testing.T) {
 	state := func(table, state string) float64 {
 		return sample(t, metrics, fmt.Sprintf(`kproxy_table_state{state=%q,table=%q}`, state, table))
 	}
-	execute(t, connect(t, s.admin), "ALTER TABLE people DROP COLUMN name")
+	execute(t, connect(t, s.admin), "CREATE TABLE heirs () INHERITS (people)")
 	eventually(t, "the table is withdrawn", func() bool { return state("public.people", "withdrawn") == 1 })
 	if state("public.people", "published") != 0 || state("public.people", "halted") != 0 || state("public.visits", "published") != 1 {
 		t.Error("a table has two states, or another one is withdrawn")
@@ -116,7 +116,7 @@ func TestWithdrawnIsSeenEverywhere(t *testing.T) {
 	}
 	testWithdrawn(t, s, c)
 
-	s.replace(t, "      name: identifying\n", "")
+	execute(t, connect(t, s.admin), "DROP TABLE heirs")
 	s.kproxy(t, "reload").must(t)
 	s.shows(t, "people", operatedRows)
 	if people := asked[consoleOverview](t, c, "/api/overview").Tables[0]; people.State != "published" || state("public.people", "published") != 1 {
@@ -159,7 +159,7 @@ func testWithdrawn(t *testing.T, s *site, c console) {
 	if exit != 3 || len(status.Needs) != 1 || !strings.Contains(status.Needs[0].What, "public.people") {
 		t.Errorf("status ends with %d and needs %+v", exit, status.Needs)
 	}
-	if people := status.Tables[0]; people.State != "withdrawn" || !strings.Contains(people.Problem, "column name") || people.Fix == "" || status.Tables[1].State != "published" {
+	if people := status.Tables[0]; people.State != "withdrawn" || !strings.Contains(people.Problem, "inherit") || people.Fix == "" || status.Tables[1].State != "published" {
 		t.Errorf("status says %+v", status.Tables)
 	}
 	all := asked[consoleOverview](t, c, "/api/overview")
@@ -167,7 +167,7 @@ func testWithdrawn(t *testing.T, s *site, c console) {
 		t.Errorf("the overview says %+v", all)
 	}
 	people := asked[consoleTable](t, c, "/api/tables/public.people")
-	if people.State != "withdrawn" || !strings.Contains(people.Problem, "column name") || people.Sizes != nil || people.Preview.Rows != nil || people.Preview.Reason == "" {
+	if people.State != "withdrawn" || !strings.Contains(people.Problem, "inherit") || people.Sizes != nil || people.Preview.Rows != nil || people.Preview.Reason == "" {
 		t.Errorf("its page says %+v", people)
 	}
 	if text := c.page(t, "/tables/public.people"); !strings.Contains(text, "This table is withdrawn") || strings.Contains(text, "Rows published") {
