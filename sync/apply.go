@@ -49,6 +49,7 @@ type applier struct {
 	final         pglogrepl.LSN // where the transaction's commit begins
 	end           pglogrepl.LSN // end of the last transaction in the group
 	more          bool          // more of the stream is here already
+	opened        []*table      // that the transaction has changed
 	spoke         bool          // the transaction has changes, be they of tables that are applied or not
 	passed        pglogrepl.LSN // end of the last transaction that had
 	rows          int           // changes in the group
@@ -203,6 +204,9 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	case pglogrepl.MessageTypeCommit:
 		from.bytes(9) // flags, and where the commit begins
 		a.inTransaction, a.end = false, from.lsn()
+		if err := a.committed(ctx); err != nil {
+			return err
+		}
 		if a.rows == 0 && len(a.flights) == 0 {
 			a.consume(a.end)
 		}
@@ -258,7 +262,9 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 				return t.errDifferent("a partition was truncated")
 			}
 			a.count()
-			t.truncate()
+			if err := t.departAll(); err != nil {
+				return err
+			}
 			t.truncatedBy = a.transaction
 		}
 	}
@@ -272,6 +278,10 @@ func (a *applier) concerned(r *relation) (*table, error) {
 	a.heard[r.as.RelationID] = a.final
 	if r.table == nil || a.final < r.table.lsn {
 		return nil, nil
+	}
+	if r.table.left.in != a.final {
+		r.table.open(a.final)
+		a.opened = append(a.opened, r.table)
 	}
 	return r.table, r.err
 }
@@ -297,6 +307,17 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 	if (t.rows >= spillRows || t.bytes >= spillBytes) && a.inTransaction {
 		return a.spill(ctx, t)
 	}
+	return nil
+}
+
+// committed ends the source's transaction for the tables that it has changed.
+func (a *applier) committed(ctx context.Context) error {
+	for _, t := range a.opened {
+		if err := t.committed(func() error { return a.spill(ctx, t) }); err != nil {
+			return err
+		}
+	}
+	a.opened = a.opened[:0]
 	return nil
 }
 

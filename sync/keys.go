@@ -57,6 +57,14 @@ func (k *keys) find(key []byte) (incremental.RecordID, bool) {
 	return 0, false
 }
 
+// findLast finds the record of that key that was added last, where there are several.
+func (k *keys) findLast(key []byte) (incremental.RecordID, bool) {
+	if others := k.further[string(key)]; len(others) > 0 {
+		return others[len(others)-1], true
+	}
+	return k.find(key)
+}
+
 // add notes a record; false where another one has its key and must not.
 func (k *keys) add(key []byte, id incremental.RecordID) bool {
 	s, hash := k.shard(key)
@@ -227,6 +235,38 @@ func (g *keyGathering) repeated(s *keyShard, place int32, key []byte) {
 func (k *keys) clear() {
 	k.shards = [keyShards]keyShard{}
 	clear(k.further)
+}
+
+// none says that no record is known.
+func (k *keys) none() bool {
+	for i := range k.shards {
+		if k.shards[i].used > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// each calls back with every record, by key; the keys must not be changed meanwhile.
+func (k *keys) each(do func(key []byte, id incremental.RecordID) error) error {
+	for i := range k.shards {
+		s := &k.shards[i]
+		for at, slot := range s.slots {
+			if slot == 0 {
+				continue
+			}
+			key := s.texts.get(s.place(at))
+			if err := do(key, s.records[s.place(at)]); err != nil {
+				return err
+			}
+			for _, id := range k.further[string(key)] {
+				if err := do(key, id); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 func (s *keyShard) place(at int) int32 { return int32(uint32(s.slots[at])) - 1 }

@@ -127,6 +127,7 @@ func (t *table) difference() string {
 func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
 	most := max(fewDifferences, t.stage.status().Records/mostDifferences)
 	guarded := t.publication.Policy.Updates.Mode == catalog.Guarded
+	t.open(0)
 	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.columns), func(values []value) error {
 		if done++; done%progressRows == 0 {
 			tell(done)
@@ -143,9 +144,12 @@ func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done in
 			if err != nil {
 				return err
 			}
-			return t.remove(t.keyOf(row), incremental.RecordID(id))
+			return t.depart(t.keyOf(row), incremental.RecordID(id))
 		}
 		return t.update(row, row)
 	}, t.difference())
-	return done, err
+	if err != nil {
+		return done, err
+	}
+	return done, t.committed(func() error { return nil })
 }

@@ -55,6 +55,8 @@ type table struct {
 	now        func() time.Time
 	logger     *slog.Logger
 
+	left departed // records whose rows the open transaction of the source has deleted
+
 	changed   bool // since the store was last written
 	rows      int  // in pending and deleted
 	bytes     int  // of the values in pending
@@ -145,7 +147,7 @@ func (t *table) name() catalog.Name { return t.publication.Policy.Table }
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
 	t.generation, t.nextRecord = generation, nextRecord
-	t.keys, t.copies = newKeys(t.publication.Relation.KeyRepeats), t.newCopies()
+	t.keys, t.copies, t.left = newKeys(t.publication.Relation.KeyRepeats), t.newCopies(), departed{}
 	t.stage, err = t.newStage(nextClass, seed)
 	return err
 }
@@ -265,11 +267,15 @@ func (t *table) errOutOfStep(what string) error {
 // clock is the time as the store can keep it.
 func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 
-// insert applies a new row, whose values become the table's.
+// insert applies a new row, whose values become the table's. A record of its key that the
+// same transaction has deleted is changed.
 func (t *table) insert(values []value) error {
 	t.changed = true
-	id := t.nextRecord
-	if !t.keys.add(t.keyOf(values), id) {
+	id, key := t.nextRecord, t.keyOf(values)
+	if back, err := t.comeBack(key, values); back || err != nil {
+		return err
+	}
+	if !t.keys.add(key, id) {
 		return t.errOutOfStep("a row was inserted twice")
 	}
 	if err := t.stage.insert(id, t.encode(values, nil), t.clock()); err != nil {
@@ -280,6 +286,7 @@ func (t *table) insert(values []value) error {
 	t.pending[id] = &pendingRow{inserted: true, values: values}
 	t.rows++
 	t.weigh(values)
+	t.arrive(id)
 	return nil
 }
 
@@ -303,6 +310,12 @@ func (t *table) update(old, values []value) error {
 		}
 		t.keys.remove(oldKey, id)
 	}
+	return t.modify(id, values)
+}
+
+// modify gives a record other values. Its key is known already.
+func (t *table) modify(id incremental.RecordID, values []value) error {
+	t.changed = true
 	before := t.stage.row(id)
 	if after := t.encode(values, &before); !t.showsSame(id, before, after, values) {
 		if err := t.stage.modify(id, after, t.clock()); err != nil {
@@ -354,21 +367,26 @@ func (t *table) remember(id incremental.RecordID, values []value) {
 
 func (t *table) delete(old []value) error {
 	key := t.keyOf(old)
-	id, known := t.keys.find(key)
+	id, known := t.keys.findLast(key)
 	if !known {
 		return t.errOutOfStep("an unknown row was deleted")
 	}
-	return t.remove(key, id)
+	return t.depart(key, id)
 }
 
 // remove deletes the record with that key.
 func (t *table) remove(key []byte, id incremental.RecordID) error {
+	t.keys.remove(key, id)
+	return t.forget(id)
+}
+
+// forget deletes a record that no key leads to any more.
+func (t *table) forget(id incremental.RecordID) error {
 	t.changed = true
 	t.copies.forget(t.slotOf(id))
 	if err := t.stage.remove(id); err != nil {
 		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
 	}
-	t.keys.remove(key, id)
 	row, pending := t.pending[id]
 	delete(t.pending, id)
 	if !pending || !row.inserted {
@@ -390,6 +408,7 @@ func (t *table) truncate() {
 // forgetRows forgets the rows that the store knows, or need not know any more.
 func (t *table) forgetRows() {
 	clear(t.pending)
+	t.left.arrived = t.left.arrived[:0]
 	t.deleted = t.deleted[:0]
 	t.truncated, t.rows, t.bytes = false, 0, 0
 }
