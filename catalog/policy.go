@@ -110,9 +110,10 @@ func (f Form) String() string {
 // constraints: an error, whichever it is. Policies of earlier versions tell two apart.
 type Unpublishable int
 
+// The choices.
 const (
-	Withhold Unpublishable = iota
-	Refuse
+	Withhold Unpublishable = iota // wait for more records
+	Refuse                        // as Withhold; earlier versions published nothing of the table
 )
 
 var unpublishableNames = []string{Withhold: "withhold", Refuse: "refuse"}

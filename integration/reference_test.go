@@ -71,37 +71,8 @@ func TestSecondPrimary(t *testing.T) {
 		}
 	}()
 
-	var stricter atomic.Bool
-	var served, superseded atomic.Int64
-	ctx, stop := context.WithCancel(t.Context())
-	polled := make(chan struct{})
-	go func() {
-		defer close(polled)
-		var conn *pgx.Conn
-		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
-			if conn == nil || conn.IsClosed() {
-				var err error
-				if conn, err = pgx.Connect(ctx, s.url()); err != nil {
-					continue
-				}
-			}
-			asked := stricter.Load()
-			var records, smallest int
-			err := conn.QueryRow(ctx, "SELECT coalesce(sum(c), 0)::int, coalesce(min(c), 0)::int FROM (SELECT count(*) AS c FROM people GROUP BY age) g", pgx.QueryExecModeSimpleProtocol).
-				Scan(&records, &smallest)
-			if err != nil {
-				continue
-			}
-			served.Add(1)
-			if asked && (smallest < 12 || records > operatedRows/2) {
-				superseded.Add(1)
-			}
-		}
-		if conn != nil {
-			_ = conn.Close(context.Background())
-		}
-	}()
-	defer func() { stop(); <-polled }()
+	poller := pollReleases(t, s)
+	defer poller.end()
 
 	if err := impostor.Promote(t.Context()); err != nil {
 		t.Fatal(err)
@@ -136,6 +107,64 @@ func TestSecondPrimary(t *testing.T) {
 		}
 	}
 
+	testStricterPolicy(t, s, impostor, metrics, poller)
+	if !p.running() {
+		t.Error("kproxy has ended")
+	}
+}
+
+// releasePoller is a reader who asks all the time, and counts the answers that it gets.
+type releasePoller struct {
+	// stricter says that a policy of k = 12 is in force, and half of the records are gone.
+	stricter           atomic.Bool
+	served, superseded atomic.Int64
+	end                func()
+}
+
+func pollReleases(t *testing.T, s *site) *releasePoller {
+	t.Helper()
+	p := new(releasePoller)
+	ctx, stop := context.WithCancel(t.Context())
+	polled := make(chan struct{})
+	p.end = func() { stop(); <-polled }
+	go func() {
+		defer close(polled)
+		var conn *pgx.Conn
+		for ; ctx.Err() == nil; time.Sleep(5 * time.Millisecond) {
+			if conn == nil || conn.IsClosed() {
+				var err error
+				if conn, err = pgx.Connect(ctx, s.url()); err != nil {
+					continue
+				}
+			}
+			p.ask(ctx, conn)
+		}
+		if conn != nil {
+			_ = conn.Close(context.Background())
+		}
+	}()
+	return p
+}
+
+func (p *releasePoller) ask(ctx context.Context, conn *pgx.Conn) {
+	asked := p.stricter.Load()
+	var records, smallest int
+	err := conn.QueryRow(ctx, "SELECT coalesce(sum(c), 0)::int, coalesce(min(c), 0)::int FROM (SELECT count(*) AS c FROM people GROUP BY age) g", pgx.QueryExecModeSimpleProtocol).
+		Scan(&records, &smallest)
+	if err != nil {
+		return
+	}
+	p.served.Add(1)
+	if asked && (smallest < 12 || records > operatedRows/2) {
+		p.superseded.Add(1)
+	}
+}
+
+// testStricterPolicy has half of the records deleted and the policy made stricter, and the
+// second primary come back, which has what was there before.
+func testStricterPolicy(t *testing.T, s *site, impostor *pgserver.Server, metrics string, poller *releasePoller) {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", impostor.Port())
 	// With a stricter policy nothing would start while there is a second primary; one that
 	// runs publishes by the file that it has, so that the records alone change here.
 	admin := connect(t, s.server.DSN(s.database))
@@ -147,22 +176,19 @@ func TestSecondPrimary(t *testing.T) {
 	s.kproxy(t, "check").must(t)
 	s.replace(t, "k: 5", "k: 12")
 	s.kproxy(t, "reload").must(t)
-	stricter.Store(true)
+	poller.stricter.Store(true)
 	if err := impostor.Restart(t.Context()); err != nil { // it has what was there before, for as long as it likes
 		t.Fatal(err)
 	}
-	before := served.Load()
-	eventually(t, "readers are served under the stricter policy", func() bool { return served.Load() > before+200 })
+	before := poller.served.Load()
+	eventually(t, "readers are served under the stricter policy", func() bool { return poller.served.Load() > before+200 })
 	eventually(t, "it is found out again", func() bool {
 		return sample(t, metrics, `kproxy_upstream_role{role="second_primary",server="`+address+`"}`) == 1
 	})
-	before = served.Load()
-	eventually(t, "readers are served beside it", func() bool { return served.Load() > before+200 })
-	if n := superseded.Load(); n > 0 {
-		t.Errorf("%d of %d answers are of the release before", n, served.Load())
-	}
-	if !p.running() {
-		t.Error("kproxy has ended")
+	before = poller.served.Load()
+	eventually(t, "readers are served beside it", func() bool { return poller.served.Load() > before+200 })
+	if n := poller.superseded.Load(); n > 0 {
+		t.Errorf("%d of %d answers are of the release before", n, poller.served.Load())
 	}
 }
 

@@ -350,7 +350,7 @@ func (s *session) run(ctx context.Context) error {
 	s.mu.Unlock()
 	s.watch()
 	s.progressed.epoch = s.epoch
-	s.Syncer.progress.Store(s.progressed)
+	s.progress.Store(s.progressed)
 	s.setState(Streaming, "", "")
 	s.report(s.figures())
 	if err := s.apply(ctx, w, first); err != nil {

@@ -167,8 +167,10 @@ func TestChronicDiseases(t *testing.T) {
 		}
 	}
 	for _, c := range []privacy.Constraint{
-		privacy.DistinctDiversity{L: 3, Name: "diagnosis"}, privacy.DistinctDiversity{L: 4, Name: "diagnosis"},
-		privacy.EntropyDiversity{L: 2, Name: "diagnosis"}, privacy.RecursiveDiversity{C: 8, L: 3, Name: "diagnosis"},
+		privacy.DistinctDiversity{L: 3, Name: "diagnosis"},
+		privacy.DistinctDiversity{L: 4, Name: "diagnosis"},
+		privacy.EntropyDiversity{L: 2, Name: "diagnosis"},
+		privacy.RecursiveDiversity{C: 8, L: 3, Name: "diagnosis"},
 	} {
 		if !c.Satisfied(s, nil) {
 			t.Errorf("%v", c.Feasible(s))
@@ -212,8 +214,10 @@ func TestReserve(t *testing.T) {
 			s.AddOf(r.person, []uint32{r.code})
 		}
 		set := privacy.ConstraintSet{privacy.KAnonymity{K: 5}, []privacy.Constraint{
-			privacy.DistinctDiversity{L: 2 + int(seed%4)}, privacy.EntropyDiversity{L: 1.2 + float64(seed%5)/3},
-			privacy.RecursiveDiversity{C: 1 + float64(seed%4), L: 2 + int(seed%2)}, privacy.AlphaBound{Alpha: 0.5 + float64(seed%5)/10},
+			privacy.DistinctDiversity{L: 2 + int(seed%4)},
+			privacy.EntropyDiversity{L: 1.2 + float64(seed%5)/3},
+			privacy.RecursiveDiversity{C: 1 + float64(seed%4), L: 2 + int(seed%2)},
+			privacy.AlphaBound{Alpha: 0.5 + float64(seed%5)/10},
 		}[seed%4]}
 		reserve := set.Reserve(s)
 		if reserve == 0 {

@@ -337,18 +337,24 @@ func simulate(t *testing.T, r *rand.Rand, claims map[standing]int) {
 		if c.last.Process != process {
 			continue // of what the operator has done it learns in a moment
 		}
-		truth := *servers[owner].log
-		for i, s := range servers {
-			shows := c.shows(i)
-			if shows.IsZero() {
-				continue
-			}
-			claims[c.standing(i)]++
-			applied, _ := s.view("")
-			for place, e := range truth {
-				if e.moment != 0 && at(e.moment).Before(shows) && (place >= applied || (*s.log)[place] != e) {
-					t.Fatalf("at %v server %d, %v, is said to show all up to %v, and lacks the change of %v", now, i, c.standing(i), shows.Sub(start), e.moment)
-				}
+		testShown(t, c, servers, owner, now, claims)
+	}
+}
+
+// testShown compares what servers are said to show with what they do.
+func testShown(t *testing.T, c *cluster, servers []*simulated, owner int, now float64, claims map[standing]int) {
+	t.Helper()
+	truth := *servers[owner].log
+	for i, s := range servers {
+		shows := c.shows(i)
+		if shows.IsZero() {
+			continue
+		}
+		claims[c.standing(i)]++
+		applied, _ := s.view("")
+		for place, e := range truth {
+			if e.moment != 0 && at(e.moment).Before(shows) && (place >= applied || (*s.log)[place] != e) {
+				t.Fatalf("at %v server %d, %v, is said to show all up to %v, and lacks the change of %v", now, i, c.standing(i), shows.Sub(start), e.moment)
 			}
 		}
 	}

@@ -2,6 +2,7 @@ package pool
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -116,7 +117,7 @@ func (p *Pool) candidates(role string, now time.Time, kept func(*host) bool) ([]
 		circuit := h.circuit(role)
 		switch refused := circuit.refuses(now); {
 		case h.excluded():
-			if reason == errNoServer {
+			if errors.Is(reason, errNoServer) {
 				reason = errNotShown
 			}
 		case !wanted:
