@@ -166,9 +166,12 @@ func TestReplacedIsUpdated(t *testing.T) {
 	var pairs []twins
 	var cases []tableCase
 	for _, w := range []twins{
-		{name: "immediate"}, {name: "guarded", guarded: true},
-		{name: "persons", persons: true}, {name: "guarded_persons", guarded: true, persons: true},
-		{name: "moved", persons: true, parted: true}, {name: "guarded_moved", guarded: true, persons: true, parted: true},
+		{name: "immediate"},
+		{name: "guarded", guarded: true},
+		{name: "persons", persons: true},
+		{name: "guarded_persons", guarded: true, persons: true},
+		{name: "moved", persons: true, parted: true},
+		{name: "guarded_moved", guarded: true, persons: true, parted: true},
 	} {
 		pairs, cases = append(pairs, w), append(cases, w.cases()...)
 	}
