@@ -1,8 +1,9 @@
 // Package verify proves from the database alone that what is published keeps
 // its promises.
 //
-// It shares no code with what makes the release: constraints are counted by
-// GROUP BY over the published relations as clients see them, and the release is
+// It shares with what makes the release how a policy is read (the forms of constraints
+// and hierarchies, and which columns release and store have), and nothing that gathers,
+// generalizes or counts: constraints are counted by GROUP BY over the published relations as clients see them, and the release is
 // compared row by row with the private store. Of a guarded table, whose rows can
 // show what is no more, every class is counted as it is published, and records that
 // are published as they are are compared. All checks are set-based and linear in the

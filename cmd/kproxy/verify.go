@@ -18,7 +18,7 @@ func newVerify() *cobra.Command {
 		Long: `Verify counts the constraints by GROUP BY over the published relations as clients
 see them, and compares the release with the private store: every published range
 holds its members' raw values, no record is missing, surplus or withheld by
-mistake. It shares no code with what makes the release.
+mistake. What it shares with what makes the release is how a policy is read.
 
 It looks through the servers of upstream.reader as well: on one that follows the owner's
 server the same is proved there, as the owner, who has to be let in; a second primary, or a
