@@ -331,6 +331,11 @@ CREATE TABLE IF NOT EXISTS kproxy_store.policy (
   accepted_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- Why nothing of a table can be published, for the operator; NULL where something is, or
+-- where an immediate table has no records.
+ALTER TABLE kproxy_store.generation
+  ADD COLUMN IF NOT EXISTS withheld_why text;
+
 -- Requests to make the classes of a table anew, and what became of them.
 CREATE TABLE IF NOT EXISTS kproxy_store.renewal (
   id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
