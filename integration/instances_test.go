@@ -136,7 +136,7 @@ func TestPoliciesDiffer(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, "who has read the table here is gone", func() bool { return client.PgConn().Ping(t.Context()) != nil })
-	if !p.awaitLog(t, "a table is withdrawn.*visits.*another policy") {
+	if !p.awaitLog(t, "a table is withdrawn.*visits.*its policy was never accepted") {
 		t.Fatal("the log does not tell of it")
 	}
 	if _, code, _ := countRows(t, connect(t, other.url()), "visits"); code != "55000" {

@@ -240,7 +240,8 @@ func TestAdvice(t *testing.T) {
 		}
 		return slices.DeleteFunc(report, func(f inspect.Finding) bool { return f.Code == "updates-immediate" })
 	}
-	if report := advise(bounding("bool", "TRUE", "FALSE")); len(report) != 2 || !contains(report, "too-few", "fewer than 2 rows") ||
+	if report := advise(bounding("bool", "TRUE", "FALSE")); len(report) != 3 || !contains(report, "too-few", "fewer than 2 rows") ||
+		!contains(report, "infeasible", "alpha can be 1 at the least") ||
 		!contains(report, "value-absent", "of bool names what no row of the table has now: 'FALSE'") {
 		t.Errorf("of one row:\n%s", report)
 	}
@@ -272,7 +273,7 @@ func TestAdvice(t *testing.T) {
 	persons := bounding("text", "05")
 	persons.Subject = "uuid"
 	persons.Constraints[0].K = 1
-	if report := advise(persons); len(report) != 0 {
+	if report := advise(persons); len(report) != 1 || !contains(report, "infeasible", "alpha can be 1 at the least") {
 		t.Errorf("of one person:\n%s", report)
 	}
 	persons.Constraints[0].K = 2
