@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const guardedUpdates = "updates: {mode: guarded, crowd: 3, within: 1s}"
@@ -115,6 +117,10 @@ func watchFolk(ctx context.Context, url string, versions *atomic.Int64) (apart i
 			if err != nil {
 				if conn.IsClosed() || goneAway(err) || ctx.Err() != nil {
 					break
+				}
+				if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == "55000" { // all that there is waits
+					pause(ctx)
+					continue
 				}
 				return apart, err
 			}

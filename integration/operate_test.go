@@ -349,6 +349,7 @@ func testReplaced(t *testing.T, s *site) {
 	execute(t, conn, "CREATE TABLE visits AS SELECT i AS id, i % 9 AS age, 1::int AS days FROM generate_series(1, 45) i")
 	execute(t, conn, "ALTER TABLE visits ADD PRIMARY KEY (id)")
 	s.kproxy(t, "setup").must(t)
+	s.kproxy(t, "accept", "visits", "--yes").must(t)
 	s.kproxy(t, "reload").must(t)
 	s.shows(t, "visits", 45)
 }
