@@ -303,7 +303,9 @@ func TestCertificateRotates(t *testing.T) {
 // TestSignalsToEnd lets a statement finish at the first, and nothing at the second.
 func TestSignalsToEnd(t *testing.T) {
 	t.Parallel()
-	s := newSite(t, sqlSite(operatedSchema, countedPolicy))
+	o := sqlSite(operatedSchema, countedPolicy)
+	o.settings = "timeouts: {shutdown: 5m}" // for a statement that takes long on a busy machine
+	s := newSite(t, o)
 	s.kproxy(t, "setup").must(t)
 	running := func(mark string) {
 		direct := connect(t, s.admin)
