@@ -108,7 +108,7 @@ COPY chart TO STDOUT (FORMAT binary)
 -- allowed
 COPY visits TO STDOUT WITH CSV HEADER
 
--- allowed
+-- refused 55
 COPY (TABLE rare) TO STDOUT
 
 -- refused 42

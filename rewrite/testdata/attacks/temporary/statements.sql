@@ -18,7 +18,7 @@ CREATE TEMP TABLE t AS SELECT * FROM chart
 -- then
 SELECT * FROM t
 
--- allowed
+-- refused 42
 SELECT * INTO TEMP t FROM people p JOIN rare r ON r.amount = p.cost
 -- then
 SELECT count(*), min(t::text) FROM t
