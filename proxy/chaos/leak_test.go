@@ -37,6 +37,19 @@ func expectReleased(t testing.TB, before holdings) {
 	t.Errorf("held are %+v, before %+v:\n%s", now, before, stacks())
 }
 
+// expectNoConnections waits until a server has seen the end of each of its connections,
+// which it sees after the proxy has let go of them.
+func expectNoConnections(t testing.TB, server *Server) {
+	t.Helper()
+	var left int
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		if left = server.Connections(); left == 0 {
+			return
+		}
+	}
+	t.Errorf("%d upstream connections are left", left)
+}
+
 // startBefore runs a proxy before a server that is a model.
 func startBefore(t testing.TB, server *Server, gate JudgingGate) *Front {
 	t.Helper()
@@ -88,9 +101,7 @@ func TestNothingIsLeft(t *testing.T) {
 	before.descriptors += 2
 	many()
 	expectReleased(t, before)
-	if n := server.Connections(); n != 0 {
-		t.Errorf("%d upstream connections are left", n)
-	}
+	expectNoConnections(t, server)
 	if err := front.Stop(); err != nil {
 		t.Error(err)
 	}
