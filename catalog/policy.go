@@ -45,6 +45,10 @@ type TablePolicy struct {
 	Reanonymize float64
 	// Unpublishable makes no difference.
 	Unpublishable Unpublishable
+	// Joinable are columns that are published as they are although rows can be told
+	// apart, or joined with those of other tables, by them: the operator acknowledges it.
+	// It changes nothing of what is published.
+	Joinable []string `json:",omitempty"`
 	// Columns named here are published by their role; all others are not published.
 	Columns []ColumnPolicy
 }

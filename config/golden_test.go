@@ -128,6 +128,9 @@ func describe(t *testing.T, c *Config) string {
 		if table.Subject != "" || table.Suppression != 0 {
 			fmt.Fprintf(&b, "  subject %q, suppression %v\n", table.Subject, table.Suppression)
 		}
+		if len(table.Joinable) > 0 {
+			fmt.Fprintf(&b, "  joinable %v\n", table.Joinable)
+		}
 		if table.Updates != (catalog.Updates{Mode: catalog.Immediate}) || table.Reanonymize != 0 {
 			u := table.Updates
 			fmt.Fprintf(&b, "  updates %v: crowd %d, batch %d, within %v, deadline %v; reanonymize %v\n", u.Mode, u.Crowd, u.Batch, u.Within, u.Deadline, table.Reanonymize)

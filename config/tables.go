@@ -52,6 +52,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node, live bool) catalog.Table
 	complete := false
 	var subject *yaml.Node
 	var updates updateNodes
+	var joinable []*yaml.Node
 	columns := columnNodes{}
 	r.mapping(
 		n, what,
@@ -72,6 +73,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node, live bool) catalog.Table
 			}
 		}},
 		r.updatesField(&policy.Updates, live),
+		field{key: "acknowledge", doc: "What is known and meant of the table, and refused otherwise.", read: r.acknowledged(&policy.Joinable, &joinable)},
 		field{key: "reanonymize", doc: "From so much more information loss on all classes are made anew. For immediate updates only. Without it: never.", read: r.reanonymize(&policy.Reanonymize, &updates)},
 		field{key: "unpublishable", doc: "What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out.", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
 		field{
@@ -88,6 +90,7 @@ func (r *reader) table(name catalog.Name, n *yaml.Node, live bool) catalog.Table
 		r.checkArranged(policy, stated, columns)
 	}
 	r.checkSubject(policy, subject)
+	r.checkJoinable(policy, joinable)
 	r.checkUpdates(policy, updates, stated)
 	return policy
 }

@@ -32,6 +32,7 @@ func formerDigest(p catalog.Publication, stored []catalog.Column) (string, error
 	// What is published does not depend on when, nor on when it is renewed.
 	guarded := p.Policy.Updates.Mode == catalog.Guarded
 	p.Policy.Updates, p.Policy.Reanonymize = catalog.Updates{Mode: digestedMode(guarded)}, 0
+	p.Policy.Joinable = nil
 	packed := 0
 	if !guarded && len(p.Components()) <= 1 {
 		packed = packedLayout

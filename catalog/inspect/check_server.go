@@ -26,6 +26,9 @@ type slotRow struct {
 	Temporary bool
 	// Failover says that standbys keep a copy of the slot (PostgreSQL 17).
 	Failover bool
+	// Kept is how much of its log the server keeps for the slot, with its unit; nil where
+	// that is not known.
+	Kept *string
 }
 
 func (c *checker) checkServer() (err error) {
@@ -96,8 +99,12 @@ func judgeCapacity(report *Report, server ServerFacts, exists bool) {
 // judgeRetention hints at what happens to the slot while nobody looks.
 func judgeRetention(report *Report, server ServerFacts, slot string, slots []slotRow) {
 	if server.MaxSlotWALKeepMB < 0 {
-		report.add(Hint, "wal-kept", none,
-			"max_slot_wal_keep_size is -1: while kproxy is away, its slot keeps write-ahead log without bound, and can fill the disk",
+		now := fmt.Sprintf("there is no slot %s yet, so nothing is kept for it now", slot)
+		if len(slots) > 0 && slots[0].Kept != nil {
+			now = fmt.Sprintf("slot %s keeps %s now", slot, *slots[0].Kept)
+		}
+		report.add(Warning, "wal-kept", none,
+			"max_slot_wal_keep_size is -1: while kproxy is away, its slot keeps write-ahead log without bound, and can fill the disk, which stops the source; "+now,
 			"ALTER SYSTEM SET max_slot_wal_keep_size = '100GB';\nSELECT pg_reload_conf();\n-- what the disk can spare: beyond it the slot is lost and tables are resynchronized")
 	}
 	if server.VersionNum >= 170000 && server.Standbys && len(slots) > 0 && !slots[0].Failover {

@@ -46,7 +46,7 @@ func TestServerIsJudged(t *testing.T) {
 		{"another database", good, slot(func(s *slotRow) { s.Database = "other" }), "error slot-foreign"},
 		{"a temporary slot", good, slot(func(s *slotRow) { s.Temporary = true }), "error slot-foreign"},
 		{"a physical slot", good, []slotRow{{}}, "error slot-foreign"},
-		{"no bound", change(func(f *ServerFacts) { f.MaxSlotWALKeepMB = -1 }), nil, "hint wal-kept"},
+		{"no bound", change(func(f *ServerFacts) { f.MaxSlotWALKeepMB = -1 }), nil, "warning wal-kept"},
 		{"standbys without the slot", standbys, own, "hint slot-failover"},
 		{"standbys with the slot", standbys, slot(func(s *slotRow) { s.Failover = true }), ""},
 		{"standbys, no slot yet", standbys, nil, ""},

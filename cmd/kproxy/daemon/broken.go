@@ -14,7 +14,7 @@ const codeTableChanged = "table-changed"
 // aloneCodes are the findings that concern the protected table they name and no other:
 // its release cannot be kept in step, but nothing shows more than it may.
 var aloneCodes = []string{
-	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, codeTableChanged,
+	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, codeTableChanged, inspect.CodePublishedKey,
 }
 
 // Those that concern one listed name, which analysts cannot use. Nothing more can be

@@ -72,7 +72,7 @@ func Database(ctx context.Context, o Options) (*Outcome, error) {
 		return nil, err
 	}
 	p := &proposing{Options: o, tx: tx, source: source, proposals: propose.Database(tables)}
-	if err := p.fit(ctx); err != nil {
+	if err := p.fitAll(ctx); err != nil {
 		return nil, err
 	}
 	effects, err := p.measure(ctx)

@@ -42,6 +42,58 @@ func (p *proposing) fit(ctx context.Context) error {
 	return nil
 }
 
+// fitAll fits each draft by itself, and then all of them together.
+func (p *proposing) fitAll(ctx context.Context) error {
+	if err := p.fit(ctx); err != nil {
+		return err
+	}
+	return p.hideKeys(ctx)
+}
+
+// hideKeys has no draft publish a column by which its rows can be told apart or joined with
+// those of another, and brings what it changed to what the database can publish.
+func (p *proposing) hideKeys(ctx context.Context) error {
+	policy, at := catalog.Policy{}, make(map[catalog.Name]*propose.Proposal)
+	for i := range p.proposals {
+		one := &p.proposals[i]
+		switch one.Verdict {
+		case propose.Readable:
+			policy.Readable = append(policy.Readable, one.Table)
+		case propose.Protect:
+			table, err := policyOf(one.Draft)
+			if err != nil {
+				return err
+			}
+			policy.Tables, at[one.Table] = append(policy.Tables, table), one
+		}
+	}
+	found, err := inspect.PublishedKeys(ctx, p.tx.Conn(), policy, p.source.relations)
+	if err != nil {
+		return err
+	}
+	changed := make(map[catalog.Name]bool)
+	for _, f := range found {
+		hide(&at[f.Table].Draft, f.Column, f.What)
+		changed[f.Table] = true
+	}
+	for table := range changed {
+		if err := p.fitOne(ctx, at[table]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hide makes a column one that is not published, for the reason.
+func hide(d *propose.Draft, column, why string) {
+	for i, c := range d.Choices {
+		if c.Column == column {
+			d.Choices[i] = propose.Choice{Column: c.Column, Role: catalog.Identifying, Why: "not published, since it " + strings.Replace(why, "is published and ", "", 1)}
+		}
+	}
+	d.Diversities = slices.DeleteFunc(d.Diversities, func(l propose.Diversity) bool { return l.Column == column })
+}
+
 func (p *proposing) fitOne(ctx context.Context, one *propose.Proposal) error {
 	for round := 0; ; round++ {
 		policy, err := policyOf(one.Draft)

@@ -1,0 +1,120 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// CodePublishedKey is a column that is published as it is, and by which rows can be told
+// apart, or joined with those of another table about the same people.
+const CodePublishedKey = "published-key"
+
+// keyRow is a key of a protected table: a unique index, a foreign key, or one of another
+// relation that refers to it.
+type keyRow struct {
+	Kind     string
+	Relation uint32
+	Other    uint32
+	Columns  []string
+	Schema   string
+	Name     string
+}
+
+// PublishedKeys reports the columns that the policy publishes as they are although they
+// are a key, unless it acknowledges them: whoever knows something of a person in one
+// table finds the person's rows in another by them, whatever k is.
+func PublishedKeys(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (Report, error) {
+	j := joinable{policy: policy, protected: make(map[uint32]catalog.TablePolicy), told: make(map[string]bool)}
+	var numbers []uint32
+	for _, r := range relations {
+		i := slices.IndexFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == r.Name })
+		if i >= 0 {
+			j.protected[uint32(r.OID)] = policy.Tables[i]
+			numbers = append(numbers, uint32(r.OID))
+		}
+	}
+	keys, err := collect[keyRow](ctx, conn, "joinable", numbers)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range keys {
+		j.judge(k, keys)
+	}
+	return j.report, nil
+}
+
+type joinable struct {
+	policy    catalog.Policy
+	protected map[uint32]catalog.TablePolicy // by the relation's number
+	told      map[string]bool
+	report    Report
+}
+
+// judge reports the published columns of one key.
+func (j *joinable) judge(k keyRow, all []keyRow) {
+	policy, other := j.protected[k.Relation], catalog.Name{Schema: k.Schema, Relation: k.Name}
+	_, otherProtected := j.protected[k.Other]
+	switch {
+	case k.Kind == "u":
+		// A part of a unique key repeats by itself; all of it together does not.
+		if !slices.ContainsFunc(k.Columns, func(c string) bool { return !publishedRaw(policy, c) }) {
+			j.tell(policy, k.Columns, "is unique in the table, so that it tells each record from all others")
+		}
+	case k.Kind == "f" && otherProtected:
+		j.tell(policy, k.Columns, fmt.Sprintf("refers to %s, which is protected, too: rows of both can be joined by it", other))
+	case k.Kind == "r" && otherProtected:
+		j.tell(policy, k.Columns, fmt.Sprintf("is what %s refers to, which is protected, too: rows of both can be joined by it", other))
+	case k.Kind == "f" && !slices.Contains(j.policy.Readable, other):
+		j.judgeShared(k, other, policy, all)
+	}
+}
+
+// judgeShared reports a reference to a relation that readers do not see and that another
+// protected table refers to by published columns: what both refer to is the same.
+func (j *joinable) judgeShared(k keyRow, other catalog.Name, policy catalog.TablePolicy, all []keyRow) {
+	for _, sibling := range all {
+		theirs := j.protected[sibling.Relation]
+		if sibling.Kind == "f" && sibling.Other == k.Other && sibling.Relation != k.Relation &&
+			slices.ContainsFunc(sibling.Columns, func(c string) bool { return publishedRaw(theirs, c) }) {
+			j.tell(policy, k.Columns, fmt.Sprintf("refers to %s, as a published column of %s does: rows of both can be joined by it", other, theirs.Table))
+			return
+		}
+	}
+}
+
+// tell reports those of the columns that are published and not acknowledged, once each.
+func (j *joinable) tell(policy catalog.TablePolicy, columns []string, what string) {
+	if len(columns) > 1 {
+		what = "with " + strings.Join(columns, ", ") + " " + what
+	}
+	for _, c := range columns {
+		if !publishedRaw(policy, c) || slices.Contains(policy.Joinable, c) || j.told[policy.Table.SQL()+"."+c] {
+			continue
+		}
+		j.told[policy.Table.SQL()+"."+c] = true
+		j.report = append(j.report, Finding{
+			Severity: Error, Code: CodePublishedKey, Table: policy.Table, Column: c,
+			What: "is published and " + what + "; k does not bound what that tells of a person",
+			Fix:  fmt.Sprintf("give it the role identifying; or, if everybody may know, write into the table's policy: acknowledge: {joinable: [%s]}", c),
+		})
+	}
+}
+
+// publishedRaw says that a column is published as it is in the source.
+func publishedRaw(policy catalog.TablePolicy, column string) bool {
+	c, named := policy.Column(column)
+	return named && (c.Role == catalog.Sensitive || c.Role == catalog.Insensitive)
+}
+
+// checkKeys reports published keys.
+func (c *checker) checkKeys() error {
+	found, err := PublishedKeys(c.ctx, c.conn, c.in.Policy, c.relations)
+	c.report = append(c.report, found...)
+	return err
+}
