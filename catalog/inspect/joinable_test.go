@@ -26,6 +26,7 @@ func TestPublishedKeys(t *testing.T) {
 			ward int REFERENCES keyed.hospitals, age int, PRIMARY KEY (id, part)) PARTITION BY RANGE (id);
 		CREATE TABLE keyed.child_1 PARTITION OF keyed.child FOR VALUES FROM (0) TO (10);
 		CREATE UNIQUE INDEX ON keyed.child_1 (age);
+		CREATE TABLE keyed.pair (a int, b int, age int, FOREIGN KEY (a, b) REFERENCES keyed.root (a, b));
 		GRANT SELECT ON ALL TABLES IN SCHEMA keyed TO {owner}`))
 	name := func(relation string) catalog.Name { return catalog.Name{Schema: "keyed", Relation: relation} }
 	table := func(relation string, raw ...string) catalog.TablePolicy {
@@ -77,6 +78,7 @@ func TestPublishedKeys(t *testing.T) {
 		{"a reference to what is not protected", nil, []catalog.TablePolicy{table("child", "owner", "person")}, nil},
 		{"a reference to the table itself", nil, []catalog.TablePolicy{table("root", "boss")}, []string{"root.boss"}},
 		{"what another table refers to", nil, []catalog.TablePolicy{table("root", "card"), table("child")}, []string{"root.card"}},
+		{"part of what another table refers to", nil, []catalog.TablePolicy{table("root", "a"), table("pair")}, []string{"root.a"}},
 		{
 			"all kinds", []catalog.Name{name("hospitals")}, both,
 			[]string{"child.card", "child.owner", "child.person", "root.boss", "root.card", "root.id", "root.person"},
