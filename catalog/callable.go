@@ -11,6 +11,8 @@ type ServerNames struct {
 	// Columns are those of the relations that clients may read, under the names of what is
 	// read in their place.
 	Columns map[Name][]ColumnName
+	// Added is what of pg_catalog initdb did not make.
+	Added Added
 }
 
 // ColumnName is a column of a relation.
@@ -22,7 +24,7 @@ type ColumnName struct {
 
 // Same says whether nothing has changed.
 func (n ServerNames) Same(other ServerNames) bool {
-	if (n.Callable == nil) != (other.Callable == nil) || len(n.Callable) != len(other.Callable) || len(n.Columns) != len(other.Columns) {
+	if !n.Added.Same(other.Added) || (n.Callable == nil) != (other.Callable == nil) || len(n.Callable) != len(other.Callable) || len(n.Columns) != len(other.Columns) {
 		return false
 	}
 	for name := range n.Callable {
@@ -47,7 +49,7 @@ func (s *Snapshot) WithNames(names ServerNames) *Snapshot {
 
 // WithColumns is the snapshot that knows other columns of relations.
 func (s *Snapshot) WithColumns(columns map[Name][]ColumnName) *Snapshot {
-	return s.WithNames(ServerNames{Callable: s.names.Callable, Columns: columns})
+	return s.WithNames(ServerNames{Callable: s.names.Callable, Columns: columns, Added: s.names.Added})
 }
 
 // Callable says whether pg_catalog may have a function or a type of the name: any name, as

@@ -35,7 +35,9 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 	}
 	schema, function, allowed := w.lookupFunction([]string{name})
 	guarded := schema != "pg_catalog" || specials[function] != nil
-	switch {
+	switch added := w.snapshot.Added(); {
+	case (added.Functions[name] || added.Types[name]) && (allowedFunctions[name] || allowedTypes[name]):
+		return 0, refuseAdded("function", name)
 	case allowed && !guarded:
 		w.traces = w.traces || traceful[name]
 		return asItStands, nil

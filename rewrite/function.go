@@ -147,9 +147,9 @@ func (w *walker) lookupFunction(parts []string) (schema, name string, allowed bo
 func (w *walker) mayCall(schema, name string) bool {
 	switch schema {
 	case "pg_catalog":
-		return allowedFunctions[name]
+		return allowedFunctions[name] && !w.snapshot.Added().Functions[name]
 	case "information_schema":
-		return informationFunctions[name]
+		return informationFunctions[name] && !w.snapshot.Added().Functions[name]
 	case catalog.HelperSchema:
 		return catalog.IsHelper(name)
 	}
@@ -161,6 +161,9 @@ func (w *walker) mayCall(schema, name string) bool {
 // view's definition they are.
 func (w *walker) refuseFunction(parts []string) *Refusal {
 	name, called := parts[len(parts)-1], strings.Join(parts, ".")
+	if (allowedFunctions[name] || informationFunctions[name]) && w.snapshot.Added().Functions[name] {
+		return refuseAdded("function", called)
+	}
 	if w.definition || isBuiltin(parts) {
 		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
 			"permission denied for function %s", called)

@@ -30,6 +30,9 @@ var traceful = map[string]bool{"setseed": true, "random": true, "random_normal":
 func (w *walker) statement(n *pg.Node) error {
 	w.named = true
 	w.traces = w.traces || !traceless(n)
+	if err := w.refuseImplicit(n); err != nil {
+		return err
+	}
 	if handled, err := w.temporaryStatement(n); handled {
 		return err
 	}

@@ -76,7 +76,7 @@ func (w *walker) lookupType(parts []string) (catalog.Name, bool) {
 func (w *walker) typeInSchema(schema, name string) (catalog.Name, bool) {
 	switch schema {
 	case "pg_catalog":
-		return catalog.Name{Schema: schema, Relation: name}, allowedTypes[name] || allowedArray(name)
+		return catalog.Name{Schema: schema, Relation: name}, (allowedTypes[name] || allowedArray(name)) && !w.snapshot.Added().Types[strings.TrimPrefix(name, "_")]
 	case "information_schema":
 		return catalog.Name{Schema: schema, Relation: name}, informationTypes[name]
 	}

@@ -96,6 +96,9 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.RangeVar:
 		return w.relation(n, s)
 	case *pg.JoinExpr:
+		if refusal := w.compares(n); refusal != nil {
+			return refusal
+		}
 		return w.join(n, s)
 	case *pg.RangeFunction:
 		return w.rangeFunction(n, s)
@@ -108,8 +111,19 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.XmlExpr:
 		return w.xml(n, s)
 	case *pg.A_Expr:
+		if refusal := w.known(compared(n)...); refusal != nil {
+			return refusal.at(n.GetLocation())
+		}
 		return w.operation(n.GetName(), n.GetLocation(), m, s)
+	case *pg.CaseExpr:
+		if refusal := w.compares(n); refusal != nil {
+			return refusal
+		}
+		return w.children(m, s)
 	case *pg.SubLink:
+		if refusal := w.compares(n); refusal != nil {
+			return refusal
+		}
 		return w.operation(n.GetOperName(), n.GetLocation(), m, s)
 	case *pg.SortBy:
 		return w.operation(n.GetUseOp(), n.GetLocation(), m, s)
@@ -167,6 +181,11 @@ func (w *walker) operation(name []*pg.Node, location int32, m protoreflect.Messa
 	if len(name) > 1 && (len(name) > 2 || name[0].GetString_().GetSval() != "pg_catalog") {
 		return refuse(statePrivilege, "Only the operators of pg_catalog are allowed.",
 			"permission denied for operator %s", dotted(name)).at(location)
+	}
+	if len(name) > 0 {
+		if refusal := w.known(lastName(name)); refusal != nil {
+			return refusal.at(location)
+		}
 	}
 	return w.children(m, s)
 }

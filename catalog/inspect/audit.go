@@ -88,7 +88,7 @@ func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 		return nil, err
 	}
 	for _, step := range []func() error{
-		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites, a.auditFurther,
+		a.auditRelations, func() error { return a.auditViews(oid) }, a.auditFunctions, a.auditAdded, a.auditObjects, a.auditForeign, a.auditSettings, a.auditWrites, a.auditFurther,
 	} {
 		if err := step(); err != nil {
 			return nil, err

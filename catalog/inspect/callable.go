@@ -31,6 +31,9 @@ func Callable(ctx context.Context, conn *pgx.Conn, readable []catalog.Name) (cat
 				names.Callable[name] = true
 			}
 		}
+		if names.Added, _, err = readAdded(ctx, conn); err != nil {
+			return err
+		}
 		schemas, relations := split(readable)
 		rows, err := collect[columnsRow](ctx, conn, "columns", schemas, relations)
 		for _, row := range rows {
