@@ -18,12 +18,13 @@ WITH RECURSIVE types(oid) AS (
 	SELECT i.inhrelid FROM pg_catalog.pg_inherits i JOIN tree t ON i.inhparent = t.oid
 	JOIN pg_catalog.pg_class c ON c.oid = i.inhparent AND c.relkind = 'p'
 ), columns AS (
-	SELECT a.attrelid, pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
-		'number', a.attnum, 'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod), 'type_oid', a.atttypid::bigint,
-		'modifier', a.atttypmod, 'collation', a.attcollation::bigint, 'generated', a.attgenerated <> '') ORDER BY a.attnum) AS list
-	FROM pg_catalog.pg_attribute a
-	WHERE a.attrelid IN (SELECT $1::oid UNION ALL SELECT t.typrelid FROM types y JOIN pg_catalog.pg_type t ON t.oid = y.oid WHERE t.typtype = 'c')
-	AND a.attnum > 0 AND NOT a.attisdropped GROUP BY a.attrelid
+	-- LATERAL: of each relation by the index, however many columns the database has.
+	SELECT r.attrelid, l.list
+	FROM (SELECT $1::oid UNION ALL SELECT t.typrelid FROM types y JOIN pg_catalog.pg_type t ON t.oid = y.oid WHERE t.typtype = 'c') AS r(attrelid)
+	CROSS JOIN LATERAL (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_object(
+			'number', a.attnum, 'name', a.attname, 'type', pg_catalog.format_type(a.atttypid, a.atttypmod), 'type_oid', a.atttypid::bigint,
+			'modifier', a.atttypmod, 'collation', a.attcollation::bigint, 'generated', a.attgenerated <> '') ORDER BY a.attnum) AS list
+		FROM pg_catalog.pg_attribute a WHERE a.attrelid = r.attrelid AND a.attnum > 0 AND NOT a.attisdropped) AS l
 )
 SELECT n.nspname::text, c.relname::text, pg_catalog.jsonb_build_object('oid', c.oid::bigint,
 	'columns', coalesce((SELECT l.list FROM columns l WHERE l.attrelid = c.oid), '[]'),
