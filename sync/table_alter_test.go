@@ -1,18 +1,21 @@
 package sync
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// alterations are what ALTER TABLE and its like can do to a table of the plain shape
+// alteration is something that ALTER TABLE or its like can do to a table of the plain shape
 // while its rows change.
-var alterations = []struct {
+type alteration struct {
 	name, change string
 	undo         string // empty where the table is not halted; else it goes on by itself after this
 	accept       bool   // it is halted, and after undo, if any, until it is accepted
-}{
+}
+
+var alterations = []alteration{
 	{"add_column", "ALTER TABLE %T ADD extra int; UPDATE %T SET extra = id", "", false},
 	{"add_volatile", "ALTER TABLE %T ADD extra uuid DEFAULT gen_random_uuid()", "", false},
 	{"drop_other", "ALTER TABLE %T DROP other", "", false},
@@ -44,8 +47,19 @@ var alterations = []struct {
 	{"dropped", "DROP TABLE %T", "CREATE TABLE %T (id int PRIMARY KEY, age int, note text, illness text NOT NULL); GRANT SELECT ON %T TO PUBLIC; ALTER PUBLICATION kproxy ADD TABLE %T", true},
 }
 
+// inGroups runs a test for a few alterations at a time, all of which one database has: each
+// of them has every table of its database looked at afresh.
+func inGroups(t *testing.T, test func(t *testing.T, alterations []alteration)) {
+	for group := range slices.Chunk(alterations, 7) {
+		t.Run("from "+group[0].name, func(t *testing.T) {
+			t.Parallel()
+			test(t, group)
+		})
+	}
+}
+
 // alteredTables is a bench with a table for each alteration.
-func alteredTables(t *testing.T) *bench {
+func alteredTables(t *testing.T, alterations []alteration) *bench {
 	t.Helper()
 	var cases []tableCase
 	for _, a := range alterations {
@@ -75,7 +89,11 @@ func (b *bench) touch(table string) {
 // found and made good, or halts the table until a reload.
 func TestAlteredTables(t *testing.T) {
 	t.Parallel()
-	b := alteredTables(t)
+	inGroups(t, testAlteredTables)
+}
+
+func testAlteredTables(t *testing.T, alterations []alteration) {
+	b := alteredTables(t, alterations)
 	s, _ := b.run()
 	b.settled(s)
 	var done []string
@@ -109,7 +127,11 @@ func TestAlteredTables(t *testing.T) {
 // TestTablesAlteredWhileDown alters all tables while kproxy is down.
 func TestTablesAlteredWhileDown(t *testing.T) {
 	t.Parallel()
-	b := alteredTables(t)
+	inGroups(t, testTablesAlteredWhileDown)
+}
+
+func testTablesAlteredWhileDown(t *testing.T, alterations []alteration) {
+	b := alteredTables(t, alterations)
 	s, stop := b.run()
 	b.settled(s)
 	if err := stop(); err != nil {
