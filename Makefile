@@ -28,13 +28,16 @@ INTEGRATION := ./integration/...
 # What go test would vet by itself, lint does.
 TEST := test -vet=off -timeout 25m
 
+# Whose mutants are tried: MUTATED="./catalog/..." tries others.
+MUTATED ?= ./anonymizer/lineage ./anonymizer/privacy ./anonymizer/incremental ./rewrite ./proxy/pool ./sync
+
 # What test-matrix runs on each version of PostgreSQL: the packages whose tests
 # start servers. VERSIONS restricts the versions, as in VERSIONS="13 18".
 MATRIX   := ./pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./verify/... ./integration/...
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration test test-matrix regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration test test-matrix mutants regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -76,6 +79,9 @@ test: unit race integration ## run all tests; -j 2 halves the time
 
 test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18, or on VERSIONS
 	@GO=$(GO) $(GO) run ./pgserver/matrix -versions "$(VERSIONS)" $(MATRIX)
+
+mutants: compiler postgres ## change one thing at a time in MUTATED's packages and print what no test notices; ARGS="-sample 0" tries all
+	$(GO) run ./mutants $(ARGS) $(MUTATED)
 
 regress: compiler postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
 	folder=$$(integration/regress.sh .regress) && \

@@ -1,0 +1,199 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// example is a package with a test that does not notice everything.
+var example = map[string]string{
+	"go.mod": "module example.org/example\n\ngo 1.26\n",
+	"limit.go": `package example
+
+import "fmt"
+
+type limit struct{ most, seen int }
+
+// take counts up to the most.
+func (l *limit) take(n int) (bool, error) {
+	if n < 0 {
+		return false, fmt.Errorf("taking %d", 0-n)
+	}
+	if l.seen+n > l.most {
+		return false, nil
+	}
+	l.seen += n
+	return true, nil
+}
+
+func forgotten(n int) int { return n * 2 }
+
+func endless(n int) int {
+	for n > 0 {
+		n--
+	}
+	return n
+}
+`,
+	"limit_test.go": `package example
+
+import "testing"
+
+func TestTake(t *testing.T) {
+	l := limit{most: 10}
+	if ok, err := l.take(4); !ok || err != nil {
+		t.Error(ok, err)
+	}
+	if ok, _ := l.take(7); ok || l.seen != 4 {
+		t.Error("too many")
+	}
+}
+
+func TestEndless(t *testing.T) {
+	if endless(3) != 0 {
+		t.Error("not at the end")
+	}
+}
+`,
+}
+
+func loadExample(t *testing.T) *pkg {
+	t.Helper()
+	folder := t.TempDir()
+	for name, text := range example {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Chdir(folder)
+	packages, err := load(t.Context(), []string{"."})
+	if err != nil || len(packages) != 1 {
+		t.Fatal(packages, err)
+	}
+	return packages[0]
+}
+
+func everything() options {
+	all := regexp.MustCompile("")
+	return options{seed: 1, only: all, tests: all, each: true, workers: 2, patient: 5}
+}
+
+func changes(mutants []mutant) (changes []string) {
+	for _, m := range mutants {
+		changes = append(changes, strings.TrimPrefix(m.key(), "limit.go "))
+	}
+	slices.Sort(changes)
+	return changes
+}
+
+// TestMutants compares the mutants that compile with those made by hand: without its call,
+// fmt would be imported for nothing.
+func TestMutants(t *testing.T) {
+	p := loadExample(t)
+	chosen, err := choose(p, equivalents{}, everything())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"endless 0 -> 0 + 1",
+		"endless n > 0 -> n <= 0",
+		"endless n > 0 -> n >= 0",
+		"endless n -> 0",
+		"endless n-- -> n++",
+		"forgotten 2 -> 2 + 1",
+		"forgotten n * 2 -> 0",
+		"forgotten n * 2 -> n / 2",
+		"limit.take 0 -> 0 + 1",
+		"limit.take false -> true",
+		"limit.take false -> true",
+		"limit.take l.seen += n -> l.seen -= n",
+		"limit.take l.seen += n -> nothing",
+		"limit.take l.seen+n > l.most -> l.seen+n <= l.most",
+		"limit.take l.seen+n > l.most -> l.seen+n >= l.most",
+		"limit.take l.seen+n -> l.seen-n",
+		"limit.take n < 0 -> n <= 0",
+		"limit.take n < 0 -> n >= 0",
+		"limit.take true -> false",
+	}
+	slices.Sort(want)
+	if got := changes(chosen); !slices.Equal(got, want) {
+		t.Errorf("the mutants are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// TestTry has the tests of the example notice what they look at, endless loops included.
+func TestTry(t *testing.T) {
+	p := loadExample(t)
+	o := everything()
+	// Where counting never ends, it is over when the number has no more room for it.
+	o.only = regexp.MustCompile("take|forgotten|endless n > 0 -> n <= 0")
+	chosen, err := choose(p, equivalents{}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := runner{pkg: p, options: o, folder: t.TempDir()}
+	outcomes := map[verdict][]string{}
+	r.tell = func(m mutant, v verdict) {
+		outcomes[v] = append(outcomes[v], strings.TrimPrefix(m.key(), "limit.go "))
+	}
+	s, err := r.try(t.Context(), chosen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for v, want := range map[verdict][]string{
+		survived: {
+			"limit.take 0 -> 0 + 1", // takes of nothing
+			"limit.take l.seen+n > l.most -> l.seen+n >= l.most",
+			"limit.take n < 0 -> n <= 0",
+		},
+		unreached: {"forgotten 2 -> 2 + 1", "forgotten n * 2 -> 0", "forgotten n * 2 -> n / 2", "limit.take false -> true"},
+	} {
+		got := outcomes[v]
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("verdict %d: %q, want %q", v, got, want)
+		}
+	}
+	if s.count[noticed] != len(chosen)-7 || s.tried() != len(chosen) {
+		t.Errorf("the score is %+v of %d", s, len(chosen))
+	}
+	if report(&strings.Builder{}, []score{s}, 50) != nil || report(&strings.Builder{}, []score{s}, 99) == nil {
+		t.Error("the least share is not looked at")
+	}
+}
+
+// TestChoose has a larger sample hold a smaller one, and leaves out what needs no test.
+func TestChoose(t *testing.T) {
+	p := loadExample(t)
+	same, err := readEquivalents("# comment\nlimit.go limit.take\n\tn < 0 ->\tn <= 0\n\tNothing is taken.\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := everything()
+	o.sample = 5
+	few, err := choose(p, same, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.sample = 0
+	all, err := choose(p, same, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(few) != 5 || !slices.Equal(changes(few), changes(all[:5])) || slices.Contains(changes(all), "limit.take n < 0 -> n <= 0") {
+		t.Errorf("chosen are %q of %q", changes(few), changes(all))
+	}
+	for _, text := range []string{"limit.go limit.take\nn < 0 -> n <= 1\nThere is no such mutant.\n", "limit.go limit.take\nn < 0 -> n <= 0\n"} {
+		same, err := readEquivalents(text)
+		if err == nil {
+			_, err = choose(p, same, o)
+		}
+		if err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
