@@ -67,22 +67,18 @@ command line.`,
 	return c
 }
 
-// examine looks at the database, and at what the policy may not have meant where nothing
-// is wrong.
+// examine looks at the database, and at the values and what the policy may not have meant
+// where the tables can be read and published.
 func examine(ctx context.Context, cfg *config.Config) (daemon.Examination, error) {
 	checked, err := daemon.Check(ctx, cfg)
 	if err != nil {
 		return daemon.Examination{}, err
 	}
-	report := checked.Report
-	if len(report.Errors()) == 0 {
-		advice, err := daemon.Advise(ctx, cfg, checked.Publications)
-		if err != nil {
-			return daemon.Examination{}, err
-		}
-		report = append(report, advice...)
+	advice, err := daemon.Advise(ctx, cfg, checked)
+	if err != nil {
+		return daemon.Examination{}, err
 	}
-	return daemon.Examined(cfg, report), nil
+	return daemon.Examined(cfg, append(checked.Report, advice...)), nil
 }
 
 func verdict(c *cobra.Command, cfg *config.Config, report daemon.Examination, silent bool) error {

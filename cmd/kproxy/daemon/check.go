@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -165,16 +166,25 @@ func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system
 	return inspect.Report{finding}
 }
 
-// Advise connects as the owner and tells what the policy allows and the operator
-// may not have meant, for publications of Check. It reads the protected tables, and
-// its findings name values that the policy does: they are for the operator alone.
-func Advise(ctx context.Context, c *config.Config, publications []catalog.Publication) (inspect.Report, error) {
+// Advise connects as the owner and tells what the values of the protected tables say, and
+// what the policy allows and the operator may not have meant, for what Check found. It
+// reads the tables, and its findings name values that the policy does: they are for the
+// operator alone. Of what cannot be published as it is it tells nothing.
+func Advise(ctx context.Context, c *config.Config, checked Checked) (inspect.Report, error) {
+	if slices.ContainsFunc(checked.Report.Errors(), func(f inspect.Finding) bool { return f.Code != inspect.CodePublishedKey }) {
+		return nil, nil
+	}
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return inspect.Advise(ctx, conn, c.Policy, publications)
+	report, err := inspect.Joinable(ctx, conn, c.Policy, checked.Relations)
+	if err != nil {
+		return nil, err
+	}
+	advice, err := inspect.Advise(ctx, conn, c.Policy, checked.Publications)
+	return append(report, advice...), err
 }
 
 func checkInput(c *config.Config) inspect.CheckInput {

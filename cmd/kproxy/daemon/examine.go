@@ -66,10 +66,37 @@ func examine(ctx context.Context, c *config.Config, may leniency) (examined, err
 			refused = append(refused, errs...)
 		}
 	}
+	if len(refused) == 0 {
+		if refused, err = refusedByValues(ctx, c, checked.Relations, may); err != nil {
+			return examined{}, err
+		}
+	}
 	if len(refused) > 0 {
 		return examined{}, &CheckError{Config: c, Report: refused}
 	}
 	return found, nil
+}
+
+// refusedByValues are the columns of tables under a policy that is new, whose values tell
+// records apart. What is served already is not looked at: it is not withdrawn because its
+// records change, and 'kproxy check' tells of it.
+func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.Relation, may leniency) (inspect.Report, error) {
+	fresh := catalog.Policy{Readable: c.Policy.Readable}
+	for _, t := range c.Policy.Tables {
+		if !may.table(t) {
+			fresh.Tables = append(fresh.Tables, t)
+		}
+	}
+	if len(fresh.Tables) == 0 {
+		return nil, nil
+	}
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	report, err := inspect.NearlyUnique(ctx, conn, fresh, relations)
+	return report, err
 }
 
 // check examines the database at the start. A table that was published before and

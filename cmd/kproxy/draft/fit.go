@@ -51,9 +51,38 @@ func (p *proposing) fitAll(ctx context.Context) error {
 }
 
 // hideKeys has no draft publish a column by which its rows can be told apart or joined with
-// those of another, and brings what it changed to what the database can publish.
+// those of another: declared keys first, then what the values tell of the columns that are
+// left. It brings what it changed to what the database can publish.
 func (p *proposing) hideKeys(ctx context.Context) error {
-	policy, at := catalog.Policy{}, make(map[catalog.Name]*propose.Proposal)
+	for _, find := range []func(context.Context, *pgx.Conn, catalog.Policy, []catalog.Relation) (inspect.Report, error){inspect.PublishedKeys, inspect.Joinable} {
+		policy, at, err := p.drafted()
+		if err != nil {
+			return err
+		}
+		found, err := find(ctx, p.tx.Conn(), policy, p.source.relations)
+		if err != nil {
+			return err
+		}
+		changed := make(map[catalog.Name]bool)
+		for _, f := range found {
+			hide(&at[f.Table].Draft, f.Column, f.What)
+			changed[f.Table] = true
+		}
+		for _, t := range policy.Tables {
+			if !changed[t.Table] {
+				continue
+			}
+			if err := p.fitOne(ctx, at[t.Table]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// drafted are the drafts as one policy, with the proposals that they are of.
+func (p *proposing) drafted() (policy catalog.Policy, at map[catalog.Name]*propose.Proposal, err error) {
+	at = make(map[catalog.Name]*propose.Proposal)
 	for i := range p.proposals {
 		one := &p.proposals[i]
 		switch one.Verdict {
@@ -62,26 +91,12 @@ func (p *proposing) hideKeys(ctx context.Context) error {
 		case propose.Protect:
 			table, err := policyOf(one.Draft)
 			if err != nil {
-				return err
+				return policy, nil, err
 			}
 			policy.Tables, at[one.Table] = append(policy.Tables, table), one
 		}
 	}
-	found, err := inspect.PublishedKeys(ctx, p.tx.Conn(), policy, p.source.relations)
-	if err != nil {
-		return err
-	}
-	changed := make(map[catalog.Name]bool)
-	for _, f := range found {
-		hide(&at[f.Table].Draft, f.Column, f.What)
-		changed[f.Table] = true
-	}
-	for table := range changed {
-		if err := p.fitOne(ctx, at[table]); err != nil {
-			return err
-		}
-	}
-	return nil
+	return policy, at, nil
 }
 
 // hide makes a column one that is not published, for the reason.

@@ -1,0 +1,92 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Codes of what values tell.
+const (
+	// CodeNearlyUnique is a column that is published as it is, and whose values tell most
+	// records apart.
+	CodeNearlyUnique = "nearly-unique"
+	// CodeEqualColumns are columns of two protected tables that say the same.
+	CodeEqualColumns = "equal-columns"
+)
+
+// Joinable reports what the database does not declare and the values tell: what
+// [NearlyUnique] does, and columns of two protected tables that say the same, which are
+// warnings. For each foreign key between two of the tables it reads some ten thousand
+// records besides.
+func Joinable(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (Report, error) {
+	return sampling(ctx, conn, policy, relations, func(tables []*rawTable, report Report) (Report, error) {
+		equal, err := equalColumns(ctx, conn, tables)
+		return append(report, equal...), err
+	})
+}
+
+// NearlyUnique reports columns that are published as they are and nearly unique by their
+// values, unless the policy acknowledges them. Those that [PublishedKeys] reports are not
+// told again.
+//
+// It reads each table with such columns twice, and keeps counts of some of the values; the
+// role must be able to select the tables.
+func NearlyUnique(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (Report, error) {
+	return sampling(ctx, conn, policy, relations, func(_ []*rawTable, report Report) (Report, error) { return report, nil })
+}
+
+// sampling samples the protected tables, judges each column by itself, and goes on.
+func sampling(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation, further func([]*rawTable, Report) (Report, error)) (report Report, err error) {
+	err = reading(ctx, conn, func() error {
+		declared, err := PublishedKeys(ctx, conn, policy, relations)
+		if err != nil {
+			return err
+		}
+		tables := rawTables(policy, relations)
+		for _, t := range tables {
+			if err := t.sample(ctx, conn); err != nil {
+				return err
+			}
+			for _, c := range t.columns {
+				report = append(report, c.judge(declared)...)
+			}
+		}
+		report, err = further(tables, report)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("looking at the values of the protected tables: %w", err)
+	}
+	return report, nil
+}
+
+// judge reports a column that is nearly unique. That holds for sensitive columns as for
+// others: that they are published is meant, but not that who knows the value, as of a bill,
+// finds the person's record by it. Quasi-identifying ones are not published as they are.
+func (c *rawColumn) judge(declared Report) Report {
+	policy := c.table.policy
+	told := slices.Contains(policy.Joinable, c.column.Name) ||
+		slices.ContainsFunc(declared, func(f Finding) bool { return f.Table == policy.Table && f.Column == c.column.Name })
+	share, fewer := c.distinguishing()
+	if told || share < most {
+		return nil
+	}
+	who, whose := "records", "a value of their own"
+	if policy.Subject != "" {
+		who = "persons"
+	}
+	if fewer > 2 {
+		whose = fmt.Sprintf("a value that fewer than %d have", fewer)
+	}
+	return Report{{
+		Severity: Error, Code: CodeNearlyUnique, Table: policy.Table, Column: c.column.Name,
+		What: fmt.Sprintf("is published and is nearly unique: %.0f %% of the %s with a value have %s; who knows the value finds the record, whatever k is", 100*share, who, whose),
+		Fix: fmt.Sprintf("give it the role identifying, or quasi-identifying with a hierarchy; or, if nobody knows it or everybody may, write into the table's policy: acknowledge: {joinable: [%s]}",
+			c.column.Name),
+	}}
+}
