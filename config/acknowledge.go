@@ -14,7 +14,7 @@ func (r *reader) acknowledged(joinable *[]string, at *[]*yaml.Node) func(*yaml.N
 	return func(n *yaml.Node) {
 		r.mapping(n, "acknowledge", field{
 			key:  "joinable",
-			doc:  "Columns that are published as they are although they are a key: rows can be told apart by them, or joined with those of other tables.",
+			doc:  "Columns that are published as they are although they are a key, or nearly unique by their values: rows can be told apart by them, or joined with those of other tables.",
 			need: "joinable: with the columns that are a key and are to be published all the same",
 			read: func(n *yaml.Node) {
 				for _, item := range r.items(n, "joinable", "a list: [visit_id]") {

@@ -31,6 +31,7 @@ tables:
     updates: immediate
     constraints: [{k: 5}, {l: 2, of: illness}]
     unpublishable: withhold
+    acknowledge: {joinable: [cost]}
     columns:
       id: identifying
       name: identifying

@@ -272,7 +272,7 @@ func (p protected) insert(rng *rand.Rand, first int64, pairs int) string {
 // section is the table's place in the configuration.
 func (p protected) section() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  public.%s:%s\n    columns:\n      id: identifying\n      ref: insensitive\n", p.name, p.policy)
+	fmt.Fprintf(&b, "  public.%s:%s\n    acknowledge: {joinable: [ref]}\n    columns:\n      id: identifying\n      ref: insensitive\n", p.name, p.policy)
 	for _, c := range p.columns {
 		if c.policy != "" {
 			fmt.Fprintf(&b, "      %s: %s\n", c.name, c.policy)

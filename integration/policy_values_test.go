@@ -24,6 +24,7 @@ const spelled = `
 tables:
   public.tests:
     updates: immediate
+    acknowledge: {joinable: [viral_load, taken, lab, code]}
     constraints:
       - {k: 5}
       - {alpha: 0.2, of: hiv, values: [TRUE]}

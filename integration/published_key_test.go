@@ -2,6 +2,7 @@ package integration
 
 import (
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -39,4 +40,36 @@ func TestPublishedKeyIsRefused(t *testing.T) {
 		return code == "55000"
 	})
 	s.shows(t, "people", operatedRows)
+}
+
+// TestNearlyUniqueIsRefused does not begin to serve a table with a published column that is
+// unique by its values, unless the policy acknowledges it. A table that is served already is
+// not withdrawn because its values change: check tells of it.
+func TestNearlyUniqueIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, sqlSite(operatedSchema+"; UPDATE visits SET days = 100 + id", countedPolicy+visitsPolicy))
+	s.kproxy(t, "setup").must(t)
+	const acknowledgement = "acknowledge: {joinable: [days]}"
+	refused := func() {
+		t.Helper()
+		if o := s.kproxy(t, "check"); o.code != 1 || !strings.Contains(o.stdout, "nearly-unique") || !strings.Contains(o.stdout, acknowledgement) {
+			t.Errorf("check ends with %d:\n%s", o.code, o.stdout)
+		}
+	}
+	refused()
+	if o := s.serveFails(t, s.config); !strings.Contains(o.stderr, acknowledgement) {
+		t.Errorf("serve says\n%s", o.stderr)
+	}
+
+	admin := connect(t, s.admin)
+	execute(t, admin, "UPDATE visits SET days = id % 5")
+	s.kproxy(t, "check").must(t)
+	serving := s.serve(t)
+	s.shows(t, "visits", 60)
+	execute(t, admin, "UPDATE visits SET days = 100 + id")
+	refused()
+	s.kproxy(t, "reload").must(t)
+	serving.end(t, syscall.SIGTERM)
+	s.serve(t)
+	s.shows(t, "visits", 60)
 }

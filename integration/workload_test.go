@@ -35,6 +35,7 @@ tables:
     updates: immediate
     constraints: [{k: 4}, {l: 2, of: illness}]
     unpublishable: withhold
+    acknowledge: {joinable: [pair, cost, notes]}
     columns:
       id: identifying
       name: identifying

@@ -158,28 +158,29 @@ const (
 // of whom fewer than so many have a value. The most frequent value, which often stands for
 // none, is left out as NULL is.
 func (c *rawColumn) distinguishing() (share float64, fewer int) {
-	var all, frequent, alone, few int64
-	k := int64(c.table.largestK())
+	if share = c.shareOf(2); share < most && float64(len(c.hashes)) > categories*c.share {
+		k := c.table.largestK()
+		return c.shareOf(k), k
+	}
+	return share, 2
+}
+
+// shareOf is the share of persons who have a value that fewer than so many have.
+func (c *rawColumn) shareOf(fewer int) float64 {
+	var all, frequent, few int64
 	for _, n := range c.persons {
 		all, frequent = all+n, max(frequent, n)
-		if n == 1 {
-			alone++
-		}
-		if n < k {
+		if n < int64(fewer) {
 			few += n
 		}
 	}
-	if frequent == 1 {
-		frequent = 0
+	if frequent >= int64(fewer) {
+		all -= frequent
 	}
-	of := all - frequent
-	switch {
-	case of < fewRecords:
-		return 0, 2
-	case float64(alone) >= most*float64(of) || float64(len(c.hashes)) <= categories*c.share:
-		return float64(alone) / float64(of), 2
+	if all < fewRecords {
+		return 0
 	}
-	return float64(few) / float64(of), int(k)
+	return float64(few) / float64(all)
 }
 
 // largestK is that of the table's constraints, 2 where there is none.

@@ -17,7 +17,9 @@ func newCheck() *cobra.Command {
 		Short: "Verify the configuration against the database, and what the reader role can reach",
 		Long: `Check looks at the database as 'kproxy serve' does when it starts, and reports all that
 stands in the way: of the server, the roles, the publication, each protected table, each
-readable relation and function. It changes nothing.
+readable relation and function. It changes nothing. It also reads the protected tables, to
+tell of published columns whose values find single records, of columns of two tables that
+say the same, and of what the policy may not have meant.
 
 Findings are in groups, by what they are about. Each has the line of the configuration
 that it is about, where there is one, a code in brackets that does not change between

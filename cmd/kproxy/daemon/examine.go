@@ -95,8 +95,7 @@ func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	report, err := inspect.NearlyUnique(ctx, conn, fresh, relations)
-	return report, err
+	return inspect.NearlyUnique(ctx, conn, fresh, relations)
 }
 
 // check examines the database at the start. A table that was published before and
