@@ -37,6 +37,9 @@ type Relation struct {
 	// ReadableByReader says that the reader role may select from the relation, or
 	// from any column of it, by whatever grant.
 	ReadableByReader bool
+	// Marked says that the reader role has the privilege REFERENCES on it, by which the
+	// stand-ins for the system catalogs know a readable relation.
+	Marked bool
 	// HasParents and HasChildren tell of inheritance; a partition's table is its
 	// parent.
 	HasParents, HasChildren bool

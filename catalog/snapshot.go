@@ -11,7 +11,7 @@ const (
 	// Withdrawn means: protected, but its guarantees cannot be given now, or readable, but
 	// not at the moment (SQLSTATE 55000).
 	Withdrawn
-	// Readable means: unprotected, listed by the operator, read as it is.
+	// Readable means: unprotected, listed by the operator, read by its stand-in.
 	Readable
 	// SystemCatalog means: a system relation or the stand-in for it.
 	SystemCatalog
@@ -61,7 +61,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		if _, exists := s.relations[name]; !exists {
 			continue
 		}
-		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: name}
+		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: Published(name)}
 		if reason, gone := withdrawn[name]; gone {
 			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}
 		}
@@ -110,7 +110,7 @@ func (s *Snapshot) Resolve(schema, relation string) Resolution {
 func (s *Snapshot) PublishedNames() map[Name]Name {
 	names := make(map[Name]Name)
 	for source, r := range s.relations {
-		if r.Disposition == Protected {
+		if r.Disposition == Protected || r.Disposition == Readable {
 			names[r.Target] = source
 		}
 	}

@@ -58,18 +58,20 @@ func empty(schema, relations string) []StandIn {
 const firstUserOID = "16384"
 
 // readable asks whether the session may read the relation that a column names,
-// and so may know of it. Stand-ins do not show themselves. They alone carry the
-// privilege REFERENCES, which does nothing on a view, so that the look-up behind
-// is_stand_in is spared for all others.
+// and so may know of it. Of the relation behind a stand-in for a readable one it has
+// REFERENCES alone, and is shown that, not the stand-in. Stand-ins carry REFERENCES, too,
+// which does nothing on a view, so that the look-up behind is_stand_in is spared for all
+// others.
 func readable(column string) string {
-	return "pg_catalog.has_table_privilege(" + column + ", 'SELECT') AND (" + column + " < " + firstUserOID +
-		" OR NOT pg_catalog.has_table_privilege(" + column + ", 'REFERENCES') OR NOT " + CatalogSchema + ".is_stand_in(" + column + "))"
+	return "CASE WHEN pg_catalog.has_table_privilege(" + column + ", 'SELECT') THEN " + column + " < " + firstUserOID +
+		" OR NOT pg_catalog.has_table_privilege(" + column + ", 'REFERENCES') OR NOT " + CatalogSchema + ".is_stand_in(" + column + ")" +
+		" ELSE pg_catalog.has_table_privilege(" + column + ", 'REFERENCES') END"
 }
 
 // visible is readable for columns that may also name an index, which has no
 // privileges of its own: it is visible with its table.
 func visible(column string) string {
-	return "CASE WHEN pg_catalog.has_table_privilege(" + column + ", 'SELECT') THEN " + readable(column) +
+	return "CASE WHEN pg_catalog.has_table_privilege(" + column + ", 'SELECT, REFERENCES') THEN " + readable(column) +
 		" ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = " + column + " AND " + readable("own.indrelid") + ") END"
 }
 
@@ -124,8 +126,10 @@ func shownOwner(oid, namespace, owner string) string {
 const ownRole = "(SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)"
 
 // ownPrivileges are those of an access control list that the session has itself:
-// the others' names and rights are theirs.
+// the others' names and rights are theirs. What it reads by a stand-in, it seems to read
+// itself.
 func ownPrivileges(acl, owner string) string {
-	return "(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, " + owner + ", item.privilege_type, item.is_grantable))" +
+	return "(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, " + owner + "," +
+		" CASE item.privilege_type WHEN 'REFERENCES' THEN 'SELECT' ELSE item.privilege_type END, item.is_grantable))" +
 		" FROM pg_catalog.aclexplode(" + acl + ") AS item WHERE item.grantee IN (0, " + ownRole + "))"
 }

@@ -1,5 +1,7 @@
 package catalog
 
+import "strings"
+
 // The views of information_schema show by themselves only what the session has a
 // privilege on. Their stand-ins read them; the set-up script puts the source
 // schema's name in the place of a release schema's, and the client's name of the
@@ -40,7 +42,14 @@ func informationStandIns() []StandIn {
 		return StandIn{Of: Name{informationSchema, relation}, Filter: filter, Replace: replace}
 	}
 	granted := func(relation, schema string, filter string) StandIn {
-		return info(relation, filter, map[string]string{"grantor": schemaOwner("c." + schema)})
+		replace := map[string]string{"grantor": schemaOwner("c." + schema)}
+		if schema == "table_schema" { // what the session reads by a stand-in, it seems to read itself
+			replace["privilege_type"] = "CASE c.privilege_type::text WHEN 'REFERENCES' THEN 'SELECT' ELSE c.privilege_type::text END"
+			if strings.Contains(relation, "table") { // others do not have the column
+				replace["with_hierarchy"] = "CASE WHEN c.privilege_type::text IN ('SELECT', 'REFERENCES') THEN 'YES' ELSE 'NO' END"
+			}
+		}
+		return info(relation, filter, replace)
 	}
 	// The foreign keys among the constraints are named by those alone.
 	hiddenKey := "NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace" +

@@ -101,6 +101,9 @@ func classes() StandIn {
 	return system("pg_class", known, map[string]string{
 		"relnamespace": sourceNamespace("c.relnamespace"),
 		"relowner":     shownOwner("c.oid", "c.relnamespace", "c.relowner"),
+		// A row of a readable relation is one of its stand-in.
+		"reltype": "CASE WHEN " + marked("c.oid") + " THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = " +
+			CatalogSchema + ".stand_in_oid(c.oid)) ELSE c.reltype END",
 		// Of views, how kproxy makes those that it publishes.
 		"reloptions":    "CASE WHEN c.relkind = 'v' AND " + releasedBy("c.relnamespace", "oid") + " IS NOT NULL THEN NULL::text[] ELSE c.reloptions END",
 		"relacl":        ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
@@ -117,9 +120,17 @@ func classes() StandIn {
 }
 
 func attributes() StandIn {
-	return system("pg_attribute", visible("c.attrelid")+" OR "+ofShownComposite("c.attrelid"), map[string]string{
+	// What was added to a readable relation since it was accepted is not served.
+	served := "CASE WHEN c.attnum > 0 AND " + marked("c.attrelid") + " THEN EXISTS (SELECT FROM pg_catalog.pg_attribute s" +
+		" WHERE s.attrelid = " + CatalogSchema + ".stand_in_oid(c.attrelid) AND s.attname = c.attname) ELSE true END"
+	return system("pg_attribute", "("+visible("c.attrelid")+" OR "+ofShownComposite("c.attrelid")+") AND "+served, map[string]string{
 		"attacl": ownPrivileges("c.attacl", ownRole), "attfdwoptions": "NULL::text[]",
 	})
+}
+
+// marked asks whether a column names a readable relation, which is read by a stand-in.
+func marked(column string) string {
+	return column + " >= " + firstUserOID + " AND pg_catalog.has_table_privilege(" + column + ", 'REFERENCES')"
 }
 
 func types() StandIn {
@@ -127,7 +138,9 @@ func types() StandIn {
 	return system("pg_type", shownType("c.oid"), map[string]string{
 		"typnamespace": sourceNamespace("c.typnamespace"),
 		"typowner":     owner,
-		"typacl":       ownPrivileges("c.typacl", owner),
+		"typrelid": "CASE WHEN c.typtype = 'c' AND " + marked("c.typrelid") + " THEN " +
+			CatalogSchema + ".stood_in_oid(c.typrelid) ELSE c.typrelid END",
+		"typacl": ownPrivileges("c.typacl", owner),
 	})
 }
 

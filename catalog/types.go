@@ -4,7 +4,7 @@ import "strings"
 
 // visibleTypes are the types of users that clients may name, with what they are called
 // in the database: those of columns that are published or readable, and the row types
-// of published and readable tables, a published one's under its release.
+// of published and readable tables, which are those of the views that are read for them.
 func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 	policies := make(map[Name]TablePolicy, len(policy.Tables))
 	for _, t := range policy.Tables {
@@ -20,10 +20,7 @@ func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 		if !protected && !readable[r.Name] {
 			continue
 		}
-		target, plain := r.Name, r.Kind != KindView && r.Kind != KindMaterializedView
-		if protected {
-			target = Published(r.Name)
-		}
+		plain := r.Kind != KindView && r.Kind != KindMaterializedView
 		for _, c := range r.Columns {
 			if named, ok := t.Column(c.Name); protected && (!ok || named.Role == Identifying) {
 				continue
@@ -34,7 +31,7 @@ func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 			plain = plain && (c.UserType != Name{} || plainType(c))
 		}
 		if plain {
-			types[r.Name] = target
+			types[r.Name] = Published(r.Name)
 		}
 	}
 	return types

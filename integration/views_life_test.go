@@ -55,10 +55,10 @@ func TestViewsFollowTheirDefinitions(t *testing.T) {
 	refuses("SELECT * FROM older", "55000")
 	execute(t, admin, "CREATE OR REPLACE VIEW older AS SELECT p.ward, count(*) AS n FROM patients p GROUP BY p.ward")
 	answers("SELECT sum(n) FROM older", `"90"`)
-	// What a view reads is taken away from readers.
-	execute(t, admin, `REVOKE SELECT ON wards FROM "`+s.reader+`"`)
+	// What a view reads is taken away.
+	execute(t, admin, `REVOKE SELECT ON wards FROM "`+s.owner+`"`)
 	refuses("SELECT * FROM reports.overview", "55000")
-	execute(t, admin, `GRANT SELECT ON wards TO "`+s.reader+`"`)
+	execute(t, admin, `GRANT SELECT ON wards TO "`+s.owner+`"`)
 	answers("SELECT count(*) FROM reports.overview", `"90"`)
 	// A view goes, and something else comes in its place.
 	execute(t, admin, "DROP VIEW ranked")

@@ -208,7 +208,7 @@ func testWithdrawnViews(t *testing.T, s *site, client *pgx.Conn) {
 // testViewGrants looks for what setup has granted, and for a grant that somebody else made.
 func testViewGrants(t *testing.T, s *site) {
 	admin := connect(t, s.admin)
-	for relation, want := range map[string]bool{"overview": false, "named": false, "plain": true, "wards": true, "kproxy_release_public.overview": true} {
+	for relation, want := range map[string]bool{"overview": false, "named": false, "plain": false, "wards": false, "kproxy_release_public.plain": true, "kproxy_release_public.wards": true, "kproxy_release_public.overview": true} {
 		if got := scalar[bool](t, admin, "SELECT has_table_privilege($1, $2, 'SELECT')", s.reader, relation); got != want {
 			t.Errorf("%s: readable is %t", relation, got)
 		}

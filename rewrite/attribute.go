@@ -10,9 +10,6 @@ import (
 // f(value), or as a cast to type f. Such a name passes where it is a column, or where the
 // call that it may be passes, too. DESIGN.md has the argument.
 
-// systemColumns are those that tables have without being asked.
-var systemColumns = words("ctid xmin xmax cmin cmax tableoid")
-
 // attributed says what becomes of a name behind a dot.
 type attributed int
 
@@ -29,10 +26,10 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 	if is == knownColumn {
 		return asItStands, nil
 	}
-	missing := refuse(stateUndefinedColumn, "Nothing in FROM gives it a column of this name; system columns are not published.", "column %s does not exist", called+name)
 	if systemColumns[name] {
-		return 0, missing
+		return 0, missingSystemColumn(called + name)
 	}
+	missing := refuse(stateUndefinedColumn, "Nothing in FROM gives it a column of this name.", "column %s does not exist", called+name)
 	schema, function, allowed := w.lookupFunction([]string{name})
 	guarded := schema != "pg_catalog" || specials[function] != nil
 	switch added := w.snapshot.Added(); {

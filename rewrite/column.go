@@ -10,9 +10,8 @@ import (
 // of the FROM clause that has no alias; as kproxy gives it one, the schema goes.
 func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 	fields := n.GetFields()
-	if name := lastName(fields); (name == "xmin" || name == "xmax") && len(w.session.temporary) > 0 {
-		// Of a temporary table, they are numbers of the server's transactions of now.
-		return refuse(statePrivilege, "", "permission denied for column %s", name).at(n.GetLocation())
+	if err := refuseSystemColumn(n, s); err != nil {
+		return err
 	}
 	switch len(fields) {
 	case 2:

@@ -129,18 +129,9 @@ func (w *walker) stored(r catalog.Resolution) *composite {
 	return c
 }
 
-// temporaryRow is a row of a temporary table, of which the system columns are known that
-// tell of the table alone. Its others depend on what the session has done.
-var temporaryRow = func() *composite {
-	c := &composite{row: true}
-	for name := range systemColumns {
-		if name != "xmin" && name != "xmax" {
-			c.add(name, plainValue)
-		}
-	}
-	c.order = nil
-	return c
-}()
+// temporaryRow is a row of a temporary table. What columns it has depends on what the
+// session has done.
+var temporaryRow = &composite{row: true}
 
 // rowOf is what is known of an item of a FROM clause. It is asked for once the item has
 // been visited, and looks at nothing that a visit changes.

@@ -61,9 +61,9 @@ func init() {
 		"to_regprocedure": lookup("regprocedure"),
 		"to_regnamespace": lookup("regnamespace"),
 
-		"has_table_privilege":          objectArgument("regclass", -2),
-		"has_any_column_privilege":     objectArgument("regclass", -2),
-		"has_column_privilege":         objectArgument("regclass", -3),
+		"has_table_privilege":          privilegesOn(-2),
+		"has_any_column_privilege":     privilegesOn(-2),
+		"has_column_privilege":         privilegesOn(-3),
 		"has_sequence_privilege":       objectArgument("regclass", -2),
 		"has_function_privilege":       objectArgument("regprocedure", -2),
 		"has_type_privilege":           objectArgument("regtype", -2),

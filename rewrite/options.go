@@ -12,12 +12,6 @@ import (
 // a missing argument as a string, which ends the process.
 type shape func(option *pg.DefElem) bool
 
-var explainOptions = map[string]shape{
-	"analyze": boolean, "buffers": boolean, "costs": boolean, "generic_plan": boolean,
-	"summary": boolean, "timing": boolean, "wal": boolean,
-	"format": word("text", "xml", "json", "yaml"),
-}
-
 var copyOptions = map[string]shape{
 	"delimiter": text, "encoding": text, "escape": text, "null": text, "quote": text,
 	"force_quote": columns,

@@ -16,6 +16,7 @@ import (
 // inside of such a literal, if that has line breaks, so that what looks like one may be
 // none: there, names that qualify a column are replaced in literals as well.
 func (r *Rewriter) ScrubPlan(text string) string {
+	text = withoutServerOwn(text)
 	if !mayNameOwn(text) {
 		return text
 	}

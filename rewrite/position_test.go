@@ -138,7 +138,8 @@ func TestPositions(t *testing.T) {
 		CREATE TABLE patients (age int, sex text, ward int, cost numeric, diagnosis text, admission timestamp);
 		CREATE TABLE wards (id int, name text, beds int, ward int);
 		CREATE SCHEMA kproxy_release_public;
-		CREATE TABLE kproxy_release_public.patients (LIKE patients)`); a.state != "" {
+		CREATE TABLE kproxy_release_public.patients (LIKE patients);
+		CREATE TABLE kproxy_release_public.wards (LIKE wards)`); a.state != "" {
 		t.Fatal(a.state)
 	}
 	r := clinicRewriter()

@@ -3,8 +3,29 @@ package rewrite
 import (
 	"strings"
 
+	pg "github.com/pganalyze/pg_query_go/v5"
+
 	"github.com/kproxy/kproxy/catalog"
 )
+
+// privilegesOn routes the argument that names a relation as objectArgument does.
+// Privileges on a readable relation are those on its stand-in.
+func privilegesOn(i int) special {
+	route := objectArgument("regclass", i)
+	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
+		at := i + len(f.GetArgs())
+		if at < 0 {
+			return nil // the database knows no such function
+		}
+		w.privileges = true
+		err := route(w, node, f)
+		w.privileges = false
+		if _, constant := textConstant(f.Args[at]); err == nil && !constant {
+			f.Args[at] = ownCall("stand_in_oid", casted(f.Args[at], "oid"))
+		}
+		return err
+	}
+}
 
 // relationName is the text to send for a relation's name: that of the published
 // relation for a protected table, with its schema, since the session's real search
@@ -16,8 +37,13 @@ func (w *walker) relationName(text string, location int32) (string, error) {
 	if ok {
 		r := w.lookup(schema, relation)
 		switch r.Disposition {
-		case catalog.Protected, catalog.Readable:
+		case catalog.Protected:
 			return r.Target.SQL(), nil
+		case catalog.Readable:
+			if w.privileges {
+				return r.Target.SQL(), nil
+			}
+			return r.Source.SQL(), nil // clients see it, not its stand-in, in the catalogs
 		case catalog.Withdrawn:
 			_, err := w.resolve(schema, relation)
 			return "", err.at(location)

@@ -10,7 +10,7 @@ import (
 )
 
 // sample handles TABLESAMPLE, which PostgreSQL knows of tables only. A published
-// relation is a view, as are the stand-ins for catalogs, and is sampled row by row,
+// relation is a view, as are the stand-ins for catalogs and readable relations, and is sampled row by row,
 // whatever the method; pages of the private store would be whole classes:
 //
 //	t TABLESAMPLE SYSTEM (10) AS a  ->  (SELECT * FROM t WHERE random() * 100 < 10) AS a
@@ -22,7 +22,7 @@ func (w *walker) sample(node *pg.Node, n *pg.RangeTableSample, s *scope) error {
 			"tablesample method %s does not exist", dotted(n.GetMethod())).at(n.GetLocation())
 	}
 	r := w.lookup(relation.GetSchemaname(), relation.GetRelname())
-	view := r.Disposition == catalog.Protected || r.Target.Schema == catalog.CatalogSchema
+	view := r.Disposition == catalog.Protected || r.Disposition == catalog.Readable && r.Target != r.Source || r.Target.Schema == catalog.CatalogSchema
 	if !view || relation.GetSchemaname() == "" && s.hasCTE(relation.GetRelname()) {
 		return w.children(n.ProtoReflect(), s)
 	}

@@ -26,8 +26,10 @@ type fromItem struct {
 	relation *pg.RangeVar
 	// alias is what it is called where its name alone would not do; see tellApart.
 	alias string
-	// standsFor is the system catalog that it is; see systemcolumn.go.
+	// standsFor is the system catalog that it is, and stored says that it is a relation at
+	// all; see systemcolumn.go.
 	standsFor string
+	stored    bool
 	// row is what is known of its rows; see rowOf. Nil is nothing.
 	row func() *composite
 }
@@ -267,7 +269,7 @@ func (w *walker) collect(node *pg.Node, s *scope) {
 
 func (s *scope) add(alias *pg.Alias, unaliased fromItem, row func() *composite) {
 	if alias != nil {
-		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor}
+		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor, stored: unaliased.stored}
 	}
 	if unaliased.name != "" {
 		unaliased.row = row
@@ -280,7 +282,7 @@ func (w *walker) unaliased(n *pg.RangeVar, s *scope) fromItem {
 		return fromItem{name: n.GetRelname()}
 	}
 	r := w.lookup(n.GetSchemaname(), n.GetRelname())
-	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r)}
+	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true}
 }
 
 // tellApart gives relations of one name and different schemas aliases of their own:

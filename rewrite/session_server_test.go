@@ -60,8 +60,9 @@ func pathDatabase(t *testing.T) (url, user string, r *Rewriter) {
 	var policy catalog.Policy
 	for _, schema := range append([]string{config.User}, pathSchemas...) {
 		name := catalog.Name{Schema: schema, Relation: "t"}
-		sql := fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %s; CREATE TABLE %s AS SELECT %s::text AS here",
-			catalog.QuoteIdentifier(schema), name.SQL(), catalog.QuoteLiteral(schema))
+		sql := fmt.Sprintf("CREATE SCHEMA IF NOT EXISTS %s; CREATE TABLE %s AS SELECT %s::text AS here; CREATE SCHEMA %s; CREATE VIEW %s AS TABLE %s",
+			catalog.QuoteIdentifier(schema), name.SQL(), catalog.QuoteLiteral(schema),
+			catalog.QuoteIdentifier(catalog.ReleaseSchema(schema)), catalog.Published(name).SQL(), name.SQL())
 		if _, err := conn.Exec(context.Background(), sql).ReadAll(); err != nil {
 			t.Fatal(err)
 		}

@@ -204,7 +204,7 @@ func TestUsersInPaths(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, s := range []*Session{atStart, later.After(set.Effects[0])} {
-				if got, err := r.Rewrite("SELECT * FROM t", s); err != nil || got.SQL != "SELECT * FROM "+user+".t t" {
+				if got, err := r.Rewrite("SELECT * FROM t", s); err != nil || got.SQL != "SELECT * FROM kproxy_release_"+user+".t t" {
 					t.Errorf("%s with %s: %v, %v", user, path, got, err)
 				}
 			}

@@ -140,18 +140,6 @@ func (w *walker) nodes(list []*pg.Node) error {
 	return nil
 }
 
-func (w *walker) explain(n *pg.ExplainStmt) error {
-	w.plans = true
-	hint := "VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed."
-	if err := options(n.GetOptions(), explainOptions, "EXPLAIN", hint); err != nil {
-		return err
-	}
-	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
-		return w.execute(execute)
-	}
-	return w.query(n.GetQuery(), "EXPLAIN")
-}
-
 // execute is EXECUTE, whose statement the protocol may have prepared as well: what it
 // does then is not in the text.
 func (w *walker) execute(n *pg.ExecuteStmt) error {

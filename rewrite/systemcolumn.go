@@ -1,6 +1,8 @@
 package rewrite
 
 import (
+	"slices"
+
 	pg "github.com/pganalyze/pg_query_go/v5"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -14,19 +16,49 @@ const (
 	frozenAge = 2147483647
 )
 
-// systemColumn replaces a qualified system column of a catalog, which the stand-in, a
+// systemColumns are those that every table has besides its own (PostgreSQL, chapter "System
+// Columns"). What clients read are views, which have none; temporary tables and a few system
+// catalogs are tables, whose rows have numbers of the server's transactions, and places.
+var systemColumns = words("cmax cmin ctid tableoid xmax xmin")
+
+// refuseSystemColumn refuses a bare name that could be that of a system column: it is
+// another column's only where no relation is in reach, as of a subquery. Names behind a dot
+// are attribute's.
+func refuseSystemColumn(n *pg.ColumnRef, s *scope) error {
+	name := lastName(n.GetFields())
+	if len(n.GetFields()) != 1 || !systemColumns[name] {
+		return nil
+	}
+	system := s == nil
+	for at := s; at != nil; at = at.outer {
+		system = system || slices.ContainsFunc(at.items, func(i fromItem) bool { return i.stored })
+	}
+	if !system {
+		return nil
+	}
+	return missingSystemColumn(catalog.QuoteIdentifier(name)).at(n.GetLocation())
+}
+
+// missingSystemColumn says that there is none, with the name as PostgreSQL writes it.
+func missingSystemColumn(name string) *Refusal {
+	return refuse(stateUndefinedColumn, "Tables have no system columns here, as views have none.", "column %s does not exist", name)
+}
+
+// systemColumn replaces a system column of a catalog, which the stand-in, a
 // view, does not have: tableoid tells psql and pg_dump which catalog a row is from,
 // and DataGrip asks by xmin what is new.
 func (w *walker) systemColumn(node *pg.Node, n *pg.ColumnRef, s *scope) (replaced bool) {
 	fields := n.GetFields()
-	if len(fields) < 2 {
-		return false
-	}
-	name, table := fields[len(fields)-1].GetString_().GetSval(), fields[len(fields)-2].GetString_().GetSval()
+	name := lastName(fields)
 	if name != "tableoid" && name != "xmin" {
 		return false
 	}
-	items := s.item(table)
+	var items []fromItem
+	if len(fields) > 1 {
+		items = s.item(fields[len(fields)-2].GetString_().GetSval())
+	} else if s != nil {
+		items = s.items // pg_dump qualifies them only where it has to
+	}
 	if len(items) != 1 || items[0].standsFor == "" {
 		return false
 	}

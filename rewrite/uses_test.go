@@ -15,7 +15,7 @@ func TestUses(t *testing.T) {
 	for sql, want := range map[string]string{
 		"EXECUTE s":                                "[s]",
 		`EXECUTE "S" (1, 'a'); execute T`:          "[S t]",
-		"EXPLAIN ANALYZE EXECUTE s (1)":            "[s]",
+		"EXPLAIN EXECUTE s (1)":                    "[s]",
 		"CREATE TEMP TABLE a AS EXECUTE s":         "[s]",
 		"FETCH ALL FROM P; MOVE NEXT IN q":         "[p q]",
 		`FETCH 2 FROM "SQL_CUR0x1"; MOVE "a "";b"`: "[SQL_CUR0x1 a \";b]",

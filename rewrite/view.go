@@ -18,6 +18,8 @@ type ViewRelation struct {
 	// Columns are the columns of the relation that is named, in order, and Published
 	// those of the target.
 	Columns, Published []string
+	// Query, if there is one, is put in the place of the relation as a subquery.
+	Query string
 }
 
 // PublishedView is what a published view is to be made of.
@@ -74,10 +76,14 @@ func (r *Rewriter) rewriteView(definition string, shown []string, relations map[
 	targets := make(map[catalog.Name]catalog.Name, len(relations))
 	published := make(map[catalog.Name]bool, len(relations))
 	columns := make(map[catalog.Name][]catalog.ColumnName, len(relations))
+	queries := make(map[catalog.Name]string)
 	for name, relation := range relations {
 		targets[name], published[relation.Target] = relation.Target, true
 		for _, column := range relation.Published {
 			columns[relation.Target] = append(columns[relation.Target], catalog.ColumnName{Name: column, Composite: true})
+		}
+		if relation.Query != "" {
+			queries[relation.Target] = relation.Query
 		}
 	}
 	snapshot := r.current.Load().snapshot.InDefinition(targets).WithColumns(columns)
@@ -86,6 +92,9 @@ func (r *Rewriter) rewriteView(definition string, shown []string, relations map[
 		return PublishedView{}, err
 	}
 	if err := within(query.ProtoReflect(), published); err != nil {
+		return PublishedView{}, err
+	}
+	if err := inline(query.ProtoReflect(), queries); err != nil {
 		return PublishedView{}, err
 	}
 	view.SQL, err = deparse(tree)

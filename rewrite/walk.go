@@ -41,6 +41,8 @@ type walker struct {
 	// named says whether the value that is visited ends up before the client's
 	// eyes, or in a text; see object.go.
 	named bool
+	// privileges says that a relation is named to ask for privileges on it.
+	privileges bool
 	// temporaryTables says that the session may have some.
 	temporaryTables bool
 	// definition says that the statement is a view's definition, not a client's.

@@ -17,9 +17,8 @@ type columnsRow struct {
 	Composites       []bool
 }
 
-// Callable reads what names behind a dot may mean in clients' statements. Readable are the
-// relations that are read as they are.
-func Callable(ctx context.Context, conn *pgx.Conn, readable []catalog.Name) (catalog.ServerNames, error) {
+// Callable reads what names behind a dot may mean in clients' statements.
+func Callable(ctx context.Context, conn *pgx.Conn) (catalog.ServerNames, error) {
 	names := catalog.ServerNames{Callable: make(map[string]bool), Columns: make(map[catalog.Name][]catalog.ColumnName)}
 	err := reading(ctx, conn, func() error {
 		callable, err := collect[callableRow](ctx, conn, "callable")
@@ -34,8 +33,7 @@ func Callable(ctx context.Context, conn *pgx.Conn, readable []catalog.Name) (cat
 		if names.Added, _, err = readAdded(ctx, conn); err != nil {
 			return err
 		}
-		schemas, relations := split(readable)
-		rows, err := collect[columnsRow](ctx, conn, "columns", schemas, relations)
+		rows, err := collect[columnsRow](ctx, conn, "columns")
 		for _, row := range rows {
 			name := catalog.Name{Schema: row.Schema, Relation: row.Relation}
 			for i, column := range row.Columns {

@@ -17,8 +17,9 @@ const (
 	CodeTemporaryGrant = "temporary-grant"
 )
 
-// checkReadable wants every relation that analysts may read to be granted. Views over
-// protected tables are read in another form. While a protected table is missing, it is
+// checkReadable wants every relation that analysts may read to be prepared: sessions read
+// its stand-in, and have of the relation itself the privilege REFERENCES alone, which shows
+// nothing of it. Views over protected tables are read in another form. While a protected table is missing, it is
 // not known which those are.
 func (c *checker) checkReadable() error {
 	if c.incomplete() {
@@ -32,7 +33,6 @@ func (c *checker) checkReadable() error {
 	if err != nil {
 		return fmt.Errorf("asking for the privileges on schemas: %w", err)
 	}
-	reader := catalog.QuoteIdentifier(c.in.Reader)
 	for _, name := range c.in.Policy.Readable {
 		relation, exists := c.byName[name]
 		if !exists || overProtected(c.views, name) {
@@ -40,11 +40,11 @@ func (c *checker) checkReadable() error {
 		}
 		if !slices.Contains(usable, name.Schema) {
 			c.report.add(Error, CodeReadableGrant, name, fmt.Sprintf("role %s may not look into its schema", c.in.Reader),
-				"GRANT USAGE ON SCHEMA "+catalog.QuoteIdentifier(name.Schema)+" TO "+reader)
+				"GRANT USAGE ON SCHEMA "+catalog.QuoteIdentifier(name.Schema)+" TO "+catalog.QuoteIdentifier(c.in.Reader))
 		}
-		if !relation.ReadableByReader {
-			c.report.add(Error, CodeReadableGrant, name, fmt.Sprintf("role %s may not read it", c.in.Reader),
-				"GRANT SELECT ON TABLE "+name.SQL()+" TO "+reader)
+		if !relation.Marked {
+			c.report.add(Error, CodeReadableGrant, name, fmt.Sprintf("the database is not prepared for it: role %s lacks REFERENCES on it, by which the catalogs that clients see know it", c.in.Reader),
+				"GRANT REFERENCES ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Reader)+";\nGRANT SELECT ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Owner))
 		}
 	}
 	return nil

@@ -34,7 +34,7 @@ var obstacles = []struct {
 	{planted{"no identity", "ALTER TABLE visits REPLICA IDENTITY NOTHING", "policy", "public.visits changed rows cannot be identified"}, true},
 	{planted{"no key", "ALTER TABLE visits DROP CONSTRAINT visits_pkey", "policy", "neither a primary key"}, true},
 	{planted{"published relation not granted", "REVOKE SELECT ON kproxy_release_public.patients FROM {reader}", "published-grant", "kproxy_release_public.patients"}, true},
-	{planted{"readable not granted", "REVOKE SELECT ON wards FROM {reader}", "readable-grant", "public.wards"}, true},
+	{planted{"readable not granted", "REVOKE REFERENCES ON wards FROM {reader}", "readable-grant", "public.wards"}, true},
 	{planted{"reader may not log in", "ALTER ROLE {reader} NOLOGIN", "reader-login", "{reader}"}, true},
 	{planted{"store of another owner", "ALTER SCHEMA kproxy_store OWNER TO postgres; GRANT USAGE ON SCHEMA kproxy_store TO {owner}", "schema-owner", "kproxy_store"}, true},
 	{planted{"release schema shut", "REVOKE USAGE ON SCHEMA kproxy_release_public FROM {reader}", "schema-usage", "kproxy_release_public"}, true},

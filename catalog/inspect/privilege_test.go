@@ -34,7 +34,7 @@ func TestOwnerHasNoMoreThanItNeeds(t *testing.T) {
 	if err := p.admin.QueryRow(t.Context(), rights, p.in.Owner).Scan(&got); err != nil {
 		t.Fatal(err)
 	}
-	if got != "f f f f t t 0 f f journeys patients visits 0" {
+	if got != "f f f f t t 0 f f journeys patients visits wards 0" {
 		t.Errorf("the owner's rights are %s", got)
 	}
 	// It reads partitions through their table alone, and a slot that another role made.

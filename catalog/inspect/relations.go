@@ -56,6 +56,7 @@ type relationRow struct {
 	Uniques         [][]string // of a partitioned table: the columns of its unique indexes
 	ReplicaIdentity string
 	Readable        bool
+	Marked          bool
 }
 
 func readRelations(ctx context.Context, conn *pgx.Conn, reader uint32) ([]catalog.Relation, error) {
@@ -88,6 +89,7 @@ func (row relationRow) relation() catalog.Relation {
 		PrimaryKey:       row.PrimaryKey,
 		ReplicaIdentity:  row.ReplicaIdentity[0],
 		ReadableByReader: row.Readable,
+		Marked:           row.Marked,
 		HasParents:       row.HasParents,
 		HasChildren:      row.HasChildren,
 		Columns:          row.columns(),

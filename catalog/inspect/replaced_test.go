@@ -28,7 +28,7 @@ func TestWhatIsReplacedMeanwhileIsNoObstacle(t *testing.T) {
 			CREATE VIEW kproxy_release_public.patients AS SELECT age, age_range, diagnosis FROM kproxy_store.release_7;
 			GRANT SELECT ON kproxy_release_public.patients TO {reader}`}},
 		{"a listed relation is made again", []string{
-			"DROP TABLE wards; CREATE TABLE wards (ward text PRIMARY KEY, beds int); GRANT SELECT ON wards TO {reader}",
+			"DROP TABLE wards; CREATE TABLE wards (ward text PRIMARY KEY, beds int); GRANT REFERENCES ON wards TO {reader}",
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -87,7 +87,7 @@ func TestViewSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(sources) != 3 || sources[patients].Readable || !sources[wards].Readable || !sources[wards].RowSecurity || !sources[catalog.Published(patients)].Readable ||
+	if len(sources) != 3 || sources[patients].Readable || sources[wards].Readable || !sources[wards].RowSecurity || !sources[catalog.Published(patients)].Readable ||
 		!slices.Equal(sources[wards].Columns, []string{"beds", "floor"}) || !slices.Equal(sources[catalog.Published(patients)].Columns, []string{"age", "age_range", "diagnosis"}) {
 		t.Errorf("got %+v", sources)
 	}

@@ -83,16 +83,16 @@ SELECT * FROM XMLTABLE(XMLNAMESPACES('http://x' AS x), '/x:r' PASSING BY REF a C
 --> SELECT * FROM xmltable(xmlnamespaces('http://x' AS x), ('/x:r') PASSING a COLUMNS a int)
 
 SELECT * FROM wards a JOIN wards b ON a.x = b.x, wards
---> SELECT * FROM public.wards a JOIN public.wards b ON a.x = b.x, public.wards wards
+--> SELECT * FROM kproxy_release_public.wards a JOIN kproxy_release_public.wards b ON a.x = b.x, kproxy_release_public.wards wards
 
 SELECT * FROM wards JOIN (patients p JOIN wards w ON p.ward = w.id) ON true
---> SELECT * FROM public.wards wards JOIN (kproxy_release_public.patients p JOIN public.wards w ON p.ward = w.id) ON true
+--> SELECT * FROM kproxy_release_public.wards wards JOIN (kproxy_release_public.patients p JOIN kproxy_release_public.wards w ON p.ward = w.id) ON true
 
 SELECT * FROM wards JOIN patients p USING (ward) AS j
---> SELECT * FROM public.wards wards JOIN kproxy_release_public.patients p USING (ward) AS j
+--> SELECT * FROM kproxy_release_public.wards wards JOIN kproxy_release_public.patients p USING (ward) AS j
 
 SELECT * FROM (wards a LEFT JOIN wards b ON true) RIGHT JOIN (wards c FULL JOIN wards d ON true) ON true
---> SELECT * FROM public.wards a LEFT JOIN public.wards b ON true RIGHT JOIN (public.wards c FULL JOIN public.wards d ON true) ON true
+--> SELECT * FROM kproxy_release_public.wards a LEFT JOIN kproxy_release_public.wards b ON true RIGHT JOIN (kproxy_release_public.wards c FULL JOIN kproxy_release_public.wards d ON true) ON true
 
 SELECT sum(a) OVER (w ROWS UNBOUNDED PRECEDING) FROM patients WINDOW w AS (ORDER BY b), v AS (w)
 --> SELECT pg_catalog.sum(a) OVER (w ROWS UNBOUNDED PRECEDING) FROM kproxy_release_public.patients patients WINDOW w AS (ORDER BY b), v AS (w)

@@ -29,10 +29,10 @@ SELECT * FROM visits
 --! position: 15
 
 SELECT * FROM "Icd Codes"
---> SELECT * FROM public."Icd Codes" "Icd Codes"
+--> SELECT * FROM kproxy_release_public."Icd Codes" "Icd Codes"
 
 SELECT "Icd Codes".* FROM "Icd Codes"
---> SELECT "Icd Codes".* FROM public."Icd Codes" "Icd Codes"
+--> SELECT "Icd Codes".* FROM kproxy_release_public."Icd Codes" "Icd Codes"
 
 SELECT * FROM hospital.patients
 --! 42501 permission denied for table hospital.patients
@@ -74,7 +74,7 @@ SELECT public.patients.age FROM patients
 --> SELECT patients.age FROM kproxy_release_public.patients patients
 
 SELECT public.patients.* FROM public.patients JOIN wards ON public.patients.ward = clinic.public.wards.ward
---> SELECT patients.* FROM kproxy_release_public.patients patients JOIN public.wards wards ON patients.ward = wards.ward
+--> SELECT patients.* FROM kproxy_release_public.patients patients JOIN kproxy_release_public.wards wards ON patients.ward = wards.ward
 
 SELECT public.patients.age FROM patients p
 --! 42P01 invalid reference to FROM-clause entry for table "patients"
@@ -186,7 +186,7 @@ SELECT (patients).age, (patients).*, (patients.*).age FROM patients
 SELECT patients.ctid, xmin, tableoid FROM patients
 --! 42703 column patients.ctid does not exist
 --! position: 8
---! hint: Nothing in FROM gives it a column of this name; system columns are not published.
+--! hint: Tables have no system columns here, as views have none.
 
 SET search_path = hospital
 --> SET search_path TO DEFAULT
@@ -200,10 +200,10 @@ SELECT * FROM patients
 --! hint: Only published tables and those that the operator lists can be read.
 
 SELECT public.wards.ward FROM wards
---> SELECT wards.ward FROM public.wards wards
+--> SELECT wards.ward FROM kproxy_release_public.wards wards
 
 SELECT hospital.visits.ward, public.wards.ward, clinic.public.wards.* FROM hospital.visits, public.wards
---> SELECT visits.ward, wards.ward, wards.* FROM kproxy_release_hospital.visits visits, public.wards wards
+--> SELECT visits.ward, wards.ward, wards.* FROM kproxy_release_hospital.visits visits, kproxy_release_public.wards wards
 
 SET search_path = public, hospital
 --> SET search_path TO DEFAULT
@@ -236,7 +236,7 @@ WITH p AS (WITH patients AS (SELECT 1) TABLE patients) SELECT * FROM p, patients
 --> WITH p AS (WITH patients AS (SELECT 1) SELECT * FROM patients) SELECT * FROM p, kproxy_release_public.patients patients
 
 SELECT * FROM (hospital.visits JOIN "Patients" USING (id)) AS patients, wards
---> SELECT * FROM (kproxy_release_hospital.visits visits JOIN kproxy_release_public."Patients" "Patients" USING (id) ) patients, public.wards wards
+--> SELECT * FROM (kproxy_release_hospital.visits visits JOIN kproxy_release_public."Patients" "Patients" USING (id) ) patients, kproxy_release_public.wards wards
 
 SELECT to_regclass(name), name::regclass::oid, (name || 's')::regclass FROM wards
---> SELECT (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(name::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS to_regclass, (SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_class(name::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::pg_catalog.oid AS name, (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(CAST(name || 's' AS pg_catalog.text), '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS regclass FROM public.wards wards
+--> SELECT (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(name::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS to_regclass, (SELECT kproxy_guard.oid FROM (SELECT kproxy_catalog.to_class(name::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::pg_catalog.oid AS name, (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(CAST(name || 's' AS pg_catalog.text), '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS regclass FROM kproxy_release_public.wards wards

@@ -11,28 +11,28 @@ SELECT patients.age, patients.*, patients FROM patients
 --> SELECT patients.age, patients.*, patients FROM kproxy_release_public.patients patients
 
 SELECT p.age FROM patients p, wards w WHERE p.ward = w.id
---> SELECT p.age FROM kproxy_release_public.patients p, public.wards w WHERE p.ward = w.id
+--> SELECT p.age FROM kproxy_release_public.patients p, kproxy_release_public.wards w WHERE p.ward = w.id
 
 SELECT * FROM patients JOIN wards USING (ward) NATURAL LEFT JOIN hospital.visits
---> SELECT * FROM kproxy_release_public.patients patients JOIN public.wards wards USING (ward) NATURAL LEFT JOIN kproxy_release_hospital.visits visits
+--> SELECT * FROM kproxy_release_public.patients patients JOIN kproxy_release_public.wards wards USING (ward) NATURAL LEFT JOIN kproxy_release_hospital.visits visits
 
 SELECT * FROM (patients CROSS JOIN wards) AS j
---> SELECT * FROM (kproxy_release_public.patients patients CROSS JOIN public.wards wards ) j
+--> SELECT * FROM (kproxy_release_public.patients patients CROSS JOIN kproxy_release_public.wards wards ) j
 
 SELECT * FROM patients AS a (x, y) FULL JOIN wards b ON a.x = b.id AND b.name IS NOT NULL
---> SELECT * FROM kproxy_release_public.patients a(x, y) FULL JOIN public.wards b ON a.x = b.id AND b.name IS NOT NULL
+--> SELECT * FROM kproxy_release_public.patients a(x, y) FULL JOIN kproxy_release_public.wards b ON a.x = b.id AND b.name IS NOT NULL
 
 SELECT (SELECT max(age) FROM patients), EXISTS (SELECT FROM patients), ARRAY(SELECT age FROM patients), 3 IN (SELECT age FROM patients), 3 = ANY (SELECT age FROM patients), (1, 2) < ALL (SELECT age, cost FROM patients)
 --> SELECT (SELECT pg_catalog.max(age) FROM kproxy_release_public.patients patients), EXISTS (SELECT FROM kproxy_release_public.patients patients), ARRAY(SELECT age FROM kproxy_release_public.patients patients), 3 IN (SELECT age FROM kproxy_release_public.patients patients), 3 = ANY (SELECT age FROM kproxy_release_public.patients patients), (1, 2) < ALL (SELECT age, cost FROM kproxy_release_public.patients patients)
 
 SELECT * FROM wards WHERE id IN (SELECT ward FROM patients WHERE patients.ward = wards.id)
---> SELECT * FROM public.wards wards WHERE id IN (SELECT ward FROM kproxy_release_public.patients patients WHERE patients.ward = wards.id)
+--> SELECT * FROM kproxy_release_public.wards wards WHERE id IN (SELECT ward FROM kproxy_release_public.patients patients WHERE patients.ward = wards.id)
 
 SELECT * FROM wards w, LATERAL (SELECT * FROM patients p WHERE p.ward = w.id LIMIT 3) x
---> SELECT * FROM public.wards w, LATERAL (SELECT * FROM kproxy_release_public.patients p WHERE p.ward = w.id LIMIT 3) x
+--> SELECT * FROM kproxy_release_public.wards w, LATERAL (SELECT * FROM kproxy_release_public.patients p WHERE p.ward = w.id LIMIT 3) x
 
 SELECT * FROM wards w CROSS JOIN LATERAL generate_series(1, w.beds) WITH ORDINALITY AS g (n, i)
---> SELECT * FROM public.wards w CROSS JOIN LATERAL pg_catalog.generate_series(1, w.beds) WITH ORDINALITY g(n, i)
+--> SELECT * FROM kproxy_release_public.wards w CROSS JOIN LATERAL pg_catalog.generate_series(1, w.beds) WITH ORDINALITY g(n, i)
 
 SELECT * FROM ROWS FROM (generate_series(1, 3), unnest(ARRAY['a', 'b'])) AS r (a, b)
 --> SELECT * FROM ROWS FROM (pg_catalog.generate_series(1, 3) , pg_catalog.unnest(ARRAY['a', 'b']) ) r(a, b)
@@ -50,10 +50,10 @@ WITH RECURSIVE t (n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 100)
 --> WITH RECURSIVE t(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM t WHERE n < 100) SELECT pg_catalog.sum(n) FROM t
 
 WITH RECURSIVE tree AS (SELECT id, parent FROM wards UNION SELECT w.id, w.parent FROM wards w JOIN tree ON w.parent = tree.id) SEARCH DEPTH FIRST BY id SET ordering CYCLE id SET looped USING path SELECT * FROM tree
---> WITH RECURSIVE tree AS (SELECT id, parent FROM public.wards wards UNION SELECT w.id, w.parent FROM public.wards w JOIN tree ON w.parent = tree.id) SEARCH DEPTH FIRST BY id SET ordering CYCLE id SET looped TO true DEFAULT false USING path SELECT * FROM tree
+--> WITH RECURSIVE tree AS (SELECT id, parent FROM kproxy_release_public.wards wards UNION SELECT w.id, w.parent FROM kproxy_release_public.wards w JOIN tree ON w.parent = tree.id) SEARCH DEPTH FIRST BY id SET ordering CYCLE id SET looped TO true DEFAULT false USING path SELECT * FROM tree
 
 SELECT age FROM patients UNION SELECT beds FROM wards INTERSECT SELECT 3 EXCEPT ALL (SELECT 4 ORDER BY 1 LIMIT 1) ORDER BY 1
---> (SELECT age FROM kproxy_release_public.patients patients UNION (SELECT beds FROM public.wards wards INTERSECT SELECT 3)) EXCEPT ALL (SELECT 4 ORDER BY 1 LIMIT 1) ORDER BY 1
+--> (SELECT age FROM kproxy_release_public.patients patients UNION (SELECT beds FROM kproxy_release_public.wards wards INTERSECT SELECT 3)) EXCEPT ALL (SELECT 4 ORDER BY 1 LIMIT 1) ORDER BY 1
 
 VALUES (1, 'a'), (2, 'b')
 --> VALUES (1, 'a'), (2, 'b')
@@ -120,7 +120,7 @@ COPY patients (age, "Sex") TO STDOUT WITH (FORMAT csv, HEADER, DELIMITER ';', NU
 --> COPY (SELECT age, "Sex" FROM kproxy_release_public.patients patients) TO STDOUT WITH (FORMAT CSV, HEADER, DELIMITER ';', NULL '', FORCE_QUOTE (age))
 
 COPY public.wards TO STDOUT CSV HEADER
---> COPY (SELECT * FROM public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER)
+--> COPY (SELECT * FROM kproxy_release_public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER)
 
 COPY (SELECT * FROM patients WHERE age > 3) TO STDOUT (FORMAT binary)
 --> COPY (SELECT * FROM kproxy_release_public.patients patients WHERE age > 3) TO STDOUT WITH (FORMAT BINARY)
@@ -129,13 +129,15 @@ EXPLAIN SELECT * FROM patients
 --> EXPLAIN SELECT * FROM kproxy_release_public.patients patients
 
 EXPLAIN (ANALYZE, COSTS OFF, BUFFERS, TIMING false, SUMMARY, FORMAT json) SELECT * FROM patients JOIN wards USING (ward)
---> EXPLAIN (ANALYZE, COSTS OFF, BUFFERS, TIMING FALSE, SUMMARY, FORMAT json) SELECT * FROM kproxy_release_public.patients patients JOIN public.wards wards USING (ward)
+--! 42501 EXPLAIN option "buffers" is not allowed
+--! position: 30
+--! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off.
 
 EXPLAIN ANALYZE WITH a AS (TABLE patients) SELECT FROM a
---> EXPLAIN (ANALYZE) WITH a AS (SELECT * FROM kproxy_release_public.patients patients) SELECT FROM a
+--> EXPLAIN (ANALYZE, TIMING OFF, SUMMARY OFF, BUFFERS OFF) WITH a AS (SELECT * FROM kproxy_release_public.patients patients) SELECT FROM a
 
 EXPLAIN EXECUTE q (1)
---> EXPLAIN EXECUTE q(1)
+--> EXPLAIN (COSTS OFF) EXECUTE q(1)
 
 PREPARE q (int, text) AS SELECT * FROM patients WHERE age > $1 AND sex = $2
 --> PREPARE q(int, pg_catalog.text) AS SELECT * FROM kproxy_release_public.patients patients WHERE age > $1 AND sex = $2

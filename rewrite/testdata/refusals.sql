@@ -442,12 +442,12 @@ COPY patients TO STDOUT (FREEZE)
 EXPLAIN VERBOSE SELECT * FROM patients
 --! 42501 EXPLAIN option "verbose" is not allowed
 --! position: 9
---! hint: VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed.
+--! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off.
 
 EXPLAIN (SETTINGS) SELECT 1
 --! 42501 EXPLAIN option "settings" is not allowed
 --! position: 10
---! hint: VERBOSE and SETTINGS would show kproxy's own names; the other options are allowed.
+--! hint: ANALYZE, COSTS, GENERIC_PLAN and FORMAT may be given. The others tell of kproxy's own names, or of what else the server does, and can only be off.
 
 EXPLAIN ANALYZE DELETE FROM patients
 --! 42501 kproxy publishes read-only views: EXPLAIN of anything but a query is not allowed

@@ -10,7 +10,7 @@ SELECT public.patients.age FROM public.patients TABLESAMPLE BERNOULLI (0.5)
 --> SELECT patients.age FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 0.5) patients
 
 SELECT * FROM wards TABLESAMPLE BERNOULLI (20)
---> SELECT * FROM public.wards wards TABLESAMPLE bernoulli(20)
+--> SELECT * FROM (SELECT * FROM kproxy_release_public.wards WHERE (pg_catalog.random() * 100) < 20) wards
 
 SELECT * FROM patients TABLESAMPLE BERNOULLI (10) REPEATABLE (1)
 --! 0A000 TABLESAMPLE of table "patients" cannot be repeated: its rows have no fixed places
@@ -66,7 +66,7 @@ SELECT NULL::hospital.patients
 --! hint: Built-in types, and those of columns that can be read, can be named.
 
 SELECT NULL::wards, '{}'::hospital.visits[], NULL::_patients
---> SELECT NULL::public.wards, '{}'::kproxy_release_hospital.visits[], NULL::kproxy_release_public._patients
+--> SELECT NULL::kproxy_release_public.wards, '{}'::kproxy_release_hospital.visits[], NULL::kproxy_release_public._patients
 
 SELECT xmlparse(DOCUMENT '<a/>' PRESERVE WHITESPACE)
 --> SELECT xmlparse(document '<a/>')

@@ -247,19 +247,19 @@ SET application_name = ''
 --> SET application_name TO ''
 
 COPY wards TO STDOUT (FORMAT csv, HEADER on, FORCE_QUOTE (a, "B"))
---> COPY (SELECT * FROM public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER, FORCE_QUOTE (a, "B"))
+--> COPY (SELECT * FROM kproxy_release_public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER, FORCE_QUOTE (a, "B"))
 
 COPY wards TO STDOUT (HEADER 0, FORMAT text, DELIMITER '|', NULL '\N', ENCODING 'UTF8')
---> COPY (SELECT * FROM public.wards wards) TO STDOUT WITH (HEADER false, FORMAT TEXT, DELIMITER '|', NULL E'\\N', ENCODING 'UTF8')
+--> COPY (SELECT * FROM kproxy_release_public.wards wards) TO STDOUT WITH (HEADER false, FORMAT TEXT, DELIMITER '|', NULL E'\\N', ENCODING 'UTF8')
 
 COPY wards TO STDOUT WITH CSV HEADER FORCE QUOTE *
---> COPY (SELECT * FROM public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER, FORCE_QUOTE *)
+--> COPY (SELECT * FROM kproxy_release_public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER, FORCE_QUOTE *)
 
 COPY wards TO STDOUT WITH (FORMAT csv, HEADER TRUE, QUOTE '''', ESCAPE '\', FORCE_QUOTE *)
---> COPY (SELECT * FROM public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER, QUOTE '''', ESCAPE E'\\', FORCE_QUOTE *)
+--> COPY (SELECT * FROM kproxy_release_public.wards wards) TO STDOUT WITH (FORMAT CSV, HEADER, QUOTE '''', ESCAPE E'\\', FORCE_QUOTE *)
 
 EXPLAIN (ANALYZE, BUFFERS off, COSTS 0, FORMAT json) SELECT 1
---> EXPLAIN (ANALYZE, BUFFERS OFF, COSTS 0, FORMAT json) SELECT 1
+--> EXPLAIN (ANALYZE, COSTS 0, FORMAT json, TIMING OFF, SUMMARY OFF, BUFFERS OFF) SELECT 1
 
 SET TIME ZONE -1.5
 --> SET timezone TO -1.5
@@ -272,7 +272,7 @@ SET search_path = hospital, public
 SHOW search_path
 --> SELECT 'hospital, public'::pg_catalog.text AS search_path
 SELECT * FROM visits, wards
---> SELECT * FROM kproxy_release_hospital.visits visits, public.wards wards
+--> SELECT * FROM kproxy_release_hospital.visits visits, kproxy_release_public.wards wards
 SELECT * FROM patients
 --! 42501 permission denied for table patients
 --! position: 15
@@ -477,7 +477,7 @@ SELECT * FROM visits
 --! position: 15
 
 BEGIN; SET LOCAL search_path = hospital; SELECT * FROM visits; COMMIT; SELECT * FROM wards
---> BEGIN; SET LOCAL search_path TO DEFAULT; SELECT * FROM kproxy_release_hospital.visits visits; COMMIT; SELECT * FROM public.wards wards
+--> BEGIN; SET LOCAL search_path TO DEFAULT; SELECT * FROM kproxy_release_hospital.visits visits; COMMIT; SELECT * FROM kproxy_release_public.wards wards
 SELECT * FROM visits
 --! 42P01 relation "visits" does not exist
 --! position: 15

@@ -33,9 +33,9 @@ SELECT c.tableoid, c.xmin, age(c.xmin), pg_class.xmin FROM pg_class c, pg_class 
 --> SELECT 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid AS tableoid, '2'::pg_catalog.xid AS xmin, 2147483647 AS age, '2'::pg_catalog.xid AS xmin FROM kproxy_catalog.pg_class c, kproxy_catalog.pg_class pg_class WHERE 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid = 'pg_class'::pg_catalog.regclass::pg_catalog.oid
 
 SELECT c.xmin, w.xmin FROM (SELECT oid FROM pg_class) c, wards w
---! 42703 column c.xmin does not exist
---! position: 8
---! hint: Nothing in FROM gives it a column of this name; system columns are not published.
+--! 42703 column w.xmin does not exist
+--! position: 16
+--! hint: Tables have no system columns here, as views have none.
 
 -- settings and sequences
 SELECT s.name, current_setting(s.name) FROM pg_settings s

@@ -1,5 +1,4 @@
--- The columns of releases, of system catalogs and their stand-ins, and of the relations
--- that are read as they are.
+-- The columns of what statements read: releases, stand-ins, and system catalogs.
 SELECT n.nspname::text AS schema, c.relname::text AS relation,
        array_agg(a.attname::text ORDER BY a.attnum) AS columns,
        array_agg(t.typtype NOT IN ('b', 'e', 'm', 'r') OR t.typcategory = 'A' ORDER BY a.attnum) AS composites
@@ -8,6 +7,5 @@ JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_attribute a ON a.attrelid = c.oid
 JOIN pg_type t ON t.oid = a.atttypid
 WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
-  AND (n.nspname IN ('pg_catalog', 'information_schema') OR starts_with(n.nspname, 'kproxy_') AND n.nspname <> 'kproxy_store'
-       OR (n.nspname::text, c.relname::text) IN (SELECT * FROM unnest($1::text[], $2::text[])))
+  AND (n.nspname IN ('pg_catalog', 'information_schema') OR starts_with(n.nspname, 'kproxy_') AND n.nspname <> 'kproxy_store')
 GROUP BY n.nspname, c.relname

@@ -80,7 +80,8 @@ SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.r
        coalesce(pk.names, '{}') AS primary_key,
        CASE c.relkind WHEN 'p' THEN (SELECT jsonb_agg(u.names) FROM indexes u WHERE u.indrelid = c.oid) END AS uniques, c.relreplident::text AS replica_identity,
        -- NULL of a relation that has gone since the snapshot, against which nothing is held.
-       has_any_column_privilege($1::oid, c.oid, 'SELECT') IS NOT FALSE AS readable
+       has_any_column_privilege($1::oid, c.oid, 'SELECT') IS NOT FALSE AS readable,
+       has_table_privilege($1::oid, c.oid, 'REFERENCES') IS NOT FALSE AS marked
 FROM pg_class c
 JOIN pg_namespace n ON n.oid = c.relnamespace
 LEFT JOIN columns col ON col.attrelid = c.oid

@@ -12,6 +12,9 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = $1 AND (n.nspname = '{{.CatalogSchema}}'
+      -- Of the relations in release schemas, those for readable relations carry REFERENCES.
+      OR pg_catalog.starts_with(n.nspname::pg_catalog.text, '{{.ReleasePrefix}}')
+        AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
       -- All sessions are the reader's: its temporary tables are not all one's own.
       -- Parallel workers know which are.
       OR pg_catalog.pg_is_other_temp_schema(n.oid)))
@@ -21,22 +24,55 @@ CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.is_index_of_readable(relation oid)
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_index i
-    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT')
+    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT, REFERENCES')
       AND NOT {{.CatalogSchema}}.is_stand_in(i.indrelid))
 $kproxy$;
 
 -- Whether the session may read the relation, or the relation of the index.
 -- pg_index_has_property gives NULL for what is no index. Of all views only the
--- stand-ins carry REFERENCES, which does nothing there.
+-- stand-ins carry REFERENCES, which does nothing there; of what lies behind one for a
+-- readable relation, the session has that alone.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.visible(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT CASE
     WHEN pg_catalog.has_table_privilege($1, 'SELECT')
       THEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid OR NOT pg_catalog.has_table_privilege($1, 'REFERENCES')
         OR NOT {{.CatalogSchema}}.is_stand_in($1)
+    WHEN pg_catalog.has_table_privilege($1, 'REFERENCES') THEN true
     WHEN pg_catalog.pg_index_has_property($1::pg_catalog.regclass, 'clusterable') IS NULL THEN false
     ELSE {{.CatalogSchema}}.is_index_of_readable($1)
   END
+$kproxy$;
+
+-- The stand-in by which the session reads a readable relation; itself for all others.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.stand_in_oid(relation oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT s.oid FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ('{{.ReleasePrefix}}' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_class s ON s.relnamespace = r.oid AND s.relname = c.relname
+    WHERE c.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
+$kproxy$;
+
+-- The readable relation that the session reads by a stand-in; itself for all others.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.stood_in_oid(relation oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT c.oid FROM pg_catalog.pg_class s
+    JOIN pg_catalog.pg_namespace r ON r.oid = s.relnamespace
+    JOIN pg_catalog.pg_namespace n ON r.nspname = ('{{.ReleasePrefix}}' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = s.relname
+    WHERE s.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
+$kproxy$;
+
+-- Whether a relation is the stand-in for a readable one.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.stands_in(schema text, relation text) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE WHEN pg_catalog.starts_with($1, '{{.ReleasePrefix}}') THEN EXISTS (
+    SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1::pg_catalog.name AND c.relname = $2::pg_catalog.name
+      AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')) ELSE false END
 $kproxy$;
 
 -- The name by which clients know the database.
@@ -115,7 +151,10 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
   UNION
   SELECT t.typarray FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typarray <> 0
   UNION
-  SELECT v.reltype FROM visible v
+  -- Rows of a readable relation are those of its stand-in.
+  SELECT s.reltype FROM visible v
+  JOIN pg_catalog.pg_class s ON s.oid = CASE WHEN pg_catalog.has_table_privilege(v.oid, 'REFERENCES')
+    THEN {{.CatalogSchema}}.stand_in_oid(v.oid) ELSE v.oid END
 $kproxy$;
 
 -- Whether the relation is what one of these is in pg_class, if it is composite.
@@ -282,6 +321,9 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
       CROSS JOIN LATERAL {{.CatalogSchema}}.client_schema(p.schema) AS s
       JOIN pg_catalog.pg_class c ON c.relnamespace = s.namespace
         AND c.relname = n.parts[pg_catalog.cardinality(n.parts)]::pg_catalog.name
+        -- A readable relation itself, not its stand-in.
+        AND (s.rank OPERATOR(pg_catalog.=) 2 OR s.namespace OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()
+          OR NOT pg_catalog.has_table_privilege(c.oid, 'REFERENCES'))
       ORDER BY p.place, s.rank
       LIMIT 1)
   END

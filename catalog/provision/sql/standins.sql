@@ -39,7 +39,11 @@ BEGIN
                pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''{{.ReleasePrefix}}'') THEN pg_catalog.substr(%1$s::text, {{len .ReleasePrefix}} + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
              WHEN l.type <> l.own_type THEN l.source || '::' || l.type
              ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
-           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''{{.StoreSchema}}'', ''{{.CatalogSchema}}''))', l.source), ' AND ' ORDER BY l.number)
+           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''{{.StoreSchema}}'', ''{{.CatalogSchema}}''))', l.source)
+               -- In the place of the stand-in for a readable relation, that is shown itself.
+               || CASE WHEN l.name IN ('table_schema', 'object_schema')
+                       THEN pg_catalog.format(' AND NOT {{.CatalogSchema}}.stands_in(%s::text, c.%I::text)', l.source, pg_catalog.replace(l.name, '_schema', '_name'))
+                       ELSE '' END, ' AND ' ORDER BY l.number)
              FILTER (WHERE s.translated AND l.name ~ '_schema$')
       INTO columns, own
       FROM (

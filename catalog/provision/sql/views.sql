@@ -1,14 +1,15 @@
 {{- if .Readable -}}
--- Relations that analysts may read beside the protected tables. An unprotected one is
--- granted as it is. A view over protected tables is not: kproxy publishes it in a schema
--- of its own, from what the tables publish. For that, the owner names the other relations,
--- and before PostgreSQL 15, where views read with their owner's rights, reads them.
--- Whatever else shows rows of protected tables is never granted: materialized views over
+-- Relations that analysts may read beside the protected tables. kproxy shows them by views
+-- of its own, in release schemas, with their ordinary columns alone: the system columns of
+-- a row tell of the writes of others. The owner reads them, and what views among them read,
+-- for that. Of the relations themselves clients' sessions have REFERENCES alone, with which
+-- nothing can be read; by it the stand-ins for the system catalogs know them. A view over
+-- protected tables is published from what the tables publish. Whatever else shows rows of protected tables is never granted: materialized views over
 -- them, their partitions, what they inherit from and what inherits from them.
 DO $kproxy$
 DECLARE
   listed record;
-  views boolean := false;
+  inner_relation record;
 BEGIN
   FOR listed IN
     WITH RECURSIVE computed(oid) AS (
@@ -74,25 +75,36 @@ BEGIN
     IF NOT pg_catalog.has_schema_privilege({{literal .Reader}}, listed.schema, 'USAGE') THEN
       EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, {{literal .Reader}});
     END IF;
-    IF NOT listed.derived THEN
-      EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, {{literal .Reader}});
-      IF views THEN
-        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, {{literal .Owner}});
-        IF pg_catalog.current_setting('server_version_num')::integer < 150000 THEN
-          EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, {{literal .Owner}});
-        END IF;
-      END IF;
-      CONTINUE;
-    END IF;
-    views := true;
-    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, {{literal .Reader}});
     IF pg_catalog.octet_length(listed.release) > 63 THEN
-      RAISE EXCEPTION 'the schema of view %: the name of its release schema is longer than 63 bytes', listed.name;
+      RAISE EXCEPTION 'the schema of %: the name of its release schema is longer than 63 bytes', listed.name;
     END IF;
     IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(listed.release)) IS NULL THEN
       EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', listed.release, {{literal .Owner}});
     END IF;
     EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.release, {{literal .Reader}});
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM {{range $i, $r := .Readers}}{{if $i}}, {{end}}%I{{end}}', listed.name{{range .Readers}}, {{literal .}}{{end}});
+    IF listed.derived THEN
+      CONTINUE;
+    END IF;
+    EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO %I', listed.name, {{literal .Reader}});
+    FOR inner_relation IN
+      WITH RECURSIVE under(oid) AS (
+        SELECT listed.oid
+        UNION
+        SELECT d.refobjid FROM under u
+        JOIN pg_catalog.pg_rewrite r ON r.ev_class = u.oid AND r.ev_type = '1'
+        JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+          AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid <> r.ev_class
+      )
+      SELECT c.oid::pg_catalog.regclass AS name, n.nspname AS schema FROM under u
+      JOIN pg_catalog.pg_class c ON c.oid = u.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE NOT pg_catalog.has_schema_privilege({{literal .Owner}}, n.oid, 'USAGE') OR NOT pg_catalog.has_table_privilege({{literal .Owner}}, c.oid, 'SELECT')
+      ORDER BY c.oid
+    LOOP
+      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', inner_relation.schema, {{literal .Owner}});
+      EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', inner_relation.name, {{literal .Owner}});
+    END LOOP;
   END LOOP;
 END
 $kproxy$;

@@ -1,6 +1,8 @@
--- Views over protected tables that kproxy has published, or could not: made is the
--- published view, digest stands for the definition that it was made of, and problem says
--- to the operator why there is none. omitted is how many of its columns are not published.
+-- The readable relations and the views over protected tables that kproxy has published, or
+-- could not: made is the view that clients read, digest stands for what it was made of, and
+-- problem says to the operator why there is none. omitted is how many columns it lacks.
+-- accepted is what the relation was when it was published first: whatever else bears its
+-- name later is not served. An earlier version published views over protected tables only.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.view (
   view_schema text,
   view_name   text,
@@ -10,4 +12,6 @@ CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.view (
   omitted     integer NOT NULL DEFAULT 0,
   PRIMARY KEY (view_schema, view_name)
 );
+ALTER TABLE {{.StoreSchema}}.view ADD COLUMN IF NOT EXISTS accepted text DEFAULT '{"over_protected":true}';
+ALTER TABLE {{.StoreSchema}}.view ALTER COLUMN accepted DROP DEFAULT;
 REVOKE ALL PRIVILEGES ON TABLE {{.StoreSchema}}.view FROM PUBLIC, {{identifier .Reader}};

@@ -142,16 +142,17 @@ REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader";
 GRANT SELECT ON TABLE "Ward ""B"""."Patients" TO "kproxy_owner";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader";
 
--- Relations that analysts may read beside the protected tables. An unprotected one is
--- granted as it is. A view over protected tables is not: kproxy publishes it in a schema
--- of its own, from what the tables publish. For that, the owner names the other relations,
--- and before PostgreSQL 15, where views read with their owner's rights, reads them.
--- Whatever else shows rows of protected tables is never granted: materialized views over
+-- Relations that analysts may read beside the protected tables. kproxy shows them by views
+-- of its own, in release schemas, with their ordinary columns alone: the system columns of
+-- a row tell of the writes of others. The owner reads them, and what views among them read,
+-- for that. Of the relations themselves clients' sessions have REFERENCES alone, with which
+-- nothing can be read; by it the stand-ins for the system catalogs know them. A view over
+-- protected tables is published from what the tables publish. Whatever else shows rows of protected tables is never granted: materialized views over
 -- them, their partitions, what they inherit from and what inherits from them.
 DO $kproxy$
 DECLARE
   listed record;
-  views boolean := false;
+  inner_relation record;
 BEGIN
   FOR listed IN
     WITH RECURSIVE computed(oid) AS (
@@ -216,25 +217,36 @@ BEGIN
     IF NOT pg_catalog.has_schema_privilege('kproxy_reader', listed.schema, 'USAGE') THEN
       EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, 'kproxy_reader');
     END IF;
-    IF NOT listed.derived THEN
-      EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, 'kproxy_reader');
-      IF views THEN
-        EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.schema, 'kproxy_owner');
-        IF pg_catalog.current_setting('server_version_num')::integer < 150000 THEN
-          EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', listed.name, 'kproxy_owner');
-        END IF;
-      END IF;
-      CONTINUE;
-    END IF;
-    views := true;
-    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
     IF pg_catalog.octet_length(listed.release) > 63 THEN
-      RAISE EXCEPTION 'the schema of view %: the name of its release schema is longer than 63 bytes', listed.name;
+      RAISE EXCEPTION 'the schema of %: the name of its release schema is longer than 63 bytes', listed.name;
     END IF;
     IF pg_catalog.to_regnamespace(pg_catalog.quote_ident(listed.release)) IS NULL THEN
       EXECUTE pg_catalog.format('CREATE SCHEMA %I AUTHORIZATION %I', listed.release, 'kproxy_owner');
     END IF;
     EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', listed.release, 'kproxy_reader');
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I', listed.name, 'kproxy_reader');
+    IF listed.derived THEN
+      CONTINUE;
+    END IF;
+    EXECUTE pg_catalog.format('GRANT REFERENCES ON TABLE %s TO %I', listed.name, 'kproxy_reader');
+    FOR inner_relation IN
+      WITH RECURSIVE under(oid) AS (
+        SELECT listed.oid
+        UNION
+        SELECT d.refobjid FROM under u
+        JOIN pg_catalog.pg_rewrite r ON r.ev_class = u.oid AND r.ev_type = '1'
+        JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+          AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND d.refobjid <> r.ev_class
+      )
+      SELECT c.oid::pg_catalog.regclass AS name, n.nspname AS schema FROM under u
+      JOIN pg_catalog.pg_class c ON c.oid = u.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+      JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+      WHERE NOT pg_catalog.has_schema_privilege('kproxy_owner', n.oid, 'USAGE') OR NOT pg_catalog.has_table_privilege('kproxy_owner', c.oid, 'SELECT')
+      ORDER BY c.oid
+    LOOP
+      EXECUTE pg_catalog.format('GRANT USAGE ON SCHEMA %I TO %I', inner_relation.schema, 'kproxy_owner');
+      EXECUTE pg_catalog.format('GRANT SELECT ON TABLE %s TO %I', inner_relation.name, 'kproxy_owner');
+    END LOOP;
   END LOOP;
 END
 $kproxy$;
@@ -362,9 +374,11 @@ CREATE TABLE IF NOT EXISTS kproxy_store.reader (name text PRIMARY KEY);
 
 REVOKE ALL PRIVILEGES ON ALL TABLES IN SCHEMA kproxy_store FROM PUBLIC, "kproxy_reader";
 
--- Views over protected tables that kproxy has published, or could not: made is the
--- published view, digest stands for the definition that it was made of, and problem says
--- to the operator why there is none. omitted is how many of its columns are not published.
+-- The readable relations and the views over protected tables that kproxy has published, or
+-- could not: made is the view that clients read, digest stands for what it was made of, and
+-- problem says to the operator why there is none. omitted is how many columns it lacks.
+-- accepted is what the relation was when it was published first: whatever else bears its
+-- name later is not served. An earlier version published views over protected tables only.
 CREATE TABLE IF NOT EXISTS kproxy_store.view (
   view_schema text,
   view_name   text,
@@ -374,6 +388,8 @@ CREATE TABLE IF NOT EXISTS kproxy_store.view (
   omitted     integer NOT NULL DEFAULT 0,
   PRIMARY KEY (view_schema, view_name)
 );
+ALTER TABLE kproxy_store.view ADD COLUMN IF NOT EXISTS accepted text DEFAULT '{"over_protected":true}';
+ALTER TABLE kproxy_store.view ALTER COLUMN accepted DROP DEFAULT;
 REVOKE ALL PRIVILEGES ON TABLE kproxy_store.view FROM PUBLIC, "kproxy_reader";
 
 -- What the stand-ins ask. The two that they call for every row hold no sub-query,
@@ -390,6 +406,9 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
     WHERE c.oid = $1 AND (n.nspname = 'kproxy_catalog'
+      -- Of the relations in release schemas, those for readable relations carry REFERENCES.
+      OR pg_catalog.starts_with(n.nspname::pg_catalog.text, 'kproxy_release_')
+        AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')
       -- All sessions are the reader's: its temporary tables are not all one's own.
       -- Parallel workers know which are.
       OR pg_catalog.pg_is_other_temp_schema(n.oid)))
@@ -399,22 +418,55 @@ CREATE OR REPLACE FUNCTION kproxy_catalog.is_index_of_readable(relation oid) RET
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_index i
-    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT')
+    WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT, REFERENCES')
       AND NOT kproxy_catalog.is_stand_in(i.indrelid))
 $kproxy$;
 
 -- Whether the session may read the relation, or the relation of the index.
 -- pg_index_has_property gives NULL for what is no index. Of all views only the
--- stand-ins carry REFERENCES, which does nothing there.
+-- stand-ins carry REFERENCES, which does nothing there; of what lies behind one for a
+-- readable relation, the session has that alone.
 CREATE OR REPLACE FUNCTION kproxy_catalog.visible(relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT CASE
     WHEN pg_catalog.has_table_privilege($1, 'SELECT')
       THEN $1 OPERATOR(pg_catalog.<) 16384::pg_catalog.oid OR NOT pg_catalog.has_table_privilege($1, 'REFERENCES')
         OR NOT kproxy_catalog.is_stand_in($1)
+    WHEN pg_catalog.has_table_privilege($1, 'REFERENCES') THEN true
     WHEN pg_catalog.pg_index_has_property($1::pg_catalog.regclass, 'clusterable') IS NULL THEN false
     ELSE kproxy_catalog.is_index_of_readable($1)
   END
+$kproxy$;
+
+-- The stand-in by which the session reads a readable relation; itself for all others.
+CREATE OR REPLACE FUNCTION kproxy_catalog.stand_in_oid(relation oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT s.oid FROM pg_catalog.pg_class c
+    JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    JOIN pg_catalog.pg_namespace r ON r.nspname = ('kproxy_release_' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_class s ON s.relnamespace = r.oid AND s.relname = c.relname
+    WHERE c.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
+$kproxy$;
+
+-- The readable relation that the session reads by a stand-in; itself for all others.
+CREATE OR REPLACE FUNCTION kproxy_catalog.stood_in_oid(relation oid) RETURNS oid
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT coalesce((
+    SELECT c.oid FROM pg_catalog.pg_class s
+    JOIN pg_catalog.pg_namespace r ON r.oid = s.relnamespace
+    JOIN pg_catalog.pg_namespace n ON r.nspname = ('kproxy_release_' || n.nspname::pg_catalog.text)::pg_catalog.name
+    JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = s.relname
+    WHERE s.oid = $1 AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES') AND pg_catalog.has_table_privilege(s.oid, 'REFERENCES')), $1)
+$kproxy$;
+
+-- Whether a relation is the stand-in for a readable one.
+CREATE OR REPLACE FUNCTION kproxy_catalog.stands_in(schema text, relation text) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT CASE WHEN pg_catalog.starts_with($1, 'kproxy_release_') THEN EXISTS (
+    SELECT FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname = $1::pg_catalog.name AND c.relname = $2::pg_catalog.name
+      AND pg_catalog.has_table_privilege(c.oid, 'REFERENCES')) ELSE false END
 $kproxy$;
 
 -- The name by which clients know the database.
@@ -493,7 +545,10 @@ LANGUAGE sql STABLE PARALLEL SAFE ROWS 100 AS $kproxy$
   UNION
   SELECT t.typarray FROM used u JOIN pg_catalog.pg_type t ON t.oid = u.oid WHERE t.typarray <> 0
   UNION
-  SELECT v.reltype FROM visible v
+  -- Rows of a readable relation are those of its stand-in.
+  SELECT s.reltype FROM visible v
+  JOIN pg_catalog.pg_class s ON s.oid = CASE WHEN pg_catalog.has_table_privilege(v.oid, 'REFERENCES')
+    THEN kproxy_catalog.stand_in_oid(v.oid) ELSE v.oid END
 $kproxy$;
 
 -- Whether the relation is what one of these is in pg_class, if it is composite.
@@ -660,6 +715,9 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
       CROSS JOIN LATERAL kproxy_catalog.client_schema(p.schema) AS s
       JOIN pg_catalog.pg_class c ON c.relnamespace = s.namespace
         AND c.relname = n.parts[pg_catalog.cardinality(n.parts)]::pg_catalog.name
+        -- A readable relation itself, not its stand-in.
+        AND (s.rank OPERATOR(pg_catalog.=) 2 OR s.namespace OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()
+          OR NOT pg_catalog.has_table_privilege(c.oid, 'REFERENCES'))
       ORDER BY p.place, s.rank
       LIMIT 1)
   END
@@ -1281,52 +1339,52 @@ BEGIN
     FROM (VALUES
       ('"pg_catalog"."pg_namespace"', '"kproxy_catalog"."pg_namespace"', '',
        'c.oid = pg_catalog.pg_my_temp_schema() OR c.nspname::text !~ ''^(kproxy_store$|kproxy_catalog$|kproxy_release_|pg_(toast_)?temp_)'' AND (c.oid < 16384 OR pg_catalog.has_schema_privilege(c.oid, ''USAGE'') OR EXISTS (SELECT FROM pg_catalog.pg_namespace r WHERE r.nspname = (''kproxy_release_'' || c.nspname::text)::pg_catalog.name AND pg_catalog.has_schema_privilege(r.oid, ''USAGE'')))',
-       '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","nspowner":"CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END"}'),
+       '{"nspacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.nspacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","nspowner":"CASE WHEN c.oid = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.nspowner END"}'),
       ('"pg_catalog"."pg_class"', '"kproxy_catalog"."pg_class"', '',
-       'CASE c.relkind WHEN ''c'' THEN (c.reltype < 16384 OR c.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') AND (c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END END',
-       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.relnamespace) END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real"}'),
+       'CASE c.relkind WHEN ''c'' THEN (c.reltype < 16384 OR c.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.oid, ''SELECT'') THEN c.oid < 16384 OR NOT pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.oid) ELSE pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.oid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END) END END',
+       '{"relacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.relacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","relallfrozen":"0","relallvisible":"0","relfilenode":"0::pg_catalog.oid","relfrozenxid":"''0''::pg_catalog.xid","relminmxid":"''0''::pg_catalog.xid","relnamespace":"CASE WHEN c.relnamespace < 16384 THEN c.relnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.relnamespace) END","reloptions":"CASE WHEN c.relkind = ''v'' AND (SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')) IS NOT NULL THEN NULL::text[] ELSE c.reloptions END","relowner":"CASE WHEN c.oid < 16384 THEN c.relowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.relnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.relnamespace)) END","relpages":"0","reltablespace":"0::pg_catalog.oid","reltoastrelid":"0::pg_catalog.oid","reltuples":"(-1)::real","reltype":"CASE WHEN c.oid >= 16384 AND pg_catalog.has_table_privilege(c.oid, ''REFERENCES'') THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = kproxy_catalog.stand_in_oid(c.oid)) ELSE c.reltype END"}'),
       ('"pg_catalog"."pg_attribute"', '"kproxy_catalog"."pg_attribute"', '',
-       'CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') AND (c.attrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.attrelid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.attrelid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END OR c.attrelid IN (SELECT composite.oid FROM pg_catalog.pg_class composite WHERE CASE composite.relkind WHEN ''c'' THEN (composite.reltype < 16384 OR composite.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE false END)',
-       '{"attacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user), item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.attacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","attfdwoptions":"NULL::text[]"}'),
+       '(CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.attrelid, ''SELECT'') THEN c.attrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.attrelid) ELSE pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.attrelid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END) END OR c.attrelid IN (SELECT composite.oid FROM pg_catalog.pg_class composite WHERE CASE composite.relkind WHEN ''c'' THEN (composite.reltype < 16384 OR composite.reltype IN (SELECT kproxy_catalog.shown_types())) ELSE false END)) AND CASE WHEN c.attnum > 0 AND c.attrelid >= 16384 AND pg_catalog.has_table_privilege(c.attrelid, ''REFERENCES'') THEN EXISTS (SELECT FROM pg_catalog.pg_attribute s WHERE s.attrelid = kproxy_catalog.stand_in_oid(c.attrelid) AND s.attname = c.attname) ELSE true END',
+       '{"attacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user), CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.attacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","attfdwoptions":"NULL::text[]"}'),
       ('"pg_catalog"."pg_attrdef"', '"kproxy_catalog"."pg_attrdef"', '',
-       'pg_catalog.has_table_privilege(c.adrelid, ''SELECT'') AND (c.adrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.adrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.adrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.adrelid, ''SELECT'') THEN c.adrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.adrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.adrelid) ELSE pg_catalog.has_table_privilege(c.adrelid, ''REFERENCES'') END',
        '{}'),
       ('"pg_catalog"."pg_index"', '"kproxy_catalog"."pg_index"', '',
-       'pg_catalog.has_table_privilege(c.indrelid, ''SELECT'') AND (c.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.indrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.indrelid, ''SELECT'') THEN c.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.indrelid) ELSE pg_catalog.has_table_privilege(c.indrelid, ''REFERENCES'') END',
        '{}'),
       ('"pg_catalog"."pg_inherits"', '"kproxy_catalog"."pg_inherits"', '',
-       'pg_catalog.has_table_privilege(c.inhrelid, ''SELECT'') AND (c.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.inhrelid)) AND pg_catalog.has_table_privilege(c.inhparent, ''SELECT'') AND (c.inhparent < 16384 OR NOT pg_catalog.has_table_privilege(c.inhparent, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.inhparent))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.inhrelid, ''SELECT'') THEN c.inhrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.inhrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.inhrelid) ELSE pg_catalog.has_table_privilege(c.inhrelid, ''REFERENCES'') END AND CASE WHEN pg_catalog.has_table_privilege(c.inhparent, ''SELECT'') THEN c.inhparent < 16384 OR NOT pg_catalog.has_table_privilege(c.inhparent, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.inhparent) ELSE pg_catalog.has_table_privilege(c.inhparent, ''REFERENCES'') END',
        '{}'),
       ('"pg_catalog"."pg_policy"', '"kproxy_catalog"."pg_policy"', '',
-       'pg_catalog.has_table_privilege(c.polrelid, ''SELECT'') AND (c.polrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.polrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.polrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.polrelid, ''SELECT'') THEN c.polrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.polrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.polrelid) ELSE pg_catalog.has_table_privilege(c.polrelid, ''REFERENCES'') END',
        '{"polqual":"NULL::pg_catalog.pg_node_tree","polroles":"''{}''::pg_catalog.oid[]","polwithcheck":"NULL::pg_catalog.pg_node_tree"}'),
       ('"pg_catalog"."pg_trigger"', '"kproxy_catalog"."pg_trigger"', '',
-       'pg_catalog.has_table_privilege(c.tgrelid, ''SELECT'') AND (c.tgrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.tgrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.tgrelid)) AND (c.tgconstrrelid = 0 OR pg_catalog.has_table_privilege(c.tgconstrrelid, ''SELECT'') AND (c.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.tgconstrrelid)))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.tgrelid, ''SELECT'') THEN c.tgrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.tgrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.tgrelid) ELSE pg_catalog.has_table_privilege(c.tgrelid, ''REFERENCES'') END AND (c.tgconstrrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(c.tgconstrrelid, ''SELECT'') THEN c.tgconstrrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.tgconstrrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.tgconstrrelid) ELSE pg_catalog.has_table_privilege(c.tgconstrrelid, ''REFERENCES'') END)',
        '{}'),
       ('"pg_catalog"."pg_statistic_ext"', '"kproxy_catalog"."pg_statistic_ext"', '',
-       'pg_catalog.has_table_privilege(c.stxrelid, ''SELECT'') AND (c.stxrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.stxrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.stxrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.stxrelid, ''SELECT'') THEN c.stxrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.stxrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.stxrelid) ELSE pg_catalog.has_table_privilege(c.stxrelid, ''REFERENCES'') END',
        '{}'),
       ('"pg_catalog"."pg_rewrite"', '"kproxy_catalog"."pg_rewrite"', '',
-       'pg_catalog.has_table_privilege(c.ev_class, ''SELECT'') AND (c.ev_class < 16384 OR NOT pg_catalog.has_table_privilege(c.ev_class, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.ev_class))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.ev_class, ''SELECT'') THEN c.ev_class < 16384 OR NOT pg_catalog.has_table_privilege(c.ev_class, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.ev_class) ELSE pg_catalog.has_table_privilege(c.ev_class, ''REFERENCES'') END',
        '{"ev_action":"NULL::pg_catalog.pg_node_tree","ev_qual":"NULL::pg_catalog.pg_node_tree"}'),
       ('"pg_catalog"."pg_partitioned_table"', '"kproxy_catalog"."pg_partitioned_table"', '',
-       'pg_catalog.has_table_privilege(c.partrelid, ''SELECT'') AND (c.partrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.partrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.partrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.partrelid, ''SELECT'') THEN c.partrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.partrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.partrelid) ELSE pg_catalog.has_table_privilege(c.partrelid, ''REFERENCES'') END',
        '{}'),
       ('"pg_catalog"."pg_sequence"', '"kproxy_catalog"."pg_sequence"', '',
-       'pg_catalog.has_table_privilege(c.seqrelid, ''SELECT'') AND (c.seqrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.seqrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.seqrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.seqrelid, ''SELECT'') THEN c.seqrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.seqrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.seqrelid) ELSE pg_catalog.has_table_privilege(c.seqrelid, ''REFERENCES'') END',
        '{}'),
       ('"pg_catalog"."pg_constraint"', '"kproxy_catalog"."pg_constraint"', '',
-       'CASE WHEN c.conrelid = 0 THEN (c.contypid < 16384 OR c.contypid IN (SELECT kproxy_catalog.shown_types())) ELSE pg_catalog.has_table_privilege(c.conrelid, ''SELECT'') AND (c.conrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.conrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.conrelid)) END AND (c.confrelid = 0 OR pg_catalog.has_table_privilege(c.confrelid, ''SELECT'') AND (c.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.confrelid)))',
+       'CASE WHEN c.conrelid = 0 THEN (c.contypid < 16384 OR c.contypid IN (SELECT kproxy_catalog.shown_types())) ELSE CASE WHEN pg_catalog.has_table_privilege(c.conrelid, ''SELECT'') THEN c.conrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.conrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.conrelid) ELSE pg_catalog.has_table_privilege(c.conrelid, ''REFERENCES'') END END AND (c.confrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(c.confrelid, ''SELECT'') THEN c.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.confrelid) ELSE pg_catalog.has_table_privilege(c.confrelid, ''REFERENCES'') END)',
        '{}'),
       ('"pg_catalog"."pg_description"', '"kproxy_catalog"."pg_description"', '',
-       'c.objoid < 16384 OR (c.classoid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') AND (c.objoid < 16384 OR NOT pg_catalog.has_table_privilege(c.objoid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objoid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objoid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END) OR (c.classoid = ''pg_catalog.pg_proc''::pg_catalog.regclass AND c.objoid IN (SELECT f.oid FROM pg_catalog.pg_proc f WHERE f.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'')))',
+       'c.objoid < 16384 OR (c.classoid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objoid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.objoid, ''SELECT'') THEN c.objoid < 16384 OR NOT pg_catalog.has_table_privilege(c.objoid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objoid) ELSE pg_catalog.has_table_privilege(c.objoid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objoid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END) END) OR (c.classoid = ''pg_catalog.pg_proc''::pg_catalog.regclass AND c.objoid IN (SELECT f.oid FROM pg_catalog.pg_proc f WHERE f.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'')))',
        '{}'),
       ('"pg_catalog"."pg_shdescription"', '"kproxy_catalog"."pg_shdescription"', '',
        'c.objoid < 16384',
        '{}'),
       ('"pg_catalog"."pg_type"', '"kproxy_catalog"."pg_type"', '',
        '(c.oid < 16384 OR c.oid IN (SELECT kproxy_catalog.shown_types()))',
-       '{"typacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.typacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","typnamespace":"CASE WHEN c.typnamespace < 16384 THEN c.typnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.typnamespace) END","typowner":"CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END"}'),
+       '{"typacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.typacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","typnamespace":"CASE WHEN c.typnamespace < 16384 THEN c.typnamespace ELSE coalesce((SELECT source.oid FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), c.typnamespace) END","typowner":"CASE WHEN c.oid < 16384 THEN c.typowner ELSE coalesce((SELECT source.nspowner FROM pg_catalog.pg_namespace AS released JOIN pg_catalog.pg_namespace AS source ON source.nspname = pg_catalog.substr(released.nspname::text, pg_catalog.length(''kproxy_release_'') + 1)::pg_catalog.name WHERE released.oid = c.typnamespace AND pg_catalog.starts_with(released.nspname::text, ''kproxy_release_'')), (SELECT own.nspowner FROM pg_catalog.pg_namespace AS own WHERE own.oid = c.typnamespace)) END","typrelid":"CASE WHEN c.typtype = ''c'' AND c.typrelid >= 16384 AND pg_catalog.has_table_privilege(c.typrelid, ''REFERENCES'') THEN kproxy_catalog.stood_in_oid(c.typrelid) ELSE c.typrelid END"}'),
       ('"pg_catalog"."pg_enum"', '"kproxy_catalog"."pg_enum"', '',
        '(c.enumtypid < 16384 OR c.enumtypid IN (SELECT kproxy_catalog.shown_types()))',
        '{}'),
@@ -1335,7 +1393,7 @@ BEGIN
        '{}'),
       ('"pg_catalog"."pg_proc"', '"kproxy_catalog"."pg_proc"', '',
        'c.pronamespace = ''pg_catalog''::pg_catalog.regnamespace OR c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'')',
-       '{"proacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.proowner END, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.proacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","probin":"NULL::text","proowner":"CASE WHEN c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.proowner END","prosrc":"''''::text"}'),
+       '{"proacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, CASE WHEN c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.proowner END, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.proacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","probin":"NULL::text","proowner":"CASE WHEN c.pronamespace = (SELECT helper.oid FROM pg_catalog.pg_namespace AS helper WHERE helper.nspname = ''kproxy'') THEN 10::pg_catalog.oid ELSE c.proowner END","prosrc":"''''::text"}'),
       ('"pg_catalog"."pg_aggregate"', '"kproxy_catalog"."pg_aggregate"', '',
        'c.aggfnoid::pg_catalog.oid < 16384',
        '{}'),
@@ -1344,10 +1402,10 @@ BEGIN
        '{"extcondition":"NULL::text[]","extconfig":"NULL::pg_catalog.oid[]"}'),
       ('"pg_catalog"."pg_language"', '"kproxy_catalog"."pg_language"', '',
        '',
-       '{"lanacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.lanowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.lanacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))"}'),
+       '{"lanacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.lanowner, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.lanacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))"}'),
       ('"pg_catalog"."pg_tablespace"', '"kproxy_catalog"."pg_tablespace"', '',
        'c.oid < 16384',
-       '{"spcacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.spcowner, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.spcacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","spcoptions":"NULL::text[]"}'),
+       '{"spcacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.spcowner, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.spcacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","spcoptions":"NULL::text[]"}'),
       ('"pg_catalog"."pg_collation"', '"kproxy_catalog"."pg_collation"', '',
        'c.collnamespace = ''pg_catalog''::pg_catalog.regnamespace OR c.oid IN (SELECT a.attcollation FROM kproxy_catalog.pg_attribute a WHERE a.attcollation >= 16384)',
        '{}'),
@@ -1356,7 +1414,7 @@ BEGIN
        '{}'),
       ('"pg_catalog"."pg_database"', '"kproxy_catalog"."pg_database"', '',
        'c.datname = pg_catalog.current_database()',
-       '{"datacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.datdba, item.privilege_type, item.is_grantable)) FROM pg_catalog.aclexplode(c.datacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","datfrozenxid":"''0''::pg_catalog.xid","datminmxid":"''0''::pg_catalog.xid","datname":"kproxy_catalog.database_name()"}'),
+       '{"datacl":"(SELECT pg_catalog.array_agg(pg_catalog.makeaclitem(item.grantee, c.datdba, CASE item.privilege_type WHEN ''REFERENCES'' THEN ''SELECT'' ELSE item.privilege_type END, item.is_grantable)) FROM pg_catalog.aclexplode(c.datacl) AS item WHERE item.grantee IN (0, (SELECT role.oid FROM pg_catalog.pg_roles AS role WHERE role.rolname = current_user)))","datfrozenxid":"''0''::pg_catalog.xid","datminmxid":"''0''::pg_catalog.xid","datname":"kproxy_catalog.database_name()"}'),
       ('"pg_catalog"."pg_roles"', '"kproxy_catalog"."pg_roles"', '',
        'c.oid < 16384 OR c.rolname = current_user OR c.oid IN (SELECT n.nspowner FROM kproxy_catalog.pg_namespace n UNION ALL SELECT d.datdba FROM kproxy_catalog.pg_database d)',
        '{"rolconfig":"NULL::text[]","rolconnlimit":"-1","rolvaliduntil":"NULL::pg_catalog.timestamptz"}'),
@@ -1364,7 +1422,7 @@ BEGIN
        'c.roleid IN (SELECT r.oid FROM kproxy_catalog.pg_roles r) AND c.member IN (SELECT r.oid FROM kproxy_catalog.pg_roles r)',
        '{}'),
       ('"pg_catalog"."pg_foreign_table"', '"kproxy_catalog"."pg_foreign_table"', '',
-       'pg_catalog.has_table_privilege(c.ftrelid, ''SELECT'') AND (c.ftrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.ftrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.ftrelid))',
+       'CASE WHEN pg_catalog.has_table_privilege(c.ftrelid, ''SELECT'') THEN c.ftrelid < 16384 OR NOT pg_catalog.has_table_privilege(c.ftrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.ftrelid) ELSE pg_catalog.has_table_privilege(c.ftrelid, ''REFERENCES'') END',
        '{"ftoptions":"NULL::text[]"}'),
       ('"pg_catalog"."pg_foreign_server"', '"kproxy_catalog"."pg_foreign_server"', '',
        'c.oid IN (SELECT t.ftserver FROM kproxy_catalog.pg_foreign_table t)',
@@ -1373,7 +1431,7 @@ BEGIN
        'c.oid IN (SELECT s.srvfdw FROM kproxy_catalog.pg_foreign_server s)',
        '{"fdwacl":"NULL::pg_catalog.aclitem[]","fdwoptions":"NULL::text[]"}'),
       ('"pg_catalog"."pg_depend"', '"kproxy_catalog"."pg_depend"', '',
-       '(c.classid = ''pg_catalog.pg_class''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.objid, ''SELECT'') AND (c.objid < 16384 OR NOT pg_catalog.has_table_privilege(c.objid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END OR c.classid = ''pg_catalog.pg_constraint''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_constraint s WHERE s.oid = c.objid) OR c.classid = ''pg_catalog.pg_attrdef''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_attrdef s WHERE s.oid = c.objid)) AND CASE WHEN pg_catalog.has_table_privilege(c.refobjid, ''SELECT'') THEN pg_catalog.has_table_privilege(c.refobjid, ''SELECT'') AND (c.refobjid < 16384 OR NOT pg_catalog.has_table_privilege(c.refobjid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.refobjid)) ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.refobjid AND pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') AND (own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid))) END OR c.classid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_trigger s WHERE s.oid = c.objid) AND EXISTS (SELECT FROM kproxy_catalog.pg_trigger s WHERE s.oid = c.refobjid)',
+       '(c.classid = ''pg_catalog.pg_class''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND CASE WHEN pg_catalog.has_table_privilege(c.objid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.objid, ''SELECT'') THEN c.objid < 16384 OR NOT pg_catalog.has_table_privilege(c.objid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.objid) ELSE pg_catalog.has_table_privilege(c.objid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.objid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END) END OR c.classid = ''pg_catalog.pg_constraint''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_constraint s WHERE s.oid = c.objid) OR c.classid = ''pg_catalog.pg_attrdef''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_class''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_attrdef s WHERE s.oid = c.objid)) AND CASE WHEN pg_catalog.has_table_privilege(c.refobjid, ''SELECT, REFERENCES'') THEN CASE WHEN pg_catalog.has_table_privilege(c.refobjid, ''SELECT'') THEN c.refobjid < 16384 OR NOT pg_catalog.has_table_privilege(c.refobjid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(c.refobjid) ELSE pg_catalog.has_table_privilege(c.refobjid, ''REFERENCES'') END ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = c.refobjid AND CASE WHEN pg_catalog.has_table_privilege(own.indrelid, ''SELECT'') THEN own.indrelid < 16384 OR NOT pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(own.indrelid) ELSE pg_catalog.has_table_privilege(own.indrelid, ''REFERENCES'') END) END OR c.classid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND c.refclassid = ''pg_catalog.pg_trigger''::pg_catalog.regclass AND EXISTS (SELECT FROM kproxy_catalog.pg_trigger s WHERE s.oid = c.objid) AND EXISTS (SELECT FROM kproxy_catalog.pg_trigger s WHERE s.oid = c.refobjid)',
        '{}'),
       ('"pg_catalog"."pg_tables"', '"kproxy_catalog"."pg_tables"', 'kproxy_catalog.pg_class AS c JOIN kproxy_catalog.pg_namespace AS n ON n.oid = c.relnamespace',
        'c.relkind IN (''r'', ''p'')',
@@ -1619,19 +1677,19 @@ BEGIN
        '',
        '{}'),
       ('"information_schema"."table_constraints"', '"kproxy_catalog"."information_schema_table_constraints"', '',
-       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') THEN k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid) ELSE pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') END))',
        '{}'),
       ('"information_schema"."key_column_usage"', '"kproxy_catalog"."information_schema_key_column_usage"', '',
-       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') THEN k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid) ELSE pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') END))',
        '{}'),
       ('"information_schema"."referential_constraints"', '"kproxy_catalog"."information_schema_referential_constraints"', '',
-       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') THEN k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid) ELSE pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') END))',
        '{}'),
       ('"information_schema"."constraint_column_usage"', '"kproxy_catalog"."information_schema_constraint_column_usage"', '',
-       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') THEN k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid) ELSE pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') END))',
        '{}'),
       ('"information_schema"."constraint_table_usage"', '"kproxy_catalog"."information_schema_constraint_table_usage"', '',
-       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') AND (k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid))))',
+       'NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND NOT (k.confrelid = 0 OR CASE WHEN pg_catalog.has_table_privilege(k.confrelid, ''SELECT'') THEN k.confrelid < 16384 OR NOT pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') OR NOT kproxy_catalog.is_stand_in(k.confrelid) ELSE pg_catalog.has_table_privilege(k.confrelid, ''REFERENCES'') END))',
        '{}'),
       ('"information_schema"."check_constraints"', '"kproxy_catalog"."information_schema_check_constraints"', '',
        '',
@@ -1647,16 +1705,16 @@ BEGIN
        '{}'),
       ('"information_schema"."table_privileges"', '"kproxy_catalog"."information_schema_table_privileges"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
       ('"information_schema"."role_table_grants"', '"kproxy_catalog"."information_schema_role_table_grants"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
       ('"information_schema"."column_privileges"', '"kproxy_catalog"."information_schema_column_privileges"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
       ('"information_schema"."role_column_grants"', '"kproxy_catalog"."information_schema_role_column_grants"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier"}'),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
       ('"information_schema"."routines"', '"kproxy_catalog"."information_schema_routines"', '',
        'c.specific_schema::text IN (''pg_catalog'', ''information_schema'')',
        '{"routine_definition":"NULL::information_schema.character_data"}'),
@@ -1786,7 +1844,11 @@ BEGIN
                pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''kproxy_release_'') THEN pg_catalog.substr(%1$s::text, 15 + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
              WHEN l.type <> l.own_type THEN l.source || '::' || l.type
              ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
-           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''kproxy_store'', ''kproxy_catalog''))', l.source), ' AND ' ORDER BY l.number)
+           pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''kproxy_store'', ''kproxy_catalog''))', l.source)
+               -- In the place of the stand-in for a readable relation, that is shown itself.
+               || CASE WHEN l.name IN ('table_schema', 'object_schema')
+                       THEN pg_catalog.format(' AND NOT kproxy_catalog.stands_in(%s::text, c.%I::text)', l.source, pg_catalog.replace(l.name, '_schema', '_name'))
+                       ELSE '' END, ' AND ' ORDER BY l.number)
              FILTER (WHERE s.translated AND l.name ~ '_schema$')
       INTO columns, own
       FROM (

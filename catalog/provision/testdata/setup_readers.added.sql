@@ -25,6 +25,7 @@ ALTER ROLE "odd ""name""" SET default_transaction_read_only = on;
     ALTER ROLE "odd ""name""" SET jit = off;
 REVOKE ALL PRIVILEGES ON TABLE "public"."patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
 REVOKE ALL PRIVILEGES ON TABLE "Ward ""B"""."Patients" FROM "kproxy_reader", "kproxy_bi", "odd ""name""";
+    EXECUTE pg_catalog.format('REVOKE ALL PRIVILEGES ON TABLE %s FROM %I, %I, %I', listed.name, 'kproxy_reader', 'kproxy_bi', 'odd "name"');
   END IF;
   configured text[] := ARRAY['kproxy_bi', 'odd "name"']::text[];
   END LOOP;

@@ -21,7 +21,7 @@ func callable(ctx context.Context, c *config.Config) (catalog.ServerNames, error
 		return catalog.ServerNames{}, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return inspect.Callable(ctx, conn, c.Policy.Readable)
+	return inspect.Callable(ctx, conn)
 }
 
 // lookAtCallable has the rewriter know the server's names.
@@ -67,7 +67,7 @@ func (d *Daemon) followCallable(ctx context.Context) {
 				continue
 			}
 		}
-		names, err := inspect.Callable(ctx, conn, c.Policy.Readable)
+		names, err := inspect.Callable(ctx, conn)
 		if err != nil {
 			_ = conn.Close(context.WithoutCancel(ctx))
 			continue

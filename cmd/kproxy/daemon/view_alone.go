@@ -52,7 +52,7 @@ func (m *viewMaker) alone(ctx context.Context, do func(pgx.Tx) error) (refused *
 // Where that works, the outcome is what the plan says.
 func (m *viewMaker) change(ctx context.Context, plan viewPlan, do func(tx pgx.Tx, before storedView) error) (refused *pgconn.PgError, err error) {
 	name := plan.view.Name
-	outcome := viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits}
+	outcome := viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits, standIn: plan.standIn}
 	refused, err = m.alone(ctx, func(tx pgx.Tx) error {
 		before, known, err := readStoredView(ctx, tx, m.reader, name)
 		if err != nil {

@@ -27,7 +27,7 @@ const (
 func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation, publications []catalog.Publication) (
 	[]catalog.View, inspect.Report, error,
 ) {
-	names, err := inspect.Callable(ctx, conn, c.Policy.Readable)
+	names, err := inspect.Callable(ctx, conn)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -50,10 +50,7 @@ func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations
 	if len(plans) == 0 {
 		return found, nil, nil
 	}
-	stored, err := storedViews(ctx, conn, c.Upstream.Reader.User)
-	if err != nil && !errors.Is(err, errViewStore) { // the check tells of an old store
-		return nil, nil, err
-	}
+	stored := p.stored
 	var report inspect.Report
 	warn := func(code string, view catalog.Name, what, fix string) {
 		report = append(report, inspect.Finding{Severity: inspect.Warning, Code: code, Table: view, What: what, Fix: fix})
@@ -61,6 +58,14 @@ func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations
 	for _, plan := range plans {
 		name, before := plan.view.Name, stored[plan.view.Name]
 		switch {
+		case plan.standIn && plan.problem != "":
+			warn(codeViewProblem, name, "it cannot be served: "+plan.problem, plan.fix)
+		case plan.standIn && before.refused(plan):
+			warn(codeViewProblem, name, "it could not be served when kproxy tried last: "+before.problem, fixSetup)
+		case plan.standIn && len(plan.published.Omitted) > 0:
+			warn(codeViewColumns, name, "it has columns that were added since it was accepted, which are not served: "+strings.Join(plan.published.Omitted, ", "),
+				fixAccept)
+		case plan.standIn:
 		case plan.waits: // what is told of the table is enough
 		case plan.problem != "":
 			warn(codeViewProblem, name, "the view cannot be published: "+plan.problem, plan.fix)
@@ -83,7 +88,7 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 		return nil, nil, err
 	}
 	p := planner{
-		reader: reader, rewritten: known, sources: make(map[catalog.Name]inspect.ViewSource),
+		reader: reader, rewritten: known, stored: make(map[catalog.Name]storedView), sources: make(map[catalog.Name]inspect.ViewSource),
 		protected: make(map[catalog.Name]bool), listed: make(map[catalog.Name]bool),
 	}
 	for _, t := range c.Policy.Tables {
@@ -91,6 +96,13 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	}
 	for _, name := range c.Policy.Readable {
 		p.listed[name] = true
+	}
+	if p.readables, err = inspect.Readables(ctx, conn, c.Policy); err != nil {
+		return nil, nil, err
+	}
+	// The check tells of an old store.
+	if p.stored, err = storedViews(ctx, conn, reader); err != nil && !errors.Is(err, errViewStore) {
+		return nil, nil, err
 	}
 	if names := viewSources(found); len(names) > 0 {
 		if p.sources, err = inspect.ViewSources(ctx, conn, reader, names); err != nil {

@@ -80,15 +80,15 @@ func (l *look) publish(ctx context.Context) error {
 	plans := p.plan(found)
 	l.found, l.rewritten = found, p.rewritten
 	m := viewMaker{
-		conn: l.conn, reader: p.reader, invoker: p.invoker, again: l.afresh,
-		gone: func(name catalog.Name) bool { return (p.listed[name] || l.afresh) && !p.found[name].Publishable() },
+		conn: l.conn, policy: l.config.Policy, reader: p.reader, invoker: p.invoker, again: l.afresh,
+		listed: p.listed, gone: func(name catalog.Name) bool { return p.gone(name, l.afresh) },
 		told: func(name catalog.Name) bool {
 			since, refused := l.since[name]
 			return refused && time.Since(since) > 2*viewInterval
 		},
 	}
 	if err = m.make(ctx, plans); errors.Is(err, errViewStore) {
-		l.outcomes = outcomesOf(found, func(catalog.View) viewOutcome { return oldStore })
+		l.outcomes = outcomesOf(found, l.config.Policy, func(catalog.Name) viewOutcome { return oldStore })
 		return nil
 	}
 	l.outcomes, l.kept = m.outcomes, m.kept
@@ -102,21 +102,25 @@ func (l *look) follow(ctx context.Context) (err error) {
 	}
 	stored, err := storedViews(ctx, l.conn, l.config.Upstream.Reader.User)
 	if errors.Is(err, errViewStore) {
-		l.outcomes = outcomesOf(l.found, func(catalog.View) viewOutcome { return oldStore })
+		l.outcomes = outcomesOf(l.found, l.config.Policy, func(catalog.Name) viewOutcome { return oldStore })
 		return nil
 	}
 	if err == nil {
-		l.outcomes = outcomesOf(l.found, func(v catalog.View) viewOutcome { return stored[v.Name].outcome() })
+		l.outcomes = outcomesOf(l.found, l.config.Policy, func(name catalog.Name) viewOutcome { return stored[name].outcome() })
 	}
 	return err
 }
 
-// outcomesOf are those of the views that are published, or would be.
-func outcomesOf(found []catalog.View, of func(catalog.View) viewOutcome) map[catalog.Name]viewOutcome {
+// outcomesOf are those of the listed relations, but for the views among those found that
+// cannot be published whatever is done.
+func outcomesOf(found []catalog.View, policy catalog.Policy, of func(catalog.Name) viewOutcome) map[catalog.Name]viewOutcome {
 	outcomes := make(map[catalog.Name]viewOutcome)
+	for _, name := range policy.Readable {
+		outcomes[name] = of(name)
+	}
 	for _, v := range found {
-		if v.Publishable() {
-			outcomes[v.Name] = of(v)
+		if !v.Publishable() {
+			delete(outcomes, v.Name)
 		}
 	}
 	return outcomes

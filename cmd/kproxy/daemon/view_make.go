@@ -20,11 +20,14 @@ import (
 // one waits for, or is refused, is nothing to the others.
 type viewMaker struct {
 	conn    *pgx.Conn
+	policy  catalog.Policy
 	reader  string
 	invoker bool
 	// gone says whether a view that was published is to be dropped: it is no longer one
 	// over protected tables, or the policy does not list it.
 	gone func(catalog.Name) bool
+	// listed are the names that the policy lists. What was accepted of them is kept.
+	listed map[catalog.Name]bool
 	// again has definitions that the database refused tried once more.
 	again bool
 	// told says whether every process has had the time to refuse the view to readers, so
@@ -129,6 +132,12 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 		if err := createView(ctx, tx, plan, m.reader, m.invoker); err != nil {
 			return err
 		}
+		if plan.standIn {
+			if err := m.confirm(ctx, tx, plan); err != nil {
+				return err
+			}
+			return record(ctx, tx, plan)
+		}
 		if !m.invoker {
 			found, err := inspect.WidenedBy(ctx, tx.Conn(), m.reader, catalog.Published(plan.view.Name))
 			if err != nil {
@@ -140,6 +149,22 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 		}
 		return record(ctx, tx, plan)
 	})
+}
+
+// confirm looks once more at the relation whose stand-in has been made: names may have
+// come to mean others since it was planned. What the stand-in reads is locked by now and
+// keeps its name.
+func (m *viewMaker) confirm(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
+	name := plan.view.Name
+	now, err := inspect.Readables(ctx, tx.Conn(), m.policy)
+	if err != nil {
+		return err
+	}
+	r, exists := now[name]
+	if !exists || r.Raw || len(plan.accepted.Changes(catalog.IdentityOf(r, now))) > 0 {
+		return fmt.Errorf("relation %s has changed meanwhile", name)
+	}
+	return nil
 }
 
 // withdraw notes the plan's problem, and drops the published view once readers are refused
@@ -169,7 +194,7 @@ func (m *viewMaker) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, s st
 // readers hold is left for the next time.
 func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]storedView) (failed []error) {
 	for _, name := range slices.SortedFunc(maps.Keys(stored), catalog.Name.Compare) {
-		if !m.gone(name) || m.lost(ctx) {
+		if !m.gone(name) || m.lost(ctx) || m.listed[name] && !stored[name].made {
 			continue
 		}
 		err := m.release(m.alone(ctx, func(tx pgx.Tx) error {
@@ -180,7 +205,7 @@ func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]stored
 			if err := m.drop(ctx, tx, name, before); err != nil {
 				return err
 			}
-			return forget(ctx, tx, name)
+			return forget(ctx, tx, name, m.listed[name])
 		}))
 		if err != nil {
 			failed = append(failed, fmt.Errorf("dropping the published view %s: %w", name, err))

@@ -7,6 +7,8 @@ type viewOutcome struct {
 	// waits says that the view is published as soon as what it reads is, or readers let
 	// go of an earlier definition.
 	waits bool
+	// standIn says that what is published is the stand-in of a readable relation.
+	standIn bool
 }
 
 // What mends a view.
@@ -22,7 +24,7 @@ var (
 	// pending is the outcome for a view that is not there yet.
 	pending = viewOutcome{problem: "it is being published", fix: "nothing", waits: true}
 	// oldStore is the outcome for all views while setup has to be run again.
-	oldStore = viewOutcome{problem: "the private store was made by an earlier version, which published no views", fix: "run 'kproxy setup', which keeps what is there"}
+	oldStore = viewOutcome{problem: "the private store was made by an earlier version, which did not keep what was accepted of readable relations and views", fix: "run 'kproxy setup', which keeps what is there"}
 	// nameTaken is the outcome for a view that has the name of a table's release.
 	nameTaken = viewOutcome{problem: "a table of its name was protected, and its release is still there", fix: "run 'kproxy reload'", waits: true}
 )
@@ -33,6 +35,9 @@ func (o viewOutcome) passes() bool { return o == held || o == pending }
 // outcomeOf is where a view stands before anything is done: an earlier form of it is shown
 // until it is made anew.
 func outcomeOf(plan viewPlan, s storedView) viewOutcome {
+	if outcome := s.outcome(); plan.problem == "" && outcome.problem == "" && outcome.standIn != plan.standIn {
+		return pending
+	}
 	switch {
 	case plan.problem != "":
 		return viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits}
@@ -53,6 +58,6 @@ func (s storedView) outcome() viewOutcome {
 	case !s.alive:
 		return pending
 	default:
-		return viewOutcome{}
+		return viewOutcome{standIn: s.accepted != nil && !s.accepted.OverProtected}
 	}
 }

@@ -25,6 +25,10 @@ type viewPlan struct {
 	// mend it. With waits, it can be as soon as what it reads is.
 	problem, fix string
 	waits        bool
+	// standIn says that the relation is a readable one, and the published view its stand-in.
+	standIn bool
+	// accepted is what the operator has accepted, as is stored; see catalog.Identity.
+	accepted catalog.Identity
 }
 
 // invokerVersion is the first server_version_num with security_invoker.
@@ -41,18 +45,23 @@ type planner struct {
 	// invoker says that views can read with the session's rights (PostgreSQL 15).
 	invoker bool
 
+	// readables are the readable relations, and those under them; stored is what was made
+	// of them and of views, with what was accepted.
+	readables map[catalog.Name]catalog.ReadableRelation
+	stored    map[catalog.Name]storedView
+
 	found map[catalog.Name]catalog.View
 	plans map[catalog.Name]viewPlan
 }
 
-// plan plans the listed ones among the views over protected tables, each behind those
-// that it reads.
+// plan plans the stand-ins of the readable relations, and then the listed ones among the
+// views over protected tables, each behind those that it reads.
 func (p *planner) plan(views []catalog.View) []viewPlan {
 	p.found, p.plans = make(map[catalog.Name]catalog.View, len(views)), make(map[catalog.Name]viewPlan)
 	for _, v := range views {
 		p.found[v.Name] = v
 	}
-	var plans []viewPlan
+	plans := p.planReadables()
 	for _, v := range catalog.Ordered(views) {
 		if !v.Publishable() {
 			continue
@@ -66,7 +75,10 @@ func (p *planner) plan(views []catalog.View) []viewPlan {
 }
 
 func (p *planner) planView(v catalog.View) viewPlan {
-	plan := viewPlan{view: v}
+	plan := viewPlan{view: v, accepted: catalog.Identity{OverProtected: true}}
+	if changes := p.changed(v.Name, plan.accepted); len(changes) > 0 {
+		return plan.unaccepted(changes)
+	}
 	relations := make(map[catalog.Name]rewrite.ViewRelation)
 	var oids []catalog.OID
 	for _, name := range v.Reads {
@@ -85,14 +97,19 @@ func (p *planner) planView(v catalog.View) viewPlan {
 	}
 	published, err := p.rewritten.rewrite(v, relations)
 	if err != nil {
-		plan.problem, plan.fix = err.Error(), "change its definition, or take it off readable"
-		if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) && hint.Hint() != "" {
-			plan.fix = clause(hint.Hint()) + "; or take the view off readable"
-		}
+		plan.problem, plan.fix = err.Error(), fixRefused(err)
 		return plan.digested()
 	}
 	plan.published = published
 	return plan.digested(v.Barrier, p.invoker, p.reader, oids)
+}
+
+// fixRefused is what mends a definition that the rewriter refuses.
+func fixRefused(err error) string {
+	if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) && hint.Hint() != "" {
+		return clause(hint.Hint()) + "; or take the view off readable"
+	}
+	return "change its definition, or take it off readable"
 }
 
 // clause makes of a sentence the beginning of a longer one. A word in capitals stays.
@@ -135,12 +152,12 @@ func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadabl
 		return nil, nil
 	case !p.listed[name]:
 		return nil, &unreadable{what: "it reads " + name.String() + ", which is not listed under readable", fix: "list " + name.String() + " under readable, if analysts may read it, and run 'kproxy setup'"}
-	case !source.Readable:
-		return nil, &unreadable{what: "it reads " + name.String() + ", which role " + p.reader + " may not read", fix: "run 'kproxy setup', or GRANT SELECT ON TABLE " + name.SQL() + " TO " + catalog.QuoteIdentifier(p.reader)}
-	case source.RowSecurity && !p.invoker:
-		return nil, &unreadable{what: "it reads " + name.String() + ", of which row security may hide rows from some roles", fix: "upgrade to PostgreSQL 15, or leave the table out of the view"}
 	default:
-		return &rewrite.ViewRelation{Target: name, Columns: source.Columns, Published: source.Columns}, nil
+		plan, planned := p.plans[name]
+		if !planned || plan.problem != "" {
+			return nil, &unreadable{"it reads " + name.String() + ", which is not served", "see what is said of that relation", plan.waits}
+		}
+		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: plan.published.Columns}, nil
 	}
 }
 

@@ -36,7 +36,7 @@ func (r *rewritings) rewrite(v catalog.View, relations map[catalog.Name]rewrite.
 	on := fmt.Appendf(nil, "%q %q", v.Definition, v.Columns)
 	for _, name := range v.Reads {
 		if relation, given := relations[name]; given {
-			on = fmt.Appendf(on, " %q %q %q %q", name.SQL(), relation.Target.SQL(), relation.Columns, relation.Published)
+			on = fmt.Appendf(on, " %q %q %q %q %q", name.SQL(), relation.Target.SQL(), relation.Columns, relation.Published, relation.Query)
 		}
 	}
 	key := sha256.Sum256(on)

@@ -19,12 +19,18 @@ func createView(ctx context.Context, tx pgx.Tx, plan viewPlan, reader string, in
 		columns[i] = catalog.QuoteIdentifier(column)
 	}
 	options := fmt.Sprintf("security_barrier = %t", plan.view.Barrier)
-	if invoker {
-		options += ", security_invoker = true"
+	// REFERENCES marks what clients see in another form in the catalogs: the relation itself.
+	privileges := "SELECT, REFERENCES"
+	if !plan.standIn {
+		privileges = "SELECT"
+		if invoker {
+			options += ", security_invoker = true"
+		}
 	}
 	for _, sql := range []string{
 		fmt.Sprintf("CREATE OR REPLACE VIEW %s (%s) WITH (%s) AS %s", view, strings.Join(columns, ", "), options, plan.published.SQL),
-		"GRANT SELECT ON " + view + " TO " + catalog.QuoteIdentifier(reader),
+		"REVOKE ALL PRIVILEGES ON " + view + " FROM PUBLIC, " + catalog.QuoteIdentifier(reader),
+		"GRANT " + privileges + " ON " + view + " TO " + catalog.QuoteIdentifier(reader),
 		"COMMENT ON VIEW " + view + " IS " + catalog.QuoteLiteral(plan.comment()),
 	} {
 		if _, err := tx.Exec(ctx, sql, pgx.QueryExecModeSimpleProtocol); err != nil {
@@ -43,10 +49,12 @@ func dropView(ctx context.Context, tx pgx.Tx, published catalog.Name) error {
 // comment is what readers see of the view's making. It names no column that they do not
 // have.
 func (plan viewPlan) comment() string {
-	switch n := len(plan.published.Omitted); n {
-	case 0:
+	switch n := len(plan.published.Omitted); {
+	case plan.standIn:
+		return "A readable relation, as it was accepted."
+	case n == 0:
 		return "A view over published tables."
-	case 1:
+	case n == 1:
 		return "A view over published tables. 1 column of its definition is not published."
 	default:
 		return fmt.Sprintf("A view over published tables. %d columns of its definition are not published.", n)

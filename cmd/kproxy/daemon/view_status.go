@@ -11,14 +11,16 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// StoredView is one view over protected tables that the configuration lists.
+// StoredView is one readable relation, or view over protected tables, that the
+// configuration lists.
 type StoredView struct {
 	View string `json:"view"`
 	// State is published or withdrawn; Problem says why it is withdrawn.
 	State   string `json:"state"`
 	Problem string `json:"problem,omitempty"`
 	// Omitted is how many columns of its definition are not published.
-	Omitted int `json:"omitted"`
+	Omitted int  `json:"omitted"`
+	standIn bool // it is a readable relation
 }
 
 // The states of views.
@@ -45,13 +47,17 @@ func (s *Stored) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy
 	}
 	for _, name := range policy.Readable {
 		view, known := stored[name]
-		switch {
-		case !known:
-		case view.problem != "" || !view.alive:
-			s.Views = append(s.Views, StoredView{View: name.String(), State: viewWithdrawn, Problem: view.problem, Omitted: view.omitted})
-		default:
-			s.Views = append(s.Views, StoredView{View: name.String(), State: viewPublished, Omitted: view.omitted})
+		if !known {
+			continue
 		}
+		shown := StoredView{
+			View: name.String(), State: viewPublished, Problem: view.problem, Omitted: view.omitted,
+			standIn: view.accepted != nil && !view.accepted.OverProtected,
+		}
+		if view.problem != "" || !view.alive {
+			shown.State = viewWithdrawn
+		}
+		s.Views = append(s.Views, shown)
 	}
 	return nil
 }
@@ -63,7 +69,7 @@ func (s Stored) writeViews(text *strings.Builder) error {
 	}
 	text.WriteByte('\n')
 	table := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "VIEW\tSTATE\tCOLUMNS LEFT OUT")
+	fmt.Fprintln(table, "READABLE\tSTATE\tCOLUMNS LEFT OUT")
 	for _, v := range s.Views {
 		fmt.Fprintf(table, "%s\t%s\t%d\n", v.View, v.State, v.Omitted)
 	}
@@ -74,12 +80,16 @@ func (s Stored) writeViews(text *strings.Builder) error {
 func (s Stored) viewNeeds() []Need {
 	var needs []Need
 	for _, v := range s.Views {
-		if v.Problem != "" {
+		if v.Problem != "" && len(s.found.broken[catalog.ParseName(v.View)]) == 0 { // else it has been told
 			fix := s.found.views[v.View]
 			if fix == "" { // it is being published again perhaps
 				fix = fixDefinition
 			}
-			needs = append(needs, Need{fmt.Sprintf("view %s is withdrawn: %s", v.View, v.Problem), fix})
+			kind := "view"
+			if v.standIn {
+				kind = "readable"
+			}
+			needs = append(needs, Need{fmt.Sprintf("%s %s is withdrawn: %s", kind, v.View, v.Problem), fix})
 		}
 	}
 	return needs

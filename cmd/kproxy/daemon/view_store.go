@@ -19,6 +19,8 @@ type storedView struct {
 	// one that was made and that the reader may read it.
 	made, alive bool
 	omitted     int // columns of the definition that are not published
+	// accepted is what the operator has accepted; nil where nothing was yet.
+	accepted *catalog.Identity
 }
 
 // settled says whether what the store has is what the plan wants.
@@ -39,11 +41,11 @@ func (s storedView) refused(plan viewPlan) bool {
 }
 
 // errViewStore says that setup has to be run again.
-var errViewStore = errors.New("the private store was made by an earlier version, which published no views: run 'kproxy setup', which keeps what is there")
+var errViewStore = errors.New("the private store was made by an earlier version, which did not keep what was accepted of readable relations and views: run 'kproxy setup', which keeps what is there")
 
 // storedSQL reads what has been made for the reader role $1, whose release schemas begin
 // with $2.
-const storedSQL = `SELECT s.view_schema, s.view_name, s.digest, coalesce(s.problem, ''), s.omitted, c.oid IS NOT NULL,
+const storedSQL = `SELECT s.view_schema, s.view_name, s.digest, coalesce(s.problem, ''), s.omitted, coalesce(s.accepted, ''), c.oid IS NOT NULL,
 	coalesce(c.oid = s.made AND pg_catalog.has_table_privilege(r.oid, c.oid, 'SELECT'), false)
 	FROM kproxy_store.view s
 	LEFT JOIN pg_catalog.pg_roles r ON r.rolname = $1
@@ -71,11 +73,20 @@ func readStoredViews(ctx context.Context, on querier, sql string, arguments ...a
 	stored := make(map[catalog.Name]storedView)
 	var name catalog.Name
 	var s storedView
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &s.digest, &s.problem, &s.omitted, &s.made, &s.alive}, func() error {
+	var accepted string
+	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &s.digest, &s.problem, &s.omitted, &accepted, &s.made, &s.alive}, func() error {
+		s.accepted = nil
+		if accepted != "" {
+			identity, err := catalog.ParseIdentity(accepted)
+			if err != nil {
+				return err
+			}
+			s.accepted = &identity
+		}
 		stored[name] = s
 		return nil
 	})
-	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && slices.Contains([]string{undefinedTable, undefinedSchema}, refused.Code) {
+	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && slices.Contains([]string{undefinedTable, undefinedSchema, undefinedColumn}, refused.Code) {
 		return nil, errViewStore
 	}
 	if err != nil {
@@ -93,18 +104,24 @@ func isTable(ctx context.Context, tx pgx.Tx, name catalog.Name) (is bool, err er
 	return is, nil
 }
 
-// record notes what was made of a view, or the problem.
+// record notes what was made of a view, or the problem. What is accepted first stays so.
 func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 	name := plan.view.Name
-	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.view (view_schema, view_name, made, digest, problem, omitted)
-		VALUES ($1, $2, CASE WHEN $5 = '' THEN pg_catalog.to_regclass($3)::oid END, $4, nullif($5, ''), $6)
-		ON CONFLICT (view_schema, view_name) DO UPDATE SET made = excluded.made, digest = excluded.digest, problem = excluded.problem, omitted = excluded.omitted`,
-		name.Schema, name.Relation, catalog.Published(name).SQL(), plan.digest, plan.problem, len(plan.published.Omitted))
+	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.view AS s (view_schema, view_name, made, digest, problem, omitted, accepted)
+		VALUES ($1, $2, CASE WHEN $5 = '' THEN pg_catalog.to_regclass($3)::oid END, $4, nullif($5, ''), $6, CASE WHEN $5 = '' THEN $7 END)
+		ON CONFLICT (view_schema, view_name) DO UPDATE SET made = excluded.made, digest = excluded.digest, problem = excluded.problem, omitted = excluded.omitted,
+			accepted = coalesce(s.accepted, excluded.accepted)`,
+		name.Schema, name.Relation, catalog.Published(name).SQL(), plan.digest, plan.problem, len(plan.published.Omitted), plan.accepted.String())
 	return err
 }
 
-// forget takes out what was noted of a view.
-func forget(ctx context.Context, tx pgx.Tx, name catalog.Name) error {
+// forget takes out what was noted of a view; all but what was accepted where its name is
+// listed still, since something else may take it.
+func forget(ctx context.Context, tx pgx.Tx, name catalog.Name, listed bool) error {
+	if listed {
+		_, err := tx.Exec(ctx, "UPDATE kproxy_store.view SET made = NULL, digest = '', problem = NULL WHERE view_schema = $1 AND view_name = $2", name.Schema, name.Relation)
+		return err
+	}
 	_, err := tx.Exec(ctx, "DELETE FROM kproxy_store.view WHERE view_schema = $1 AND view_name = $2", name.Schema, name.Relation)
 	return err
 }

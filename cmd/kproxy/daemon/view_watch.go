@@ -137,11 +137,23 @@ func (v *views) take(l *look) {
 // may not know.
 const (
 	unpublishableView = "Its definition does not fit what is published; the operator has been told why."
+	unservedRelation  = "It is not as it was when it was accepted, or cannot be shown safely; the operator has been told why."
 	withdrawnTable    = "It reads a table that is not published now."
 )
 
-// withdraw adds the views that cannot be read now, given the tables that cannot.
-func (v *views) withdraw(withdrawn map[catalog.Name]string) {
+// withdraw adds the listed relations that cannot be read now, given the tables that cannot.
+func (v *views) withdraw(listed []catalog.Name, withdrawn map[catalog.Name]string) {
+	for _, name := range listed {
+		if slices.ContainsFunc(v.found, func(view catalog.View) bool { return view.Name == name }) {
+			continue
+		}
+		switch outcome, looked := v.outcomes[name]; {
+		case !looked || outcome.problem == "" && !outcome.standIn || outcome.waits:
+			withdrawn[name] = beingPublished
+		case outcome.problem != "":
+			withdrawn[name] = unservedRelation
+		}
+	}
 	for _, view := range catalog.Ordered(v.found) {
 		if !view.Publishable() {
 			continue
@@ -150,7 +162,7 @@ func (v *views) withdraw(withdrawn map[catalog.Name]string) {
 		switch {
 		case slices.ContainsFunc(view.Tables, func(t catalog.Name) bool { return withdrawn[t] != "" }):
 			withdrawn[view.Name] = withdrawnTable
-		case !looked || outcome.waits:
+		case !looked || outcome.standIn || outcome.waits:
 			withdrawn[view.Name] = beingPublished
 		case outcome.problem != "":
 			withdrawn[view.Name] = unpublishableView
@@ -192,17 +204,20 @@ func (v *views) doubt(table catalog.Name) {
 // more. What waits for a table is told of that.
 func (d *Daemon) tellViews() {
 	problems := make(map[catalog.Name]string)
-	for _, view := range d.views.found {
-		outcome := d.views.outcomes[view.Name]
-		before := d.views.told[view.Name]
+	for name, outcome := range d.views.outcomes {
+		kind := "readable relation"
+		if slices.ContainsFunc(d.views.found, func(v catalog.View) bool { return v.Name == name }) {
+			kind = "view"
+		}
+		before := d.views.told[name]
 		switch {
 		case outcome.problem == "" && before != "":
-			d.Logger.Info("a view is well again", "view", view.Name)
+			d.Logger.Info("a "+kind+" is well again", "relation", name)
 		case outcome.problem == "" || outcome.waits:
 		default:
-			problems[view.Name] = outcome.problem
+			problems[name] = outcome.problem
 			if before != outcome.problem {
-				d.Logger.Error("a view is withdrawn; all else is served", "view", view.Name, "problem", outcome.problem, "fix", outcome.fix)
+				d.Logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "problem", outcome.problem, "fix", outcome.fix)
 			}
 		}
 	}

@@ -22,7 +22,7 @@ func TestLooksThatBeganBeforeADoubtDoNotSettleIt(t *testing.T) {
 	}
 	withdrawn := func(v *views) map[catalog.Name]string {
 		names := make(map[catalog.Name]string)
-		v.withdraw(names)
+		v.withdraw(nil, names)
 		return names
 	}
 	v := newViews()

@@ -49,7 +49,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 			d.views.doubt(table)
 		}
 	}
-	d.views.withdraw(withdrawn)
+	d.views.withdraw(d.config.Policy.Readable, withdrawn)
 	d.describe(status, withdrawn)
 	moved := relations != nil && !slices.EqualFunc(relations, d.relations, sameRelation) || !slices.EqualFunc(d.views.found, d.known, sameView)
 	released := released(status)

@@ -9,7 +9,7 @@ EXPLAIN (FORMAT json) SELECT * FROM people WHERE cost > 5
 -- allowed
 EXPLAIN ANALYZE SELECT * FROM people ORDER BY cost
 
--- allowed
+-- refused 42
 EXPLAIN (ANALYZE, BUFFERS, FORMAT xml) SELECT count(*) FROM people JOIN ledger ON true
 
 -- allowed
@@ -46,7 +46,7 @@ EXPLAIN ANALYZE SELECT people_names()
 EXPLAIN DECLARE c CURSOR FOR SELECT name FROM people
 
 -- refused 26
-EXPLAIN ANALYZE EXECUTE nothing_is_prepared
+EXPLAIN EXECUTE nothing_is_prepared
 
 -- refused 42
 EXPLAIN (SETTINGS off, VERBOSE off) SELECT name FROM people
@@ -57,10 +57,10 @@ EXPLAIN (SETTINGS on) SELECT 1
 -- refused 42
 EXPLAIN (ANALYZE, VERBOSE, BUFFERS, WAL) SELECT * FROM people
 
--- allowed
+-- refused 42
 EXPLAIN (ANALYZE, BUFFERS, TIMING off, SUMMARY off, FORMAT yaml) SELECT * FROM chart WHERE age > 30
 
--- allowed
+-- refused 42
 EXPLAIN (ANALYZE, WAL, COSTS off) SELECT illness, count(*) FROM people GROUP BY illness ORDER BY 2
 
 -- refused 55
@@ -122,4 +122,27 @@ PREPARE p AS SELECT name FROM people; EXPLAIN ANALYZE EXECUTE p
 -- allowed
 PREPARE p (int) AS SELECT * FROM people WHERE cost > $1
 -- then
-EXPLAIN (ANALYZE, FORMAT json) EXECUTE p(3)
+EXPLAIN (FORMAT json) EXECUTE p(3)
+
+-- refused 42
+PREPARE p AS SELECT count(*) FROM pg_class
+-- then
+EXPLAIN ANALYZE EXECUTE p
+
+-- refused 42
+EXPLAIN (BUFFERS) SELECT * FROM codes
+
+-- refused 42
+EXPLAIN (ANALYZE, TIMING) SELECT * FROM codes
+
+-- refused 42
+EXPLAIN (SUMMARY) SELECT * FROM codes
+
+-- refused 42
+EXPLAIN ANALYZE SELECT count(*) FROM pg_class
+
+-- refused 42
+EXPLAIN (ANALYZE, COSTS off) SELECT 'codes'::regclass
+
+-- allowed
+EXPLAIN (ANALYZE, BUFFERS off, WAL false, TIMING 0, FORMAT json) SELECT * FROM codes

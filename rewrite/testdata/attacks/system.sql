@@ -339,8 +339,7 @@ SELECT name, setting, sourcefile, sourceline FROM pg_settings WHERE sourcefile I
 -- allowed
 SELECT name, setting FROM pg_settings WHERE name ~ 'directory|file|slot|preload|conninfo'
 
--- A readable table is as it is.
--- allowed
+-- refused 42
 SELECT ctid, xmin FROM codes
 
 -- refused 42
@@ -381,3 +380,74 @@ SELECT sequence_parameters FROM pg_sequence_parameters(16400)
 
 -- allowed
 SELECT setseed(0.5), random()
+
+-- A foreign key has the server write the number of a transaction into the row referred to.
+
+-- refused 42
+SELECT p.town, i.code FROM people p JOIN codes i ON p.xmax = i.xmax
+
+-- refused 42
+SELECT code FROM codes ORDER BY xmax::text::bigint DESC
+
+-- refused 42
+SELECT (i.xmax), (i).xmax, (i.*).xmin FROM codes i
+
+-- refused 42
+SELECT i.xmin, i.cmin, i.cmax, i.ctid, i.tableoid FROM codes i
+
+-- refused 42
+SELECT public.codes.xmax FROM codes
+
+-- refused 42
+SELECT clinic.public.codes.xmax FROM public.codes
+
+-- refused 42
+SELECT U&"xm\0061x" FROM codes
+
+-- refused 42
+SELECT "xmax" FROM ONLY codes
+
+-- refused 42
+SELECT xmax(i) FROM codes i
+
+-- refused 42
+SELECT code FROM codes a JOIN codes b USING (xmax)
+
+-- refused 42
+SELECT s.xmax FROM (SELECT xmax FROM codes) s
+
+-- refused 42
+SELECT s.x FROM (SELECT i FROM codes i) AS t(r), LATERAL (SELECT (t.r).xmax AS x) s
+
+-- refused 42
+WITH c AS (SELECT xmax AS x, code FROM codes) SELECT * FROM c
+
+-- refused 42
+SELECT code FROM codes WHERE ctid = '(0,1)'
+
+-- refused 42
+SELECT count(*) FROM codes GROUP BY xmax
+
+-- refused 42
+SELECT rank() OVER (ORDER BY xmin::text) FROM codes
+
+-- refused 42
+SELECT (SELECT max(xmax::text) FROM codes)
+
+-- refused 42
+SELECT (TABLE codes LIMIT 1).xmax
+
+-- refused 42
+COPY codes (code, xmax) TO STDOUT
+
+-- refused 42
+SELECT i.xmax FROM codes_short i
+
+-- refused 42
+SELECT i.tableoid::regclass FROM staff i
+
+-- refused 42
+SELECT xmin, xmax, ctid FROM pg_am
+
+-- refused 42
+SELECT a.ctid, a.cmax FROM pg_cast a

@@ -11,7 +11,7 @@ WITH p AS (SELECT 1 AS a) INSERT INTO t (a) SELECT a FROM p
 UPDATE t SET (a, b) = (3, 'z') FROM patients p WHERE p.age = t.a RETURNING t.a
 --> UPDATE pg_temp.t SET (a, b) = (3, 'z') FROM kproxy_release_public.patients p WHERE p.age = t.a RETURNING t.a
 DELETE FROM t AS u USING wards WHERE u.b = wards.ward
---> DELETE FROM pg_temp.t u USING public.wards wards WHERE u.b = wards.ward
+--> DELETE FROM pg_temp.t u USING kproxy_release_public.wards wards WHERE u.b = wards.ward
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS i ON t USING btree (a, lower(b) DESC NULLS LAST) INCLUDE (b) WHERE a > 0
 --> CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS i ON pg_temp.t USING btree (a, pg_catalog.lower(b) DESC NULLS LAST) INCLUDE (b) WHERE a > 0
 ANALYZE t (a)

@@ -378,8 +378,23 @@ SELECT relname, relnamespace::regnamespace FROM pg_class WHERE relpersistence = 
 -- refused 42
 SELECT * FROM pg_temp_3.t
 
--- A known limit: a transaction's number counts the transactions of all the server.
--- harmless
+-- A transaction's number counts the transactions of all the server.
+-- refused 42
 CREATE TEMP TABLE t AS SELECT 1 AS a
 -- then
 SELECT xmin FROM t
+
+-- refused 42
+CREATE TEMP TABLE t AS SELECT 1 AS a
+-- then
+SELECT (t).xmin, (t.*).cmax, (x.xmax) FROM t, t x
+
+-- refused 42
+CREATE TEMP TABLE t AS SELECT 1 AS a
+-- then
+UPDATE t SET a = 2 RETURNING xmax
+
+-- refused 42
+CREATE TEMP TABLE t AS SELECT 1 AS a
+-- then
+DELETE FROM t WHERE t.ctid = '(0,1)' RETURNING tableoid

@@ -1,0 +1,71 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Readables are the relations that the policy lists under readable, and those that the
+// views among them read, at any depth, by name. The connection must be the owner's, whose
+// privileges Granted tells of.
+func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.Name]catalog.ReadableRelation, error) {
+	var found map[catalog.Name]catalog.ReadableRelation
+	err := reading(ctx, conn, func() (err error) {
+		found, err = readReadables(ctx, conn, policy)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("reading the readable relations: %w", err)
+	}
+	return found, nil
+}
+
+type readableRow struct {
+	OID           uint32
+	Schema        string
+	Relation      string
+	Kind          string
+	Listed        bool
+	Numbers       []int16
+	Names         []string
+	Types         []string
+	Definition    string
+	ReadSchemas   []string
+	ReadRelations []string
+	Barrier       bool
+	Parts         []uint32
+	IsForeign     bool
+	RowSecurity   bool
+	Raw           bool
+	Granted       bool
+}
+
+func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.Name]catalog.ReadableRelation, error) {
+	schemas, relations := split(CheckInput{Policy: policy}.protected())
+	listedSchemas, listedRelations := split(policy.Readable)
+	rows, err := collect[readableRow](ctx, conn, "readables", schemas, relations, listedSchemas, listedRelations,
+		catalog.StoreSchema, catalog.CatalogSchema, catalog.ReleaseSchema(""))
+	if err != nil {
+		return nil, err
+	}
+	found := make(map[catalog.Name]catalog.ReadableRelation, len(rows))
+	for _, row := range rows {
+		r := catalog.ReadableRelation{
+			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
+			Listed: row.Listed, Definition: row.Definition, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
+			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
+		}
+		for i, name := range row.Names {
+			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i]})
+		}
+		for _, part := range row.Parts {
+			r.Parts = append(r.Parts, catalog.OID(part))
+		}
+		found[r.Name] = r
+	}
+	return found, nil
+}

@@ -1,0 +1,66 @@
+-- The relations $3, $4 that the policy lists, and those that the views among them read, at
+-- any depth. Raw are those that show rows of the protected tables $1, $2, or lie in schemas
+-- of kproxy's own: $5, $6, or one that begins with $7.
+WITH RECURSIVE protected AS (
+  SELECT c.oid
+  FROM unnest($1::text[], $2::text[]) AS p(schema, relation)
+  JOIN pg_namespace n ON n.nspname = p.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = p.relation
+), below(oid) AS (
+  SELECT oid FROM protected
+  UNION
+  SELECT i.inhrelid FROM pg_inherits i JOIN below b ON b.oid = i.inhparent
+), above(oid) AS (
+  SELECT oid FROM protected
+  UNION
+  SELECT i.inhparent FROM pg_inherits i JOIN above a ON a.oid = i.inhrelid
+), reads AS MATERIALIZED (
+  SELECT DISTINCT d.refobjid AS source, r.ev_class AS target
+  FROM pg_rewrite r
+  JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_class'::regclass AND d.refobjid <> r.ev_class
+  WHERE r.ev_type = '1'
+), shows(oid) AS (
+  SELECT oid FROM (SELECT * FROM below UNION SELECT * FROM above) t
+  UNION
+  SELECT reads.target FROM shows s JOIN reads ON reads.source = s.oid
+), listed AS (
+  SELECT c.oid
+  FROM unnest($3::text[], $4::text[]) AS l(schema, relation)
+  JOIN pg_namespace n ON n.nspname = l.schema
+  JOIN pg_class c ON c.relnamespace = n.oid AND c.relname = l.relation
+), under(oid) AS (
+  SELECT oid FROM listed
+  UNION
+  -- What a view over protected tables reads is no matter of this: it is published.
+  SELECT reads.source FROM under u JOIN reads ON reads.target = u.oid WHERE u.oid NOT IN (SELECT oid FROM shows)
+), parts(root, oid) AS (
+  SELECT i.inhparent, i.inhrelid FROM pg_inherits i JOIN under u ON u.oid = i.inhparent
+  UNION
+  SELECT p.root, i.inhrelid FROM parts p JOIN pg_inherits i ON i.inhparent = p.oid
+)
+SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind::text AS kind,
+       c.oid IN (SELECT oid FROM listed) AS listed,
+       ARRAY(SELECT a.attnum FROM pg_attribute a
+             WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS numbers,
+       ARRAY(SELECT a.attname::text FROM pg_attribute a
+             WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS names,
+       ARRAY(SELECT format_type(a.atttypid, a.atttypmod) FROM pg_attribute a
+             WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS types,
+       CASE WHEN c.relkind = 'v' THEN pg_get_viewdef(c.oid) ELSE '' END AS definition,
+       ARRAY(SELECT sn.nspname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace
+             WHERE reads.target = c.oid AND c.relkind = 'v' ORDER BY sn.nspname, s.relname) AS read_schemas,
+       ARRAY(SELECT s.relname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace
+             WHERE reads.target = c.oid AND c.relkind = 'v' ORDER BY sn.nspname, s.relname) AS read_relations,
+       EXISTS (SELECT FROM unnest(c.reloptions) AS option WHERE option ~ '^security_barrier=(t|on|y|1)') AS barrier,
+       ARRAY(SELECT p.oid FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind IN ('r', 'f')
+             WHERE p.root = c.oid ORDER BY p.oid) AS parts,
+       c.relkind = 'f' OR EXISTS (SELECT FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind = 'f' WHERE p.root = c.oid) AS is_foreign,
+       c.relrowsecurity AS row_security,
+       c.oid IN (SELECT oid FROM shows) OR n.nspname IN ($5, $6) OR starts_with(n.nspname, $7)
+         OR EXISTS (SELECT FROM parts p WHERE p.root = c.oid AND p.oid IN (SELECT oid FROM shows)) AS raw,
+       has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE') AS granted
+FROM under u
+JOIN pg_class c ON c.oid = u.oid AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+JOIN pg_namespace n ON n.oid = c.relnamespace
+ORDER BY n.nspname, c.relname

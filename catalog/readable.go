@@ -1,0 +1,164 @@
+package catalog
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// ReadableRelation is an unprotected relation that the policy lists under readable, or one that a
+// listed view reads.
+type ReadableRelation struct {
+	OID  OID
+	Name Name
+	Kind Kind
+	// Listed says that the policy lists it.
+	Listed bool
+	// Columns are its ordinary columns, in order.
+	Columns []ReadableColumn
+	// Definition is a view's query as the server writes it, with every name outside
+	// pg_catalog qualified; empty for what is no view.
+	Definition string
+	// Reads are the relations that a view's definition names, each once, ordered by name.
+	Reads []Name
+	// Barrier says that it is a security barrier (PostgreSQL, chapter "Rules and
+	// Privileges").
+	Barrier bool
+	// Parts are the relations whose rows it shows besides its own: partitions and what
+	// inherits from it. Foreign says that one of them, or the relation, is a foreign table.
+	Parts   []OID
+	Foreign bool
+	// RowSecurity says that policies may show different rows to different roles.
+	RowSecurity bool
+	// Raw says that it shows rows of protected tables, or is kproxy's own.
+	Raw bool
+	// Granted says that kproxy's owner role may read it.
+	Granted bool
+}
+
+// ReadableColumn is one column of a readable relation.
+type ReadableColumn struct {
+	Number int16  `json:"number"` // pg_attribute.attnum
+	Name   string `json:"name"`
+	Type   string `json:"type"` // with its modifier; see Column.Type
+}
+
+// Identity is what a listed relation was when it was accepted. Readers are served that and
+// nothing else, whatever bears its name later.
+type Identity struct {
+	// OverProtected stands for a view over protected tables. Such a one is published from
+	// what its tables publish, whatever its definition, and nothing more of it is kept.
+	OverProtected bool             `json:"over_protected,omitempty"`
+	OID           OID              `json:"oid,omitempty"`
+	Kind          string           `json:"kind,omitempty"` // as in pg_class.relkind
+	Columns       []ReadableColumn `json:"columns,omitempty"`
+	Definition    string           `json:"definition,omitempty"`
+	// Reads are the relations under a view, by their names as String writes them. Of
+	// tables among them the columns are not kept: what the view reads of them cannot be
+	// dropped or get another type.
+	Reads map[string]Identity `json:"reads,omitempty"`
+}
+
+// String is the text that is stored.
+func (i Identity) String() string {
+	text, err := json.Marshal(i)
+	if err != nil {
+		return "" // an identity holds nothing that has no form in JSON
+	}
+	return string(text)
+}
+
+// ParseIdentity reads what String wrote.
+func ParseIdentity(text string) (i Identity, err error) {
+	if err = json.Unmarshal([]byte(text), &i); err != nil {
+		return i, fmt.Errorf("reading what was accepted: %w", err)
+	}
+	return i, nil
+}
+
+// IdentityOf is what a listed relation is now, given the relations under it.
+func IdentityOf(r ReadableRelation, under map[Name]ReadableRelation) Identity {
+	i := identity(r, under)
+	i.Columns = r.Columns
+	return i
+}
+
+func identity(r ReadableRelation, under map[Name]ReadableRelation) Identity {
+	i := Identity{OID: r.OID, Kind: string(r.Kind), Definition: r.Definition}
+	for _, name := range r.Reads {
+		if i.Reads == nil {
+			i.Reads = make(map[string]Identity, len(r.Reads))
+		}
+		if inner, known := under[name]; known {
+			i.Reads[name.String()] = identity(inner, under)
+		}
+	}
+	return i
+}
+
+var kindNames = map[string]string{
+	string(KindTable): "table", string(KindPartitionedTable): "partitioned table", string(KindView): "view",
+	string(KindMaterializedView): "materialized view", string(KindForeignTable): "foreign table",
+}
+
+// what names the relation for the operator.
+func (i Identity) what() string {
+	if i.OverProtected {
+		return "a view over protected tables"
+	}
+	return fmt.Sprintf("%s %d", kindNames[i.Kind], i.OID)
+}
+
+// Changes says how the relation that is there now differs from the accepted one, each
+// difference in a few words; none where readers may have it. Columns that were added to a
+// table are no difference: nobody is served them before they are accepted.
+func (i Identity) Changes(now Identity) []string {
+	if i.OverProtected || now.OverProtected {
+		if i.OverProtected == now.OverProtected {
+			return nil
+		}
+		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
+	}
+	if i.OID != now.OID || i.Kind != now.Kind {
+		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
+	}
+	var changes []string
+	for _, before := range i.Columns {
+		at := slices.IndexFunc(now.Columns, func(c ReadableColumn) bool { return c.Number == before.Number })
+		switch {
+		case at < 0:
+			changes = append(changes, "column "+before.Name+" is gone")
+		case now.Columns[at].Name != before.Name:
+			changes = append(changes, "column "+before.Name+" is called "+now.Columns[at].Name)
+		case now.Columns[at].Type != before.Type:
+			changes = append(changes, fmt.Sprintf("column %s is of type %s, and was %s", before.Name, now.Columns[at].Type, before.Type))
+		}
+	}
+	return append(changes, i.changesUnder(now)...)
+}
+
+// changesUnder are those of a view's definition and of what it reads.
+func (i Identity) changesUnder(now Identity) []string {
+	if i.Definition != now.Definition {
+		return []string{"its definition is another one"}
+	}
+	var changes []string
+	for name, before := range i.Reads {
+		for _, change := range before.Changes(now.Reads[name]) {
+			changes = append(changes, "of "+name+", which it reads: "+change)
+		}
+	}
+	slices.Sort(changes)
+	return changes
+}
+
+// Added are the columns of the relation that is there now which were not accepted.
+func (i Identity) Added(now Identity) []string {
+	var added []string
+	for _, c := range now.Columns {
+		if !slices.ContainsFunc(i.Columns, func(before ReadableColumn) bool { return before.Number == c.Number }) {
+			added = append(added, c.Name)
+		}
+	}
+	return added
+}

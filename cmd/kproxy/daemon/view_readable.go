@@ -1,0 +1,179 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// fixAccept is what mends a relation that is not as it was when it was accepted.
+const fixAccept = "see whether analysts may have it as it is now, and accept it: take it off readable, run 'kproxy reload', list it again, and run 'kproxy setup' and 'kproxy reload'; or put back what was there"
+
+// planReadables plans the stand-ins of the listed relations that are not views over
+// protected tables. A stand-in is a view of kproxy's own: it has no system columns, which
+// tell of the writes of others (a foreign key of a protected table locks the row that it
+// refers to), and it is bound to relations and columns by number, so that it never shows
+// what has taken their names.
+func (p *planner) planReadables() []viewPlan {
+	var plans []viewPlan
+	for name := range p.listed {
+		if _, over := p.found[name]; over || p.protected[name] {
+			continue
+		}
+		r, exists := p.readables[name]
+		s, known := p.stored[name]
+		if !exists && (!known || s.accepted == nil || s.accepted.OverProtected) {
+			continue // a check says that there is no such relation
+		}
+		plan := p.planReadable(name, r, exists)
+		p.plans[name] = plan
+		plans = append(plans, plan)
+	}
+	slices.SortFunc(plans, func(a, b viewPlan) int { return a.view.Name.Compare(b.view.Name) })
+	return plans
+}
+
+func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, exists bool) viewPlan {
+	plan := viewPlan{view: catalog.View{OID: r.OID, Name: name, Kind: r.Kind, Listed: true, Barrier: p.barrier(r)}, standIn: true}
+	now := catalog.IdentityOf(r, p.readables)
+	switch {
+	case !exists:
+		plan.problem, plan.fix = "there is no relation of its name any more", fixAccept
+		return plan.digested()
+	case r.Raw:
+		plan.problem, plan.fix = "it shows rows of protected tables, or is kproxy's own", "take it off readable"
+		return plan.digested()
+	}
+	plan.accepted = now
+	if s, known := p.stored[name]; known && s.accepted != nil {
+		plan.accepted = *s.accepted
+	}
+	if changes := plan.accepted.Changes(now); len(changes) > 0 {
+		return plan.unaccepted(changes)
+	}
+	for _, c := range plan.accepted.Columns {
+		plan.published.Columns = append(plan.published.Columns, c.Name)
+	}
+	plan.published.Omitted = plan.accepted.Added(now)
+	query, problem := p.query(r, plan.published.Columns)
+	if problem != nil {
+		plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
+		return plan.digested()
+	}
+	plan.published.SQL = query
+	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
+}
+
+// gone says whether what was published under the name is to be dropped: the policy does not
+// list it, or there is nothing left of which it could be the published form. Of readable
+// relations that are there no more the plan says so.
+func (p *planner) gone(name catalog.Name, afresh bool) bool {
+	if !p.listed[name] {
+		return afresh
+	}
+	_, planned := p.plans[name]
+	accepted := p.stored[name].accepted
+	return p.protected[name] || !planned && (accepted == nil || accepted.OverProtected)
+}
+
+// changed are the differences between what was accepted under the name and what is there.
+func (p *planner) changed(name catalog.Name, now catalog.Identity) []string {
+	s, known := p.stored[name]
+	if !known || s.accepted == nil {
+		return nil
+	}
+	return s.accepted.Changes(now)
+}
+
+// unaccepted is the plan for a relation that is not what the operator has accepted.
+func (plan viewPlan) unaccepted(changes []string) viewPlan {
+	plan.problem, plan.fix = "it is not as it was accepted: "+strings.Join(changes, "; "), fixAccept
+	return plan.digested()
+}
+
+// barrier says whether the relation, or a view under it, is a security barrier. So is the
+// stand-in then, of which they are all a part.
+func (p *planner) barrier(r catalog.ReadableRelation) bool {
+	return r.Barrier || len(r.Parts) > 0 || slices.ContainsFunc(r.Reads, func(name catalog.Name) bool { return p.barrier(p.readables[name]) })
+}
+
+// query is what a stand-in shows of the columns given, down to tables: a view under it
+// could be given another definition.
+func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *unreadable) {
+	of := "it"
+	if !r.Listed {
+		of = r.Name.String() + ", which it reads,"
+	}
+	switch {
+	case r.Foreign:
+		return "", &unreadable{what: of + " is a foreign table, or has one among its partitions: where that leads can be changed at any time", fix: "list a materialized view over it"}
+	case r.RowSecurity:
+		return "", &unreadable{what: of + " has row security, which would decide for kproxy's owner role and not for readers", fix: "list a view that shows the rows that analysts may read, over a table without row security, or take it off readable"}
+	case r.Raw:
+		return "", &unreadable{what: of + " shows rows of protected tables, or is kproxy's own", fix: "take it off readable"}
+	case r.Kind == catalog.KindView:
+		return p.definition(r)
+	case !r.Granted:
+		return "", &unreadable{what: "kproxy's owner role may not read " + r.Name.String(), fix: fixSetup}
+	}
+	quoted := make([]string, len(columns))
+	for i, column := range columns {
+		quoted[i] = catalog.QuoteIdentifier(column)
+	}
+	list := strings.Join(quoted, ", ")
+	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
+		// ONLY: a protected table that is made to inherit from it shows nothing here.
+		return "SELECT " + list + " FROM ONLY " + r.Name.SQL(), nil
+	}
+	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])", nil
+}
+
+// partsLiteral are the relations that hold the rows which a partitioned table, or one with
+// inheritance, may show: a protected table that becomes a part later shows nothing. The
+// stand-in is a security barrier, so that no condition of a client's sees a row before.
+func partsLiteral(r catalog.ReadableRelation) string {
+	var text strings.Builder
+	text.WriteByte('{')
+	for i, oid := range append(slices.Clone(r.Parts), r.OID) {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprint(&text, oid)
+	}
+	return "'" + text.String() + "}'"
+}
+
+// definition is a view's query with those of all that it reads in their places, checked as
+// a client's statement is.
+func (p *planner) definition(r catalog.ReadableRelation) (string, *unreadable) {
+	relations := make(map[catalog.Name]rewrite.ViewRelation, len(r.Reads))
+	for _, name := range r.Reads {
+		inner, known := p.readables[name]
+		if !known {
+			continue // of the system, which the rewriter refuses
+		}
+		columns := columnNames(inner)
+		query, problem := p.query(inner, columns)
+		if problem != nil {
+			return "", problem
+		}
+		relations[name] = rewrite.ViewRelation{Target: name, Columns: columns, Published: columns, Query: query}
+	}
+	view := catalog.View{Name: r.Name, Columns: columnNames(r), Reads: r.Reads, Definition: r.Definition}
+	published, err := p.rewritten.rewrite(view, relations)
+	if err != nil {
+		return "", &unreadable{what: "its definition is refused: " + err.Error(), fix: fixRefused(err)}
+	}
+	return published.SQL, nil
+}
+
+func columnNames(r catalog.ReadableRelation) []string {
+	names := make([]string, len(r.Columns))
+	for i, c := range r.Columns {
+		names[i] = c.Name
+	}
+	return names
+}

@@ -1,0 +1,171 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// referredSite has protected tables that refer to readable ones, and views over those.
+func referredSite() siteOptions {
+	return sqlSite(`CREATE TABLE codes (code text PRIMARY KEY, meaning text, chapter int);
+		INSERT INTO codes SELECT 'code ' || i, 'meaning ' || i, i % 3 FROM generate_series(0, 9) i;
+		CREATE TABLE hidden (code text, note text); INSERT INTO hidden SELECT code, 'qvznote' FROM codes;
+		CREATE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code);
+		CREATE VIEW nested AS SELECT code, count(*) AS n FROM short GROUP BY code;
+		CREATE MATERIALIZED VIEW stored AS SELECT code FROM codes;
+		CREATE TABLE years (y int, v text) PARTITION BY RANGE (y);
+		CREATE TABLE years_1 PARTITION OF years FOR VALUES FROM (0) TO (10); INSERT INTO years VALUES (1, 'one');
+		CREATE TABLE people (id int PRIMARY KEY, name text, age int, code text REFERENCES codes);
+		INSERT INTO people SELECT i, 'qvzcanary ' || i, i % 50, 'code ' || i % 10 FROM generate_series(1, 100) i;
+		REVOKE CREATE ON SCHEMA public FROM PUBLIC`, `tables:
+  public.people:
+    updates: immediate
+    columns: {id: identifying, name: identifying, age: {role: quasi-identifying, hierarchy: numeric}, code: sensitive}
+    constraints: [{k: 3}]
+readable: [public.codes, public.short, public.nested, public.stored, public.years]
+`)
+}
+
+// TestReadableStandIns reads readable relations of every kind, none of which has system
+// columns or lets the reader role read it past its stand-in.
+func TestReadableStandIns(t *testing.T) {
+	t.Parallel()
+	s := ready(t, referredSite())
+	client, admin := connect(t, s.url()), connect(t, s.admin)
+	for sql, want := range map[string]string{
+		"SELECT count(*) || ' ' || min(meaning) FROM codes": "10 meaning 0",
+		"SELECT count(*) || ' ' || sum(chapter) FROM short": "10 9",
+		"SELECT sum(n)::text FROM nested":                   "10",
+		"SELECT count(*)::text FROM stored":                 "10",
+		"SELECT string_agg(y || v, ',') FROM years":         "1one",
+		"SELECT string_agg(relname || relkind::text, ' ' ORDER BY 1) FROM (SELECT relname || ':', relkind FROM pg_class WHERE relname IN ('codes', 'short', 'stored', 'years')) c (relname, relkind)": "codes:r short:v stored:m years:p",
+		"SELECT string_agg(table_type, ',' ORDER BY table_name) FROM information_schema.tables WHERE table_name IN ('codes', 'short', 'years')":                                                       "BASE TABLE,VIEW,BASE TABLE",
+		"SELECT string_agg(conname, ',') FROM pg_constraint WHERE conrelid = 'codes'::regclass":                                                                                                       "codes_pkey",
+		"SELECT has_table_privilege('codes', 'SELECT')::text || has_table_privilege('codes'::regclass, 'SELECT') || has_column_privilege('public.codes', 'code', 'SELECT')":                           "truetruetrue",
+		"SELECT c::text FROM codes c WHERE code = 'code 1'":                                       `("code 1","meaning 1",1)`,
+		"SELECT row_to_json(c)::text FROM codes c WHERE code = 'code 1'":                          `{"code":"code 1","meaning":"meaning 1","chapter":1}`,
+		"SELECT ((c).meaning) || pg_typeof(c) FROM codes c WHERE code = 'code 1'":                 "meaning 1codes",
+		"SELECT (NULL::codes IS NULL)::text":                                                      "true",
+		"SELECT count(*)::text FROM people p JOIN codes USING (code) WHERE meaning = 'meaning 1'": "10",
+	} {
+		if got := scalar[string](t, client, sql); got != want {
+			t.Errorf("%s gives %q, want %q", sql, got, want)
+		}
+	}
+	// Two codes that one transaction refers to have one xmax.
+	execute(t, admin, "INSERT INTO people VALUES (200, 'x', 20, 'code 3'), (201, 'y', 20, 'code 4')")
+	direct := connect(t, s.readerURL())
+	for _, column := range []string{"tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"} {
+		for _, relation := range []string{"codes", "short", "nested", "stored", "years"} {
+			for _, sql := range []string{"SELECT r." + column + "::text FROM %s r", "SELECT (r)." + column + " FROM %s r", "SELECT " + column + " FROM %s"} {
+				for from, conn := range map[string]*pgx.Conn{relation: client, "kproxy_release_public." + relation: direct} {
+					refused := (*pgconn.PgError)(nil)
+					if _, err := conn.Exec(t.Context(), strings.ReplaceAll(sql, "%s", from)); !errors.As(err, &refused) || refused.Code != "42703" {
+						t.Errorf("%s of %s: %v", sql, from, err)
+					}
+				}
+			}
+		}
+	}
+	for _, relation := range []string{"codes", "short", "nested", "stored", "years", "years_1", "hidden"} {
+		refused := (*pgconn.PgError)(nil)
+		if _, err := direct.Exec(t.Context(), "TABLE public."+relation); !errors.As(err, &refused) || refused.Code != "42501" {
+			t.Errorf("the reader role reads %s: %v", relation, err)
+		}
+	}
+}
+
+// TestReadableSwaps has readers poll readable relations while others take their names, or
+// come under them: no raw row is read at any moment, and what differs is refused until it
+// is put back.
+func TestReadableSwaps(t *testing.T) {
+	t.Parallel()
+	s := ready(t, referredSite())
+	admin := connect(t, s.admin)
+	const raw = "SELECT name AS code, name AS meaning, age AS chapter FROM people"
+	for _, c := range []struct{ relation, swap, back string }{
+		{"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE VIEW codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
+			"DROP VIEW codes; ALTER TABLE codes_old RENAME TO codes"},
+		{"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE TABLE codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
+			"DROP TABLE codes; ALTER TABLE codes_old RENAME TO codes"},
+		{"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE MATERIALIZED VIEW codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
+			"DROP MATERIALIZED VIEW codes; ALTER TABLE codes_old RENAME TO codes"},
+		{"codes", "ALTER TABLE codes RENAME meaning TO m; ALTER TABLE codes RENAME code TO meaning", "ALTER TABLE codes RENAME meaning TO code; ALTER TABLE codes RENAME m TO meaning"},
+		{"short", "CREATE OR REPLACE VIEW short AS SELECT name AS code, age AS chapter FROM people; GRANT SELECT ON short TO PUBLIC",
+			"CREATE OR REPLACE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code); REVOKE SELECT ON short FROM PUBLIC"},
+		{"nested", "CREATE OR REPLACE VIEW short AS SELECT note AS code, 1 AS chapter FROM hidden",
+			"CREATE OR REPLACE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code)"},
+		{"stored", "ALTER MATERIALIZED VIEW stored RENAME TO stored_old; CREATE VIEW stored AS SELECT name AS code FROM people; GRANT SELECT ON stored TO PUBLIC",
+			"DROP VIEW stored; ALTER MATERIALIZED VIEW stored_old RENAME TO stored"},
+		{"years", "CREATE TABLE years_2 (y int, v text); INSERT INTO years_2 SELECT 20, name FROM people; ALTER TABLE years RENAME TO years_old; ALTER TABLE years_2 RENAME TO years",
+			"DROP TABLE years; ALTER TABLE years_old RENAME TO years"},
+	} {
+		stop := s.canaryPolls(t, "SELECT t::text FROM "+c.relation+" t")
+		execute(t, admin, "BEGIN; "+c.swap+"; COMMIT", pgx.QueryExecModeSimpleProtocol)
+		eventually(t, c.swap+" is refused", func() bool {
+			_, err := s.attempt(t, "SELECT count(*) > 0 FROM "+c.relation)
+			return err != nil && (strings.Contains(err.Error(), "55000") || strings.Contains(err.Error(), "42501") || strings.Contains(err.Error(), "57P03"))
+		})
+		execute(t, admin, "BEGIN; "+c.back+"; COMMIT", pgx.QueryExecModeSimpleProtocol)
+		eventually(t, c.back+" heals", func() bool {
+			found, err := s.attempt(t, "SELECT count(*) > 0 FROM "+c.relation)
+			return err == nil && found
+		})
+		if shown := stop(); shown != "" {
+			t.Errorf("%s: a reader got %s", c.swap, shown)
+		}
+	}
+}
+
+// canaryPolls reads without a pause until stop is called, which gives the first raw value
+// that was read.
+func (s *site) canaryPolls(t *testing.T, sql string) (stop func() string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var shown string
+	var all sync.WaitGroup
+	all.Go(func() {
+		for ctx.Err() == nil {
+			conn, err := pgx.ConnectConfig(ctx, connConfig(t, s.url()))
+			if err != nil {
+				pause(ctx)
+				continue
+			}
+			for !conn.IsClosed() && ctx.Err() == nil && shown == "" {
+				rows, err := conn.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+				if err != nil {
+					continue
+				}
+				texts, err := pgx.CollectRows(rows, pgx.RowTo[string])
+				for _, text := range texts {
+					if strings.Contains(text, "qvz") {
+						shown = text
+					}
+				}
+				if err != nil {
+					pause(ctx)
+				}
+			}
+			_ = conn.Close(context.WithoutCancel(ctx))
+		}
+	})
+	return func() string { cancel(); all.Wait(); return shown }
+}
+
+// attempt asks for a truth on a connection of its own, which may be refused.
+func (s *site) attempt(t *testing.T, sql string) (found bool, err error) {
+	t.Helper()
+	conn, err := pgx.ConnectConfig(t.Context(), connConfig(t, s.url()))
+	if err != nil {
+		return false, err
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	err = conn.QueryRow(t.Context(), sql).Scan(&found)
+	return found, err
+}
