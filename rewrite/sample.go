@@ -10,8 +10,8 @@ import (
 )
 
 // sample handles TABLESAMPLE, which PostgreSQL knows of tables only. A published
-// relation is a view, as are the stand-ins for catalogs and readable relations, and is sampled row by row,
-// whatever the method; pages of the private store would be whole classes:
+// relation is a view, as are the stand-ins for catalogs and readable relations, and is
+// sampled row by row, whatever the method; pages of the private store would be whole classes:
 //
 //	t TABLESAMPLE SYSTEM (10) AS a  ->  (SELECT * FROM t WHERE random() * 100 < 10) AS a
 func (w *walker) sample(node *pg.Node, n *pg.RangeTableSample, s *scope) error {

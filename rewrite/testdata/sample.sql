@@ -1,10 +1,18 @@
 SELECT * FROM patients TABLESAMPLE SYSTEM (10)
 --> SELECT * FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 10) patients
 
-SELECT p.age FROM public.patients AS p (a) TABLESAMPLE BERNOULLI ($1) JOIN wards TABLESAMPLE SYSTEM (5) REPEATABLE (3) ON true
+SELECT p.age FROM public.patients AS p (a) TABLESAMPLE BERNOULLI ($1) JOIN wards TABLESAMPLE SYSTEM (5) ON true
 --! 42703 column p.age does not exist
 --! position: 8
---! hint: Nothing in FROM gives it a column of this name; system columns are not published.
+--! hint: Nothing in FROM gives it a column of this name.
+
+SELECT p.a FROM public.patients AS p (a) TABLESAMPLE BERNOULLI ($1) JOIN wards TABLESAMPLE SYSTEM (5) ON true
+--> SELECT p.a FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < $1::real) p(a) JOIN (SELECT * FROM kproxy_release_public.wards WHERE (pg_catalog.random() * 100) < 5) wards ON true
+
+SELECT * FROM wards TABLESAMPLE SYSTEM (5) REPEATABLE (3)
+--! 0A000 TABLESAMPLE of table "wards" cannot be repeated: its rows have no fixed places
+--! position: 33
+--! hint: Leave REPEATABLE out, or choose rows by what is in them: WHERE hashtext(t::text) % 10 = 0.
 
 SELECT public.patients.age FROM public.patients TABLESAMPLE BERNOULLI (0.5)
 --> SELECT patients.age FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 0.5) patients

@@ -33,8 +33,8 @@ SELECT c.tableoid, c.xmin, age(c.xmin), pg_class.xmin FROM pg_class c, pg_class 
 --> SELECT 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid AS tableoid, '2'::pg_catalog.xid AS xmin, 2147483647 AS age, '2'::pg_catalog.xid AS xmin FROM kproxy_catalog.pg_class c, kproxy_catalog.pg_class pg_class WHERE 'pg_catalog."pg_class"'::pg_catalog.regclass::pg_catalog.oid = 'pg_class'::pg_catalog.regclass::pg_catalog.oid
 
 SELECT c.xmin, w.xmin FROM (SELECT oid FROM pg_class) c, wards w
---! 42703 column w.xmin does not exist
---! position: 16
+--! 42703 column c.xmin does not exist
+--! position: 8
 --! hint: Tables have no system columns here, as views have none.
 
 -- settings and sequences
