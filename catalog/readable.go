@@ -16,6 +16,9 @@ type ReadableRelation struct {
 	Listed bool
 	// Columns are its ordinary columns, in order.
 	Columns []ReadableColumn
+	// Key are the columns of its primary key, in index order; empty where there is none, or
+	// it may be deferred.
+	Key []string
 	// Definition is a view's query as the server writes it, with every name outside
 	// pg_catalog qualified; empty for what is no view.
 	Definition string

@@ -26,6 +26,9 @@ type Resolution struct {
 	Source Name
 	// Target is the relation to read; set for Protected, Readable and SystemCatalog.
 	Target Name
+	// Key is the primary key of a Readable relation that is a table, of which its stand-in
+	// has none.
+	Key []string
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
 	Reason string
@@ -51,7 +54,9 @@ type Snapshot struct {
 // be read, to the reason.
 func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string) *Snapshot {
 	s := &Snapshot{relations: make(map[Name]Resolution, len(relations))}
+	keys := make(map[Name][]string, len(relations))
 	for _, r := range relations {
+		keys[r.Name] = r.PrimaryKey
 		if IsOwn(r.Name.Schema) || isSystem(r.Name.Schema) {
 			continue
 		}
@@ -61,7 +66,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		if _, exists := s.relations[name]; !exists {
 			continue
 		}
-		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: Published(name)}
+		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: Published(name), Key: keys[name]}
 		if reason, gone := withdrawn[name]; gone {
 			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}
 		}

@@ -84,16 +84,9 @@ func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot 
 	return s.with(relations)
 }
 
-// InDefinition is what names in a view's definition stand for: each of the relations
-// given is read in the place of its key, and no other relation of a user is known.
-// Functions and types are the snapshot's.
-func (s *Snapshot) InDefinition(targets map[Name]Name) *Snapshot {
-	relations := make(map[Name]Resolution, len(targets))
-	for source, target := range targets {
-		relations[source] = Resolution{Disposition: Protected, Source: source, Target: target}
-	}
-	return s.with(relations)
-}
+// InDefinition is what names in a view's definition stand for: the relations given, and no
+// other relation of a user is known. Functions and types are the snapshot's.
+func (s *Snapshot) InDefinition(relations map[Name]Resolution) *Snapshot { return s.with(relations) }
 
 // with is the snapshot with other relations.
 func (s *Snapshot) with(relations map[Name]Resolution) *Snapshot {

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 )
@@ -58,7 +59,7 @@ func TestViewsOverProtectedTablesResolve(t *testing.T) {
 		{"none", Resolution{Disposition: Missing}},
 	} {
 		c.want.Source = name(c.relation)
-		if got := s.Resolve("public", c.relation); got != c.want {
+		if got := s.Resolve("public", c.relation); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", c.relation, got, c.want)
 		}
 	}

@@ -26,7 +26,11 @@ func clinic() *catalog.Snapshot {
 		name("public", "wards"), name("public", "Icd Codes"), name("public", "secrets"), name("hospital", "patients"),
 		name("hospital", "select"),
 	} {
-		relations = append(relations, catalog.Relation{Name: n})
+		relation := catalog.Relation{Name: n}
+		if n.Relation == "wards" {
+			relation.PrimaryKey = []string{"ward"}
+		}
+		relations = append(relations, relation)
 	}
 	table := func(schema, relation string) catalog.TablePolicy {
 		return catalog.TablePolicy{Table: name(schema, relation)}
@@ -46,7 +50,7 @@ func clinic() *catalog.Snapshot {
 // columns of some relations.
 var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[catalog.Name][]catalog.ColumnName{
 	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}): {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
-	{Schema: "public", Relation: "wards"}:                                   {{Name: "beds"}, {Name: "ward"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "wards"}):    {{Name: "beds"}, {Name: "ward"}, {Name: "building"}},
 }}
 
 func clinicRewriter() *Rewriter {

@@ -30,6 +30,8 @@ type fromItem struct {
 	// all; see systemcolumn.go.
 	standsFor string
 	stored    bool
+	// key is its primary key, where the server does not know of one; see groupby.go.
+	key []string
 	// row is what is known of its rows; see rowOf. Nil is nothing.
 	row func() *composite
 }
@@ -164,6 +166,7 @@ func (w *walker) selectStmt(n *pg.SelectStmt, outer *scope) error {
 	if err != nil {
 		return err
 	}
+	groupByKeys(n, s)
 	w.found(n, w.resultRow(n, s))
 	return nil
 }
@@ -269,7 +272,7 @@ func (w *walker) collect(node *pg.Node, s *scope) {
 
 func (s *scope) add(alias *pg.Alias, unaliased fromItem, row func() *composite) {
 	if alias != nil {
-		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor, stored: unaliased.stored}
+		unaliased = fromItem{name: alias.GetAliasname(), standsFor: unaliased.standsFor, stored: unaliased.stored, key: unaliased.key}
 	}
 	if unaliased.name != "" {
 		unaliased.row = row
@@ -282,7 +285,7 @@ func (w *walker) unaliased(n *pg.RangeVar, s *scope) fromItem {
 		return fromItem{name: n.GetRelname()}
 	}
 	r := w.lookup(n.GetSchemaname(), n.GetRelname())
-	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true}
+	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true, key: w.keyOf(n, s)}
 }
 
 // tellApart gives relations of one name and different schemas aliases of their own:

@@ -18,6 +18,8 @@ type ViewRelation struct {
 	// Columns are the columns of the relation that is named, in order, and Published
 	// those of the target.
 	Columns, Published []string
+	// Key is the primary key of a readable table.
+	Key []string
 	// Query, if there is one, is put in the place of the relation as a subquery.
 	Query string
 }
@@ -73,12 +75,13 @@ func (r *Rewriter) rewriteView(definition string, shown []string, relations map[
 	if err := (&viewColumns{relations: relations}).publish(query.GetSelectStmt(), &view); err != nil {
 		return PublishedView{}, err
 	}
-	targets := make(map[catalog.Name]catalog.Name, len(relations))
+	targets := make(map[catalog.Name]catalog.Resolution, len(relations))
 	published := make(map[catalog.Name]bool, len(relations))
 	columns := make(map[catalog.Name][]catalog.ColumnName, len(relations))
 	queries := make(map[catalog.Name]string)
 	for name, relation := range relations {
-		targets[name], published[relation.Target] = relation.Target, true
+		targets[name] = catalog.Resolution{Disposition: catalog.Protected, Source: name, Target: relation.Target, Key: relation.Key}
+		published[relation.Target] = true
 		for _, column := range relation.Published {
 			columns[relation.Target] = append(columns[relation.Target], catalog.ColumnName{Name: column, Composite: true})
 		}

@@ -33,6 +33,7 @@ type readableRow struct {
 	Numbers       []int16
 	Names         []string
 	Types         []string
+	Key           []string
 	Definition    string
 	ReadSchemas   []string
 	ReadRelations []string
@@ -56,7 +57,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	for _, row := range rows {
 		r := catalog.ReadableRelation{
 			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
-			Listed: row.Listed, Definition: row.Definition, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
+			Listed: row.Listed, Key: row.Key, Definition: row.Definition, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
 			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
 		}
 		for i, name := range row.Names {

@@ -157,7 +157,7 @@ func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadabl
 		if !planned || plan.problem != "" {
 			return nil, &unreadable{"it reads " + name.String() + ", which is not served", "see what is said of that relation", plan.waits}
 		}
-		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: plan.published.Columns}, nil
+		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: plan.published.Columns, Key: p.readables[name].Key}, nil
 	}
 }
 

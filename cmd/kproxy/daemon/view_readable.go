@@ -160,7 +160,7 @@ func (p *planner) definition(r catalog.ReadableRelation) (string, *unreadable) {
 		if problem != nil {
 			return "", problem
 		}
-		relations[name] = rewrite.ViewRelation{Target: name, Columns: columns, Published: columns, Query: query}
+		relations[name] = rewrite.ViewRelation{Target: name, Columns: columns, Published: columns, Key: inner.Key, Query: query}
 	}
 	view := catalog.View{Name: r.Name, Columns: columnNames(r), Reads: r.Reads, Definition: r.Definition}
 	published, err := p.rewritten.rewrite(view, relations)
