@@ -38,6 +38,7 @@ SELECT ward || '/' || sex AS k, count(*) FROM patients GROUP BY k
 
 SELECT max(tags), min(mood), max(ward COLLATE "C") FROM patients
 
+-- straight: SELECT w.*, count(p.cost) FROM public.wards w LEFT JOIN patients p USING (ward) GROUP BY w.ward
 SELECT w.*, count(p.cost) FROM wards w LEFT JOIN patients p USING (ward) GROUP BY w.ward
 
 SELECT approved, insurer, sum(amount) AS amount, count(*) FROM claims GROUP BY approved, insurer

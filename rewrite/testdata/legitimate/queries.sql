@@ -133,9 +133,11 @@ SELECT count(*), max(a) FROM hospital.visits AS v(a, b) TABLESAMPLE BERNOULLI (0
 -- straight: SELECT count(*) BETWEEN 50 AND 350 FROM patients WHERE random() < 0.5
 SELECT count(*) BETWEEN 50 AND 350 FROM patients TABLESAMPLE BERNOULLI (50)
 
-SELECT * FROM orders TABLESAMPLE BERNOULLI (30) REPEATABLE (7)
+-- straight: SELECT * FROM public.orders TABLESAMPLE BERNOULLI (100)
+SELECT * FROM orders TABLESAMPLE BERNOULLI (100)
 
-SELECT count(*) FROM orders AS o TABLESAMPLE system(100) REPEATABLE (0.5) WHERE o.status = 'F'
+-- straight: SELECT count(*) FROM public.orders AS o TABLESAMPLE system(100) WHERE o.status = 'F'
+SELECT count(*) FROM orders AS o TABLESAMPLE system(100) WHERE o.status = 'F'
 
 SELECT * FROM items, patients WHERE items.quantity > 49 AND patients.cost > 4950
 

@@ -14,6 +14,7 @@ COPY (SELECT cost, birth_date_range FROM patients ORDER BY cost, admitted) TO ST
 -- straight: COPY (SELECT "Größe", "select" FROM "Lab Results") TO STDOUT (FORMAT csv, ENCODING 'LATIN1', HEADER true)
 COPY "Lab Results" ("Größe", "select") TO STDOUT (FORMAT csv, ENCODING 'LATIN1', HEADER true)
 
+-- straight: COPY public.wards TO STDOUT CSV DELIMITER AS E'\t' NULL AS 'null'
 COPY wards TO STDOUT CSV DELIMITER AS E'\t' NULL AS 'null'
 
 COPY (VALUES (1, 'a'), (2, NULL)) TO STDOUT

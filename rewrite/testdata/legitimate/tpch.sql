@@ -115,6 +115,7 @@ WHERE (d.drug_id = i.drug_id AND d.brand = 'Brand#1' AND d.container IN ('SM CAS
    OR (d.drug_id = i.drug_id AND d.brand = 'Brand#3' AND d.container IN ('LG CASE', 'LG PACK') AND i.quantity >= 20 AND i.quantity <= 20 + 10 AND d.size BETWEEN 1 AND 15)
 
 -- ordered
+-- straight: SELECT s.name, (s.seat).city FROM public.suppliers s, nations n WHERE s.supplier_id IN ( SELECT ps.supplier_id FROM supplies ps WHERE ps.drug_id IN (SELECT drug_id FROM drugs WHERE name LIKE 'forest%') AND ps.available > (SELECT 0.5 * sum(quantity) FROM items WHERE drug_id = ps.drug_id AND supplier_id = ps.supplier_id)) OR s.nation_id = n.nation_id AND n.name = 'CANADA' GROUP BY s.supplier_id, s.name ORDER BY s.name
 SELECT s.name, (s.seat).city FROM suppliers s, nations n
 WHERE s.supplier_id IN (
     SELECT ps.supplier_id FROM supplies ps WHERE ps.drug_id IN (SELECT drug_id FROM drugs WHERE name LIKE 'forest%')
