@@ -123,6 +123,44 @@ func TestReadableSwaps(t *testing.T) {
 	}
 }
 
+// TestReadableAccepted accepts what has become of readable relations: columns that were added
+// and have changed places, another definition, and another relation.
+func TestReadableAccepted(t *testing.T) {
+	t.Parallel()
+	s := ready(t, referredSite())
+	admin := connect(t, s.admin)
+	accept := func(code int, says string, arguments ...string) {
+		t.Helper()
+		if o := s.kproxy(t, append([]string{"accept"}, arguments...)...); o.code != code || !strings.Contains(o.stdout, says) {
+			t.Errorf("accept %v ends with %d:\n%s%s\nwanted: %d, %q", arguments, o.code, o.stdout, o.stderr, code, says)
+		}
+	}
+	accept(0, "nothing to accept")
+	execute(t, admin, "ALTER TABLE codes ADD extra text DEFAULT 'more'")
+	accept(2, "column extra was added, and is not served", "public.codes")
+	if _, err := s.attempt(t, "SELECT min(extra) = 'more' FROM codes"); err == nil {
+		t.Error("a column that is not accepted is served")
+	}
+	for _, c := range []struct{ change, differs, served string }{
+		{"", "readable public.codes:\n  column extra was added, and is not served", "SELECT min(extra) = 'more' FROM codes"},
+		{"ALTER TABLE codes RENAME meaning TO m; ALTER TABLE codes RENAME extra TO meaning", "column meaning is called m", "SELECT min(m) = 'meaning 0' AND min(meaning) = 'more' FROM codes"},
+		{"CREATE OR REPLACE VIEW short AS SELECT code, 7 AS chapter FROM codes", "readable public.short:\n  its definition is another one", "SELECT min(chapter) = 7 FROM short"},
+		{"DROP VIEW nested CASCADE; CREATE TABLE nested AS SELECT 'code' AS code, 8 AS n", "has its name", "SELECT n = 8 FROM nested"},
+		{"DROP MATERIALIZED VIEW stored CASCADE; CREATE VIEW stored AS SELECT code FROM people", "a view over protected tables has its name", "SELECT count(*) = 100 FROM stored"},
+	} {
+		if c.change != "" {
+			execute(t, admin, "BEGIN; "+c.change+"; COMMIT", pgx.QueryExecModeSimpleProtocol)
+		}
+		s.kproxy(t, "setup").must(t)
+		accept(0, c.differs, "--yes")
+		eventually(t, c.served, func() bool {
+			found, err := s.attempt(t, c.served)
+			return err == nil && found
+		})
+		accept(0, "nothing to accept")
+	}
+}
+
 // canaryPolls reads without a pause until stop is called, which gives the first raw value
 // that was read.
 func (s *site) canaryPolls(t *testing.T, sql string) (stop func() string) {

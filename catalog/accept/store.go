@@ -17,9 +17,7 @@ type Kind string
 
 // The kinds of what is accepted.
 const (
-	KindTable    Kind = "table"    // a protected table
-	KindRelation Kind = "relation" // one that is readable as it is
-	KindView     Kind = "view"     // a listed view over protected tables
+	KindTable Kind = "table" // a protected table
 )
 
 // Querier is a connection or a transaction of the owner.

@@ -15,11 +15,11 @@ import (
 
 func newAccept() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "accept [TABLE ...]",
-		Short: "Show what changed since it was accepted, of tables and of the policy, and accept it",
-		Long: `Accept compares each table, or those that are named, with what it was when its
-policy was accepted, and the policy of the configuration with the one in force. It prints
-what differs, and asks whether that is meant.
+		Use:   "accept [RELATION ...]",
+		Short: "Show what changed since it was accepted, of relations and of the policy, and accept it",
+		Long: `Accept compares each protected table and each readable relation, or those that are
+named, with what it was when it was accepted, and the policy of the configuration with the one
+in force. It prints what differs, and asks whether that is meant.
 
 A policy names columns, and whoever may alter a table can give a name to another column.
 So kproxy publishes nothing of a table whose columns, by their numbers, have other names,
@@ -31,7 +31,12 @@ What is accepted of an immediate table is published afresh. A guarded table goes
 its lineage where its release stays as it is; else it needs 'kproxy rebuild TABLE
 --new-lineage' as well, since readers who kept the old classes can compare them.
 
-Without tables, a policy other than the one in force is accepted, too: from then on
+A readable relation, or a listed view, was accepted when it was served first. When its name
+comes to stand for another relation, its columns have other names or types, or a view has
+another definition, it is refused to readers until the change is taken back, or accepted
+here. Columns that were added since are left out until then.
+
+Without names, a policy other than the one in force is accepted, too: from then on
 processes that have another one publish nothing by it. 'kproxy reload' does the same for
 the process that applies. Running processes read their configurations again afterwards.
 
@@ -48,7 +53,7 @@ not fit; 2 wrong command line.`,
 	yes := c.Flags().BoolP("yes", "y", false, "accept without being asked")
 	asJSON := jsonFlag(c)
 	limited := timeoutFlag(c, reloadPatience, "take at most `LONG`, the answers of running processes included")
-	c.ValidArgsFunction = completeTables
+	c.ValidArgsFunction = completeRelations
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		ctx, cancel, err := limited(c.Context())
 		if err != nil {
@@ -103,6 +108,8 @@ type accepted struct {
 	InForce  int64           `json:"policy_in_force"`
 	Policy   []string        `json:"policy"`
 	Tables   []acceptedTable `json:"tables"`
+	// Readable are relations that are readable, and listed views.
+	Readable []acceptedRelation `json:"readable"`
 	was      int64
 }
 
@@ -113,8 +120,16 @@ type acceptedTable struct {
 	NewLineage bool `json:"new_lineage"`
 }
 
+type acceptedRelation struct {
+	Relation string   `json:"relation"`
+	Changes  []string `json:"changes"`
+}
+
 func acceptedOf(p daemon.Proposal) accepted {
-	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, was: p.Was}
+	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, Readable: []acceptedRelation{}, was: p.Was}
+	for _, r := range p.Relations {
+		a.Readable = append(a.Readable, acceptedRelation{Relation: r.Relation.String(), Changes: r.Changes})
+	}
 	for _, t := range p.Tables {
 		a.Tables = append(a.Tables, acceptedTable{Table: t.Table.String(), Changes: t.Changes, NewLineage: t.Guarded && t.NewRelease})
 	}
@@ -137,7 +152,13 @@ func writeProposal(w io.Writer, a accepted) {
 			fmt.Fprintln(w, "  "+line)
 		}
 	}
-	if len(a.Policy)+len(a.Tables) == 0 {
+	for _, r := range a.Readable {
+		fmt.Fprintln(w, "readable "+r.Relation+":")
+		for _, line := range r.Changes {
+			fmt.Fprintln(w, "  "+line)
+		}
+	}
+	if len(a.Policy)+len(a.Tables)+len(a.Readable) == 0 {
 		fmt.Fprintf(w, "nothing to accept; policy number %d is in force\n", a.InForce)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/anonymizer/methods"
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
 )
 
@@ -14,13 +15,25 @@ import (
 
 // completeTables proposes the protected tables that are not named yet.
 func completeTables(c *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
-	var tables []string
+	return completeNames(c, named, func(catalog.Policy) []catalog.Name { return nil })
+}
+
+// completeRelations proposes protected tables and readable relations.
+func completeRelations(c *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeNames(c, named, func(p catalog.Policy) []catalog.Name { return p.Readable })
+}
+
+func completeNames(c *cobra.Command, named []string, besides func(catalog.Policy) []catalog.Name) ([]string, cobra.ShellCompDirective) {
+	var names []string
 	if cfg := configured(c); cfg != nil {
 		for _, t := range cfg.Policy.Tables {
-			tables = append(tables, t.Table.String())
+			names = append(names, t.Table.String())
+		}
+		for _, name := range besides(cfg.Policy) {
+			names = append(names, name.String())
 		}
 	}
-	return slices.DeleteFunc(tables, func(one string) bool { return slices.Contains(named, one) }), cobra.ShellCompDirectiveNoFileComp
+	return slices.DeleteFunc(names, func(one string) bool { return slices.Contains(named, one) }), cobra.ShellCompDirectiveNoFileComp
 }
 
 // completeUsers proposes one user of the configuration.

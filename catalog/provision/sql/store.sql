@@ -66,7 +66,7 @@ ALTER TABLE {{.StoreSchema}}.generation
 -- for each name its identity, such as the numbers, names and types of a table's columns.
 -- What differs from it is not published until it is accepted or taken back.
 CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.accepted (
-  kind            text NOT NULL, -- table, relation or view
+  kind            text NOT NULL, -- table
   accepted_schema text NOT NULL,
   accepted_name   text NOT NULL,
   identity        jsonb NOT NULL,

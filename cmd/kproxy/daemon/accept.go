@@ -15,7 +15,7 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Proposal is what is not accepted yet of a configuration, and of the tables it names.
+// Proposal is what is not accepted yet of a configuration, and of the relations it names.
 type Proposal struct {
 	// Policy are the differences to the policy in force, in words; nil where the
 	// configuration's is in force, or was not asked for.
@@ -24,12 +24,14 @@ type Proposal struct {
 	// configuration's had when it was in force, 0 for never.
 	InForce, Was int64
 	Tables       []ksync.Unaccepted
+	// Relations are readable relations and listed views.
+	Relations []UnacceptedRelation
 
 	policy ksync.Policy
 }
 
 // Empty tells that all is accepted.
-func (p Proposal) Empty() bool { return len(p.Policy) == 0 && len(p.Tables) == 0 }
+func (p Proposal) Empty() bool { return len(p.Policy)+len(p.Tables)+len(p.Relations) == 0 }
 
 // Place names the machine and the file that a policy is read from.
 func Place(file string) string {
@@ -43,10 +45,10 @@ func Place(file string) string {
 	return machine + ":" + file
 }
 
-// Propose tells what there is to be accepted: of the named tables, or of the policy and all
-// tables. A *CheckError says that the policy does not fit a table as it is now.
+// Propose tells what there is to be accepted: of the named tables and readable relations, or
+// of the policy and all of them. A *CheckError says that the policy does not fit a table as it is now.
 func Propose(ctx context.Context, c *config.Config, place string, named []catalog.Name) (p Proposal, err error) {
-	tables, err := wishedFor(c.Policy, named)
+	tables, listed, err := toAccept(c.Policy, named)
 	if err != nil {
 		return p, err
 	}
@@ -69,6 +71,9 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 	publications = slices.DeleteFunc(publications, func(q catalog.Publication) bool { return !slices.Contains(tables, q.Policy.Table) })
 	if p.Tables, err = ksync.LookForUnaccepted(ctx, conn, publications); err != nil {
 		return p, unprepared(err)
+	}
+	if p.Relations, err = unacceptedRelations(ctx, conn, c, listed); err != nil {
+		return p, err
 	}
 	if p.policy, err = ksync.NewPolicy(c.Policy, place); err != nil {
 		return p, err
@@ -113,6 +118,9 @@ func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, er
 		if number, err = ksync.AcceptPolicy(ctx, conn, p.policy); err != nil {
 			return 0, err
 		}
+	}
+	if err := acceptRelations(ctx, conn, p.Relations); err != nil {
+		return 0, err
 	}
 	return number, ksync.Accept(ctx, conn, p.Tables)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // fixAccept is what mends a relation that is not as it was when it was accepted.
-const fixAccept = "see whether analysts may have it as it is now, and accept it: take it off readable, run 'kproxy reload', list it again, and run 'kproxy setup' and 'kproxy reload'; or put back what was there"
+const fixAccept = "see whether analysts may have it as it is now, and run 'kproxy setup' and 'kproxy accept', which shows what differs; or put back what was there"
 
 // planReadables plans the stand-ins of the listed relations that are not views over
 // protected tables. A stand-in is a view of kproxy's own: it has no system columns, which
