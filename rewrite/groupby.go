@@ -2,6 +2,7 @@ package rewrite
 
 import (
 	"slices"
+	"strconv"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -57,10 +58,12 @@ func (d *dependency) group(expression *pg.Node, grouped map[*fromItem]map[string
 		}
 		return
 	}
-	if constant := expression.GetAConst(); constant.GetIval() != nil {
-		if at := int(constant.GetIval().GetIval()); at >= 1 && at <= len(d.query.GetTargetList()) && !d.starBefore(at) {
-			expression = d.query.GetTargetList()[at-1].GetResTarget().GetVal()
+	if number, is := numberConstant(expression); is {
+		at, err := strconv.Atoi(number)
+		if err != nil || at < 1 || at > len(d.query.GetTargetList()) || d.starBefore(at) {
+			return
 		}
+		expression = d.query.GetTargetList()[at-1].GetResTarget().GetVal()
 	}
 	fields := expression.GetColumnRef().GetFields()
 	item := d.item(fields)
