@@ -325,7 +325,7 @@ ALTER TABLE kproxy_store.generation
 -- for each name its identity, such as the numbers, names and types of a table's columns.
 -- What differs from it is not published until it is accepted or taken back.
 CREATE TABLE IF NOT EXISTS kproxy_store.accepted (
-  kind            text NOT NULL, -- table, relation or view
+  kind            text NOT NULL, -- table
   accepted_schema text NOT NULL,
   accepted_name   text NOT NULL,
   identity        jsonb NOT NULL,
@@ -1705,10 +1705,10 @@ BEGIN
        '{}'),
       ('"information_schema"."table_privileges"', '"kproxy_catalog"."information_schema_table_privileges"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END","with_hierarchy":"CASE WHEN c.privilege_type::text IN (''SELECT'', ''REFERENCES'') THEN ''YES'' ELSE ''NO'' END"}'),
       ('"information_schema"."role_table_grants"', '"kproxy_catalog"."information_schema_role_table_grants"', '',
        '',
-       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
+       '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END","with_hierarchy":"CASE WHEN c.privilege_type::text IN (''SELECT'', ''REFERENCES'') THEN ''YES'' ELSE ''NO'' END"}'),
       ('"information_schema"."column_privileges"', '"kproxy_catalog"."information_schema_column_privileges"', '',
        '',
        '{"grantor":"(SELECT pg_catalog.pg_get_userbyid(n.nspowner) FROM pg_catalog.pg_namespace n WHERE n.nspname::text = CASE WHEN pg_catalog.starts_with(c.table_schema::text, ''kproxy_release_'') THEN pg_catalog.substr(c.table_schema::text, pg_catalog.length(''kproxy_release_'') + 1) ELSE c.table_schema::text END)::information_schema.sql_identifier","privilege_type":"CASE c.privilege_type::text WHEN ''REFERENCES'' THEN ''SELECT'' ELSE c.privilege_type::text END"}'),
