@@ -161,6 +161,42 @@ func TestReadableAccepted(t *testing.T) {
 	}
 }
 
+// TestReadableBecomesProtected moves a readable table into the policy's tables and back:
+// no reader sees its raw rows once it is protected.
+func TestReadableBecomesProtected(t *testing.T) {
+	t.Parallel()
+	s := ready(t, sqlSite(`CREATE TABLE people (id int PRIMARY KEY, age int); INSERT INTO people SELECT i, i % 5 FROM generate_series(1, 50) i;
+		CREATE TABLE guests (id int PRIMARY KEY, name text, age int); INSERT INTO guests SELECT i, 'guest ' || i, i % 5 FROM generate_series(1, 50) i`, `tables:
+  public.people:
+    updates: immediate
+    columns: {id: identifying, age: {role: quasi-identifying, hierarchy: numeric, publish: value}}
+    constraints: [{k: 3}]
+readable: [public.guests]
+`))
+	const readable, protected = "readable: [public.guests]", `  public.guests:
+    updates: immediate
+    columns: {id: identifying, name: identifying, age: {role: quasi-identifying, hierarchy: numeric, publish: value}}
+    constraints: [{k: 3}]`
+	served := func(columns string) {
+		t.Helper()
+		eventually(t, "guests has columns "+columns, func() bool {
+			found, err := s.attempt(t, "SELECT string_agg(attname, ' ' ORDER BY attnum) = '"+columns+"' AND (SELECT count(*) = 50 FROM guests) FROM pg_attribute WHERE attrelid = 'guests'::regclass AND attnum > 0")
+			return err == nil && found
+		})
+	}
+	served("id name age")
+	for range 2 {
+		s.replace(t, readable, protected)
+		s.kproxy(t, "setup").must(t)
+		s.kproxy(t, "reload").must(t)
+		served("age")
+		s.replace(t, protected, readable)
+		s.kproxy(t, "setup").must(t)
+		s.kproxy(t, "reload").must(t)
+		served("id name age")
+	}
+}
+
 // canaryPolls reads without a pause until stop is called, which gives the first raw value
 // that was read.
 func (s *site) canaryPolls(t *testing.T, sql string) (stop func() string) {

@@ -74,7 +74,7 @@ func TestAuditTellsOfExtensionsInPgCatalog(t *testing.T) {
 	execute(t, p.admin, p.fill("REVOKE TEMPORARY ON DATABASE {database} FROM PUBLIC"))
 	needExtension(t, p, "hstore")
 	execute(t, p.admin, "CREATE EXTENSION hstore SCHEMA pg_catalog")
-	names, err := inspect.Callable(t.Context(), p.owner, nil)
+	names, err := inspect.Callable(t.Context(), p.owner)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func TestAuditTellsOfExtensionsInPgCatalog(t *testing.T) {
 func TestNothingIsAddedToAFreshServer(t *testing.T) {
 	t.Parallel()
 	p := prepare(t)
-	names, err := inspect.Callable(t.Context(), p.owner, nil)
+	names, err := inspect.Callable(t.Context(), p.owner)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,8 @@ import (
 // Codes of the findings about listed names that the reader role may not use.
 const (
 	CodeReadableGrant = "readable-grant"
+	// CodeReadableDirect is about relations that it may read past their stand-ins.
+	CodeReadableDirect = "readable-direct"
 	CodeFunctionGrant = "function-grant"
 	// CodeTemporaryGrant is about temporary tables, which no session can make.
 	CodeTemporaryGrant = "temporary-grant"
@@ -19,8 +21,8 @@ const (
 
 // checkReadable wants every relation that analysts may read to be prepared: sessions read
 // its stand-in, and have of the relation itself the privilege REFERENCES alone, which shows
-// nothing of it. Views over protected tables are read in another form. While a protected table is missing, it is
-// not known which those are.
+// nothing of it. Views over protected tables are read in another form. While a protected
+// table is missing, it is not known which those are.
 func (c *checker) checkReadable() error {
 	if c.incomplete() {
 		return nil
@@ -45,6 +47,10 @@ func (c *checker) checkReadable() error {
 		if !relation.Marked {
 			c.report.add(Error, CodeReadableGrant, name, fmt.Sprintf("the database is not prepared for it: role %s lacks REFERENCES on it, by which the catalogs that clients see know it", c.in.Reader),
 				"GRANT REFERENCES ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Reader)+";\nGRANT SELECT ON TABLE "+name.SQL()+" TO "+catalog.QuoteIdentifier(c.in.Owner))
+		}
+		if relation.ReadableByReader {
+			c.report.add(Warning, CodeReadableDirect, name, fmt.Sprintf("role %s may read it past what stands for it, with its system columns, which tell of writes to the tables that refer to it; statements through kproxy cannot, but nothing else keeps them from it", c.in.Reader),
+				"REVOKE SELECT ON TABLE "+name.SQL()+" FROM PUBLIC, "+catalog.QuoteIdentifier(c.in.Reader))
 		}
 	}
 	return nil

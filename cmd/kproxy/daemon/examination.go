@@ -113,6 +113,8 @@ var topics = map[string]topic{
 	"default-privilege":        {groupReach, ""},
 	"foreign-table":            {groupReach, ""},
 	"large-object":             {groupReach, ""},
+	"catalog-object":           {groupReach, ""},
+	"catalog-implicit":         {groupReach, ""},
 	codeLogin:                  {groupLogin, "upstream.reader"},
 	codeAuthQuery:              {groupLogin, "auth_query"},
 	codeListenPlain:            {groupLogin, "listen"},

@@ -106,7 +106,7 @@ func (d *Daemon) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sweepViews(ctx, d.config); err != nil {
+	if err := errors.Join(sweepViews(ctx, d.config), dropProtected(ctx, d.config)); err != nil {
 		return err
 	}
 	served := func(catalog.Name) bool { return len(before) > 0 }

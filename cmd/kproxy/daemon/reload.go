@@ -49,6 +49,11 @@ func (d *Daemon) reload(ctx context.Context, q question) Outcome {
 	}
 	changes := compare(d.config, next)
 	next = takeover(d.config, next)
+	if !try {
+		if err := dropProtected(ctx, next); err != nil {
+			return d.refuse(changes, err, try)
+		}
+	}
 	running := d.config.Policy
 	found, err := examine(ctx, next, leniency{
 		table: func(t catalog.TablePolicy) bool {
