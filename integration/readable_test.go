@@ -90,21 +90,35 @@ func TestReadableSwaps(t *testing.T) {
 	admin := connect(t, s.admin)
 	const raw = "SELECT name AS code, name AS meaning, age AS chapter FROM people"
 	for _, c := range []struct{ relation, swap, back string }{
-		{"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE VIEW codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
-			"DROP VIEW codes; ALTER TABLE codes_old RENAME TO codes"},
-		{"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE TABLE codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
-			"DROP TABLE codes; ALTER TABLE codes_old RENAME TO codes"},
-		{"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE MATERIALIZED VIEW codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
-			"DROP MATERIALIZED VIEW codes; ALTER TABLE codes_old RENAME TO codes"},
+		{
+			"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE VIEW codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
+			"DROP VIEW codes; ALTER TABLE codes_old RENAME TO codes",
+		},
+		{
+			"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE TABLE codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
+			"DROP TABLE codes; ALTER TABLE codes_old RENAME TO codes",
+		},
+		{
+			"codes", "ALTER TABLE codes RENAME TO codes_old; CREATE MATERIALIZED VIEW codes AS " + raw + "; GRANT SELECT ON codes TO PUBLIC",
+			"DROP MATERIALIZED VIEW codes; ALTER TABLE codes_old RENAME TO codes",
+		},
 		{"codes", "ALTER TABLE codes RENAME meaning TO m; ALTER TABLE codes RENAME code TO meaning", "ALTER TABLE codes RENAME meaning TO code; ALTER TABLE codes RENAME m TO meaning"},
-		{"short", "CREATE OR REPLACE VIEW short AS SELECT name AS code, age AS chapter FROM people; GRANT SELECT ON short TO PUBLIC",
-			"CREATE OR REPLACE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code); REVOKE SELECT ON short FROM PUBLIC"},
-		{"nested", "CREATE OR REPLACE VIEW short AS SELECT note AS code, 1 AS chapter FROM hidden",
-			"CREATE OR REPLACE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code)"},
-		{"stored", "ALTER MATERIALIZED VIEW stored RENAME TO stored_old; CREATE VIEW stored AS SELECT name AS code FROM people; GRANT SELECT ON stored TO PUBLIC",
-			"DROP VIEW stored; ALTER MATERIALIZED VIEW stored_old RENAME TO stored"},
-		{"years", "CREATE TABLE years_2 (y int, v text); INSERT INTO years_2 SELECT 20, name FROM people; ALTER TABLE years RENAME TO years_old; ALTER TABLE years_2 RENAME TO years",
-			"DROP TABLE years; ALTER TABLE years_old RENAME TO years"},
+		{
+			"short", "CREATE OR REPLACE VIEW short AS SELECT name AS code, age AS chapter FROM people; GRANT SELECT ON short TO PUBLIC",
+			"CREATE OR REPLACE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code); REVOKE SELECT ON short FROM PUBLIC",
+		},
+		{
+			"nested", "CREATE OR REPLACE VIEW short AS SELECT note AS code, 1 AS chapter FROM hidden",
+			"CREATE OR REPLACE VIEW short AS SELECT c.code, c.chapter FROM codes c JOIN hidden h USING (code)",
+		},
+		{
+			"stored", "ALTER MATERIALIZED VIEW stored RENAME TO stored_old; CREATE VIEW stored AS SELECT name AS code FROM people; GRANT SELECT ON stored TO PUBLIC",
+			"DROP VIEW stored; ALTER MATERIALIZED VIEW stored_old RENAME TO stored",
+		},
+		{
+			"years", "CREATE TABLE years_2 (y int, v text); INSERT INTO years_2 SELECT 20, name FROM people; ALTER TABLE years RENAME TO years_old; ALTER TABLE years_2 RENAME TO years",
+			"DROP TABLE years; ALTER TABLE years_old RENAME TO years",
+		},
 	} {
 		stop := s.canaryPolls(t, "SELECT t::text FROM "+c.relation+" t")
 		execute(t, admin, "BEGIN; "+c.swap+"; COMMIT", pgx.QueryExecModeSimpleProtocol)

@@ -49,13 +49,13 @@ func main() {
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
 	var err error
 	if o.only, err = regexp.Compile(*only); err == nil {
 		if o.tests, err = regexp.Compile(*tests); err == nil {
 			err = run(ctx, o, flag.Args())
 		}
 	}
+	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)

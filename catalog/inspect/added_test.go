@@ -21,14 +21,18 @@ var beside = []planted{
 		CREATE OPERATOR pg_catalog.@ (rightarg = text, function = public.shout)`, "catalog-object", "operator pg_catalog.@ (NONE, text)"},
 	{"type", "CREATE TYPE pg_catalog.colour AS ENUM ('red')", "catalog-object", "type pg_catalog.colour"},
 	{"domain", "CREATE DOMAIN pg_catalog.odd AS int", "catalog-object", "type pg_catalog.odd"},
-	{"cast", "CREATE FUNCTION public.truth(text) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'; CREATE CAST (text AS int) WITH FUNCTION public.truth(text) AS IMPLICIT",
-		"catalog-implicit", "cast (text AS integer)"},
+	{
+		"cast", "CREATE FUNCTION public.truth(text) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'; CREATE CAST (text AS int) WITH FUNCTION public.truth(text) AS IMPLICIT",
+		"catalog-implicit", "cast (text AS integer)",
+	},
 	{"cast by PostgreSQL's own function", "CREATE CAST (oid AS bytea) WITH FUNCTION pg_catalog.lo_get(oid)", "catalog-implicit", "cast (oid AS bytea)"},
-	{"operator class", `CREATE FUNCTION public.compare(json, json) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
+	{
+		"operator class", `CREATE FUNCTION public.compare(json, json) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 0';
 		CREATE FUNCTION public.same(json, json) RETURNS bool LANGUAGE sql IMMUTABLE AS 'SELECT true';
 		CREATE OPERATOR public.= (leftarg = json, rightarg = json, function = public.same);
 		CREATE OPERATOR CLASS public.json_ops DEFAULT FOR TYPE json USING btree AS OPERATOR 3 public.=, FUNCTION 1 public.compare(json, json)`,
-		"catalog-implicit", "operator class public.json_ops USING btree"},
+		"catalog-implicit", "operator class public.json_ops USING btree",
+	},
 }
 
 // harmless are objects that no statement of a client finds: nothing is told of them.

@@ -14,7 +14,7 @@ const (
 	CodeReadableGrant = "readable-grant"
 	// CodeReadableDirect is about relations that it may read past their stand-ins.
 	CodeReadableDirect = "readable-direct"
-	CodeFunctionGrant = "function-grant"
+	CodeFunctionGrant  = "function-grant"
 	// CodeTemporaryGrant is about temporary tables, which no session can make.
 	CodeTemporaryGrant = "temporary-grant"
 )

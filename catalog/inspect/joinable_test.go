@@ -10,12 +10,8 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 )
 
-// TestPublishedKeys refuses columns that are published although they are a key of the table,
-// or join it with another protected one, each unless the policy acknowledges it by name.
-func TestPublishedKeys(t *testing.T) {
-	t.Parallel()
-	p := prepare(t)
-	execute(t, p.admin, p.fill(`CREATE SCHEMA keyed; GRANT USAGE ON SCHEMA keyed TO {owner};
+// keyed are tables with keys of all kinds, which refer to each other.
+const keyed = `CREATE SCHEMA keyed; GRANT USAGE ON SCHEMA keyed TO {owner};
 		CREATE TABLE keyed.hospitals (no int PRIMARY KEY);
 		CREATE TABLE keyed.persons (no int PRIMARY KEY);
 		CREATE TABLE keyed.root (id int PRIMARY KEY, card text UNIQUE, mail text, a int, b int, half int, age int,
@@ -27,7 +23,14 @@ func TestPublishedKeys(t *testing.T) {
 		CREATE TABLE keyed.child_1 PARTITION OF keyed.child FOR VALUES FROM (0) TO (10);
 		CREATE UNIQUE INDEX ON keyed.child_1 (age);
 		CREATE TABLE keyed.pair (a int, b int, age int, FOREIGN KEY (a, b) REFERENCES keyed.root (a, b));
-		GRANT SELECT ON ALL TABLES IN SCHEMA keyed TO {owner}`))
+		GRANT SELECT ON ALL TABLES IN SCHEMA keyed TO {owner}`
+
+// TestPublishedKeys refuses columns that are published although they are a key of the table,
+// or join it with another protected one, each unless the policy acknowledges it by name.
+func TestPublishedKeys(t *testing.T) {
+	t.Parallel()
+	p := prepare(t)
+	execute(t, p.admin, p.fill(keyed))
 	name := func(relation string) catalog.Name { return catalog.Name{Schema: "keyed", Relation: relation} }
 	table := func(relation string, raw ...string) catalog.TablePolicy {
 		policy := catalog.TablePolicy{
@@ -79,10 +82,9 @@ func TestPublishedKeys(t *testing.T) {
 		{"a reference to the table itself", nil, []catalog.TablePolicy{table("root", "boss")}, []string{"root.boss"}},
 		{"what another table refers to", nil, []catalog.TablePolicy{table("root", "card"), table("child")}, []string{"root.card"}},
 		{"part of what another table refers to", nil, []catalog.TablePolicy{table("root", "a"), table("pair")}, []string{"root.a"}},
-		{
-			"all kinds", []catalog.Name{name("hospitals")}, both,
-			[]string{"child.card", "child.owner", "child.person", "root.boss", "root.card", "root.id", "root.person"},
-		},
+		{"all kinds", []catalog.Name{name("hospitals")}, both, []string{
+			"child.card", "child.owner", "child.person", "root.boss", "root.card", "root.id", "root.person",
+		}},
 		{"a shared reference to what readers do not see", nil, both, []string{
 			"child.card", "child.owner", "child.person", "child.ward", "root.boss", "root.card", "root.id", "root.person", "root.ward",
 		}},

@@ -13,11 +13,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 )
 
-func newAccept() *cobra.Command {
-	c := &cobra.Command{
-		Use:   "accept [RELATION ...]",
-		Short: "Show what changed since it was accepted, of relations and of the policy, and accept it",
-		Long: `Accept compares each protected table and each readable relation, or those that are
+const acceptHelp = `Accept compares each protected table and each readable relation, or those that are
 named, with what it was when it was accepted, and the policy of the configuration with the one
 in force. It prints what differs, and asks whether that is meant.
 
@@ -44,7 +40,13 @@ Where nothing differs, nothing is done. Where the policy does not fit a table as
 nothing is accepted: correct the policy first.
 
 Exit codes: 0 accepted, or there is nothing to accept; 1 not accepted, or the policy does
-not fit; 2 wrong command line.`,
+not fit; 2 wrong command line.`
+
+func newAccept() *cobra.Command {
+	c := &cobra.Command{
+		Use:   "accept [RELATION ...]",
+		Short: "Show what changed since it was accepted, of relations and of the policy, and accept it",
+		Long:  acceptHelp,
 		Example: `  kproxy accept
   kproxy accept public.patients
   kproxy accept public.patients --yes`,
