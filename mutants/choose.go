@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// equivalentText holds the mutants that need no test. Each has three lines: its file and
-// function, the change, and why no test can, or need, notice it; empty lines and those
-// after a # are comments.
+// equivalentText holds the mutants that need no test. Each has four lines: its file and
+// function, the line where it begins, the change, and why no test can, or need, notice it;
+// empty lines and those after a # are comments.
 //
 //go:embed equivalent.txt
 var equivalentText string
 
-// equivalents are mutants that need no test, by file, function and change.
+// equivalents are mutants that need no test, by their keys.
 type equivalents map[string]bool
 
 func readEquivalents(text string) (equivalents, error) {
@@ -26,8 +26,8 @@ func readEquivalents(text string) (equivalents, error) {
 		if line == "" || strings.HasPrefix(line, "#") {
 			continue
 		}
-		if stanza = append(stanza, oneLine(line)); len(stanza) == 3 {
-			same[stanza[0]+" "+stanza[1]] = true
+		if stanza = append(stanza, oneLine(line)); len(stanza) == 4 {
+			same[strings.Join(stanza[:3], " ")] = true
 			stanza = nil
 		}
 	}
@@ -38,7 +38,9 @@ func readEquivalents(text string) (equivalents, error) {
 }
 
 // key is what the equivalents know a mutant by. It holds while other lines change.
-func (m mutant) key() string { return m.file.name + " " + m.function + " " + m.change() }
+func (m mutant) key() string {
+	return strings.Join([]string{m.file.name, m.function, m.where(), m.change()}, " ")
+}
 
 // stale returns an entry of the package that is no mutant of it any more.
 func (same equivalents) stale(p *pkg, all []mutant) error {

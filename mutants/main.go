@@ -39,7 +39,7 @@ func main() {
 	var o options
 	flag.IntVar(&o.sample, "sample", 40, "try `n` mutants of each package; 0 tries all")
 	flag.Uint64Var(&o.seed, "seed", 1, "the `number` that decides which")
-	only := flag.String("only", "", "of the mutants whose `FILE FUNCTION FROM -> TO` this regular expression matches")
+	only := flag.String("only", "", "of the mutants whose file, function, line and change, as `FILE FUNCTION LINE FROM -> TO`, match this regular expression")
 	tests := flag.String("tests", "", "run the tests that this regular `expression` matches")
 	flag.BoolVar(&o.each, "each", true, "run each test alone first, to know what it reaches; false runs all of them for each mutant")
 	flag.IntVar(&o.workers, "workers", max(1, runtime.GOMAXPROCS(0)/2), "mutants at a `time`")

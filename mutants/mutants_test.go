@@ -84,7 +84,7 @@ func everything() options {
 
 func changes(mutants []mutant) (changes []string) {
 	for _, m := range mutants {
-		changes = append(changes, strings.TrimPrefix(m.key(), "limit.go "))
+		changes = append(changes, m.function+" "+m.change())
 	}
 	slices.Sort(changes)
 	return changes
@@ -99,15 +99,15 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"endless 0 -> 0 + 1",
+		"endless 0 -> (0 + 1)",
 		"endless n > 0 -> n <= 0",
 		"endless n > 0 -> n >= 0",
 		"endless n -> 0",
 		"endless n-- -> n++",
-		"forgotten 2 -> 2 + 1",
+		"forgotten 2 -> (2 + 1)",
 		"forgotten n * 2 -> 0",
 		"forgotten n * 2 -> n / 2",
-		"limit.take 0 -> 0 + 1",
+		"limit.take 0 -> (0 + 1)",
 		"limit.take false -> true",
 		"limit.take false -> true",
 		"limit.take l.seen += n -> l.seen -= n",
@@ -130,7 +130,7 @@ func TestTry(t *testing.T) {
 	p := loadExample(t)
 	o := everything()
 	// Where counting never ends, it is over when the number has no more room for it.
-	o.only = regexp.MustCompile("take|forgotten|endless n > 0 -> n <= 0")
+	o.only = regexp.MustCompile("take|forgotten|endless for n > 0 { n > 0 -> n <= 0")
 	chosen, err := choose(p, equivalents{}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -138,7 +138,7 @@ func TestTry(t *testing.T) {
 	r := runner{pkg: p, options: o, folder: t.TempDir()}
 	outcomes := map[verdict][]string{}
 	r.tell = func(m mutant, v verdict) {
-		outcomes[v] = append(outcomes[v], strings.TrimPrefix(m.key(), "limit.go "))
+		outcomes[v] = append(outcomes[v], m.function+" "+m.change())
 	}
 	s, err := r.try(t.Context(), chosen)
 	if err != nil {
@@ -146,11 +146,11 @@ func TestTry(t *testing.T) {
 	}
 	for v, want := range map[verdict][]string{
 		survived: {
-			"limit.take 0 -> 0 + 1", // takes of nothing
+			"limit.take 0 -> (0 + 1)", // takes of nothing
 			"limit.take l.seen+n > l.most -> l.seen+n >= l.most",
 			"limit.take n < 0 -> n <= 0",
 		},
-		unreached: {"forgotten 2 -> 2 + 1", "forgotten n * 2 -> 0", "forgotten n * 2 -> n / 2", "limit.take false -> true"},
+		unreached: {"forgotten 2 -> (2 + 1)", "forgotten n * 2 -> 0", "forgotten n * 2 -> n / 2", "limit.take false -> true"},
 	} {
 		got := outcomes[v]
 		slices.Sort(got)
@@ -169,7 +169,7 @@ func TestTry(t *testing.T) {
 // TestChoose has a larger sample hold a smaller one, and leaves out what needs no test.
 func TestChoose(t *testing.T) {
 	p := loadExample(t)
-	same, err := readEquivalents("# comment\nlimit.go limit.take\n\tn < 0 ->\tn <= 0\n\tNothing is taken.\n")
+	same, err := readEquivalents("# comment\nlimit.go limit.take\n\tif n < 0 {\n\tn < 0 ->\tn <= 0\n\tNothing is taken.\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestChoose(t *testing.T) {
 	if len(few) != 5 || !slices.Equal(changes(few), changes(all[:5])) || slices.Contains(changes(all), "limit.take n < 0 -> n <= 0") {
 		t.Errorf("chosen are %q of %q", changes(few), changes(all))
 	}
-	for _, text := range []string{"limit.go limit.take\nn < 0 -> n <= 1\nThere is no such mutant.\n", "limit.go limit.take\nn < 0 -> n <= 0\n"} {
+	for _, text := range []string{"limit.go limit.take\nif n < 0 {\nn < 0 -> n <= 1\nThere is no such mutant.\n", "limit.go limit.take\nif n < 0 {\nn < 0 -> n <= 0\n"} {
 		same, err := readEquivalents(text)
 		if err == nil {
 			_, err = choose(p, same, o)

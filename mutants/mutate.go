@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"go/ast"
 	"go/constant"
@@ -33,8 +34,15 @@ func (m mutant) change() string {
 	return oneLine(string(m.file.source[m.start:m.end])) + " -> " + oneLine(to)
 }
 
+// where is the line in which the changed node begins.
+func (m mutant) where() string {
+	before, after := m.file.source[:m.start], m.file.source[m.start:]
+	rest, _, _ := bytes.Cut(after, []byte("\n"))
+	return oneLine(string(before[bytes.LastIndexByte(before, '\n')+1:]) + string(rest))
+}
+
 func (m mutant) String() string {
-	return fmt.Sprintf("%s:%d: %s: %s", m.file.name, m.line, m.function, m.change())
+	return fmt.Sprintf("%s:%d: %s\n\t%s\n\t%s", m.file.name, m.line, m.function, m.where(), m.change())
 }
 
 // oneLine is a text with its white space as single spaces.
@@ -125,7 +133,7 @@ func (c *collector) visit(n ast.Node) bool {
 		}
 	case *ast.BasicLit:
 		if n.Kind == token.INT {
-			c.replace(n, n.Value+" + 1")
+			c.replace(n, "("+n.Value+" + 1)")
 		}
 	case *ast.IfStmt:
 		c.negated(n.Cond)
@@ -160,6 +168,7 @@ func isBlank(e ast.Expr) bool {
 }
 
 // tells reports whether a call makes a text for people: an error, a panic or a line of a log.
+// Infinity, of which only the sign counts, is left out as well.
 func (c *collector) tells(call *ast.CallExpr) bool {
 	var name *ast.Ident
 	switch f := ast.Unparen(call.Fun).(type) {
@@ -175,7 +184,7 @@ func (c *collector) tells(call *ast.CallExpr) bool {
 		return object.Name() == "panic"
 	case *types.Func:
 		switch full := object.FullName(); full {
-		case "fmt.Errorf", "errors.New":
+		case "fmt.Errorf", "errors.New", "math.Inf":
 			return true
 		default:
 			return strings.HasPrefix(full, "(*log/slog.Logger).")
@@ -184,19 +193,24 @@ func (c *collector) tells(call *ast.CallExpr) bool {
 	return false
 }
 
-// arguments replaces variables that are given to a call.
+// arguments replaces variables and fields that are given to a call.
 func (c *collector) arguments(call *ast.CallExpr) {
 	for _, argument := range call.Args {
-		name, is := argument.(*ast.Ident)
-		if !is || c.pkg.info.Types[name].Value != nil {
+		switch argument.(type) {
+		case *ast.Ident, *ast.SelectorExpr:
+		default:
 			continue
 		}
-		switch basic, _ := c.pkg.info.TypeOf(name).Underlying().(*types.Basic); {
+		seen := c.pkg.info.Types[argument]
+		if seen.Value != nil || seen.Type == nil {
+			continue
+		}
+		switch basic, _ := seen.Type.Underlying().(*types.Basic); {
 		case basic == nil:
 		case basic.Info()&types.IsNumeric != 0:
-			c.replace(name, "0")
+			c.replace(argument, "0")
 		case basic.Info()&types.IsBoolean != 0:
-			c.replace(name, "!"+name.Name)
+			c.replace(argument, "!"+c.text(argument))
 		}
 	}
 }

@@ -195,7 +195,7 @@ func TestFeasible(t *testing.T) {
 			if err := c.Feasible(w.whole.Summary); (err == nil) != c.Satisfied(w.whole.Summary, w.whole) {
 				t.Fatalf("seed %d: %v over %v: %v", seed, c, w.group, err)
 			}
-			if c.Feasible(privacy.NewSummary(1)) != nil || c.Satisfied(privacy.NewSummary(1), w.whole) {
+			if c.Feasible(privacy.NewSummary(0)) != nil || c.Feasible(privacy.NewSummary(1)) != nil || c.Satisfied(privacy.NewSummary(1), w.whole) {
 				t.Fatalf("%v: no records are infeasible, or a class", c)
 			}
 		}

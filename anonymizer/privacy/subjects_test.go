@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -193,6 +194,50 @@ func TestChronicDiseases(t *testing.T) {
 		if err := c.Feasible(s); err == nil || err.Error() != c.why {
 			t.Errorf("%v\n%s expected", err, c.why)
 		}
+	}
+}
+
+// TestSearches: choices that are found only after more frequent values were passed over.
+func TestSearches(t *testing.T) {
+	t.Parallel()
+	const a, b, c, d, e, f = 0, 1, 2, 3, 4, 5
+	for name, test := range map[string]struct {
+		persons    [][]uint32
+		constraint privacy.Constraint
+	}{
+		// With a for all who have it, the places hold 5, 4, 2 and 1; without it 4 each.
+		"the most frequent value in no place": {
+			[][]uint32{{b}, {b}, {b}, {b}, {a, c}, {a, c}, {a, c}, {a, d}, {a, d}, {c}, {d}, {d}},
+			privacy.EntropyDiversity{L: 3.2},
+		},
+		// Everybody has a or d. Of the two that the seventh person has, c is the more frequent.
+		"the less frequent of a person's values": {
+			[][]uint32{{a, 6, 7}, {a, 8, 9}, {a, 10, 11}, {a, 12, 13}, {a, c, 14}, {a, c, 15}, {c, d}, {d, e, f}},
+			privacy.DistinctDiversity{L: 3},
+		},
+	} {
+		table := privacy.NewSubjectSummary(1)
+		for person, codes := range test.persons {
+			for _, code := range codes {
+				table.AddOf(uint32(person), []uint32{code})
+			}
+		}
+		if test.constraint.Satisfied(table, nil) {
+			t.Errorf("%s: %v holds", name, test.constraint)
+		}
+	}
+}
+
+// TestShareIsRoundedDown: an explanation does not say that more have a value than do.
+func TestShareIsRoundedDown(t *testing.T) {
+	t.Parallel()
+	table := privacy.NewSubjectSummary(1)
+	for person, code := range []uint32{1, 1, 2} {
+		table.AddOf(uint32(person), []uint32{code})
+	}
+	table.AddOf(0, []uint32{3})
+	if err := (privacy.DistinctDiversity{L: 3}).Feasible(table); err == nil || !strings.Contains(err.Error(), "held by 66.66 % of them") {
+		t.Error(err)
 	}
 }
 
