@@ -37,7 +37,7 @@ MATRIX   := ./pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration test test-matrix mutants regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration elsewhere test test-matrix mutants regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -73,6 +73,17 @@ unit: compiler postgres ## run the tests that neither race nor integration runs
 # -count 1: go test does not know of what the program is built, and would repeat old results.
 integration: compiler postgres ## run the tests of the built program
 	$(GO) $(TEST) -count 1 $(INTEGRATION)
+
+# Of Turkish, of whose four letters i none is the other case of an I in English; a zone with a
+# quarter of an hour; and a minor version that is often another than the machine's.
+TELLING   := TestQueries|TestPsql$$|ServerFacts|ValuesOf|Builtins|Positions$$|EveryFunction|Startup|SystemWords|Strangers
+ELSEWHERE := KPROXY_PG_LOCALE=tr_TR.UTF-8 KPROXY_PG_TIMEZONE=Asia/Kathmandu
+
+elsewhere: compiler ## run tests that tell of locales, time zones and minor versions, with others of each (as root, makes the locale)
+	@locale -a | grep -qix 'tr_TR\.utf-\?8' || localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 || \
+		{ echo "the locale tr_TR.UTF-8 is missing: apt-get install locales, and localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 as root" >&2; exit 1; }
+	bin=$$(KPROXY_PG_VERSION=15 $(GO) run ./pgserver/ensure -pinned) && \
+		KPROXY_PG_BIN=$$bin $(ELSEWHERE) $(GO) $(TEST) -count 1 -run '$(TELLING)' ./integration/metadata ./catalog/inspect ./rewrite
 
 # Tests wait for servers and for one another: with -j 2 the parts run beside each other.
 test: unit race integration ## run all tests; -j 2 halves the time

@@ -19,7 +19,7 @@ func answers(t *testing.T, output string, err error) []section {
 	var sections []section
 	for _, part := range parts(output) {
 		asked, shown, _ := strings.Cut(part, "\n")
-		sections = append(sections, section{asked, shown})
+		sections = append(sections, section{asked: asked, shown: shown})
 	}
 	if len(sections) == 0 {
 		t.Fatalf("the client prints nothing:\n%s", output)

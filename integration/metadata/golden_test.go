@@ -23,7 +23,12 @@ const goldenMajor = 15
 var hidden = regexp.MustCompile(`(?i)canary|kproxy_|\b1237\b|\b(release|records|stored|copied|packed|member|class)_[0-9]+\b`)
 
 // section is one thing that a client was asked and what it showed.
-type section struct{ asked, shown string }
+type section struct {
+	asked, shown string
+	// cased: which rows there are depends on what the locale has for upper case letters, as
+	// where dbt compares a name, which has the collation C, with upper('public').
+	cased bool
+}
 
 // compare judges what a client showed: nothing hidden, no error but where the golden
 // file has one, and on the version that it is of, exactly what the file says.
@@ -31,7 +36,9 @@ func compare(t *testing.T, name string, sections []section) {
 	t.Helper()
 	path := filepath.Join("testdata", "golden", name+".golden")
 	var b strings.Builder
+	loose := map[string]bool{}
 	for _, s := range sections {
+		loose[s.asked] = site.server.Version().Major != goldenMajor || s.cased && os.Getenv(pgserver.LocaleVariable) != ""
 		shown := mask(s.shown)
 		if found := hidden.FindString(shown); found != "" {
 			t.Errorf("%s shows %q, which is hidden:\n%s", s.asked, found, shown)
@@ -61,7 +68,7 @@ func compare(t *testing.T, name string, sections []section) {
 			}
 		}
 		switch {
-		case index >= 0 && site.server.Version().Major != goldenMajor:
+		case index >= 0 && loose[title]:
 			if strings.Contains(got, "ERROR") && !strings.Contains(want[index], "ERROR") {
 				t.Errorf("instead of\n%sthere is\n%s", want[index], got)
 			}

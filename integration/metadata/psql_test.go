@@ -48,7 +48,7 @@ func TestPsql(t *testing.T) {
 	var sections []section
 	for _, part := range parts(regexp.MustCompile(`(?m)^[0-9]+: (==|ERROR|error)`).ReplaceAllString(output, "$1")) {
 		command, shown, _ := strings.Cut(part, "\n")
-		sections = append(sections, section{command, shown})
+		sections = append(sections, section{asked: command, shown: shown})
 	}
 	if len(sections) != len(describing) {
 		t.Errorf("%d commands are answered, not %d:\n%s", len(sections), len(describing), output)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,6 +79,9 @@ func numbers(t *testing.T, conn *pgx.Conn) map[string]string {
 	return found
 }
 
+// cases finds what turns letters into those of another case.
+var cases = regexp.MustCompile(`(?i)\b(upper|lower)\(`)
+
 // TestQueries sends what tools send, as they do: prepared, with their parameters.
 func TestQueries(t *testing.T) {
 	t.Parallel()
@@ -94,7 +98,7 @@ func TestQueries(t *testing.T) {
 			known := numbers(t, conn)
 			var sections []section
 			for _, q := range readQueries(t, path) {
-				sections = append(sections, section{q.title, q.send(t, conn.PgConn(), known)})
+				sections = append(sections, section{asked: q.title, shown: q.send(t, conn.PgConn(), known), cased: cases.MatchString(q.sql)})
 			}
 			compare(t, name, sections)
 		})
