@@ -48,14 +48,12 @@ func main() {
 	flag.BoolVar(&o.list, "list", false, "print the mutants that would be tried")
 	flag.Parse()
 
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	var err error
 	if o.only, err = regexp.Compile(*only); err == nil {
 		if o.tests, err = regexp.Compile(*tests); err == nil {
-			err = run(ctx, o, flag.Args())
+			err = run(o, flag.Args())
 		}
 	}
-	stop()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
@@ -63,7 +61,9 @@ func main() {
 }
 
 // run tries the mutants of packages one package after the other, and prints the shares.
-func run(ctx context.Context, o options, patterns []string) error {
+func run(o options, patterns []string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
 	folder, err := os.MkdirTemp("", "mutants-")
 	if err != nil {
 		return err

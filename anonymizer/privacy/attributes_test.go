@@ -97,8 +97,11 @@ func TestAttributes(t *testing.T) {
 func TestMinRecords(t *testing.T) {
 	t.Parallel()
 	constraints := []privacy.Constraint{
-		privacy.TCloseness{T: 1}, privacy.BetaLikeness{Beta: 100}, privacy.DeltaDisclosurePrivacy{Delta: 100},
-		privacy.AlphaBound{Alpha: 0.5, Values: []uint32{99}}, privacy.AlphaBound{Alpha: 1},
+		privacy.TCloseness{T: 1},
+		privacy.BetaLikeness{Beta: 100},
+		privacy.DeltaDisclosurePrivacy{Delta: 100},
+		privacy.AlphaBound{Alpha: 0.5, Values: []uint32{99}},
+		privacy.AlphaBound{Alpha: 1},
 	}
 	for n := range 6 {
 		constraints = append(constraints, privacy.KAnonymity{K: n}, privacy.DistinctDiversity{L: n}, privacy.EntropyDiversity{L: float64(n) + 0.5},
@@ -131,7 +134,7 @@ func TestReserveOfFew(t *testing.T) {
 		for others := 1; others <= records/2; others += 1 + rand.New(rand.NewPCG(uint64(others), 0)).IntN(3) {
 			s := privacy.NewSubjectSummary(1)
 			for person := range uint32(records) {
-				s.AddOf(person, []uint32{min(1, uint32(person)/uint32(records-others))})
+				s.AddOf(person, []uint32{min(1, person/uint32(records-others))})
 			}
 			reserve := (privacy.ConstraintSet{c}).Reserve(s)
 			if most = max(most, reserve); reserve >= others {
