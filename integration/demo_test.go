@@ -93,6 +93,14 @@ func TestDemoTour(t *testing.T) {
 			if !strings.Contains(text, "Published public.patients") || !strings.Contains(text, "3000 records") {
 				t.Errorf("the demonstration wrote:\n%s", text)
 			}
+			for _, words := range []string{
+				"Published public.staff", "updates: immediate. Readers see each change", "updates: guarded. Newcomers wait",
+				"A tour of public.patients, with immediate updates", "A tour of public.staff, with guarded updates", "a row deleted at the source cannot be missed",
+			} {
+				if !strings.Contains(text, words) {
+					t.Errorf("the demonstration does not say %q:\n%s", words, text)
+				}
+			}
 		})
 	}
 }

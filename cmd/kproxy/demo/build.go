@@ -35,7 +35,9 @@ func (s *stage) build(ctx context.Context, source source) error {
 		return err
 	}
 	s.config = c
-	source.configure(c)
+	if err := source.configure(c); err != nil {
+		return err
+	}
 	if s.Guarded {
 		guard(c.Policy)
 	}

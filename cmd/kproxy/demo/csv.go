@@ -35,10 +35,11 @@ func newCSVSource(path string, policy *config.PolicyFile) (s *csvSource, warning
 	return &csvSource{file, policy}, table.Warnings(), nil
 }
 
-func (s *csvSource) configure(c *config.Config) {
+func (s *csvSource) configure(c *config.Config) error {
 	c.Policy = s.policy.Policy()
 	c.Database = s.policy.Table.Table.Relation
 	c.Upstream.Owner.Database, c.Upstream.Reader.Database = c.Database, c.Database
+	return nil
 }
 
 func (s *csvSource) load(ctx context.Context, conn *pgx.Conn) error {

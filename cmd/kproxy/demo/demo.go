@@ -149,8 +149,22 @@ func (s *stage) announce(ctx context.Context, took time.Duration) error {
 		}
 		s.say("Published %s in %.1f s under %s: %d records in %d classes of %d to %d, DM %d, %d withheld.",
 			r.Table, took.Seconds(), strings.Join(constraints(t), " and "), r.Records-r.Withheld, r.Classes, r.Smallest, r.Largest, r.Discernibility, r.Withheld)
+		s.say("  %s.", following(t.Updates))
 	}
 	return nil
+}
+
+// following says what a table's mode of updates means to its readers.
+func following(u catalog.Updates) string {
+	if what := u.Mode.GivesAway(); what != "" {
+		return fmt.Sprintf("updates: %v. Readers see each change of the source at once; %s", u.Mode, what)
+	}
+	wait := u.Within.String()
+	if u.Within%time.Hour == 0 {
+		wait = fmt.Sprintf("%d hours", u.Within/time.Hour)
+	}
+	return fmt.Sprintf("updates: %v. Newcomers wait until %d or more can appear together, or for %v, and rows of the deleted stay for a while: comparing versions tells no more than one of them",
+		u.Mode, u.Batch, wait)
 }
 
 // withheld is the reason why nothing of a table is published; "" where it is.

@@ -14,7 +14,7 @@ import (
 // source is the data that a demonstration publishes.
 type source interface {
 	// configure completes the configuration with database name and policy.
-	configure(c *config.Config)
+	configure(c *config.Config) error
 	// load creates and fills the tables.
 	load(ctx context.Context, conn *pgx.Conn) error
 	// queries are statements worth trying, the first ones through kproxy, the
@@ -54,10 +54,14 @@ type hospitalSource struct {
 	seed     uint64
 }
 
-func (h hospitalSource) configure(*config.Config) {} // the example is the hospital's
+// configure has the example, which is the hospital's, and the staff besides.
+func (h hospitalSource) configure(c *config.Config) error { return employ(&c.Policy) }
 
 func (h hospitalSource) load(ctx context.Context, conn *pgx.Conn) error {
-	return hospital.Load(ctx, conn, h.patients, h.seed)
+	if err := hospital.Load(ctx, conn, h.patients, h.seed); err != nil {
+		return err
+	}
+	return loadStaff(ctx, conn)
 }
 
 func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {
@@ -67,6 +71,7 @@ func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {
 		`SELECT chapter, count(*), round(avg(cost)) AS cost FROM patients JOIN icd10 ON code = diagnosis GROUP BY 1 ORDER BY 2 DESC;`,
 		`SELECT date_trunc('year', birth_date)::date AS born, count(*) FROM patients GROUP BY 1 ORDER BY 1;`,
 		`COPY (SELECT ward, count(*) FROM patients GROUP BY ward) TO STDOUT CSV HEADER;`,
+		`SELECT ward, count(*), round(avg(sick_days), 1) AS sick_days FROM staff GROUP BY 1 ORDER BY 3 DESC;`,
 		`SELECT name, national_id FROM patients;              -- refused: not published`,
 		`SELECT query_to_xml('SELECT * FROM patients', true, true, '');   -- refused: not a reading function`,
 	}
@@ -74,6 +79,7 @@ func (h hospitalSource) queries(guarded bool) (analyst, owner []string) {
 		`SELECT count(*) FROM patients WHERE diagnosis = 'I10';`,
 		`UPDATE patients SET diagnosis = 'I10' WHERE patient_id <= 1000;   -- and count through kproxy again`,
 		`DELETE FROM patients WHERE patient_id % 10 = 0;`,
+		`DELETE FROM staff WHERE staff_id = 1;   -- and nobody who counts the staff can tell`,
 	}
 	if guarded {
 		analyst = append(analyst, `SELECT count(*), round(sum(kproxy_weight)), max(kproxy_class) FROM patients;   -- as often as you like`)
