@@ -35,7 +35,7 @@ const informationSchema = "information_schema"
 // StandIns are the system relations that clients read through a filter, those
 // before others that are made from them.
 func StandIns() []StandIn {
-	return slices.Concat(objectStandIns(), listingStandIns(), activityStandIns(), informationStandIns())
+	return withParts(slices.Concat(objectStandIns(), builtinStandIns(), listingStandIns(), activityStandIns(), informationStandIns()))
 }
 
 // system makes the stand-in for a relation of pg_catalog that shows some rows.
@@ -72,7 +72,8 @@ func readable(column string) string {
 // privileges of its own: it is visible with its table.
 func visible(column string) string {
 	return "CASE WHEN pg_catalog.has_table_privilege(" + column + ", 'SELECT, REFERENCES') THEN " + readable(column) +
-		" ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = " + column + " AND " + readable("own.indrelid") + ") END"
+		" ELSE EXISTS (SELECT FROM pg_catalog.pg_index own WHERE own.indexrelid = " + column + " AND " + readable("own.indrelid") +
+		" AND NOT " + namesHidden("pg_class", "own.indexrelid") + ") END"
 }
 
 // ofShownComposite asks whether a column names what a composite type that the session

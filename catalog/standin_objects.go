@@ -42,7 +42,6 @@ func objectStandIns() []StandIn {
 			// Which rows of which of the extension's tables are dumped.
 			"extconfig": "NULL::pg_catalog.oid[]", "extcondition": "NULL::text[]",
 		}),
-		system("pg_language", "", map[string]string{"lanacl": ownPrivileges("c.lanacl", "c.lanowner")}),
 		system("pg_tablespace", "c.oid < "+firstUserOID, map[string]string{
 			"spcoptions": "NULL::text[]", "spcacl": ownPrivileges("c.spcacl", "c.spcowner"),
 		}),

@@ -5,12 +5,9 @@ import (
 	"strings"
 )
 
-// passedThrough are the system relations that say nothing about protected
-// tables: types, operators, settings and the like.
+// passedThrough are the system relations that say nothing about the database.
 var passedThrough = map[string]string{
-	"pg_catalog": `pg_am pg_amop pg_amproc pg_available_extension_versions pg_available_extensions pg_cast
-		pg_conversion pg_opclass pg_operator pg_opfamily pg_timezone_abbrevs pg_timezone_names pg_transform
-		pg_ts_config pg_ts_config_map pg_ts_dict pg_ts_parser pg_ts_template`,
+	"pg_catalog": "pg_timezone_abbrevs pg_timezone_names",
 	informationSchema: `administrable_role_authorizations applicable_roles enabled_roles
 		sql_features sql_implementation_info sql_parts sql_sizing`,
 }

@@ -60,6 +60,11 @@ func init() {
 		"to_regproc":      lookup("regproc"),
 		"to_regprocedure": lookup("regprocedure"),
 		"to_regnamespace": lookup("regnamespace"),
+		"to_regoper":      lookup("regoper"),
+		"to_regoperator":  lookup("regoperator"),
+		"to_regcollation": lookup("regcollation"),
+
+		"get_current_ts_config": converted,
 
 		"has_table_privilege":          privilegesOn(-2),
 		"has_any_column_privilege":     privilegesOn(-2),

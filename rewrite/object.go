@@ -14,11 +14,11 @@ import (
 // becomes the text of the object's name, read through the stand-in for its catalog;
 // everywhere else, its OID.
 
-// objectCatalogs are the catalogs that list the objects of such a type. Those of
-// the other reg* types are open to clients as they are.
+// objectCatalogs are the catalogs that list the objects of such a type.
 var objectCatalogs = map[string]string{
 	"regclass": "pg_class", "regtype": "pg_type", "regproc": "pg_proc", "regprocedure": "pg_proc",
-	"regnamespace": "pg_namespace", "regrole": "pg_roles",
+	"regnamespace": "pg_namespace", "regrole": "pg_roles", "regoper": "pg_operator", "regoperator": "pg_operator",
+	"regcollation": "pg_collation", "regconfig": "pg_ts_config", "regdictionary": "pg_ts_dict",
 }
 
 // objectType is the name of the checked type if it is one of objectCatalogs, array
@@ -186,8 +186,12 @@ func (w *walker) objectKey(typ string, arg *pg.Node) *pg.Node {
 	return foundAs(typ, arg)
 }
 
-// foundAs looks a name up at run time.
+// foundAs looks a name up at run time. Of text search there are no functions for that: a
+// name that is missing is an error.
 func foundAs(typ string, name *pg.Node) *pg.Node {
+	if typ == "regconfig" || typ == "regdictionary" {
+		return casted(casted(name, "text"), typ)
+	}
 	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
 		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{casted(name, "text")},
 		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,

@@ -84,7 +84,7 @@ func TestStandInsHaveTheColumnsOfTheirCatalogs(t *testing.T) {
 	admin, _ := reading(t)
 	for _, s := range catalog.StandIns() {
 		const columns = `SELECT string_agg(attname || ' ' || CASE WHEN atttypid IN ('anyarray'::regtype, 'regtype[]'::regtype) THEN 'text[]'
-			WHEN atttypid = 'regtype'::regtype THEN 'text' ELSE format_type(atttypid, atttypmod) END, ', ' ORDER BY attnum)
+			WHEN atttypid = 'regtype'::regtype THEN 'text' WHEN atttypid = 'regproc'::regtype THEN 'oid' ELSE format_type(atttypid, atttypmod) END, ', ' ORDER BY attnum)
 			FROM pg_attribute WHERE attrelid = to_regclass('%s') AND attnum > 0 AND NOT attisdropped`
 		want := text(t, admin, fmt.Sprintf(columns, s.Of.SQL()))
 		if got := text(t, admin, fmt.Sprintf(columns, s.Name().SQL())); got != want {

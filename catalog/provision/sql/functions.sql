@@ -25,7 +25,8 @@ LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
   SELECT EXISTS (
     SELECT FROM pg_catalog.pg_index i
     WHERE i.indexrelid = $1 AND pg_catalog.has_table_privilege(i.indrelid, 'SELECT, REFERENCES')
-      AND NOT {{.CatalogSchema}}.is_stand_in(i.indrelid))
+      AND NOT {{.CatalogSchema}}.is_stand_in(i.indrelid)
+      AND NOT {{.CatalogSchema}}.names_hidden('pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid, $1))
 $kproxy$;
 
 -- Whether the session may read the relation, or the relation of the index.
@@ -327,6 +328,34 @@ LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED AS $kproxy$
       ORDER BY p.place, s.rank
       LIMIT 1)
   END
+$kproxy$;
+
+-- Whether the definition of an object names what the session must not know of: functions,
+-- operators and the like that initdb did not make, relations that are not visible, and
+-- types and collations that no visible column has. The default operator class of a type
+-- needs no name, nor does the sequence of a column.
+CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.names_hidden(catalog oid, object oid) RETURNS boolean
+LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+  SELECT EXISTS (
+    SELECT FROM pg_catalog.pg_depend d
+    WHERE d.classid = $1 AND d.objid = $2 AND d.refobjid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
+      AND CASE
+        WHEN d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass THEN NOT {{.CatalogSchema}}.visible(d.refobjid) AND NOT EXISTS (
+          SELECT FROM pg_catalog.pg_depend own
+          WHERE own.classid = d.refclassid AND own.objid = d.refobjid AND own.deptype IN ('a', 'i')
+            AND own.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass AND own.refobjsubid <> 0 AND {{.CatalogSchema}}.visible(own.refobjid))
+        WHEN d.refclassid = 'pg_catalog.pg_type'::pg_catalog.regclass THEN d.refobjid NOT IN (SELECT {{.CatalogSchema}}.shown_types())
+        WHEN d.refclassid = 'pg_catalog.pg_collation'::pg_catalog.regclass THEN NOT EXISTS (
+          SELECT FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_class c ON c.oid = a.attrelid
+          WHERE a.attcollation = d.refobjid AND c.relkind IN ('r', 'p', 'v', 'm', 'f') AND {{.CatalogSchema}}.visible(c.oid))
+        WHEN d.refclassid = 'pg_catalog.pg_opclass'::pg_catalog.regclass THEN NOT EXISTS (
+          SELECT FROM pg_catalog.pg_opclass o
+          WHERE o.oid = d.refobjid AND o.opcdefault AND o.opcintype OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
+            AND o.opcintype IN (SELECT {{.CatalogSchema}}.shown_types()))
+        -- What it belongs to, and what belongs to it.
+        ELSE d.refclassid NOT IN ('pg_catalog.pg_namespace'::pg_catalog.regclass, 'pg_catalog.pg_extension'::pg_catalog.regclass,
+          'pg_catalog.pg_constraint'::pg_catalog.regclass, 'pg_catalog.pg_trigger'::pg_catalog.regclass)
+      END)
 $kproxy$;
 
 RESET check_function_bodies;

@@ -1,9 +1,9 @@
 -- Stand-ins for the system catalogs: the columns that the running server's
 -- version has, in their order, behind a filter that a client's own conditions
--- cannot look past (security_barrier). Three kinds of columns have another type:
--- a pseudo-type, which a view cannot have (pg_attribute.attmissingval, a value of
--- the table), and a type that would print the name of any object whose number a
--- client writes beside it, are text.
+-- cannot look past (security_barrier). Some columns have another type: a pseudo-type,
+-- which a view cannot have (pg_attribute.attmissingval, a value of the table), is text.
+-- So is regtype, and regproc is oid: they would print the name of any object whose
+-- number a client writes beside them. oid is what joins and comparisons need.
 DO $kproxy$
 DECLARE
   s record;
@@ -37,6 +37,8 @@ BEGIN
                pg_catalog.format('CASE WHEN %s IS NOT NULL THEN {{.CatalogSchema}}.database_name() END::%s', l.source, l.type)
              WHEN s.translated AND l.name ~ '_schema$' THEN
                pg_catalog.format('CASE WHEN pg_catalog.starts_with(%1$s::text, ''{{.ReleasePrefix}}'') THEN pg_catalog.substr(%1$s::text, {{len .ReleasePrefix}} + 1) ELSE %1$s::text END::%2$s', l.source, l.type)
+             -- Functions of users are not shown.
+             WHEN l.own_type = 'regproc' THEN pg_catalog.format('CASE WHEN %1$s::pg_catalog.oid < 16384 THEN %1$s::pg_catalog.oid ELSE 0::pg_catalog.oid END', l.source)
              WHEN l.type <> l.own_type THEN l.source || '::' || l.type
              ELSE l.source END || ' AS ' || pg_catalog.quote_ident(l.name), ', ' ORDER BY l.number),
            pg_catalog.string_agg(pg_catalog.format('(%1$s IS NULL OR %1$s::text NOT IN (''{{.StoreSchema}}'', ''{{.CatalogSchema}}''))', l.source)
@@ -49,7 +51,7 @@ BEGIN
       FROM (
         SELECT a.attnum AS number, a.attname::text AS name, 'c.' || pg_catalog.quote_ident(a.attname) AS source,
           t.typtype = 'p' AS pseudo, pg_catalog.format_type(a.atttypid, a.atttypmod) AS own_type,
-          CASE WHEN t.typtype = 'p' OR t.typname = '_regtype' THEN 'text[]' WHEN t.typname = 'regtype' THEN 'text'
+          CASE WHEN t.typtype = 'p' OR t.typname = '_regtype' THEN 'text[]' WHEN t.typname = 'regtype' THEN 'text' WHEN t.typname = 'regproc' THEN 'oid'
                ELSE pg_catalog.format_type(a.atttypid, a.atttypmod) END AS type
         FROM pg_catalog.pg_attribute a JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
         WHERE a.attrelid = s.source AND a.attnum > 0 AND NOT a.attisdropped) AS l;

@@ -1,0 +1,151 @@
+package catalog
+
+// part restricts a stand-in by what its rows are made of: an index of operator classes, a
+// default of functions, a trigger of the function that it calls. A row whose definition
+// would name what the session must not know of is left out; a column that is only one of
+// many is 0 there.
+type part struct {
+	filter  string
+	replace map[string]string
+}
+
+// withParts restricts the stand-ins by the parts of what they show.
+func withParts(standIns []StandIn) []StandIn {
+	parts := objectParts()
+	for schema, of := range map[string]map[string]part{"pg_catalog": parts, informationSchema: informationParts()} {
+		for i, s := range standIns {
+			p, restricted := of[s.Of.Relation]
+			if s.Of.Schema != schema || !restricted {
+				continue
+			}
+			switch {
+			case p.filter != "" && s.Filter != "":
+				s.Filter = "(" + s.Filter + ") AND (" + p.filter + ")"
+			case p.filter != "":
+				s.Filter = p.filter
+			}
+			replace := make(map[string]string, len(s.Replace)+len(p.replace))
+			for column, expression := range s.Replace {
+				replace[column] = expression
+			}
+			for column, expression := range p.replace {
+				replace[column] = expression
+			}
+			s.Replace = replace
+			standIns[i] = s
+		}
+	}
+	return standIns
+}
+
+// namesHidden asks whether the definition of an object names what the session must not know
+// of. initdb's does not.
+func namesHidden(catalog, oid string) string {
+	return "CASE WHEN " + oid + " < " + firstUserOID + " THEN false ELSE " +
+		CatalogSchema + ".names_hidden('pg_catalog." + catalog + "'::pg_catalog.regclass::pg_catalog.oid, " + oid + ") END"
+}
+
+// builtinElements are the numbers of an oidvector, 0 for those that are not PostgreSQL's own.
+func builtinElements(column string) string {
+	return "CASE WHEN " + firstUserOID + " > ALL (" + column + "::pg_catalog.oid[]) THEN " + column +
+		" ELSE (SELECT pg_catalog.string_agg(CASE WHEN e.oid < " + firstUserOID + " THEN e.oid::text ELSE '0' END, ' ' ORDER BY e.place)" +
+		" FROM pg_catalog.unnest(" + column + "::pg_catalog.oid[]) WITH ORDINALITY AS e(oid, place))::pg_catalog.oidvector END"
+}
+
+// builtinOrNull is an array of numbers, NULL if not all are PostgreSQL's own.
+func builtinOrNull(column string) string {
+	return "CASE WHEN " + firstUserOID + " > ALL (" + column + ") THEN " + column + " END"
+}
+
+// shownCollations are those of users that a visible column has.
+const shownCollations = "(SELECT a.attcollation FROM " + CatalogSchema + ".pg_attribute a WHERE a.attcollation >= " + firstUserOID + ")"
+
+func builtinOrNone(column string) string { return orNone(column, "false") }
+
+func objectParts() map[string]part {
+	collation := func(column string) string { return orNone(column, column+" IN "+shownCollations) }
+	return map[string]part{
+		"pg_class": {replace: map[string]string{
+			"relam": builtinOrNone("c.relam"), "reloftype": orNone("c.reloftype", shownType("c.reloftype")),
+		}},
+		"pg_index":   {filter: "NOT " + namesHidden("pg_class", "c.indexrelid"), replace: map[string]string{"indclass": builtinElements("c.indclass")}},
+		"pg_attrdef": {filter: "NOT " + namesHidden("pg_attrdef", "c.oid")},
+		"pg_constraint": {
+			filter: "NOT " + namesHidden("pg_constraint", "c.oid") + " AND (c.conindid < " + firstUserOID + " OR NOT " + namesHidden("pg_class", "c.conindid") + ")",
+			replace: map[string]string{
+				"conpfeqop": builtinOrNull("c.conpfeqop"), "conppeqop": builtinOrNull("c.conppeqop"),
+				"conffeqop": builtinOrNull("c.conffeqop"), "conexclop": builtinOrNull("c.conexclop"),
+				"conparentid": orNone("c.conparentid", "EXISTS (SELECT FROM pg_catalog.pg_constraint parent WHERE parent.oid = c.conparentid AND "+
+					readable("parent.conrelid")+")"),
+			},
+		},
+		"pg_trigger":           {filter: "c.tgfoid < " + firstUserOID},
+		"pg_statistic_ext":     {filter: "NOT " + namesHidden("pg_statistic_ext", "c.oid"), replace: map[string]string{"stxowner": builtinOwner("c.oid", "c.stxowner")}},
+		"pg_partitioned_table": {filter: "NOT " + namesHidden("pg_class", "c.partrelid"), replace: map[string]string{"partclass": builtinElements("c.partclass")}},
+		"pg_description":       {filter: "c.classoid <> 'pg_catalog.pg_largeobject'::pg_catalog.regclass"},
+		"pg_proc":              {filter: "c.oid < " + firstUserOID + " OR c.pronamespace = " + helperNamespace},
+		"pg_type": {replace: map[string]string{
+			"typarray":      orNone("c.typarray", shownType("c.typarray")),
+			"typcollation":  collation("c.typcollation"),
+			"typdefault":    "CASE WHEN NOT " + namesHidden("pg_type", "c.oid") + " THEN c.typdefault END",
+			"typdefaultbin": "CASE WHEN NOT " + namesHidden("pg_type", "c.oid") + " THEN c.typdefaultbin END",
+		}},
+		"pg_range": {replace: rangeParts(collation)},
+		"pg_collation": {
+			filter: "c.oid < " + firstUserOID + " OR c.oid IN " + shownCollations,
+			replace: map[string]string{
+				"collowner": builtinOwner("c.oid", "c.collowner"), "collnamespace": orNone("c.collnamespace", shownIn("pg_namespace", "c.collnamespace")),
+			},
+		},
+		// An extension is known by a type of its that a visible column has.
+		"pg_extension": {
+			filter: "c.oid < " + firstUserOID + " OR EXISTS (SELECT FROM pg_catalog.pg_depend d WHERE d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass" +
+				" AND d.refobjid = c.oid AND d.classid = 'pg_catalog.pg_type'::pg_catalog.regclass AND d.deptype = 'e' AND d.objid IN (SELECT " + CatalogSchema + ".shown_types()))",
+			replace: map[string]string{
+				"extowner": builtinOwner("c.oid", "c.extowner"), "extnamespace": orNone("c.extnamespace", shownIn("pg_namespace", "c.extnamespace")),
+			},
+		},
+		"pg_auth_members": {replace: map[string]string{"grantor": "CASE WHEN " + shownIn("pg_roles", "c.grantor") + " THEN c.grantor ELSE 10::pg_catalog.oid END"}},
+		"pg_foreign_data_wrapper": {replace: map[string]string{
+			"fdwowner": builtinOwner("c.oid", "c.fdwowner"), "fdwhandler": builtinOrNone("c.fdwhandler"), "fdwvalidator": builtinOrNone("c.fdwvalidator"),
+		}},
+		"pg_foreign_server": {replace: map[string]string{"srvowner": builtinOwner("c.oid", "c.srvowner")}},
+		"pg_database":       {replace: map[string]string{"dattablespace": builtinOrNone("c.dattablespace")}},
+	}
+}
+
+func rangeParts(collation func(string) string) map[string]string {
+	return map[string]string{
+		"rngmultitypid": orNone("c.rngmultitypid", shownType("c.rngmultitypid")),
+		"rngsubopc":     orNone("c.rngsubopc", "EXISTS (SELECT FROM pg_catalog.pg_opclass o WHERE o.oid = c.rngsubopc AND "+ofShownType("o")+")"),
+		"rngcollation":  collation("c.rngcollation"),
+	}
+}
+
+// informationParts are the same for the views of information_schema, which name objects: in
+// a schema of PostgreSQL's own, not all are.
+func informationParts() map[string]part {
+	routine := part{filter: "pg_catalog.substring(c.specific_name::text, '[0-9]+$')::bigint < " + firstUserOID}
+	named := func(catalog, prefix, namespace, name string) string {
+		return "(" + namespace + "::text, " + name + "::text) IN (SELECT n.nspname::text, o." + prefix + "name::text FROM pg_catalog." + catalog +
+			" o JOIN pg_catalog.pg_namespace n ON n.oid = o." + prefix + "namespace WHERE o.oid < " + firstUserOID + ")"
+	}
+	typed := func(schema, name string) part {
+		return part{filter: "NOT " + builtIn(schema) + " OR " + named("pg_type", "typ", schema, name)}
+	}
+	collation := part{filter: named("pg_collation", "coll", "c.collation_schema", "c.collation_name")}
+	usage := part{filter: named("pg_collation", "coll", "c.object_schema", "c.object_name") + " OR " + named("pg_type", "typ", "c.object_schema", "c.object_name")}
+	element := part{filter: "NOT " + builtIn("c.object_schema") + " OR CASE c.object_type::text WHEN 'TABLE' THEN true" +
+		" WHEN 'ROUTINE' THEN pg_catalog.substring(c.object_name::text, '[0-9]+$')::bigint < " + firstUserOID +
+		" ELSE " + named("pg_type", "typ", "c.object_schema", "c.object_name") + " END"}
+	domain, udt := typed("c.domain_schema", "c.domain_name"), typed("c.udt_schema", "c.udt_name")
+	return map[string]part{
+		"routines": routine, "parameters": routine, "routine_privileges": routine, "role_routine_grants": routine,
+		"domains": domain, "domain_constraints": domain, "domain_udt_usage": domain,
+		"user_defined_types": typed("c.user_defined_type_schema", "c.user_defined_type_name"),
+		"attributes":         udt, "udt_privileges": udt, "role_udt_grants": udt,
+		"data_type_privileges": element, "element_types": element,
+		"collations": collation, "collation_character_set_applicability": collation,
+		"usage_privileges": usage, "role_usage_grants": usage,
+	}
+}
