@@ -138,10 +138,22 @@ func informationParts() map[string]part {
 	element := part{filter: "NOT " + builtIn("c.object_schema") + " OR CASE c.object_type::text WHEN 'TABLE' THEN true" +
 		" WHEN 'ROUTINE' THEN pg_catalog.substring(c.object_name::text, '[0-9]+$')::bigint < " + firstUserOID +
 		" ELSE " + named("pg_type", "typ", "c.object_schema", "c.object_name") + " END"}
+	// Defaults are shown where pg_attrdef and pg_type show them.
+	shown := func(column string) string {
+		return "CASE WHEN c." + column + " IS NOT NULL AND EXISTS (SELECT FROM " + CatalogSchema + ".pg_attrdef d" +
+			" JOIN pg_catalog.pg_attribute a ON a.attrelid = d.adrelid AND a.attnum = d.adnum JOIN pg_catalog.pg_class t ON t.oid = d.adrelid" +
+			" JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname::text = c.table_schema::text" +
+			" AND t.relname::text = c.table_name::text AND a.attname::text = c.column_name::text) THEN c." + column + " END"
+	}
 	domain, udt := typed("c.domain_schema", "c.domain_name"), typed("c.udt_schema", "c.udt_name")
 	return map[string]part{
 		"routines": routine, "parameters": routine, "routine_privileges": routine, "role_routine_grants": routine,
-		"domains": domain, "domain_constraints": domain, "domain_udt_usage": domain,
+		"columns": {replace: map[string]string{"column_default": shown("column_default"), "generation_expression": shown("generation_expression")}},
+		"domains": {filter: domain.filter, replace: map[string]string{
+			"domain_default": "(SELECT t.typdefault FROM " + CatalogSchema + ".pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace" +
+				" WHERE n.nspname::text = c.domain_schema::text AND t.typname::text = c.domain_name::text)",
+		}},
+		"domain_constraints": domain, "domain_udt_usage": domain,
 		"user_defined_types": typed("c.user_defined_type_schema", "c.user_defined_type_name"),
 		"attributes":         udt, "udt_privileges": udt, "role_udt_grants": udt,
 		"data_type_privileges": element, "element_types": element,

@@ -107,7 +107,11 @@ func load(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range []struct{ database, sql string }{{"postgres", "CREATE DATABASE " + source}, {source, string(statements)}} {
+	beside, err := os.ReadFile("testdata/hidden.sql")
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct{ database, sql string }{{"postgres", "CREATE DATABASE " + source}, {source, string(statements)}, {source, string(beside)}} {
 		conn, err := pgx.Connect(ctx, site.server.DSN(step.database))
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ SELECT 10::oid::regrole, 'clinic_reader'::regrole::oid = (SELECT oid FROM pg_rol
 
 -- numbers of all objects there may be
 SELECT count(i::oid::regclass), count(i::oid::regtype), count(i::oid::regrole), count(i::oid::regnamespace), count(pg_get_userbyid(i::oid)), count(format_type(i::oid, NULL)), count(obj_description(i::oid, 'pg_class')), count(pg_relation_size(i::oid)), string_agg(DISTINCT i::oid::regrole::text, ' '), string_agg(DISTINCT i::oid::regtype::text, ' '), string_agg(DISTINCT format_type(i::oid, NULL), ' ')
-FROM generate_series(16384, 18000) i
+FROM generate_series(16384, 22000) i
 
 -- databases
 SELECT datname, pg_get_userbyid(datdba), current_database(), current_catalog, shobj_description(oid, 'pg_database') FROM pg_database
