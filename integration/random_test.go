@@ -35,10 +35,14 @@ const sqlsmith = "sqlsmith"
 // tables under the clients' names and whose lists of functions and types are cut
 // down to the allowed ones, as is that of tables: of what it would make of the whole of pg_proc nine
 // statements in ten are refused.
+//
+// The served database has extensions, of which it must not see anything; and SQLsmith
+// starts through kproxy, too, by what clients are shown of it.
 func TestRandomStatements(t *testing.T) {
 	t.Parallel()
 	rig.Need(t, sqlsmith, rig.Program(sqlsmith) != "")
 	s := canarySite(t)
+	withExtensions(t, connect(t, s.admin))
 	secret := rawCanaries(t, connect(t, s.admin))
 	secret = append(secret, spellings("definition", "a hidden definition", hiddenMarker)...)
 	secret = append(secret, spellings("name", "the store's name", "kproxy_store")...)
@@ -46,9 +50,38 @@ func TestRandomStatements(t *testing.T) {
 	readableSchema(t, connect(t, schema), s.shapes(t), s.readableCatalogs(t))
 	t.Run("statements", func(t *testing.T) {
 		t.Run("published tables", func(t *testing.T) { t.Parallel(); sendRandom(t, s, secret, schema, "--exclude-catalog") })
+		t.Run("through kproxy alone", func(t *testing.T) { t.Parallel(); startRandom(t, s) })
 		t.Run("and catalogs", func(t *testing.T) { t.Parallel(); sendRandom(t, s, secret, schema) })
 	})
 	s.agrees(t, "people", "id, account, born, town, postcode, illness, cost")
+}
+
+// withExtensions installs what most servers' packages have.
+func withExtensions(t *testing.T, conn *pgx.Conn) {
+	t.Helper()
+	for _, extension := range []string{"hstore", "pg_trgm", "citext", "btree_gist"} {
+		if scalar[bool](t, conn, "SELECT EXISTS (SELECT FROM pg_available_extensions WHERE name = $1)", extension) {
+			execute(t, conn, "CREATE EXTENSION "+extension)
+		}
+	}
+	if installed := scalar[int](t, conn, "SELECT count(*)::int FROM pg_extension"); installed < 4 {
+		t.Logf("only %d extensions: this server's package has no others", installed)
+	}
+}
+
+// startRandom has SQLsmith read the schema from kproxy, and run the statements that it makes
+// of it: what it is shown must fit together.
+func startRandom(t *testing.T, s *site) {
+	t.Helper()
+	client := connConfig(t, s.url())
+	command := exec.CommandContext(t.Context(), sqlsmith, "--exclude-catalog", fmt.Sprintf("--seed=%d", *randomSeed), fmt.Sprintf("--max-queries=%d", *randomStatements/5),
+		fmt.Sprintf("--target=host=%s port=%d dbname=%s user=%s password='%s' options='-c statement_timeout=2000'",
+			client.Host, client.Port, client.Database, client.User, client.Password))
+	output, err := command.CombinedOutput()
+	if text := string(output); err != nil || !strings.Contains(text, "queries: ") {
+		t.Errorf("%s: %v\n%s", sqlsmith, err, text)
+	}
+	t.Logf("%s", output)
 }
 
 // sendRandom sends half of the statements and judges the answers.
