@@ -145,6 +145,12 @@ func informationParts() map[string]part {
 			" JOIN pg_catalog.pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname::text = c.table_schema::text" +
 			" AND t.relname::text = c.table_name::text AND a.attname::text = c.column_name::text) THEN c." + column + " END"
 	}
+	constraint := part{filter: "NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace" +
+		" WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND (" +
+		namesHidden("pg_constraint", "k.oid") + " OR " + namesHidden("pg_class", "k.conindid") + "))"}
+	trigger := part{filter: "EXISTS (SELECT FROM " + CatalogSchema + ".pg_trigger t JOIN pg_catalog.pg_class r ON r.oid = t.tgrelid" +
+		" JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace WHERE t.tgname::text = c.trigger_name::text" +
+		" AND r.relname::text = c.event_object_table::text AND n.nspname::text = c.event_object_schema::text)"}
 	domain, udt := typed("c.domain_schema", "c.domain_name"), typed("c.udt_schema", "c.udt_name")
 	return map[string]part{
 		"routines": routine, "parameters": routine, "routine_privileges": routine, "role_routine_grants": routine,
@@ -153,6 +159,9 @@ func informationParts() map[string]part {
 			"domain_default": "(SELECT t.typdefault FROM " + CatalogSchema + ".pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace" +
 				" WHERE n.nspname::text = c.domain_schema::text AND t.typname::text = c.domain_name::text)",
 		}},
+		"table_constraints": constraint, "key_column_usage": constraint, "referential_constraints": constraint,
+		"constraint_column_usage": constraint, "constraint_table_usage": constraint, "check_constraints": constraint,
+		"triggers": trigger, "triggered_update_columns": trigger,
 		"domain_constraints": domain, "domain_udt_usage": domain,
 		"user_defined_types": typed("c.user_defined_type_schema", "c.user_defined_type_name"),
 		"attributes":         udt, "udt_privileges": udt, "role_udt_grants": udt,
