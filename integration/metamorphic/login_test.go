@@ -24,7 +24,11 @@ func (f facts) ofLogins() []observable {
 		all = append(all, start("user="+name))
 	}
 	for _, name := range f.settings {
-		all = append(all, start(name+"=1"))
+		value := "1"
+		if strings.HasSuffix(name, "_timeout") {
+			value = "100000" // after a millisecond, a busy machine would decide
+		}
+		all = append(all, start(name+"="+value))
 	}
 	return all
 }

@@ -17,7 +17,7 @@ const patience = 3 * time.Minute
 
 var (
 	each   = flag.String("metamorphic.each", "all", "after what observables are tried: all (mutations), file or mutation")
-	sample = flag.Int("metamorphic.sample", 4000, "how many observables are tried; 0 is all")
+	sample = flag.Int("metamorphic.sample", 2500, "how many observables are tried; 0 is all")
 	seed   = flag.Uint64("metamorphic.seed", 1, "what they are drawn by")
 	only   = flag.String("metamorphic.only", "", "try only observables whose name this regular expression matches")
 	temps  = flag.Bool("metamorphic.temporary", false, "allow temporary tables, whose numbers come from counters of the whole server (SECURITY.md), and copy all into them")
