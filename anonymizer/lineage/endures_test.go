@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -54,5 +55,24 @@ func TestPartOfPersonsWithSeveralRows(t *testing.T) {
 	}
 	if !l.endures(twice, part) {
 		t.Error("distinct values: a class in which one person has two rows does not endure")
+	}
+}
+
+// TestWorst has persons with the most frequent values, all of whom one value or another has.
+func TestWorst(t *testing.T) {
+	t.Parallel()
+	whole := privacy.NewSummary(2)
+	for i, code := range []uint32{7, 7, 7, 8, 8, 9} {
+		whole.Add([]uint32{uint32(i), code})
+	}
+	for persons, want := range [][]int{{}, {1}, {2}, {3}, {3, 1}, {3, 2}, {3, 2, 1}} {
+		s := worst(whole, 1, persons)
+		got := []int{}
+		for code := range uint32(len(s.Sensitive[1])) {
+			got = append(got, s.Sensitive[1][code])
+		}
+		if s.Records != persons || !slices.Equal(got, want) || len(s.Sensitive[0]) > 0 {
+			t.Errorf("of %d persons, %v have each value, %v expected", persons, got, want)
+		}
 	}
 }

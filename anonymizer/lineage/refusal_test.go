@@ -92,6 +92,31 @@ func TestErrors(t *testing.T) {
 	}
 }
 
+// TestShape: the first record says how many values of either kind all have, none included.
+func TestShape(t *testing.T) {
+	t.Parallel()
+	plain := incremental.RecordID(1)
+	for what, change := range map[string]func(*lineage.Record){
+		"sensitive": func(r *lineage.Record) { r.Sensitive = []uint32{1} },
+		"copied":    func(r *lineage.Record) { r.Copied = []uint64{1} },
+	} {
+		l := bare(t, lineage.Options{}, privacy.KAnonymity{K: 2})
+		first, second := ill(plain, 0), ill(plain+1, 0)
+		first.Sensitive, second.Sensitive = nil, nil
+		must(t, l.Insert(first, began))
+		change(&second)
+		if l.Insert(second, began) == nil {
+			t.Errorf("%s: a record has more values than the first one", what)
+		}
+		third := ill(plain+2, 0)
+		third.Sensitive = nil
+		must(t, l.Insert(third, began))
+		if c, err := l.Publish(t.Context(), began); err != nil || len(c.Rows) != 2 {
+			t.Errorf("%+v, %v: two records without values", c, err)
+		}
+	}
+}
+
 // TestLoadRefuses what does not fit together.
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
@@ -168,6 +193,28 @@ func TestOnce(t *testing.T) {
 	must(t, l.Delete(1), l.Insert(ill(1, 1), began)) // another record
 	if publish(); l.Freshness().Withheld != 1 || l.Freshness().Waiting != 1 {
 		t.Errorf("%+v", l.Freshness())
+	}
+}
+
+// TestBatchIsAwaited: without a time within which it is published, a batch waits for its size,
+// however long that takes.
+func TestBatchIsAwaited(t *testing.T) {
+	t.Parallel()
+	const size = 10
+	l := bare(t, lineage.Options{Least: 1, Batch: size}, privacy.KAnonymity{K: 2})
+	must(t, l.Insert(ill(1, 0), began), l.Insert(ill(2, 0), began))
+	if c, err := l.Publish(t.Context(), began); err != nil || len(c.Rows) != 2 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	for n := 1; n <= size; n++ {
+		must(t, l.Insert(ill(incremental.RecordID(100+n), 0), began))
+		c, err := l.Publish(t.Context(), began.Add(1000*time.Hour))
+		if must(t, err); len(c.Rows) > 0 != (n == size) {
+			t.Errorf("of a batch of %d, %d are published when there are %d", size, len(c.Rows), n)
+		}
+	}
+	if due := l.Due(); !due.IsZero() {
+		t.Errorf("something is due at %v", due)
 	}
 }
 

@@ -94,6 +94,13 @@ func TestWrongSpecs(t *testing.T) {
 			t.Errorf("%+v: %v, %q expected", spec, err, want)
 		}
 	}
+	coded := schema()
+	for i := range coded.Sensitive {
+		coded.Sensitive[i].Values = nil
+	}
+	if c, err := privacy.New(privacy.Spec{Model: privacy.AlphaK, Alpha: 0.5, Of: "diagnosis", Values: []string{"flu"}}, coded); err == nil {
+		t.Errorf("%v has values that cannot be looked up", c)
+	}
 	_, err := privacy.NewSet([]privacy.Spec{{Model: privacy.K, K: 2}, {}, {Model: 9}}, schema())
 	if err == nil || !strings.Contains(err.Error(), "constraint 2: ") || !strings.Contains(err.Error(), "constraint 3: ") {
 		t.Errorf("several problems are told as %v", err)
