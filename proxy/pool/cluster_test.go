@@ -93,6 +93,29 @@ func TestStandbyIsAsFreshAsTheHeartbeatThatItShows(t *testing.T) {
 	expect(t, c, "P5", "S2")
 }
 
+// TestRefutes has standbys that have replayed a log up to all positions: that of the reference
+// held its heartbeats there, and a log that did not is another one.
+func TestRefutes(t *testing.T) {
+	t.Parallel()
+	const references, length = 5, 100 // of the log between two
+	for position := uint64(50); position < (references+2)*length; position += 50 {
+		for number := uint64(0); number <= references; number++ {
+			c := clusterOf(1)
+			for i := uint64(1); i <= references; i++ {
+				c.refer(refers(float64(i), i, i*length))
+			}
+			held := min(position/length, references) // heartbeats, before that position
+			if got := c.refutes(position, number); got != (number < held) {
+				t.Errorf("heartbeat %d at %d is refuted: %v, though there were %d", number, position, got, held)
+			}
+			c.observe(0, says(references+1, "b", position, number))
+			if strange := c.members[0].strange; strange != (number < held) {
+				t.Errorf("a standby with heartbeat %d at %d follows another primary: %v, though there were %d", number, position, strange, held)
+			}
+		}
+	}
+}
+
 // TestNothingIsServedThatDoesNotFollow has servers that follow nobody, or somebody else.
 func TestNothingIsServedThatDoesNotFollow(t *testing.T) {
 	t.Parallel()
