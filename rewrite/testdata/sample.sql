@@ -86,3 +86,26 @@ SELECT * FROM patients FOR UPDATE
 
 SELECT overlay('a', 'b', 1, 2), overlay('a', 'b', 1), overlay('a'), overlay('a' placing 'b' from 1 for 2)
 --> SELECT OVERLAY('a' PLACING 'b' FROM 1 FOR 2), overlay('a' placing 'b' from 1), pg_catalog."overlay"('a'), OVERLAY('a' PLACING 'b' FROM 1 FOR 2)
+
+SELECT * FROM patients TABLESAMPLE SYSTEM (-1)
+--! 2202H sample percentage must be between 0 and 100
+--! position: 36
+--! hint: Give a percentage from 0 to 100.
+
+SELECT * FROM patients TABLESAMPLE SYSTEM (100.5)
+--! 2202H sample percentage must be between 0 and 100
+--! position: 36
+--! hint: Give a percentage from 0 to 100.
+
+SELECT * FROM patients TABLESAMPLE SYSTEM (0), wards TABLESAMPLE BERNOULLI (100)
+--> SELECT * FROM (SELECT * FROM kproxy_release_public.patients WHERE (pg_catalog.random() * 100) < 0) patients, (SELECT * FROM kproxy_release_public.wards WHERE (pg_catalog.random() * 100) < 100) wards
+
+SELECT (lower('a')).pg_sleep
+--! 42501 permission denied for function pg_sleep
+--! position: 9
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT (lower('a')::text).pg_read_file
+--! 42501 permission denied for function pg_read_file
+--! position: 9
+--! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
