@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -223,7 +224,8 @@ func TestNumbersTellNoNames(t *testing.T) {
 }
 
 func errorOf(err error) string {
-	if refusal, ok := err.(*pgconn.PgError); ok {
+	var refusal *pgconn.PgError
+	if errors.As(err, &refusal) {
 		return refusal.Message + refusal.Detail + refusal.Hint
 	}
 	return ""
