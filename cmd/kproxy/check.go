@@ -19,7 +19,10 @@ func newCheck() *cobra.Command {
 stands in the way: of the server, the roles, the publication, each protected table, each
 readable relation and function. It changes nothing. It also reads the protected tables, to
 tell of published columns whose values find single records, of columns of two tables that
-say the same, and of what the policy may not have meant.
+say the same, and of what the policy may not have meant. It tries the policy of each on
+10,000 of its records, published or not: classes of more than 1,000 records are told, and
+columns that say nothing in 90 % of the rows, with the quasi-identifying column without which,
+as further trials show, the most is gained.
 
 Findings are in groups, by what they are about. Each has the line of the configuration
 that it is about, where there is one, a code in brackets that does not change between

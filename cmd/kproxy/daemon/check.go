@@ -184,7 +184,11 @@ func Advise(ctx context.Context, c *config.Config, checked Checked) (inspect.Rep
 		return nil, err
 	}
 	advice, err := inspect.Advise(ctx, conn, c.Policy, checked.Publications)
-	return append(report, advice...), err
+	if err != nil {
+		return nil, err
+	}
+	coarse, err := adviseCoarse(ctx, conn, c, checked.Relations)
+	return slices.Concat(report, advice, coarse), err
 }
 
 func checkInput(c *config.Config) inspect.CheckInput {
