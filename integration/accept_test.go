@@ -155,6 +155,9 @@ func TestAlteredColumnsAreNotPublished(t *testing.T) {
 			if out := s.kproxy(t, "status"); out.code != 3 || strings.Count(out.stdout, "kproxy accept public.") < len(tables) {
 				t.Errorf("status ends with %d and does not name the fix of each table:\n%s", out.code, out.stdout)
 			}
+			if out := s.kproxy(t, "check"); strings.Count(out.stdout+out.stderr, "it is not the table that was accepted") < len(tables)-2 {
+				t.Errorf("check does not tell of each table that has all columns still:\n%s%s", out.stdout, out.stderr)
+			}
 			s.kproxy(t, "reload")
 			s.kproxy(t, "resync", "--no-wait")
 			refusedEverywhere("after a reload")

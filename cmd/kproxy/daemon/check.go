@@ -126,6 +126,13 @@ func check(ctx context.Context, c *config.Config, all bool) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
+	if all {
+		unaccepted, err := checkAccepted(ctx, conn, publications)
+		if err != nil {
+			return Checked{}, err
+		}
+		report = append(report, unaccepted...)
+	}
 	return Checked{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views}, nil
 }
 
