@@ -169,6 +169,7 @@ func (b *bench) configuration(port int) string {
 	example := string(kproxy.ExampleConfig)
 	tables := section.FindString(example)
 	tables = strings.Replace(tables, "      cost: sensitive\n", "      cost: sensitive\n      stay: insensitive\n", 1)
+	tables = strings.Replace(tables, "joinable: [cost]", "joinable: [cost, stay]", 1)
 	tables = strings.Replace(tables, "\n    updates: immediate\n", "\n    updates: guarded\n", 1)
 	return fmt.Sprintf(`listen: 127.0.0.1:%d
 database: %s
