@@ -26,7 +26,7 @@ INTEGRATION := ./integration/...
 
 # What a slow machine needs for the tests of a package; one that hangs is to be told of.
 # What go test would vet by itself, lint does.
-TEST := test -vet=off -timeout 25m
+TEST := test -vet=off -timeout 45m
 
 # Whose mutants are tried: MUTATED="./catalog/..." tries others.
 MUTATED ?= ./anonymizer/lineage ./anonymizer/privacy ./anonymizer/incremental ./rewrite ./proxy/pool ./sync

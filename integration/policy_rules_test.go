@@ -1,9 +1,9 @@
 package integration
 
 import (
+	"maps"
 	"math"
 	"slices"
-	"sort"
 	"strconv"
 	"strings"
 )
@@ -23,25 +23,43 @@ type promise struct {
 type spread struct {
 	persons int
 	values  map[string]int // persons who have the value
+	// who are the persons, and having those who have each value; single tells that nobody
+	// has several.
+	who    map[string]bool
+	having map[string]map[string]bool
+	single bool
 }
 
-// descending are the counts, cut off where they add up to the persons: with
-// several values for one person these are as uneven as can be.
-func (s spread) descending() []int {
-	var counts []int
-	for _, n := range s.values {
-		counts = append(counts, n)
-	}
-	sort.Sort(sort.Reverse(sort.IntSlice(counts)))
-	left := s.persons
-	for i, n := range counts {
-		if n >= left {
-			counts[i] = left
-			return counts[:i+1]
+// worst is how many persons have each value at one choice of a value for each person, the
+// worst of all choices as of measures, descending. No measure is worse than where one value
+// is chosen by all who have it, another by all others who have it, and so on: all orders are
+// tried.
+func (s spread) worst(of func(counts []int) float64) float64 {
+	worst := math.Inf(1)
+	var choose func(counts []int, left map[string]bool, tried map[string]bool)
+	choose = func(counts []int, left, tried map[string]bool) {
+		if len(left) == 0 {
+			descending := slices.Sorted(slices.Values(counts))
+			slices.Reverse(descending)
+			worst = min(worst, of(descending))
+			return
 		}
-		left -= n
+		for value, who := range s.having {
+			rest := maps.Clone(left)
+			maps.DeleteFunc(rest, func(person string, _ bool) bool { return who[person] })
+			if tried[value] || len(rest) == len(left) {
+				continue
+			}
+			tried[value] = true
+			choose(append(slices.Clone(counts), len(left)-len(rest)), rest, tried)
+			tried[value] = false
+			if s.single {
+				return // all orders are the same
+			}
+		}
 	}
-	return counts
+	choose(nil, s.who, map[string]bool{})
+	return worst
 }
 
 // share is a value's frequency.
@@ -56,27 +74,33 @@ func atLeast(k int) func(class, whole spread) bool {
 }
 
 func distinctL(l int) func(class, whole spread) bool {
-	return func(class, _ spread) bool { return len(class.descending()) >= l }
+	return func(class, _ spread) bool {
+		return class.worst(func(counts []int) float64 { return float64(len(counts)) }) >= float64(l)
+	}
 }
 
 func entropyL(l float64) func(class, whole spread) bool {
 	return func(class, _ spread) bool {
-		entropy := 0.0
-		for _, n := range class.descending() {
-			p := float64(n) / float64(class.persons)
-			entropy -= p * math.Log(p)
-		}
-		return entropy >= math.Log(l)-tolerance
+		return class.worst(func(counts []int) float64 {
+			entropy := 0.0
+			for _, n := range counts {
+				p := float64(n) / float64(class.persons)
+				entropy -= p * math.Log(p)
+			}
+			return entropy
+		}) >= math.Log(l)-tolerance
 	}
 }
 
 func recursiveL(c float64, l int) func(class, whole spread) bool {
 	return func(class, _ spread) bool {
-		counts, tail := class.descending(), 0
-		for _, n := range counts[min(l-1, len(counts)):] {
-			tail += n
-		}
-		return float64(counts[0]) < c*float64(tail)
+		return class.worst(func(counts []int) float64 {
+			tail := 0
+			for _, n := range counts[min(l-1, len(counts)):] {
+				tail += n
+			}
+			return c*float64(tail) - float64(counts[0])
+		}) > 0
 	}
 }
 

@@ -94,10 +94,13 @@ func spreadOf(published rows, class []int, of string, persons map[string]string)
 		}
 		having[value][person] = true
 	}
-	s := spread{persons: len(all), values: map[string]int{}}
+	s := spread{persons: len(all), values: map[string]int{}, who: all, having: having}
+	shares := 0
 	for value, who := range having {
 		s.values[value] = len(who)
+		shares += len(who)
 	}
+	s.single = shares == len(all)
 	return s
 }
 

@@ -119,7 +119,8 @@ func TestViewsOutliveReleases(t *testing.T) {
 	stop := s.polls(t, "SELECT most FROM reports.third")
 	for _, config := range []*site{s, second} {
 		text := contents(t, config.config)
-		config.write(t, filepath.Base(config.config), strings.Replace(text, "sex: sensitive", "sex: insensitive\n      name: insensitive", 1))
+		config.write(t, filepath.Base(config.config), strings.NewReplacer("sex: sensitive", "sex: insensitive\n      name: insensitive",
+			"updates: immediate\n", "updates: immediate\n    acknowledge: {joinable: [name]}\n").Replace(text))
 	}
 	if o := s.kproxy(t, "reload").must(t); strings.Count(o.stdout, ": reloaded") != 2 {
 		t.Fatalf("not both processes reloaded:\n%s", o.stdout)
