@@ -145,6 +145,8 @@ func open(ctx context.Context) error {
 	for _, sql := range []string{
 		"ALTER ROLE " + user + " SET search_path = kproxy_release_public, public",
 		"ALTER ROLE " + user + " SET default_transaction_read_only = on",
+		// For clients that name the schema; through kproxy they get what stands for the table.
+		"GRANT SELECT ON public.wards TO " + user,
 		fmt.Sprintf(write, key, "clients.key"),
 		fmt.Sprintf(write, certificate, "clients.crt"),
 		"ALTER SYSTEM SET ssl_cert_file = 'clients.crt'",
