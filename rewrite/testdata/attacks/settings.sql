@@ -144,7 +144,7 @@ EXPLAIN SELECT * FROM people p JOIN chart c ON c.age = p.cost
 -- allowed
 SET quote_all_identifiers = on
 -- then
-SELECT pg_get_indexdef(indexrelid), pg_get_constraintdef(c.oid) FROM pg_index, pg_constraint c
+SELECT pg_get_indexdef(indexrelid) FROM pg_index UNION ALL SELECT pg_get_constraintdef(c.oid) FROM pg_constraint c
 
 -- harmless
 SET force_parallel_mode = on
