@@ -179,7 +179,12 @@ func TestGuarded(t *testing.T) {
 	s.agrees(t, "folk", folkStored)
 	time.Sleep(1500 * time.Millisecond) // for what waits no longer than a second
 	s.kproxy(t, "verify").must(t)
-	status := s.kproxy(t, "status").must(t).stdout
+	var status string
+	eventually(t, "nothing needs the operator: a table of which all records wait does", func() bool {
+		o := s.kproxy(t, "status")
+		status = o.stdout
+		return o.code == 0
+	})
 	if !strings.Contains(status, "guarded") {
 		t.Errorf("the status does not say how the table is updated:\n%s", status)
 	}
