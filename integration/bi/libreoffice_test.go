@@ -51,6 +51,7 @@ func TestLibreOffice(t *testing.T) {
 	}
 	const want = "public.icd10 chapter code description\n" +
 		"public.patients admission_date admission_date_range birth_date birth_date_range cost diagnosis marital_status occupation postcode sex ward\n" +
+		"public.staff birth_date birth_date_range kproxy_class kproxy_weight postcode sex sick_days ward\n" +
 		"public.wards beds building ward"
 	if got := strings.Join(names, "\n"); got != want {
 		t.Errorf("Base lists\n%s\nbut for what comes with PostgreSQL. It should list\n%s", got, want)
