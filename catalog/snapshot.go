@@ -29,6 +29,9 @@ type Resolution struct {
 	// Key is the primary key of a Readable relation that is a table, of which its stand-in
 	// has none.
 	Key []string
+	// HasChildren says of a Readable relation that it has partitions, or that tables inherit
+	// from it.
+	HasChildren bool
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
 	Reason string
@@ -54,9 +57,9 @@ type Snapshot struct {
 // be read, to the reason.
 func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string) *Snapshot {
 	s := &Snapshot{relations: make(map[Name]Resolution, len(relations))}
-	keys := make(map[Name][]string, len(relations))
+	known := make(map[Name]Relation, len(relations))
 	for _, r := range relations {
-		keys[r.Name] = r.PrimaryKey
+		known[r.Name] = r
 		if IsOwn(r.Name.Schema) || isSystem(r.Name.Schema) {
 			continue
 		}
@@ -66,7 +69,7 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		if _, exists := s.relations[name]; !exists {
 			continue
 		}
-		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: Published(name), Key: keys[name]}
+		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: Published(name), Key: known[name].PrimaryKey, HasChildren: known[name].HasChildren}
 		if reason, gone := withdrawn[name]; gone {
 			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}
 		}

@@ -27,8 +27,11 @@ func clinic() *catalog.Snapshot {
 		name("hospital", "select"),
 	} {
 		relation := catalog.Relation{Name: n}
-		if n.Relation == "wards" {
+		switch n.Relation {
+		case "wards":
 			relation.PrimaryKey = []string{"ward"}
+		case "Icd Codes":
+			relation.HasChildren = true
 		}
 		relations = append(relations, relation)
 	}

@@ -23,6 +23,9 @@ func (w *walker) relation(n *pg.RangeVar, s *scope) error {
 	if err != nil {
 		return err.at(n.GetLocation())
 	}
+	if !n.GetInh() && w.lookup(n.GetSchemaname(), n.GetRelname()).HasChildren {
+		return refuse(stateNotSupported, "Leave ONLY out.", "kproxy does not read ONLY %q: what stands for it has the rows of the tables below it, too", n.GetRelname()).at(n.GetLocation())
+	}
 	if n.GetAlias() == nil {
 		n.Alias = &pg.Alias{Aliasname: n.GetRelname()}
 	}
