@@ -175,8 +175,8 @@ func TestReadableAccepted(t *testing.T) {
 	}
 }
 
-// TestReadableBecomesProtected moves a readable table into the policy's tables and back:
-// no reader sees its raw rows once it is protected.
+// TestReadableBecomesProtected moves a readable table into the policy's tables and back: its
+// stand-in makes way for the release.
 func TestReadableBecomesProtected(t *testing.T) {
 	t.Parallel()
 	s := ready(t, sqlSite(`CREATE TABLE people (id int PRIMARY KEY, age int); INSERT INTO people SELECT i, i % 5 FROM generate_series(1, 50) i;

@@ -31,7 +31,7 @@ func clinic() *catalog.Snapshot {
 		case "wards":
 			relation.PrimaryKey = []string{"ward"}
 		case "Icd Codes":
-			relation.HasChildren = true
+			relation.HasChildren, relation.PrimaryKey = true, []string{"code", "version"}
 		}
 		relations = append(relations, relation)
 	}
@@ -52,8 +52,9 @@ func clinic() *catalog.Snapshot {
 // clinicNames are what the server is known to have, beside what all have: nothing but
 // columns of some relations.
 var clinicNames = catalog.ServerNames{Callable: map[string]bool{}, Columns: map[catalog.Name][]catalog.ColumnName{
-	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}): {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
-	catalog.Published(catalog.Name{Schema: "public", Relation: "wards"}):    {{Name: "beds"}, {Name: "ward"}, {Name: "building"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "patients"}):  {{Name: "age"}, {Name: "currval"}, {Name: "diagnosis"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "wards"}):     {{Name: "beds"}, {Name: "ward"}, {Name: "building"}},
+	catalog.Published(catalog.Name{Schema: "public", Relation: "Icd Codes"}): {{Name: "code"}, {Name: "version"}, {Name: "title"}},
 }}
 
 func clinicRewriter() *Rewriter {

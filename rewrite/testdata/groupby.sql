@@ -23,6 +23,9 @@ SELECT c, a FROM wards AS w (a, b, c) GROUP BY (b, 'x')
 SELECT building, rank() OVER (ORDER BY sum(beds)), mode() WITHIN GROUP (ORDER BY beds) FROM wards TABLESAMPLE SYSTEM (10) GROUP BY ward
 --> SELECT building, pg_catalog.rank() OVER (ORDER BY pg_catalog.sum(beds)), pg_catalog.mode() WITHIN GROUP (ORDER BY beds) FROM (SELECT * FROM kproxy_release_public.wards WHERE (pg_catalog.random() * 100) < 10) wards GROUP BY ward, wards.building
 
+SELECT title FROM "Icd Codes" GROUP BY version, code
+--> SELECT title FROM kproxy_release_public."Icd Codes" "Icd Codes" GROUP BY version, code, "Icd Codes".title
+
 -- Nothing is added where nothing is shown besides the key, or where the key is not grouped by.
 SELECT ward, count(*), sum(beds) FROM wards GROUP BY ward
 --> SELECT ward, pg_catalog.count(*), pg_catalog.sum(beds) FROM kproxy_release_public.wards wards GROUP BY ward
@@ -44,3 +47,12 @@ WITH wards AS (SELECT 1 AS ward, 2 AS building) SELECT building FROM wards GROUP
 
 SELECT diagnosis FROM patients GROUP BY age
 --> SELECT diagnosis FROM kproxy_release_public.patients patients GROUP BY age
+
+SELECT title FROM "Icd Codes" GROUP BY code
+--> SELECT title FROM kproxy_release_public."Icd Codes" "Icd Codes" GROUP BY code
+
+SELECT *, ward FROM wards GROUP BY 2
+--> SELECT *, ward FROM kproxy_release_public.wards wards GROUP BY 2
+
+SELECT string_agg(building, ',' ORDER BY beds) FROM wards GROUP BY ward
+--> SELECT pg_catalog.string_agg(building, ',' ORDER BY beds) FROM kproxy_release_public.wards wards GROUP BY ward
