@@ -2,6 +2,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
@@ -14,6 +15,7 @@ import (
 
 	oldproto "github.com/jackc/pgproto3/v2"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 )
 
 var (
@@ -67,11 +69,23 @@ func TestRegress(t *testing.T) {
 	}
 	if string(want) != report.String() {
 		written := filepath.Join(t.ArtifactDir(), "regress15.golden")
-		t.Errorf("the report is not %s; it is in %s", golden, written)
+		t.Errorf("the report is not %s; it is in %s, and what is only there begins with\n%s", golden, written, onlyIn(report.String(), string(want)))
 		if err := os.WriteFile(written, []byte(report.String()), 0o644); err != nil {
 			t.Error(err)
 		}
 	}
+}
+
+// onlyIn are the first lines of a text that another does not have.
+func onlyIn(text, other string) string {
+	var only []string
+	lines := strings.Split(other, "\n")
+	for line := range strings.Lines(text) {
+		if line = strings.TrimSuffix(line, "\n"); !slices.Contains(lines, line) && len(only) < 40 {
+			only = append(only, line)
+		}
+	}
+	return strings.Join(only, "\n")
 }
 
 // regressSite has the tables of the regression tests, all of them readable, beside
@@ -106,7 +120,22 @@ readable: []
 	// For the way straight to the tables; setup leaves the role what stands for them alone.
 	execute(t, connect(t, s.admin), "GRANT SELECT ON ALL TABLES IN SCHEMA public TO "+s.reader)
 	s.serve(t)
+	awaitReadable(t, s, names)
 	return s
+}
+
+// awaitReadable waits until something stands for each of the relations: that there are many
+// may take longer than the first look at them.
+func awaitReadable(t *testing.T, s *site, names []string) {
+	t.Helper()
+	conn := connect(t, s.url(""))
+	for _, name := range names {
+		eventually(t, name+" is served or refused", func() bool {
+			_, err := conn.Exec(t.Context(), "SELECT FROM "+name+" LIMIT 0")
+			refused := (*pgconn.PgError)(nil)
+			return !errors.As(err, &refused) || refused.Detail != "It is being published; try again later."
+		})
+	}
 }
 
 // loadRegress runs what the files do besides reading. Whatever fails, fails: much is

@@ -35,9 +35,11 @@ func inline(query protoreflect.Message, queries map[catalog.Name]string) error {
 		if len(tree.GetStmts()) != 1 || tree.GetStmts()[0].GetStmt().GetSelectStmt() == nil {
 			return refuse(stateInternal, "", "what stands for %s is not a query", name)
 		}
-		node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{
-			Subquery: tree.GetStmts()[0].GetStmt(), Alias: relation.GetAlias(),
-		}}
+		alias := relation.GetAlias()
+		if alias == nil { // in what TABLESAMPLE became; PostgreSQL before 16 wants one
+			alias = &pg.Alias{Aliasname: name.Relation}
+		}
+		node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: tree.GetStmts()[0].GetStmt(), Alias: alias}}
 		return nil
 	})
 }

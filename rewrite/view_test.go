@@ -10,7 +10,8 @@ import (
 )
 
 // clinicRelations are what views of the golden files may read: patients and "Ward ""B""".visits
-// are protected, overview is a published view, wards is not protected.
+// are protected, overview is a published view, wards is not protected, and a query stands for
+// staff.
 func clinicRelations() map[catalog.Name]ViewRelation {
 	name := func(schema, relation string) catalog.Name { return catalog.Name{Schema: schema, Relation: relation} }
 	protected := func(n catalog.Name, columns, published string) ViewRelation {
@@ -18,7 +19,12 @@ func clinicRelations() map[catalog.Name]ViewRelation {
 	}
 	patients, visits, overview := name("public", "patients"), name(`Ward "B"`, "visits"), name("public", "overview")
 	wards := ViewRelation{Target: name("public", "wards"), Columns: []string{"ward", "name"}, Published: []string{"ward", "name"}}
+	staff := ViewRelation{
+		Target: name("public", "staff"), Columns: []string{"ward", "grade"}, Published: []string{"ward", "grade"},
+		Query: "SELECT ward, grade FROM ONLY public.staff",
+	}
 	return map[catalog.Name]ViewRelation{
+		staff.Target: staff,
 		patients:     protected(patients, "id name age sex ward born", "age age_range sex ward"),
 		visits:       protected(visits, "patient_id Day cost", "Day cost"),
 		overview:     protected(overview, "patient age", "age"),

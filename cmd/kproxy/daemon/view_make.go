@@ -156,7 +156,9 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 // keeps its name.
 func (m *viewMaker) confirm(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 	name := plan.view.Name
-	now, err := inspect.Readables(ctx, tx.Conn(), m.policy)
+	alone := m.policy
+	alone.Readable = []catalog.Name{name} // what all others are now would be read for each of them
+	now, err := inspect.Readables(ctx, tx.Conn(), alone)
 	if err != nil {
 		return err
 	}

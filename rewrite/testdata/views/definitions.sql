@@ -243,3 +243,22 @@ SELECT 1 AS age; SELECT 2 AS age;
 VALUES (1, 2), (3, 4);
 --> VALUES (1, 2), (3, 4)
 --> columns: column1, column2
+
+-- ward, grade
+ SELECT staff.ward, s.grade
+   FROM public.staff, public.staff s, public.staff s2(w, g)
+  WHERE staff.ward = s2.w
+--> SELECT staff.ward, s.grade FROM (SELECT ward, grade FROM ONLY public.staff) staff, (SELECT ward, grade FROM ONLY public.staff) s, (SELECT ward, grade FROM ONLY public.staff) s2(w, g) WHERE staff.ward = s2.w
+--> columns: ward, grade
+
+-- ward
+ SELECT staff.ward
+   FROM public.staff TABLESAMPLE bernoulli (10)
+--> SELECT staff.ward FROM (SELECT * FROM (SELECT ward, grade FROM ONLY public.staff) staff WHERE (pg_catalog.random() * 100) < 10) staff
+--> columns: ward
+
+-- ward
+ SELECT s.ward
+   FROM ONLY public.staff s
+--! 0A000 it reads ONLY public.staff
+--! hint: Leave ONLY out.
