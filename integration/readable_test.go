@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -179,7 +180,7 @@ func TestReadableAccepted(t *testing.T) {
 // stand-in makes way for the release.
 func TestReadableBecomesProtected(t *testing.T) {
 	t.Parallel()
-	s := ready(t, sqlSite(`CREATE TABLE people (id int PRIMARY KEY, age int); INSERT INTO people SELECT i, i % 5 FROM generate_series(1, 50) i;
+	s := newSite(t, sqlSite(`CREATE TABLE people (id int PRIMARY KEY, age int); INSERT INTO people SELECT i, i % 5 FROM generate_series(1, 50) i;
 		CREATE TABLE guests (id int PRIMARY KEY, name text, age int); INSERT INTO guests SELECT i, 'guest ' || i, i % 5 FROM generate_series(1, 50) i`, `tables:
   public.people:
     updates: immediate
@@ -198,15 +199,25 @@ readable: [public.guests]
 			return err == nil && found
 		})
 	}
+	s.kproxy(t, "setup").must(t)
+	p := s.serve(t)
 	served("id name age")
-	for range 2 {
+	turns := []func(){
+		func() { s.kproxy(t, "reload").must(t) },
+		func() {
+			p.end(t, syscall.SIGTERM)
+			s.kproxy(t, "accept", "--yes").must(t) // a policy that was in use before
+			p = s.serve(t)
+		},
+	}
+	for _, turn := range turns {
 		s.replace(t, readable, protected)
 		s.kproxy(t, "setup").must(t)
-		s.kproxy(t, "reload").must(t)
+		turn()
 		served("age")
 		s.replace(t, protected, readable)
 		s.kproxy(t, "setup").must(t)
-		s.kproxy(t, "reload").must(t)
+		turn()
 		served("id name age")
 	}
 }
