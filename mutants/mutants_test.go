@@ -32,7 +32,7 @@ func (l *limit) take(n int) (bool, error) {
 
 func forgotten(n int) int { return n * 2 }
 
-func endless(n int) int {
+func (*limit) endless(n int) int {
 	for n > 0 {
 		n--
 	}
@@ -54,7 +54,7 @@ func TestTake(t *testing.T) {
 }
 
 func TestEndless(t *testing.T) {
-	if endless(3) != 0 {
+	if new(limit).endless(3) != 0 {
 		t.Error("not at the end")
 	}
 }
@@ -79,7 +79,7 @@ func loadExample(t *testing.T) *pkg {
 
 func everything() options {
 	all := regexp.MustCompile("")
-	return options{seed: 1, only: all, tests: all, each: true, workers: 2, patient: 5}
+	return options{seed: 1, only: all, tests: all, skip: regexp.MustCompile("^$"), each: true, workers: 2, patient: 5}
 }
 
 func changes(mutants []mutant) (changes []string) {
@@ -99,11 +99,11 @@ func TestMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := []string{
-		"endless 0 -> (0 + 1)",
-		"endless n > 0 -> n <= 0",
-		"endless n > 0 -> n >= 0",
-		"endless n -> 0",
-		"endless n-- -> n++",
+		"limit.endless 0 -> (0 + 1)",
+		"limit.endless n > 0 -> n <= 0",
+		"limit.endless n > 0 -> n >= 0",
+		"limit.endless n -> 0",
+		"limit.endless n-- -> n++",
 		"forgotten 2 -> (2 + 1)",
 		"forgotten n * 2 -> 0",
 		"forgotten n * 2 -> n / 2",

@@ -30,13 +30,13 @@ func (r *runner) measure(ctx context.Context) ([]test, error) {
 	if _, err := command(ctx, r.pkg.folder, "test", "-c", "-vet=off", "-cover", "-o", program, "."); err != nil {
 		return nil, err
 	}
-	output, err := r.execute(ctx, program, "-test.list", "^(Test|Fuzz|Example)")
+	output, err := r.execute(ctx, program, 0, "-test.list", "^(Test|Fuzz|Example)")
 	if err != nil {
 		return nil, fmt.Errorf("listing the tests: %w\n%s", err, output)
 	}
 	var names []string
 	for name := range strings.Lines(output) {
-		if name = strings.TrimSpace(name); r.options.tests.MatchString(name) {
+		if name = strings.TrimSpace(name); r.options.tests.MatchString(name) && !r.options.skip.MatchString(name) {
 			names = append(names, regexp.QuoteMeta(name))
 		}
 	}
@@ -48,7 +48,7 @@ func (r *runner) measure(ctx context.Context) ([]test, error) {
 		t := test{pattern: name}
 		profile := filepath.Join(r.folder, "profile")
 		began := time.Now()
-		if output, err := r.execute(ctx, program, "-test.run", "^"+name+"$", "-test.coverprofile", profile); err != nil {
+		if output, err := r.execute(ctx, program, 0, "-test.run", "^"+name+"$", "-test.coverprofile", profile); err != nil {
 			return nil, fmt.Errorf("%s fails without a mutant: %w\n%s", name, err, output)
 		}
 		t.took = time.Since(began)

@@ -29,6 +29,9 @@ type runner struct {
 	folder  string // for what is compiled
 	tell    func(mutant, verdict)
 	tests   []test // the quickest first
+	program string // the tests, with the mutants that have numbers in it
+	numbers map[mutant]int
+	reads   bool // one of the files in it reads which of them it is
 }
 
 // try runs the tests against each mutant, and tells the verdicts as they are found.
@@ -36,6 +39,9 @@ func (r *runner) try(ctx context.Context, mutants []mutant) (score, error) {
 	s := score{name: strings.TrimPrefix(r.pkg.path, r.pkg.module+"/")}
 	var err error
 	if r.tests, err = r.measure(ctx); err != nil {
+		return s, err
+	}
+	if r.program, err = r.together(ctx, mutants); err != nil {
 		return s, err
 	}
 	type outcome struct {
@@ -78,23 +84,35 @@ func (r *runner) one(ctx context.Context, name string, m mutant) (verdict, error
 	if len(groups) == 0 {
 		return unreached, nil
 	}
-	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {m.file.full: name + ".go"}})
+	program, err := r.compile(ctx, name, m)
 	if err != nil {
-		return 0, err
-	}
-	if err := errors.Join(os.WriteFile(name+".go", m.source(), 0o600), os.WriteFile(name+".json", overlay, 0o600)); err != nil {
-		return 0, err
-	}
-	if _, err := command(ctx, r.pkg.folder, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", name+".json", "-o", name+".test", "."); err != nil {
 		return 0, err
 	}
 	for _, g := range groups {
 		limit := time.Duration(r.options.patient*float64(g.took)) + 30*time.Second
-		if _, err := r.execute(ctx, name+".test", "-test.failfast", "-test.timeout", limit.String(), "-test.run", "^("+g.pattern+")$"); err != nil {
+		if _, err := r.execute(ctx, program, r.numbers[m], "-test.failfast", "-test.timeout", limit.String(), "-test.run", "^("+g.pattern+")$"); err != nil {
 			return noticed, nil
 		}
 	}
 	return survived, nil
+}
+
+// compile is the program that has the mutant in it; name is that of one with this mutant alone.
+func (r *runner) compile(ctx context.Context, name string, m mutant) (string, error) {
+	if r.numbers[m] > 0 {
+		return r.program, nil
+	}
+	overlay, err := json.Marshal(map[string]map[string]string{"Replace": {m.file.full: name + ".go"}})
+	if err != nil {
+		return "", err
+	}
+	if err := errors.Join(os.WriteFile(name+".go", m.source(), 0o600), os.WriteFile(name+".json", overlay, 0o600)); err != nil {
+		return "", err
+	}
+	if _, err := command(ctx, r.pkg.folder, "test", "-c", "-vet=off", "-ldflags=-s -w", "-overlay", name+".json", "-o", name+".test", "."); err != nil {
+		return "", err
+	}
+	return name + ".test", nil
 }
 
 // groups are the tests that execute a mutant, in runs of which each takes longer than
@@ -122,11 +140,13 @@ func (r *runner) groups(m mutant) (groups []test) {
 // mostMemory bounds what a mutant may ask for, in kilobytes: some never stop asking.
 const mostMemory = 8 << 20
 
-// execute runs a program of tests in the package's folder and returns what it printed.
-func (r *runner) execute(ctx context.Context, program string, args ...string) (string, error) {
+// execute runs a program of tests in the package's folder, as the mutant with a number or,
+// for 0, unchanged, and returns what it printed.
+func (r *runner) execute(ctx context.Context, program string, mutant int, args ...string) (string, error) {
 	limited := fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$0" "$@"`, mostMemory)
 	cmd := exec.CommandContext(ctx, "sh", append([]string{"-c", limited, program}, args...)...)
 	cmd.Dir = r.pkg.folder
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d", variable, mutant))
 	output, err := cmd.CombinedOutput()
 	return string(output), err
 }
