@@ -31,8 +31,7 @@ func (c RecursiveDiversity) Satisfied(class Summary, _ *Population) bool {
 	if most, tail := c.mostAndTail(class); c.below(most, tail) {
 		return true
 	}
-	counts, ok := class.counts(c.Attribute)
-	if !ok || class.subjects == nil || class.Records < 1 || len(counts) < c.L {
+	if counts, _ := class.counts(c.Attribute); class.subjects == nil || len(counts) < c.values() {
 		return false
 	}
 	return !c.exceeded(class.holdings(c.Attribute), 0)
@@ -44,18 +43,21 @@ func (c RecursiveDiversity) below(most, tail int) bool {
 	return product(uint64(most), bound.den).less(product(uint64(tail), bound.num))
 }
 
+// values is L: fewer different values satisfy nothing.
+func (c RecursiveDiversity) values() int { return max(1, c.L) }
+
 // exceeded reports whether L-1 values leave too few persons who have none of them
 // beside those who have one of them; with a reserve, whether they would after changes of
-// so many persons.
+// so many persons. There are L values at least.
 func (c RecursiveDiversity) exceeded(h *holdings, reserve int) bool {
-	others := max(1, c.L) - 1
+	others := c.values() - 1
 	if others == 0 {
-		return len(h.counts) == 0 || !c.below(h.counts[0]+reserve, h.persons-reserve)
+		return !c.below(h.counts[0]+reserve, h.persons-reserve)
 	}
 	for value, most := range h.counts {
 		slack := c.tail(most+reserve, h.persons) + reserve
 		together := most
-		for _, other := range h.counts[:min(others, len(h.counts))] {
+		for _, other := range h.counts[:others] {
 			together += other
 		}
 		if together < h.persons-slack {
@@ -75,13 +77,9 @@ func (c RecursiveDiversity) tail(most, n int) int {
 
 // mostAndTail are r1 and r_L + ... + r_m.
 func (c RecursiveDiversity) mostAndTail(s Summary) (most, tail int) {
-	if _, ok := s.counts(c.Attribute); !ok || s.Records < 1 {
-		return 0, 0
-	}
-	counts := s.descending(c.Attribute)
-	for i, count := range counts {
+	for i, count := range s.descending(c.Attribute) {
 		most = max(most, count)
-		if i >= max(1, c.L)-1 {
+		if i >= c.values()-1 {
 			tail += count
 		}
 	}
@@ -98,7 +96,7 @@ func recursiveName(c, l float64, of string) string {
 // MinRecords is L + 1/C, rounded down: n records have r1 of at least 1 and at
 // most n-L+1 beyond the L-1 most frequent values.
 func (c RecursiveDiversity) MinRecords() int {
-	return min(min(max(1, c.L), math.MaxInt32)+decimalOf(c.C).reciprocal(), math.MaxInt32)
+	return min(min(c.values(), math.MaxInt32)+decimalOf(c.C).reciprocal(), math.MaxInt32)
 }
 
 // Feasible demands that the whole table satisfies the constraint.
@@ -106,21 +104,22 @@ func (c RecursiveDiversity) Feasible(table Summary) error {
 	if table.Records == 0 || c.Satisfied(table, nil) {
 		return nil
 	}
-	if _, ok := table.counts(c.Attribute); !ok {
+	counts, ok := table.counts(c.Attribute)
+	if !ok {
 		return missing(c)
 	}
-	if values := len(table.Sensitive[c.Attribute]); table.subjects != nil && values >= c.L {
+	if len(counts) < c.values() {
+		return fmt.Errorf("%v cannot hold: it needs %d distinct values and the whole table has %d; l can be that at the most",
+			c, c.values(), len(counts))
+	}
+	if table.subjects != nil {
 		if h := table.holdings(c.Attribute); c.exceeded(h, 0) && h.work < 0 {
 			return undecided(c)
 		}
 		return fmt.Errorf("%v cannot hold: the table has %d values of %d persons, %s; those who have none of these are too few beside those who have one of them",
-			c, values, table.Records, table.together(c.Attribute, max(1, c.L)-1))
+			c, len(counts), table.Records, table.together(c.Attribute, c.values()-1))
 	}
 	most, tail := c.mostAndTail(table)
-	if tail == 0 {
-		return fmt.Errorf("%v cannot hold: it needs %d distinct values and the whole table has %d; l can be that at the most",
-			c, max(1, c.L), len(table.descending(c.Attribute)))
-	}
-	return fmt.Errorf("%v cannot hold: the most frequent value of the whole table is too frequent beside the rarer ones; c must be above %.4g",
-		c, roundedUp(most, tail))
+	return fmt.Errorf("%v cannot hold: the most frequent value of the whole table is too frequent beside the rarer ones; c must be above %s",
+		c, number(roundedUp(most, tail)))
 }
