@@ -1,6 +1,8 @@
 package lineage
 
 import (
+	"math/bits"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -75,4 +77,76 @@ func TestWorst(t *testing.T) {
 			t.Errorf("of %d persons, %v have each value, %v expected", persons, got, want)
 		}
 	}
+}
+
+// TestEnduresWhoeverItIs: a part of a class whose persons have one row each endures exactly if
+// every choice of as many persons satisfies the constraints; where persons have several rows,
+// only if.
+func TestEnduresWhoeverItIs(t *testing.T) {
+	t.Parallel()
+	endured, not, several := 0, 0, 0
+	for seed := range uint64(4000) {
+		random := rand.New(rand.NewPCG(seed, 41))
+		persons := 2 + random.IntN(7)
+		c, rows := &class{}, persons
+		if seed%3 == 0 {
+			rows += random.IntN(3)
+		}
+		for i := range rows {
+			person := uint32(i)
+			if i >= persons {
+				person = random.Uint32N(uint32(persons))
+			}
+			c.rows = append(c.rows, row{slot: int32(i), person: person})
+			c.codes = append(c.codes, random.Uint32N(5), min(random.Uint32N(4), random.Uint32N(4)))
+		}
+		k := 1 + random.IntN(3)
+		set := privacy.ConstraintSet{privacy.KAnonymity{K: k}, someConstraint(random)}
+		if random.IntN(3) == 0 {
+			set = append(set, someConstraint(random))
+		}
+		l := &Lineage{constraints: set, k: set.K(), sensitive: 2, options: Options{Subjects: seed%2 == 0 || rows > persons}}
+		of := func(choice uint) privacy.Summary {
+			return l.summarize(c, func(r row) bool { return choice>>r.person&1 == 1 })
+		}
+		part := uint(random.IntN(1 << persons))
+		every := true
+		for choice := range uint(1) << persons {
+			if bits.OnesCount(choice) == bits.OnesCount(part) {
+				every = every && set.Satisfied(of(choice), nil)
+			}
+		}
+		got := l.endures(c, of(part))
+		if got && !every || !got && every && rows == persons {
+			t.Fatalf("seed %d: %b of %+v %v endures %v: %v, %v expected", seed, part, c.rows, c.codes, set, got, every)
+		}
+		switch {
+		case got && rows > persons:
+			several++
+		case got:
+			endured++
+		default:
+			not++
+		}
+	}
+	if endured < 300 || not < 300 || several < 30 {
+		t.Errorf("%d parts endured, %d of persons with several rows, %d did not: nothing is tested", endured, several, not)
+	}
+}
+
+// someConstraint draws one that classes can keep.
+func someConstraint(random *rand.Rand) privacy.Constraint {
+	a := random.IntN(2)
+	c := []privacy.Constraint{
+		privacy.DistinctDiversity{L: 1 + random.IntN(3), Attribute: a},
+		privacy.EntropyDiversity{L: 1 + random.Float64(), Attribute: a},
+		privacy.RecursiveDiversity{L: 1 + random.IntN(3), C: float64(1+random.IntN(6)) / 2, Attribute: a},
+		privacy.AlphaBound{Alpha: float64(2+random.IntN(9)) / 10, Attribute: a},
+		privacy.AlphaBound{Alpha: float64(2+random.IntN(9)) / 10, Attribute: a, Values: []uint32{0, 3}},
+		privacy.KAnonymity{K: 1 + random.IntN(4), Over: []int{0}},
+	}[random.IntN(6)]
+	if _, size := c.(privacy.KAnonymity); !size && random.IntN(4) == 0 {
+		return privacy.Restricted{Constraint: c, Over: []int{1}}
+	}
+	return c
 }

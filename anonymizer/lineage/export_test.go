@@ -32,3 +32,6 @@ func (l *Lineage) Shown(class incremental.ClassID) map[RowID][]uint32 {
 	}
 	return shown
 }
+
+// Queued is how many entries the queues have.
+func (l *Lineage) Queued() int { return len(l.waiting.entries) + len(l.stale.entries) }

@@ -1,6 +1,7 @@
 package lineage_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -94,5 +95,42 @@ func TestLoadingOfMany(t *testing.T) {
 	}
 	if found != rows-want.Ghosts {
 		t.Errorf("%d rows stand for a record, not %d", found, rows-want.Ghosts)
+	}
+}
+
+// TestLoadingOfClasses of all sizes, which show several values: the largest of them has more
+// rows than lie in one piece of memory.
+func TestLoadingOfClasses(t *testing.T) {
+	t.Parallel()
+	for _, shown := range []int{0, 1, 3} {
+		l := bare(t, lineage.Options{}, privacy.KAnonymity{K: 2})
+		var rows []lineage.StoredRow
+		for class, size := range []int{1, 700, 511, 512, 513, 3, 1, 1024, 2, 5} {
+			for range size {
+				id := lineage.RowID(len(rows) + 1)
+				values := []uint32{uint32(id), uint32(class), uint32(id) % 7}
+				rows = append(rows, lineage.StoredRow{ID: id, Class: incremental.ClassID(class + 1), Sensitive: values[:shown]})
+			}
+		}
+		given := slices.Clone(rows)
+		random := rand.New(rand.NewPCG(3, 3))
+		random.Shuffle(len(given), func(i, j int) { given[i], given[j] = given[j], given[i] })
+		must(t, l.Load(given, nil, nil))
+		if f := l.Freshness(); f.Rows != len(rows) || f.Ghosts != len(rows) || f.Classes != 10 {
+			t.Fatalf("%+v", f)
+		}
+		found := map[lineage.RowID][]uint32{}
+		for class := range l.Classes() {
+			maps.Copy(found, l.Shown(class))
+		}
+		for _, r := range rows {
+			if got, is := found[r.ID]; !is || !slices.Equal(got, r.Sensitive) {
+				t.Fatalf("row %d of class %d shows %v, %v expected", r.ID, r.Class, got, r.Sensitive)
+			}
+		}
+		c, err := l.Publish(t.Context(), began)
+		if must(t, err); len(c.Gone) != len(rows) || l.Freshness() != (lineage.Freshness{}) {
+			t.Errorf("%d rows of nobody vanish, %d expected", len(c.Gone), len(rows))
+		}
 	}
 }
