@@ -3,6 +3,10 @@
 //
 //	mutants [-sample 40] [-seed 1] [-only REGEXP] [-tests REGEXP] PACKAGE...
 //
+// Of a package whose tests take minutes, -reach keeps what each of them reaches from one run to
+// the next, and -most bounds how long each mutant is tried: what no test notices within that
+// counts as not noticed.
+//
 // Nothing is written into the tree: the Go command is given the changed file in place of
 // the one that is there. Changes that do not compile do not count, nor do those that
 // equivalent.txt shows to change nothing, each with the reason.
@@ -30,6 +34,8 @@ type options struct {
 	tests   *regexp.Regexp // which tests
 	skip    *regexp.Regexp // which tests not
 	each    bool           // each test by itself is asked what it reaches
+	reach   string         // file that keeps what they reach
+	most    time.Duration  // of the tests that are run against a mutant; 0: no bound
 	workers int
 	patient float64 // how many times as long as unchanged a test may take
 	least   float64 // share of mutants that have to be noticed
@@ -44,6 +50,8 @@ func main() {
 	tests := flag.String("tests", "", "run the tests that this regular `expression` matches")
 	skip := flag.String("skip", "^$", "leave out the tests that this regular `expression` matches: fewer mutants are noticed, sooner")
 	flag.BoolVar(&o.each, "each", true, "run each test alone first, to know what it reaches; false runs all of them for each mutant")
+	flag.StringVar(&o.reach, "reach", "", "keep what each test reaches in a `file`, and take it from there while the package without its tests is the same")
+	flag.DurationVar(&o.most, "most", 0, "run, of the tests that reach a mutant, the quickest that take so much `time` together; 0 runs all")
 	flag.IntVar(&o.workers, "workers", max(1, runtime.GOMAXPROCS(0)/2), "mutants at a `time`")
 	flag.Float64Var(&o.patient, "patience", 5, "a mutant is noticed when tests take so many `times` as long, and half a minute")
 	flag.Float64Var(&o.least, "least", 0, "fail when less `percent` of a package's mutants are noticed")

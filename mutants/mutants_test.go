@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // example is a package with a test that does not notice everything.
@@ -194,6 +195,51 @@ func TestChoose(t *testing.T) {
 		}
 		if err == nil {
 			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+// TestReachIsKept asks tests what they reach once: a second run takes it from the file, but
+// for a package that is another one; and of what reaches a mutant, the quickest tests are run.
+func TestReachIsKept(t *testing.T) {
+	p := loadExample(t)
+	o := everything()
+	o.reach = filepath.Join(t.TempDir(), "reach.json")
+	measured := func(p *pkg) []test {
+		r := runner{pkg: p, options: o, folder: t.TempDir()}
+		tests, err := r.measure(t.Context())
+		if err != nil || len(tests) != 2 {
+			t.Fatal(tests, err)
+		}
+		return tests
+	}
+	first := measured(p)
+	for i, again := range measured(p) {
+		if again.Took != first[i].Took {
+			t.Errorf("%s is measured again", again.Pattern)
+		}
+	}
+	other := *p
+	changed := *p.files[0]
+	changed.source = append(slices.Clone(changed.source), '\n')
+	other.files = []*file{&changed}
+	if again := measured(&other); again[0].Took == first[0].Took && again[1].Took == first[1].Took {
+		t.Error("what tests reach of another package is taken from the file")
+	}
+
+	r := runner{pkg: p, tests: []test{{Pattern: "A", Took: time.Second}, {Pattern: "B", Took: 2 * time.Second}, {Pattern: "C", Took: 3 * time.Second}}}
+	m := mutant{file: p.files[0], line: 1}
+	for i := range r.tests {
+		r.tests[i].Reaches = map[string][]block{m.file.name: {{FromLine: 1, ToLine: 9}}}
+	}
+	for most, want := range map[time.Duration]string{0: "ABC", time.Millisecond: "A", 3 * time.Second: "AB", 6 * time.Second: "ABC"} {
+		r.options.most = most
+		got := ""
+		for _, g := range r.groups(m) {
+			got += strings.ReplaceAll(g.Pattern, "|", "")
+		}
+		if got != want {
+			t.Errorf("in %v, the tests %s are run, not %s", most, got, want)
 		}
 	}
 }

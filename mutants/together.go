@@ -68,10 +68,10 @@ func (r *runner) together(ctx context.Context, mutants []mutant) (program string
 func (r *runner) quick() (pattern string) {
 	var sum time.Duration
 	for _, t := range r.tests {
-		if sum += t.took; pattern != "" && sum > 10*time.Second {
+		if sum += t.Took; pattern != "" && sum > 10*time.Second {
 			break
 		}
-		pattern += "|" + t.pattern
+		pattern += "|" + t.Pattern
 	}
 	return strings.TrimPrefix(pattern, "|")
 }

@@ -89,8 +89,8 @@ func (r *runner) one(ctx context.Context, name string, m mutant) (verdict, error
 		return 0, err
 	}
 	for _, g := range groups {
-		limit := time.Duration(r.options.patient*float64(g.took)) + 30*time.Second
-		if _, err := r.execute(ctx, program, r.numbers[m], "-test.failfast", "-test.timeout", limit.String(), "-test.run", "^("+g.pattern+")$"); err != nil {
+		limit := time.Duration(r.options.patient*float64(g.Took)) + 30*time.Second
+		if _, err := r.execute(ctx, program, r.numbers[m], "-test.failfast", "-test.timeout", limit.String(), "-test.run", "^("+g.Pattern+")$"); err != nil {
 			return noticed, nil
 		}
 	}
@@ -119,20 +119,25 @@ func (r *runner) compile(ctx context.Context, name string, m mutant) (string, er
 // the one before: most mutants are noticed by the first.
 func (r *runner) groups(m mutant) (groups []test) {
 	limit := 2 * time.Second
+	var total time.Duration
 	for _, t := range r.tests {
 		if !t.executes(m) {
 			continue
 		}
+		total += t.Took
+		if r.options.most > 0 && total > r.options.most && len(groups) > 0 {
+			break
+		}
 		last := len(groups) - 1
-		if last >= 0 && groups[last].took+t.took <= limit {
-			groups[last].pattern += "|" + t.pattern
-			groups[last].took += t.took
+		if last >= 0 && groups[last].Took+t.Took <= limit {
+			groups[last].Pattern += "|" + t.Pattern
+			groups[last].Took += t.Took
 			continue
 		}
 		if last >= 0 {
 			limit *= 8
 		}
-		groups = append(groups, test{pattern: t.pattern, took: t.took})
+		groups = append(groups, test{Pattern: t.Pattern, Took: t.Took})
 	}
 	return groups
 }
