@@ -1,0 +1,452 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// memoryTx is a transaction of a store that notes what it is asked for.
+type memoryTx struct {
+	pgx.Tx
+	log     *[]string
+	hit     int64 // rows that the position has
+	refuses string
+}
+
+func (tx memoryTx) note(what string, arguments []any) error {
+	*tx.log = append(*tx.log, strings.TrimSpace(what+" "+strings.Trim(fmt.Sprint(arguments), "[]")))
+	if tx.refuses != "" && strings.HasPrefix(what, tx.refuses) {
+		return &pgconn.PgError{Code: "40001"}
+	}
+	return nil
+}
+
+func (tx memoryTx) Exec(_ context.Context, sql string, arguments ...any) (pgconn.CommandTag, error) {
+	if strings.HasPrefix(sql, "UPDATE kproxy_store.position SET lsn") {
+		sql = "position"
+	}
+	return pgconn.NewCommandTag(fmt.Sprint("UPDATE ", tx.hit)), tx.note(sql, arguments)
+}
+
+func (tx memoryTx) Commit(context.Context) error   { return tx.note("commit", nil) }
+func (tx memoryTx) Rollback(context.Context) error { return tx.note("rollback", nil) }
+
+// memoryApplier applies tables in memory.
+func memoryApplier(tables ...*table) *applier {
+	s := &Syncer{
+		Config: Config{
+			Slot: "slot", Heartbeat: time.Second, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
+			Failpoint: func(string) {}, Changed: func(Status) {},
+		},
+		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
+	}
+	a := &applier{
+		session:   &session{Syncer: s, tables: tables, epoch: 5, progressed: &progress{}},
+		relations: map[uint32]*relation{}, heard: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
+	}
+	a.renewer = newRenewer(a)
+	a.renewer.look.Stop()
+	a.mixer.timer.Stop()
+	return a
+}
+
+// TestGroupsCommitInOrder sends two groups on their way, the first of which meets each thing
+// that can go wrong. The position moves in the transaction that writes, from where the group
+// before it ended, before anything else is written; nothing is committed that is not whole,
+// nor after a group that is lost, and position, acknowledgement and figures wait for the
+// commit.
+func TestGroupsCommitInOrder(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		hit     int64
+		refuses string
+		want    string
+		err     error
+	}{
+		"written":       {hit: 1, want: "position slot 5 0/64 0/C8; commit; position slot 5 0/C8 0/12C; commit"},
+		"overtaken":     {hit: 0, want: "position slot 5 0/64 0/C8; rollback", err: errFenced},
+		"two positions": {hit: 2, want: "position slot 5 0/64 0/C8; rollback", err: errFenced},
+		"refused":       {hit: 1, refuses: "position", want: "position slot 5 0/64 0/C8; rollback"},
+		"commit fails":  {hit: 1, refuses: "commit", want: "position slot 5 0/64 0/C8; commit; rollback"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var log []string
+			a := memoryApplier()
+			a.position = 100
+			a.tx = memoryTx{log: &log, hit: test.hit, refuses: test.refuses}
+			for _, to := range []pglogrepl.LSN{200, 300} {
+				if a.tx == nil {
+					a.tx = memoryTx{log: &log, hit: 1}
+				}
+				a.rows = 1
+				if err := a.depart(t.Context(), to); err != nil {
+					t.Fatal(err)
+				}
+				if a.position != 100 || a.ack.lsn() != 0 {
+					t.Fatalf("the position is %s before anything has landed", a.position)
+				}
+			}
+			err := a.landAll(t.Context())
+			wrong := test.refuses != "" || test.err != nil
+			if (err != nil) != wrong || test.err != nil && !errors.Is(err, test.err) || errors.Is(err, errNotGiven) {
+				t.Errorf("it ends with %v", err)
+			}
+			if got := strings.Join(log, "; "); got != test.want {
+				t.Errorf("the store was asked for\n%s\nnot for\n%s", got, test.want)
+			}
+			position, acknowledged := pglogrepl.LSN(300), pglogrepl.LSN(300)
+			if wrong {
+				position, acknowledged = 100, 0
+			}
+			if a.position != position || a.ack.lsn() != acknowledged || len(a.flights) > 0 {
+				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.position, a.ack.lsn(), len(a.flights))
+			}
+			if status := a.Status(); (status.Position == 300) == wrong {
+				t.Errorf("the status tells of %s", status.Position)
+			}
+		})
+	}
+}
+
+// TestNothingHalfIsCommitted has the orders of a group fail: while they are made, and when the
+// server executes them.
+func TestNothingHalfIsCommitted(t *testing.T) {
+	t.Parallel()
+	failure := &pgconn.PgError{Code: "57014"}
+	for _, given := range []bool{false, true} {
+		var log []string
+		a := memoryApplier()
+		f := &flight{to: 7, tx: memoryTx{log: &log, hit: 1}, orders: make(chan order, 1), given: given}
+		if given {
+			f.orders <- func(context.Context, pgx.Tx) error { return failure }
+		}
+		close(f.orders)
+		err := a.fly(t.Context(), f)
+		if given && !errors.Is(err, failure) || !given && !errors.Is(err, errNotGiven) || slices.Contains(log, "commit") || !slices.Contains(log, "rollback") {
+			t.Errorf("it ends with %v after %v", err, log)
+		}
+	}
+	gone := &flight{orders: make(chan order), gone: make(chan struct{}), err: failure}
+	close(gone.gone)
+	if err := gone.order(nil); !errors.Is(err, failure) {
+		t.Errorf("an order for a group that is lost ends with %v", err)
+	}
+}
+
+// TestShownOnceCaughtUp has groups depart while generations are not shown yet: those are shown
+// which the group reaches, each of them, and no earlier than their readers allow.
+func TestShownOnceCaughtUp(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		shows     [3]pglogrepl.LSN
+		postponed time.Duration
+		want      int
+	}{
+		{[3]pglogrepl.LSN{0, 0, 0}, time.Hour, 0},
+		{[3]pglogrepl.LSN{50, 0, 50}, time.Hour, 2},
+		{[3]pglogrepl.LSN{49, 50, 51}, time.Hour, 2},
+		{[3]pglogrepl.LSN{50, 50, 50}, postponement - time.Second, 0},
+	} {
+		var tables []*table
+		for _, shows := range test.shows {
+			of := memoryTable(t, sizeOnly(3))
+			of.shows, of.postponed = shows, time.Now().Add(-test.postponed)
+			tables = append(tables, of)
+		}
+		a := memoryApplier(tables...)
+		a.renewer.outcomes = []outcome{{request: 1, problem: "none"}}
+		f := &flight{to: 50, orders: make(chan order, 10), gone: make(chan struct{})}
+		if err := a.board(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		if got := len(f.orders) - 1; got != test.want || len(a.renewer.outcomes) > 0 || len(f.figures) != len(tables) {
+			t.Errorf("%v: %d are shown, %d expected; %d answers are left, %d figures", test.shows, got, test.want, len(a.renewer.outcomes), len(f.figures))
+		}
+	}
+}
+
+// TestAcknowledgedIsHeldBack compares what is acknowledged with what it must not exceed: what
+// is stored, and where a snapshot was taken that a table joins from.
+func TestAcknowledgedIsHeldBack(t *testing.T) {
+	t.Parallel()
+	var a acknowledgement
+	for _, test := range []struct{ stored, held, want uint64 }{{0, 0, 0}, {9, 0, 9}, {9, 7, 7}, {9, 9, 9}, {7, 9, 7}, {9, 1, 1}} {
+		a.stored.Store(test.stored)
+		a.held.Store(test.held)
+		if got := a.lsn(); uint64(got) != test.want {
+			t.Errorf("%+v: %d is acknowledged", test, got)
+		}
+	}
+}
+
+// TestAppliedNeverGoesBack notes positions in any order, some of them while a release that
+// readers see is left behind.
+func TestAppliedNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	s := &Syncer{}
+	if _, is := s.Applied(); is {
+		t.Error("something is applied before anything")
+	}
+	p := &progress{system: "one", timeline: 2, epoch: 3}
+	s.progress.Store(p)
+	if _, is := s.Applied(); is {
+		t.Error("something is applied before the first position")
+	}
+	ses := &session{Syncer: s, progressed: p}
+	random, want := rand.New(rand.NewPCG(1, 1)), uint64(0)
+	for range 200 {
+		inStep, to := random.IntN(2) == 0, random.Uint64N(1000)+1
+		if p.inStep.Store(inStep); inStep {
+			want = max(want, to)
+		}
+		ses.consume(pglogrepl.LSN(to))
+		if ses.consumed.Load() != to {
+			t.Fatalf("%d is consumed, not %d", ses.consumed.Load(), to)
+		}
+		applied, is := s.Applied()
+		if is != (want > 0) || is && applied != (Applied{Position: pglogrepl.LSN(want), Epoch: 3, System: "one", Timeline: 2}) {
+			t.Fatalf("%+v is applied, %t, not %d", applied, is, want)
+		}
+	}
+}
+
+// TestInStepWithReaders has the status keep its position while a table that readers see is not
+// applied, and what is applied while they see a release that its successor catches up.
+func TestInStepWithReaders(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name            string
+		applied         bool
+		shows           pglogrepl.LSN
+		previous        int64
+		state           TableState
+		inStep, follows bool
+	}{
+		{"applied", true, 0, 0, Published, true, true},
+		{"first release catches up", true, 9, 0, Unpublished, true, true},
+		{"another release catches up", true, 9, 3, Published, false, true},
+		{"compared with its source", false, 0, 0, Published, false, false},
+		{"halted", false, 0, 0, Halted, true, true},
+	} {
+		of := memoryTable(t, sizeOnly(3))
+		of.shows, of.previous = test.shows, test.previous
+		a := memoryApplier()
+		a.status.Tables[of.name()] = TableStatus{State: test.state}
+		if test.applied {
+			a.tables = append(a.tables, of)
+		}
+		a.position = 42
+		a.report(a.figures())
+		if inStep := a.progressed.inStep.Load(); inStep != test.inStep || (a.progressed.shown.Load() == 42) != test.inStep {
+			t.Errorf("%s: in step is %t", test.name, inStep)
+		}
+		if follows := a.Status().Position == 42; follows != test.follows {
+			t.Errorf("%s: the status has the position: %t", test.name, follows)
+		}
+		if status := a.Status().Tables[of.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
+			t.Errorf("%s: the table is %+v", test.name, status)
+		}
+	}
+}
+
+// TestPublishedIsAnnounced announces that there is nothing more to wait for once every table
+// of the configuration is published or halted, and not before.
+func TestPublishedIsAnnounced(t *testing.T) {
+	t.Parallel()
+	a := memoryApplier()
+	one, two := catalog.Name{Relation: "one"}, catalog.Name{Relation: "two"}
+	a.Syncer.tables = []catalog.Publication{{Policy: catalog.TablePolicy{Table: one}}, {Policy: catalog.TablePolicy{Table: two}}}
+	is := func() bool {
+		select {
+		case <-a.published:
+			return true
+		default:
+			return false
+		}
+	}
+	for _, step := range []struct {
+		do   func()
+		want bool
+	}{
+		{func() { a.setTable(one, TableStatus{State: Published}) }, false},
+		{func() { a.setState(Streaming, "", "") }, false},
+		{func() { a.setTable(two, TableStatus{State: Halted}); a.setState(Reconnecting, "", "") }, false},
+		{func() { a.setState(Following, "", "") }, true},
+		{func() { a.setState(Streaming, "", "") }, true},
+	} {
+		if step.do(); is() != step.want {
+			t.Errorf("announced is %t", is())
+		}
+	}
+}
+
+// TestMissed compares with the words of missed: a newcomer has to see again what its relation
+// has brought since its snapshot; of partitioned tables, what no other table is known to have.
+func TestMissed(t *testing.T) {
+	t.Parallel()
+	const root, leaf, others = 1000, 1001, 2000
+	other := memoryTable(t, sizeOnly(3))
+	other.publication.Policy.Table.Relation = "others"
+	own := memoryTable(t, sizeOnly(3))
+	for _, test := range []struct {
+		name  string
+		kind  catalog.Kind
+		heard map[uint32]pglogrepl.LSN
+		want  bool
+	}{
+		{"nothing", catalog.KindTable, nil, false},
+		{"before", catalog.KindTable, map[uint32]pglogrepl.LSN{root: 99}, false},
+		{"at", catalog.KindTable, map[uint32]pglogrepl.LSN{root: 100}, true},
+		{"behind", catalog.KindTable, map[uint32]pglogrepl.LSN{root: 101, others: 50}, true},
+		{"of another", catalog.KindTable, map[uint32]pglogrepl.LSN{others: 200, leaf: 200}, false},
+		{"of a leaf", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{leaf: 100}, true},
+		{"of a leaf before", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{leaf: 99}, false},
+		{"of one that nobody knows", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{3000: 100}, true},
+		{"of another beside partitions", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{others: 100}, false},
+		{"of one that is not applied", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{4000: 100}, true},
+	} {
+		a := &applier{heard: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
+		n := &newcomer{at: 100}
+		n.job.publication = own.publication
+		n.job.publication.Relation.Kind = test.kind
+		if got := a.missed(n); got != test.want {
+			t.Errorf("%s: missed is %t", test.name, got)
+		}
+	}
+}
+
+// TestGroupsEnd looks at when a group is sent on its way: at once where nothing waits behind
+// it, after the time that writing the last one took where something does, when it is large;
+// and while another one is under way, only where that is worth it.
+func TestGroupsEnd(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		one := []*flight{{}}
+		for _, test := range []struct {
+			name    string
+			more    bool
+			age     time.Duration
+			wrote   time.Duration
+			rows    int
+			bytes   int
+			flights []*flight
+			shows   pglogrepl.LSN
+			want    bool
+		}{
+			{name: "nothing behind it", rows: 1, want: true},
+			{name: "young", more: true, rows: 1, age: groupTime - 1, want: false},
+			{name: "old", more: true, rows: 1, age: groupTime, want: true},
+			{name: "old, and writing takes longer", more: true, rows: 1, age: groupTime, wrote: groupTime + 1, want: false},
+			{name: "older", more: true, rows: 1, age: groupTime + 1, wrote: groupTime + 1, want: true},
+			{name: "large", more: true, rows: groupRows, flights: one, want: true},
+			{name: "nearly large", more: true, rows: groupRows - 1, flights: one, want: false},
+			{name: "wide", more: true, rows: 1, bytes: groupBytes, flights: one, want: true},
+			{name: "nearly wide", more: true, rows: 1, bytes: groupBytes - 1, flights: one, want: false},
+			{name: "small behind another", rows: aheadRows - 1, flights: one, want: groupRows <= aheadRows-1},
+			{name: "middling behind another", rows: aheadRows, flights: one, want: true},
+			{name: "middling behind another, with more", more: true, rows: aheadRows, flights: one, want: groupRows <= aheadRows},
+			{name: "middling behind two others", rows: aheadRows, flights: []*flight{{}, {}}, want: groupRows <= aheadRows},
+			{name: "middling, and a release is not shown", rows: aheadRows, flights: one, shows: 9, want: groupRows <= aheadRows},
+		} {
+			of := memoryTable(t, sizeOnly(3))
+			of.bytes, of.shows = test.bytes, test.shows
+			a := &applier{session: &session{tables: []*table{of}}, more: test.more, rows: test.rows, wrote: test.wrote, flights: test.flights, since: time.Now()}
+			time.Sleep(test.age)
+			if got := a.isComplete(); got != test.want {
+				t.Errorf("%s: complete is %t", test.name, got)
+			}
+		}
+	})
+}
+
+// TestBoundary takes each thing away that keeps store and memory from agreeing.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+	for i, a := range []*applier{{}, {inTransaction: true}, {rows: 1}, {tx: memoryTx{}}, {flights: []*flight{{}}}} {
+		if got := a.atBoundary(); got != (i == 0) {
+			t.Errorf("%d: at a boundary is %t", i, got)
+		}
+	}
+	ready := &renewer{ready: &renewal{}}
+	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, newcomer: &newcomer{}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
+		if got := a.isAwaited(); got != (i > 0) {
+			t.Errorf("%d: awaited is %t", i, got)
+		}
+	}
+	for position := range pglogrepl.LSN(3) {
+		for end := range pglogrepl.LSN(3) {
+			a := &applier{session: &session{position: position}, end: end}
+			if a.stands() != max(position, end) {
+				t.Errorf("a stream that was consumed up to %s stands at %s", max(position, end), a.stands())
+			}
+		}
+	}
+}
+
+// TestFlushed notes what is stored: a table's position goes ahead only, and a release that has
+// appeared is the one that readers see.
+func TestFlushed(t *testing.T) {
+	t.Parallel()
+	for _, appears := range []bool{false, true} {
+		of := &table{lsn: 10, shows: 8, previous: 3, appears: appears}
+		of.flushed(9)
+		if of.lsn != 10 {
+			t.Errorf("the position is %s", of.lsn)
+		}
+		of.flushed(11)
+		if of.lsn != 11 || of.appears || (of.shows == 0) != appears || (of.previous == 0) != appears {
+			t.Errorf("appears %t: %s, shown from %s on instead of %d", appears, of.lsn, of.shows, of.previous)
+		}
+	}
+}
+
+// TestBehind measures for how long the position has been behind the end of the WAL.
+func TestBehind(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		w := &watcher{}
+		type look struct {
+			at  time.Time
+			end uint64
+		}
+		var looks []look
+		for i := range uint64(5 * maxMarks) {
+			end, position := 10*i, 10*(i/3) // it falls behind
+			looks = append(looks, look{time.Now(), end})
+			want := time.Duration(0)
+			for _, l := range looks {
+				if l.end > position {
+					want = time.Since(l.at)
+					break
+				}
+			}
+			got := w.behind(end, position)
+			// Where marks thin out, the oldest that is kept may be a later one.
+			if got > want || i < maxMarks && got != want || 4*got < 3*want {
+				t.Fatalf("look %d: behind for %v, not %v", i, got, want)
+			}
+			if len(w.seen) > maxMarks {
+				t.Fatalf("%d marks are kept", len(w.seen))
+			}
+			time.Sleep(time.Second)
+		}
+		if got := w.behind(1<<40, 1<<40); got != 0 || len(w.seen) > 0 {
+			t.Errorf("behind for %v where nothing is left", got)
+		}
+	})
+}

@@ -1,0 +1,241 @@
+package sync
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// rewritten are the classes of a part that a settling writes, which must each have been
+// written once.
+func rewritten(t *testing.T, of *table, part int) []incremental.ClassID {
+	t.Helper()
+	s := of.stage.(*immediate)
+	if err := s.settle(t.Context(), of.clock()); err != nil {
+		t.Fatal(err)
+	}
+	classes := slices.Clone(s.changes[part].Rewrite)
+	of.written()
+	return classes
+}
+
+// TestMixing changes one class of many, and mixes: the class is written once more, among
+// others that are drawn anew each time, as many as mixRows and mixClasses allow. Where
+// nothing has changed, nothing is mixed.
+func TestMixing(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct{ k, classes, least, most int }{
+		{3, 100, 20, mixClasses + 1},  // as many as are drawn, some of them twice
+		{200, 12, 2, mixRows/200 + 1}, // large classes: as many rows as are allowed
+		{2 * mixRows, 3, 1, 2},        // one other class at least is drawn
+	} {
+		of := memoryTable(t, sizeOnly(test.k))
+		ages := agesOf(test.classes, test.k)
+		for i := range ages {
+			ages[i] /= 10 // apart by one, so that there is room for many
+		}
+		fillMemory(t, of, ages...)
+		p := of.parts[0]
+		p.recent = p.recent[:0] // those that were new
+		if of.stage.mix() || len(rewritten(t, of, 0)) > 0 {
+			t.Error("nothing has changed, and something is mixed")
+		}
+		drawn := map[incremental.ClassID]bool{}
+		for i := range 20 {
+			if err := of.change(1, 0, fmt.Sprint(i)); err != nil {
+				t.Fatal(err)
+			}
+			changed := p.partition.ClassOf(1)
+			if classes := rewritten(t, of, 0); !slices.Equal(classes, []incremental.ClassID{changed}) {
+				t.Fatalf("the change of class %d has written %v", changed, classes)
+			}
+			if !of.stage.mix() {
+				t.Fatal("nothing is mixed")
+			}
+			if len(p.recent) > 0 {
+				t.Fatalf("%v are to be mixed once more", p.recent)
+			}
+			classes := rewritten(t, of, 0)
+			p.recent = p.recent[:0] // as the applier does when all is written
+			if !slices.Contains(classes, changed) || len(classes) < test.least || len(classes) > test.most {
+				t.Fatalf("k %d: class %d is mixed as %v", test.k, changed, classes)
+			}
+			for _, class := range classes {
+				drawn[class] = true
+			}
+		}
+		if len(drawn) < min(test.classes, 9*test.classes/10) {
+			t.Errorf("k %d: of %d classes, %d are drawn ever", test.k, test.classes, len(drawn))
+		}
+	}
+}
+
+// TestMixingOfParts has the classes of both parts written in which the drawn records lie, so
+// that they look as the changed one does; and with each change, as many others as k demands.
+func TestMixingOfParts(t *testing.T) {
+	t.Parallel()
+	of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
+	jobs := []string{"nurse", "clerk", "cook", "smith", "baker", "judge"}
+	for i := range 240 {
+		row := of.visitOf(i+1, i%60, map[string]string{"job": jobs[i/7%len(jobs)], "sex": []string{"f", "m"}[i%2]})
+		if err := of.insert(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	settleAndSend(t, of)
+	s := of.stage.(*immediate)
+	for i := range 40 {
+		if err := of.change(1+i, i%60, fmt.Sprint(i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.settle(t.Context(), of.clock()); err != nil {
+			t.Fatal(err)
+		}
+		// Records that may be the changed one: those in a class of each part that is written.
+		hidden := map[incremental.RecordID]int{}
+		for part, p := range of.parts {
+			for _, class := range s.changes[part].Rewrite {
+				for _, id := range p.partition.Members(class) {
+					hidden[id]++
+				}
+			}
+		}
+		among := 0
+		for _, parts := range hidden {
+			if parts == len(of.parts) {
+				among++
+			}
+		}
+		if among < homes.K-1 { // two of those drawn may be one
+			t.Errorf("the changed record is one of %d", among)
+		}
+		of.written()
+	}
+	for _, p := range of.parts {
+		p.recent = p.recent[:0]
+	}
+	if err := of.change(1, 0, "last"); err != nil {
+		t.Fatal(err)
+	}
+	rewritten(t, of, 0)
+	if !of.stage.mix() {
+		t.Fatal("nothing is mixed")
+	}
+	if err := s.settle(t.Context(), of.clock()); err != nil {
+		t.Fatal(err)
+	}
+	for part, p := range of.parts {
+		if written := len(s.changes[part].Rewrite); written < min(4, p.partition.Classes()) {
+			t.Errorf("of part %d, %d classes are mixed", part, written)
+		}
+	}
+}
+
+// TestEmptyTableIsNotMixed has a table lose its last class.
+func TestEmptyTableIsNotMixed(t *testing.T) {
+	t.Parallel()
+	of := memoryTable(t, sizeOnly(3))
+	fillMemory(t, of, 1, 1, 1)
+	if err := of.delete(of.visitOf(1, 1, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if err := of.committed(nil); err != nil {
+		t.Fatal(err)
+	}
+	settleAndSend(t, of)
+	if of.parts[0].partition.Classes() > 0 || of.stage.mix() {
+		t.Error("a table without classes is mixed")
+	}
+}
+
+// TestRecentClassesAreTheLast keeps the classes that were written last.
+func TestRecentClassesAreTheLast(t *testing.T) {
+	t.Parallel()
+	p := &part{}
+	var all []incremental.ClassID
+	for class := incremental.ClassID(1); class < 3*mixRecent; class += 5 {
+		more := []incremental.ClassID{class, class + 1, class + 2, class + 3, class + 4}
+		all = append(all, more...)
+		p.rememberWritten(more)
+		if want := all[max(0, len(all)-mixRecent):]; !slices.Equal(p.recent, want) {
+			t.Fatalf("%v are remembered, not %v", p.recent, want)
+		}
+	}
+}
+
+// TestMixingIsDue has changes come again and again: classes are mixed when there was none for
+// mixIdle, and mixLatest after the first of them at the latest.
+func TestMixingIsDue(t *testing.T) {
+	t.Parallel()
+	for _, pace := range []time.Duration{mixIdle / 3, mixIdle + time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			m, began := newMixer(), time.Now()
+			defer m.timer.Stop()
+			next := time.NewTicker(pace)
+			defer next.Stop()
+			m.changed(began)
+			for {
+				select {
+				case <-next.C:
+					m.changed(time.Now())
+					continue
+				case <-m.timer.C:
+				}
+				break
+			}
+			want := mixLatest
+			if pace > mixIdle {
+				want = mixIdle
+			}
+			if after := time.Since(began); after != want {
+				t.Errorf("with a change every %v, classes are mixed after %v, not %v", pace, after, want)
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		m := newMixer()
+		select {
+		case <-m.timer.C:
+			t.Error("classes are mixed before any change")
+		case <-time.After(time.Hour):
+		}
+	})
+}
+
+// TestMixingWaitsForABoundary looks at what is mixed where the stream does not pause: the
+// classes are written with the group that departs once they have waited for long enough.
+func TestMixingWaitsForABoundary(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", privacy.Spec{Model: privacy.K, K: 3}))
+		fillMemory(t, of, agesOf(20, 3)...)
+		a := &applier{session: &session{tables: []*table{of}}, mixer: newMixer()}
+		defer a.mixer.timer.Stop()
+		a.mixWith()
+		if of.changed {
+			t.Fatal("nothing has changed, and classes are mixed")
+		}
+		a.mixer.changed(time.Now())
+		time.Sleep(mixLatest)
+		a.mixWith()
+		if of.changed {
+			t.Fatal("classes are mixed too early")
+		}
+		time.Sleep(time.Millisecond)
+		a.inTransaction = true
+		if err := a.mix(t.Context()); err != nil || of.changed {
+			t.Fatalf("classes are mixed within a transaction: %v", err)
+		}
+		if a.mixWith(); !of.changed || !a.mixer.until.IsZero() {
+			t.Fatal("classes are not mixed with what departs")
+		}
+		if classes := rewritten(t, of, 0); len(classes) < 5 {
+			t.Errorf("%v are mixed", classes)
+		}
+	})
+}
