@@ -1,6 +1,7 @@
 package lineage
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -63,11 +64,7 @@ func worstSatisfies(constraint privacy.Constraint, whole privacy.Summary, person
 func worst(whole privacy.Summary, attribute, persons int) privacy.Summary {
 	s := privacy.NewSummary(len(whole.Sensitive))
 	s.Records = persons
-	counts := make([]int, 0, len(whole.Sensitive[attribute]))
-	for _, count := range whole.Sensitive[attribute] {
-		counts = append(counts, count)
-	}
-	slices.Sort(counts)
+	counts := slices.Sorted(maps.Values(whole.Sensitive[attribute]))
 	for code := uint32(0); persons > 0 && len(counts) > 0; code++ {
 		last := len(counts) - 1
 		taken := min(persons, counts[last])
