@@ -87,7 +87,7 @@ func TestSearchGivenUp(t *testing.T) {
 			t.Errorf("%v: %v", c, err)
 		}
 	}
-	for _, c := range []privacy.Constraint{privacy.DistinctDiversity{L: 12}, privacy.RecursiveDiversity{C: 1, L: 10}} {
+	for _, c := range []privacy.Constraint{privacy.DistinctDiversity{L: 12}, privacy.EntropyDiversity{L: 10.6}, privacy.RecursiveDiversity{C: 1, L: 10}} {
 		if err := c.Feasible(few); err != nil {
 			t.Errorf("%v: %v", c, err)
 		}

@@ -3,6 +3,7 @@ package privacy_test
 import (
 	"math"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -140,6 +141,33 @@ func TestBoundBeforeItsAppearance(t *testing.T) {
 	}
 	if _, ok := diagnoses.Text(null); ok || diagnoses.Null() != null || diagnoses.Code("") == null || diagnoses.Len() != 4 {
 		t.Error("NULL is a text")
+	}
+}
+
+// TestNullIsOneValue, whenever it comes first.
+func TestNullIsOneValue(t *testing.T) {
+	t.Parallel()
+	for before := range 3 {
+		d := privacy.NewDictionary()
+		for i := range before {
+			d.Code(strconv.Itoa(i))
+		}
+		null := d.Null()
+		text := d.Code("")
+		if d.Null() != null || d.Null() != null || text == null || d.Code("") != text || d.Len() != before+2 {
+			t.Errorf("after %d texts, NULL is %d and then %d of %d", before, null, d.Null(), d.Len())
+		}
+		if _, is := d.Text(null); is {
+			t.Errorf("after %d texts, NULL is one", before)
+		}
+		for code := range uint32(before) {
+			if got, is := d.Text(code); !is || got != strconv.Itoa(int(code)) {
+				t.Errorf("text %d is %q", code, got)
+			}
+		}
+		if _, is := d.Text(uint32(d.Len())); is {
+			t.Error("a code that there is not has a text")
+		}
 	}
 }
 
