@@ -130,20 +130,22 @@ func TestLoadRefuses(t *testing.T) {
 		rows    []lineage.StoredRow
 		records []lineage.StoredRecord
 	}{
-		"row 0":           {rows: []lineage.StoredRow{row(0, 1, 0)}},
-		"class 0":         {rows: []lineage.StoredRow{row(1, 0, 0)}},
-		"row twice":       {rows: []lineage.StoredRow{row(1, 1, 0), row(1, 1, 0)}},
-		"values":          {rows: []lineage.StoredRow{row(1, 1, 0), row(2, 1)}},
-		"record twice":    {records: []lineage.StoredRecord{record(1, lineage.Place{}), record(1, lineage.Place{})}},
-		"no such row":     {records: []lineage.StoredRecord{record(1, lineage.Place{Class: 1, Row: 7})}},
-		"a class below 0": {records: []lineage.StoredRecord{record(1, lineage.Place{Class: -1})}},
-		"a row below 0":   {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 1, Row: -1})}},
-		"no such class":   {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 2, Row: 1})}},
-		"row of no class": {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Row: 1})}},
-		"other class":     {[]lineage.StoredRow{row(1, 1, 0), row(2, 2, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 2, Row: 1})}},
-		"row of two":      {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 1, Row: 1}), record(2, lineage.Place{Class: 1, Row: 1})}},
-		"record's values": {[]lineage.StoredRow{row(1, 1, 0, 0)}, []lineage.StoredRecord{record(1, lineage.Place{})}},
-		"changed columns": {records: []lineage.StoredRecord{record(1, lineage.Place{Changed: "x"})}},
+		"row 0":                {rows: []lineage.StoredRow{row(0, 1, 0)}},
+		"class 0":              {rows: []lineage.StoredRow{row(1, 0, 0)}},
+		"row twice":            {rows: []lineage.StoredRow{row(1, 1, 0), row(1, 1, 0)}},
+		"values":               {rows: []lineage.StoredRow{row(1, 1, 0), row(2, 1)}},
+		"record twice":         {records: []lineage.StoredRecord{record(1, lineage.Place{}), record(1, lineage.Place{})}},
+		"no such row":          {records: []lineage.StoredRecord{record(1, lineage.Place{Class: 1, Row: 7})}},
+		"a class below 0":      {records: []lineage.StoredRecord{record(1, lineage.Place{Class: -1})}},
+		"a row below 0":        {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 1, Row: -1})}},
+		"no such class":        {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 2, Row: 1})}},
+		"row of no class":      {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Row: 1})}},
+		"other class":          {[]lineage.StoredRow{row(1, 1, 0), row(2, 2, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 2, Row: 1})}},
+		"row of two":           {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{record(1, lineage.Place{Class: 1, Row: 1}), record(2, lineage.Place{Class: 1, Row: 1})}},
+		"record's values":      {[]lineage.StoredRow{row(1, 1, 0, 0)}, []lineage.StoredRecord{record(1, lineage.Place{})}},
+		"rows of no values":    {[]lineage.StoredRow{row(1, 1)}, []lineage.StoredRecord{record(1, lineage.Place{})}},
+		"records of no values": {[]lineage.StoredRow{row(1, 1, 0)}, []lineage.StoredRecord{{Record: lineage.Record{Record: incremental.Record{ID: 1}}}}},
+		"changed columns":      {records: []lineage.StoredRecord{record(1, lineage.Place{Changed: "x"})}},
 	} {
 		if bare(t, lineage.Options{}, privacy.KAnonymity{K: 2}).Load(c.rows, nil, c.records) == nil {
 			t.Errorf("%s: loaded", what)
