@@ -65,7 +65,7 @@ func worst(whole privacy.Summary, attribute, persons int) privacy.Summary {
 	s := privacy.NewSummary(len(whole.Sensitive))
 	s.Records = persons
 	counts := slices.Sorted(maps.Values(whole.Sensitive[attribute]))
-	for code := uint32(0); persons > 0 && len(counts) > 0; code++ {
+	for code := uint32(0); persons > 0; code++ { // a class has as many rows at least
 		last := len(counts) - 1
 		taken := min(persons, counts[last])
 		s.Sensitive[attribute][code] = taken

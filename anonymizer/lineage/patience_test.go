@@ -12,35 +12,45 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// TestPatienceOfLargeClasses: the deleted of a class that is too large to be looked at after
-// each of them vanish, at the latest when a quarter more have left than would be enough, and
-// never before that; and each time they do it begins anew.
+// TestPatienceOfLargeClasses: the rows of the deleted vanish from a class that is too large to
+// be looked at after each of them, and those of the changed are published anew, when a quarter
+// more than would be enough are, at the latest, and never before there are enough.
 func TestPatienceOfLargeClasses(t *testing.T) {
 	t.Parallel()
-	const size, k = 3000, 400
+	const size, k = 3000, 300
 	l := bare(t, lineage.Options{Least: 1, Crowd: size / k, Batch: size}, privacy.KAnonymity{K: k})
+	record := func(id incremental.RecordID, copied uint64) lineage.Record {
+		r := ill(id, 0)
+		r.Copied = []uint64{copied}
+		return r
+	}
 	for id := range incremental.RecordID(size) {
-		must(t, l.Insert(ill(id, uint32(id)), began))
+		must(t, l.Insert(record(id, 0), began))
 	}
 	_, err := l.Publish(t.Context(), began)
 	if must(t, err); l.Freshness().Classes != 1 {
 		t.Fatalf("%+v", l.Freshness())
 	}
-	vanished := []int{}
+	cuts, waited := 0, 0
 	for id := range incremental.RecordID(size) {
-		must(t, l.Delete(id))
+		if cuts%2 == 0 {
+			must(t, l.Modify(record(id, 1), began))
+		} else {
+			must(t, l.Delete(id))
+		}
 		c, err := l.Publish(t.Context(), began)
 		must(t, err)
-		if len(c.Gone) > 0 {
-			vanished = append(vanished, len(c.Gone))
-			if len(c.Gone) < k && l.Freshness().Rows > 0 || len(c.Gone) > k+k/4 && l.Freshness().Rows > 0 {
-				t.Errorf("%d rows vanish together, of %d that are left", len(c.Gone), l.Freshness().Rows)
-			}
+		if waited++; len(c.Gone) == 0 {
+			continue
 		}
+		cuts++
+		if last := int(id)+k >= size; len(c.Gone) != waited || !last && (waited < k || waited > k+k/4) {
+			t.Errorf("cut %d: %d rows of %d vanish", cuts, len(c.Gone), waited)
+		}
+		waited = 0
 	}
-	// The last of them go with the class.
-	if f := l.Freshness(); f.Rows != 0 || f.Classes != 0 || len(vanished) < size/(k+k/4)-1 {
-		t.Errorf("%+v after %v", f, vanished)
+	if cuts < size/(k+k/4)-1 {
+		t.Errorf("%d cuts: %+v", cuts, l.Freshness())
 	}
 }
 

@@ -122,7 +122,7 @@ func TestReserveOfRecords(t *testing.T) {
 			if got := both.Reserve(table); got != room {
 				t.Errorf("%v of %d records: a reserve of %d, %d expected", both, records, got, room)
 			}
-			if relative := append(set, privacy.TCloseness{T: 1}); relative.Reserve(table) != 0 {
+			if relative := (privacy.ConstraintSet{set[0], privacy.TCloseness{T: 1}}); relative.Reserve(table) != 0 {
 				t.Errorf("%v: a reserve of %d", relative, relative.Reserve(table))
 			}
 		}

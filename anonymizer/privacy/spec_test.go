@@ -154,7 +154,7 @@ func TestNullIsOneValue(t *testing.T) {
 		}
 		null := d.Null()
 		text := d.Code("")
-		if d.Null() != null || d.Null() != null || text == null || d.Code("") != text || d.Len() != before+2 {
+		if d.Null() != null || text == null || d.Code("") != text || d.Len() != before+2 {
 			t.Errorf("after %d texts, NULL is %d and then %d of %d", before, null, d.Null(), d.Len())
 		}
 		if _, is := d.Text(null); is {
