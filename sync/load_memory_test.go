@@ -1,0 +1,274 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// TestLoadingTellsHowFarItIs counts batches of any size: whoever waits is told once for each
+// progressRows, of as many records as there are by then.
+func TestLoadingTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(1, 1))
+	for _, most := range []int{3, progressRows / 3, 3 * progressRows} {
+		v := &storeView{ranges: make([]sourceRange, 3)}
+		points, taken, told := 0, 0, 0
+		v.failpoint = func(string) { points++ }
+		count := v.counting(func(b *rowBatch) error { taken += b.rows; return nil }, func(done int) {
+			if done != taken || done/progressRows == told/progressRows {
+				t.Fatalf("of %d records, %d are told, after %d", taken, done, told)
+			}
+			told = done
+		})
+		for range 4 {
+			for range 200 {
+				if err := count(&rowBatch{rows: random.IntN(most)}); err != nil {
+					t.Fatal(err)
+				}
+				if taken/progressRows != told/progressRows {
+					t.Fatalf("of %d records, the last that were told are %d", taken, told)
+				}
+			}
+			if err := count(&rowBatch{last: true}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if points != 1 {
+			t.Errorf("half of the ranges are read %d times", points)
+		}
+	}
+	failure := errors.New("no room")
+	if err := (&storeView{}).counting(func(*rowBatch) error { return failure }, nil)(&rowBatch{}); !errors.Is(err, failure) {
+		t.Errorf("a batch that is not taken ends with %v", err)
+	}
+}
+
+// TestRangesCoverTheStore cuts records of any number of blocks: each block lies in one range.
+func TestRangesCoverTheStore(t *testing.T) {
+	t.Parallel()
+	for blocks := int64(1); blocks < 40; blocks++ {
+		for size := int64(1); size < 12; size++ {
+			for _, can := range []bool{false, true} {
+				v := &storeView{}
+				v.cut(blocks, size, can)
+				next := int64(0)
+				for i, r := range v.ranges {
+					last := i == len(v.ranges)-1
+					if r.from != next || last != (r.to == 0) || !last && r.to-r.from != size {
+						t.Fatalf("%d blocks by %d: %+v", blocks, size, v.ranges)
+					}
+					next = r.to
+				}
+				if want := (blocks + size - 1) / size; can && int64(len(v.ranges)) != want || !can && len(v.ranges) != 1 {
+					t.Fatalf("%d blocks by %d: %+v", blocks, size, v.ranges)
+				}
+			}
+		}
+	}
+}
+
+// TestSinkSendsInTime queues statements with arrays of any size: they are sent when the rows
+// that they are about come to sinkRows, before any rows that are copied, in their order, and
+// not after a failure.
+func TestSinkSendsInTime(t *testing.T) {
+	t.Parallel()
+	of := func(rows int) *array { return numbers(make([]incremental.RecordID, rows)) }
+	var got []string
+	failure := error(nil)
+	s := &sink{deliver: func(d delivery) error {
+		if d.batch == nil {
+			got = append(got, d.into)
+		} else {
+			for _, q := range d.batch.QueuedQueries {
+				got = append(got, q.SQL)
+			}
+		}
+		got = append(got, ";")
+		return failure
+	}}
+	told := func() string { all := strings.Join(got, " "); got = nil; return all }
+	half := sinkRows / 2
+	for i, step := range []struct {
+		do   func()
+		want string
+	}{
+		{func() { s.Queue("a", of(half)) }, ""},
+		{func() { s.Queue("b", of(half-1), of(1), "text") }, ""}, // the longest counts
+		{func() { s.Queue("c", of(1)) }, "a b c ;"},
+		{func() { s.Queue("d", of(sinkRows-1)) }, ""},
+		{func() { s.Queue("e", "text") }, ""}, // without rows
+		{func() { s.Copy("t", []byte("row\n")) }, "d e ; t ;"},
+		{func() { s.Copy("t", nil) }, ""},
+		{func() { s.Queue("f", of(1), of(sinkRows)) }, "f ;"},
+		{func() { s.Queue("g"); _ = s.close() }, "g ;"},
+		{func() { failure = errors.New("full"); s.Queue("h", of(sinkRows)) }, "h ;"},
+		{func() { s.Queue("i", of(sinkRows)); s.Copy("t", []byte("row\n")); s.send() }, ""},
+	} {
+		if step.do(); told() != step.want {
+			t.Errorf("step %d sends otherwise than %q", i, step.want)
+		}
+	}
+	if err := s.close(); !errors.Is(err, failure) || len(got) > 0 {
+		t.Errorf("it ends with %v, and sends %v", err, got)
+	}
+}
+
+// TestFirstCause tells the failure that the others followed from.
+func TestFirstCause(t *testing.T) {
+	t.Parallel()
+	cause, ended := errors.New("cause"), fmt.Errorf("reading: %w", context.Canceled)
+	for _, test := range []struct {
+		failures []error
+		want     error
+	}{
+		{nil, nil}, {[]error{nil, nil}, nil}, {[]error{nil, cause}, cause}, {[]error{ended, cause}, cause}, {[]error{cause, ended}, cause},
+		{[]error{nil, ended, nil}, ended},
+	} {
+		if got := firstCause(test.failures); !errors.Is(got, test.want) || (got == nil) != (test.want == nil) {
+			t.Errorf("%v is the cause of %v", got, test.failures)
+		}
+	}
+}
+
+// TestMomentsAreReadAsTheyAreWritten writes moments of all ages, and reads them.
+func TestMomentsAreReadAsTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	random := rand.New(rand.NewPCG(2, 2))
+	for _, fixed := range []struct {
+		micros int64
+		text   string
+	}{
+		{0, "2000-01-01 00:00:00"}, {-1, "1999-12-31 23:59:59.999999"}, {1_500_000, "2000-01-01 00:00:01.5"},
+	} {
+		if got := momentText(fixed.micros, ""); got != fixed.text {
+			t.Errorf("%d is written %s", fixed.micros, got)
+		}
+	}
+	for _, text := range []string{"0001-01-01 00:00:00 BC", "0044-03-15 12:30:00.25+00 BC", "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999+00"} {
+		if micros, zone, readable := parseMoment(text); !readable || momentText(micros, zone) != text {
+			t.Errorf("%s is read as %d, and written %s", text, micros, momentText(micros, zone))
+		}
+	}
+	for range 20_000 {
+		micros := random.Int64N(4_000_000*86_400*microsPerSecond/1000) * (2*random.Int64N(2) - 1)
+		zone := []string{"", "+00"}[random.IntN(2)]
+		again, of, readable := parseMoment(momentText(micros, zone))
+		if !readable || again != micros || of != zone {
+			t.Fatalf("%d is written %s, and read as %d", micros, momentText(micros, zone), again)
+		}
+		unit := []int64{1, 10, 1000, 1_000_000}[random.IntN(4)]
+		if floor := floorTo(micros, unit); floor > micros || micros-floor >= unit || floor%unit != 0 {
+			t.Fatalf("%d is %d by %d", micros, floor, unit)
+		}
+	}
+	for _, text := range []string{"", "infinity", "2000-01-01", "2000-01-01 00:00:00.1234567", "2000-01-01 00:00:00.x"} {
+		if _, _, readable := parseMoment(text); readable {
+			t.Errorf("%q is a moment", text)
+		}
+		if got := roundMoment(text, 0, bounds{}); got != text {
+			t.Errorf("%q is rounded to %q", text, got)
+		}
+	}
+}
+
+// TestAwaitedLines finds connections on which an answer is awaited for long, and no others.
+func TestAwaitedLines(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ls := &lines{open: map[*line]bool{}}
+		open := func(pid uint32) (*line, net.Conn) {
+			here, there := net.Pipe()
+			l := &line{Conn: here, of: ls, pid: pid}
+			ls.mu.Lock()
+			ls.open[l] = true
+			ls.mu.Unlock()
+			return l, there
+		}
+		waits, far := open(1)
+		idle, _ := open(2)
+		unknown, _ := open(0)
+		for _, l := range []*line{waits, unknown} {
+			go func() { _, _ = l.Read(make([]byte, 1)) }()
+		}
+		synctest.Wait()
+		time.Sleep(time.Second)
+		if found := ls.awaited(time.Second); len(found) > 0 {
+			t.Errorf("%d lines have waited for long", len(found))
+		}
+		time.Sleep(1)
+		if found := ls.awaited(time.Second); !slices.Equal(found, []*line{waits}) {
+			t.Errorf("%d lines have waited for long", len(found))
+		}
+		if _, err := far.Write([]byte("a")); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		time.Sleep(time.Hour)
+		if found := ls.awaited(time.Second); len(found) > 0 {
+			t.Error("an answer is awaited that has come")
+		}
+		for _, l := range []*line{waits, idle, unknown} {
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(ls.open) > 0 {
+			t.Errorf("%d lines are open", len(ls.open))
+		}
+		synctest.Wait()
+	})
+}
+
+// TestSnapshotIsTheRows compares a snapshot with rows that are coded one by one.
+func TestSnapshotIsTheRows(t *testing.T) {
+	t.Parallel()
+	of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "person", ofSize, models["distinct"][0], models["ordered"][0]))
+	p := &publisher{table: of, total: 10}
+	s := p.newSnapshot()
+	random := rand.New(rand.NewPCG(3, 3))
+	var want []coded
+	for i := range 100 {
+		row := of.visitOf(i, random.IntN(90), map[string]string{
+			"person": fmt.Sprint(random.IntN(30)), "illness": fmt.Sprint(random.IntN(5)), "cost": fmt.Sprint(random.IntN(9)), "sex": []string{"f", "m"}[i%2],
+		})
+		want = append(want, of.encode(row, nil))
+		if err := p.keep(s, row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := of.newCoded()
+	for i := range want {
+		if s.rowInto(&got, int32(i)); fmt.Sprint(got) != fmt.Sprint(want[i]) {
+			t.Fatalf("record %d is %v, not %v", i, got, want[i])
+		}
+	}
+	if s.records != len(want) || len(s.sensitive) != 2 {
+		t.Errorf("%d records with %d sensitive attributes", s.records, len(s.sensitive))
+	}
+	policy := sizeOnly(3)
+	policy.Suppression, policy.Updates = 0, catalog.Updates{Mode: catalog.Guarded}
+	p = &publisher{table: memoryTable(t, policy)}
+	s = p.newSnapshot()
+	for i := range 5 {
+		if err := p.keep(s, p.visitOf(i, 10*i, nil)); err != nil {
+			t.Fatal(err)
+		}
+		if row := p.stage.row(incremental.RecordID(i + 1)); row.cells[0] != float64(10*i) {
+			t.Errorf("record %d has the age %v", i+1, row.cells[0])
+		}
+	}
+	if s.records != 5 || p.stage.status().Waiting != 5 {
+		t.Errorf("%d records, of which %d wait", s.records, p.stage.status().Waiting)
+	}
+}
