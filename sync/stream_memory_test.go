@@ -1,0 +1,354 @@
+package sync
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
+)
+
+// memoryStore is a store whose transactions take effect when they commit.
+type memoryStore struct {
+	t        *testing.T
+	position pglogrepl.LSN
+	tables   map[catalog.Name]*table
+	mirrors  map[catalog.Name]rowMirror
+	lsn      map[catalog.Name]pglogrepl.LSN // up to where each table has all
+	dropped  bool                           // a look finds that a column has gone
+}
+
+// storeTx is a transaction of a memoryStore.
+type storeTx struct {
+	pgx.Tx
+	on    *memoryStore
+	from  string
+	to    string
+	sent  sent
+	looks int
+}
+
+func (tx *storeTx) Exec(_ context.Context, sql string, arguments ...any) (pgconn.CommandTag, error) {
+	if strings.HasPrefix(sql, "UPDATE kproxy_store.position SET lsn") {
+		tx.from, tx.to = arguments[2].(string), arguments[3].(string)
+		if tx.from != tx.on.position.String() || arguments[0] != "slot" || arguments[1] != int64(5) {
+			return pgconn.NewCommandTag("UPDATE 0"), nil
+		}
+	}
+	return pgconn.NewCommandTag("UPDATE 1"), nil
+}
+
+// noResults are those of statements that return no rows.
+type noResults struct{ pgx.BatchResults }
+
+func (noResults) Close() error { return nil }
+
+func (tx *storeTx) SendBatch(_ context.Context, b *pgx.Batch) pgx.BatchResults {
+	for _, q := range b.QueuedQueries {
+		tx.sent.order = append(tx.sent.order, queuedStatement{q.SQL, q.Arguments})
+	}
+	return noResults{}
+}
+
+// lookedAt is a row with what a table is.
+type lookedAt struct {
+	table   *table
+	dropped bool
+}
+
+func (r lookedAt) Scan(into ...any) error {
+	now := r.table.definition.bound
+	if r.dropped {
+		now.Columns = now.Columns[:len(now.Columns)-1]
+	}
+	text, err := json.Marshal(now)
+	*into[0].(*string), *into[1].(*string) = r.table.name().Schema, r.table.name().Relation
+	*into[2].(*[]byte), *into[3].(*bool) = text, true
+	return err
+}
+
+func (tx *storeTx) QueryRow(_ context.Context, _ string, arguments ...any) pgx.Row {
+	tx.looks++
+	for _, of := range tx.on.tables {
+		if arguments[0] == uint32(of.publication.Relation.OID) {
+			return lookedAt{of, tx.on.dropped}
+		}
+	}
+	return nil
+}
+
+func (tx *storeTx) Rollback(context.Context) error { return nil }
+
+func (tx *storeTx) Commit(context.Context) error {
+	t := tx.on.t
+	to, err := pglogrepl.ParseLSN(tx.to)
+	if err != nil || to < tx.on.position {
+		t.Errorf("the position moves from %s to %q: %v", tx.on.position, tx.to, err)
+	}
+	tx.on.position = to
+	for name, of := range tx.on.tables {
+		tx.on.mirrors[name].follow(t, of, &tx.sent)
+	}
+	for _, one := range tx.sent.order {
+		s, is := one.(queuedStatement)
+		if !is || !strings.HasPrefix(s.sql, "UPDATE kproxy_store.generation SET lsn") {
+			continue
+		}
+		at, err := pglogrepl.ParseLSN(s.arguments[2].(string))
+		name := catalog.Name{Schema: s.arguments[0].(string), Relation: s.arguments[1].(string)}
+		if err != nil || at < tx.on.lsn[name] || at < to {
+			t.Errorf("the position of %s moves from %s to %s: %v", name, tx.on.lsn[name], at, err)
+		}
+		tx.on.lsn[name] = at
+	}
+	if tx.looks == 0 && len(tx.sent.order) > 0 {
+		t.Error("something is published without a look at the table")
+	}
+	return nil
+}
+
+// walMessage is one message of the stream, with where the WAL stands behind it.
+type walMessage struct {
+	m  message
+	at pglogrepl.LSN // where it is sent again from, as the commit of its transaction ends; 0 amid one
+}
+
+// wal is a stream of transactions.
+type wal struct {
+	messages []walMessage
+	at       pglogrepl.LSN
+	xid      uint32
+	of       map[string]*table
+}
+
+func (w *wal) put(kind byte, parts ...any) {
+	text := []byte{kind}
+	for _, p := range parts {
+		switch p := p.(type) {
+		case string:
+			text = append(text, p...)
+		case []byte:
+			text = append(text, p...)
+		default:
+			text, _ = binary.Append(text, binary.BigEndian, p)
+		}
+	}
+	w.messages = append(w.messages, walMessage{m: message{data: text}})
+}
+
+func tupleOf(row []value) []byte {
+	text := binary.BigEndian.AppendUint16(nil, uint16(len(row)))
+	for _, v := range row {
+		switch {
+		case v.null:
+			text = append(text, nullColumn)
+		case v.kept:
+			text = append(text, keptColumn)
+		default:
+			text = append(binary.BigEndian.AppendUint32(append(text, textColumn), uint32(len(v.text))), v.text...)
+		}
+	}
+	return text
+}
+
+// whole is a row with the columns that the store does not keep.
+func (t *table) whole(row []value) []value {
+	var all []value
+	for _, c := range t.publication.Relation.Columns {
+		if i := t.column(c.Name); i >= 0 {
+			all = append(all, row[i])
+		} else {
+			all = append(all, value{text: "not kept"})
+		}
+	}
+	return all
+}
+
+func (w *wal) describe(of *table) {
+	var columns []byte
+	for _, c := range of.publication.Relation.Columns {
+		columns = append(append(append(columns, 0), c.Name...), 0)
+		columns = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(columns, uint32(c.TypeOID)), uint32(c.Modifier))
+	}
+	w.put('R', uint32(of.publication.Relation.OID), of.name().Schema, uint8(0), of.name().Relation, uint8(0), uint8('d'), uint16(len(of.publication.Relation.Columns)), columns)
+}
+
+// TestStreamIsAppliedOnce gives an applier a random stream of two tables, which have parts of it
+// already, and sends parts of it again, as after a join: each change is applied exactly once,
+// in whatever groups; what is shown, acknowledged and stored is at a commit boundary, and
+// nothing is published but after a look at the table.
+func TestStreamIsAppliedOnce(t *testing.T) {
+	t.Parallel()
+	for seed := range uint64(12) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		store := &memoryStore{t: t, tables: map[catalog.Name]*table{}, mirrors: map[catalog.Name]rowMirror{}, lsn: map[catalog.Name]pglogrepl.LSN{}}
+		var tables []*table
+		sources := map[*table]sourceRows{}
+		for i, name := range []string{"visits", "others"} {
+			of := boundTable(t)
+			parts := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
+			parts.definition = of.definition
+			parts.publication.Policy.Table.Relation, parts.publication.Relation.Name.Relation = name, name
+			parts.publication.Relation.OID += catalog.OID(i)
+			parts.definition.bound.OID += catalog.OID(i)
+			parts.generation += int64(i)
+			tables, sources[parts] = append(tables, parts), sourceRows{}
+			store.tables[parts.name()], store.mirrors[parts.name()] = parts, rowMirror{}
+		}
+		w := &wal{at: 1000}
+		next := 0
+		for range 60 {
+			w.at += 10
+			final := w.at + 50
+			w.xid++
+			w.put('B', uint64(final), uint64(0), w.xid)
+			for _, of := range tables {
+				if w.xid == 1 || random.IntN(10) == 0 {
+					w.describe(of)
+				}
+			}
+			for range random.IntN(9) {
+				of := tables[random.IntN(2)]
+				rows, oid := sources[of], uint32(of.publication.Relation.OID)
+				keys := slices.Sorted(maps.Keys(rows))
+				switch kind := random.IntN(12); {
+				case len(keys) == 0 || kind < 6:
+					next++
+					row := of.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
+					rows[fmt.Sprint(next)] = row
+					w.put('I', oid, "N", tupleOf(of.whole(row)))
+				case kind == 6 && random.IntN(4) == 0:
+					clear(rows)
+					w.put('T', uint32(1), uint8(0), oid)
+				case kind < 9:
+					key := keys[random.IntN(len(keys))]
+					w.put('D', oid, "K", tupleOf(of.whole(rows[key])))
+					delete(rows, key)
+				default:
+					key := keys[random.IntN(len(keys))]
+					row := slices.Clone(rows[key])
+					row[of.column("age")].text = fmt.Sprint(random.IntN(60))
+					sentRow := slices.Clone(row)
+					sentRow[of.column("job")] = value{kept: true}
+					rows[key] = row
+					w.put('U', oid, "N", tupleOf(of.whole(sentRow)))
+				}
+			}
+			w.at = final + 8
+			w.put('C', uint8(0), uint64(final), uint64(w.at), uint64(0))
+			w.messages[len(w.messages)-1].at = w.at
+			if random.IntN(5) == 0 {
+				w.at += 5
+				w.messages = append(w.messages, walMessage{m: message{keepalive: w.at}})
+			}
+		}
+
+		a := memoryApplier(tables...)
+		store.position, a.position = 900, 900
+		st := &stream{}
+		a.stream = st
+		var boundaries []int // messages from which on the stream can be sent again
+		for i := 0; i < len(w.messages); i++ {
+			one := w.messages[i]
+			a.tx = nil
+			if one.at != 0 {
+				a.tx = &storeTx{on: store}
+			}
+			if err := a.handle(t.Context(), one.m); err != nil {
+				t.Fatal(err)
+			}
+			if one.at == 0 {
+				continue
+			}
+			boundaries = append(boundaries, i)
+			a.more = random.IntN(3) > 0
+			if err := a.flushIfDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if random.IntN(4) == 0 {
+				if err := a.landAll(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if a.position != store.position || a.ack.lsn() != 0 && a.ack.lsn() != store.position {
+					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.position, store.position, a.ack.lsn())
+				}
+			}
+			if random.IntN(12) == 0 && a.rows == 0 { // the stream begins anew, as tables have joined
+				if err := a.landAll(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
+				a.position, a.end, a.passed = w.messages[back].at, 0, 0
+				store.position = a.position
+				a.ack.stored.Store(uint64(a.position))
+				i = back
+			}
+		}
+		a.more, a.tx = false, &storeTx{on: store}
+		if err := a.flush(t.Context(), max(a.end, a.position)); err != nil {
+			t.Fatal(err)
+		}
+		for of, rows := range sources {
+			if got, want := store.mirrors[of.name()].rows(), rows.rows(); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: the store of %s has\n%s\nand the source\n%s", seed, of.name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+		}
+		if stands := a.stands(); stands != w.messages[boundaries[len(boundaries)-1]].at {
+			t.Errorf("the stream stands at %s", stands)
+		}
+	}
+}
+
+// TestNothingIsPublishedOfAnAlteredTable has a look find that a column has gone: the table is
+// halted, and neither rows nor position move.
+func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	of.generation = 7
+	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{of.name(): of}, mirrors: map[catalog.Name]rowMirror{of.name(): {}}, lsn: map[catalog.Name]pglogrepl.LSN{}, dropped: true}
+	w := &wal{}
+	w.put('B', uint64(1000), uint64(0), uint32(1))
+	w.describe(of)
+	w.put('I', uint32(1000), "N", tupleOf(of.whole(of.visitOf(1, 30, nil))))
+	w.put('C', uint8(0), uint64(1000), uint64(1008), uint64(0))
+	a := memoryApplier(of)
+	a.position, a.stream = 900, &stream{}
+	for _, one := range w.messages {
+		if err := a.handle(t.Context(), one.m); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !slices.Equal(of.describedBy, []uint32{1}) {
+		t.Errorf("the table was described by %v", of.describedBy)
+	}
+	a.tx = &storeTx{on: store}
+	p := a.proofs()
+	if len(p) != 1 || !slices.Equal(p[0].after, []uint32{1}) || p[0].detail != accept.Whole || of.describedBy != nil {
+		t.Errorf("it is to be proved: %+v", p)
+	}
+	of.describedBy = []uint32{1}
+	err := a.flush(t.Context(), a.end)
+	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.name() || a.position != 900 || store.position != 900 || a.ack.lsn() != 0 {
+		t.Errorf("it ends with %v at %s", err, a.position)
+	}
+	of.changed, of.shows = false, 0
+	if p := a.proofs(); len(p) > 0 {
+		t.Error("a table of which nothing is published is looked at")
+	}
+	of.shows = 5
+	if p := a.proofs(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
+		t.Errorf("a table that is to be shown is to be proved: %+v", p)
+	}
+}
