@@ -15,7 +15,7 @@ import (
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := known && t.fits(g)
-	if g.halted != "" && g.asked == "" && (g.consent || fits && !s.fresh() && !g.heals) {
+	if g.staysHalted(fits, s.fresh()) {
 		s.setTable(t.name(), g.status(true))
 		return nil
 	}
@@ -45,6 +45,18 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	status.Preparing = true
 	s.setTable(t.name(), status)
 	return nil
+}
+
+// staysHalted tells whether a table stays halted without being looked at: until the operator
+// asks for it where that takes consent, else until halted ones are looked at afresh, unless its
+// policy has changed or it may heal by itself.
+func (g generation) staysHalted(fits, afresh bool) bool {
+	return g.halted != "" && g.asked == "" && (g.consent || fits && !afresh && !g.heals)
+}
+
+// mayHeal tells whether a halted table goes on by itself once it is again what was accepted.
+func (g generation) mayHeal() bool {
+	return g.halted != "" && g.asked == "" && !g.consent && g.heals
 }
 
 // goOn has a table applied from where its store stands, if it can be; else wanted is what

@@ -132,6 +132,35 @@ func TestStatusOfTheStore(t *testing.T) {
 	}
 }
 
+// TestHaltedTablesWait puts everything that is known of a halted table together: what the
+// operator has asked for ends it in any case, consent is waited for whatever else has changed,
+// and a table goes on by itself only where it was halted for what heals.
+func TestHaltedTablesWait(t *testing.T) {
+	t.Parallel()
+	yesNo := []bool{false, true}
+	for _, g := range []generation{{}, {halted: "why"}, {halted: "why", asked: askResync}, {asked: askRebuild}} {
+		for _, g.consent = range yesNo {
+			for _, g.heals = range yesNo {
+				waits := g.halted != "" && g.asked == ""
+				if g.mayHeal() != (waits && g.heals && !g.consent) {
+					t.Errorf("%+v may heal: %t", g, g.mayHeal())
+				}
+				for _, fits := range yesNo {
+					for _, afresh := range yesNo {
+						want := waits
+						if !g.consent && (!fits || afresh || g.heals) {
+							want = false
+						}
+						if g.staysHalted(fits, afresh) != want {
+							t.Errorf("%+v, fits %t, afresh %t, stays halted: %t", g, fits, afresh, !want)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
 // memoryOwner is a Syncer of a database.
 func memoryOwner(database string) *Syncer {
 	a := memoryApplier()

@@ -237,7 +237,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 		return false, err
 	}
 	g, known := found[t.name()]
-	if !known || !g.heals || g.halted == "" || g.consent || g.asked != "" || !t.fits(g) {
+	if !known || !g.mayHeal() || !t.fits(g) {
 		return false, nil
 	}
 	bound, err := s.accepted(ctx, t, g, known)
