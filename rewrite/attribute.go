@@ -126,8 +126,7 @@ func (w *walker) attributeCall(node *pg.Node, name string, value *pg.Node, locat
 	f := &pg.FuncCall{
 		Funcname: nameNodes(name), Args: []*pg.Node{value}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL, Location: location,
 	}
-	node.Node = &pg.Node_FuncCall{FuncCall: f}
-	w.replaced++
+	w.put(node, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}})
 	return w.checkedCall(node, f)
 }
 

@@ -6,6 +6,12 @@ import pg "github.com/pganalyze/pg_query_go/v5"
 // nothing of the client's that a message could point at stands at the beginning of a
 // text (position.go).
 
+// put puts another expression in the place of a call, a cast or a column.
+func (w *walker) put(node, other *pg.Node) {
+	w.replaced++
+	node.Node = other.GetNode()
+}
+
 // textNode is 'text'.
 func textNode(text string) *pg.Node { return pg.MakeAConstStrNode(text, 0) }
 

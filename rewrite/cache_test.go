@@ -67,6 +67,27 @@ func TestCacheIsBoundedInBytes(t *testing.T) {
 	}
 }
 
+// TestCacheStatsAreOfWhatIsHeld counts what a small cache holds, and what made room.
+func TestCacheStatsAreOfWhatIsHeld(t *testing.T) {
+	t.Parallel()
+	r := New(Options{CacheBytes: 64 << 10})
+	c := r.current.Load().cache
+	for i := range 400 {
+		before, entries := r.CacheStats(), len(c.entries())
+		_, _ = r.text(fmt.Sprintf("SELECT * FROM nowhere%d%s", i, strings.Repeat("x", i)))
+		after := r.CacheStats()
+		if after.Entries != len(c.entries()) || after.Bytes != int64(c.bytes()) {
+			t.Fatalf("%+v of %d entries, %d bytes", after, len(c.entries()), c.bytes())
+		}
+		if made := after.Evictions - before.Evictions; int(made) != entries+1-after.Entries {
+			t.Fatalf("%d evictions between %+v and %+v", made, before, after)
+		}
+	}
+	if r.CacheStats().Evictions == 0 {
+		t.Error("nothing made room")
+	}
+}
+
 func TestLongTextsAreNotCached(t *testing.T) {
 	t.Parallel()
 	r := New(Options{CacheBytes: 16 << 10})

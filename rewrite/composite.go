@@ -108,7 +108,8 @@ func (c *composite) renamed(to []string) *composite {
 }
 
 // stored is what is known of a relation that is read. Its columns may be more than they
-// were when they were looked up.
+// were when they were looked up; those of a temporary table are not looked up, as they
+// depend on what the session has done.
 func (w *walker) stored(r catalog.Resolution) *composite {
 	known := w.snapshot.Columns(r.Target)
 	if c := w.relations[r.Target]; c != nil {
@@ -128,10 +129,6 @@ func (w *walker) stored(r catalog.Resolution) *composite {
 	w.relations[r.Target] = c
 	return c
 }
-
-// temporaryRow is a row of a temporary table. What columns it has depends on what the
-// session has done.
-var temporaryRow = &composite{row: true}
 
 // rowOf is what is known of an item of a FROM clause. It is asked for once the item has
 // been visited, and looks at nothing that a visit changes.
@@ -182,9 +179,6 @@ func (w *walker) relationRow(n *pg.RangeVar, s *scope) func() *composite {
 	}
 	r := w.lookup(n.GetSchemaname(), n.GetRelname())
 	row := w.stored(r)
-	if r.Source.Schema == temporarySchema {
-		row = temporaryRow
-	}
 	return func() *composite { return row }
 }
 

@@ -140,8 +140,7 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 		// computed for every row of the catalog.
 		inner.LimitOffset, inner.LimitOption = integerNode(0), pg.LimitOption_LIMIT_OPTION_COUNT
 	}
-	w.replaced++
-	node.Node = &pg.Node_SubLink{SubLink: &pg.SubLink{
+	w.put(node, &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{
 		SubLinkType: pg.SubLinkType_EXPR_SUBLINK,
 		Subselect: selectNode(&pg.SelectStmt{
 			TargetList: []*pg.Node{targetNode("", result)},
@@ -156,7 +155,7 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 			},
 			WhereClause: condition,
 		}),
-	}}
+	}}})
 	return nil
 }
 

@@ -99,7 +99,7 @@ func without(list []*pg.Node, names map[string]bool) []*pg.Node {
 
 func turnedOff(option string) *pg.Node {
 	return &pg.Node{Node: &pg.Node_DefElem{DefElem: &pg.DefElem{
-		Defname: option, Arg: pg.MakeStrNode("off"), Defaction: pg.DefElemAction_DEFELEM_UNSPEC, Location: -1,
+		Defname: option, Arg: pg.MakeStrNode("off"), Defaction: pg.DefElemAction_DEFELEM_UNSPEC,
 	}}}
 }
 

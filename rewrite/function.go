@@ -272,8 +272,7 @@ func keepColumn(n *pg.RangeFunction, function string) {
 // on: what a published view reads is nobody's business, and what an unprotected
 // one reads may be.
 func viewDefinition(w *walker, node *pg.Node, _ *pg.FuncCall) error {
-	w.replaced++
-	node.Node = castNode(" -- not shown by kproxy", "text").GetNode()
+	w.put(node, castNode(" -- not shown by kproxy", "text"))
 	return nil
 }
 
@@ -284,14 +283,12 @@ func currentSetting(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	}
 	switch {
 	case !constant && len(f.GetArgs()) > 0: // as psql's \dconfig; one of those in pg_settings, or null
-		w.replaced++
-		node.Node = ownCall("setting", casted(f.Args[0], "text"), textNode(w.session.path.now.text)).GetNode()
+		w.put(node, ownCall("setting", casted(f.Args[0], "text"), textNode(w.session.path.now.text)))
 		return nil
 	case !harmless(strings.ToLower(setting)):
 		return refuseSetting("examine", setting).at(f.GetLocation())
 	case strings.EqualFold(setting, "search_path"):
-		w.replaced++
-		node.Node = castNode(w.session.path.now.text, "text").GetNode()
+		w.put(node, castNode(w.session.path.now.text, "text"))
 	}
 	return nil
 }
@@ -304,8 +301,7 @@ func timestampAge(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		of = builtinName(f.GetArgs()[0].GetTypeCast().GetTypeName())
 	}
 	if of == "xid" { // only kproxy writes this cast; see systemcolumn.go
-		w.replaced++
-		node.Node = integerNode(frozenAge).GetNode()
+		w.put(node, integerNode(frozenAge))
 		return nil
 	}
 	if len(f.GetArgs()) == 1 && of != "timestamp" {
@@ -320,14 +316,13 @@ func partitionAncestors(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	if err := objectArgument("regclass", 0)(w, node, f); err != nil {
 		return err
 	}
-	w.replaced++
 	oids := selectNode(&pg.SelectStmt{
 		TargetList: []*pg.Node{targetNode("", casted(&pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}, "oid"))},
 	})
 	array := &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{SubLinkType: pg.SubLinkType_ARRAY_SUBLINK, Subselect: oids}}}
-	node.Node = &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
+	w.put(node, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
 		Funcname: nameNodes("pg_catalog", "unnest"), Args: []*pg.Node{array}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
-	}}
+	}}})
 	return nil
 }
 

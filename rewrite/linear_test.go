@@ -84,6 +84,31 @@ func TestLimitsAreTheOperators(t *testing.T) {
 	}
 }
 
+// TestLimitsMayBeSmall has limits of one hold, and those that are not given be the defaults.
+func TestLimitsMayBeSmall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		options Options
+		passes  string
+		refused string
+	}{
+		{Options{MaxStatementBytes: 1}, ";", "; "},
+		{Options{MaxTokens: 1}, "SELECT", "SELECT 1"},
+		{Options{MaxStatements: 1}, "SELECT 1", "SELECT 1; SELECT 2"},
+		{Options{MaxDepth: 1}, "SELECT", "SELECT (1)"},
+	} {
+		if _, err := New(c.options).text(c.passes); err != nil {
+			t.Errorf("%+v: %q is refused: %v", c.options, c.passes, err)
+		}
+		if out, err := New(c.options).text(c.refused); err == nil {
+			t.Errorf("%+v: %q becomes %q", c.options, c.refused, out)
+		}
+		if _, err := New(Options{}).text(c.refused); err != nil {
+			t.Errorf("by default, %q is refused: %v", c.refused, err)
+		}
+	}
+}
+
 // BenchmarkInList is a list of n constants, under limits that let it pass.
 func BenchmarkInList(b *testing.B) {
 	for _, n := range []int{1000, 10_000, 100_000, 1_000_000} {

@@ -21,11 +21,10 @@ func neutral(value, typ string, find special) special {
 		if err := find(w, node, f); err != nil {
 			return err
 		}
-		w.replaced++
 		seen := &pg.Node{Node: &pg.Node_NullTest{NullTest: &pg.NullTest{Arg: f.Args[0], Nulltesttype: pg.NullTestType_IS_NOT_NULL}}}
-		node.Node = &pg.Node_CaseExpr{CaseExpr: &pg.CaseExpr{
+		w.put(node, &pg.Node{Node: &pg.Node_CaseExpr{CaseExpr: &pg.CaseExpr{
 			Args: []*pg.Node{{Node: &pg.Node_CaseWhen{CaseWhen: &pg.CaseWhen{Expr: seen, Result: castNode(value, typ)}}}},
-		}}
+		}}})
 		return nil
 	}
 }
@@ -33,21 +32,18 @@ func neutral(value, typ string, find special) special {
 // noText is null: nothing is told of where files lie, or of how functions are
 // written.
 func noText(w *walker, node *pg.Node, _ *pg.FuncCall) error {
-	w.replaced++
-	node.Node = casted(nullNode(), "text").GetNode()
+	w.put(node, casted(nullNode(), "text"))
 	return nil
 }
 
 // noCount is null in the place of a number of rows or of readings.
 func noCount(w *walker, node *pg.Node, _ *pg.FuncCall) error {
-	w.replaced++
-	node.Node = casted(nullNode(), "int8").GetNode()
+	w.put(node, casted(nullNode(), "int8"))
 	return nil
 }
 
 // noObject is null in the place of an OID.
 func noObject(w *walker, node *pg.Node, _ *pg.FuncCall) error {
-	w.replaced++
-	node.Node = casted(nullNode(), "oid").GetNode()
+	w.put(node, casted(nullNode(), "oid"))
 	return nil
 }

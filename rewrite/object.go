@@ -103,11 +103,10 @@ func plain(n *pg.TypeCast) bool {
 
 // object replaces node, a cast of the checked arg, by the object's name or OID.
 func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32) error {
-	w.replaced++
 	content, constant := textConstant(arg)
 	switch {
 	case isNull(arg):
-		node.Node = w.shown(arg).GetNode()
+		w.put(node, w.shown(arg))
 	case typ == "regtype" && constant && !digits(content) && w.namesUserType(content):
 		return w.visibleObject(node, typ, w.toType(arg))
 	case typ == "regrole" && constant && !digits(content): // which roles there are is not known here
@@ -117,12 +116,13 @@ func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32)
 		if err != nil {
 			return err
 		}
-		node.Node = w.shown(castNode(known, typ)).GetNode()
 		if w.named && typ == "regclass" && known != content { // not a system catalog
-			node.Node = w.clientName(casted(castNode(known, typ), "oid")).GetNode()
+			w.put(node, w.clientName(casted(castNode(known, typ), "oid")))
+			return nil
 		}
+		w.put(node, w.shown(castNode(known, typ)))
 	case !w.named && !madeText(arg):
-		node.Node = casted(arg, "oid").GetNode()
+		w.put(node, casted(arg, "oid"))
 	default:
 		return w.visibleObject(node, typ, w.objectKey(typ, arg))
 	}
@@ -139,8 +139,7 @@ func (w *walker) objects(node *pg.Node, to *pg.TypeName, arg *pg.Node) error {
 		isTextArray(arg.GetTypeCast().GetTypeName()) {
 		return refuseObjectType(to)
 	}
-	w.replaced++
-	node.Node = ownCall("type_names", arrayOf(arg, "oid"), w.pathNode()).GetNode()
+	w.put(node, ownCall("type_names", arrayOf(arg, "oid"), w.pathNode()))
 	return nil
 }
 
@@ -260,8 +259,7 @@ func lookup(typ string) special {
 		if content, constant := textConstant(arg); constant && typ == "regclass" && !digits(content) {
 			known, err := w.relationName(content, f.GetLocation())
 			if err != nil { // to_regclass answers with null
-				w.replaced++
-				node.Node = w.shown(nullNode()).GetNode()
+				w.put(node, w.shown(nullNode()))
 				return nil
 			}
 			return w.visibleObject(node, typ, casted(castNode(known, typ), "oid"))
@@ -281,8 +279,7 @@ func converted(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	if name := f.Funcname[1].GetString_().GetSval(); objectCatalogs[name] != "" && len(f.GetArgs()) == 1 {
 		return w.object(node, name, f.Args[0], f.GetLocation())
 	}
-	w.replaced++
-	node.Node = w.shown(&pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}).GetNode()
+	w.put(node, w.shown(&pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}))
 	return nil
 }
 

@@ -36,9 +36,10 @@ func options(list []*pg.Node, allowed map[string]shape, statement, hint string) 
 
 func text(option *pg.DefElem) bool { return option.GetArg().GetString_() != nil }
 
+// word takes one of these words, none of which is empty.
 func word(allowed ...string) shape {
 	return func(option *pg.DefElem) bool {
-		return text(option) && only([]string{option.GetArg().GetString_().GetSval()}, allowed...)
+		return only([]string{option.GetArg().GetString_().GetSval()}, allowed...)
 	}
 }
 

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -75,4 +76,55 @@ func FuzzScrubPlan(f *testing.F) {
 			t.Errorf("%q became %q", plan, got)
 		}
 	})
+}
+
+// TestScrubPlanInAnyForm has a plan in JSON, YAML and XML say what the same plan says in
+// lines, whatever the client wrote between its quotation marks.
+func TestScrubPlanInAnyForm(t *testing.T) {
+	t.Parallel()
+	r := planRewriter()
+	escaped := strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;")
+	forms := map[string]func(string) string{
+		"JSON": func(line string) string { return "[\n {\"Filter\": \"" + inJSON(line) + "\", \"Alias\": \"it's\"}]" },
+		"YAML": func(line string) string { return "- Plan: \n    Filter: \"" + inJSON(line) + "\"\n    Alias: \"it's\"" },
+		"XML": func(line string) string {
+			return "<explain xmlns=\"x\">\n<Filter>" + escaped.Replace(line) + "</Filter><Alias>it's</Alias></explain>"
+		},
+	}
+	names := []string{"release_1", "packed_2", "records_1_2", "release_77", "stored_2_kproxy_class_idx", "kproxy_store", "kproxy_catalog",
+		"kproxy_release_public", "information_schema_tables", "kproxy_members", "kproxy_class", "release_1x", "my_release_1", "Größe", "1"}
+	symbols := []string{" ", " = ", "(", ")", ", ", " <> ", " & ", `\`, "::", " || "}
+	quotes := strings.NewReplacer("'", "''", `"`, `""`)
+	for i := range 5_000 {
+		random := rand.New(rand.NewPCG(uint64(i), 9))
+		name := func() string { return names[random.IntN(len(names))] }
+		inside := func() string {
+			var b strings.Builder
+			for range random.IntN(4) {
+				b.WriteString([]string{name(), " ", "'", `"`, `\`, "<", "&", "x"}[random.IntN(8)])
+			}
+			return b.String()
+		}
+		var b strings.Builder
+		for range 1 + random.IntN(6) {
+			switch random.IntN(5) {
+			case 0:
+				b.WriteString(name())
+			case 1:
+				b.WriteString(name() + "." + name())
+			case 2:
+				b.WriteString(" '" + quotes.Replace(strings.ReplaceAll(inside(), `"`, "")) + "' ")
+			case 3:
+				b.WriteString(` "` + quotes.Replace(strings.ReplaceAll(inside(), "'", "")) + name() + `" `)
+			default:
+				b.WriteString(symbols[random.IntN(len(symbols))])
+			}
+		}
+		line := "(" + b.String() + ")"
+		for form, written := range forms {
+			if got, want := r.ScrubPlan(written(line)), written(r.ScrubPlan(line)); got != want {
+				t.Fatalf("%s of %s:\ngot:  %s\nwant: %s", form, line, got, want)
+			}
+		}
+	}
 }

@@ -100,6 +100,14 @@ func keepLocation(n *pg.Node, location int32, err error) error {
 	return err
 }
 
+// leftmost is where a cast begins: value::type has the place of its colons.
+func leftmost(n *pg.TypeCast) int32 {
+	if value := placeOf(n.GetArg()); value >= 0 {
+		return min(value, n.GetLocation())
+	}
+	return n.GetLocation()
+}
+
 // locationOr is a location, or the other where there is none.
 func locationOr(location, other int32) int32 {
 	if location == 0 {

@@ -116,6 +116,9 @@ SELECT grouping(age) FROM patients
 SELECT * FROM patients TABLE
 SELECT age FROM patients GROUP BY GROUPING SETS ((nope), ())
 SELECT $1 + nope FROM patients
+SELECT 1 FROM pg_class WHERE age(xmin) AND true
+SELECT 1 FROM pg_class WHERE true AND tableoid
+SELECT 1 FROM pg_class WHERE NOT oid::regclass::text
 `), "\n")
 
 // reported is the position that the server gives for a text's error; 0 without one.
@@ -138,6 +141,8 @@ func TestPositions(t *testing.T) {
 		CREATE TABLE patients (age int, sex text, ward int, cost numeric, diagnosis text, admission timestamp);
 		CREATE TABLE wards (id int, name text, beds int, ward int);
 		CREATE SCHEMA kproxy_release_public;
+		CREATE SCHEMA kproxy_catalog;
+		CREATE VIEW kproxy_catalog.pg_class AS TABLE pg_class;
 		CREATE TABLE kproxy_release_public.patients (LIKE patients);
 		CREATE TABLE kproxy_release_public.wards (LIKE wards)`); a.state != "" {
 		t.Fatal(a.state)

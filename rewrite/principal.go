@@ -13,8 +13,7 @@ import (
 // currentDatabase answers with the name that clients connect to.
 func currentDatabase(w *walker, node *pg.Node, _ *pg.FuncCall) error {
 	if w.database != "" {
-		w.replaced++
-		node.Node = castNode(w.database, "name").GetNode()
+		w.put(node, castNode(w.database, "name"))
 	}
 	return nil
 }
@@ -31,17 +30,14 @@ func namedBy(function string, i int) special {
 		if at < 0 || at >= len(f.GetArgs()) {
 			return nil // the database knows no such function
 		}
-		w.replaced++
 		f.Args[at] = ownCall(function, casted(f.Args[at], "text"))
 		return nil
 	}
 }
 
 // typeIsVisible asks kproxy's own function, which is told the client's search path.
-func typeIsVisible(w *walker, _ *pg.Node, f *pg.FuncCall) error {
-	w.replaced++
-	f.Funcname = nameNodes(catalog.CatalogSchema, "type_is_visible")
-	f.Args = append(f.Args, w.pathNode())
+func typeIsVisible(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	w.put(node, ownCall("type_is_visible", append(f.Args, w.pathNode())...))
 	return nil
 }
 

@@ -3,6 +3,7 @@ package rewrite
 import (
 	"errors"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -47,6 +48,56 @@ func TestQuickScanMissesNothing(t *testing.T) {
 	}
 	if both < 100_000 {
 		t.Errorf("both lexers read only %d texts", both)
+	}
+}
+
+// given are the texts that the quick lexer leaves to PostgreSQL's: those with dollar quotes,
+// comments inside comments, prefixes other than E, numbers that end in a letter, and
+// commands of psql.
+var given = regexp.MustCompile(`(?s)\$[^0-9]|\$$|[0-9a-zA-Z_]\$|/\*.*/\*|[^ (,=\[|+]'|[0-9][A-Za-z_]|\x00|\s\\[a-z;]`)
+
+// TestQuickLexerReadsWhatClientsSend has the quick lexer find the tokens of PostgreSQL's, each
+// from its beginning to its end, in all texts but those that it gives up on for a reason.
+func TestQuickLexerReadsWhatClientsSend(t *testing.T) {
+	t.Parallel()
+	read, left := 0, 0
+	for _, sql := range append(corpus(t), `SELECT "a""b", """", "a""" FROM t--`, "SELECT E'it\\'s', E'a''b', e'\\\\' /* c */ -- d", "SELECT $1,$22/2-$3", "SELECT 'a''b','c'", "--\n/**/1") {
+		tokens, err := scan(sql)
+		if err != nil {
+			continue
+		}
+		var quick []lexer
+		l := lexer{sql: sql}
+		of := l.next()
+		for ; of != lexEnd && of != lexUnknown; of = l.next() {
+			last := len(quick) - 1
+			if of == lexQuoted && last >= 0 && quick[last].end == l.start && sql[l.start-1] == '"' {
+				quick[last].end = l.end // of one name, with a quotation mark in it
+			} else if of != lexSymbol {
+				quick = append(quick, l)
+			}
+		}
+		if of == lexUnknown {
+			if left++; !given.MatchString(sql) {
+				t.Errorf("the lexer gives up at %q of %s", sql[max(0, l.start):], sql)
+			}
+			continue
+		}
+		read++
+		ends := make(map[int32]int32, len(tokens))
+		for _, token := range tokens {
+			ends[token.start] = token.end
+		}
+		for _, q := range quick {
+			number := sql[q.start] >= '0' && sql[q.start] <= '9'
+			unicode := q.start > 0 && sql[q.start-1] == '&' || q.start+2 < len(sql) && sql[q.start+1:q.start+3] == `&"`
+			if !number && !unicode && !strings.Contains(sql, "'\n") && ends[int32(q.start)] != int32(q.end) {
+				t.Errorf("%q of %s is no token of PostgreSQL's", sql[q.start:q.end], sql)
+			}
+		}
+	}
+	if read < 9*left {
+		t.Errorf("%d texts are read, and %d left", read, left)
 	}
 }
 

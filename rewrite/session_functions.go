@@ -76,13 +76,12 @@ func nameArray(elements []string) *pg.Node {
 
 // currentSchema answers with the first schema of the client's search path, or null.
 func (w *walker) currentSchema(node *pg.Node) {
-	w.replaced++
 	path := w.searchPath(false)
 	if len(path) == 0 {
-		node.Node = casted(nullNode(), "name").GetNode()
+		w.put(node, casted(nullNode(), "name"))
 		return
 	}
-	node.Node = castNode(path[0], "name").GetNode()
+	w.put(node, castNode(path[0], "name"))
 }
 
 func currentSchemas(w *walker, node *pg.Node, f *pg.FuncCall) error {
@@ -91,16 +90,13 @@ func currentSchemas(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		return refuse(stateNotSupported, "Write current_schemas(true) or current_schemas(false).",
 			"kproxy supports current_schemas with a constant only").at(f.GetLocation())
 	}
-	w.replaced++
-	node.Node = nameArray(w.searchPath(implicit)).GetNode()
+	w.put(node, nameArray(w.searchPath(implicit)))
 	return nil
 }
 
 // tableIsVisible asks kproxy's own function, which is told the client's search path.
-func tableIsVisible(w *walker, _ *pg.Node, f *pg.FuncCall) error {
-	w.replaced++
-	f.Funcname = nameNodes(catalog.CatalogSchema, "table_is_visible")
-	f.Args = append(f.Args, w.pathNode())
+func tableIsVisible(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	w.put(node, ownCall("table_is_visible", append(f.Args, w.pathNode())...))
 	return nil
 }
 

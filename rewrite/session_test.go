@@ -178,8 +178,12 @@ func TestSyncedAllocatesNothing(t *testing.T) {
 		}
 	}
 	snapshot := clinic()
-	if n := testing.AllocsPerRun(100, func() { c.s.Synced('I', false).cacheKey(snapshot) }); n != 0 {
-		t.Errorf("%v allocations", n)
+	inside := c.s.After(begin{}).Synced('T', false)
+	for status, s := range map[byte]*Session{'I': c.s, 'T': inside, 'E': inside.Synced('E', true)} {
+		s.cacheKey(snapshot)
+		if n := testing.AllocsPerRun(100, func() { s.Synced(status, false).cacheKey(snapshot) }); n != 0 {
+			t.Errorf("%c: %v allocations", status, n)
+		}
 	}
 }
 

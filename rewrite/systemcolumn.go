@@ -62,11 +62,10 @@ func (w *walker) systemColumn(node *pg.Node, n *pg.ColumnRef, s *scope) (replace
 	if len(items) != 1 || items[0].standsFor == "" {
 		return false
 	}
-	w.replaced++
 	if name == "tableoid" {
-		node.Node = casted(castNode(items[0].standsFor, "regclass"), "oid").GetNode()
+		w.put(node, casted(castNode(items[0].standsFor, "regclass"), "oid"))
 	} else {
-		node.Node = castNode(frozen, "xid").GetNode()
+		w.put(node, castNode(frozen, "xid"))
 	}
 	return true
 }

@@ -36,7 +36,7 @@ type walker struct {
 	rows      map[*pg.SelectStmt]*composite
 	relations map[catalog.Name]*composite
 	firstArms map[*pg.SelectStmt]func(*composite)
-	// replaced counts the calls that were replaced by something else.
+	// replaced counts what was replaced by something else; see put.
 	replaced int
 	// named says whether the value that is visited ends up before the client's
 	// eyes, or in a text; see object.go.
@@ -152,7 +152,7 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 		return nil
 	case *pg.Node_ColumnRef:
 		if w.systemColumn(n, inner.ColumnRef, s) {
-			return nil
+			return keepLocation(n, inner.ColumnRef.GetLocation(), nil)
 		}
 		return keepLocation(n, inner.ColumnRef.GetLocation(), w.reference(n, inner.ColumnRef, s))
 	case *pg.Node_AIndirection:
@@ -170,7 +170,7 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 	case *pg.Node_RangeTableSample:
 		return w.sample(n, inner.RangeTableSample, s)
 	case *pg.Node_TypeCast:
-		return keepLocation(n, inner.TypeCast.GetLocation(), w.cast(n, inner.TypeCast, s))
+		return keepLocation(n, leftmost(inner.TypeCast), w.cast(n, inner.TypeCast, s))
 	}
 	m := n.ProtoReflect()
 	field := m.WhichOneof(m.Descriptor().Oneofs().Get(0))

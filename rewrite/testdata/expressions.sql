@@ -176,3 +176,29 @@ SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b']) AS t(a, b)
 
 SELECT * FROM unnest(ARRAY[1, 2], ARRAY['a', 'b', 'c']) WITH ORDINALITY
 --> SELECT * FROM ROWS FROM (pg_catalog.unnest(ARRAY[1, 2]) , pg_catalog.unnest(ARRAY['a', 'b', 'c']) ) WITH ORDINALITY
+
+SELECT (age).current_schema.x FROM patients p
+--! 0A000 kproxy does not support what follows "current_schema" here
+--! position: 9
+--! hint: Write current_schema(...) as a call.
+
+SELECT (age).pg_typeof.x, ward FROM patients
+--! 0A000 kproxy does not support what follows "pg_typeof" here
+--! position: 9
+--! hint: Write pg_typeof(...) as a call.
+
+SELECT (age).pg_typeof FROM patients
+--> SELECT pg_catalog.pg_typeof(age)::pg_catalog.text AS pg_typeof FROM kproxy_release_public.patients patients
+
+SELECT _int4 '{1}', '{1}'::pg_catalog._text, '{1}'::_varchar
+--> SELECT '{1}'::pg_catalog._int4, '{1}'::pg_catalog._text, '{1}'::pg_catalog._varchar
+
+SELECT NULL::_regclass
+--! 42704 type "_regclass" does not exist
+--! position: 14
+--! hint: Built-in types, and those of columns that can be read, can be named.
+
+SELECT NULL::_nowhere
+--! 42704 type "_nowhere" does not exist
+--! position: 14
+--! hint: Built-in types, and those of columns that can be read, can be named.

@@ -419,6 +419,11 @@ SELECT set_config('bytea_output', 'hex', false) FROM pg_catalog.pg_settings WHER
 SELECT set_config('bytea_output', 'hex', false) FROM pg_show_all_settings() WHERE name = 'bytea_output'
 --> SELECT pg_catalog.set_config('bytea_output', 'hex', false) FROM (SELECT * FROM kproxy_catalog.pg_settings UNION ALL SELECT 'search_path', '"$user", public', NULL, 'Client Connection Defaults / Statement Behavior', 'Sets the schema search order for names that are not schema-qualified.', NULL, 'user', 'string', 'session', NULL, NULL, NULL, '"$user", public', '"$user", public', NULL, NULL, 'false') pg_settings WHERE name = 'bytea_output'
 
+SELECT set_config('search_path', 'hospital', false) FROM pg_settings WHERE name = 'search_path'
+--! 42501 permission denied to set parameter "search_path"
+--! position: 8
+--! hint: Only settings of the client's own formats, plans and time limits are open.
+
 SELECT set_config('bytea_output', 'hex', false) FROM pg_settings WHERE name = 'work_mem'
 --! 0A000 kproxy supports set_config with constants only, as the whole statement
 --! position: 8
