@@ -156,6 +156,12 @@ func TestLoadRefuses(t *testing.T) {
 	if l.Load(nil, nil, nil) == nil {
 		t.Error("loaded what is not empty")
 	}
+	must(t, l.Insert(ill(2, 0), began))
+	_, err := l.Publish(t.Context(), began)
+	must(t, err, l.Delete(1), l.Delete(2))
+	if f := l.Freshness(); f.Classes != 1 || l.Len() != 0 || l.Load(nil, nil, nil) == nil {
+		t.Errorf("loaded beside rows of nobody: %+v", f)
+	}
 }
 
 // TestReinserted: a record that comes again while it waits is one record, and waits from
