@@ -32,7 +32,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 			return err
 		}
 		kind = wanted
-	case known && g.updates == catalog.Guarded.String() && g.asked != askRebuild:
+	case g.updates == catalog.Guarded.String() && g.asked != askRebuild:
 		return s.halt(ctx, changesLineage(t.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens

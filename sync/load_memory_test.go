@@ -272,3 +272,30 @@ func TestSnapshotIsTheRows(t *testing.T) {
 		t.Errorf("%d records, of which %d wait", s.records, p.stage.status().Waiting)
 	}
 }
+
+// TestProgressNeverExceedsTheTotal tells how far a publication is: of as many records as the
+// server estimates, or as there are already where those are more.
+func TestProgressNeverExceedsTheTotal(t *testing.T) {
+	t.Parallel()
+	a := memoryApplier()
+	var told []Progress
+	a.Progress = func(p Progress) { told = append(told, p) }
+	p := &publisher{table: memoryTable(t, sizeOnly(3)), session: a.session, total: 10}
+	for _, done := range []int{0, 7, 10, 12} {
+		told = nil
+		p.progress("reading", done)
+		p.told(done, 99) // of a packed release the records are counted
+		for _, one := range told {
+			if one.Table != p.name() || one.Done != done || one.Total != max(10, done) {
+				t.Errorf("after %d records: %+v", done, one)
+			}
+		}
+		if len(told) != 2 {
+			t.Errorf("progress is told %d times", len(told))
+		}
+	}
+	p.table = memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
+	if p.told(10, 4); told[2].Done != 7 {
+		t.Errorf("ten records, of which four are released, are told as %d", told[2].Done)
+	}
+}
