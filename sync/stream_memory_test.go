@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
@@ -350,5 +352,60 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	of.shows = 5
 	if p := a.proofs(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
 		t.Errorf("a table that is to be shown is to be proved: %+v", p)
+	}
+}
+
+// TestIdleStreamMovesOn has the stream bring transactions that change no table. The position
+// follows where it is far behind, or has not moved for long, or a release waits to be shown;
+// else nothing is written.
+func TestIdleStreamMovesOn(t *testing.T) {
+	t.Parallel()
+	const from = pglogrepl.LSN(900)
+	for _, test := range []struct {
+		name  string
+		end   pglogrepl.LSN
+		idle  time.Duration
+		shows pglogrepl.LSN
+		moves bool
+	}{
+		{name: "near", end: from + idleBytes - 1, idle: time.Second - 1},
+		{name: "far", end: from + idleBytes, moves: true},
+		{name: "late", end: from + 1, idle: time.Second, moves: true},
+		{name: "nothing new", end: from, idle: time.Hour},
+		{name: "behind", end: from - 1, idle: time.Hour},
+		{name: "a release is not reached", end: from + 2, shows: from + 3},
+		{name: "readers of a release have been waited for", end: from + 2, shows: from + 2},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			of := boundTable(t)
+			of.shows, of.postponed = test.shows, time.Now()
+			store := &memoryStore{t: t, position: from, tables: map[catalog.Name]*table{of.name(): of}, mirrors: map[catalog.Name]rowMirror{of.name(): {}}}
+			a := memoryApplier(of)
+			a.due.Stop()
+			a.position, a.stream = from, &stream{}
+			time.Sleep(test.idle)
+			w := &wal{}
+			w.put('B', uint64(test.end-1), uint64(0), uint32(1))
+			w.put('C', uint8(0), uint64(test.end-1), uint64(test.end), uint64(0))
+			for _, one := range w.messages {
+				if err := a.handle(t.Context(), one.m); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got := pglogrepl.LSN(a.consumed.Load()); got != test.end {
+				t.Errorf("%s: %s is consumed", test.name, got)
+			}
+			a.tx = &storeTx{on: store}
+			if err := a.flushIfDue(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			want := from
+			if test.moves {
+				want = test.end
+			}
+			if a.position != want || store.position != want {
+				t.Errorf("%s: the position is %s", test.name, a.position)
+			}
+		})
 	}
 }
