@@ -172,6 +172,11 @@ func TestMomentsAreReadAsTheyAreWritten(t *testing.T) {
 			t.Fatalf("%d is %d by %d", micros, floor, unit)
 		}
 	}
+	for _, digits := range []int{-1, 7} {
+		if got := roundMoment("2000-01-01 00:00:00.5", digits, bounds{}); got != "2000-01-01 00:00:00.5" {
+			t.Errorf("to %d digits, it is %s", digits, got)
+		}
+	}
 	for _, text := range []string{"", "infinity", "2000-01-01", "2000-01-01 00:00:00.1234567", "2000-01-01 00:00:00.x"} {
 		if _, _, readable := parseMoment(text); readable {
 			t.Errorf("%q is a moment", text)

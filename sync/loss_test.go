@@ -1,8 +1,10 @@
 package sync
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net"
 	"slices"
@@ -270,5 +272,62 @@ func TestValuesAreNotTold(t *testing.T) {
 	}
 	if withoutValues(nil) != nil {
 		t.Error("an error is made of none")
+	}
+}
+
+// TestConnectionsArePinned makes connections after the owner's password has changed: they log
+// in by the new one, and no setting of the role or of the configuration decides how values read.
+func TestConnectionsArePinned(t *testing.T) {
+	t.Parallel()
+	s := memoryOwner("hospital")
+	owner, err := pgx.ParseConfig("postgres://owner:new@localhost/hospital?datestyle=German&application_name=mine&kproxy.own=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.LogInAs(owner)
+	c := s.connection("kproxy test")
+	if c.Password != "new" || c.RuntimeParams["application_name"] != "kproxy test" || c.RuntimeParams["kproxy.own"] != "1" {
+		t.Errorf("the connection logs in by %q with %v", c.Password, c.RuntimeParams)
+	}
+	for name, want := range sessionSettings {
+		if c.RuntimeParams[name] != want {
+			t.Errorf("%s is %q, not %q", name, c.RuntimeParams[name], want)
+		}
+	}
+	if owner.RuntimeParams["datestyle"] != "German" || owner.RuntimeParams["application_name"] != "mine" {
+		t.Error("the configuration itself was changed")
+	}
+}
+
+// levels notes what is logged, and how loud.
+type levels struct {
+	slog.Handler
+	logged *[]slog.Level
+}
+
+func (l levels) Enabled(context.Context, slog.Level) bool { return true }
+func (l levels) Handle(_ context.Context, r slog.Record) error {
+	*l.logged = append(*l.logged, r.Level)
+	return nil
+}
+
+// TestFailedLooksAreWarnedOfOnce has looks at the database fail one after the other: the log
+// warns once, when that goes on.
+func TestFailedLooksAreWarnedOfOnce(t *testing.T) {
+	t.Parallel()
+	var logged []slog.Level
+	a := memoryApplier()
+	a.Logger = slog.New(levels{logged: &logged})
+	w := newWatcher(a.session)
+	for range 3 * warnAfter {
+		w.failed(errors.New("no answer"))
+	}
+	for i, level := range logged {
+		if (level == slog.LevelWarn) != (i+1 == warnAfter) || level > slog.LevelWarn {
+			t.Errorf("failure %d is told as %s", i+1, level)
+		}
+	}
+	if len(logged) != 3*warnAfter {
+		t.Errorf("%d failures are told", len(logged))
 	}
 }

@@ -288,17 +288,14 @@ func (r *receiver) queue(ctx context.Context) error {
 	default:
 	}
 	for {
-		timer := time.NewTimer(statusInterval)
 		select {
 		case r.messages <- batch:
-			timer.Stop()
 			return nil
-		case <-timer.C:
+		case <-time.After(statusInterval):
 			if err := r.answerIfDue(ctx, true); err != nil {
 				return err
 			}
 		case <-ctx.Done():
-			timer.Stop()
 			return ctx.Err()
 		}
 	}

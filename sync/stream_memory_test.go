@@ -409,3 +409,59 @@ func TestIdleStreamMovesOn(t *testing.T) {
 		})
 	}
 }
+
+// TestGroupsTakeWhatHasCome hands messages to the applier together: a transaction behind which
+// there is more of the stream is not sent on its way alone.
+func TestGroupsTakeWhatHasCome(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		of := boundTable(t)
+		parts := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
+		parts.definition = of.definition
+		store := &memoryStore{
+			t: t, position: 900, tables: map[catalog.Name]*table{of.name(): parts}, mirrors: map[catalog.Name]rowMirror{of.name(): {}},
+			lsn: map[catalog.Name]pglogrepl.LSN{},
+		}
+		a := memoryApplier(parts)
+		a.due.Stop()
+		waiting := make(chan []message, 1)
+		a.position, a.stream = 900, &stream{messages: waiting}
+		w := &wal{}
+		for i := range 3 {
+			w.put('B', uint64(1000+10*i), uint64(0), uint32(i+1))
+			if i == 0 {
+				w.describe(parts)
+			}
+			w.put('I', uint32(1000), "N", tupleOf(parts.whole(parts.visitOf(i, 30, nil))))
+			w.put('C', uint8(0), uint64(1000+10*i), uint64(1008+10*i), uint64(0))
+		}
+		var all []message
+		for _, one := range w.messages {
+			all = append(all, one.m)
+		}
+		// Up to a commit and one message more; up to a commit, while more waits; and the rest.
+		for i, step := range []struct {
+			batch   []message
+			waits   bool
+			flights int
+		}{{all[:5], false, 0}, {all[5:7], true, 0}, {all[7:], false, 1}} {
+			a.tx = nil
+			if step.waits {
+				waiting <- nil
+			}
+			if step.flights > 0 {
+				<-waiting
+				a.tx = &storeTx{on: store}
+			}
+			if err := a.take(t.Context(), step.batch); err != nil {
+				t.Fatal(err)
+			}
+			if len(a.flights) != step.flights || (a.rows > 0) != (step.flights == 0) {
+				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.flights), a.rows)
+			}
+		}
+		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.name()]) != 3 || a.position != 1028 {
+			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.name()]), a.position, err)
+		}
+	})
+}
