@@ -63,7 +63,7 @@ func (t *tree) build(ctx context.Context, classes int, describe func(class int32
 func (t *tree) reserve(classes int) {
 	s, b := &t.shaping, &t.buckets
 	s.class, s.id = make([]int32, 0, classes), make([]ClassID, 0, classes)
-	s.covers, s.keys = make([]uint64, 0, classes*t.words), make([]int64, 0, classes)
+	s.covers, s.keys = make([]uint64, 0, classes*t.words), make([]int64, classes)
 	ends := 1 << bits.Len(uint(max(0, classes-1)/bucketSize)) // as halves are even, or nearly
 	b.class, b.id = slices.Grow(b.class, ends*bucketSize), slices.Grow(b.id, ends*bucketSize)
 	b.covers, b.node = slices.Grow(b.covers, ends*bucketSize*t.words), slices.Grow(b.node, ends)
