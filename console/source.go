@@ -101,6 +101,7 @@ type Figures struct {
 	Stale         int64      `json:"stale"`
 	OldestStale   *time.Time `json:"oldest_stale"`
 	Ghosts        int64      `json:"ghosts"`
+	Returned      int64      `json:"returned"`
 	Expired       int64      `json:"expired"`
 }
 

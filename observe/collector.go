@@ -77,6 +77,7 @@ var asked = []Metric{
 	{Name: "kproxy_table_stale", Type: "gauge", Tables: true, Help: "Records that are published as they were.", Labels: []string{"table"}},
 	{Name: "kproxy_table_oldest_stale_seconds", Type: "gauge", Tables: true, Help: "For how long the first of them has been.", Labels: []string{"table"}},
 	{Name: "kproxy_table_ghosts", Type: "gauge", Tables: true, Help: "Published rows that stand for nobody.", Labels: []string{"table"}},
+	{Name: "kproxy_table_returned", Type: "gauge", Tables: true, Help: "Records that left and came back, and took their rows back, since the release was begun.", Labels: []string{"table"}},
 	{Name: "kproxy_table_expired", Type: "gauge", Tables: true, Help: "Records that waited in vain.", Labels: []string{"table"}},
 	{Name: "kproxy_table_information_loss", Type: "gauge", Tables: true, Help: "Information that the release has lost, 0 to 1, when it was last compared with one made afresh.", Labels: []string{"table"}},
 	{Name: "kproxy_table_drift", Type: "gauge", Tables: true, Help: "That by what the one made afresh has lost; 1 is as good as new.", Labels: []string{"table"}},
@@ -211,6 +212,7 @@ func (c *collector) collectTable(t Table, put sender) {
 	put("table_waiting", float64(t.Waiting), t.Name)
 	put("table_stale", float64(t.Stale), t.Name)
 	put("table_ghosts", float64(t.Ghosts), t.Name)
+	put("table_returned", float64(t.Returned), t.Name)
 	put("table_expired", float64(t.Expired), t.Name)
 	put("table_oldest_waiting_seconds", c.since(t.OldestWaiting), t.Name)
 	put("table_oldest_stale_seconds", c.since(t.OldestStale), t.Name)

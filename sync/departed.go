@@ -60,6 +60,7 @@ func (t *table) depart(key []byte, id incremental.RecordID) error {
 	earlier, _ := t.left.keys.find(key)
 	t.left.keys.remove(key, earlier)
 	t.left.keys.add(key, id)
+	t.stage.leave(earlier, key)
 	return t.forget(earlier)
 }
 
@@ -112,8 +113,9 @@ func (t *table) committed(spill func() error) error {
 		return err
 	}
 	var gone []incremental.RecordID
-	_ = t.left.keys.each(func(_ []byte, id incremental.RecordID) error {
+	_ = t.left.keys.each(func(key []byte, id incremental.RecordID) error {
 		gone = append(gone, id)
+		t.stage.leave(id, key)
 		return nil
 	})
 	t.closeLeft()

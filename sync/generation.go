@@ -22,6 +22,8 @@ type generation struct {
 	updates    string // the mode of updates it was made for
 	withheld   int
 	why        string        // nothing is published; see TableStatus.Reason
+	returned   int           // see TableStatus.Returned
+	secret     []byte        // see returning; nil before a record has left
 	lsn        pglogrepl.LSN // changes whose commit lies before are in the store
 	shows      pglogrepl.LSN // from here on it is shown; 0 where it is
 	previous   int64         // what readers see until then; 0 for nothing
@@ -59,7 +61,7 @@ func (g generation) status(fits bool) TableStatus {
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
 	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
-		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, '')
+		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key
 		FROM kproxy_store.generation`)
 	if err != nil {
 		return nil, fmt.Errorf("reading the generations: %w", err)
@@ -69,7 +71,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret,
 	}, func() error {
 		found[name] = g
 		s.generation = max(s.generation, g.number)
@@ -88,7 +90,7 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 		(table_schema, table_name, generation, policy_digest, next_class, next_record, updates, lsn, shows, previous, definition)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::pg_lsn, $9::text::pg_lsn, $10, $11)
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, policy_digest = excluded.policy_digest,
-			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition,
+			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition, returned = 0, hash_key = NULL,
 			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, noted = NULL, created_at = now()`,
 		t.name().Schema, t.name().Relation, t.generation, t.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
 		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.text())
@@ -205,6 +207,9 @@ func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
 	orphans, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("listing earlier generations: %w", err)
+	}
+	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.departed WHERE generation NOT IN (SELECT generation FROM kproxy_store.generation)"); err != nil {
+		return fmt.Errorf("forgetting who has left an earlier generation: %w", err)
 	}
 	for _, name := range orphans {
 		// The views on it go with it: a release that unpacks it, and those of earlier versions.

@@ -22,6 +22,8 @@ type guarded struct {
 	part    *part
 	lineage *lineage.Lineage
 	changes lineage.Changes
+	// returning are the records that have left and whose rows are published.
+	returning returning
 	// progress is told how far the first batch is.
 	progress func(done int)
 	room     coded // for one record after the other, where there are many
@@ -55,7 +57,11 @@ func (s *guarded) code(row []value) *coded {
 	return &s.room
 }
 
-func (s *guarded) insert(id incremental.RecordID, row coded, now time.Time) error {
+func (s *guarded) insert(id incremental.RecordID, key []byte, row coded, now time.Time) error {
+	if ghost, left := s.returning.find(key); left {
+		s.returning.returned(ghost)
+		return s.lineage.Return(ghost, s.record(id, row), now)
+	}
 	return s.lineage.Insert(s.record(id, row), now)
 }
 
@@ -63,7 +69,13 @@ func (s *guarded) modify(id incremental.RecordID, row coded, now time.Time) erro
 	return s.lineage.Modify(s.record(id, row), now)
 }
 
-func (s *guarded) remove(id incremental.RecordID) error { return s.lineage.Delete(id) }
+func (s *guarded) leave(id incremental.RecordID, key []byte) { s.returning.leave(id, key) }
+
+func (s *guarded) remove(id incremental.RecordID) error {
+	left, published, err := s.lineage.Leave(id)
+	s.returning.left(id, left, published)
+	return err
+}
 
 func (s *guarded) truncate() { s.lineage.Truncate() }
 
@@ -76,6 +88,9 @@ func (s *guarded) settle(ctx context.Context, now time.Time) error {
 	var err error
 	if s.changes, err = s.lineage.Publish(ctx, now); err != nil {
 		return fmt.Errorf("publishing what %s has gathered: %w", s.t.name(), err)
+	}
+	for _, ghost := range s.changes.Vanished {
+		s.returning.vanished(ghost)
 	}
 	return nil
 }
@@ -113,7 +128,10 @@ func (s *guarded) place(ids []incremental.RecordID) []any {
 
 func (s *guarded) moved() []incremental.RecordID { return s.changes.Touched }
 
-func (s *guarded) written() { s.changes = lineage.Changes{} }
+func (s *guarded) written() {
+	s.changes = lineage.Changes{}
+	s.returning.written()
+}
 
 func (s *guarded) due() time.Time { return s.lineage.Due() }
 
@@ -127,7 +145,7 @@ func (s *guarded) status() TableStatus {
 	status := TableStatus{
 		Records: s.lineage.Len(), Classes: f.Classes,
 		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts,
-		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale,
+		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returning.back,
 	}
 	if f.Classes == 0 {
 		status.Withheld, status.Reason = status.Records, s.reason(f)
@@ -165,6 +183,7 @@ func (s *guarded) writeRelease(batch *sink) {
 		s.writeRows(batch, chunk)
 	}
 	s.writeWeights(batch)
+	s.writeDeparted(batch)
 }
 
 // deleteRows finds the rows by their classes, which alone have an index.

@@ -34,7 +34,10 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 		return err
 	}
 	codes := renumbered(l.shown, s.t.values)
-	return s.t.endLoading(l.keys, func() error { return loading.End(l.weights, codes) })
+	if err := s.t.endLoading(l.keys, func() error { return loading.End(l.weights, codes) }); err != nil {
+		return err
+	}
+	return s.loadDeparted(ctx, from)
 }
 
 // guardedLoading is the loading of a guarded table.

@@ -47,7 +47,7 @@ func (s *immediate) each(do func(*part) error) error {
 	return nil
 }
 
-func (s *immediate) insert(id incremental.RecordID, row coded, _ time.Time) error {
+func (s *immediate) insert(id incremental.RecordID, _ []byte, row coded, _ time.Time) error {
 	return s.each(func(p *part) error { return p.partition.Insert(p.record(id, row)) })
 }
 
@@ -60,6 +60,9 @@ func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) erro
 		return p.partition.Touch(id)
 	})
 }
+
+// leave is nothing: who comes back is seen at once, like every change.
+func (s *immediate) leave(incremental.RecordID, []byte) {}
 
 func (s *immediate) remove(id incremental.RecordID) error {
 	return s.each(func(p *part) error { return p.partition.Delete(id) })

@@ -62,6 +62,9 @@ func (t *table) take(ctx context.Context, from *storeView, g generation, seed ui
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
+	if s, guards := t.stage.(*guarded); guards {
+		s.returning.resume(g)
+	}
 	err := t.stage.load(ctx, from, progress)
 	if err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.name(), t.unloadable(withoutValues(err)))

@@ -12,8 +12,10 @@ import (
 // committed at the source and what readers see. It holds in memory what it needs to
 // know of every record.
 type stage interface {
-	insert(id incremental.RecordID, row coded, now time.Time) error
+	insert(id incremental.RecordID, key []byte, row coded, now time.Time) error
 	modify(id incremental.RecordID, row coded, now time.Time) error
+	// leave tells the key of a record that is about to be removed because its row was deleted.
+	leave(id incremental.RecordID, key []byte)
 	remove(id incremental.RecordID) error
 	truncate()
 	// row is what is known of a record.

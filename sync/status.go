@@ -94,6 +94,9 @@ type TableStatus struct {
 	// Of a guarded table: see lineage.Freshness.
 	Waiting, Stale, Expired, Ghosts int
 	OldestWaiting, OldestStale      time.Time
+	// Returned is how many records have come back, in a later transaction than that in which
+	// they left, and have taken the rows back that they had left.
+	Returned int
 
 	// Of an immediate table, when it was last compared with a release made afresh: the
 	// information that it lost (incremental.Partition.Loss), and that by what the other

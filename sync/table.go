@@ -278,7 +278,7 @@ func (t *table) insert(values []value) error {
 	if !t.keys.add(key, id) {
 		return t.errOutOfStep("a row was inserted twice")
 	}
-	if err := t.stage.insert(id, t.encode(values, nil), t.clock()); err != nil {
+	if err := t.stage.insert(id, key, t.encode(values, nil), t.clock()); err != nil {
 		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
@@ -377,6 +377,7 @@ func (t *table) delete(old []value) error {
 // remove deletes the record with that key.
 func (t *table) remove(key []byte, id incremental.RecordID) error {
 	t.keys.remove(key, id)
+	t.stage.leave(id, key)
 	return t.forget(id)
 }
 

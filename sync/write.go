@@ -78,11 +78,11 @@ func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
 func (t *table) statusUpdate() (sql string, arguments []any) {
 	s := t.stage.status()
 	sql = `UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5,
-		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, '')
+		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13
 		WHERE table_schema = $1 AND table_name = $2`
 	return sql, []any{
 		t.name().Schema, t.name().Relation, int64(t.stage.nextClass()), int64(t.nextRecord), s.Withheld,
-		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason,
+		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned,
 	}
 }
 

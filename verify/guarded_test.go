@@ -84,7 +84,7 @@ func TestHonestLineagePasses(t *testing.T) {
 // The names of promises that several plants break.
 const (
 	hasRow    = "every published record has a row of its class"
-	weighs    = "every class has one weight, which tells of no more ghosts than there are"
+	weighs    = "every class has one weight, which tells of no more ghosts than there are or have come back"
 	ownNumber = "every row has a number of its own, and a class"
 	fresh     = "the store tells how fresh the release is"
 	sealed    = "every class is sealed as a whole or not at all"

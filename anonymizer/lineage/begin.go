@@ -44,7 +44,7 @@ func (l *Lineage) Generalize(class incremental.ClassID) []hierarchy.Generalizati
 	}
 	members := make([]int32, 0, len(c.rows))
 	for _, r := range c.rows {
-		if r.slot != nobody {
+		if !isGhost(r) {
 			members = append(members, r.slot)
 		}
 	}
@@ -59,7 +59,7 @@ func (l *Lineage) RowsOf(class incremental.ClassID) []NewRow {
 	}
 	rows := make([]NewRow, 0, len(c.rows))
 	for _, r := range c.rows {
-		if r.slot != nobody {
+		if !isGhost(r) {
 			rows = append(rows, l.newRow(c, r))
 		}
 	}

@@ -22,24 +22,26 @@ type class struct {
 	// sealed says that counted values of its records were others when they were
 	// published before: it is not cut, as a part might have had too few of those.
 	sealed bool
-	// told is how many ghosts the published weight knows of, and toldOf whose.
+	// told is how many ghosts the published weight knows of, and toldOf how many persons'
+	// they are; that many at most, where the class was loaded.
 	told, toldOf int
+	atMost       bool
 }
 
 // row is a published row, and whose it is.
 type row struct {
 	id     RowID
-	slot   int32  // nobody: a ghost
+	slot   int32  // nobody or less: a ghost
 	person uint32 // numbered within the class, so that it leads to nobody
 }
 
-// nobody takes the place of a record's slot.
+// nobody takes the place of a record's slot; see also Ghost.slot.
 const nobody = -1
 
-func isGhost(r row) bool { return r.slot == nobody }
+func isGhost(r row) bool { return r.slot <= nobody }
 func isAny(row) bool     { return true }
 
-func (l *Lineage) isStaleRow(r row) bool { return r.slot != nobody && l.isStale(r.slot) }
+func (l *Lineage) isStaleRow(r row) bool { return !isGhost(r) && l.isStale(r.slot) }
 
 // shown is what a row of a class shows of the sensitive attributes.
 func (l *Lineage) shown(c *class, place int) []uint32 {
@@ -125,24 +127,35 @@ func (l *Lineage) found(members []int32, sealed bool) {
 	l.rows += len(c.rows)
 }
 
+// move has a row be found at another place of its class.
+func (l *Lineage) move(r row, place int32) {
+	if g, numbered := r.ghost(); numbered {
+		l.left.rows[g] = place
+	} else if !isGhost(r) {
+		l.records.at(r.slot).row = place
+	}
+}
+
 // remove takes rows away from a class and returns them, as a class that is nowhere.
 func (l *Lineage) remove(c *class, part func(row) bool) *class {
-	removed := &class{sealed: c.sealed}
+	removed, before := &class{sealed: c.sealed}, c.weight()
 	kept, codes := c.rows[:0], c.codes[:0]
 	for place, r := range c.rows {
 		shown := l.shown(c, place)
 		if !part(r) {
-			if r.slot != nobody {
-				l.records.at(r.slot).row = int32(len(kept))
-			}
+			l.move(r, int32(len(kept)))
 			kept, codes = append(kept, r), append(codes, shown...)
 			continue
 		}
 		l.changes.Gone, l.changes.GoneFrom = append(l.changes.Gone, r.id), append(l.changes.GoneFrom, c.id)
 		removed.rows, removed.codes = append(removed.rows, r), append(removed.codes, shown...)
-		if r.slot == nobody {
+		if isGhost(r) {
 			l.ghosts--
 			c.ghosts--
+			if g, numbered := r.ghost(); numbered {
+				l.left.remove(g)
+				l.changes.Vanished = append(l.changes.Vanished, g)
+			}
 		} else {
 			c.stale--
 		}
@@ -151,10 +164,10 @@ func (l *Lineage) remove(c *class, part func(row) bool) *class {
 	clear(c.rows[len(kept):])
 	clear(c.codes[len(codes):])
 	c.rows, c.codes = kept, codes
-	if c.told > 0 && len(kept) > 0 {
-		if c.ghosts == 0 {
-			c.told, c.toldOf = 0, 0
-		}
+	if c.told > c.ghosts { // the others have vanished, or have come back
+		l.know(c, l.summarize(c, isGhost).Records)
+	}
+	if len(kept) > 0 && c.weight() != before {
 		l.changes.Weights[c.id] = c.weight()
 	}
 	return removed

@@ -176,18 +176,30 @@ func (l *Lineage) stoodTogether(old *class, classes [][]int32) bool {
 	return true
 }
 
-// tell lets the published weight of a class know of its ghosts, if those that it does
-// not know of are k persons' or more.
+// tell lets the published weight of a class know of its ghosts, if those that it does not
+// know of are k persons' or more, or as many of those that it knows of have come back.
 func (l *Lineage) tell(c *class) {
-	if c.ghosts < c.toldOf+l.k {
+	if c.ghosts < c.toldOf+l.k && c.told < c.ghosts+l.k { // persons have a row each at least
 		return
 	}
 	persons := l.summarize(c, isGhost).Records
-	if persons-c.toldOf < l.k {
+	left, back := persons >= c.toldOf+l.k, !c.atMost && c.toldOf >= persons+l.k || c.ghosts == 0
+	if !left && !back {
 		return
 	}
-	c.told, c.toldOf = c.ghosts, persons
-	l.changes.Weights[c.id] = c.weight()
+	if before := c.told; l.know(c, persons) != before {
+		l.changes.Weights[c.id] = c.weight()
+	}
+}
+
+// know has a class's weight know of its ghosts, which are so many persons', or of none where
+// these are fewer than k; it gives the number of ghosts that it then knows of.
+func (l *Lineage) know(c *class, persons int) int {
+	c.told, c.toldOf, c.atMost = c.ghosts, persons, false
+	if persons < l.k {
+		c.told, c.toldOf = 0, 0
+	}
+	return c.told
 }
 
 // weight is the share of the rows that stand for somebody, as far as readers may know.

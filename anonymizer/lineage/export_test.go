@@ -24,6 +24,9 @@ func (l *Lineage) Kept() (slots, valued, partings int) {
 	return len(l.records.ids), valued, len(l.records.partings.list)
 }
 
+// Ghosts is how many rows have a number to which a record may come back.
+func (l *Lineage) Ghosts() int { return len(l.left.classes) - len(l.left.free) }
+
 // Shown is what the rows of a class show of the sensitive attributes, by number.
 func (l *Lineage) Shown(class incremental.ClassID) map[RowID][]uint32 {
 	c, shown := l.classes.find(class), make(map[RowID][]uint32)

@@ -89,6 +89,7 @@ type Lineage struct {
 
 	records   records
 	classes   classes
+	left      ghosts // to whose rows a record may come back
 	nextClass incremental.ClassID
 	nextRow   RowID
 
@@ -234,8 +235,10 @@ func (l *Lineage) isStale(slot int32) bool { return !l.records.parting(slot).sin
 // Truncate deletes every record.
 func (l *Lineage) Truncate() {
 	for _, c := range l.classes.sorted() {
-		for i := range c.rows {
-			c.rows[i].slot = nobody
+		for i, r := range c.rows {
+			if !isGhost(r) {
+				c.rows[i].slot = nobody
+			}
 		}
 		l.ghosts += len(c.rows) - c.ghosts
 		c.ghosts, c.stale = len(c.rows), 0

@@ -300,8 +300,8 @@ func (l *Lineage) recount(weights map[incremental.ClassID]float64) {
 	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range less {
 		if weight, told := weights[c.id]; told {
-			c.told = min(c.ghosts, int(math.Round((1-weight)*float64(len(c.rows)))))
-			c.toldOf = min(c.told, l.summarize(c, isGhost).Records)
+			c.told = int(math.Round((1 - weight) * float64(len(c.rows))))
+			c.toldOf, c.atMost = c.told, l.options.Subjects
 		}
 		l.disturb(c)
 	}

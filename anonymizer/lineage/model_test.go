@@ -58,8 +58,10 @@ type model struct {
 	due       time.Time // as told after the last version
 	quiet     bool      // nothing has happened since
 	ghosts    int
-	expired   int  // records, altogether
-	hasty     bool // most versions are only followed, and few checked
+	left      []leftMember // who may come back
+	expired   int          // records, altogether
+	returned  int          // likewise
+	hasty     bool         // most versions are only followed, and few checked
 }
 
 var began = time.Date(2024, 2, 29, 12, 0, 0, 0, time.UTC)
@@ -115,12 +117,63 @@ func (m *model) insert(id incremental.RecordID, values anonymizertest.Row) {
 
 func (m *model) remove(id incremental.RecordID) {
 	m.must(m.lineage.Delete(id))
+	m.gone(id)
+}
+
+func (m *model) gone(id incremental.RecordID) {
 	m.forget(m.members[id])
 	delete(m.members, id)
 	delete(m.waiting, id)
 	m.roster.Remove(id)
 	delete(m.journal.places, id) // a store deletes it at once
 	m.quiet = false
+}
+
+// leftMember is one whose row stays, and may become his again.
+type leftMember struct {
+	*member
+	as lineage.Left
+}
+
+// leave has a record be deleted that may come back.
+func (m *model) leave(id incremental.RecordID) {
+	b := m.members[id]
+	left, published, err := m.lineage.Leave(id)
+	m.must(err)
+	m.require(published == b.published(), "record %d left, published: %t", id, published)
+	if published {
+		m.require(left.Row == b.row.id && left.Class == b.row.class, "record %d left %+v", id, left)
+		m.left = append(m.left, leftMember{b, left})
+	}
+	m.gone(id)
+}
+
+// comeBack has somebody who left come back, as he was or changed.
+func (m *model) comeBack() {
+	if len(m.left) == 0 {
+		return
+	}
+	i := m.random.IntN(len(m.left))
+	b := m.left[i].member
+	if m.members[b.id] != nil { // another one has his number
+		return
+	}
+	if m.random.IntN(2) == 0 {
+		b.values = m.source.Changed(b.values)
+	}
+	m.must(m.lineage.Return(m.left[i].as.Ghost, m.record(b), m.now))
+	m.left = slices.Delete(m.left, i, i+1)
+	shown := m.record(&member{id: b.id, values: b.row.values})
+	columns, _ := parted(shown, m.record(b))
+	if m.setting.options.Subjects {
+		columns += "z"
+	}
+	b.parted, b.since, b.deleted = union(b.parted, columns), m.now, false
+	m.members[b.id], m.quiet = b, false
+	m.roster.Add(b.id)
+	m.ghosts--
+	m.returned++
+	m.disturbed[b.row.class] = true
 }
 
 func (m *model) forget(b *member) {
@@ -203,7 +256,7 @@ func (m *model) wave() {
 		values := b.values
 		switch fresh := m.source.Row(); what {
 		case 0:
-			m.remove(b.id)
+			m.leave(b.id)
 			continue
 		case 1:
 			values.Raw = fresh.Raw
@@ -224,8 +277,13 @@ func (m *model) step(growth int) {
 	case !exists || choice >= 12:
 		m.next++
 		m.insert(m.next, m.source.Row())
-	case choice < 4:
+	case choice < 2:
 		m.remove(id)
+	case choice < 4:
+		m.leave(id)
+		if m.random.IntN(2) == 0 {
+			m.comeBack()
+		}
 	case choice < 6: // the same record again, another one of the same id
 		values := m.members[id].values
 		if choice == 5 {
@@ -250,6 +308,9 @@ func (m *model) operate(rounds int) {
 		}
 		for range m.random.IntN(3) {
 			m.wave()
+		}
+		for range len(m.left) * (m.random.IntN(8) / 7) { // nearly all come back
+			m.comeBack()
 		}
 		if i == rounds/2 && m.random.IntN(2) == 0 || len(m.members) > 150 {
 			m.truncate()

@@ -131,6 +131,9 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 			persons[r.person] = true
 		}
 	}
+	if ghosts == 0 && told > 0 {
+		return fmt.Errorf("the weight tells of %d ghosts, there are none", told)
+	}
 	before := o.told[id]
 	enough := len(persons) >= before.persons+o.constraints.K()
 	switch {
@@ -138,8 +141,10 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 		return fmt.Errorf("the weight tells of %d ghosts after %d, there are %d of %d persons", told, before.rows, ghosts, len(persons))
 	case told > before.rows:
 		o.told[id] = tale{told, len(persons)}
-	case told == 0:
+	case told == 0 && (ghosts == 0 || len(persons) < o.constraints.K() && (o.hasLost(class) || len(persons)+o.constraints.K() <= before.persons)):
 		delete(o.told, id)
+	case told < before.rows && told == ghosts && (len(persons)+o.constraints.K() <= before.persons || o.hasLost(class)): // who has come back, or vanished
+		o.told[id] = tale{told, len(persons)}
 	case told < before.rows:
 		return fmt.Errorf("the weight tells of %d ghosts after %d", told, before.rows)
 	}
@@ -148,6 +153,11 @@ func (o *observer) checkWeight(id incremental.ClassID) error {
 		return fmt.Errorf("the weight tells of %d ghosts, there are %d of %d persons", told, ghosts, len(persons))
 	}
 	return nil
+}
+
+// hasLost says whether the last version took rows away from a class.
+func (o *observer) hasLost(class *shownClass) bool {
+	return slices.ContainsFunc(class.ever, func(r *shownRow) bool { return r.until == o.journal.version })
 }
 
 // sortedClasses makes lists of classes comparable.

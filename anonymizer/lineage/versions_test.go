@@ -20,6 +20,12 @@ func (m *model) restart() {
 	before := m.lineage.Freshness()
 	m.lineage = m.newLineage(o)
 	m.must(m.lineage.Load(m.journal.stored(m.members, m.record)))
+	for i, left := range m.left {
+		ghost, is, err := m.lineage.Former(left.as, left.row.values.Copied)
+		m.must(err)
+		m.require(is, "row %d is not the ghost's any more", left.as.Row)
+		m.left[i].as.Ghost = ghost
+	}
 	m.require(m.lineage.Freshness() == before, "freshness %+v after loading, %+v before", m.lineage.Freshness(), before)
 	m.quiet = false
 }
@@ -40,6 +46,13 @@ func (m *model) publish() {
 	}
 	m.must(m.reader.checkVersion(slices.Sorted(maps.Keys(changes.Classes)), sortedClasses(touched)))
 	m.must(m.follow(changes))
+	for _, ghost := range changes.Vanished {
+		m.left = slices.DeleteFunc(m.left, func(left leftMember) bool { return left.as.Ghost == ghost })
+	}
+	for _, left := range m.left {
+		m.require(m.journal.rows[left.as.Row] != nil, "row %d has vanished untold", left.as.Row)
+	}
+	m.require(m.lineage.Ghosts() == len(m.left), "%d ghosts have a number, of %d who may come back", m.lineage.Ghosts(), len(m.left))
 	clear(m.disturbed)
 	m.due, m.quiet = m.lineage.Due(), true
 	m.require(m.due.IsZero() || m.due.After(m.now), "due at %v, it is %v", m.due.Sub(began), m.now.Sub(began))

@@ -26,6 +26,8 @@ The others go on. Of tables with guarded updates status also shows
   WAITING  records that wait to be published, and for how long the first has
   STALE    records that are published as they were before a change, and since when
   GHOSTS   rows whose records are deleted, which vanish when enough others have left
+  RETURNED records that were deleted and inserted again, with the same key, and have taken
+           the rows back that they left, since the release was begun
   EXPIRED  records that are withheld for good: they waited until the deadline, or
            violated the constraints with all others of their batch
 

@@ -3,6 +3,7 @@ package attack
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -23,6 +24,7 @@ type guarded struct {
 	cs      privacy.ConstraintSet
 	options lineage.Options
 	lineage *lineage.Lineage
+	left    departed
 	shown   *history
 	classes map[incremental.ClassID]*guardedClass
 	rows    map[lineage.RowID]incremental.ClassID
@@ -47,7 +49,7 @@ func newGuarded(w *world, cs privacy.ConstraintSet, s Setup, k, crowd int) (*gua
 		options: lineage.Options{
 			Seed: s.Seed, Subjects: w.subjects, Crowd: crowd, Least: s.Least, Batch: s.Batch * crowd * k, Within: time.Duration(s.Within) * time.Hour,
 		},
-		classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{},
+		classes: map[incremental.ClassID]*guardedClass{}, rows: map[lineage.RowID]incremental.ClassID{}, left: departed{},
 	}
 	var err error
 	p.lineage, err = p.another()
@@ -60,17 +62,37 @@ func (p *guarded) another() (*lineage.Lineage, error) {
 }
 
 func (p *guarded) apply(c commit, number int) error {
-	return applyTo(p.lineage, c, p.w.record(c.record, number), moment(c.tick))
+	return p.left.applyTo(p.lineage, p.w, c, p.w.record(c.record, number), moment(c.tick))
 }
 
-func applyTo(l *lineage.Lineage, c commit, r lineage.Record, now time.Time) error {
+// departed are the records that have left and whose rows are published, by the record. As
+// package sync does, it has those who come back take their rows back.
+type departed map[int32]lineage.Left
+
+func (d departed) applyTo(l *lineage.Lineage, w *world, c commit, r lineage.Record, now time.Time) error {
 	switch c.kind {
 	case arrival:
+		former := w.lives[c.record].former
+		if left, is := d[former]; is {
+			delete(d, former)
+			return l.Return(left.Ghost, r, now)
+		}
 		return l.Insert(r, now)
 	case departure:
-		return l.Delete(r.ID)
+		left, published, err := l.Leave(r.ID)
+		if published {
+			d[c.record] = left
+		}
+		return err
 	default:
 		return l.Modify(r, now)
+	}
+}
+
+// published forgets those whose rows have vanished.
+func (d departed) published(c lineage.Changes) {
+	for _, ghost := range c.Vanished {
+		maps.DeleteFunc(d, func(_ int32, left lineage.Left) bool { return left.Ghost == ghost })
 	}
 }
 
@@ -79,6 +101,7 @@ func (p *guarded) publish(ctx context.Context, commit, tick int) error {
 	if err != nil {
 		return err
 	}
+	p.left.published(changes)
 	touched := map[incremental.ClassID]bool{}
 	for class, published := range changes.Classes {
 		p.classes[class] = &guardedClass{bounds: bounds(p.w.attributes, published), weight: 1}

@@ -85,17 +85,20 @@ func (a *reasoning) playClass(s story, value func(element) uint32, seen func(gon
 		a.err = err
 		return
 	}
-	row := map[int32]lineage.RowID{}
+	row, left := map[int32]lineage.RowID{}, departed{}
 	for i, e := range s.members {
 		row[e.record] = lineage.RowID(i + 1)
 	}
 	for _, number := range s.commits {
 		c := a.w.commits[number-1]
+		if as, back := left[a.w.lives[c.record].former]; back && c.kind == arrival {
+			row[c.record] = as.Row
+		}
 		if row[c.record] == 0 {
 			continue // its row in this class is gone
 		}
 		r := a.record(element{record: c.record}, number, value)
-		if err := applyTo(l, c, r, moment(c.tick)); err != nil {
+		if err := left.applyTo(l, a.w, c, r, moment(c.tick)); err != nil {
 			a.err = err
 			return
 		}
@@ -107,6 +110,7 @@ func (a *reasoning) playClass(s story, value func(element) uint32, seen func(gon
 			a.err = err
 			return
 		}
+		left.published(changes)
 		for _, renewed := range changes.Rows {
 			row[int32(renewed.Record)] = 0
 		}
@@ -212,7 +216,7 @@ func (a *reasoning) follow(l *lineage.Lineage, s wait, number int, value func(el
 	if !s.unpublished[c.record] {
 		return
 	}
-	err := applyTo(l, c, a.record(element{record: c.record}, number+1, value), moment(c.tick))
+	err := departed{}.applyTo(l, a.w, c, a.record(element{record: c.record}, number+1, value), moment(c.tick))
 	if err != nil && !errors.Is(err, incremental.ErrUnknown) {
 		a.err = err
 	}

@@ -60,7 +60,20 @@ ALTER TABLE {{.StoreSchema}}.generation
   ADD COLUMN IF NOT EXISTS asked         text,
   ADD COLUMN IF NOT EXISTS noted         text,
   ADD COLUMN IF NOT EXISTS definition    text NOT NULL DEFAULT '',
-  ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false;
+  ADD COLUMN IF NOT EXISTS heals         boolean NOT NULL DEFAULT false,
+  ADD COLUMN IF NOT EXISTS returned      bigint NOT NULL DEFAULT 0, -- records that came back to their rows
+  ADD COLUMN IF NOT EXISTS hash_key      bytea;                     -- of the hashes below
+
+-- The published rows whose records have left a guarded table, by a hash of the record's key,
+-- by the hash_key of its generation. Who comes back gets the row back; with the row the hash goes.
+CREATE TABLE IF NOT EXISTS {{.StoreSchema}}.departed (
+  generation bigint NOT NULL,
+  hash       bytea NOT NULL,
+  class      bigint NOT NULL,
+  row        bigint NOT NULL,
+  changed    text NOT NULL, -- what the row did not show of the record
+  PRIMARY KEY (generation, hash)
+);
 
 -- What the names of the configuration were the names of when the operator accepted them:
 -- for each name its identity, such as the numbers, names and types of a table's columns.

@@ -123,7 +123,7 @@ func releaseOf(policy catalog.TablePolicy, t StoredTable) console.Release {
 		Figures: &console.Figures{
 			Generation: t.Generation, Records: t.Records, Rows: t.Rows, Classes: t.Classes, Withheld: t.Withheld,
 			Waiting: t.Waiting, OldestWaiting: t.OldestWaiting, Stale: t.Stale, OldestStale: t.OldestStale,
-			Ghosts: t.Ghosts, Expired: t.Expired,
+			Ghosts: t.Ghosts, Returned: t.Returned, Expired: t.Expired,
 		},
 	}
 }

@@ -248,7 +248,7 @@ func (d *Daemon) observedState() observe.State {
 			Name: policy.Table.String(), State: conditions[policy.Table].state, Preparing: t.Preparing, Generation: t.Generation,
 			Proof:   d.observed.proofs.of(policy.Table),
 			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
-			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts,
+			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts, Returned: t.Returned,
 			OldestWaiting: t.OldestWaiting, OldestStale: t.OldestStale, Loss: t.Loss, Drift: t.Drift,
 		})
 	}

@@ -106,6 +106,8 @@ type StoredTable struct {
 	OldestStale   *time.Time `json:"oldest_stale"`
 	Ghosts        int64      `json:"ghosts"`
 	Expired       int64      `json:"expired"`
+	// Returned are the records that left and came back, and took their rows back.
+	Returned int64 `json:"returned"`
 	// Proof is the last one, null before the first.
 	Proof *StoredProof `json:"proof"`
 
@@ -262,11 +264,11 @@ func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Stor
 	t := StoredTable{Table: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String()}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
-		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, '')
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned
 		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
 	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
 		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired,
-			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.shown, &t.withheld)
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.shown, &t.withheld, &t.Returned)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return t, nil
 	}

@@ -1,0 +1,141 @@
+package lineage
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/compact"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// Ghost numbers a row whose record has left, from [Lineage.Leave] until the record comes back
+// or the row vanishes; the number is then used again. It leads to the row and to nothing of
+// the record but what the row shows.
+type Ghost int32
+
+// ghosts are the rows to which a record may come back.
+type ghosts struct {
+	classes []int32              // by ghost: index of its class
+	rows    []int32              // by ghost: its place among the class's rows
+	copied  compact.Slab[uint64] // by ghost: stand for what the row shows, but where changed says that it does not
+	changed map[Ghost]change     // of those whose rows were stale
+	free    []Ghost
+}
+
+// add numbers a row.
+func (s *ghosts) add(class, row int32, copied []uint64, changed change) Ghost {
+	if s.changed == nil {
+		s.changed, s.copied = make(map[Ghost]change), compact.NewSlab[uint64](len(copied))
+	}
+	var g Ghost
+	if last := len(s.free) - 1; last >= 0 {
+		g, s.free = s.free[last], s.free[:last]
+	} else {
+		g = Ghost(len(s.classes))
+		s.classes, s.rows = append(s.classes, 0), append(s.rows, 0)
+		s.copied.Grow()
+	}
+	s.classes[g], s.rows[g] = class, row
+	copy(s.copied.Row(int32(g)), copied)
+	if changed != (change{}) {
+		s.changed[g] = changed
+	}
+	return g
+}
+
+// remove forgets a ghost.
+func (s *ghosts) remove(g Ghost) {
+	clear(s.copied.Row(int32(g)))
+	delete(s.changed, g)
+	s.free = append(s.free, g)
+}
+
+// A ghost that is numbered takes the place of a record's slot, below nobody.
+func (g Ghost) slot() int32 { return nobody - 1 - int32(g) }
+
+// ghost is the number of a row that has one.
+func (r row) ghost() (Ghost, bool) { return Ghost(nobody - 1 - r.slot), r.slot < nobody }
+
+// Left is what stays of a record that has left: the row in which it was published.
+type Left struct {
+	Ghost   Ghost
+	Class   incremental.ClassID
+	Row     RowID
+	Changed string // see Place
+}
+
+// Leave is [Lineage.Delete] of a record that may come back. Nothing stays of one that was not
+// published.
+func (l *Lineage) Leave(id incremental.RecordID) (left Left, published bool, err error) {
+	slot := l.records.slot(id)
+	if slot < 0 || l.records.at(slot).class < 0 {
+		return Left{}, false, l.Delete(id)
+	}
+	at, place, changed := *l.records.at(slot), l.place(slot), l.records.parting(slot).change
+	left = Left{l.left.add(at.class, at.row, l.records.view(slot).Copied, changed), place.Class, place.Row, place.Changed}
+	if err := l.Delete(id); err != nil {
+		return Left{}, false, err
+	}
+	l.classes.list[at.class].rows[at.row].slot = left.Ghost.slot()
+	return left, true, nil
+}
+
+// Return adds a record that has left and comes back: it takes the ghost's row, which stands
+// for somebody again. As nothing tells whether its quasi-identifiers are what they were, the
+// row counts as stale. The errors are those of Insert; the record's values are copied.
+func (l *Lineage) Return(g Ghost, r Record, now time.Time) error {
+	if l.records.slot(r.ID) >= 0 {
+		return fmt.Errorf("bringing back record %d: %w", r.ID, incremental.ErrDuplicate)
+	}
+	if err := l.checkShape(r); err != nil {
+		return fmt.Errorf("bringing back: %w", err)
+	}
+	c, place, changed := l.classes.list[l.left.classes[g]], l.left.rows[g], l.left.changed[g]
+	shown := Record{Copied: l.left.copied.Row(int32(g))}
+	shown.Sensitive, shown.Subject = l.shown(c, int(place)), r.Subject
+	changed.columns = changed.columns.with(shown, r)
+	if l.options.Subjects { // it may be another one's now
+		changed.columns = changed.columns.plus(l.sensitive + l.copied)
+	}
+	l.left.remove(g)
+
+	slot := l.records.add(r)
+	at := l.records.at(slot)
+	at.class, at.row = c.index, place
+	c.rows[place].slot = slot
+	c.ghosts--
+	l.ghosts--
+	l.part(slot, parting{now, changed})
+	c.stale++
+	l.stale.add(slot, at.stamp)
+	l.touch(slot)
+	l.disturb(c)
+	return nil
+}
+
+// Former numbers a ghost of a lineage that was loaded, given what Leave told of its record and
+// what stands for the copied values that the row shows. It is false where the row is none of a
+// ghost without a number.
+func (l *Lineage) Former(left Left, copied []uint64) (Ghost, bool, error) {
+	id := left.Row
+	has, err := parseChange(left.Changed)
+	if err != nil {
+		return 0, false, fmt.Errorf("loading the ghost in row %d: %w", id, err)
+	}
+	if l.copied >= 0 && len(copied) != l.copied {
+		return 0, false, fmt.Errorf("loading the ghost in row %d: it has %d copied values, %d expected", id, len(copied), l.copied)
+	}
+	c := l.classes.find(left.Class)
+	if c == nil {
+		return 0, false, nil
+	}
+	place, shown := slices.BinarySearchFunc(c.rows, id, func(r row, id RowID) int { return cmp.Compare(r.id, id) })
+	if !shown || c.rows[place].slot != nobody {
+		return 0, false, nil
+	}
+	g := l.left.add(c.index, int32(place), copied, has)
+	c.rows[place].slot = g.slot()
+	return g, true, nil
+}

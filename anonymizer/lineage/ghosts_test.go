@@ -1,0 +1,131 @@
+package lineage_test
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/anonymizer/partition"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/anonymizer/workload"
+)
+
+// unsafe is how many of 2,000 persons a reader who compares versions can tell apart from all but
+// fewer than k others, after 3 % of all have left and have come back: the persons in atoms (see
+// DESIGN.md) below k.
+func unsafe(t *testing.T, comesBack func(l *lineage.Lineage, left lineage.Left, r lineage.Record, now time.Time) error) int {
+	t.Helper()
+	const persons, k, every = 2000, 5, 33
+	data := workload.Generate(1, workload.Shape{Records: persons, Attributes: 3, Distinct: 50})
+	l, err := lineage.New(data.Attributes, privacy.ConstraintSet{privacy.KAnonymity{K: k}}, partition.RoundedPartition{}, lineage.Options{Seed: 1})
+	must(t, err)
+	record := func(id incremental.RecordID) lineage.Record {
+		r := lineage.Record{Record: incremental.Record{ID: id}}
+		for _, cells := range data.Cells {
+			r.Cells = append(r.Cells, cells[id-1])
+		}
+		return r
+	}
+	history := map[incremental.RecordID]string{}
+	at := began
+	publish := func() {
+		at = at.Add(time.Hour)
+		changes, err := l.Publish(t.Context(), at)
+		must(t, err)
+		for _, row := range changes.Rows {
+			history[row.Record] += fmt.Sprint(row.Class, " ")
+		}
+	}
+	for id := incremental.RecordID(1); id <= persons; id++ {
+		must(t, l.Insert(record(id), at))
+	}
+	publish()
+	left := map[incremental.RecordID]lineage.Left{}
+	for id := incremental.RecordID(every); id <= persons; id += every {
+		as, published, err := l.Leave(id)
+		must(t, err)
+		if !published {
+			t.Fatalf("record %d was not published", id)
+		}
+		left[id] = as
+	}
+	publish()
+	for id := incremental.RecordID(every); id <= persons; id += every {
+		must(t, comesBack(l, left[id], record(id), at))
+	}
+	publish()
+	atoms := map[string]int{}
+	for _, classes := range history {
+		atoms[classes]++
+	}
+	found := 0
+	for _, n := range atoms {
+		if n < k {
+			found += n
+		}
+	}
+	return found
+}
+
+// TestComingBackIsSafe: who takes the old row back is in one class; who is published anew is in
+// two, and so are the others of both told apart from him.
+func TestComingBackIsSafe(t *testing.T) {
+	t.Parallel()
+	anew := unsafe(t, func(l *lineage.Lineage, _ lineage.Left, r lineage.Record, now time.Time) error { return l.Insert(r, now) })
+	back := unsafe(t, func(l *lineage.Lineage, left lineage.Left, r lineage.Record, now time.Time) error {
+		return l.Return(left.Ghost, r, now)
+	})
+	t.Logf("of 2000 persons, %d are in unsafe sets where the 60 are published anew, and %d where they take their rows back", anew, back)
+	if anew < 200 || back > 0 {
+		t.Errorf("%d persons are in unsafe sets where those who come back are published anew, and %d where they are not", anew, back)
+	}
+}
+
+// TestWhoCannotComeBack: what is wrong changes nothing.
+func TestWhoCannotComeBack(t *testing.T) {
+	t.Parallel()
+	l := fullLineage(t)
+	for id := incremental.RecordID(1); id <= 4; id++ {
+		must(t, l.Insert(full(id), began))
+	}
+	_, err := l.Publish(t.Context(), began)
+	must(t, err)
+	if _, _, err := l.Leave(9); !errors.Is(err, incremental.ErrUnknown) {
+		t.Errorf("record 9 left: %v", err)
+	}
+	must(t, l.Insert(full(5), began))
+	if _, published, err := l.Leave(5); published || err != nil {
+		t.Errorf("record 5, which waits, left: published %t, %v", published, err)
+	}
+	left, _, err := l.Leave(1)
+	must(t, err)
+	if err := l.Return(left.Ghost, full(2), began); !errors.Is(err, incremental.ErrDuplicate) {
+		t.Errorf("record 2 came back: %v", err)
+	}
+	other := full(1)
+	other.Copied = nil
+	if err := l.Return(left.Ghost, other, began); err == nil {
+		t.Error("a record of another shape came back")
+	}
+	for _, wrong := range []lineage.Left{
+		{Class: left.Class + 9, Row: left.Row},                // no such class
+		{Class: left.Class, Row: left.Row + 99},               // no such row
+		{Class: left.Class, Row: left.Row},                    // it has a number
+		{Class: left.Class, Row: left.Row, Changed: "nohex"},  // not a change
+		{Class: left.Class, Row: left.Row%4 + 1, Changed: ""}, // somebody's, or of another class
+	} {
+		if _, is, _ := l.Former(wrong, []uint64{1, 1}); is {
+			t.Errorf("%+v is the row of a ghost without a number", wrong)
+		}
+	}
+	if f := l.Freshness(); f.Ghosts != 1 || f.Stale != 0 || l.Len() != 3 {
+		t.Errorf("%d records and %+v", l.Len(), f)
+	}
+	must(t, l.Return(left.Ghost, full(1), began))
+	if f := l.Freshness(); f.Ghosts != 0 || f.Stale != 1 || l.Len() != 4 {
+		t.Errorf("%d records and %+v after coming back", l.Len(), f)
+	}
+}

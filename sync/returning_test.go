@@ -1,0 +1,156 @@
+package sync
+
+import (
+	"fmt"
+	"maps"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/lineage"
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// departedOf is how many hashes of records that have left a table's store has.
+func (b *bench) departedOf(table string) (n int) {
+	b.t.Helper()
+	b.scan([]any{&n}, "SELECT count(*) FROM kproxy_store.departed JOIN kproxy_store.generation USING (generation) WHERE table_name = $1", table)
+	return n
+}
+
+// TestReturning: who comes back in a later transaction takes his row back, as he was or
+// changed, before and after a restart; of whom a row is gone nothing is known any more.
+func TestReturning(t *testing.T) {
+	t.Parallel()
+	b := newLiveBench(t, map[string]catalog.TablePolicy{
+		"visits":          guardedVisits("visits", "rounded-partition", "", catalog.Updates{Crowd: 2}, ofSize),
+		"guarded_persons": guardedVisits("guarded_persons", "rounded-partition", "person", catalog.Updates{Crowd: 2}, ofSize),
+	}, 80)
+	s, stop := b.run()
+	restart := func() {
+		t.Helper()
+		if err := stop(); err != nil {
+			t.Fatal(err)
+		}
+		s, stop = b.run()
+	}
+	tables := []string{"visits", "guarded_persons"}
+	want := func(table string, at string, ghosts, stale, returned, departed int) {
+		t.Helper()
+		f := s.Status().Tables[publicTable(table)]
+		if n := b.departedOf(table); f.Ghosts != ghosts || f.Stale != stale || f.Waiting != 0 || f.Returned != returned || n != departed {
+			t.Errorf("%s, %s: %d ghosts, %d stale, %d wait, %d have come back, %d hashes; %d, %d, 0, %d and %d expected",
+				table, at, f.Ghosts, f.Stale, f.Waiting, f.Returned, n, ghosts, stale, returned, departed)
+		}
+	}
+	for _, table := range tables {
+		b.exec("CREATE TABLE saved_" + table + " AS SELECT * FROM " + table)
+	}
+	before := map[string]map[int64]shown{}
+	unchanged := func(at string) {
+		t.Helper()
+		for _, table := range tables {
+			if now := b.shownRows(table); !maps.Equal(now, before[table]) {
+				t.Errorf("%s, %s: the release has changed", table, at)
+			}
+		}
+	}
+	for _, table := range tables {
+		before[table] = b.shownRows(table)
+		b.exec(fmt.Sprintf("DELETE FROM %s WHERE id <= 4", table))
+	}
+	b.caughtUp(s)
+	unchanged("four have left")
+	for i, table := range tables {
+		want(table, "four have left", 4, 0, 0, 4)
+		b.exec(fmt.Sprintf("INSERT INTO %[1]s SELECT * FROM saved_%[1]s WHERE id = 1", table))
+		b.caughtUp(s)
+		want(table, "one is back", 3, 1, 1, 3)
+		if i == 0 {
+			b.exec(fmt.Sprintf("DELETE FROM %s WHERE id = 1", table)) // again
+			b.caughtUp(s)
+			want(table, "he has left again", 4, 0, 1, 4)
+			b.exec(fmt.Sprintf("INSERT INTO %[1]s SELECT * FROM saved_%[1]s WHERE id = 1", table))
+			b.caughtUp(s)
+			want(table, "he is back again", 3, 1, 2, 3)
+		}
+	}
+	restart()
+	for i, table := range tables {
+		want(table, "after a restart", 3, 1, 2-i, 3)
+		b.exec(fmt.Sprintf("UPDATE saved_%[1]s SET cost = cost + 1000 WHERE id = 2; UPDATE saved_%[1]s SET age = age + 1 WHERE id = 3; INSERT INTO %[1]s SELECT * FROM saved_%[1]s WHERE id BETWEEN 2 AND 4", table))
+		b.caughtUp(s)
+		want(table, "all are back", 0, 4, 5-i, 0)
+	}
+	unchanged("all are back")
+	b.checkStore(s)
+
+	// Each takes his own row: what he shows of the copied column is what he had.
+	for _, table := range tables {
+		var wrong int
+		release := "kproxy_store." + b.releaseOf(table)
+		b.scan([]any{&wrong}, fmt.Sprintf(`SELECT count(*) FROM %s r JOIN %s l USING (kproxy_row) JOIN saved_%s s ON s.id = r.id
+			WHERE r.kproxy_changed IS NOT NULL AND l.illness IS DISTINCT FROM s.illness`, strings.Replace(release, "release", "records", 1), release, table))
+		if wrong != 0 {
+			t.Errorf("%s: %d have taken another one's row", table, wrong)
+		}
+	}
+	for _, table := range tables {
+		b.exec("DELETE FROM " + table)
+		b.caughtUp(s)
+		if n := b.departedOf(table); n != 0 || len(b.shownRows(table)) != 0 {
+			t.Errorf("%s: %d hashes are kept of rows that are gone", table, n)
+		}
+	}
+	restart()
+	b.exec("INSERT INTO visits SELECT * FROM saved_visits")
+	b.caughtUp(s)
+	if got := s.Status().Tables[publicTable("visits")]; got.Returned != 5 || got.Classes == 0 {
+		t.Errorf("status %+v", got)
+	}
+	b.checkStore(s)
+}
+
+// BenchmarkDeparted is the memory that the hashes of a million records take which have left,
+// and the time of one that leaves and of one that is looked for in vain.
+func BenchmarkDeparted(b *testing.B) {
+	const records = 1_000_000
+	var r returning
+	leave := func(id incremental.RecordID) {
+		r.leave(id, strconv.AppendInt(nil, int64(id), 10))
+		r.left(id, lineage.Left{Ghost: lineage.Ghost(id)}, true)
+		if len(r.come) == writeChunk {
+			r.written()
+		}
+	}
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+			r = returning{}
+			before := heap()
+			for id := range incremental.RecordID(records) {
+				leave(id)
+			}
+			r.written()
+			b.ReportMetric(float64(heap()-before)/records, "bytes/record")
+		}
+	})
+	b.Run("leave", func(b *testing.B) {
+		for b.Loop() {
+			r.vanished(0)
+			leave(0)
+		}
+	})
+	b.Run("find", func(b *testing.B) {
+		for b.Loop() {
+			r.find([]byte("nobody"))
+		}
+	})
+}
