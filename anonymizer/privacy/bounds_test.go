@@ -132,6 +132,11 @@ func TestBoundsOfParameters(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestModels are those that have a name, and all but one protect a sensitive attribute.
+func TestModels(t *testing.T) {
+	t.Parallel()
 	for model := privacy.Model(-1); model < 9; model++ {
 		spec, known := complete()[model]
 		spec.Model = model
