@@ -37,9 +37,9 @@ func (s *session) end(reason error) {
 // closes it, and tells the client why, if it can still be told.
 func (s *session) finish(reason error) {
 	s.canceled.Wait()
-	status := byte(0)
+	status, reached := byte(0), s.server.raw.Attach() == nil
 	switch {
-	case s.server.raw.Attach() != nil, errors.Is(reason, errUpstreamGone):
+	case !reached, errors.Is(reason, errUpstreamGone):
 	case s.pipeline.running():
 		// The connection is closed next in any case.
 		_ = s.deliverCancel(context.Background())
@@ -47,11 +47,13 @@ func (s *session) finish(reason error) {
 	default:
 		status = s.status
 	}
+	last, client := lastWord(reason), s.client.conn
+	told := s.client.raw.Attach() == nil && client.SetDeadline(time.Now().Add(lastWords)) == nil
+	if told && reached && last != nil && s.down.inside() {
+		s.completeMessage()
+	}
 	s.link.release(status, !s.traces)
-
-	last := lastWord(reason)
-	client := s.client.conn
-	if s.client.raw.Attach() != nil || client.SetDeadline(time.Now().Add(lastWords)) != nil {
+	if !told {
 		_ = s.client.raw.Close()
 		return
 	}
@@ -63,6 +65,20 @@ func (s *session) finish(reason error) {
 		linger(client)
 	}
 	_ = client.Close()
+}
+
+// mostCompleted bounds what of a message is sent on after the end of its session.
+const mostCompleted = 1 << 20
+
+// completeMessage lets the client have the rest of a message that it has a part of, most
+// often a row, so that it can read what comes after it. The server has sent the rest, or is
+// about to.
+func (s *session) completeMessage() {
+	if s.down.rest > mostCompleted || s.server.conn.SetReadDeadline(time.Now().Add(lastWords)) != nil {
+		return
+	}
+	n, _ := io.CopyN(s.client.conn, s.server.conn, int64(s.down.rest)) // what is missing, inside tells of
+	s.down.rest -= int(n)
 }
 
 // endState is the SQLSTATE that a session's end is observed with.

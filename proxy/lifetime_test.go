@@ -246,6 +246,36 @@ func TestShutdownDoesNotWaitForEver(t *testing.T) {
 	eventually(t, "it is canceled", func() bool { return active(t, direct, mark) == 0 })
 }
 
+// TestEndAmidRows ends a session whose client is receiving rows that are larger than what is
+// read at once: it gets the row that has begun, and then the reason.
+func TestEndAmidRows(t *testing.T) {
+	t.Parallel()
+	for range 2 {
+		p := startProxy(t, func(c *Config) { c.DrainTimeout = time.Millisecond })
+		w := p.loginWire(t)
+		w.send(&oldproto.Query{String: "SELECT repeat('x', 300000) FROM generate_series(1, 1000000)"})
+		rows, stopped := 0, make(chan error, 1)
+		for last := (*oldproto.ErrorResponse)(nil); last == nil; {
+			switch m := w.receive().(type) {
+			case *oldproto.DataRow:
+				if rows++; rows == 3 {
+					go func() { stopped <- p.stop() }()
+				}
+				if len(m.Values[0]) != 300000 {
+					t.Fatalf("row %d has %d bytes", rows, len(m.Values[0]))
+				}
+			case *oldproto.ErrorResponse:
+				if last = m; m.Severity != "FATAL" || m.Code != stateAdminShutdown {
+					t.Errorf("the last word is %+v", m)
+				}
+			}
+		}
+		if err := <-stopped; err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestSlowReaderGrowsNothing leaves a large result unread and looks at the
 // process's memory.
 func TestSlowReaderGrowsNothing(t *testing.T) {
