@@ -1,9 +1,6 @@
 package lineage
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
@@ -45,16 +42,4 @@ func (s *classes) remove(c *class) {
 	s.numbers.Remove(s.ids, c.id)
 	s.ids[c.index], s.list[c.index] = 0, nil
 	s.free = append(s.free, c.index)
-}
-
-// sorted are all classes by their ids.
-func (s *classes) sorted() []*class {
-	all := make([]*class, 0, s.count())
-	for _, c := range s.list {
-		if c != nil {
-			all = append(all, c)
-		}
-	}
-	slices.SortFunc(all, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
-	return all
 }

@@ -41,23 +41,21 @@ func (l *Lineage) cutAll(ctx context.Context) error {
 // one that appears would be this person's.
 func (l *Lineage) cut(ctx context.Context, c *class) error {
 	c.disturbed, c.patience = 0, 1
-	severed := false
 	for again := true; again; {
 		var err error
 		// What leaves can make it safe to tell what stays apart.
 		if again, err = l.sever(ctx, c); err != nil {
 			return err
 		}
-		severed = severed || again
 	}
-	if left := c.ghosts + c.stale; !severed && len(c.rows) > largeClass && left < len(c.rows) {
+	if left := c.ghosts + c.stale; len(c.rows) > largeClass && left < len(c.rows) {
 		c.patience = max(1, left/4)
 	}
 	return nil
 }
 
-// largeClass is the number of rows from which on a cut that could not be made is tried
-// again only after a quarter more has left, since counting costs the whole class.
+// largeClass is the number of rows from which on what could not be cut is tried again only
+// after a quarter more has left, since counting costs the whole class.
 const largeClass = 1000
 
 // sever cuts the parts of a class that can be cut, and reports whether there were any.

@@ -234,7 +234,10 @@ func (l *Lineage) isStale(slot int32) bool { return !l.records.parting(slot).sin
 
 // Truncate deletes every record.
 func (l *Lineage) Truncate() {
-	for _, c := range l.classes.sorted() {
+	for _, c := range l.classes.list {
+		if c == nil {
+			continue
+		}
 		for i, r := range c.rows {
 			if !isGhost(r) {
 				c.rows[i].slot = nobody
