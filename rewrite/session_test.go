@@ -150,6 +150,10 @@ func TestSessionsShareTheirKeys(t *testing.T) {
 	if mine, other := after(hospital), after(public); mine == other || mine == "" {
 		t.Errorf("users with schemas of their names have the keys %q and %q", mine, other)
 	}
+	// A path that does not lead through it makes no difference between users.
+	if mine, other := after(map[string]string{UserParameter: "hospital", PathParameter: "public"}), after(map[string]string{UserParameter: "ann", PathParameter: "public"}); mine != other {
+		t.Errorf("users whose path is public have the keys %q and %q", mine, other)
+	}
 	seen := make(map[string][]string)
 	for _, texts := range [][]string{
 		{"SET search_path = hospital"},

@@ -202,3 +202,19 @@ SELECT NULL::_nowhere
 --! 42704 type "_nowhere" does not exist
 --! position: 14
 --! hint: Built-in types, and those of columns that can be read, can be named.
+
+SELECT (SELECT (x).pg_typeof FROM (SELECT p AS x FROM patients p) i) FROM (SELECT 1 AS x) o
+--! 42501 permission denied for function pg_typeof
+--! position: 17
+--! hint: A column of this name can be read through column aliases: FROM t AS t(a, b).
+
+SELECT (SELECT (x).pg_typeof FROM (SELECT 1 AS x) i) FROM wards
+--> SELECT (SELECT pg_catalog.pg_typeof(x)::pg_catalog.text AS pg_typeof FROM (SELECT 1 AS x) i) FROM kproxy_release_public.wards wards
+
+EXPLAIN (ANALYZE 1.5) SELECT 1
+--! 22023 EXPLAIN option "analyze" does not take this value
+--! position: 10
+
+COPY patients TO STDOUT (HEADER 0.5)
+--! 22023 COPY option "header" does not take this value
+--! position: 26
