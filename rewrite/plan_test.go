@@ -91,8 +91,10 @@ func TestScrubPlanInAnyForm(t *testing.T) {
 			return "<explain xmlns=\"x\">\n<Filter>" + escaped.Replace(line) + "</Filter><Alias>it's</Alias></explain>"
 		},
 	}
-	names := []string{"release_1", "packed_2", "records_1_2", "release_77", "stored_2_kproxy_class_idx", "kproxy_store", "kproxy_catalog",
-		"kproxy_release_public", "information_schema_tables", "kproxy_members", "kproxy_class", "release_1x", "my_release_1", "Größe", "1"}
+	names := []string{
+		"release_1", "packed_2", "records_1_2", "release_77", "stored_2_kproxy_class_idx", "kproxy_store", "kproxy_catalog",
+		"kproxy_release_public", "information_schema_tables", "kproxy_members", "kproxy_class", "release_1x", "my_release_1", "Größe", "1",
+	}
 	symbols := []string{" ", " = ", "(", ")", ", ", " <> ", " & ", `\`, "::", " || "}
 	quotes := strings.NewReplacer("'", "''", `"`, `""`)
 	for i := range 5_000 {
