@@ -74,7 +74,9 @@ func unsafe(t *testing.T, comesBack func(l *lineage.Lineage, left lineage.Left, 
 // two, and so are the others of both told apart from him.
 func TestComingBackIsSafe(t *testing.T) {
 	t.Parallel()
-	anew := unsafe(t, func(l *lineage.Lineage, _ lineage.Left, r lineage.Record, now time.Time) error { return l.Insert(r, now) })
+	anew := unsafe(t, func(l *lineage.Lineage, _ lineage.Left, r lineage.Record, now time.Time) error {
+		return l.Insert(r, now)
+	})
 	back := unsafe(t, func(l *lineage.Lineage, left lineage.Left, r lineage.Record, now time.Time) error {
 		return l.Return(left.Ghost, r, now)
 	})
