@@ -213,6 +213,9 @@ readable: [public.guests]
 	for _, turn := range turns {
 		s.replace(t, readable, protected)
 		s.kproxy(t, "setup").must(t)
+		if out := s.kproxy(t, "check"); out.code == 0 || !strings.Contains(out.stdout, "which drops it") {
+			t.Errorf("the check says\n%s", out.stdout)
+		}
 		turn()
 		served("age")
 		s.replace(t, protected, readable)

@@ -159,9 +159,12 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 		if a.role(g.Grantee) == catalog.QuoteIdentifier(a.in.Owner) {
 			continue // which needs it: the membership is what is wrong, and has been told
 		}
+		fix := "REVOKE " + strings.Join(privileges, ", ") + " ON TABLE " + r.name().SQL() + " FROM " + a.role(g.Grantee)
+		if strings.HasPrefix(r.name().Schema, catalog.ReleaseSchema("")) { // it stood for a readable relation
+			fix = "run 'kproxy reload', or start kproxy, which drops it"
+		}
 		a.report.add(Error, "raw-grant", r.name(),
-			fmt.Sprintf("%s has %s on it, and %s", a.role(g.Grantee), strings.Join(privileges, ", "), r.reason()),
-			"REVOKE "+strings.Join(privileges, ", ")+" ON TABLE "+r.name().SQL()+" FROM "+a.role(g.Grantee))
+			fmt.Sprintf("%s has %s on it, and %s", a.role(g.Grantee), strings.Join(privileges, ", "), r.reason()), fix)
 	}
 	if r.Readable && r.How != "rule" && !found && !memberships {
 		a.report.add(Error, "raw-readable", r.name(), fmt.Sprintf("role %s may read it, and %s", a.anyReader(), r.reason()),

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/config"
@@ -35,7 +36,11 @@ func dropProtected(ctx context.Context, c *config.Config) error {
 			if s, known := stored[t.Table]; !known || !s.made {
 				continue
 			}
-			if err := dropView(ctx, tx, catalog.Published(t.Table)); err != nil {
+			err := dropView(ctx, tx, catalog.Published(t.Table))
+			if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && isHeld(refused) {
+				return fmt.Errorf("what stands for %s, which is protected now, cannot be dropped: transactions of readers have read it; end them, or try again when they have ended", t.Table)
+			}
+			if err != nil {
 				return fmt.Errorf("dropping what stands for %s, which is protected now: %w", t.Table, err)
 			}
 			if err := forget(ctx, tx, t.Table, false); err != nil {
