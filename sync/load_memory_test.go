@@ -132,7 +132,11 @@ func TestFirstCause(t *testing.T) {
 		failures []error
 		want     error
 	}{
-		{nil, nil}, {[]error{nil, nil}, nil}, {[]error{nil, cause}, cause}, {[]error{ended, cause}, cause}, {[]error{cause, ended}, cause},
+		{nil, nil},
+		{[]error{nil, nil}, nil},
+		{[]error{nil, cause}, cause},
+		{[]error{ended, cause}, cause},
+		{[]error{cause, ended}, cause},
 		{[]error{nil, ended, nil}, ended},
 	} {
 		if got := firstCause(test.failures); !errors.Is(got, test.want) || (got == nil) != (test.want == nil) {
@@ -211,7 +215,7 @@ func TestAwaitedLines(t *testing.T) {
 		if found := ls.awaited(time.Second); len(found) > 0 {
 			t.Errorf("%d lines have waited for long", len(found))
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if found := ls.awaited(time.Second); !slices.Equal(found, []*line{waits}) {
 			t.Errorf("%d lines have waited for long", len(found))
 		}

@@ -132,7 +132,6 @@ type wal struct {
 	messages []walMessage
 	at       pglogrepl.LSN
 	xid      uint32
-	of       map[string]*table
 }
 
 func (w *wal) put(kind byte, parts ...any) {
@@ -187,6 +186,56 @@ func (w *wal) describe(of *table) {
 	w.put('R', uint32(of.publication.Relation.OID), of.name().Schema, uint8(0), of.name().Relation, uint8(0), uint8('d'), uint16(len(of.publication.Relation.Columns)), columns)
 }
 
+// random are transactions that change tables and their sources.
+func (w *wal) random(random *rand.Rand, tables []*table, sources map[*table]sourceRows) {
+	next := 0
+	for range 60 {
+		w.at += 10
+		final := w.at + 50
+		w.xid++
+		w.put('B', uint64(final), uint64(0), w.xid)
+		for _, of := range tables {
+			if w.xid == 1 || random.IntN(10) == 0 {
+				w.describe(of)
+			}
+		}
+		for range random.IntN(9) {
+			of := tables[random.IntN(2)]
+			rows, oid := sources[of], uint32(of.publication.Relation.OID)
+			keys := slices.Sorted(maps.Keys(rows))
+			switch kind := random.IntN(12); {
+			case len(keys) == 0 || kind < 6:
+				next++
+				row := of.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
+				rows[fmt.Sprint(next)] = row
+				w.put('I', oid, "N", tupleOf(of.whole(row)))
+			case kind == 6 && random.IntN(4) == 0:
+				clear(rows)
+				w.put('T', uint32(1), uint8(0), oid)
+			case kind < 9:
+				key := keys[random.IntN(len(keys))]
+				w.put('D', oid, "K", tupleOf(of.whole(rows[key])))
+				delete(rows, key)
+			default:
+				key := keys[random.IntN(len(keys))]
+				row := slices.Clone(rows[key])
+				row[of.column("age")].text = fmt.Sprint(random.IntN(60))
+				sentRow := slices.Clone(row)
+				sentRow[of.column("job")] = value{kept: true}
+				rows[key] = row
+				w.put('U', oid, "N", tupleOf(of.whole(sentRow)))
+			}
+		}
+		w.at = final + 8
+		w.put('C', uint8(0), uint64(final), uint64(w.at), uint64(0))
+		w.messages[len(w.messages)-1].at = w.at
+		if random.IntN(5) == 0 {
+			w.at += 5
+			w.messages = append(w.messages, walMessage{m: message{keepalive: w.at}})
+		}
+	}
+}
+
 // TestStreamIsAppliedOnce gives an applier a random stream of two tables, which have parts of it
 // already, and sends parts of it again, as after a join: each change is applied exactly once,
 // in whatever groups; what is shown, acknowledged and stored is at a commit boundary, and
@@ -210,52 +259,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 			store.tables[parts.name()], store.mirrors[parts.name()] = parts, rowMirror{}
 		}
 		w := &wal{at: 1000}
-		next := 0
-		for range 60 {
-			w.at += 10
-			final := w.at + 50
-			w.xid++
-			w.put('B', uint64(final), uint64(0), w.xid)
-			for _, of := range tables {
-				if w.xid == 1 || random.IntN(10) == 0 {
-					w.describe(of)
-				}
-			}
-			for range random.IntN(9) {
-				of := tables[random.IntN(2)]
-				rows, oid := sources[of], uint32(of.publication.Relation.OID)
-				keys := slices.Sorted(maps.Keys(rows))
-				switch kind := random.IntN(12); {
-				case len(keys) == 0 || kind < 6:
-					next++
-					row := of.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
-					rows[fmt.Sprint(next)] = row
-					w.put('I', oid, "N", tupleOf(of.whole(row)))
-				case kind == 6 && random.IntN(4) == 0:
-					clear(rows)
-					w.put('T', uint32(1), uint8(0), oid)
-				case kind < 9:
-					key := keys[random.IntN(len(keys))]
-					w.put('D', oid, "K", tupleOf(of.whole(rows[key])))
-					delete(rows, key)
-				default:
-					key := keys[random.IntN(len(keys))]
-					row := slices.Clone(rows[key])
-					row[of.column("age")].text = fmt.Sprint(random.IntN(60))
-					sentRow := slices.Clone(row)
-					sentRow[of.column("job")] = value{kept: true}
-					rows[key] = row
-					w.put('U', oid, "N", tupleOf(of.whole(sentRow)))
-				}
-			}
-			w.at = final + 8
-			w.put('C', uint8(0), uint64(final), uint64(w.at), uint64(0))
-			w.messages[len(w.messages)-1].at = w.at
-			if random.IntN(5) == 0 {
-				w.at += 5
-				w.messages = append(w.messages, walMessage{m: message{keepalive: w.at}})
-			}
-		}
+		w.random(random, tables, sources)
 
 		a := memoryApplier(tables...)
 		store.position, a.position = 900, 900
