@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/jackc/pglogrepl"
@@ -60,8 +61,7 @@ func (t *table) depart(key []byte, id incremental.RecordID) error {
 	earlier, _ := t.left.keys.find(key)
 	t.left.keys.remove(key, earlier)
 	t.left.keys.add(key, id)
-	t.stage.leave(earlier, key)
-	return t.forget(earlier)
+	return t.forget(earlier, t.stage.hash(key))
 }
 
 // departAll notes that all rows were deleted. What is known of their keys is set aside as it
@@ -112,16 +112,20 @@ func (t *table) committed(spill func() error) error {
 	if err := t.pairPersons(); err != nil {
 		return err
 	}
-	var gone []incremental.RecordID
+	type leaver struct {
+		id   incremental.RecordID
+		hash keyHash
+	}
+	var gone []leaver
 	_ = t.left.keys.each(func(key []byte, id incremental.RecordID) error {
-		gone = append(gone, id)
-		t.stage.leave(id, key)
+		gone = append(gone, leaver{id, t.stage.hash(key)})
 		return nil
 	})
 	t.closeLeft()
-	slices.Sort(gone) // keys come in an order of their own in each process
-	for _, id := range gone {
-		if err := t.forget(id); err != nil {
+	// Keys come in an order of their own in each process.
+	slices.SortFunc(gone, func(a, b leaver) int { return cmp.Compare(a.id, b.id) })
+	for _, one := range gone {
+		if err := t.forget(one.id, one.hash); err != nil {
 			return err
 		}
 		if t.rows >= spillRows {

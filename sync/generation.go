@@ -86,6 +86,9 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 // record notes a new generation of the table. Only what the stream still lacks decides
 // from which position on it is shown.
 func (t *table) record(ctx context.Context, tx pgx.Tx) error {
+	if err := forgetDeparted(ctx, tx, t.name(), t.generation); err != nil {
+		return err
+	}
 	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.generation
 		(table_schema, table_name, generation, policy_digest, next_class, next_record, updates, lsn, shows, previous, definition)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::pg_lsn, $9::text::pg_lsn, $10, $11)
@@ -96,6 +99,16 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.text())
 	if err != nil {
 		return fmt.Errorf("recording the generation of %s: %w", t.name(), err)
+	}
+	return nil
+}
+
+// forgetDeparted forgets who has left a table's generation, which another one follows, or none.
+func forgetDeparted(ctx context.Context, on executor, name catalog.Name, next int64) error {
+	_, err := on.Exec(ctx, `DELETE FROM kproxy_store.departed WHERE generation = $3
+		OR generation = (SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2)`, name.Schema, name.Relation, next)
+	if err != nil {
+		return fmt.Errorf("forgetting who has left %s: %w", name, err)
 	}
 	return nil
 }
@@ -207,9 +220,6 @@ func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
 	orphans, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return fmt.Errorf("listing earlier generations: %w", err)
-	}
-	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.departed WHERE generation NOT IN (SELECT generation FROM kproxy_store.generation)"); err != nil {
-		return fmt.Errorf("forgetting who has left an earlier generation: %w", err)
 	}
 	for _, name := range orphans {
 		// The views on it go with it: a release that unpacks it, and those of earlier versions.

@@ -57,27 +57,32 @@ func (s *guarded) code(row []value) *coded {
 	return &s.room
 }
 
-func (s *guarded) insert(id incremental.RecordID, key []byte, row coded, now time.Time) error {
+func (s *guarded) insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error) {
 	if ghost, left := s.returning.find(key); left {
 		s.returning.returned(ghost)
-		return s.lineage.Return(ghost, s.record(id, row), now)
+		return true, s.lineage.Return(ghost, s.record(id, row), now)
 	}
-	return s.lineage.Insert(s.record(id, row), now)
+	return false, s.lineage.Insert(s.record(id, row), now)
 }
 
 func (s *guarded) modify(id incremental.RecordID, row coded, now time.Time) error {
 	return s.lineage.Modify(s.record(id, row), now)
 }
 
-func (s *guarded) leave(id incremental.RecordID, key []byte) { s.returning.leave(id, key) }
+func (s *guarded) hash(key []byte) keyHash { return s.returning.hashOfLeaving(key) }
 
-func (s *guarded) remove(id incremental.RecordID) error {
+func (s *guarded) remove(id incremental.RecordID, hash keyHash) error {
 	left, published, err := s.lineage.Leave(id)
-	s.returning.left(id, left, published)
+	if published {
+		s.returning.left(hash, left)
+	}
 	return err
 }
 
-func (s *guarded) truncate() { s.lineage.Truncate() }
+func (s *guarded) truncate() {
+	s.lineage.Truncate()
+	s.returning.forget()
+}
 
 func (s *guarded) row(id incremental.RecordID) coded {
 	r, _ := s.lineage.Record(id)

@@ -47,8 +47,8 @@ func (s *immediate) each(do func(*part) error) error {
 	return nil
 }
 
-func (s *immediate) insert(id incremental.RecordID, _ []byte, row coded, _ time.Time) error {
-	return s.each(func(p *part) error { return p.partition.Insert(p.record(id, row)) })
+func (s *immediate) insert(id incremental.RecordID, _ []byte, row coded, _ time.Time) (returned bool, err error) {
+	return false, s.each(func(p *part) error { return p.partition.Insert(p.record(id, row)) })
 }
 
 func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) error {
@@ -61,10 +61,10 @@ func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) erro
 	})
 }
 
-// leave is nothing: who comes back is seen at once, like every change.
-func (s *immediate) leave(incremental.RecordID, []byte) {}
+// hash is nothing: who comes back is seen at once, like every change.
+func (s *immediate) hash([]byte) keyHash { return keyHash{} }
 
-func (s *immediate) remove(id incremental.RecordID) error {
+func (s *immediate) remove(id incremental.RecordID, _ keyHash) error {
 	return s.each(func(p *part) error { return p.partition.Delete(id) })
 }
 

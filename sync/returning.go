@@ -24,15 +24,14 @@ import (
 //
 // No key is kept. Of each record whose row stays there is a keyed hash of its key (HMAC-SHA-256,
 // 128 bits of it), in memory and in kproxy_store.departed, until the record comes back or the row
-// vanishes. Who knows the secret, which lies in the store beside the records, can tell whether
-// a key that he guesses is one of these; nobody can read a key from them.
+// vanishes. Who can read the store, where the secret lies beside the records, can try keys and
+// find the row of one that he guesses.
 type returning struct {
 	mac    hash.Hash // with the table's secret; nil until a record leaves
 	sum    [sha256.Size]byte
 	ghosts map[keyHash]lineage.Ghost
 	hashes []keyHash // by ghost
-
-	leaving map[incremental.RecordID]keyHash // records that are about to be removed
+	most   int       // ghosts that there were, since room was given back
 
 	// What the store does not know yet.
 	secret []byte // a new one
@@ -46,8 +45,7 @@ type keyHash [16]byte
 
 func (r *returning) use(secret []byte) {
 	r.mac = hmac.New(sha256.New, secret)
-	r.ghosts, r.leaving = make(map[keyHash]lineage.Ghost), make(map[incremental.RecordID]keyHash)
-	r.come = make(map[keyHash]lineage.Left)
+	r.ghosts, r.come = make(map[keyHash]lineage.Ghost), make(map[keyHash]lineage.Left)
 }
 
 // resume goes on where a generation of the store stands.
@@ -63,25 +61,21 @@ func (r *returning) hash(key []byte) keyHash {
 	return keyHash(r.mac.Sum(r.sum[:0])[:len(keyHash{})])
 }
 
-// leave notes the key of a record that is about to be removed.
-func (r *returning) leave(id incremental.RecordID, key []byte) {
+// hashOfLeaving is the hash of the key of a record that leaves. The first one makes the secret.
+func (r *returning) hashOfLeaving(key []byte) keyHash {
 	if r.mac == nil {
 		r.secret = make([]byte, sha256.Size)
 		_, _ = rand.Read(r.secret) // it never fails
 		r.use(r.secret)
 	}
-	r.leaving[id] = r.hash(key)
+	return r.hash(key)
 }
 
-// left notes what stays of a record of which leave was told.
-func (r *returning) left(id incremental.RecordID, left lineage.Left, published bool) {
-	h, told := r.leaving[id]
-	delete(r.leaving, id)
-	if !told || !published {
-		return
-	}
-	if _, known := r.ghosts[h]; known {
-		return // rows without a key can be equal: the first of them is recognized
+// left notes what stays of a record whose key has the hash. Of several rows that had the same
+// key, one after the other or without a key, the last one left is recognized.
+func (r *returning) left(h keyHash, left lineage.Left) {
+	if earlier, known := r.ghosts[h]; known {
+		r.vanished(earlier)
 	}
 	r.know(h, left.Ghost)
 	r.come[h] = left
@@ -89,6 +83,7 @@ func (r *returning) left(id incremental.RecordID, left lineage.Left, published b
 
 func (r *returning) know(h keyHash, g lineage.Ghost) {
 	r.ghosts[h] = g
+	r.most = max(r.most, len(r.ghosts))
 	for int(g) >= len(r.hashes) {
 		r.hashes = append(r.hashes, keyHash{})
 	}
@@ -112,7 +107,7 @@ func (r *returning) returned(g lineage.Ghost) {
 
 func (r *returning) vanished(g lineage.Ghost) {
 	if int(g) >= len(r.hashes) || r.hashes[g] == (keyHash{}) {
-		return // of equal rows
+		return // another one that left later had the same key
 	}
 	h := r.hashes[g]
 	delete(r.ghosts, h)
@@ -124,11 +119,25 @@ func (r *returning) vanished(g lineage.Ghost) {
 	r.gone = append(r.gone, h)
 }
 
-// written forgets what the store has been told.
+// forget forgets everybody who has left.
+func (r *returning) forget() {
+	for _, g := range r.ghosts {
+		r.vanished(g)
+	}
+}
+
+// written forgets what the store has been told, and gives back the room of many.
 func (r *returning) written() {
 	r.secret, r.gone = nil, nil
-	if len(r.come) > 0 {
+	few := r.most > writeChunk && 4*len(r.ghosts) < r.most
+	if len(r.come) > 0 || few {
 		r.come = make(map[keyHash]lineage.Left)
+	}
+	if few {
+		r.ghosts, r.most = maps.Collect(maps.All(r.ghosts)), len(r.ghosts)
+	}
+	if len(r.ghosts) == 0 {
+		r.hashes = nil
 	}
 }
 
@@ -136,7 +145,7 @@ func (r *returning) written() {
 func (s *guarded) writeDeparted(batch *sink) {
 	r, generation := &s.returning, s.t.generation
 	if r.secret != nil {
-		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $3 WHERE table_schema = $1 AND table_name = $2", s.t.name().Schema, s.t.name().Relation, r.secret)
+		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3", s.t.name().Schema, s.t.name().Relation, generation, r.secret)
 	}
 	for chunk := range slices.Chunk(r.gone, writeChunk) {
 		hashes := make([][]byte, len(chunk))
@@ -153,7 +162,8 @@ func (s *guarded) writeDeparted(batch *sink) {
 			hashes[i], classes[i], rows[i], changed[i] = h[:], int64(left.Class), int64(left.Row), left.Changed
 		}
 		batch.Queue(`INSERT INTO kproxy_store.departed (generation, hash, class, row, changed)
-			SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bigint[], $5::text[])`, generation, hashes, numbers(classes), numbers(rows), changed)
+			SELECT $1, * FROM unnest($2::bytea[], $3::bigint[], $4::bigint[], $5::text[])
+			ON CONFLICT (generation, hash) DO UPDATE SET class = excluded.class, row = excluded.row, changed = excluded.changed`, generation, hashes, numbers(classes), numbers(rows), changed)
 	}
 }
 
@@ -174,7 +184,7 @@ func (s *guarded) loadDeparted(ctx context.Context, from *storeView) error {
 			row[column] = values[own+i]
 		}
 		return s.formerly(values[:own], t.fingerprints(nil, row, nil))
-	}, fmt.Sprintf("SELECT %s FROM kproxy_store.departed AS d JOIN %s AS l ON l.%s = d.class AND l.%s = d.row WHERE d.generation = %d",
+	}, fmt.Sprintf("SELECT %s FROM kproxy_store.departed AS d LEFT JOIN %s AS l ON l.%s = d.class AND l.%s = d.row WHERE d.generation = %d",
 		strings.Join(columns, ", "), t.releaseTable(), s.part.column, catalog.RowColumn, t.generation))
 }
 
@@ -196,8 +206,10 @@ func (s *guarded) formerly(own []value, copied []uint64) error {
 	if err != nil {
 		return internal(err)
 	}
-	if is {
-		s.returning.know(keyHash(h), ghost)
+	if !is { // an earlier version, which does not know of hashes, has applied meanwhile
+		s.returning.gone = append(s.returning.gone, keyHash(h))
+		return nil
 	}
+	s.returning.know(keyHash(h), ghost)
 	return nil
 }

@@ -137,7 +137,7 @@ func (p *publisher) keep(s *snapshot, row []value) error {
 		return nil
 	}
 	s.records++
-	if err := lineage.insert(incremental.RecordID(s.records), nil, *lineage.code(row), p.at); err != nil {
+	if _, err := lineage.insert(incremental.RecordID(s.records), nil, *lineage.code(row), p.at); err != nil {
 		return internal(err)
 	}
 	return nil

@@ -12,11 +12,12 @@ import (
 // committed at the source and what readers see. It holds in memory what it needs to
 // know of every record.
 type stage interface {
-	insert(id incremental.RecordID, key []byte, row coded, now time.Time) error
+	// insert tells whether the record has come back to the row that it had left.
+	insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error)
 	modify(id incremental.RecordID, row coded, now time.Time) error
-	// leave tells the key of a record that is about to be removed because its row was deleted.
-	leave(id incremental.RecordID, key []byte)
-	remove(id incremental.RecordID) error
+	// hash stands for the key of a record that is removed.
+	hash(key []byte) keyHash
+	remove(id incremental.RecordID, hash keyHash) error
 	truncate()
 	// row is what is known of a record.
 	row(id incremental.RecordID) coded

@@ -278,7 +278,8 @@ func (t *table) insert(values []value) error {
 	if !t.keys.add(key, id) {
 		return t.errOutOfStep("a row was inserted twice")
 	}
-	if err := t.stage.insert(id, key, t.encode(values, nil), t.clock()); err != nil {
+	returned, err := t.stage.insert(id, key, t.encode(values, nil), t.clock())
+	if err != nil {
 		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
 	}
 	t.nextRecord++
@@ -286,7 +287,9 @@ func (t *table) insert(values []value) error {
 	t.pending[id] = &pendingRow{inserted: true, values: values}
 	t.rows++
 	t.weigh(values)
-	t.arrive(id)
+	if !returned { // a person's new record takes the place of another one
+		t.arrive(id)
+	}
 	return nil
 }
 
@@ -377,15 +380,14 @@ func (t *table) delete(old []value) error {
 // remove deletes the record with that key.
 func (t *table) remove(key []byte, id incremental.RecordID) error {
 	t.keys.remove(key, id)
-	t.stage.leave(id, key)
-	return t.forget(id)
+	return t.forget(id, t.stage.hash(key))
 }
 
-// forget deletes a record that no key leads to any more.
-func (t *table) forget(id incremental.RecordID) error {
+// forget deletes a record that no key leads to any more; the hash is of the one that did.
+func (t *table) forget(id incremental.RecordID, hash keyHash) error {
 	t.changed = true
 	t.copies.forget(t.slotOf(id))
-	if err := t.stage.remove(id); err != nil {
+	if err := t.stage.remove(id, hash); err != nil {
 		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
 	}
 	row, pending := t.pending[id]

@@ -21,7 +21,8 @@ type Changes struct {
 	// Gone are published rows that vanish, ascending, and GoneFrom the class of each.
 	Gone     []RowID
 	GoneFrom []incremental.ClassID
-	// Vanished are the ghosts among them that had a number.
+	// Vanished are the ghosts among them that had a number, and those to which nobody can come
+	// back since the table was truncated.
 	Vanished []Ghost
 	// Weights are the classes whose weight changed: the share of the rows that stand for
 	// somebody, in (0, 1]. New classes have 1.

@@ -153,8 +153,7 @@ func (l *Lineage) remove(c *class, part func(row) bool) *class {
 			l.ghosts--
 			c.ghosts--
 			if g, numbered := r.ghost(); numbered {
-				l.left.remove(g)
-				l.changes.Vanished = append(l.changes.Vanished, g)
+				l.vanish(g)
 			}
 		} else {
 			c.stale--

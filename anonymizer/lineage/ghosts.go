@@ -11,8 +11,8 @@ import (
 )
 
 // Ghost numbers a row whose record has left, from [Lineage.Leave] until the record comes back
-// or the row vanishes; the number is then used again. It leads to the row and to nothing of
-// the record but what the row shows.
+// or the row vanishes, or the table is truncated; the number is then used again. It leads to
+// the row, and to what stands for the record's copied values, which cannot be read from it.
 type Ghost int32
 
 // ghosts are the rows to which a record may come back.
@@ -49,7 +49,15 @@ func (s *ghosts) add(class, row int32, copied []uint64, changed change) Ghost {
 func (s *ghosts) remove(g Ghost) {
 	clear(s.copied.Row(int32(g)))
 	delete(s.changed, g)
-	s.free = append(s.free, g)
+	if s.free = append(s.free, g); len(s.free) == len(s.classes) {
+		*s = ghosts{} // they may have been many
+	}
+}
+
+// vanish forgets a ghost whose row has gone, or to which nobody can come back.
+func (l *Lineage) vanish(g Ghost) {
+	l.left.remove(g)
+	l.changes.Vanished = append(l.changes.Vanished, g)
 }
 
 // A ghost that is numbered takes the place of a record's slot, below nobody.

@@ -131,3 +131,23 @@ func TestWhoCannotComeBack(t *testing.T) {
 		t.Errorf("%d records and %+v after coming back", l.Len(), f)
 	}
 }
+
+// TestNobodyComesBackAfterTruncate: a class of nobody vanishes as a whole. One who came back to
+// it would stay there alone, and all others would be published anew.
+func TestNobodyComesBackAfterTruncate(t *testing.T) {
+	t.Parallel()
+	l := fullLineage(t)
+	for id := incremental.RecordID(1); id <= 20; id++ {
+		must(t, l.Insert(full(id), began))
+	}
+	_, err := l.Publish(t.Context(), began)
+	must(t, err)
+	left, _, err := l.Leave(1)
+	must(t, err)
+	l.Truncate()
+	changes, err := l.Publish(t.Context(), began)
+	must(t, err)
+	if len(changes.Vanished) != 1 || changes.Vanished[0] != left.Ghost || l.Ghosts() != 0 || len(changes.Gone) != 20 {
+		t.Errorf("ghosts %d have vanished, %d are left, %d rows are gone", changes.Vanished, l.Ghosts(), len(changes.Gone))
+	}
+}

@@ -239,9 +239,10 @@ func (l *Lineage) Truncate() {
 			continue
 		}
 		for i, r := range c.rows {
-			if !isGhost(r) {
-				c.rows[i].slot = nobody
+			if g, numbered := r.ghost(); numbered { // or one who comes back would keep a class of nobody else
+				l.vanish(g)
 			}
+			c.rows[i].slot = nobody
 		}
 		l.ghosts += len(c.rows) - c.ghosts
 		c.ghosts, c.stale = len(c.rows), 0

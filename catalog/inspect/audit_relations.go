@@ -160,7 +160,8 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 			continue // which needs it: the membership is what is wrong, and has been told
 		}
 		fix := "REVOKE " + strings.Join(privileges, ", ") + " ON TABLE " + r.name().SQL() + " FROM " + a.role(g.Grantee)
-		if strings.HasPrefix(r.name().Schema, catalog.ReleaseSchema("")) { // it stood for a readable relation
+		isItsRelease := func(protected catalog.Name) bool { return catalog.Published(protected) == r.name() }
+		if slices.ContainsFunc(a.in.protected(), isItsRelease) { // it stood for the table while that was readable
 			fix = "run 'kproxy reload', or start kproxy, which drops it"
 		}
 		a.report.add(Error, "raw-grant", r.name(),
