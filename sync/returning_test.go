@@ -20,14 +20,28 @@ func (b *bench) departedOf(table string) (n int) {
 	return n
 }
 
+// inOthersRows counts the records whose rows show another one's illness.
+func (b *bench) inOthersRows(table string) (n int) {
+	b.t.Helper()
+	release := "kproxy_store." + b.releaseOf(table)
+	b.scan([]any{&n}, fmt.Sprintf(`SELECT count(*) FROM %s r JOIN %s l USING (kproxy_row) JOIN saved_%s s ON s.id = r.id
+		WHERE r.kproxy_changed IS NOT NULL AND l.illness IS DISTINCT FROM s.illness`, strings.Replace(release, "release", "records", 1), release, table))
+	return n
+}
+
+// returningTables are guarded tables, of records and of persons.
+func returningTables() map[string]catalog.TablePolicy {
+	return map[string]catalog.TablePolicy{
+		"visits":          guardedVisits("visits", "rounded-partition", "", catalog.Updates{Crowd: 2}, ofSize),
+		"guarded_persons": guardedVisits("guarded_persons", "rounded-partition", "person", catalog.Updates{Crowd: 2}, ofSize),
+	}
+}
+
 // TestReturning: who comes back in a later transaction takes his row back, as he was or
 // changed, before and after a restart; of whom a row is gone nothing is known any more.
 func TestReturning(t *testing.T) {
 	t.Parallel()
-	b := newLiveBench(t, map[string]catalog.TablePolicy{
-		"visits":          guardedVisits("visits", "rounded-partition", "", catalog.Updates{Crowd: 2}, ofSize),
-		"guarded_persons": guardedVisits("guarded_persons", "rounded-partition", "person", catalog.Updates{Crowd: 2}, ofSize),
-	}, 80)
+	b := newLiveBench(t, returningTables(), 80)
 	s, stop := b.run()
 	restart := func() {
 		t.Helper()
@@ -89,11 +103,7 @@ func TestReturning(t *testing.T) {
 
 	// Each takes his own row: what he shows of the copied column is what he had.
 	for _, table := range tables {
-		var wrong int
-		release := "kproxy_store." + b.releaseOf(table)
-		b.scan([]any{&wrong}, fmt.Sprintf(`SELECT count(*) FROM %s r JOIN %s l USING (kproxy_row) JOIN saved_%s s ON s.id = r.id
-			WHERE r.kproxy_changed IS NOT NULL AND l.illness IS DISTINCT FROM s.illness`, strings.Replace(release, "release", "records", 1), release, table))
-		if wrong != 0 {
+		if wrong := b.inOthersRows(table); wrong != 0 {
 			t.Errorf("%s: %d have taken another one's row", table, wrong)
 		}
 	}
@@ -117,10 +127,7 @@ func TestReturning(t *testing.T) {
 // store whose hashes lead nowhere.
 func TestReturningOnce(t *testing.T) {
 	t.Parallel()
-	b := newLiveBench(t, map[string]catalog.TablePolicy{
-		"visits":          guardedVisits("visits", "rounded-partition", "", catalog.Updates{Crowd: 2}, ofSize),
-		"guarded_persons": guardedVisits("guarded_persons", "rounded-partition", "person", catalog.Updates{Crowd: 2}, ofSize),
-	}, 80)
+	b := newLiveBench(t, returningTables(), 80)
 	b.exec("UPDATE guarded_persons SET person = 'one' WHERE id IN (1, 70)")
 	s, stop := b.run()
 	rowOf := func(table string, id int) (row int64) {
