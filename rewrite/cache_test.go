@@ -116,6 +116,16 @@ func TestCacheGivesTheSameOutcome(t *testing.T) {
 	}
 }
 
+// TestTextsWithoutLiteralsHaveOneEntry: there are no others of their form.
+func TestTextsWithoutLiteralsHaveOneEntry(t *testing.T) {
+	t.Parallel()
+	r := clinicRewriter()
+	_, _ = r.text("SELECT age FROM patients")
+	if n := len(r.current.Load().cache.entries()); n != 1 {
+		t.Errorf("%d entries", n)
+	}
+}
+
 // TestCacheTellsEntriesApart asks for what differs from an entry in one part of its
 // name only.
 func TestCacheTellsEntriesApart(t *testing.T) {

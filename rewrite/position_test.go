@@ -47,6 +47,7 @@ SELECT age FROM patients WHERE age LIKE 5
 SELECT age FROM patients WHERE ward > 5
 SELECT 'x'::int FROM patients
 SELECT CAST('x' AS date) FROM patients
+SELECT age, 'x'::boolean FROM patients
 SELECT true::date FROM patients
 SELECT CAST(admission AS boolean) FROM patients
 SELECT INT 'x', age FROM patients

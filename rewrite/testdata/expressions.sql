@@ -218,3 +218,11 @@ EXPLAIN (ANALYZE 1.5) SELECT 1
 COPY patients TO STDOUT (HEADER 0.5)
 --! 22023 COPY option "header" does not take this value
 --! position: 26
+
+SELECT x.currval FROM (SELECT p.age FROM patients p) x
+--! 42501 permission denied for function currval
+--! position: 8
+--! hint: Only functions that compute from their arguments are allowed, and those that the operator lists.
+
+SELECT 'patients'::varchar::regclass, c.oid::regclass::varchar, (c.relname || '')::varchar::regclass FROM pg_class c
+--> SELECT kproxy_catalog.class_name('"kproxy_release_public"."patients"'::pg_catalog.regclass::pg_catalog.oid, '{pg_catalog,public}'::pg_catalog.name[]) AS regclass, (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT c.oid::pg_catalog.oid AS a0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0)::varchar AS oid, (SELECT kproxy_catalog.class_name(kproxy_guard.oid, '{pg_catalog,public}'::pg_catalog.name[]) FROM (SELECT kproxy_catalog.to_class(CAST(c.relname || '' AS varchar)::pg_catalog.text, '{pg_catalog,public}'::pg_catalog.name[])::pg_catalog.oid AS a0 OFFSET 0) kproxy_argument, kproxy_catalog.pg_class kproxy_guard WHERE kproxy_guard.oid = kproxy_argument.a0) AS regclass FROM kproxy_catalog.pg_class c
