@@ -94,6 +94,7 @@ func (t *table) checkLineage() error {
 				" WHERE weights > 1 OR (weight > 0 AND weight <= 1 AND weight >= (n - ghosts - stale)::float8 / n - 1e-6 AND (ghosts > 0 OR weight = 1)) IS NOT TRUE", t.lives())},
 		{"values published as they are are those of the record", t.unequalCopiesQuery()},
 		{"the published relation shows the release as it is", t.sameRowsQuery()},
+		{"every hash of who has left leads to a row of nobody", t.departedQuery()},
 		{"the store tells how fresh the release is", t.freshnessQuery()},
 	}
 	if t.hasSubject() {
@@ -134,6 +135,17 @@ func (t *table) personsQuery() string {
 		" GROUP BY class, number HAVING count(DISTINCT who) + max((who IS NULL)::int) > 1" +
 		" UNION SELECT 'class ' || class || ' has several numbers for one person' FROM " + persons +
 		" GROUP BY class, who HAVING count(DISTINCT number) + max((number IS NULL)::int) > 1"
+}
+
+// departedQuery wants the hashes of the keys that records had which have left to lead to
+// ghosts, each to another one: who comes back takes the row.
+func (t *table) departedQuery() string {
+	name := t.publication.Policy.Table
+	return fmt.Sprintf("SELECT 'row ' || d.row || ' of class ' || d.class || ', ' || count(*) || ' hashes' FROM kproxy_store.departed d JOIN kproxy_store.generation g USING (generation)"+
+		" LEFT JOIN %s l ON l.kproxy_row = d.row AND l.kproxy_class = d.class"+
+		" WHERE g.table_schema = %s AND g.table_name = %s GROUP BY d.class, d.row"+
+		" HAVING count(*) > 1 OR count(l.kproxy_row) = 0 OR EXISTS (SELECT FROM %s r WHERE r.kproxy_row = d.row)",
+		t.release, catalog.QuoteLiteral(name.Schema), catalog.QuoteLiteral(name.Relation), t.records)
 }
 
 func (t *table) freshnessQuery() string {

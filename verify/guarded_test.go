@@ -20,6 +20,7 @@ const stays = "CREATE TABLE stays (id int PRIMARY KEY, person text, age int, bor
 const staysStore = `
 INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record, updates, waiting, stale, ghosts, expired)
 VALUES ('public', 'stays', 3, '', 5, 29, 'guarded', 3, 1, 5, 1);
+INSERT INTO kproxy_store.departed (generation, hash, class, row, changed) VALUES (3, '\x01', 3, 117, ''), (4, '\x01', 9, 900, '');
 CREATE TABLE kproxy_store.records_3 AS SELECT n::bigint AS kproxy_record, CASE WHEN n <= 24 THEN ((n - 1) / 6 + 1)::bigint END AS kproxy_class,
   CASE WHEN n <= 24 THEN 100 + n::bigint END AS kproxy_row, CASE WHEN n > 24 THEN timestamptz '2024-05-01 12:00Z' END AS kproxy_since, NULL::text AS kproxy_changed, n = 28 AS kproxy_expired,
   n AS id, 'p' || (n + 1) / 2 AS person, 20 + n AS age, date '1990-01-01' + n AS born, '69' || (n - 1) / 6 || n AS zip, 'D' || (n + 1) / 2 % 3 AS diagnosis, 'n' || n AS note
@@ -75,7 +76,7 @@ func TestHonestLineagePasses(t *testing.T) {
 			t.Errorf("text:\n%s", text)
 		}
 	}
-	execute(t, conn, "TRUNCATE kproxy_store.records_3, kproxy_store.release_3; UPDATE kproxy_store.generation SET waiting = 0, stale = 0, ghosts = 0, expired = 0")
+	execute(t, conn, "TRUNCATE kproxy_store.records_3, kproxy_store.release_3, kproxy_store.departed; UPDATE kproxy_store.generation SET waiting = 0, stale = 0, ghosts = 0, expired = 0")
 	if report := run(t, conn, []catalog.Publication{bySubject}); !report.Passed() || report[0].Classes != 0 {
 		t.Errorf("an empty one:\n%s", rendered(t, report))
 	}
@@ -89,6 +90,7 @@ const (
 	fresh     = "the store tells how fresh the release is"
 	sealed    = "every class is sealed as a whole or not at all"
 	changed   = "what has changed is said of the records that are published as they were"
+	departed  = "every hash of who has left leads to a row of nobody"
 	persons   = "the persons of every class are told apart as they are"
 	ofRecord  = "values published as they are are those of the record"
 	twoOver   = "2-anonymity over age, zip"
@@ -142,6 +144,11 @@ var lineagePlants = []struct {
 	{"a wrong label", "UPDATE kproxy_store.release_3 SET zip = '692*' WHERE kproxy_class = 4", []string{"zip is true of every value"}},
 	{"a representative far off", "UPDATE kproxy_store.release_3 SET born = '2020-01-01' WHERE kproxy_class = 4", []string{"born lies among the values of its class"}},
 	{"a representative of ghosts", "UPDATE kproxy_store.release_3 SET born = '1990-01-14' WHERE kproxy_class = 3", nil},
+	{"a hash that leads nowhere", "UPDATE kproxy_store.departed SET row = 1 WHERE generation = 3", []string{departed}},
+	{"a hash of another class", "UPDATE kproxy_store.departed SET class = 1 WHERE generation = 3", []string{departed}},
+	{"a hash of somebody who is there", "UPDATE kproxy_store.departed SET class = 4, row = 124 WHERE generation = 3", []string{departed}},
+	{"two hashes of one row", "INSERT INTO kproxy_store.departed VALUES (3, '\\x02', 3, 117, '')", []string{departed}},
+	{"two hashes", "INSERT INTO kproxy_store.departed VALUES (3, '\\x02', 3, 115, '')", nil},
 	{"more waiting than told", "UPDATE kproxy_store.generation SET waiting = 2, expired = 2", []string{fresh}},
 	{"fewer ghosts than told", "DELETE FROM kproxy_store.release_3 WHERE kproxy_row = 105", []string{fresh}},
 	{"a view of other rows", view + "age, age_range, born, zip, diagnosis, note, kproxy_class, kproxy_weight FROM kproxy_store.release_3 WHERE note <> 'n24'", []string{"the published relation shows the release as it is"}},
@@ -155,7 +162,7 @@ func TestEveryViolationOfALineageIsFound(t *testing.T) {
 	t.Parallel()
 	conn := database(t, stays, staysStore, catalog.Policy{Tables: []catalog.TablePolicy{staysPolicy}})
 	publications := []catalog.Publication{published(t, conn, staysPolicy)}
-	const undo = "DROP TABLE IF EXISTS kproxy_store.records_3, kproxy_store.release_3 CASCADE; DELETE FROM kproxy_store.generation;"
+	const undo = "DROP TABLE IF EXISTS kproxy_store.records_3, kproxy_store.release_3 CASCADE; DELETE FROM kproxy_store.generation; DELETE FROM kproxy_store.departed;"
 	for _, plant := range lineagePlants {
 		execute(t, conn, undo+staysStore+plant.sql)
 		report := run(t, conn, publications)
