@@ -96,6 +96,7 @@ func TestDemoTour(t *testing.T) {
 			for _, words := range []string{
 				"Published public.staff", "updates: immediate. Readers see each change", "updates: guarded. Newcomers wait",
 				"A tour of public.patients, with immediate updates", "A tour of public.staff, with guarded updates", "a row deleted at the source cannot be missed",
+				"inserted again, it takes the row back that it left",
 			} {
 				if !strings.Contains(text, words) {
 					t.Errorf("the demonstration does not say %q:\n%s", words, text)
@@ -103,6 +104,17 @@ func TestDemoTour(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestDemoTourGuarded runs the tour with guarded updates alone.
+func TestDemoTourGuarded(t *testing.T) {
+	t.Parallel()
+	p, temporary := demo(t, nil, "--once", "--guarded", "--patients", "3000")
+	code, text := p.wait(t), p.output.String()
+	if code != 0 || strings.Contains(text, "FAILED") || strings.Count(text, "ok      newcomers appear together") != 2 {
+		t.Errorf("exit code %d:\n%s%s", code, text, p.log)
+	}
+	leavesNothing(t, temporary)
 }
 
 // TestDemoOwnTable publishes somebody's CSV file.

@@ -50,7 +50,7 @@ func (s *stage) tour(ctx context.Context, source source) error {
 	failed := 0
 	for _, p := range publications {
 		g := &guide{stage: s, table: p.Policy, shape: p, owner: owner}
-		if _, err := owner.Exec(ctx, "DROP TABLE IF EXISTS pg_temp.kept"); err != nil { // of the table before
+		if _, err := owner.Exec(ctx, "DROP TABLE IF EXISTS pg_temp.kept, pg_temp.newcomers"); err != nil { // of the table before
 			return fmt.Errorf("preparing the tour of %s: %w", p.Policy.Table, err)
 		}
 		if err := g.connect(ctx); err != nil {

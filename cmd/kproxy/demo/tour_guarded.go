@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/lineage"
@@ -32,21 +33,32 @@ func (g *guide) walkGuarded(ctx context.Context) {
 		}
 		return fmt.Sprintf("%d rows before and after; the private store has forgotten it", after), err
 	})
-	if !g.Guarded {
-		g.step("a row inserted at the source waits for others", func() (string, error) {
-			if _, err := g.owner.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM kept"); err != nil {
-				return "", err
-			}
-			return "", g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 1 })
-		})
-		return
+	g.step("inserted again, it takes the row back that it left", func() (string, error) {
+		if _, err := g.owner.Exec(ctx, "INSERT INTO "+name+" SELECT * FROM kept"); err != nil {
+			return "", err
+		}
+		return "", g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Ghosts == 0 && s.Returned == 1 })
+	})
+	if key := g.numberedBy(); g.Guarded && key != "" {
+		g.step("newcomers appear together", func() (string, error) { return g.newcomers(ctx, key) })
 	}
-	g.step("newcomers appear together", func() (string, error) { return g.newcomers(ctx) })
 }
 
-// newcomers deletes rows, inserts them again with the one that was kept, and waits until
-// they have classes of their own.
-func (g *guide) newcomers(ctx context.Context) (string, error) {
+// numberedBy is the column that is the table's key, where that is a whole number; else empty.
+func (g *guide) numberedBy() string {
+	relation := g.shape.Relation
+	i := slices.IndexFunc(relation.Columns, func(c catalog.Column) bool {
+		return len(relation.Key) == 1 && c.Name == relation.Key[0] && slices.Contains([]string{"int2", "int4", "int8"}, c.BaseType)
+	})
+	if i < 0 {
+		return ""
+	}
+	return catalog.QuoteIdentifier(relation.Columns[i].Name)
+}
+
+// newcomers deletes rows, inserts them again with other keys, and waits until they have
+// classes of their own.
+func (g *guide) newcomers(ctx context.Context, key string) (string, error) {
 	batch, err := g.batch()
 	if err != nil {
 		return "", err
@@ -56,16 +68,18 @@ func (g *guide) newcomers(ctx context.Context) (string, error) {
 	if err := g.client.QueryRow(ctx, "SELECT coalesce(max("+catalog.ClassColumn(0)+"), 0) FROM "+name).Scan(&newest); err != nil {
 		return "", err
 	}
+	classes := g.daemon.Status().Tables[g.table.Table].Classes
 	for _, change := range []string{
-		"WITH gone AS (DELETE FROM " + name + " WHERE " + g.firstRows(name, batch-1) + " RETURNING *) INSERT INTO kept SELECT * FROM gone",
-		"INSERT INTO " + name + " SELECT * FROM kept",
+		"CREATE TEMP TABLE newcomers AS WITH gone AS (DELETE FROM " + name + " WHERE " + g.firstRows(name, batch) + " RETURNING *) SELECT * FROM gone",
+		"UPDATE newcomers SET " + key + " = " + key + " + (SELECT max(" + key + ") FROM " + name + ")",
+		"INSERT INTO " + name + " SELECT * FROM newcomers",
 	} {
 		if _, err := g.owner.Exec(ctx, change); err != nil {
 			return "", err
 		}
 	}
 	started := time.Now()
-	if err := g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 0 }); err != nil {
+	if err := g.awaitStatus(ctx, func(s ksync.TableStatus) bool { return s.Waiting == 0 && s.Classes > classes }); err != nil {
 		return "", err
 	}
 	n, err := g.count(ctx, g.client, name, fmt.Sprintf("WHERE %s > %d", catalog.ClassColumn(0), newest))
