@@ -32,7 +32,7 @@ func TestDatabaseSQL(t *testing.T) {
 				d.transactions()
 				d.sessions()
 				if o.driver == "postgres" {
-					d.library(w)
+					d.pqAlone(w)
 				}
 				d.note("close", func() (any, error) { return nil, db.Close() })
 				return d.steps
@@ -253,7 +253,7 @@ func (d *sqlWork) sessions() {
 }
 
 // library is what lib/pq has beside database/sql.
-func (d *sqlWork) library(w way) {
+func (d *sqlWork) pqAlone(w way) {
 	d.ask("several", "SELECT 1; SELECT count(*) FROM patients; VALUES (1), (2)")
 	d.note("notices", func() (any, error) {
 		connector, err := pq.NewConnector(w.url())
