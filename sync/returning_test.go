@@ -173,6 +173,25 @@ func TestReturningOnce(t *testing.T) {
 	b.checkStore(s)
 }
 
+// TestLastToLeaveIsRecognized: where the row of one who had the key before has vanished, the
+// last one that left with it is known still.
+func TestLastToLeaveIsRecognized(t *testing.T) {
+	t.Parallel()
+	var r returning
+	key := []byte("1:2")
+	for ghost := range lineage.Ghost(2) {
+		r.left(r.hashOfLeaving(key), lineage.Left{Ghost: ghost})
+	}
+	r.vanished(0)
+	if g, known := r.find(key); !known || g != 1 {
+		t.Errorf("ghost %d, known: %t", g, known)
+	}
+	r.vanished(1)
+	if g, known := r.find(key); known {
+		t.Errorf("ghost %d has vanished and is known", g)
+	}
+}
+
 // BenchmarkDeparted is the memory that the hashes of a million records take which have left,
 // and the time of one that leaves and of one that is looked for in vain.
 func BenchmarkDeparted(b *testing.B) {

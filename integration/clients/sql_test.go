@@ -252,7 +252,7 @@ func (d *sqlWork) sessions() {
 	d.execute("listen", "LISTEN channel")
 }
 
-// library is what lib/pq has beside database/sql.
+// pqAlone uses what lib/pq has beside database/sql.
 func (d *sqlWork) pqAlone(w way) {
 	d.ask("several", "SELECT 1; SELECT count(*) FROM patients; VALUES (1), (2)")
 	d.note("notices", func() (any, error) {
