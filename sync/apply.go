@@ -265,7 +265,8 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 			if err := t.departAll(); err != nil {
 				return err
 			}
-			t.truncatedBy = a.transaction
+			t.truncations = append(t.truncations, a.transaction)
+			t.truncations = t.truncations[max(0, len(t.truncations)-maxTruncations):]
 		}
 	}
 	return nil

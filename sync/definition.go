@@ -102,8 +102,11 @@ func (d definition) grown(before definition) ([]uint32, bool) {
 	return more, known == len(before.leaves)
 }
 
-// truncatedBy tells whether the only difference to an earlier definition is what a
-// transaction did that truncated the table itself. The stream has told of that.
-func (d definition) truncatedBy(transaction uint32, before definition) bool {
-	return transaction != 0 && d.rest == before.rest && len(d.leaves) == 1 && slices.Equal(d.leaves, before.leaves) && d.by[0] == int64(transaction)
+// truncatedBy is the index of the transaction that made the only difference to an earlier
+// definition by truncating the table itself, of which the stream has told; -1 for none.
+func (d definition) truncatedBy(transactions []uint32, before definition) int {
+	if d.rest != before.rest || len(d.leaves) != 1 || !slices.Equal(d.leaves, before.leaves) {
+		return -1
+	}
+	return slices.IndexFunc(transactions, func(one uint32) bool { return int64(one) == d.by[0] })
 }

@@ -96,24 +96,20 @@ func TestTruncatedByTheStream(t *testing.T) {
 	now.states[0] = "another file"
 	for name, test := range map[string]struct {
 		now, before definition
-		by          uint32
-		want        bool
+		by          []uint32
+		want        int
 	}{
-		"truncated":           {now, before, 7, true},
-		"by another":          {now, before, 8, false},
-		"by nobody":           {now, before, 0, false},
-		"with something else": {leavesOf(definition{rest: "other"}, 1), before, 7, false},
-		"another leaf":        {leavesOf(before, 2), before, 7, false},
-		"several leaves":      {leavesOf(before, 1, 2), leavesOf(before, 1, 2), 7, false},
+		"truncated":           {now, before, []uint32{7}, 0},
+		"and once more":       {now, before, []uint32{6, 7, 9}, 1},
+		"by another":          {now, before, []uint32{8}, -1},
+		"by nobody":           {now, before, nil, -1},
+		"with something else": {leavesOf(definition{rest: "other"}, 1), before, []uint32{7}, -1},
+		"another leaf":        {leavesOf(before, 2), before, []uint32{7}, -1},
+		"several leaves":      {leavesOf(before, 1, 2), leavesOf(before, 1, 2), []uint32{7}, -1},
 	} {
-		if test.now.truncatedBy(test.by, test.before) != test.want {
-			t.Errorf("%s: %t", name, !test.want)
+		if got := test.now.truncatedBy(test.by, test.before); got != test.want {
+			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
-	}
-	never := leavesOf(before, 1)
-	never.by[0] = 0
-	if never.truncatedBy(0, before) {
-		t.Error("it was truncated by no transaction")
 	}
 }
 

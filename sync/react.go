@@ -32,8 +32,11 @@ func (a *applier) react(ctx context.Context) error {
 	if t == nil {
 		return nil // it is not applied any more
 	}
-	if f.table == t.name() && f.definition.truncatedBy(t.truncatedBy, t.definition) {
-		return a.adopt(ctx, f)
+	if f.table == t.name() {
+		if i := f.definition.truncatedBy(t.truncations, t.definition); i >= 0 {
+			t.truncations = t.truncations[i+1:]
+			return a.adopt(ctx, f)
+		}
 	}
 	if !halt.resync {
 		if err := a.halt(ctx, halt); err != nil {

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"fmt"
+	"log/slog"
 	"slices"
 	"testing"
 )
@@ -71,4 +72,24 @@ func TestTruncate(t *testing.T) {
 		s, stop = b.run()
 		b.settled(s)
 	})
+}
+
+// TestTruncatedAgain truncates a table at short intervals: it is not compared with its
+// source where the stream was a truncation further than the look at its definition.
+func TestTruncatedAgain(t *testing.T) {
+	t.Parallel()
+	b := tablesBench(t, person("a"))
+	compared := make(chan struct{}, 1)
+	b.config.Logger = slog.New(&awaited{Handler: slog.NewTextHandler(t.Output(), nil), words: "is compared with its source", found: compared})
+	s, _ := b.run()
+	b.settled(s)
+	for i := range 150 {
+		b.script("BEGIN; TRUNCATE a; INSERT INTO a SELECT i, i, NULL, 'x' || i FROM generate_series(1, 10) i; COMMIT; SELECT pg_sleep(0.02)")
+		select {
+		case <-compared:
+			t.Fatalf("it was compared with its source after %d truncations", i+1)
+		default:
+		}
+	}
+	b.settled(s)
 }
