@@ -34,7 +34,7 @@ func (a *applier) react(ctx context.Context) error {
 	}
 	if f.table == t.name() {
 		if i := f.definition.truncatedBy(t.truncations, t.definition); i >= 0 {
-			t.truncations = t.truncations[i+1:]
+			t.truncations = t.truncations[i:] // this one may have been found twice
 			return a.adopt(ctx, f)
 		}
 	}
