@@ -173,7 +173,9 @@ func (s *memorySession) take(message pgproto3.FrontendMessage) bool {
 		s.Send(&pgproto3.CopyDone{})
 		s.Send(&pgproto3.CommandComplete{CommandTag: []byte("COPY 0")})
 		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
-	case *pgproto3.CopyData, *pgproto3.CopyFail, *pgproto3.Flush, *pgproto3.Close:
+	case *pgproto3.Close:
+		s.Send(&pgproto3.CloseComplete{})
+	case *pgproto3.CopyData, *pgproto3.CopyFail, *pgproto3.Flush:
 	default:
 		return false
 	}
@@ -210,7 +212,7 @@ func (s *memorySession) accepts(sql string, arguments ...string) bool {
 	number, state := s.memoryServer.number, s.answer(sql).state
 	s.memoryServer.number++
 	if number == s.refuses {
-		s.refused, state = sql, refusedState
+		s.refused, state = strings.Join(strings.Fields(sql), " "), refusedState
 	}
 	if state == "" {
 		return true
@@ -293,7 +295,7 @@ func typeOf(v any) uint32 {
 	return pgtype.TextOID
 }
 
-var returnsRows = regexp.MustCompile(`^(SELECT|WITH|SHOW|IDENTIFY|CREATE_REP)|RETURNING`)
+var returnsRows = regexp.MustCompile(`(?m)^(SELECT|WITH|SHOW|IDENTIFY|CREATE_REP)|RETURNING`)
 
 // describe tells of which columns the rows of a statement are.
 func (s *memorySession) describe(sql string, asked bool) {
@@ -418,6 +420,7 @@ func (m *memoryServer) session(tables ...*table) *session {
 	s := memoryApplier().session
 	s.Owner, s.Syncer.owner, s.Reader, s.Publication = m.owner, m.owner, "reader", "kproxy"
 	s.system, s.timeline, s.policy = "this", 2, tables
+	s.ranges, s.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
 	var err error
 	if s.control, err = s.open(m.t.Context(), followerName); err == nil {
 		s.replication, err = s.openReplication(m.t.Context(), followerName)
