@@ -1,0 +1,213 @@
+package sync
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// TestStatementsBesideTheStream follows what is looked at, asked for and answered while the stream
+// is applied.
+func TestStatementsBesideTheStream(t *testing.T) {
+	t.Parallel()
+	look := func(do func(ctx context.Context, w *watcher, of *table) error) func(context.Context, *session, *table) (any, error) {
+		return func(ctx context.Context, s *session, of *table) (any, error) {
+			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.publication}
+			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest = 1000, []uint32{1000}, []string{"file 1"}, "rest"
+			of.definition.labels = []string{}
+			s.watch()
+			w := newWatcher(s)
+			w.conn = s.control
+			err := do(ctx, w, of)
+			select {
+			case f := <-w.found:
+				return fmt.Sprintf("%s at %s: %v", f.table, f.at, f.err), err
+			default:
+				return nil, err
+			}
+		}
+	}
+	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.lookAtDefinitions(ctx) })
+	wishes := func(preparing bool) func(context.Context, *session, *table) (any, error) {
+		return look(func(ctx context.Context, w *watcher, of *table) error {
+			w.whole = Policy{Fingerprint: "mine", Place: "here"}
+			w.status.Tables[of.name()] = TableStatus{Preparing: preparing}
+			return w.lookForWishes(ctx)
+		})
+	}
+	halted := look(func(ctx context.Context, w *watcher, of *table) error {
+		w.status.Tables[of.name()] = TableStatus{State: Halted}
+		return w.lookAtHalted(ctx)
+	})
+	slot := look(func(ctx context.Context, w *watcher, _ *table) error {
+		w.beat = time.Time{}
+		if err := w.lookAtSlot(ctx); err != nil {
+			return err
+		}
+		if got := w.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
+			return fmt.Errorf("the slot is %+v", got)
+		}
+		return w.lookAtSlot(ctx) // not so soon
+	})
+	relation := func(change func(row []any)) answer {
+		row := relationRow(boundTable(t))
+		change(row)
+		return answer{words: "What a relation is:", rows: [][]any{row}}
+	}
+	grown := relation(func(row []any) {
+		row[2], row[3], row[4] = []uint32{1000, 1001}, []string{"file 1", "file 2"}, []int64{7, 8}
+	})
+	end := answer{words: "SELECT pg_catalog.pg_current_wal_insert_lsn", rows: [][]any{{"0/C8"}}}
+	size := func(n int) answer {
+		return answer{words: "SELECT coalesce(pg_catalog.pg_relation_size($1", rows: [][]any{{n}}}
+	}
+	asked := answer{words: "WHERE asked IS NOT NULL", rows: [][]any{{"public", "visits"}}}
+	measured := func(end, position int) answer {
+		return answer{words: "pg_wal_lsn_diff", rows: [][]any{{500, "reserved", end, position}}}
+	}
+	tables := func(of *table) []catalog.Name { return []catalog.Name{of.name()} }
+	found := func(n int) answer { return answer{words: "WITH asked AS", rows: [][]any{{n}}} }
+	free := func(is bool) answer {
+		return answer{words: "pg_try_advisory_xact_lock", rows: [][]any{{is}}}
+	}
+	applied := func(do func(ctx context.Context, a *applier, of *table) (any, error)) func(context.Context, *session, *table) (any, error) {
+		return func(ctx context.Context, s *session, of *table) (any, error) {
+			a := memoryApplier()
+			a.session = s
+			a.renewer.applier = a
+			s.tables = []*table{of}
+			a.worker = newWorker(s)
+			return do(ctx, a, of)
+		}
+	}
+	renewals := []answer{{words: "SELECT id, table_schema, table_name FROM kproxy_store.renewal", rows: [][]any{{8, "public", "visits"}}}}
+	holdConversations(t, "beside.txt", []conversation{
+		{name: "nothing has changed", do: definitions},
+		{name: "another definition", do: definitions, answers: []answer{relation(func(row []any) { row[7] = "other" }), end}},
+		{name: "an empty partition has come", do: definitions, answers: []answer{grown, size(0), end}},
+		{name: "a partition with rows has come", do: definitions, answers: []answer{grown, size(1), end}},
+		{name: "nobody asks", do: wishes(false)},
+		{name: "the operator asks", do: wishes(false), answers: []answer{asked}},
+		{name: "the operator asks for what is prepared", do: wishes(true), answers: []answer{asked}},
+		{name: "another policy is in force", do: wishes(true), answers: []answer{{words: "SELECT coalesce(max(number), 0)", rows: [][]any{{2}}}}},
+		{name: "a halted table has healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true })}},
+		{name: "a halted table has not healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true }), relation(func(row []any) { row[8] = false })}},
+		{name: "a halted table does not heal", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
+		{name: "a halted table of another policy", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals, g.digest = "why", true, "other" })}},
+		{name: "a halted table that is not there", do: halted, answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
+		{name: "the slot is behind", do: slot, answers: []answer{measured(200, 100)}},
+		{name: "the slot is not behind", do: slot, answers: []answer{measured(100, 100)}},
+		{name: "ask for a release", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return nil, Rebuild(ctx, s.Owner, s.Slot, tables(of))
+		}, answers: []answer{found(1)}},
+		{name: "ask for differences", do: func(ctx context.Context, s *session, _ *table) (any, error) {
+			return nil, Resynchronize(ctx, s.Owner, s.Slot, nil)
+		}, answers: []answer{found(0)}},
+		{name: "ask for what was never published", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return nil, Rebuild(ctx, s.Owner, s.Slot, tables(of))
+		}, answers: []answer{found(0)}},
+		{name: "go on from here", do: func(ctx context.Context, s *session, _ *table) (any, error) {
+			return nil, Continues(ctx, s.control, s.Slot, "this", StopOnLoss)
+		}},
+		{name: "go on from elsewhere", do: func(ctx context.Context, s *session, _ *table) (any, error) {
+			return nil, Continues(ctx, s.control, s.Slot, "other", StopOnLoss)
+		}, answers: []answer{{words: "bool_and(asked IS NOT NULL)", rows: [][]any{{false}}}}},
+		{name: "re-anonymize", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, func([]Renewed) {})
+		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}, {words: "FROM kproxy_store.renewal WHERE id", rows: [][]any{{"public", "visits", 9, true, 0.5, 0.25, true, ""}}}}},
+		{name: "re-anonymize, and do not wait", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), false, nil)
+		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}}},
+		{name: "re-anonymize where nobody applies", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
+		}, answers: []answer{free(true)}},
+		{name: "re-anonymize where one is only starting", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
+		}, answers: []answer{free(false), {words: "DELETE FROM kproxy_store.renewal", state: "42P01"}}},
+		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			a.renewer.running = &renewal{table: of, request: 7}
+			a.renewer.running.done.Store(5)
+			a.renewer.requests = []request{{id: 6, table: of.name()}}
+			err := a.renewer.exchange(ctx)
+			return a.renewer.requests, err
+		}), answers: renewals},
+		{name: "look for further requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			a.renewer.requests = []request{{id: 6, table: of.name()}}
+			err := a.renewer.exchange(ctx)
+			return a.renewer.requests, err
+		}), answers: renewals},
+		{name: "look for requests in vain", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
+			return a.renewer.requests, a.renewer.lookForRequests(ctx)
+		}), spares: []string{"kproxy_store.renewal"}},
+		{name: "attached", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			found, err := a.attached(ctx, 1001)
+			return found == of, err
+		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{1000}}}}},
+		{name: "attached to another", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
+			found, err := a.attached(ctx, 1001)
+			return found == nil, err
+		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{999}}}}},
+		{name: "adopt", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			err := a.adopt(ctx, finding{table: of.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
+			return fmt.Sprint(of.definition.rest, a.watching.Load() != nil), err
+		})},
+		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			err := a.withdraw(ctx, of, &TableError{Table: of.name(), What: "what", resync: true})
+			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.tables), len(a.jobs), a.working, toldOf(a.Status().Tables)), err
+		})},
+		{name: "join", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			a.position, a.tables = 100, nil
+			of.lsn = 100
+			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
+			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 100})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s", len(a.tables), len(a.jobs), a.position, of.shows), err
+		})},
+		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			a.position, a.tables = 100, nil
+			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}, {publication: of.publication}}
+			a.ack.held.Store(90)
+			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 90})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t", len(a.tables), len(a.jobs), a.position, of.shows, a.ack.held.Load(), a.working), err
+		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
+		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			a.position, a.tables = 100, nil
+			a.jobs = []job{{publication: of.publication, kind: resynchronize}}
+			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 120})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.tables), len(a.jobs), a.position, of.lsn), err
+		})},
+		{name: "join in vain", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			a.jobs = []job{{publication: of.publication}}
+			err := a.join(ctx, &newcomer{job: a.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
+			return fmt.Sprintf("%d jobs; %s", len(a.jobs), toldOf(a.Status().Tables)), err
+		})},
+		{name: "spill", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			if err := of.insert(of.visitOf(1, 30, nil)); err != nil {
+				return nil, err
+			}
+			err := a.spill(ctx, of)
+			return fmt.Sprintf("spilled %t, open %t", of.spilled, a.tx != nil), err
+		})},
+		{name: "show", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			var shown bool
+			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
+				shown, err = a.tryShow(ctx, tx, of)
+				return err
+			})
+			return shown, err
+		})},
+		{name: "show while readers wait", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
+			var shown bool
+			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
+				shown, err = a.tryShow(ctx, tx, of)
+				return err
+			})
+			return fmt.Sprint(shown, of.postponed.IsZero()), err
+		}), answers: []answer{{words: "CREATE OR REPLACE", state: lockNotAvailable}}},
+	})
+}
