@@ -418,7 +418,7 @@ func (s *memorySession) copied() {
 func (m *memoryServer) session(tables ...*table) *session {
 	m.t.Helper()
 	s := memoryApplier().session
-	s.Owner, s.Syncer.owner, s.Reader, s.Publication = m.owner, m.owner, "reader", "kproxy"
+	s.Owner, s.owner, s.Reader, s.Publication = m.owner, m.owner, "reader", "kproxy"
 	s.system, s.timeline, s.policy = "this", 2, tables
 	s.ranges, s.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
 	var err error

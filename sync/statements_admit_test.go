@@ -15,7 +15,7 @@ import (
 
 // TestStatementsOfTables follows what becomes of the tables of a policy when a process begins to
 // apply: they go on, are made anew or compared beside the stream, or wait for the operator.
-func TestStatementsOfTables(t *testing.T) {
+func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	t.Parallel()
 	seen := func(s *session) string {
 		var jobs, tables []string

@@ -14,7 +14,7 @@ import (
 
 // TestStatementsBesideTheStream follows what is looked at, asked for and answered while the stream
 // is applied.
-func TestStatementsBesideTheStream(t *testing.T) {
+func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	t.Parallel()
 	look := func(do func(ctx context.Context, w *watcher, of *table) error) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {

@@ -58,10 +58,14 @@ func TestStatementsOfAStart(t *testing.T) {
 		{name: "a copied database that was asked for", do: asked, answers: []answer{position("0/64", "other", 2), all(true)}},
 		{name: "a promoted standby, to be asked for", do: asked, answers: []answer{position("0/64", "this", 1), all(false)}},
 		{name: "whose store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) }},
-		{name: "the store of another slot", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
-			answers: []answer{{words: "SELECT slot FROM kproxy_store.position", rows: [][]any{{"slot_b"}}}}},
-		{name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
-			answers: []answer{{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{true}}}}},
+		{
+			name: "the store of another slot", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
+			answers: []answer{{words: "SELECT slot FROM kproxy_store.position", rows: [][]any{{"slot_b"}}}},
+		},
+		{
+			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
+			answers: []answer{{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{true}}}},
+		},
 		{name: "move", do: func(ctx context.Context, s *session, _ *table) (any, error) {
 			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.movePosition(ctx, tx, 100, 200) })
 		}},

@@ -198,13 +198,19 @@ func TestStatementsOfGenerations(t *testing.T) {
 			s.order(of, publishAfresh)
 			return s.show(ctx, tx, of)
 		}), answers: []answer{{words: "SELECT c.relname::text FROM", rows: [][]any{{"packed_2"}, {"stored_2"}}}}},
-		{name: "show other columns", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
-			answers: []answer{{words: "CREATE OR REPLACE", state: invalidTableDefinition}}},
-		{name: "show in vain", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
-			answers: []answer{{words: "CREATE OR REPLACE", state: insufficientPrivilege}}},
+		{
+			name: "show other columns", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
+			answers: []answer{{words: "CREATE OR REPLACE", state: invalidTableDefinition}},
+		},
+		{
+			name: "show in vain", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
+			answers: []answer{{words: "CREATE OR REPLACE", state: insufficientPrivilege}},
+		},
 		{name: "revoke", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.revoke(ctx, tx, of.name()) })},
-		{name: "revoke what is not there", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.revoke(ctx, tx, of.name()) }),
-			answers: []answer{{words: "to_regclass"}}},
+		{
+			name: "revoke what is not there", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.revoke(ctx, tx, of.name()) }),
+			answers: []answer{{words: "to_regclass"}},
+		},
 		{name: "halt", do: halt(TableError{heals: true})},
 		{name: "halt for an error", do: halt(TableError{Err: errors.New("cause")})},
 		{name: "halt what another process applies", do: halt(TableError{}), answers: []answer{{words: "UPDATE kproxy_store.generation SET halted"}}},
