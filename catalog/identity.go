@@ -54,9 +54,9 @@ func sameColumns(a, b []string) bool { return len(a) == len(b) && holds(a, b) }
 // output functions write them, so that values which have no equality (json, xml,
 // point) or a loose one (texts under a collation that is not deterministic) tell
 // rows apart as well: equal texts are equal rows as far as a reader can see. Not
-// seen here are such types inside of composite and range types and of those that
-// extensions define, and new definitions: renamed labels of enumerations and
-// altered composite types change the texts of rows that are there already.
+// seen here are money inside of composite and range types, types that extensions
+// define, and new definitions: renamed labels of enumerations and altered composite
+// types change the texts of rows that are there already.
 var unstableTexts = []string{
 	"regproc", "regprocedure", "regoper", "regoperator", "regclass", "regtype", "regrole", "regnamespace",
 	"regcollation", "regconfig", "regdictionary", "regdatabase", "aclitem", "money",
@@ -66,7 +66,7 @@ var unstableTexts = []string{
 // be read again once that is dropped, or out of the search path.
 func namesObject(c Column) bool {
 	base := strings.TrimPrefix(c.BaseType, "_")
-	return base != "money" && slices.Contains(unstableTexts, base)
+	return c.NamesObjects || base != "money" && slices.Contains(unstableTexts, base)
 }
 
 // checkIdentity wants changed rows to be found again.
@@ -83,7 +83,7 @@ func (b *builder) checkIdentity() {
 		case column.Generated:
 			b.problem(name, "is part of the key and a generated column, which logical replication leaves out",
 				fmt.Sprintf("ALTER TABLE %s REPLICA IDENTITY USING INDEX ...;\n-- a unique index over other columns, none of them nullable", r.Name.SQL()))
-		case r.KeyRepeats && slices.Contains(unstableTexts, strings.TrimPrefix(column.BaseType, "_")):
+		case r.KeyRepeats && (column.NamesObjects || slices.Contains(unstableTexts, strings.TrimPrefix(column.BaseType, "_"))):
 			b.problem(name, fmt.Sprintf("the table has no key, so that its rows are told apart by the texts of their columns, and that of type %s can change by itself", column.Type),
 				fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (...);\n-- or give the column another type", r.Name.SQL()))
 		}

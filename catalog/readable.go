@@ -44,6 +44,9 @@ type ReadableColumn struct {
 	Number int16  `json:"number"` // pg_attribute.attnum
 	Name   string `json:"name"`
 	Type   string `json:"type"` // with its modifier; see Column.Type
+	// Shown is the type in which readers get its values, where those are names of objects
+	// (regclass and its like) or have such in them; else empty.
+	Shown string `json:"-"`
 }
 
 // Identity is what a listed relation was when it was accepted. Readers are served that and

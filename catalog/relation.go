@@ -108,6 +108,9 @@ type Column struct {
 	// PostgreSQL's own and clients may name it: no value of it is the name of an object.
 	// Nothing that is stored depends on it, so that the digest of a store leaves it out.
 	UserType Name `json:"-"`
+	// NamesObjects says that values of the type are names of objects (regclass and its
+	// like), or have such in them. A store's digest leaves it out.
+	NamesObjects bool `json:"-"`
 	// Domain says that the declared type is a domain, Enum that the type after
 	// domains are followed is an enumeration.
 	Domain, Enum bool

@@ -25,10 +25,10 @@ func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 			if named, ok := t.Column(c.Name); protected && (!ok || named.Role == Identifying) {
 				continue
 			}
-			if c.UserType != (Name{}) {
+			if c.UserType != (Name{}) && !c.NamesObjects {
 				types[c.UserType] = c.UserType
 			}
-			plain = plain && (c.UserType != Name{} || plainType(c))
+			plain = plain && !namesObject(c) && (c.UserType != Name{} || isOwnType(c))
 		}
 		if plain {
 			types[r.Name] = Published(r.Name)
@@ -37,11 +37,8 @@ func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 	return types
 }
 
-// plainType says whether a column's type is PostgreSQL's own and prints no names of
-// objects.
-func plainType(c Column) bool {
-	return !strings.Contains(c.BaseType, ".") && !strings.HasPrefix(strings.TrimPrefix(c.BaseType, "_"), "reg")
-}
+// isOwnType says whether a column's type is PostgreSQL's own.
+func isOwnType(c Column) bool { return !strings.Contains(c.BaseType, ".") }
 
 // Type is what a type that clients call by this name is called in the database.
 func (s *Snapshot) Type(schema, name string) (Name, bool) {

@@ -3,6 +3,8 @@ package integration
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -270,4 +272,82 @@ func (s *site) attempt(t *testing.T, sql string) (found bool, err error) {
 	defer conn.Close(context.WithoutCancel(t.Context()))
 	err = conn.QueryRow(t.Context(), sql).Scan(&found)
 	return found, err
+}
+
+// TestReadableObjects reads columns of types whose values are names of objects: a client's
+// number or name beside them tells nothing of what is hidden.
+func TestReadableObjects(t *testing.T) {
+	t.Parallel()
+	s := ready(t, sqlSite(`CREATE TABLE qvzhidden (x int); CREATE TABLE codes (code text);
+		CREATE DOMAIN thing AS regclass; CREATE DOMAIN anything AS thing; CREATE DOMAIN things_of AS regclass[];
+		CREATE TYPE pair AS (thing regclass, n int); CREATE TYPE deep AS (p pair, n int);
+		CREATE TYPE span AS RANGE (SUBTYPE = regclass);
+		CREATE TABLE things (r regclass, rs regclass[], d anything, ds anything[], da things_of, p pair, ps pair[], pp deep, s span, f regproc, n regnamespace, a aclitem);
+		INSERT INTO things SELECT c, ARRAY[c], c, ARRAY[c]::anything[], ARRAY[c], ROW(c, 1)::pair, ARRAY[ROW(c, 1)::pair], ROW(ROW(c, 1)::pair, 1)::deep, span(c, NULL), 'now'::regproc, 'public'::regnamespace, relacl[1]
+			FROM (SELECT 'codes'::regclass AS c, '{postgres=r/postgres}'::aclitem[] AS relacl) c;
+		CREATE VIEW shown AS SELECT r, d, rs[1] AS first FROM things;
+		CREATE MATERIALIZED VIEW stored AS SELECT r, d, s FROM things;
+		CREATE TABLE people (id int PRIMARY KEY, name text, age int, code text);
+		INSERT INTO people SELECT i, 'qvzcanary ' || i, i % 50, 'code ' || i % 10 FROM generate_series(1, 100) i`, `tables:
+  public.people:
+    updates: immediate
+    columns: {id: identifying, name: identifying, age: {role: quasi-identifying, hierarchy: numeric}, code: sensitive}
+    constraints: [{k: 3}]
+readable: [public.codes, public.things, public.shown, public.stored]
+`))
+	client, admin := connect(t, s.url()), connect(t, s.admin)
+	hidden, shown := scalar[uint32](t, admin, "SELECT 'qvzhidden'::regclass::oid"), scalar[uint32](t, admin, "SELECT 'codes'::regclass::oid")
+	for sql, want := range map[string]string{
+		"SELECT concat_ws(' ', r, rs, d, ds, da) FROM things":                                       strings.ReplaceAll("N {N} N {N} {N}", "N", strconv.Itoa(int(shown))),
+		"SELECT concat_ws(' ', r::regclass, p, s, n::regnamespace) FROM things":                     "codes (public.codes,1) [public.codes,) public",
+		"SELECT concat_ws(' ', r::regclass, first = 'codes'::regclass, first = d) FROM shown":       "codes t t",
+		"SELECT concat_ws(' ', r::regclass, s) FROM stored":                                         "codes [public.codes,)",
+		"SELECT count(*)::text FROM things t JOIN pg_class c ON c.oid = t.r AND c.oid = rs[1]":      "1",
+		"SELECT string_agg(DISTINCT a, ' ') FROM (SELECT a::text FROM things) AS x (a)":             "postgres=r/postgres",
+		"SELECT (row_to_json(t) ->> 'p') || (SELECT count(*) FROM shown WHERE r = d) FROM things t": "(public.codes,1)1",
+	} {
+		if got := scalar[string](t, client, sql); got != want {
+			t.Errorf("%s gives %q, want %q", sql, got, want)
+		}
+	}
+	said := func(sql, about string) string {
+		var text strings.Builder
+		results, err := client.PgConn().Exec(t.Context(), strings.ReplaceAll(sql, "$V", about)).ReadAll()
+		for _, r := range results {
+			for _, row := range r.Rows {
+				fmt.Fprintf(&text, "%q\n", row)
+			}
+		}
+		return strings.ReplaceAll(fmt.Sprint(text.String(), err), about, "$V")
+	}
+	answered := 0
+	for _, relation := range []string{"things", "shown", "stored"} {
+		for _, column := range scalar[[]string](t, client, "SELECT array_agg(attname::text ORDER BY attnum) FROM pg_attribute WHERE attnum > 0 AND attrelid = '"+relation+"'::regclass") {
+			for _, sql := range []string{
+				"SELECT CASE WHEN random() < 2 THEN $V ELSE %c END FROM %r", "SELECT coalesce(nullif(%c, %c), $V) FROM %r", "SELECT greatest(%c, $V), least($V, %c) FROM %r",
+				"SELECT %c FROM %r UNION ALL SELECT $V", "SELECT $V UNION SELECT %c FROM %r", "SELECT * FROM (VALUES ($V), ((SELECT %c FROM %r))) v", "SELECT %c = $V FROM %r",
+				"SELECT ARRAY[%c, $V] FROM %r", "SELECT %c || $V FROM %r", "SELECT array_append(%c, $V), array_replace(%c, $V, $V) FROM %r", "SELECT lead(%c, 1, $V) OVER () FROM %r",
+				"SELECT (%c).thing FROM %r", "SELECT CASE WHEN random() < 2 THEN ROW($V, 1) ELSE %c END FROM %r", "SELECT %c FROM %r UNION ALL SELECT ROW(ROW($V, 1), 1)", "SELECT %c = '{$V}' FROM %r",
+				"SELECT CASE WHEN random() < 2 THEN '($V,1)' ELSE %c END FROM %r", "SELECT CASE WHEN random() < 2 THEN '[$V,)' ELSE %c END FROM %r", "SELECT CASE WHEN random() < 2 THEN '{$V}' ELSE %c END FROM %r",
+				"SELECT CASE WHEN random() < 2 THEN '$V' ELSE %c END FROM %r", "SELECT %c = '$V' FROM %r", "SELECT '[$V,)'::public.span", "SELECT '($V,1)'::public.pair", "SELECT $V::public.anything", "SELECT '$V=r/$V'::aclitem",
+			} {
+				sql = strings.NewReplacer("%c", column, "%r", relation).Replace(sql)
+				answer := said(sql, fmt.Sprint(hidden))
+				if strings.Contains(answer, "qvz") {
+					t.Errorf("%s: %s", sql, answer)
+				}
+				if strings.HasSuffix(answer, "<nil>") {
+					answered++
+				}
+				for _, names := range [][2]string{{"qvzhidden", "qvznothin"}, {"public.qvzhidden", "public.qvznothin"}} {
+					if is, not := said(sql, names[0]), said(sql, names[1]); is != not {
+						t.Errorf("%s: %s of what is hidden, %s of what is not there", sql, is, not)
+					}
+				}
+			}
+		}
+	}
+	if answered < 50 {
+		t.Errorf("only %d statements were answered", answered)
+	}
 }

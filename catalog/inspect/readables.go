@@ -33,6 +33,7 @@ type readableRow struct {
 	Numbers       []int16
 	Names         []string
 	Types         []string
+	TypeOIDs      []uint32 `db:"type_oids"`
 	Key           []string
 	Definition    string
 	ReadSchemas   []string
@@ -53,6 +54,10 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	if err != nil {
 		return nil, err
 	}
+	naming, err := objectTypes(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[catalog.Name]catalog.ReadableRelation, len(rows))
 	for _, row := range rows {
 		r := catalog.ReadableRelation{
@@ -61,7 +66,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
 		}
 		for i, name := range row.Names {
-			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i]})
+			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], Shown: naming[row.TypeOIDs[i]]})
 		}
 		for _, part := range row.Parts {
 			r.Parts = append(r.Parts, catalog.OID(part))

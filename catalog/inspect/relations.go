@@ -64,13 +64,21 @@ func readRelations(ctx context.Context, conn *pgx.Conn, reader uint32) ([]catalo
 	if err != nil {
 		return nil, err
 	}
+	naming, err := objectTypes(ctx, conn)
+	if err != nil {
+		return nil, err
+	}
 	tree := newPartitions(rows)
 	relations := make([]catalog.Relation, 0, len(rows))
 	for _, row := range rows {
 		if catalog.IsOwn(row.Schema) {
 			continue
 		}
-		relations = append(relations, tree.relation(row))
+		r := tree.relation(row)
+		for i, c := range r.Columns {
+			_, r.Columns[i].NamesObjects = naming[uint32(c.TypeOID)]
+		}
+		relations = append(relations, r)
 	}
 	return relations, nil
 }

@@ -119,16 +119,26 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	case !r.Granted:
 		return "", &unreadable{what: "kproxy's owner role may not read " + r.Name.String(), fix: fixSetup}
 	}
-	quoted := make([]string, len(columns))
-	for i, column := range columns {
-		quoted[i] = catalog.QuoteIdentifier(column)
-	}
-	list := strings.Join(quoted, ", ")
+	list := selected(r, columns)
 	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
 		// ONLY: a protected table that is made to inherit from it shows nothing here.
 		return "SELECT " + list + " FROM ONLY " + r.Name.SQL(), nil
 	}
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])", nil
+}
+
+// selected are columns of a relation as a stand-in selects them. Names of objects go out as
+// the numbers that they are, or as texts: beside a value of such a type, as in CASE, a
+// client's number or text would be read as one, and tell of what the client cannot see.
+func selected(r catalog.ReadableRelation, columns []string) string {
+	list := make([]string, len(columns))
+	for i, column := range columns {
+		list[i] = catalog.QuoteIdentifier(column)
+		if at := slices.IndexFunc(r.Columns, func(c catalog.ReadableColumn) bool { return c.Name == column }); at >= 0 && r.Columns[at].Shown != "" {
+			list[i] += "::pg_catalog." + r.Columns[at].Shown + " AS " + list[i]
+		}
+	}
+	return strings.Join(list, ", ")
 }
 
 // partsLiteral are the relations that hold the rows which a partitioned table, or one with
