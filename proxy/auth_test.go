@@ -298,7 +298,7 @@ func TestThrottled(t *testing.T) {
 	}
 
 	c.Access.Throttle = access.Throttling{Free: 1, Delay: 3600e9, MaxDelay: 3600e9, Forget: 3600e9}
-	c.AuthTimeout = patience / 100
+	c.AuthTimeout = patience / 10 // for attempts that fail, too
 	p = serve(t, c)
 	for range 2 {
 		dialWire(t, p.addr).outcome(testUser, published, "wrong")

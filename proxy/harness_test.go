@@ -214,6 +214,10 @@ func encode(t testing.TB, dst []byte, m oldproto.Message) []byte {
 // receive returns the next message.
 func (w *wire) receive() oldproto.BackendMessage {
 	w.t.Helper()
+	// Long scripts take their time on a busy machine.
+	if err := w.SetReadDeadline(time.Now().Add(patience)); err != nil {
+		w.t.Fatal(err)
+	}
 	m, err := w.Receive()
 	if err != nil {
 		w.t.Fatal(err)
