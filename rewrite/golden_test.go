@@ -202,3 +202,40 @@ func golden(t *testing.T, r *Rewriter, path string) {
 		}
 	}
 }
+
+// TestCallsGolden has every function that is rewritten called with all numbers of arguments:
+// names and numbers of what is hidden, shown, and unknown, some of which make no sense.
+func TestCallsGolden(t *testing.T) {
+	t.Parallel()
+	const path = "testdata/calls.golden"
+	golden(t, clinicRewriter(), path)
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name := range specials {
+		if !strings.Contains(string(content), "SELECT "+name+"(") {
+			t.Errorf("%s has no calls of %s", path, name)
+		}
+	}
+}
+
+// TestStrangersGolden is TestGolden in databases that have something in pg_catalog that is
+// not PostgreSQL's own.
+func TestStrangersGolden(t *testing.T) {
+	t.Parallel()
+	for name, added := range map[string]catalog.Added{
+		"names": {
+			Functions: map[string]bool{"lower": true, "peek": true, "_pg_truetypid": true},
+			Operators: map[string]bool{"=": true, ">=": true, "<": true},
+			Types:     map[string]bool{"int4": true, "secret": true},
+		},
+		"implicit": {Implicit: "cast from text to integer"},
+	} {
+		names := clinicNames
+		names.Added, names.Callable = added, map[string]bool{"reveal": true, "peek": true}
+		r := New(Options{Database: "clinic"})
+		r.SetSnapshot(clinic().WithNames(names))
+		golden(t, r, "testdata/strangers/"+name+".sql")
+	}
+}

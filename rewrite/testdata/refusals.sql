@@ -753,3 +753,92 @@ PREPARE p (regtype[]) AS SELECT $1
 --! 0A000 kproxy supports type regtype[] in casts of single values only
 --! position: 12
 --! hint: Cast single values in the query instead.
+
+SELECT 1; SELECT age FROM patients FOR UPDATE
+--! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! position: 11
+--! hint: Leave the locking clause out.
+
+SELECT 1;  /* c */ SELECT age FROM patients FOR SHARE OF patients
+--! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! position: 20
+--! hint: Leave the locking clause out.
+
+  SELECT 'ä'; -- c
+  SELECT age FROM patients FOR UPDATE
+--! 42501 kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed
+--! position: 22
+--! hint: Leave the locking clause out.
+
+SELECT 1; SET jit.x = 1
+--! 42501 permission denied to set parameter "jit.x"
+--! hint: Only settings of the client's own formats, plans and time limits are open.
+
+SELECT 1; SHOW data_directory
+--! 42501 permission denied to examine parameter "data_directory"
+--! hint: Only settings of the client's own formats, plans and time limits are open.
+
+SELECT 1; SELECT 1 INTO x
+--! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
+--! position: 25
+--! hint: Leave INTO out and keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
+
+SELECT 1; CREATE TEMP TABLE a (b int)
+--! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
+--! position: 11
+--! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
+
+SELECT 1; CREATE LOCAL TEMPORARY TABLE a (b int)
+--! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
+--! position: 11
+--! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
+
+CREATE LOCAL TABLE a (b int)
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+CREATE TABLE
+--! 42501 kproxy publishes read-only views: CREATE is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+SELECT 1; CREATE GLOBAL TEMP TABLE a (b int)
+--! 42501 kproxy publishes read-only views: CREATE TEMPORARY TABLE is not allowed
+--! position: 11
+--! hint: Keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
+
+SELECT 1, 2 INTO GLOBAL TEMP a
+--! 42501 kproxy publishes read-only views: SELECT INTO is not allowed
+--! position: 13
+--! hint: Leave INTO out and keep the result on the client's side; the operator can allow temporary tables (temporary_tables).
+
+ALTER TABLE patients ADD x int
+--! 42501 kproxy publishes read-only views: ALTER is not allowed
+--! position: 1
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
+
+DO 'x'
+--! 42501 kproxy publishes read-only views: DO is not allowed
+--! position: 1
+--! hint: Code blocks cannot be checked. Write the query as SELECT.
+
+CALL f()
+--! 42501 kproxy publishes read-only views: CALL is not allowed
+--! position: 1
+--! hint: Procedures cannot be checked. Write the query as SELECT.
+
+"create" x
+--! 42601 syntax error at or near ""create""
+--! position: 1
+--! hint: If it is syntax of a newer PostgreSQL: kproxy reads that of PostgreSQL 16.
+
+(SELECT 1); ; INSERT INTO patients VALUES (1)
+--! 42501 kproxy publishes read-only views: INSERT is not allowed
+--! position: 15
+--! hint: Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT.
