@@ -47,8 +47,8 @@ func holds(key, columns []string) bool {
 // sameColumns compares keys without regard to the order of their columns.
 func sameColumns(a, b []string) bool { return len(a) == len(b) && holds(a, b) }
 
-// unstableTexts are the types whose texts change while the values stay: names of
-// objects and roles, which can be renamed, and what depends on lc_monetary.
+// isUnstable says whether the texts of a column's values change while the values stay: they
+// name objects and roles, which can be renamed, or depend on lc_monetary.
 //
 // Rows without a key are found by the texts of their columns as the server's
 // output functions write them, so that values which have no equality (json, xml,
@@ -57,16 +57,8 @@ func sameColumns(a, b []string) bool { return len(a) == len(b) && holds(a, b) }
 // seen here are money inside of composite and range types, types that extensions
 // define, and new definitions: renamed labels of enumerations and altered composite
 // types change the texts of rows that are there already.
-var unstableTexts = []string{
-	"regproc", "regprocedure", "regoper", "regoperator", "regclass", "regtype", "regrole", "regnamespace",
-	"regcollation", "regconfig", "regdictionary", "regdatabase", "aclitem", "money",
-}
-
-// namesObject says whether the column's texts are names of objects or roles: they cannot
-// be read again once that is dropped, or out of the search path.
-func namesObject(c Column) bool {
-	base := strings.TrimPrefix(c.BaseType, "_")
-	return c.NamesObjects || base != "money" && slices.Contains(unstableTexts, base)
+func isUnstable(c Column) bool {
+	return c.NamesObjects || strings.TrimPrefix(c.BaseType, "_") == "money"
 }
 
 // checkIdentity wants changed rows to be found again.
@@ -83,7 +75,7 @@ func (b *builder) checkIdentity() {
 		case column.Generated:
 			b.problem(name, "is part of the key and a generated column, which logical replication leaves out",
 				fmt.Sprintf("ALTER TABLE %s REPLICA IDENTITY USING INDEX ...;\n-- a unique index over other columns, none of them nullable", r.Name.SQL()))
-		case r.KeyRepeats && (column.NamesObjects || slices.Contains(unstableTexts, strings.TrimPrefix(column.BaseType, "_"))):
+		case r.KeyRepeats && isUnstable(column):
 			b.problem(name, fmt.Sprintf("the table has no key, so that its rows are told apart by the texts of their columns, and that of type %s can change by itself", column.Type),
 				fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (...);\n-- or give the column another type", r.Name.SQL()))
 		}

@@ -121,15 +121,18 @@ func TestTextsThatChangeByThemselvesIdentifyNothing(t *testing.T) {
 	t.Parallel()
 	loose := column("value", "text")
 	loose.Deterministic = false
-	naming := column("value", "public.pair")
-	naming.NamesObjects = true
+	naming := func(sqlType string) catalog.Column {
+		c := column("value", sqlType)
+		c.NamesObjects = true
+		return c
+	}
 	for name, test := range map[string]struct {
 		column catalog.Column
 		fits   bool
 	}{
 		"text": {loose, true}, "json": {column("value", "json"), true}, "xml": {column("value", "xml"), true}, "point": {column("value", "point"), true},
 		"a user's": {column("value", "public.citext"), true}, "float8": {column("value", "float8"), true},
-		"a relation's name": {column("value", "regclass"), false}, "names": {column("value", "_regtype"), false}, "a pair of names": {naming, false}, "money": {column("value", "money"), false},
+		"a relation's name": {naming("regclass"), false}, "a pair of names": {naming("public.pair"), false}, "money": {column("value", "money"), false}, "prices": {column("value", "_money"), false},
 	} {
 		r := clinicTable(test.column)
 		r.Key, r.KeyRepeats, r.ReplicaIdentity = r.Replicated(), true, 'f'

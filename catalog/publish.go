@@ -127,7 +127,7 @@ func Publish(policy TablePolicy, relation Relation) (Publication, []Problem) {
 				b.problem(column.Name, "is a generated column, which logical replication leaves out", "name the columns it is made from instead")
 				continue
 			}
-			if namesObject(column) && c.Role != Identifying && !relation.KeyRepeats { // else checkIdentity tells
+			if column.NamesObjects && c.Role != Identifying && !relation.KeyRepeats { // else checkIdentity tells
 				b.problem(column.Name, fmt.Sprintf("is of type %s, a name that other sessions may not be able to read", column.Type), "leave it out of the policy")
 				continue
 			}

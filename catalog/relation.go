@@ -105,11 +105,12 @@ type Column struct {
 	// PostgreSQL's own.
 	BaseType string
 	// UserType is the declared type, or that of an array's elements, if it is not one of
-	// PostgreSQL's own and clients may name it: no value of it is the name of an object.
+	// PostgreSQL's own and clients may name it, but where NamesObjects.
 	// Nothing that is stored depends on it, so that the digest of a store leaves it out.
 	UserType Name `json:"-"`
 	// NamesObjects says that values of the type are names of objects (regclass and its
-	// like), or have such in them. A store's digest leaves it out.
+	// like), or have such in them. Another session may not be able to read them. A store's
+	// digest leaves it out.
 	NamesObjects bool `json:"-"`
 	// Domain says that the declared type is a domain, Enum that the type after
 	// domains are followed is an enumeration.

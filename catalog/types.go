@@ -28,7 +28,7 @@ func visibleTypes(policy Policy, relations []Relation) map[Name]Name {
 			if c.UserType != (Name{}) && !c.NamesObjects {
 				types[c.UserType] = c.UserType
 			}
-			plain = plain && !namesObject(c) && (c.UserType != Name{} || isOwnType(c))
+			plain = plain && !c.NamesObjects && (c.UserType != Name{} || isOwnType(c))
 		}
 		if plain {
 			types[r.Name] = Published(r.Name)

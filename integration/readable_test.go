@@ -285,7 +285,7 @@ func TestReadableObjects(t *testing.T) {
 		CREATE TABLE things (r regclass, rs regclass[], d anything, ds anything[], da things_of, p pair, ps pair[], pp deep, s span, f regproc, n regnamespace, a aclitem);
 		INSERT INTO things SELECT c, ARRAY[c], c, ARRAY[c]::anything[], ARRAY[c], ROW(c, 1)::pair, ARRAY[ROW(c, 1)::pair], ROW(ROW(c, 1)::pair, 1)::deep, span(c, NULL), 'now'::regproc, 'public'::regnamespace, relacl[1]
 			FROM (SELECT 'codes'::regclass AS c, '{postgres=r/postgres}'::aclitem[] AS relacl) c;
-		CREATE VIEW shown AS SELECT r, d, rs[1] AS first FROM things;
+		CREATE VIEW shown (r, d, first, name) AS SELECT r, d, rs[1], r::text FROM things WHERE r::text LIKE '%codes' AND d = 'codes'::regclass;
 		CREATE MATERIALIZED VIEW stored AS SELECT r, d, s FROM things;
 		CREATE TABLE people (id int PRIMARY KEY, name text, age int, code text);
 		INSERT INTO people SELECT i, 'qvzcanary ' || i, i % 50, 'code ' || i % 10 FROM generate_series(1, 100) i`, `tables:
@@ -300,7 +300,7 @@ readable: [public.codes, public.things, public.shown, public.stored]
 	for sql, want := range map[string]string{
 		"SELECT concat_ws(' ', r, rs, d, ds, da) FROM things":                                       strings.ReplaceAll("N {N} N {N} {N}", "N", strconv.Itoa(int(shown))),
 		"SELECT concat_ws(' ', r::regclass, p, s, n::regnamespace) FROM things":                     "codes (public.codes,1) [public.codes,) public",
-		"SELECT concat_ws(' ', r::regclass, first = 'codes'::regclass, first = d) FROM shown":       "codes t t",
+		"SELECT concat_ws(' ', r::regclass, first = 'codes'::regclass, first = d, name) FROM shown": "codes t t public.codes",
 		"SELECT concat_ws(' ', r::regclass, s) FROM stored":                                         "codes [public.codes,)",
 		"SELECT count(*)::text FROM things t JOIN pg_class c ON c.oid = t.r AND c.oid = rs[1]":      "1",
 		"SELECT string_agg(DISTINCT a, ' ') FROM (SELECT a::text FROM things) AS x (a)":             "postgres=r/postgres",
@@ -329,7 +329,7 @@ readable: [public.codes, public.things, public.shown, public.stored]
 				"SELECT ARRAY[%c, $V] FROM %r", "SELECT %c || $V FROM %r", "SELECT array_append(%c, $V), array_replace(%c, $V, $V) FROM %r", "SELECT lead(%c, 1, $V) OVER () FROM %r",
 				"SELECT (%c).thing FROM %r", "SELECT CASE WHEN random() < 2 THEN ROW($V, 1) ELSE %c END FROM %r", "SELECT %c FROM %r UNION ALL SELECT ROW(ROW($V, 1), 1)", "SELECT %c = '{$V}' FROM %r",
 				"SELECT CASE WHEN random() < 2 THEN '($V,1)' ELSE %c END FROM %r", "SELECT CASE WHEN random() < 2 THEN '[$V,)' ELSE %c END FROM %r", "SELECT CASE WHEN random() < 2 THEN '{$V}' ELSE %c END FROM %r",
-				"SELECT CASE WHEN random() < 2 THEN '$V' ELSE %c END FROM %r", "SELECT %c = '$V' FROM %r", "SELECT '[$V,)'::public.span", "SELECT '($V,1)'::public.pair", "SELECT $V::public.anything", "SELECT '$V=r/$V'::aclitem",
+				"SELECT CASE WHEN random() < 2 THEN '$V' ELSE %c END FROM %r", "SELECT %c = '$V' FROM %r", "SELECT jsonb_populate_record(t, '{\"%c\": \"$V\"}') FROM %r t", "SELECT json_populate_record(t, '{\"%c\": [\"$V\"]}') FROM %r t", "SELECT '[$V,)'::public.span", "SELECT '($V,1)'::public.pair", "SELECT $V::public.anything", "SELECT '$V=r/$V'::aclitem",
 			} {
 				sql = strings.NewReplacer("%c", column, "%r", relation).Replace(sql)
 				answer := said(sql, fmt.Sprint(hidden))

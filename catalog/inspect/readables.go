@@ -54,7 +54,11 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	if err != nil {
 		return nil, err
 	}
-	naming, err := objectTypes(ctx, conn)
+	var types []uint32
+	for _, row := range rows {
+		types = append(types, row.TypeOIDs...)
+	}
+	naming, err := objectTypes(ctx, conn, types)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,11 @@ func readRelations(ctx context.Context, conn *pgx.Conn, reader uint32) ([]catalo
 	if err != nil {
 		return nil, err
 	}
-	naming, err := objectTypes(ctx, conn)
+	var types []uint32
+	for _, row := range rows {
+		types = append(types, row.TypeOIDs...)
+	}
+	naming, err := objectTypes(ctx, conn, types)
 	if err != nil {
 		return nil, err
 	}

@@ -1,22 +1,23 @@
--- The types whose texts are names of objects or roles: those of PostgreSQL, and all that are
--- made of one, at any depth. A number or a text beside such a value is read as one: shown is
+-- The types among $1 whose texts are names of objects or roles: those of PostgreSQL, and what
+-- is made of one, at any depth. A number or a text beside such a value is read as one: shown is
 -- the type in which a reader gets the value instead.
-WITH RECURSIVE made(part, oid, kind) AS MATERIALIZED (
-  SELECT typelem, oid, CASE WHEN typlen = -1 THEN 'array' ELSE 'other' END FROM pg_type WHERE typelem <> 0
-  UNION ALL
-  SELECT typbasetype, oid, 'domain' FROM pg_type WHERE typtype = 'd'
-  UNION ALL
-  SELECT a.atttypid, c.reltype, 'other' FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid
-  WHERE a.attnum > 0 AND NOT a.attisdropped AND c.reltype <> 0
-  UNION ALL
-  SELECT rngsubtype, rngtypid, 'other' FROM pg_range
-  UNION ALL
-  SELECT rngtypid, (to_jsonb(r) ->> 'rngmultitypid')::oid, 'other' FROM pg_range r WHERE to_jsonb(r) ? 'rngmultitypid' -- PostgreSQL 14
-), naming(oid, shown) AS (
-  SELECT oid, CASE typname WHEN 'aclitem' THEN 'text' ELSE 'oid' END
-  FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace AND typtype = 'b' AND (typname ~ '^reg' OR typname = 'aclitem')
+WITH RECURSIVE made(type, part, shape) AS (
+  SELECT t, t, 'one' FROM unnest($1::oid[]) AS t
   UNION
-  SELECT m.oid, CASE WHEN m.kind = 'domain' THEN n.shown WHEN m.kind = 'array' AND n.shown = 'oid' THEN 'oid[]' ELSE 'text' END
-  FROM naming n JOIN made m ON m.part = n.oid
+  SELECT m.type, p.part, p.shape FROM made m CROSS JOIN LATERAL (
+    SELECT t.typbasetype, m.shape FROM pg_type t WHERE t.oid = m.part AND t.typtype = 'd'
+    UNION ALL
+    SELECT t.typelem, CASE WHEN m.shape = 'one' AND t.typlen = -1 THEN 'several' ELSE 'other' END
+    FROM pg_type t WHERE t.oid = m.part AND t.typelem <> 0
+    UNION ALL
+    SELECT a.atttypid, 'other' FROM pg_type t JOIN pg_attribute a ON a.attrelid = t.typrelid
+    WHERE t.oid = m.part AND t.typrelid <> 0 AND a.attnum > 0 AND NOT a.attisdropped
+    UNION ALL
+    -- Of ranges, and of multiranges (PostgreSQL 14).
+    SELECT r.rngsubtype, 'other' FROM pg_range r WHERE m.part IN (r.rngtypid, (to_jsonb(r) ->> 'rngmultitypid')::oid)
+  ) AS p(part, shape)
 )
-SELECT oid, shown FROM naming
+SELECT DISTINCT m.type AS oid,
+       CASE WHEN n.typname = 'aclitem' OR m.shape = 'other' THEN 'text' WHEN m.shape = 'several' THEN 'oid[]' ELSE 'oid' END AS shown
+FROM made m JOIN pg_type n ON n.oid = m.part
+WHERE n.typnamespace = 'pg_catalog'::regnamespace AND n.typtype = 'b' AND (n.typname ~ '^reg' OR n.typname = 'aclitem')

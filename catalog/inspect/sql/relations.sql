@@ -6,8 +6,7 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   SELECT t.oid, b.base, CASE WHEN b.oid = b.base THEN t.typtypmod ELSE b.modifier END
   FROM pg_type t JOIN base b ON t.typtype = 'd' AND t.typbasetype = b.oid
 ), user_types AS (
-  -- The types of users that print no names of objects (regclass and its like): a
-  -- composite one is made of PostgreSQL's own alone.
+  -- The types of users: a composite one is made of PostgreSQL's own alone.
   SELECT t.oid, n.nspname::text AS schema, t.typname::text AS name
   FROM pg_type t
   JOIN pg_namespace n ON n.oid = t.typnamespace
@@ -16,10 +15,10 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   WHERE n.nspname <> 'information_schema' AND n.nspname !~ '^pg_' AND t.typtype IN ('b', 'c', 'd', 'e', 'm', 'r')
     -- The row of a table, which may be hidden, has the table's own name.
     AND NOT EXISTS (SELECT FROM pg_class r WHERE r.oid = s.typrelid AND r.relkind <> 'c')
-    AND s.typname !~ '^_?reg' AND NOT EXISTS (
+    AND NOT EXISTS (
       SELECT FROM pg_attribute f JOIN pg_type v ON v.oid = f.atttypid
       WHERE f.attrelid = s.typrelid AND f.attnum > 0 AND NOT f.attisdropped
-        AND (v.typnamespace <> 'pg_catalog'::regnamespace OR v.typname ~ '^_?reg'))
+        AND v.typnamespace <> 'pg_catalog'::regnamespace)
 ), columns AS (
   SELECT a.attrelid,
          array_agg(a.attname::text ORDER BY a.attnum) AS names,

@@ -54,16 +54,17 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	if changes := plan.accepted.Changes(now); len(changes) > 0 {
 		return plan.unaccepted(changes)
 	}
-	for _, c := range plan.accepted.Columns {
+	plan.published.Omitted = plan.accepted.Added(now)
+	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c catalog.ReadableColumn) bool { return slices.Contains(plan.published.Omitted, c.Name) })
+	for _, c := range columns {
 		plan.published.Columns = append(plan.published.Columns, c.Name)
 	}
-	plan.published.Omitted = plan.accepted.Added(now)
 	query, problem := p.query(r, plan.published.Columns)
 	if problem != nil {
 		plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
 		return plan.digested()
 	}
-	plan.published.SQL = query
+	plan.published.SQL = shown(query, columns)
 	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
 }
 
@@ -119,7 +120,11 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	case !r.Granted:
 		return "", &unreadable{what: "kproxy's owner role may not read " + r.Name.String(), fix: fixSetup}
 	}
-	list := selected(r, columns)
+	quoted := make([]string, len(columns))
+	for i, column := range columns {
+		quoted[i] = catalog.QuoteIdentifier(column)
+	}
+	list := strings.Join(quoted, ", ")
 	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
 		// ONLY: a protected table that is made to inherit from it shows nothing here.
 		return "SELECT " + list + " FROM ONLY " + r.Name.SQL(), nil
@@ -127,18 +132,24 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])", nil
 }
 
-// selected are columns of a relation as a stand-in selects them. Names of objects go out as
-// the numbers that they are, or as texts: beside a value of such a type, as in CASE, a
-// client's number or text would be read as one, and tell of what the client cannot see.
-func selected(r catalog.ReadableRelation, columns []string) string {
-	list := make([]string, len(columns))
-	for i, column := range columns {
-		list[i] = catalog.QuoteIdentifier(column)
-		if at := slices.IndexFunc(r.Columns, func(c catalog.ReadableColumn) bool { return c.Name == column }); at >= 0 && r.Columns[at].Shown != "" {
-			list[i] += "::pg_catalog." + r.Columns[at].Shown + " AS " + list[i]
+// shown is a query with the columns in the types in which readers get them. Names of
+// objects go out as the numbers that they are, or as texts: beside a value of such a type, as
+// in CASE, a client's number or text would be read as one, and tell of what the client cannot
+// see. Within a view's definition they keep their types, and what it computes its meaning.
+func shown(query string, columns []catalog.ReadableColumn) string {
+	plain := true
+	names, values := make([]string, len(columns)), make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = catalog.QuoteIdentifier(c.Name)
+		values[i] = names[i]
+		if c.Shown != "" {
+			plain, values[i] = false, names[i]+"::pg_catalog."+c.Shown
 		}
 	}
-	return strings.Join(list, ", ")
+	if plain {
+		return query
+	}
+	return "SELECT " + strings.Join(values, ", ") + " FROM (" + query + ") AS listed (" + strings.Join(names, ", ") + ")"
 }
 
 // partsLiteral are the relations that hold the rows which a partitioned table, or one with
