@@ -104,6 +104,7 @@ func TestTruncatedByTheStream(t *testing.T) {
 		"by another":          {now, before, []uint32{8}, -1},
 		"by nobody":           {now, before, nil, -1},
 		"with something else": {leavesOf(definition{rest: "other"}, 1), before, []uint32{7}, -1},
+		"with another label":  {leavesOf(definition{rest: "rest", labels: []string{"1 new"}}, 1), before, []uint32{7}, -1},
 		"another leaf":        {leavesOf(before, 2), before, []uint32{7}, -1},
 		"several leaves":      {leavesOf(before, 1, 2), leavesOf(before, 1, 2), []uint32{7}, -1},
 	} {
