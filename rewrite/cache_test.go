@@ -2,9 +2,12 @@ package rewrite
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 func (c *cache) entries() []*entry {
@@ -176,5 +179,82 @@ func TestRecalledTemplateAllocatesItsText(t *testing.T) {
 		}
 	}); n != 1 {
 		t.Errorf("%v allocations", n)
+	}
+}
+
+// TestSizesOfEntries counts all that an entry of the cache holds: each byte more of any part
+// is one more, or as many as times as it is held.
+func TestSizesOfEntries(t *testing.T) {
+	t.Parallel()
+	name := catalog.Name{Schema: "public", Relation: "patients"}
+	whole := func() *entry {
+		return &entry{
+			session: "session", text: "text", verbatim: make([]bool, 3),
+			outcome: outcome{
+				statement: &Statement{SQL: "sql", Shape: "shape", Reads: []catalog.Name{name}, Uses: []string{"u"}, Makes: []string{"m"}, Effects: make([]Effect, 1)},
+				refusal:   &Refusal{message: "message", hint: "hint", shape: "shape"},
+			},
+			template: &template{statement: &Statement{SQL: "template"}, places: make([]place, 1)},
+		}
+	}
+	parts := 3 * nameOverhead
+	want := entryOverhead + len("session"+"text") + 3 +
+		len("sql"+"shape") + effectOverhead + 2*(nameOverhead+len("public"+"patients")) + 2*(nameOverhead+1) +
+		len("message"+"hint"+"shape") + len("template") + pieceOverhead
+	if got := whole().bytes(); got != want {
+		t.Errorf("%d bytes, want %d", got, want)
+	}
+	more := whole()
+	more.outcome.statement.Reads = append(more.outcome.statement.Reads, name)
+	more.outcome.statement.Uses = append(more.outcome.statement.Uses, "ab")
+	more.template.places = append(more.template.places, place{})
+	if got, added := more.bytes()-whole().bytes(), parts+2*len("public"+"patients")+2+pieceOverhead; got != added {
+		t.Errorf("%d bytes more, want %d", got, added)
+	}
+	if got := (&entry{}).bytes(); got != entryOverhead {
+		t.Errorf("an empty entry has %d bytes", got)
+	}
+}
+
+// TestCacheKeepsWhatFits puts entries into it that fill a shard to its limit, and beyond.
+func TestCacheKeepsWhatFits(t *testing.T) {
+	t.Parallel()
+	limit := 3*entryOverhead + 300
+	r := New(Options{CacheBytes: limit * shards})
+	c := r.current.Load().cache
+	put := func(session, text string) bool {
+		c.put(&entry{kind: wholeText, session: session, text: text, outcome: outcome{statement: &Statement{SQL: text}}})
+		return c.get(wholeText, session, text) != nil
+	}
+	most := strings.Repeat("x", (limit-entryOverhead)/2)
+	if rest := (limit - entryOverhead) % 2; !put(strings.Repeat("s", rest), most) {
+		t.Error("what fills a shard is not kept")
+	}
+	if put("ss", most) {
+		t.Error("what is greater than a shard is kept")
+	}
+	if stats := r.CacheStats(); stats.Entries != 1 || stats.Bytes != int64(limit) || stats.Evictions != 0 {
+		t.Errorf("%+v", stats)
+	}
+	for range 2 { // the second time in the place of the first
+		put("", "again")
+	}
+	if e := c.get(wholeText, "", "again"); e == nil || e.outcome.statement.SQL != "again" {
+		t.Errorf("it holds %+v", e)
+	}
+	for _, of := range []struct{ session, text string }{{"x", "again"}, {"", "other"}} {
+		if e := c.get(wholeText, of.session, of.text); e != nil {
+			t.Errorf("%+v is found as %+v", of, e)
+		}
+	}
+	if c.get(literalForm, "", "again") != nil || c.getForm(literalForm, "", []byte("again")) != nil || c.getForm(wholeText, "", []byte("again")) == nil {
+		t.Error("an entry of another kind is found, or none of its own")
+	}
+	held := 0
+	for _, e := range c.entries() {
+		held += e.bytes()
+	}
+	if stats := r.CacheStats(); stats.Bytes != int64(held) || stats.Entries != len(c.entries()) || !slices.ContainsFunc(c.entries(), func(e *entry) bool { return e.text == "again" }) {
+		t.Errorf("%+v, but it holds %d bytes", stats, held)
 	}
 }

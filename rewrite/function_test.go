@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -41,6 +42,21 @@ func TestListedFunctions(t *testing.T) {
 		got := render(r.text(sql))
 		if got != want && (len(want) != 5 || got[:len("--! ")+5] != "--! "+want) {
 			t.Errorf("%s\ngot:  %s\nwant: %s", sql, got, want)
+		}
+	}
+}
+
+// TestBuiltinNames says which names may be those of PostgreSQL's own functions, for which
+// nobody is told that there is none.
+func TestBuiltinNames(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]bool{
+		"lower": true, "pg_catalog.lower": true, "nextval": true, "pg_catalog.nextval": true, "pg_anything_new": true, "pg_catalog.pg_new": true,
+		"mine": false, "pg_catalog.mine": false, "public.lower": false, "public.pg_new": false, "information_schema._pg_new": true,
+		"information_schema.lower": false, "information_schema.pg_new": false, "a.b.c": true, "a.pg_catalog.mine": true, "pg_catalog.information_schema": false,
+	} {
+		if got := isBuiltin(strings.Split(name, ".")); got != want {
+			t.Errorf("%s may be PostgreSQL's own: %v, want %v", name, got, want)
 		}
 	}
 }

@@ -196,3 +196,18 @@ func TestPositionsAreSane(t *testing.T) {
 		t.Error("a refused text has positions")
 	}
 }
+
+// TestOffsets counts characters from 1, as messages do.
+func TestOffsets(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		text    string
+		n, want int
+	}{
+		{"abc", 1, 0}, {"abc", 2, 1}, {"abc", 3, 2}, {"abc", 4, 3}, {"abc", 9, 3}, {"äb", 1, 0}, {"äb", 2, 2}, {"äb", 3, 3}, {"", 1, 0},
+	} {
+		if got := byteOffset(test.text, test.n); int(got) != test.want {
+			t.Errorf("character %d of %q is at %d, want %d", test.n, test.text, got, test.want)
+		}
+	}
+}

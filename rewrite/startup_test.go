@@ -78,3 +78,16 @@ func TestServerTakesStartupParameters(t *testing.T) {
 	}
 	connect(t, pgtest.Database(t, pgtest.Shared(t)), passed)
 }
+
+// TestEncodingsOfClients leaves those to the server that are what it speaks anyway.
+func TestEncodingsOfClients(t *testing.T) {
+	t.Parallel()
+	for encoding, want := range map[string]bool{
+		"": true, "UTF8": true, "utf-8": true, "'utf8'": true, "Unicode": true, "auto": true, "SQL_ASCII": true, "latin1": false, "utf16": false,
+		"utf8z": false, "utf80": false, "utf89": false, "utf8a": false, "utf8/": true, "utf8:": true, "utf8`": true, "utf8{": true,
+	} {
+		if got := leftToServer(encoding); got != want {
+			t.Errorf("%q is left to the server: %v, want %v", encoding, got, want)
+		}
+	}
+}
