@@ -265,8 +265,7 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 			if err := t.departAll(); err != nil {
 				return err
 			}
-			t.truncations = append(t.truncations, a.transaction)
-			t.truncations = t.truncations[max(0, len(t.truncations)-maxTruncations):]
+			t.truncations.add(a.transaction)
 		}
 	}
 	return nil

@@ -101,12 +101,3 @@ func (d definition) grown(before definition) ([]uint32, bool) {
 	}
 	return more, known == len(before.leaves)
 }
-
-// truncatedBy is the index of the transaction that made the only difference to an earlier
-// definition by truncating the table itself, of which the stream has told; -1 for none.
-func (d definition) truncatedBy(transactions []uint32, before definition) int {
-	if d.rest != before.rest || !slices.Equal(d.labels, before.labels) || len(d.leaves) != 1 || !slices.Equal(d.leaves, before.leaves) {
-		return -1
-	}
-	return slices.IndexFunc(transactions, func(one uint32) bool { return int64(one) == d.by[0] })
-}

@@ -87,33 +87,6 @@ func TestGrown(t *testing.T) {
 	}
 }
 
-// TestTruncatedByTheStream knows a difference that the stream has told of: that of a plain
-// table whose file is of the transaction which truncated it.
-func TestTruncatedByTheStream(t *testing.T) {
-	t.Parallel()
-	before := leavesOf(definition{rest: "rest"}, 1)
-	now := leavesOf(before, 1)
-	now.states[0] = "another file"
-	for name, test := range map[string]struct {
-		now, before definition
-		by          []uint32
-		want        int
-	}{
-		"truncated":           {now, before, []uint32{7}, 0},
-		"and once more":       {now, before, []uint32{6, 7, 9}, 1},
-		"by another":          {now, before, []uint32{8}, -1},
-		"by nobody":           {now, before, nil, -1},
-		"with something else": {leavesOf(definition{rest: "other"}, 1), before, []uint32{7}, -1},
-		"with another label":  {leavesOf(definition{rest: "rest", labels: []string{"1 new"}}, 1), before, []uint32{7}, -1},
-		"another leaf":        {leavesOf(before, 2), before, []uint32{7}, -1},
-		"several leaves":      {leavesOf(before, 1, 2), leavesOf(before, 1, 2), []uint32{7}, -1},
-	} {
-		if got := test.now.truncatedBy(test.by, test.before); got != test.want {
-			t.Errorf("%s: %d, want %d", name, got, test.want)
-		}
-	}
-}
-
 // describedAs is how the stream describes a table with these columns, each of its accepted
 // type.
 func (t *table) describedAs(oid uint32, columns ...string) *pglogrepl.RelationMessage {

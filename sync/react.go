@@ -32,11 +32,8 @@ func (a *applier) react(ctx context.Context) error {
 	if t == nil {
 		return nil // it is not applied any more
 	}
-	if f.table == t.name() {
-		if i := f.definition.truncatedBy(t.truncations, t.definition); i >= 0 {
-			t.truncations = t.truncations[i:] // this one may have been found twice
-			return a.adopt(ctx, f)
-		}
+	if f.table == t.name() && t.truncations.explain(t.definition, f.definition) {
+		return a.adopt(ctx, f)
 	}
 	if !halt.resync {
 		if err := a.halt(ctx, halt); err != nil {

@@ -69,14 +69,8 @@ type table struct {
 	// describedBy are the source's transactions in which the stream has described the table
 	// since a group was sent on its way: they may have altered it.
 	describedBy []uint32
-	// truncations are the source's last transactions that truncated the table, oldest first,
-	// since its definition was read. The watcher may have seen it between two of them.
-	truncations []uint32
+	truncations truncations
 }
-
-// maxTruncations bounds those that are remembered between two looks at a definition: a
-// table that is truncated more often is compared with its source.
-const maxTruncations = 1024
 
 // pendingRow is what the store does not know yet of one record.
 type pendingRow struct {
