@@ -2,7 +2,6 @@ package inspect
 
 import (
 	"context"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -14,8 +13,7 @@ func objectTypes(ctx context.Context, conn *pgx.Conn, columns []uint32) (map[uin
 		OID   uint32
 		Shown string
 	}
-	slices.Sort(columns)
-	rows, err := collect[row](ctx, conn, "object_types", slices.Compact(columns))
+	rows, err := collect[row](ctx, conn, "object_types", columns)
 	if err != nil {
 		return nil, err
 	}

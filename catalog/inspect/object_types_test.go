@@ -18,12 +18,13 @@ func TestObjectTypes(t *testing.T) {
 		CREATE TABLE things (id int PRIMARY KEY, name text, list int[], p plain, m mood, r int4range, x xml,
 			c regclass, cs regclass[], y regtype, d thing, e anything, ds anything[], dm many, dms many[],
 			a aclitem, ra right_of, "as" aclitem[], o pair, os pair[], oo deep, s span, row pg_class);
-		CREATE TABLE rows (id int PRIMARY KEY, t things)`)
+		CREATE TABLE rows (id int PRIMARY KEY, t things); CREATE TABLE objects (c regclass);
+		DO $$ BEGIN IF current_setting('server_version_num')::int >= 140000 THEN ALTER TABLE things ADD ms span_multirange; END IF; END $$`)
 	things, rows := public("things"), public("rows")
-	p.in.Policy.Readable = append(p.in.Policy.Readable, things, rows)
+	p.in.Policy.Readable = append(p.in.Policy.Readable, things, rows, public("objects"))
 	want := map[string]string{
 		"c": "oid", "cs": "oid[]", "y": "oid", "d": "oid", "e": "oid", "ds": "oid[]", "dm": "oid[]", "dms": "text", "a": "text", "ra": "text", "as": "text",
-		"o": "text", "os": "text", "oo": "text", "s": "text", "row": "text", "t": "text",
+		"o": "text", "os": "text", "oo": "text", "s": "text", "ms": "text", "row": "text", "t": "text",
 	}
 	found, err := inspect.Readables(t.Context(), p.owner, p.in.Policy)
 	if err != nil {
@@ -64,7 +65,7 @@ func TestObjectTypes(t *testing.T) {
 	}
 	snapshot := catalog.NewSnapshot(p.in.Policy, relations, nil)
 	for name, may := range map[string]bool{
-		"plain": true, "mood": true, "thing": false, "anything": false, "many": false, "right_of": false, "pair": false, "_pair": false, "deep": false, "span": false, "things": false, "rows": false,
+		"plain": true, "mood": true, "thing": false, "anything": false, "many": false, "right_of": false, "pair": false, "_pair": false, "deep": false, "span": false, "things": false, "rows": false, "objects": false,
 	} {
 		if _, is := snapshot.Type("public", name); is != may {
 			t.Errorf("clients may name %s: %t", name, is)
