@@ -11,7 +11,7 @@ WITH RECURSIVE made(type, part, shape) AS (
     FROM pg_type t WHERE t.oid = m.part AND t.typelem <> 0
     UNION ALL
     SELECT a.atttypid, 'other' FROM pg_type t JOIN pg_attribute a ON a.attrelid = t.typrelid
-    WHERE t.oid = m.part AND a.attnum > 0 AND NOT a.attisdropped
+    WHERE t.oid = m.part AND a.attnum > 0
     UNION ALL
     -- Of ranges, and of multiranges (PostgreSQL 14).
     SELECT r.rngsubtype, 'other' FROM pg_range r WHERE m.part IN (r.rngtypid, (to_jsonb(r) ->> 'rngmultitypid')::oid)
