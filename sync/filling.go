@@ -95,27 +95,27 @@ func claim(ctx context.Context, tx pgx.Tx, table string, made uint32) error {
 	return nil
 }
 
-// together does something with each transaction at the same time, and commits them.
+// together does something with each transaction at the same time, and commits them. The first
+// failure ends the others, whose connections may break by that, and is the one that is told.
 func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx context.Context, i int, tx pgx.Tx) error) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	failures := make([]error, len(on))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var running gosync.WaitGroup
 	for i, tx := range on {
 		running.Go(func() {
-			failures[i] = guard(p.session.Logger, func() error {
+			err := guard(p.session.Logger, func() error {
 				if err := do(ctx, i, tx); err != nil {
 					return err
 				}
 				return tx.Commit(ctx)
 			})
-			if failures[i] != nil {
-				cancel() // the others are in vain
+			if err != nil {
+				cancel(err) // the others are in vain
 			}
 		})
 	}
 	running.Wait()
-	return firstCause(failures)
+	return context.Cause(ctx)
 }
 
 // firstCause is the failure that is not only another one's consequence.
@@ -135,10 +135,11 @@ func firstCause(failures []error) error {
 // fillAndStage fills the records while the classes are sent, those of a packed release
 // with their members: both only read what is known of them.
 func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	staged := make(chan error, 1)
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	staged := make(chan struct{})
 	go func() {
+		defer close(staged)
 		err := guard(p.session.Logger, func() error {
 			if p.isPacked() {
 				return p.fillPacked(ctx, made)
@@ -146,15 +147,14 @@ func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
 			return p.stageClasses(ctx)
 		})
 		if err != nil {
-			cancel() // the records are in vain
+			cancel(err) // the records are in vain
 		}
-		staged <- err
 	}()
-	err := p.fillRecords(ctx, made)
-	if err != nil {
-		cancel()
+	if err := p.fillRecords(ctx, made); err != nil {
+		cancel(err)
 	}
-	return firstCause([]error{<-staged, err})
+	<-staged
+	return context.Cause(ctx)
 }
 
 // fillRecords inserts the source's rows with their records' numbers and places. The

@@ -21,6 +21,7 @@ type memoryServer struct {
 	t       *testing.T
 	owner   *pgx.ConnConfig
 	answers []answer
+	whole   bool // statements are noted to their ends
 
 	mu      gosync.Mutex
 	said    [][]string // of each connection, in the order in which they were opened
@@ -29,13 +30,14 @@ type memoryServer struct {
 	refused string     // which that was
 }
 
-// answer is for statements that have the words: rows, as many as it changes, or the SQLSTATE
-// of a refusal. The first answer counts; without one there are no rows, and one is changed.
+// answer is for statements that have the words: rows, as many as it changes, the SQLSTATE of a
+// refusal, or none at all. The first answer counts; without one there are no rows, and one is changed.
 type answer struct {
 	words   string
 	rows    [][]any
 	changes int
 	state   string
+	silent  bool // it is never answered
 }
 
 // refusedState is the SQLSTATE of what the server refuses out of turn: no other attempt mends that.
@@ -153,6 +155,9 @@ func (s *memorySession) take(message pgproto3.FrontendMessage) bool {
 		if !s.accepts(s.sql, arguments...) {
 			return s.skip()
 		}
+		if s.answer(s.sql).silent {
+			return s.wait()
+		}
 		s.Send(&pgproto3.BindComplete{})
 	case *pgproto3.Execute:
 		s.execute(s.sql)
@@ -160,6 +165,9 @@ func (s *memorySession) take(message pgproto3.FrontendMessage) bool {
 		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
 	case *pgproto3.Query:
 		if s.accepts(m.String) {
+			if s.answer(m.String).silent {
+				return s.wait()
+			}
 			s.simple(m.String)
 		}
 		if !s.streams {
@@ -177,6 +185,15 @@ func (s *memorySession) take(message pgproto3.FrontendMessage) bool {
 		return false
 	}
 	return true
+}
+
+// wait takes what comes without an answer, until the session ends.
+func (s *memorySession) wait() bool {
+	for {
+		if _, err := s.Receive(); err != nil {
+			return false
+		}
+	}
 }
 
 // skip leaves out what comes until the next Sync, as after an error.
@@ -199,7 +216,7 @@ func (s *memorySession) accepts(sql string, arguments ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := strings.Join(strings.Fields(sql), " ")
-	if cut := 90; len(text) > cut {
+	if cut := 90; len(text) > cut && !s.whole {
 		text = text[:cut] + "..."
 	}
 	if len(arguments) > 0 {

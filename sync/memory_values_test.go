@@ -18,6 +18,10 @@ func parametersOf(sql string) []uint32 {
 		n, _ := strconv.Atoi(p[1])
 		oids[n] = max(oids[n], castOIDs[p[2]])
 	}
+	for _, p := range anyOf.FindAllStringSubmatch(sql, -1) {
+		n, _ := strconv.Atoi(p[1])
+		oids[n] = max(oids[n], pgtype.Int8ArrayOID)
+	}
 	list := make([]uint32, 0, len(oids))
 	for _, n := range slices.Sorted(maps.Keys(oids)) {
 		list = append(list, oids[n])
@@ -67,5 +71,8 @@ func typeOf(v any) uint32 {
 	}
 	return pgtype.TextOID
 }
+
+// anyOf is a parameter that a column of numbers is looked for in.
+var anyOf = regexp.MustCompile(`_(?:class|record|row) = ANY\(\$(\d+)\)`)
 
 var returnsRows = regexp.MustCompile(`(?m)^(SELECT|WITH|SHOW|IDENTIFY|CREATE_REP)|RETURNING`)

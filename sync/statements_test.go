@@ -26,6 +26,8 @@ type conversation struct {
 	name    string
 	answers []answer // that count before the usual ones
 	spares  []string // statements without which the matter goes on
+	whole   bool     // its statements are noted to their ends
+	tidy    func(log string) string
 	do      func(ctx context.Context, s *session, of *table) (seen any, err error)
 }
 
@@ -35,6 +37,7 @@ func (c conversation) hold(t *testing.T, refuses int) (m *memoryServer, seen any
 	of := boundTable(t)
 	m = newMemoryServer(t, slices.Concat(c.answers, usualAnswers(of))...)
 	s := m.session(of)
+	m.whole = c.whole
 	m.begin(refuses)
 	seen, err = c.do(t.Context(), s, of)
 	return m, seen, err
@@ -48,7 +51,11 @@ func holdConversations(t *testing.T, file string, conversations []conversation) 
 	var text strings.Builder
 	for _, c := range conversations {
 		m, seen, err := c.hold(t, -1)
-		fmt.Fprintf(&text, "== %s\n%s\n= %v\n", c.name, m.log(), seen)
+		log := m.log()
+		if c.tidy != nil {
+			log = c.tidy(log)
+		}
+		fmt.Fprintf(&text, "== %s\n%s\n= %v\n", c.name, log, seen)
 		if err != nil {
 			fmt.Fprintf(&text, "! %v\n", err)
 		}
