@@ -213,9 +213,6 @@ func TestFirstFailureEndsAPublication(t *testing.T) {
 			if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != insufficientPrivilege {
 				t.Errorf("it ends with %v", err)
 			}
-			if !strings.Contains(m.log(), "DROP TABLE IF EXISTS") {
-				t.Error("what was made in vain is left")
-			}
 		})
 	}
 }
