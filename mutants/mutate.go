@@ -68,6 +68,7 @@ type collector struct {
 	pkg      *pkg
 	file     *file
 	function string
+	fails    map[*ast.ReturnStmt]bool // returns what is known to be an error
 	mutants  []mutant
 }
 
@@ -75,7 +76,7 @@ type collector struct {
 func (p *pkg) mutants() []mutant {
 	var all []mutant
 	for _, f := range p.files {
-		c := collector{pkg: p, file: f}
+		c := collector{pkg: p, file: f, fails: map[*ast.ReturnStmt]bool{}}
 		for _, d := range f.tree.Decls {
 			if function, is := d.(*ast.FuncDecl); is && function.Body != nil {
 				c.function = nameOf(function)
@@ -137,10 +138,15 @@ func (c *collector) visit(n ast.Node) bool {
 		}
 	case *ast.IfStmt:
 		c.negated(n.Cond)
-	case *ast.ReturnStmt:
-		for _, result := range n.Results {
-			c.result(result)
+		if c.isFailure(n.Cond) {
+			c.fail(n.Body)
 		}
+	case *ast.ReturnStmt:
+		for _, result := range c.read(n) {
+			c.result(result)
+			ast.Inspect(result, c.visit)
+		}
+		return false
 	case *ast.IncDecStmt:
 		c.operator(n, n.TokPos, n.Tok)
 	case *ast.BranchStmt:
@@ -160,6 +166,55 @@ func (c *collector) visit(n ast.Node) bool {
 		}
 	}
 	return true
+}
+
+// read are the results of a return that callers read: beside what is known to be an error,
+// nobody reads the others.
+func (c *collector) read(n *ast.ReturnStmt) []ast.Expr {
+	last := len(n.Results) - 1
+	if last < 1 || c.pkg.info.Types[n.Results[last]].IsNil() || !isError(c.pkg.info.Types[n.Results[last]].Type) {
+		return n.Results
+	}
+	if c.fails[n] || c.makesError(n.Results[last]) {
+		return n.Results[last:]
+	}
+	return n.Results
+}
+
+// isFailure reports whether a condition is that a variable holds an error.
+func (c *collector) isFailure(condition ast.Expr) bool {
+	compared, is := ast.Unparen(condition).(*ast.BinaryExpr)
+	if !is || compared.Op != token.NEQ || !c.pkg.info.Types[compared.Y].IsNil() {
+		return false
+	}
+	_, is = compared.X.(*ast.Ident)
+	return is && isError(c.pkg.info.Types[compared.X].Type)
+}
+
+// fail notes the return at the end of what is done about an error.
+func (c *collector) fail(body *ast.BlockStmt) {
+	if len(body.List) == 0 {
+		return
+	}
+	if last, is := body.List[len(body.List)-1].(*ast.ReturnStmt); is {
+		c.fails[last] = true
+	}
+}
+
+// makesError reports whether an expression of an error's type is a call that always returns one.
+func (c *collector) makesError(e ast.Expr) bool {
+	call, is := ast.Unparen(e).(*ast.CallExpr)
+	if !is {
+		return false
+	}
+	_, concrete := c.pkg.info.Types[e].Type.(*types.Pointer)
+	return concrete || c.tells(call)
+}
+
+// isError reports whether a type is that of errors or one of them.
+func isError(t types.Type) bool {
+	basic, _ := types.Universe.Lookup("error").Type().Underlying().(*types.Interface)
+	return t != nil && types.Implements(t, basic)
 }
 
 func isBlank(e ast.Expr) bool {
