@@ -104,7 +104,13 @@ func (t *table) describedAs(oid uint32, columns ...string) *pglogrepl.RelationMe
 // boundTable is a table that was accepted with the columns of its relation.
 func boundTable(t *testing.T) *table {
 	t.Helper()
-	of := memoryTable(t, sizeOnly(3))
+	return boundAs(t, sizeOnly(3))
+}
+
+// boundAs is such a table under some policy.
+func boundAs(t *testing.T, policy catalog.TablePolicy) *table {
+	t.Helper()
+	of := memoryTable(t, policy)
 	of.definition.bound.OID = of.publication.Relation.OID
 	for _, c := range of.publication.Relation.Columns {
 		of.definition.bound.Columns = append(of.definition.bound.Columns, accept.Column{Number: c.Number, Name: c.Name, Type: c.Type, TypeOID: c.TypeOID, Modifier: c.Modifier})

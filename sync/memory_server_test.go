@@ -21,7 +21,7 @@ type memoryServer struct {
 	t       *testing.T
 	owner   *pgx.ConnConfig
 	answers []answer
-	whole   bool // statements are noted to their ends
+	whole   bool // statements are noted to their ends, but for those that stand in files
 
 	mu      gosync.Mutex
 	said    [][]string // of each connection, in the order in which they were opened
@@ -216,7 +216,7 @@ func (s *memorySession) accepts(sql string, arguments ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	text := strings.Join(strings.Fields(sql), " ")
-	if cut := 90; len(text) > cut && !s.whole {
+	if cut := 90; len(text) > cut && (!s.whole || strings.HasPrefix(text, "--")) {
 		text = text[:cut] + "..."
 	}
 	if len(arguments) > 0 {
@@ -290,7 +290,7 @@ func (s *memorySession) execute(sql string) {
 			var text []byte
 			if v != nil {
 				var err error
-				if text, err = memoryTypes.Encode(typeOf(v), s.format(i), v, []byte{}); err != nil {
+				if text, err = encoded(v, s.format(i)); err != nil {
 					s.t.Errorf("%s: %v", sql, err)
 				}
 			}

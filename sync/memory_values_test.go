@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	gosync "sync"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgtype"
@@ -29,13 +30,19 @@ func parametersOf(sql string) []uint32 {
 	return list
 }
 
-var memoryTypes = pgtype.NewMap()
+// memoryTypes are used by one session at a time: they remember how values are coded.
+var (
+	memoryTypes = pgtype.NewMap()
+	memoryTurn  gosync.Mutex
+)
 
 // textOf is an argument as people read it.
 func textOf(oid uint32, format int16, value []byte) string {
 	if format == pgtype.TextFormatCode {
 		return string(value)
 	}
+	memoryTurn.Lock()
+	defer memoryTurn.Unlock()
 	t, known := memoryTypes.TypeForOID(oid)
 	if !known {
 		return fmt.Sprintf("%x", value)
@@ -45,6 +52,13 @@ func textOf(oid uint32, format int16, value []byte) string {
 		return err.Error()
 	}
 	return fmt.Sprint(seen)
+}
+
+// encoded is a value as a server sends it.
+func encoded(v any, format int16) ([]byte, error) {
+	memoryTurn.Lock()
+	defer memoryTurn.Unlock()
+	return memoryTypes.Encode(typeOf(v), format, v, []byte{})
 }
 
 // typeOf is the type of a column with such values.
