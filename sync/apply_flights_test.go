@@ -1,0 +1,325 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/jackc/pglogrepl"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// dueStage is a stage that has something to publish at a time, or fails when it is settled.
+type dueStage struct {
+	stage
+	at      time.Time
+	failure error
+}
+
+func (s dueStage) due() time.Time { return s.at }
+
+func (s dueStage) settle(ctx context.Context, now time.Time) error {
+	if s.failure != nil {
+		return s.failure
+	}
+	return s.stage.settle(ctx, now)
+}
+
+// landed is a group that has ended, up to a position.
+func landed(to pglogrepl.LSN, err error) *flight {
+	f := &flight{to: to, gone: make(chan struct{}), err: err, began: time.Now(), figures: map[*table]TableStatus{}}
+	close(f.gone)
+	return f
+}
+
+// TestGroupsWaitForEachOther sends a group on its way while others are under way: as many may be
+// as the server can be given, one alone while a release is not shown yet.
+func TestGroupsWaitForEachOther(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		before  int
+		shows   pglogrepl.LSN
+		waits   int // of those before, how many are waited for
+		spilled bool
+	}{{0, 0, 0, false}, {1, 0, 0, true}, {2, 0, 1, false}, {0, 5000, 0, true}, {1, 5000, 1, false}, {2, 5000, 2, false}} {
+		of := partsTable(t)
+		a, store := storedApplier(t, of)
+		of.shows, of.spilled, a.rows = test.shows, test.spilled, 3
+		for i := range test.before {
+			a.flights = append(a.flights, landed(pglogrepl.LSN(910+10*i), nil))
+		}
+		from := pglogrepl.LSN(900 + 10*test.before)
+		store.position = from
+		if err := a.depart(t.Context(), 1000); err != nil {
+			t.Fatal(err)
+		}
+		f := a.flights[len(a.flights)-1]
+		if len(a.flights) != test.before-test.waits+1 || a.position != pglogrepl.LSN(900+10*test.waits) || f.from != from || f.to != 1000 {
+			t.Errorf("%+v: %d groups are on their way, the last from %s, and the position is %s", test, len(a.flights), f.from, a.position)
+		}
+		if !f.changes || !f.given || a.rows != 0 || a.tx != nil || f.began.IsZero() || cap(f.orders) != map[bool]int{false: queuedOrders, true: fewOrders}[test.spilled] {
+			t.Errorf("%+v: the group is %+v", test, f)
+		}
+		if len(a.flights) > 1 && f.earlier != nil && f.earlier != a.flights[len(a.flights)-2] {
+			t.Error("it waits for another one than the last")
+		}
+		if err := a.landAll(t.Context()); err != nil || a.position != 1000 || store.position != 1000 || f.earlier != nil {
+			t.Errorf("%+v: they end at %s: %v", test, a.position, err)
+		}
+	}
+}
+
+// TestLostGroupsTellTheCause loses groups: all are waited for, and what went wrong with the first
+// of them is told, unless that is only that it had nothing to commit.
+func TestLostGroupsTellTheCause(t *testing.T) {
+	t.Parallel()
+	one, two, mine := errors.New("one"), errors.New("two"), errors.New("mine")
+	for _, test := range []struct {
+		failures []error
+		want     error
+	}{{nil, mine}, {[]error{nil, nil}, mine}, {[]error{errNotGiven, one, two}, one}, {[]error{nil, two}, two}, {[]error{errNotGiven}, mine}} {
+		a := memoryApplier()
+		for _, failure := range test.failures {
+			a.flights = append(a.flights, landed(5, failure))
+		}
+		if err := a.lost(mine); !errors.Is(err, test.want) || a.flights != nil {
+			t.Errorf("of %v, %v is told", test.failures, err)
+		}
+	}
+	a := memoryApplier()
+	slow := &flight{gone: make(chan struct{})}
+	a.flights = []*flight{slow}
+	if a.gone() != (<-chan struct{})(slow.gone) {
+		t.Error("the end of another group is awaited")
+	}
+	go func() {
+		slow.err = one
+		close(slow.gone)
+	}()
+	if err := a.lost(mine); !errors.Is(err, one) || a.gone() != nil {
+		t.Errorf("a group is not waited for: %v", err)
+	}
+	a.flights = []*flight{landed(7, one), landed(8, nil)}
+	if err := a.landAll(t.Context()); !errors.Is(err, one) || len(a.flights) > 0 || a.position == 7 {
+		t.Errorf("they end at %s: %v", a.position, err)
+	}
+}
+
+// TestLandingIsNoted has a group land, with or without changes, after some time.
+func TestLandingIsNoted(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		took, wrote time.Duration
+		changes     bool
+	}{{time.Millisecond, time.Millisecond, true}, {groupMost, groupMost, false}, {time.Hour, groupMost, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			of := partsTable(t)
+			a, _ := storedApplier(t, of)
+			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.took + time.Second)}
+			a.flights = []*flight{landed(950, nil), landed(960, nil)}
+			a.flights[0].changes = test.changes
+			a.flights[0].figures[of] = TableStatus{Records: 77}
+			time.Sleep(test.took)
+			if err := a.land(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if a.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.lsn != 950 || a.ack.lsn() != 950 || len(a.flights) != 1 {
+				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.position, a.moved, a.wrote)
+			}
+			if status := a.Status(); status.Position != 950 || status.Tables[of.name()].Records != 77 {
+				t.Errorf("%+v: the status tells of %s", test, status.Position)
+			}
+			if mixes := !a.mixer.until.IsZero(); mixes != test.changes {
+				t.Errorf("%+v: something is to be mixed: %t", test, mixes)
+			}
+			time.Sleep(time.Second)
+			select {
+			case <-a.due.C:
+				if !test.changes {
+					t.Error("it is looked for what is due after nothing")
+				}
+			default:
+				if test.changes {
+					t.Error("what is due is not looked for")
+				}
+			}
+			a.mixer.timer.Stop()
+			a.due.Stop()
+		})
+	}
+}
+
+// TestGroupsWriteTheirTables looks at what a group writes of tables that have changed, and of
+// others: up to where each stands, which may be ahead of the group.
+func TestGroupsWriteTheirTables(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		lsn, want pglogrepl.LSN
+		changed   bool
+		due       time.Duration // when something is to be published by the clock; 0 for never
+	}{{5, 1000, true, 0}, {1200, 1200, true, 0}, {5, 0, false, 0}, {5, 1000, false, -time.Second}, {5, 0, false, time.Hour}} {
+		of := partsTable(t)
+		a, store := storedApplier(t, of)
+		of.lsn, of.changed = test.lsn, test.changed
+		if test.due != 0 {
+			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due)}
+		}
+		var points []string
+		a.Failpoint = func(name string) { points = append(points, name) }
+		if err := a.flush(t.Context(), 1000); err != nil {
+			t.Fatal(err)
+		}
+		if got := store.lsn[of.name()]; got != test.want || of.changed || of.lsn != max(test.lsn, 1000) {
+			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.lsn, of.changed)
+		}
+		if !slices.Equal(points, []string{FailBeforeCommit, FailAfterCommit}) {
+			t.Errorf("it passes %v", points)
+		}
+	}
+}
+
+// TestGroupsThatFail has a table not be settled, the store refuse what is written of it, or the
+// group before it be lost: nothing of the group is stored, and the failure is told.
+func TestGroupsThatFail(t *testing.T) {
+	t.Parallel()
+	failure := errors.New("unsettled")
+	for name, test := range map[string]struct {
+		prepare func(a *applier, of *table)
+		want    error
+		halts   bool
+	}{
+		"not settled": {func(_ *applier, of *table) { of.stage = dueStage{stage: of.stage, failure: failure} }, failure, false},
+		"refused": {func(_ *applier, of *table) {
+			of.stage = dueStage{stage: of.stage, failure: refusedBy("23505")}
+		}, nil, true},
+		"the one before is lost": {func(a *applier, _ *table) { a.flights = []*flight{landed(910, failure)} }, failure, false},
+	} {
+		of := partsTable(t)
+		a, store := storedApplier(t, of)
+		of.changed, a.rows = true, 4
+		test.prepare(a, of)
+		err := a.flush(t.Context(), 1000)
+		if halt := (*TableError)(nil); test.want != nil && !errors.Is(err, test.want) || err == nil || errors.As(err, &halt) != test.halts {
+			t.Errorf("%s: it ends with %v", name, err)
+		}
+		if a.position != 900 || store.position != 900 || len(a.flights) > 0 || a.rows != 0 {
+			t.Errorf("%s: the position is %s, with %d groups on their way", name, a.position, len(a.flights))
+		}
+	}
+}
+
+// TestOneErrorOfOneTable has the server refuse what is written of a table: that one is halted.
+func TestOneErrorOfOneTable(t *testing.T) {
+	t.Parallel()
+	of := partsTable(t)
+	a := memoryApplier(of)
+	of.changed = true
+	f := &flight{to: 50, orders: make(chan order, 20), gone: make(chan struct{})}
+	if err := a.board(t.Context(), f); err != nil {
+		t.Fatal(err)
+	}
+	close(f.orders)
+	orders := 0
+	for do := range f.orders {
+		orders++
+		if orders > 1 {
+			break // no request has been answered
+		}
+		halt := (*TableError)(nil)
+		if err := do(t.Context(), refusingTx{}); !errors.As(err, &halt) || halt.Table != of.name() {
+			t.Errorf("order %d ends with %v", orders, err)
+		}
+	}
+	if orders == 0 {
+		t.Error("nothing is written")
+	}
+}
+
+// refusedBy is the refusal of a server.
+func refusedBy(code string) error { return &pgconn.PgError{Code: code} }
+
+// refusingTx refuses whatever it is sent.
+type refusingTx struct{ pgx.Tx }
+
+// refusedResults are those of statements that are refused.
+type refusedResults struct{ pgx.BatchResults }
+
+func (refusedResults) Close() error                                       { return refusedBy("23505") }
+func (refusingTx) SendBatch(context.Context, *pgx.Batch) pgx.BatchResults { return refusedResults{} }
+
+// TestGroupsAreSentAtBoundaries looks at what becomes of the open group where a transaction has
+// ended: whether it departs, is waited for, or grows.
+func TestGroupsAreSentAtBoundaries(t *testing.T) {
+	t.Parallel()
+	of := partsTable(t)
+	finding := &finding{table: catalog.Name{Relation: "others"}, err: &TableError{Table: catalog.Name{Relation: "others"}}}
+	for name, test := range map[string]struct {
+		prepare  func(a *applier)
+		position pglogrepl.LSN
+		flights  int
+		left     int  // rows of the open group
+		found    bool // the finding still waits
+	}{
+		"amid a transaction":             {func(a *applier) { a.inTransaction, a.found = true, finding }, 900, 0, 4, true},
+		"nothing behind it":              {func(*applier) {}, 900, 1, 0, false},
+		"more behind it":                 {func(a *applier) { a.more, a.since = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
+		"awaited":                        {func(a *applier) { a.more, a.found = true, finding }, 1000, 0, 0, false},
+		"nothing new behind another":     {func(a *applier) { a.rows, a.found, a.flights = 0, finding, []*flight{landed(910, nil)} }, 900, 1, 0, true},
+		"nothing new":                    {func(a *applier) { a.rows, a.found = 0, finding }, 900, 0, 0, false},
+		"nothing new, and far":           {func(a *applier) { a.rows, a.end, a.found = 0, 900+idleBytes, finding }, 900 + idleBytes, 0, 0, false},
+		"behind another, but awaited":    {func(a *applier) { a.found, a.flights = finding, []*flight{landed(900, nil)} }, 1000, 0, 0, false},
+		"behind another, and small":      {func(a *applier) { a.rows, a.flights = min(aheadRows, groupRows)-1, []*flight{landed(910, nil)} }, 900, 1, min(aheadRows, groupRows) - 1, false},
+		"behind another, but it is full": {func(a *applier) { a.rows, a.flights = groupRows, []*flight{landed(900, nil)} }, 900, 2, 0, false},
+	} {
+		a, _ := storedApplier(t, of)
+		a.rows, a.end = 4, 1000
+		test.prepare(a)
+		if err := a.flushIfDue(t.Context()); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		if a.position != test.position || len(a.flights) != test.flights || a.rows != test.left || (a.found != nil) != test.found {
+			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.position, len(a.flights), a.rows, a.found != nil)
+		}
+		if err := a.landAll(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestKeepalivesMoveOn has keepalives come at a commit boundary and elsewhere.
+func TestKeepalivesMoveOn(t *testing.T) {
+	t.Parallel()
+	of := partsTable(t)
+	for _, test := range []struct {
+		amid     bool
+		end      pglogrepl.LSN
+		consumed uint64
+		position pglogrepl.LSN
+	}{{false, 950, 950, 900}, {true, 950, 0, 900}, {false, 900 + idleBytes, 900 + idleBytes, 900 + idleBytes}, {true, 900 + idleBytes, 0, 900}} {
+		a := newMemoryServer(t).applier(of)
+		a.inTransaction = test.amid
+		a.found = &finding{table: of.name(), err: &TableError{Table: catalog.Name{Relation: "others"}}}
+		if err := a.handle(t.Context(), message{keepalive: test.end}); err != nil {
+			t.Fatal(err)
+		}
+		if a.consumed.Load() != test.consumed || a.position != test.position || (a.found != nil) != test.amid {
+			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.consumed.Load(), a.position)
+		}
+	}
+}
+
+// applier applies tables by sessions of the server, from 900 on.
+func (m *memoryServer) applier(tables ...*table) *applier {
+	m.t.Helper()
+	a := memoryApplier()
+	a.due.Stop()
+	a.session = m.session()
+	a.tables, a.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
+	return a
+}
