@@ -1,0 +1,149 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/accept"
+)
+
+// TestNeededColumns tells which columns matter: those that the policy names, and those that the
+// store keeps.
+func TestNeededColumns(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	of.publication.Policy.Columns = append(slices.Clone(of.publication.Policy.Columns), catalog.ColumnPolicy{Name: "person", Role: catalog.Identifying})
+	for column, want := range map[string]bool{"id": true, "age": true, "illness": true, "person": true, "unknown": false} {
+		if of.needs(column) != want {
+			t.Errorf("%s is needed: %t", column, !want)
+		}
+	}
+}
+
+// TestConfiguredColumns changes one column of a table at a time: it is as the policy was compared
+// with it unless something of a needed one has changed.
+func TestConfiguredColumns(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		change func(c []accept.Column) []accept.Column
+		want   bool
+	}{
+		"nothing":               {func(c []accept.Column) []accept.Column { return c }, true},
+		"a column more":         {func(c []accept.Column) []accept.Column { return append(c, accept.Column{Number: 99, Name: "more"}) }, true},
+		"a column less":         {func(c []accept.Column) []accept.Column { return c[:len(c)-1] }, false},
+		"another number":        {func(c []accept.Column) []accept.Column { c[2].Number = 77; return c }, false},
+		"another type":          {func(c []accept.Column) []accept.Column { c[2].TypeOID = 20; return c }, false},
+		"another modifier":      {func(c []accept.Column) []accept.Column { c[2].Modifier = 20; return c }, false},
+		"of what nobody needs":  {func(c []accept.Column) []accept.Column { c[1].TypeOID, c[1].Modifier = 20, 5; return c }, true},
+		"without what is spare": {func(c []accept.Column) []accept.Column { return slices.Delete(c, 1, 2) }, true},
+	} {
+		of := boundTable(t)
+		now := of.definition.bound
+		now.Columns = test.change(slices.Clone(now.Columns))
+		if of.isAsConfigured(now) != test.want {
+			t.Errorf("%s: it is as it was configured: %t", name, !test.want)
+		}
+	}
+}
+
+// TestJudgement compares a table with what was accepted of it: another name, and other columns,
+// halt it until they are again what they were.
+func TestJudgement(t *testing.T) {
+	t.Parallel()
+	for _, guarded := range []bool{false, true} {
+		of := boundTable(t)
+		if guarded {
+			of.publication.Policy.Updates.Mode = catalog.Guarded
+		}
+		now := accept.Named{Name: of.name(), Table: of.definition.bound}
+		if err := of.judge(now, of.definition.bound); err != nil {
+			t.Errorf("it is taken for changed: %v", err)
+		}
+		renamed := now
+		renamed.Name.Relation = "others"
+		halt := (*TableError)(nil)
+		if err := of.judge(renamed, of.definition.bound); !errors.As(err, &halt) || !halt.heals || !strings.Contains(halt.What, "others") || strings.Contains(halt.Fix, "--new-lineage") != guarded {
+			t.Errorf("it was renamed: %v", err)
+		}
+		now.Table.Columns = slices.Clone(now.Table.Columns)
+		now.Table.Columns[2].TypeOID = 20
+		if err := of.judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.name() || !strings.Contains(halt.Fix, "'kproxy accept public.visits'") {
+			t.Errorf("it was altered: %v", err)
+		}
+	}
+}
+
+// TestIdentities tells which replica identities lead to the records of changed rows.
+func TestIdentities(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	of.publication.Relation.Key = []string{"id", "age"}
+	for identity, want := range map[string]bool{
+		`"*"`: true, `["id","age"]`: true, `["age","id"]`: true, `["id"]`: false, `["id","age","zip"]`: false, `["id","zip"]`: false, `[]`: false, `"id"`: false, `["id`: false,
+	} {
+		if of.identifiedBy(identity) != want {
+			t.Errorf("rows are identified by %s: %t", identity, !want)
+		}
+	}
+	if !slices.Equal(of.publication.Relation.Key, []string{"id", "age"}) {
+		t.Error("the key's order has changed")
+	}
+	if of.publication.Relation.KeyRepeats = true; of.identifiedBy(`["id","age"]`) || !of.identifiedBy(`"*"`) {
+		t.Error("rows are identified by a key that repeats")
+	}
+}
+
+// TestEndedTransactionsAreAwaited looks at a table as long as a transaction that may have altered
+// it has not ended for everybody.
+func TestEndedTransactionsAreAwaited(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	m := newMemoryServer(t, answer{words: "What a table is:", rows: [][]any{{"public", "visits", identityOf(of), false}}})
+	s := m.session()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error)
+	go func() {
+		_, err := of.examine(ctx, s.control, accept.Whole, 7)
+		ended <- err
+	}()
+	for looks := 0; looks < 3; time.Sleep(time.Millisecond) {
+		looks = strings.Count(m.log(), "What a table is:")
+	}
+	if cancel(); <-ended == nil {
+		t.Error("it was altered by nobody, it seems")
+	}
+	if !strings.Contains(m.log(), "[7]") {
+		t.Errorf("another transaction is awaited: %s", m.log())
+	}
+	m = newMemoryServer(t, answer{words: "What a table is:", state: refusedState})
+	if _, err := of.examine(t.Context(), m.session().control, accept.Whole); err == nil {
+		t.Error("a table that cannot be looked at is nothing")
+	}
+}
+
+// TestNothingIsFoundOnFailures has looks fail: whatever they return is no finding.
+func TestNothingIsFoundOnFailures(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	conn := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", state: refusedState}).session().control
+	if published, err := of.stillPublished(t.Context(), conn, "kproxy"); published || err == nil {
+		t.Errorf("it is published: %t, %v", published, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	m := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", rows: [][]any{{false}}})
+	conn = m.session().control
+	go func() {
+		for !strings.Contains(m.log(), "SELECT NOT EXISTS") {
+			time.Sleep(time.Millisecond)
+		}
+		cancel()
+	}()
+	if published, err := of.stillPublished(ctx, conn, "kproxy"); published || !errors.Is(err, context.Canceled) {
+		t.Errorf("it is published: %t, %v", published, err)
+	}
+}
