@@ -184,6 +184,32 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 	}
 }
 
+// TestGroupsBringOthersOnTheirWay has a group depart when classes are to be mixed, and a renewal is
+// asked for: both are begun with it, but no renewal while another one runs.
+func TestGroupsBringOthersOnTheirWay(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		until   time.Duration // from now on; 0 for nothing to mix
+		mixes   bool
+		running *renewal
+	}{{0, false, nil}, {-time.Second, true, nil}, {time.Hour, false, &renewal{}}} {
+		a, _ := storedApplier(t, partsTable(t))
+		if test.until != 0 {
+			a.mixer.until = time.Now().Add(test.until)
+		}
+		a.renewer.running, a.renewer.requests = test.running, []request{{id: 6, table: catalog.Name{Relation: "unknown"}}}
+		if err := a.flush(t.Context(), 1000); err != nil {
+			t.Fatal(err)
+		}
+		if a.mixer.until.IsZero() != (test.mixes || test.until == 0) {
+			t.Errorf("%+v: it is to be mixed until %v", test, a.mixer.until)
+		}
+		if begun := len(a.renewer.outcomes) > 0; begun != (test.running == nil) || begun != (len(a.renewer.requests) == 0) {
+			t.Errorf("%+v: %d renewals are asked for, and %d answered", test, len(a.renewer.requests), len(a.renewer.outcomes))
+		}
+	}
+}
+
 // TestGroupsThatFail has a table not be settled, the store refuse what is written of it, or the
 // group before it be lost: nothing of the group is stored, and the failure is told.
 func TestGroupsThatFail(t *testing.T) {
@@ -274,7 +300,8 @@ func TestGroupsAreSentAtBoundaries(t *testing.T) {
 		"nothing new":                    {func(a *applier) { a.rows, a.found = 0, finding }, 900, 0, 0, false},
 		"nothing new, and far":           {func(a *applier) { a.rows, a.end, a.found = 0, 900+idleBytes, finding }, 900 + idleBytes, 0, 0, false},
 		"behind another, but awaited":    {func(a *applier) { a.found, a.flights = finding, []*flight{landed(900, nil)} }, 1000, 0, 0, false},
-		"behind another, and small":      {func(a *applier) { a.rows, a.flights = min(aheadRows, groupRows)-1, []*flight{landed(910, nil)} }, 900, 1, min(aheadRows, groupRows) - 1, false},
+		"behind another, and small":      {func(a *applier) { a.rows, a.flights = aheadRows()-1, []*flight{landed(910, nil)} }, 900, 1, aheadRows() - 1, false},
+		"behind another, and larger":     {func(a *applier) { a.rows, a.flights = aheadRows(), []*flight{landed(900, nil)} }, 900, 2, 0, false},
 		"behind another, but it is full": {func(a *applier) { a.rows, a.flights = groupRows, []*flight{landed(900, nil)} }, 900, 2, 0, false},
 	} {
 		a, _ := storedApplier(t, of)

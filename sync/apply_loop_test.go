@@ -239,3 +239,25 @@ func TestTheStreamBeginsAnew(t *testing.T) {
 		}
 	}
 }
+
+// TestNothingIsTakenOfTheStreamBefore has a table join amid some messages, which makes the stream
+// begin anew: those behind are left, as they come again.
+func TestNothingIsTakenOfTheStreamBefore(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	a := newMemoryServer(t, append(usualAnswers(of), answer{words: "SELECT pg_catalog.pg_advisory", rows: [][]any{{"t"}}})...).applier(of)
+	var err error
+	if a.stream, err = a.startStream(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = a.stream.stop() }()
+	a.watcher = newWatcher(a.session)
+	a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
+	a.newcomer = &newcomer{job: a.jobs[0], table: of, at: 890}
+	of.lsn, a.heard[1000] = 890, 895
+	w := &wal{}
+	messages := append(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0)...)
+	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.newcomer != nil || a.position != 890 || a.end != 0 {
+		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.position, a.newcomer, a.inTransaction, err)
+	}
+}

@@ -357,11 +357,11 @@ func TestGroupsEnd(t *testing.T) {
 			{name: "nearly large", more: true, rows: groupRows - 1, flights: one, want: false},
 			{name: "wide", more: true, rows: 1, bytes: groupBytes, flights: one, want: true},
 			{name: "nearly wide", more: true, rows: 1, bytes: groupBytes - 1, flights: one, want: false},
-			{name: "small behind another", rows: aheadRows - 1, flights: one, want: groupRows <= aheadRows-1},
-			{name: "middling behind another", rows: aheadRows, flights: one, want: true},
-			{name: "middling behind another, with more", more: true, rows: aheadRows, flights: one, want: groupRows <= aheadRows},
-			{name: "middling behind two others", rows: aheadRows, flights: []*flight{{}, {}}, want: groupRows <= aheadRows},
-			{name: "middling, and a release is not shown", rows: aheadRows, flights: one, shows: 9, want: groupRows <= aheadRows},
+			{name: "small behind another", rows: aheadRows() - 1, flights: one, want: false},
+			{name: "middling behind another", rows: aheadRows(), flights: one, want: true},
+			{name: "middling behind another, with more", more: true, rows: aheadRows(), flights: one, want: false},
+			{name: "middling behind two others", rows: aheadRows(), flights: []*flight{{}, {}}, want: false},
+			{name: "middling, and a release is not shown", rows: aheadRows(), flights: one, shows: 9, want: false},
 		} {
 			of := memoryTable(t, sizeOnly(3))
 			of.bytes, of.shows = test.bytes, test.shows

@@ -41,15 +41,16 @@ const (
 	// mostFlights is how many are under way, so that the server need not wait for the
 	// next one.
 	mostFlights = 2
-	// aheadRows is from how many changes on a group without more behind it is settled
-	// before the one before it has landed.
-	aheadRows = mostGroupRows / 12
 	// queuedOrders bounds the orders of a group that wait for the server, so that all
 	// of a usual group's do. A large transaction has more than fit into memory, and
 	// waits for them.
 	queuedOrders = 64
 	fewOrders    = 2
 )
+
+// aheadRows is from how many changes on a group without more behind it is settled before the one
+// before it has landed.
+func aheadRows() int { return groupRows / 12 }
 
 // depart sends what has changed on its way, up to a commit boundary.
 func (a *applier) depart(ctx context.Context, to pglogrepl.LSN) error {

@@ -48,7 +48,7 @@ func (a *applier) isComplete() bool {
 	case len(a.flights) == 0:
 		return !a.more || time.Since(a.since) >= max(groupTime, a.wrote)
 	default:
-		return !a.more && a.rows >= aheadRows && len(a.flights) < mostFlights && !a.catchesUp()
+		return !a.more && a.rows >= aheadRows() && len(a.flights) < mostFlights && !a.catchesUp()
 	}
 }
 
