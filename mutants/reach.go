@@ -155,6 +155,9 @@ func (r *runner) readProfile(name string) (map[string][]block, error) {
 // executes reports whether the test executes a mutant. What a block's first statement
 // begins with, as a condition does, may stand just before or after the block.
 func (t test) executes(m mutant) bool {
+	if m.function == "init" {
+		return true // before any test, which no profile says
+	}
 	end := m.line + strings.Count(string(m.file.source[m.start:m.end]), "\n")
 	return slices.ContainsFunc(t.Reaches[m.file.name], func(b block) bool {
 		return b.FromLine <= end && m.line <= b.ToLine

@@ -26,7 +26,6 @@ var encodeTexts = []string{
 // parser's own.
 func TestEncodeIsWhatTheParserSays(t *testing.T) {
 	t.Parallel()
-	quick, all := 0, 0
 	for _, sql := range append(corpus(t), encodeTexts...) {
 		want, err := pg.Parse(sql)
 		got, failure := parse(sql)
@@ -43,17 +42,36 @@ func TestEncodeIsWhatTheParserSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all++
-		if e := (encoder{json: json, text: sql}); e.message(treePlan()) && e.json == "" {
-			quick++
-			if canonical := encoded(t, want); !same(treePlan(), canonical, e.wire) {
-				t.Errorf("%s: the encoding has another order", sql)
+		e := encoder{json: json, text: sql}
+		if !e.message(treePlan()) || e.json != "" {
+			if !hasVagueInteger(want.ProtoReflect()) {
+				t.Errorf("%s is not read quickly", sql)
 			}
+		} else if canonical := encoded(t, want); !same(treePlan(), canonical, e.wire) {
+			t.Errorf("%s: the encoding has another order", sql)
 		}
 	}
-	if quick*10 < all*9 {
-		t.Errorf("%d of %d trees were read quickly", quick, all)
+}
+
+// hasVagueInteger reports whether a tree has an integer that the parser's JSON leaves out
+// because it is not positive.
+func hasVagueInteger(m protoreflect.Message) (has bool) {
+	if n, is := m.Interface().(*pg.Integer); is {
+		return n.GetIval() <= 0
 	}
+	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
+		switch {
+		case field.Message() == nil:
+		case field.IsList():
+			for i := range value.List().Len() {
+				has = has || hasVagueInteger(value.List().Get(i).Message())
+			}
+		default:
+			has = has || hasVagueInteger(value.Message())
+		}
+		return !has
+	})
+	return has
 }
 
 // TestSameTellsTextsApart compares each text with each.

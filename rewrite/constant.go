@@ -90,7 +90,7 @@ func numberConstant(n *pg.Node) (string, bool) {
 
 // textConstant is the text of a constant that no cast changes.
 func textConstant(n *pg.Node) (string, bool) {
-	for n.GetTypeCast() != nil && isText(n.GetTypeCast().GetTypeName()) {
+	for isText(n.GetTypeCast().GetTypeName()) {
 		n = n.GetTypeCast().GetArg()
 	}
 	return stringConstant(n)

@@ -36,6 +36,8 @@ func TestDepthOf(t *testing.T) {
 		{"SELECT (a + b) + c", 3},
 		{"SELECT ((a))", 3},
 		{"SELECT [[a]]", 3},
+		{"SELECT a[b, c, d + e]", 3},
+		{"SELECT a[b + c + d] + e, f", 4},
 		{"SELECT (a), (b), (c)", 2},
 		{"SELECT (a) + (b) + (c)", 6},
 		{"SELECT ((a + b), (c + d + e))", 5},

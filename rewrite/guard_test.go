@@ -39,6 +39,7 @@ func TestGuardsBoundaries(t *testing.T) {
 	ok(Options{MaxDepth: 2}, "SELECT (1 + 2)", stateTooComplex, 11, "Split")
 	ok(Options{MaxDepth: 1}, "SELECT 'ä', (1 + 2)", stateTooComplex, 16, "Split")
 	ok(Options{}, "SELECT '\x00", stateEncoding, 9, "")
+	ok(Options{}, "\x00", stateEncoding, 1, "")
 	ok(Options{}, "SELECT '\xff'", stateEncoding, 0, "UTF-8")
 	ok(Options{}, "SELECT 'ä' "+strings.Repeat("-", maxOperatorRun), "", 0, "")
 	ok(Options{}, "SELECT 'ä' "+strings.Repeat("-", maxOperatorRun+1), stateTooComplex, 12+maxOperatorRun, "rulers")

@@ -13,6 +13,7 @@ func planRewriter() *Rewriter {
 	r.SetSnapshot(clinic().WithReleased(map[int64]catalog.Name{
 		1: {Schema: "public", Relation: "patients"},
 		2: {Schema: "public", Relation: `Lab "A" & Co`},
+		3: {Schema: "public", Relation: `v1."x"`},
 	}))
 	return r
 }
@@ -22,6 +23,29 @@ func TestInJSON(t *testing.T) {
 	for text, want := range map[string]string{"a": "a", `"<&>"`: `\"<&>\"`, "\a\n\\": `\u0007\n\\`, "": ""} {
 		if got := inJSON(text); got != want {
 			t.Errorf("%q: %s, want %s", text, got, want)
+		}
+	}
+}
+
+// TestIsValue puts each pair of bytes around a word.
+func TestIsValue(t *testing.T) {
+	t.Parallel()
+	around := []string{"", `"`, `\"`, "<", ">", "x", " "}
+	for _, before := range around {
+		for _, after := range around {
+			for form, want := range map[planForm]bool{
+				planText: false,
+				planJSON: before == `"` && after == `"`,
+				planXML:  before == ">" && after == "<",
+			} {
+				for _, further := range []string{"", " "} { // nothing stands before what is before, or something
+					in := further + before
+					p := planScrubber{in: in + "word" + after, form: form}
+					if got := p.isValue(len(in), len(in)+len("word")); got != want {
+						t.Errorf("%q in form %d: %v", p.in, form, got)
+					}
+				}
+			}
 		}
 	}
 }
@@ -39,11 +63,13 @@ func TestScrubPlan(t *testing.T) {
 		`  Filter: (release_2."Größe" > 1)`:                          `  Filter: ("Lab ""A"" & Co"."Größe" > 1)`,
 		`  Sort Key: "it's".a, release_1.b, 'release_1'`:             `  Sort Key: "it's".a, patients.b, 'release_1'`,
 		`  Index Cond: ("release_2_Größe_idx" = 1)`:                  `  Index Cond: ("Lab ""A"" & Co_Größe_idx" = 1)`,
+		`  Index Cond: ("release_3_pkey" = release_3.a)`:             `  Index Cond: ("v1.""x""_pkey" = v1."x".a)`,
 		`  Cache Key: p.kproxy_members`:                              `  Cache Key: p.members`,
 		`  Group Key: release_1.kproxy_class`:                        `  Group Key: patients.kproxy_class`,
 		`  Filter: kproxy_catalog.visible(oid)`:                      `  Filter: pg_catalog.visible(oid)`,
 		`Seq Scan on release_77 release_77_2`:                        `Seq Scan on release release_2`,
 		`CTE Scan on my_release_1`:                                   `CTE Scan on my_release_1`,
+		`CTE Scan on Àrelease_1`:                                     `CTE Scan on Àrelease_1`, // the last byte of À is 0x80
 		`Seq Scan on release_1x`:                                     `Seq Scan on release_1x`,
 		`Subquery Scan on information_schema_tables`:                 `Subquery Scan on information_schema.tables`,
 		`Seq Scan on wards w`:                                        `Seq Scan on wards w`,

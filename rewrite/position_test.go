@@ -192,6 +192,9 @@ func TestPositionsAreSane(t *testing.T) {
 			}
 		}
 	}
+	if r.Position("SELECT age FROM patients", nil, 0) != 0 || r.Position("SELECT age FROM patients", nil, 99) == 0 {
+		t.Error("the place that is none leads into the text")
+	}
 	if r.Position("SELECT * FROM nowhere", nil, 5) != 0 || r.Position("SELECT '", nil, 1) != 0 {
 		t.Error("a refused text has positions")
 	}

@@ -22,3 +22,21 @@ func TestPatternsOfRelations(t *testing.T) {
 		}
 	}
 }
+
+// TestQuotedIdentifiersAreCut ends identifiers at each place where a quotation mark may stand.
+func TestQuotedIdentifiersAreCut(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		`"a"`: `a|`, `"a"b`: `a|b`, `"a"".b`: "error", `"a""`: "error", `"a"""`: `a"|`, `"a""b"c`: `a"b|c`, `""`: "|", `"""`: "error", `""""`: `"|`,
+		`"`: "error", `"a`: "error",
+	} {
+		name, rest, ok := cutQuoted(text)
+		got := name + "|" + rest
+		if !ok {
+			got = "error"
+		}
+		if got != want {
+			t.Errorf("%s is cut into %s, want %s", text, got, want)
+		}
+	}
+}

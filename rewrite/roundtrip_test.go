@@ -1,6 +1,9 @@
 package rewrite
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -114,4 +117,40 @@ func encoded(t testing.TB, tree *pg.ParseResult) []byte {
 		t.Fatal(err)
 	}
 	return wire
+}
+
+// TestOperandsAreWritten puts each kind of expression in each place of an operand, where the
+// deparser may forget its parentheses.
+func TestOperandsAreWritten(t *testing.T) {
+	t.Parallel()
+	operands := strings.Split(`NOT a|a AND b|a OR b|a IS NULL|a IS TRUE|a = b|a IS DISTINCT FROM b|a BETWEEN 1 AND 2|a NOT IN (1, 2)|a LIKE b ESCAPE 'x'|`+
+		`a SIMILAR TO b|a = ANY (b)|-a|a + b|a::int|a COLLATE "C"|a AT TIME ZONE 'x'|ARRAY[1]|a[1]|(a).b|ROW(1, 2)|f(a)|substring(a FROM 1)|`+
+		`CASE WHEN a THEN b END|COALESCE(a, b)|(SELECT 1)|EXISTS (SELECT 1)|a IN (SELECT 1)|a IS JSON|5|-5|'x'|NULL|true|a|CURRENT_DATE|$1`, "|")
+	places := strings.Split(`%s IS NULL|%s IS NOT TRUE|(%s)::int|%s COLLATE "C"|(%s)[1]|(%s).x|%s IN (SELECT 1)|%s = ANY (SELECT 1)|%s IS JSON OBJECT|%s + 1|1 + %s|`+
+		`%s = b|b < %s|a IN (%s, 1)|%s IN (1, 2)|a BETWEEN %s AND 1|a BETWEEN 1 AND %s|%s BETWEEN 1 AND 2|NOT %s|%s AND b|b OR %s|f(%s)|-%s|`+
+		`%s LIKE 'x'|'x' LIKE %s|%s AT TIME ZONE 'x'|CASE %s WHEN 1 THEN 2 END|a[%s]`, "|")
+	isTruth := map[string]bool{"NOT a": true, "a AND b": true, "a OR b": true}
+	written := func(sql string) {
+		tree, err := pg.Parse(sql)
+		if err != nil {
+			return // two operators that do not associate
+		}
+		checked := encoded(t, tree)
+		parenthesize(tree.ProtoReflect())
+		if text, ok := faithful(encoded(t, tree), checked); !ok {
+			t.Errorf("%s is written as %s", sql, text)
+		}
+	}
+	for _, place := range places {
+		for _, operand := range operands {
+			if strings.HasPrefix(place, "%s AT") && isTruth[operand] {
+				continue // no server takes it
+			}
+			written("SELECT " + fmt.Sprintf(place, "("+operand+")"))
+		}
+	}
+	for _, operand := range slices.DeleteFunc(operands, func(operand string) bool { return operand == "-5" }) {
+		written("SELECT * FROM xmltable('/a' PASSING (" + operand + ") COLUMNS x text)")
+	}
+	written(`FETCH 1 FROM "a""b c"`)
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
 // outcomeOf is the SQLSTATE of a refusal; empty where a text passes.
@@ -126,6 +128,22 @@ func TestSetConfigIsTheWholeStatement(t *testing.T) {
 	} {
 		if statement, err := r.Rewrite(sql, nil); err == nil {
 			t.Errorf("%s passes: %s", sql, statement.SQL)
+		}
+	}
+}
+
+// TestPlainValues asks of each kind of value, and of none.
+func TestPlainValues(t *testing.T) {
+	t.Parallel()
+	text, number := pg.MakeAConstStrNode("a", 0), pg.MakeAConstIntNode(1, 0)
+	decimal := &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Val: &pg.A_Const_Fval{Fval: &pg.Float{Fval: "1.5"}}}}}
+	truth := &pg.Node{Node: &pg.Node_AConst{AConst: &pg.A_Const{Val: &pg.A_Const_Boolval{}}}}
+	if !plainValues([]*pg.Node{text, number, decimal}) {
+		t.Error("texts and numbers are not plain")
+	}
+	for _, args := range [][]*pg.Node{nil, {truth}, {text, truth}, {{}}, {pg.MakeStrNode("a")}} {
+		if plainValues(args) {
+			t.Errorf("%v are plain", args)
 		}
 	}
 }

@@ -115,6 +115,21 @@ func TestLongShapes(t *testing.T) {
 	}
 }
 
+// TestUnbalancedShapes wants brackets that close nothing taken as they are.
+func TestUnbalancedShapes(t *testing.T) {
+	t.Parallel()
+	known := vocabulary(ward())
+	for sql, want := range map[string]string{
+		")":                               ")",
+		"SELECT 1) ) + 2":                 "SELECT ?)) + ?",
+		"SELECT (1) FROM patients) ] (2)": "SELECT (?) FROM patients)] (?)",
+	} {
+		if got := shapeOf(sql, known); got != want {
+			t.Errorf("%s has the shape %q, not %q", sql, got, want)
+		}
+	}
+}
+
 var shapeWord = regexp.MustCompile(`[\pL\pN_$]+|\?`)
 
 // foreign is a word of a shape that is not of the vocabulary; "" if there is none.

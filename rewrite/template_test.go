@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // oddLiterals are what a rewriting may depend on, or trip over.
@@ -141,6 +143,7 @@ func TestTemplatesByStatement(t *testing.T) {
 		{"SELECT /* /* */ */ 1", nil},
 		{"SET statement_timeout = 5", []bool{false}},
 		{"EXPLAIN SELECT 5", []bool{false}},
+		{"SELECT xmlconcat('<a/>', '<b/>'), xmlparse(DOCUMENT '<a/>' PRESERVE WHITESPACE)", []bool{true, true, true}},
 		{"SELECT 1 UNION SELECT 2 FETCH FIRST 3 ROWS ONLY", []bool{true, true, true}},
 	} {
 		r := clinicRewriter()
@@ -158,6 +161,57 @@ func TestTemplatesByStatement(t *testing.T) {
 				} else if n >= 2 && !hit && variable {
 					t.Errorf("%s did not come from a template", text)
 				}
+			}
+		}
+	}
+}
+
+// TestAlike changes one thing at a time of what is known of a rewritten text.
+func TestAlike(t *testing.T) {
+	t.Parallel()
+	plain := func() *Statement {
+		return &Statement{SQL: "SELECT 1", Reads: []catalog.Name{{Schema: "public", Relation: "patients"}}, Plans: true, Traceless: true}
+	}
+	if s := plain(); !s.alike(plain()) {
+		t.Error("a statement is not like itself")
+	}
+	for what, change := range map[string]func(*Statement){
+		"reads":     func(s *Statement) { s.Reads[0].Relation = "visits" },
+		"effects":   func(s *Statement) { s.Effects = []Effect{nil} },
+		"plans":     func(s *Statement) { s.Plans = false },
+		"traceless": func(s *Statement) { s.Traceless = false },
+	} {
+		changed := plain()
+		change(changed)
+		if changed.alike(plain()) || plain().alike(changed) {
+			t.Errorf("statements with other %s are alike", what)
+		}
+	}
+	both := plain()
+	both.Effects = []Effect{nil}
+	if both.alike(both) {
+		t.Error("statements with effects are alike")
+	}
+}
+
+// TestLiteralIsItsConstant compares each literal with each constant.
+func TestLiteralIsItsConstant(t *testing.T) {
+	t.Parallel()
+	constants := []*pg.A_Const{
+		pg.MakeAConstIntNode(5, 0).GetAConst(),
+		pg.MakeAConstIntNode(6, 0).GetAConst(),
+		pg.MakeAConstStrNode("5", 0).GetAConst(),
+		pg.MakeAConstStrNode("6", 0).GetAConst(),
+		{Val: &pg.A_Const_Fval{Fval: &pg.Float{Fval: "5.0"}}},
+		{Val: &pg.A_Const_Fval{Fval: &pg.Float{Fval: "6.0"}}},
+		{Val: &pg.A_Const_Boolval{Boolval: &pg.Boolean{Boolval: true}}},
+		{Isnull: true},
+	}
+	for text, same := range map[string]int{"5": 0, "6": 1, "'5'": 2, "'6'": 3, "5.0": 4, "6.0": 5} {
+		of, _ := literals("SELECT "+text, nil)
+		for i, c := range constants {
+			if len(of) != 1 || of[0].is(c, "SELECT "+text) != (i == same) {
+				t.Errorf("%s and %v: %v", text, c, of)
 			}
 		}
 	}

@@ -44,6 +44,9 @@ FROM t
 UNION
 SELECT 1, 2`,
 		"SELECT 'open": "SELECT 'open",
+		"SELECT (":     "SELECT (",
+		") FROM t )":   ")\nFROM t )",
+		"":             "",
 	} {
 		if got := Layout(sql); got != want {
 			t.Errorf("laid out:\n%s\nnot:\n%s", got, want)

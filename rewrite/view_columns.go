@@ -183,7 +183,7 @@ func (s *viewScope) hides(reference *pg.ColumnRef) *viewItem {
 func (v *viewColumns) rename(m protoreflect.Message) error {
 	if n, is := m.Interface().(*pg.RangeVar); is && len(n.GetAlias().GetColnames()) > 0 {
 		name := catalog.Name{Schema: n.GetSchemaname(), Relation: n.GetRelname()}
-		if relation, known := v.relations[name]; known && relation.Target != name {
+		if relation, known := v.relations[name]; known {
 			seen, renamed := aliased(relation.Columns, n.GetAlias()), slices.Clone(relation.Published)
 			for i, column := range relation.Published {
 				if at := slices.Index(relation.Columns, column); at >= 0 {

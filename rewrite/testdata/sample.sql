@@ -284,3 +284,13 @@ SELECT * FROM json_to_recordset('[]') AS x (a regtype[])
 
 SELECT * FROM json_to_recordset('[]') AS x (a int, b text[])
 --> SELECT * FROM pg_catalog.json_to_recordset('[]') x (a int, b pg_catalog.text[])
+
+SELECT * FROM patients TABLESAMPLE system.bernoulli (10)
+--! 42704 tablesample method system.bernoulli does not exist
+--! position: 36
+--! hint: Use BERNOULLI or SYSTEM.
+
+SELECT * FROM patients TABLESAMPLE pg_catalog.system (10)
+--! 42704 tablesample method pg_catalog.system does not exist
+--! position: 36
+--! hint: Use BERNOULLI or SYSTEM.

@@ -262,3 +262,23 @@ VALUES (1, 2), (3, 4);
    FROM ONLY public.staff s
 --! 0A000 it reads ONLY public.staff
 --! hint: Leave ONLY out.
+
+-- ward
+ SELECT s.ward
+   FROM public.staff s
+  WHERE EXISTS (SELECT FROM public.patients p WHERE ((SELECT name)) = 'x')
+--! 42501 it computes with column name of public.patients, which is not published
+--! position: 100
+--! hint: Publish the column, or leave it out of the view.
+
+-- ward, answer
+ SELECT s.ward, (SELECT ward) AS answer
+   FROM public.staff s
+--> SELECT s.ward, (SELECT ward) AS answer FROM (SELECT ward, grade FROM ONLY public.staff) s
+--> columns: ward, answer
+
+-- w
+ SELECT s.w
+   FROM public.wards s(w)
+--> SELECT s.w FROM public.wards s(w, name)
+--> columns: w
