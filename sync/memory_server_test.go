@@ -28,6 +28,9 @@ type memoryServer struct {
 	number  int        // of the next statement, of all connections
 	refuses int        // the number of the one that is refused; -1 for none
 	refused string     // which that was
+
+	streaming <-chan pgproto3.BackendMessage // what is said in a stream
+	hear      func(data []byte)              // what is answered there
 }
 
 // answer is for statements that have the words: rows, as many as it changes, the SQLSTATE of a
@@ -103,11 +106,12 @@ type memorySession struct {
 	formats    []int16           // of its results
 	status     byte
 	streams    bool
+	conn       net.Conn
 }
 
 func (m *memoryServer) serve(conn net.Conn) {
 	defer conn.Close()
-	s := &memorySession{memoryServer: m, Backend: pgproto3.NewBackend(conn, conn), statements: map[string]string{}, status: 'I'}
+	s := &memorySession{memoryServer: m, Backend: pgproto3.NewBackend(conn, conn), conn: conn, statements: map[string]string{}, status: 'I'}
 	if _, err := s.ReceiveStartupMessage(); err != nil {
 		return
 	}
@@ -180,7 +184,11 @@ func (s *memorySession) take(message pgproto3.FrontendMessage) bool {
 		s.Send(&pgproto3.ReadyForQuery{TxStatus: s.status})
 	case *pgproto3.Close:
 		s.Send(&pgproto3.CloseComplete{})
-	case *pgproto3.CopyData, *pgproto3.CopyFail, *pgproto3.Flush:
+	case *pgproto3.CopyData:
+		if s.streams && s.hear != nil {
+			s.hear(slices.Clone(m.Data))
+		}
+	case *pgproto3.CopyFail, *pgproto3.Flush:
 	default:
 		return false
 	}
@@ -324,6 +332,10 @@ func (s *memorySession) simple(sql string) {
 	case strings.HasPrefix(sql, "START_REPLICATION"):
 		s.streams = true
 		s.Send(&pgproto3.CopyBothResponse{})
+		if s.streaming != nil {
+			_ = s.Flush()
+			go s.say()
+		}
 	case strings.HasPrefix(sql, "COPY") && strings.HasSuffix(sql, "TO STDOUT"):
 		s.Send(&pgproto3.CopyOutResponse{})
 		for _, row := range s.answer(sql).rows {
