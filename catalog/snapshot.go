@@ -32,6 +32,9 @@ type Resolution struct {
 	// HasChildren says of a Readable relation that it has partitions, or that tables inherit
 	// from it.
 	HasChildren bool
+	// IsView says of a Readable relation that it is a view: plans may tell of rows and values
+	// under it that it does not show.
+	IsView bool
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
 	Reason string
@@ -69,7 +72,11 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		if _, exists := s.relations[name]; !exists {
 			continue
 		}
-		s.relations[name] = Resolution{Disposition: Readable, Source: name, Target: Published(name), Key: known[name].PrimaryKey, HasChildren: known[name].HasChildren}
+		r := known[name]
+		s.relations[name] = Resolution{
+			Disposition: Readable, Source: name, Target: Published(name),
+			Key: r.PrimaryKey, HasChildren: r.HasChildren, IsView: r.Kind == KindView,
+		}
 		if reason, gone := withdrawn[name]; gone {
 			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}
 		}

@@ -140,6 +140,90 @@ func TestReadableSwaps(t *testing.T) {
 	}
 }
 
+// hidingSite has listed views over a table that is not listed, of which they show some rows,
+// and over one that is; loose and kept may become views.
+func hidingSite() siteOptions {
+	return sqlSite(`CREATE TABLE ledger (id int, title text, flag text);
+		INSERT INTO ledger SELECT i, 'qvzcanary ' || i, CASE WHEN i > 5 THEN 'closed' ELSE 'Open' END FROM generate_series(1, 100) i;
+		UPDATE ledger SET title = 'title ' || id WHERE id < 6;
+		CREATE TABLE codes (code int, title text); INSERT INTO codes SELECT i, 'code ' || i FROM generate_series(1, 10) i;
+		CREATE VIEW opened AS SELECT id, title FROM ledger WHERE lower(flag) = 'open';
+		CREATE VIEW joined AS SELECT l.id, l.title FROM ledger l WHERE EXISTS (SELECT FROM codes c WHERE c.code = l.id AND l.id < 6);
+		CREATE VIEW outer_opened AS SELECT id, title FROM opened WHERE id > 0;
+		CREATE VIEW some_codes AS SELECT code AS id, title FROM codes WHERE code < 6;
+		CREATE TABLE loose (id int, title text); CREATE TABLE kept (id int, title text);
+		CREATE VIEW over_loose AS SELECT id, title FROM loose; CREATE VIEW over_kept AS SELECT id, title FROM kept;
+		CREATE TABLE people (id int PRIMARY KEY, name text, age int, code text);
+		INSERT INTO people SELECT i, 'qvzcanary ' || i, i % 50, 'code ' || i % 10 FROM generate_series(1, 100) i;
+		REVOKE CREATE ON SCHEMA public FROM PUBLIC`, `tables:
+  public.people:
+    updates: immediate
+    columns: {id: identifying, name: identifying, age: {role: quasi-identifying, hierarchy: numeric}, code: sensitive}
+    constraints: [{k: 3}]
+readable: [public.codes, public.opened, public.joined, public.outer_opened, public.some_codes, public.loose, public.over_loose, public.over_kept]
+`)
+}
+
+// TestViewsHideWhatTheyDoNotShow asks listed views for rows that they do not show: by conditions
+// that fail on a row, and by plans, which tell of rows that were removed and of estimates.
+func TestViewsHideWhatTheyDoNotShow(t *testing.T) {
+	t.Parallel()
+	s := ready(t, hidingSite())
+	client, admin := connect(t, s.url()), connect(t, s.admin)
+	for _, view := range []string{"opened", "joined", "outer_opened", "some_codes"} {
+		if got := scalar[int64](t, client, "SELECT count(*) FROM "+view+" WHERE title LIKE '% _'"); got != 5 {
+			t.Errorf("%s has %d rows", view, got)
+		}
+		for _, condition := range []string{"title::bool", "title::int > 0", "1 / (id - 7) > 0", "(title::xml) IS NOT NULL", "sqrt(6 - id) > 0"} {
+			if _, err := client.Exec(t.Context(), "SELECT * FROM "+view+" WHERE id = 7 AND "+condition); err != nil {
+				t.Errorf("%s: %s sees a hidden row: %v", view, condition, err)
+			}
+		}
+		refused := (*pgconn.PgError)(nil)
+		if _, err := client.Exec(t.Context(), "EXPLAIN ANALYZE SELECT * FROM "+view+" WHERE id = 7"); !errors.As(err, &refused) || refused.Code != "42501" {
+			t.Errorf("%s: a plan tells of removed rows: %v", view, err)
+		}
+		for _, format := range []string{"TEXT", "JSON", "XML", "YAML"} {
+			if plan := scalar[string](t, client, "EXPLAIN (FORMAT "+format+") SELECT * FROM "+view+" WHERE title = 'qvzcanary 7'"); strings.Contains(strings.ToLower(plan), "rows") {
+				t.Errorf("a plan has estimates:\n%s", plan)
+			}
+		}
+	}
+	// What hides nothing is planned with the statement around it.
+	for view, want := range map[string]bool{"opened": true, "joined": true, "outer_opened": true, "some_codes": false, "codes": false} {
+		if got := scalar[bool](t, admin, "SELECT reloptions::text LIKE '%security_barrier=true%' FROM pg_class WHERE oid = 'kproxy_release_public."+view+"'::regclass"); got != want {
+			t.Errorf("%s is a security barrier: %v", view, got)
+		}
+	}
+}
+
+// TestReadableTurnsIntoView has rules make views over raw rows of a readable table and of one
+// under a view, which keep their numbers: no reader sees a row of them, and they are refused.
+func TestReadableTurnsIntoView(t *testing.T) {
+	t.Parallel()
+	s := ready(t, hidingSite())
+	if s.server.Version().Major > 15 {
+		t.Skip("from PostgreSQL 16 on, no rule makes a view of a table")
+	}
+	admin := connect(t, s.admin)
+	for table, readers := range map[string][]string{"loose": {"loose", "over_loose"}, "kept": {"over_kept"}} {
+		var stops []func() string
+		for _, reader := range readers {
+			stops = append(stops, s.canaryPolls(t, "SELECT t::text FROM "+reader+" t"))
+		}
+		execute(t, admin, `CREATE RULE "_RETURN" AS ON SELECT TO `+table+` DO INSTEAD SELECT id, name AS title FROM people`)
+		for i, reader := range readers {
+			eventually(t, reader+" is refused", func() bool {
+				_, err := s.attempt(t, "SELECT count(*) > 0 FROM "+reader)
+				return err != nil && strings.Contains(err.Error(), "55000")
+			})
+			if shown := stops[i](); shown != "" {
+				t.Errorf("a reader of %s got %s", reader, shown)
+			}
+		}
+	}
+}
+
 // TestReadableAccepted accepts what has become of readable relations: columns that were added
 // and have changed places, another definition, and another relation.
 func TestReadableAccepted(t *testing.T) {

@@ -45,6 +45,7 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 		if r.Source.Schema != temporarySchema && !slices.Contains(w.reads, r.Source) {
 			w.reads = append(w.reads, r.Source)
 		}
+		w.readsView = w.readsView || r.IsView
 		return r.Target, nil
 	case catalog.SystemCatalog:
 		return r.Target, nil

@@ -95,10 +95,20 @@ func (plan viewPlan) unaccepted(changes []string) viewPlan {
 	return plan.digested()
 }
 
-// barrier says whether the relation, or a view under it, is a security barrier. So is the
-// stand-in then, of which they are all a part.
+// barrier says whether the stand-in is a security barrier: where the relation or a view under
+// it is one, of which the stand-in shows all, and where conditions of a client's could see
+// rows or values that the stand-in does not show.
 func (p *planner) barrier(r catalog.ReadableRelation) bool {
-	return r.Barrier || len(r.Parts) > 0 || slices.ContainsFunc(r.Reads, func(name catalog.Name) bool { return p.barrier(p.readables[name]) })
+	return r.Barrier || len(r.Parts) > 0 || slices.ContainsFunc(r.Reads, func(name catalog.Name) bool {
+		under, known := p.readables[name]
+		return !known || !p.isShown(under) || p.barrier(under)
+	})
+}
+
+// isShown says whether readers may have all rows and columns of a relation by its own name.
+func (p *planner) isShown(r catalog.ReadableRelation) bool {
+	accepted := p.stored[r.Name].accepted
+	return r.Listed && (accepted == nil || len(accepted.Added(catalog.IdentityOf(r, p.readables))) == 0)
 }
 
 // query is what a stand-in shows of the columns given, down to tables: a view under it
@@ -126,8 +136,10 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	}
 	list := strings.Join(quoted, ", ")
 	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
-		// ONLY: a protected table that is made to inherit from it shows nothing here.
-		return "SELECT " + list + " FROM ONLY " + r.Name.SQL(), nil
+		// ONLY: a protected table that is made to inherit from it shows nothing here. Before
+		// PostgreSQL 16 a rule makes a view of a table, under its number; a view has no
+		// tableoid, so that the stand-in fails then.
+		return fmt.Sprintf("SELECT %s FROM ONLY %s WHERE tableoid = %d", list, r.Name.SQL(), r.OID), nil
 	}
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])", nil
 }
