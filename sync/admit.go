@@ -14,7 +14,7 @@ import (
 // admit decides what becomes of a table of the policy: it is loaded and applied, or
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
-	fits := known && t.fits(g)
+	fits := t.fits(g) // which one that is not known does not
 	if g.staysHalted(fits, s.fresh()) {
 		s.setTable(t.name(), g.status(true))
 		return nil
@@ -27,11 +27,9 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	kind := publishAfresh
 	switch {
 	case fits:
-		applied, wanted, err := s.goOn(ctx, t, g)
-		if applied || err != nil {
+		if kind, err = s.goOn(ctx, t, g); err != nil || kind == noJob {
 			return err
 		}
-		kind = wanted
 	case g.updates == catalog.Guarded.String() && g.asked != askRebuild:
 		return s.halt(ctx, changesLineage(t.name(), g))
 	}
@@ -59,13 +57,16 @@ func (g generation) mayHeal() bool {
 	return g.halted != "" && g.asked == "" && !g.consent && g.heals
 }
 
+// noJob is where nothing has to be made beside the stream.
+const noJob jobKind = -1
+
 // goOn has a table applied from where its store stands, if it can be; else wanted is what
-// makes good what has happened meanwhile. The error has been seen to where it concerns
-// the table alone, which then counts as applied.
-func (s *session) goOn(ctx context.Context, t *table, g generation) (applied bool, wanted jobKind, err error) {
+// makes good what has happened meanwhile. An error has been seen to where it concerns the
+// table alone, of which nothing is wanted then.
+func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
 	now, absent, err := t.readDefinition(ctx, s.control, s.Publication, t.definition.bound)
 	if err != nil {
-		return true, 0, s.haltAgain(ctx, t, g, err)
+		return noJob, s.haltAgain(ctx, t, g, err)
 	}
 	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
 	different := (*TableError)(nil)
@@ -75,21 +76,21 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (applied boo
 	switch {
 	case inStep && different == nil:
 		if err := s.renewDigest(ctx, t, g); err != nil {
-			return false, 0, err
+			return noJob, err
 		}
 		if t.definition = now; g.asked == askRebuild {
 			s.order(t, publishAfresh)
 		}
-		return true, 0, s.load(ctx, t, g)
+		return noJob, s.load(ctx, t, g)
 	case g.asked == askRebuild || g.noted == askRebuild:
-		return false, publishAfresh, nil
+		return publishAfresh, nil
 	case different != nil && !different.resync:
-		return true, 0, s.halt(ctx, different)
+		return noJob, s.halt(ctx, different)
 	case different != nil:
 		s.Logger.Info("a table is looked at afresh", "table", t.name(), "reason", different.What)
-		return false, different.kind(), nil
+		return different.kind(), nil
 	}
-	return false, resynchronize, nil
+	return resynchronize, nil
 }
 
 // renewDigest has a store that was made when identifying columns counted fit the policy

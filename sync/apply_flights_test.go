@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -349,4 +350,30 @@ func (m *memoryServer) applier(tables ...*table) *applier {
 	a.session = m.session()
 	a.tables, a.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
 	return a
+}
+
+// TestPartsAreLeftOut does a part of a transaction, of which each statement is refused in turn:
+// it is done only where all of it was.
+func TestPartsAreLeftOut(t *testing.T) {
+	t.Parallel()
+	for refuses := -1; ; refuses++ {
+		m := newMemoryServer(t)
+		s := m.session()
+		m.begin(refuses)
+		var done bool
+		err := within(t.Context(), s, func(tx pgx.Tx) (err error) {
+			done, err = briefly(t.Context(), tx, func(tx pgx.Tx) error {
+				_, err := tx.Exec(t.Context(), "DROP something")
+				return err
+			})
+			return err
+		})
+		if refuses >= 0 && m.refused == "" {
+			break
+		}
+		all := m.refused == "" || m.refused == "commit" || strings.HasPrefix(m.refused, "release")
+		if done != all || (err != nil) != (refuses >= 0) {
+			t.Errorf("%q is refused, and it is done: %t, %v", m.refused, done, err)
+		}
+	}
 }

@@ -25,7 +25,7 @@ func (r *copyRows) Read(into []byte) (int, error) {
 			return 0, io.EOF
 		}
 		r.text = r.text[:0]
-		for len(r.text) < pieceBytes && !r.done {
+		for len(r.text) < pieceBytes {
 			row, err := r.next()
 			if err != nil {
 				return 0, err
