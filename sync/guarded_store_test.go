@@ -311,7 +311,10 @@ func TestGuardedIsLoadedAsItWas(t *testing.T) {
 			if c.few(policy.Updates.Deadline == 0); step%16 == 8 {
 				c.diagnose()
 			}
-			c.leaveOrReturn(step)
+			if c.leaveOrReturn(step); step == 18 {
+				clear(c.source)
+				c.check(c.alone(c.of.departAll))
+			}
 			at = at.Add(150 * time.Millisecond)
 			s := settleAndSend(t, c.of)
 			c.stored.follow(t, c.of, s)

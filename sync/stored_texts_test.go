@@ -72,7 +72,10 @@ func TestDigestsLeaveOut(t *testing.T) {
 			t.Errorf("%d: the publications are the same: %t", i, !test.same)
 		}
 	}
-	if !before.fits(generation{digest: before.digest}) || before.fits(generation{}) {
-		t.Error("another store fits, or its own does not")
+	of := &table{digest: "now", former: "formerly"}
+	for made, want := range map[string]bool{"now": true, "formerly": true, "": false, "other": false} {
+		if of.fits(generation{digest: made}) != want {
+			t.Errorf("a store that was made for %q fits: %t", made, !want)
+		}
 	}
 }
