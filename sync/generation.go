@@ -195,7 +195,7 @@ func (t *table) grant(ctx context.Context, on executor, reader string) error {
 func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) error {
 	view := catalog.Published(name).SQL()
 	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
-	if there.RowsAffected() > 0 {
+	if there.RowsAffected() > 0 { // none after an error
 		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.Reader))
 	}
 	if err != nil {
