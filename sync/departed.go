@@ -154,7 +154,7 @@ func (t *table) arrive(id incremental.RecordID) {
 // pairPersons has the transaction's own records take the places of those that left of the same
 // persons: a person whose row was replaced by one with another key has not come anew.
 func (t *table) pairPersons() error {
-	if t.subject < 0 || len(t.left.arrived) == 0 {
+	if len(t.left.arrived) == 0 {
 		return nil
 	}
 	comers := map[uint32][]incremental.RecordID{}
