@@ -87,6 +87,6 @@ func typeOf(v any) uint32 {
 }
 
 // anyOf is a parameter that a column of numbers is looked for in.
-var anyOf = regexp.MustCompile(`_(?:class|record|row) = ANY\(\$(\d+)\)`)
+var anyOf = regexp.MustCompile(`_(?:class(?:_\d+)?|record|row) = ANY\(\$(\d+)\)`)
 
 var returnsRows = regexp.MustCompile(`(?m)^(SELECT|WITH|SHOW|IDENTIFY|CREATE_REP)|RETURNING`)

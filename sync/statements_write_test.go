@@ -1,0 +1,117 @@
+package sync
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// writing changes a table that holds some rows, and has the changes written.
+func writing(change func(of *table, to *sink) error) func(context.Context, *session, *table) (any, error) {
+	return func(ctx context.Context, s *session, of *table) (any, error) {
+		for id := range 12 {
+			if err := of.insert(of.visitOf(id+1, 20+10*(id%3), map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
+				return nil, err
+			}
+		}
+		nowhere := &sink{deliver: func(delivery) error { return nil }}
+		if err := errors.Join(of.committed(nil), of.write(ctx, nowhere), nowhere.close()); err != nil {
+			return nil, err
+		}
+		of.written()
+		of.open(200)
+		err := within(ctx, s, func(tx pgx.Tx) error {
+			to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
+			if err := change(of, to); err != nil {
+				return err
+			}
+			if err := of.committed(func() error { return of.spill(ctx, to) }); err != nil {
+				return err
+			}
+			if err := of.write(ctx, to); err != nil {
+				return err
+			}
+			return to.close()
+		})
+		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.changed, of.spilled, of.rows, of.bytes, len(of.pending), len(of.deleted))
+		of.written()
+		status := of.stage.status()
+		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.changed, of.spilled, of.rows, status.Records, status.Withheld, status.Classes), err
+	}
+}
+
+// withoutArguments leaves the statements' arguments out, where some of the classes that are written
+// are drawn at random, or secrets and times are written.
+func withoutArguments(log string) string {
+	lines := strings.Split(log, "\n")
+	for i, line := range lines {
+		lines[i], _, _ = strings.Cut(line, " <- ")
+	}
+	return strings.Join(lines, "\n")
+}
+
+// TestStatementsOfChanges follows what is written of changes, statement by statement: rows that
+// come, change and go, with all of their values or with some, and what the release shows of them.
+func TestStatementsOfChanges(t *testing.T) {
+	t.Parallel()
+	ofParts := visitsPolicy("visits", "rounded-partition", "", homes, persons)
+	guarded := sizeOnly(3)
+	guarded.Suppression, guarded.Updates = 0, catalog.Updates{Mode: catalog.Guarded}
+	insert := func(of *table, _ *sink) error { return of.insert(of.visitOf(20, 30, nil)) }
+	remove := func(of *table, _ *sink) error { return of.delete(of.visitOf(2, 0, nil)) }
+	update := func(of *table, _ *sink) error {
+		return of.update(of.visitOf(3, 0, nil), of.visitOf(3, 50, map[string]string{"illness": "gout"}))
+	}
+	kept := func(of *table, _ *sink) error {
+		for _, id := range []int{3, 4} {
+			row := of.visitOf(id, 50, nil)
+			row[of.column("illness")], row[of.column("job")] = value{kept: true}, value{kept: true}
+			if err := of.update(of.visitOf(id, 0, nil), row); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	keptAll := func(of *table, _ *sink) error {
+		row := of.visitOf(5, 0, nil)
+		for i := range row {
+			row[i] = value{kept: true}
+		}
+		return of.update(of.visitOf(5, 0, nil), row)
+	}
+	anotherKey := func(of *table, _ *sink) error { return of.update(of.visitOf(6, 0, nil), of.visitOf(60, 40, nil)) }
+	all := func(of *table, to *sink) error {
+		return errors.Join(insert(of, to), remove(of, to), kept(of, to))
+	}
+	early := func(of *table, to *sink) error {
+		return errors.Join(insert(of, to), of.spill(context.Background(), to), update(of, to))
+	}
+	emptied := func(of *table, to *sink) error { of.truncate(); return insert(of, to) }
+	unchanged := func(*table, *sink) error { return nil }
+	var conversations []conversation
+	for _, kind := range []struct {
+		name   string
+		policy catalog.TablePolicy
+		tidy   func(string) string
+	}{{"packed", sizeOnly(3), inOrder}, {"parts", ofParts, withoutArguments}, {"guarded", guarded, withoutArguments}} {
+		for i, change := range []struct {
+			name string
+			do   func(*table, *sink) error
+		}{
+			{"everything", all}, {"inserted", insert}, {"deleted", remove}, {"updated", update}, {"updated in part", kept}, {"updated, with nothing sent", keptAll}, {"another key", anotherKey},
+			{"written early", early}, {"truncated", emptied}, {"unchanged", unchanged},
+		} {
+			conversations = append(conversations, conversation{
+				name: kind.name + ", " + change.name, do: writing(change.do), policy: &kind.policy, whole: i == 0 || change.name == "written early", tidy: kind.tidy, once: i > 0,
+				answers: []answer{{words: "DELETE FROM", changes: 1}},
+			})
+		}
+	}
+	holdConversations(t, "write.txt", conversations)
+}
