@@ -72,6 +72,7 @@ type Daemon struct {
 	uncallable   map[catalog.Name]inspect.Report // functions likewise
 	relations    []catalog.Relation              // what the rewriter knows
 	views        views
+	halted       halted
 	known        []catalog.View // what the rewriter knows
 	withdrawn    map[catalog.Name]string
 	names        catalog.ServerNames // likewise
@@ -93,7 +94,7 @@ func New(c *config.Config, o Options) *Daemon {
 		o.Level = &slog.LevelVar{}
 	}
 	d := &Daemon{
-		config: c, Options: o, views: newViews(), descriptions: newDescriptions(o.Logger),
+		config: c, Options: o, views: newViews(), halted: newHalted(), descriptions: newDescriptions(o.Logger),
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 	d.effective.Store(c)

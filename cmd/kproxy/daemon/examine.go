@@ -136,6 +136,7 @@ func (d *Daemon) adopt(found examined) {
 	d.relations, d.publications = found.relations, found.publications
 	d.broken, d.uncallable = found.broken, found.functions
 	d.views.found, d.views.afresh = found.views, true
+	d.halted.audited = nil // what was seen before may be older than what is found
 }
 
 // publishedBefore are the tables that the private store knows, none where there is no

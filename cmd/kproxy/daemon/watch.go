@@ -13,7 +13,6 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // auditInterval is how often the guarantees are checked again while serving.
@@ -52,6 +51,9 @@ func (d *Daemon) watch(ctx context.Context) {
 			d.alarms.look(d.Logger, d.config.Replication.Alarm, d.syncer.Status())
 		case <-look.C:
 			d.beginLook(ctx)
+			d.beginLookAtHalted(ctx)
+		case found := <-d.halted.looked:
+			due = d.halted.changedWhileHalted(found) || due
 		case <-d.views.soon.C:
 			d.beginLook(ctx)
 		case l := <-d.views.looked:
@@ -122,26 +124,6 @@ func (d *Daemon) audit(serving context.Context) {
 	}
 	if !unreachable(err) {
 		d.observed.audits.note(d.unavailable.Load() == nil)
-	}
-}
-
-// heal has replication look again at tables that were halted while the configuration did
-// not fit them, and that it fits now: whoever altered a table has taken that back.
-func (d *Daemon) heal(now []catalog.Publication) {
-	tables := d.syncer.Status().Tables
-	healed := false
-	next := slices.Clone(d.publications)
-	for i, before := range next {
-		at := slices.IndexFunc(now, func(p catalog.Publication) bool { return p.Policy.Table == before.Policy.Table })
-		if at < 0 || tables[before.Policy.Table].State != ksync.Halted || samePublication(before, now[at]) {
-			continue
-		}
-		next[i], healed = now[at], true
-		delete(d.broken, before.Policy.Table)
-	}
-	if healed {
-		d.publications = next
-		d.syncer.Reload(next)
 	}
 }
 

@@ -189,6 +189,8 @@ func (d *Daemon) tell(status ksync.Status) {
 			withdrawn("table", t.Table, what, fix)
 		} else if table.State == ksync.Halted {
 			withdrawn("table", t.Table, table.Problem, table.Fix)
+		} else if of := (subject{"table", t.Table}); table.State == ksync.Unpublished && d.told[of] != "" {
+			problems[of] = d.told[of] // replication looks at it again, and has not found it well yet
 		}
 	}
 	listed := func(kind string, names []catalog.Name, broken map[catalog.Name]inspect.Report) {

@@ -1,0 +1,144 @@
+package daemon
+
+import (
+	"bytes"
+	"log/slog"
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/pgserver/pgtest"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// TestShapes: whatever a release depends on shows in a table's shape, in that of no other
+// table, and no more when it is taken back. Rows and comments do not show.
+func TestShapes(t *testing.T) {
+	t.Parallel()
+	conn, err := pgx.Connect(t.Context(), pgtest.Database(t, pgtest.Shared(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	run := func(sql string) {
+		t.Helper()
+		if _, err := conn.Exec(t.Context(), sql, pgx.QueryExecModeSimpleProtocol); err != nil {
+			t.Fatal(sql, err)
+		}
+	}
+	run(`CREATE TABLE visits (id int PRIMARY KEY, name text, diag text NOT NULL, note varchar(9)); CREATE TABLE others (id int PRIMARY KEY);
+		CREATE SCHEMA elsewhere; CREATE TABLE elsewhere.visits (a int)`)
+	visits, others, gone := catalog.Name{Schema: "public", Relation: "visits"}, catalog.Name{Schema: "public", Relation: "others"}, catalog.Name{Schema: "public", Relation: "gone"}
+	look := func() shapes {
+		t.Helper()
+		found, err := readShapes(t.Context(), conn, []catalog.Name{visits, others, gone})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return found
+	}
+	const swap = "ALTER TABLE visits RENAME name TO x; ALTER TABLE visits RENAME diag TO name; ALTER TABLE visits RENAME x TO diag"
+	first := look()
+	if len(first) != 3 || first[visits] == "" || first[others] == "" || first[gone] != "" {
+		t.Fatalf("the shapes are %q", first)
+	}
+	for _, c := range []struct {
+		what, do, undo string
+		same           bool
+	}{
+		{"swapped", swap, swap, false},
+		{"renamed column", "ALTER TABLE visits RENAME note TO remark", "ALTER TABLE visits RENAME remark TO note", false},
+		{"renamed table", "ALTER TABLE visits RENAME TO away", "ALTER TABLE away RENAME TO visits", false},
+		{"longer values", "ALTER TABLE visits ALTER note TYPE varchar(10)", "ALTER TABLE visits ALTER note TYPE varchar(9)", false},
+		{"another type", "ALTER TABLE visits ALTER note TYPE int USING 1", "ALTER TABLE visits ALTER note TYPE varchar(9)", false},
+		{"another collation", `ALTER TABLE visits ALTER name TYPE text COLLATE "C"`, `ALTER TABLE visits ALTER name TYPE text COLLATE "default"`, false},
+		{"optional", "ALTER TABLE visits ALTER diag DROP NOT NULL", "ALTER TABLE visits ALTER diag SET NOT NULL", false},
+		{"one column more", "ALTER TABLE visits ADD more int", "ALTER TABLE visits DROP more", false},
+		{"another identity", "CREATE UNIQUE INDEX by_diag ON visits (diag); ALTER TABLE visits REPLICA IDENTITY USING INDEX by_diag", "DROP INDEX by_diag", false},
+		{"rows", "INSERT INTO visits VALUES (1, 'a', 'b', 'c')", "DELETE FROM visits", true},
+		{"comment", "COMMENT ON COLUMN visits.diag IS 'words'", "COMMENT ON COLUMN visits.diag IS NULL", true},
+		{"another table", "ALTER TABLE elsewhere.visits ADD b int", "ALTER TABLE elsewhere.visits DROP b", true},
+	} {
+		run(c.do)
+		during := look()
+		if during[others] != first[others] || (during[visits] == first[visits]) != c.same {
+			t.Errorf("%s: the shapes are %q, and were %q", c.what, during, first)
+		}
+		run(c.undo)
+		if after := look(); !maps.Equal(after, first) {
+			t.Errorf("%s and taken back: the shapes are %q, and were %q", c.what, after, first)
+		}
+	}
+	run("DROP TABLE visits; CREATE TABLE visits (id int PRIMARY KEY, name text, diag text NOT NULL, note varchar(9))")
+	if look()[visits] == first[visits] {
+		t.Error("another table in its place has its shape")
+	}
+	run("SET statement_timeout = '1ms'")
+	if found, err := readShapes(t.Context(), conn, make([]catalog.Name, 100_000)); err == nil {
+		t.Errorf("%d shapes were read within a millisecond", len(found))
+	}
+}
+
+// TestChangedWhileHalted: an audit is due for a table that no audit has seen as it is, and
+// for no other.
+func TestChangedWhileHalted(t *testing.T) {
+	t.Parallel()
+	a, b := catalog.Name{Schema: "public", Relation: "a"}, catalog.Name{Schema: "public", Relation: "b"}
+	h := newHalted()
+	for i, c := range []struct {
+		found shapes
+		due   bool
+	}{
+		{shapes{a: "swapped"}, true}, // it was halted just now
+		{shapes{a: "swapped"}, false},
+		{nil, false}, // the server did not answer
+		{shapes{a: "swapped"}, false},
+		{shapes{a: "right"}, true},
+		{shapes{a: "right"}, false},
+		{shapes{a: "right", b: ""}, true},
+		{shapes{a: "right", b: ""}, false},
+		{shapes{a: "right", b: "back"}, true},
+		{shapes{b: "back"}, false}, // a has healed
+		{shapes{a: "right", b: "back"}, true},
+	} {
+		h.looking = true
+		if due := h.changedWhileHalted(c.found); due != c.due || h.looking {
+			t.Errorf("look %d at %v: an audit is due: %t, want %t; one is under way: %t", i, c.found, due, c.due, h.looking)
+		}
+	}
+}
+
+// TestTheLogCallsWellWhatIsPublished: a halted table that replication looks at again is
+// called neither well nor withdrawn once more.
+func TestTheLogCallsWellWhatIsPublished(t *testing.T) {
+	t.Parallel()
+	a := catalog.Name{Schema: "public", Relation: "a"}
+	log := &bytes.Buffer{}
+	d := New(&config.Config{Policy: catalog.Policy{Tables: []catalog.TablePolicy{{Table: a}}}}, Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
+	for i, c := range []struct {
+		now             ksync.TableStatus
+		withdrawn, well int
+	}{
+		{ksync.TableStatus{}, 0, 0},
+		{ksync.TableStatus{State: ksync.Published}, 0, 0},
+		{ksync.TableStatus{State: ksync.Halted, Problem: "swapped"}, 1, 0},
+		{ksync.TableStatus{}, 1, 0},
+		{ksync.TableStatus{State: ksync.Halted, Problem: "swapped"}, 1, 0},
+		{ksync.TableStatus{}, 1, 0},
+		{ksync.TableStatus{State: ksync.Halted, Problem: "gone"}, 2, 0},
+		{ksync.TableStatus{}, 2, 0},
+		{ksync.TableStatus{State: ksync.Published}, 2, 1},
+		{ksync.TableStatus{}, 2, 1},
+		{ksync.TableStatus{State: ksync.Published}, 2, 1},
+		{ksync.TableStatus{State: ksync.Halted, Problem: "gone"}, 3, 1},
+	} {
+		d.tell(ksync.Status{Tables: map[catalog.Name]ksync.TableStatus{a: c.now}})
+		if withdrawn, well := strings.Count(log.String(), "is withdrawn"), strings.Count(log.String(), "is well again"); withdrawn != c.withdrawn || well != c.well {
+			t.Errorf("step %d: withdrawn %d times, well again %d times, want %d and %d:\n%s", i, withdrawn, well, c.withdrawn, c.well, log)
+		}
+	}
+}

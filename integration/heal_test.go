@@ -1,0 +1,97 @@
+package integration
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// TestTablesHeal takes an alteration back after the configuration has been compared with
+// the altered table: by an audit, by a reload and at a start. The table is served again by
+// the process that applies and by the one that follows, without anybody's doing, and the log
+// tells once that it was withdrawn and once that it is well again.
+func TestTablesHeal(t *testing.T) {
+	t.Parallel()
+	const swap = `BEGIN; ALTER TABLE visits RENAME name TO x; ALTER TABLE visits RENAME diag TO name; ALTER TABLE visits RENAME x TO diag; COMMIT`
+	for _, mode := range []string{"immediate", "guarded"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			first := newSite(t, sqlSite(`CREATE TABLE visits (id int PRIMARY KEY, age int, name text, diag varchar(30));
+				INSERT INTO visits SELECT i, i % 9, 'CANARY ' || i, 'illness ' || i % 4 FROM generate_series(1, 60) i`, `tables:
+  public.visits:
+    constraints: [{k: 5}]
+    updates: `+mode+`
+    columns: {id: identifying, name: identifying, age: {role: quasi-identifying, hierarchy: numeric}, diag: sensitive}
+`))
+			first.kproxy(t, "setup").must(t)
+			second := first.beside(t, "second.yaml")
+			sites, processes := []*site{first, second}, []*process{first.serve(t), second.serve(t)}
+			source := connect(t, first.admin)
+			alter := func() {
+				t.Helper()
+				if _, err := source.Exec(t.Context(), swap, pgx.QueryExecModeSimpleProtocol); err != nil {
+					t.Fatal(err)
+				}
+			}
+			is := func(served bool) func() bool {
+				return func() bool {
+					for _, s := range sites {
+						conn, err := pgx.Connect(t.Context(), s.url())
+						if err != nil {
+							return false
+						}
+						var rows int
+						err = conn.QueryRow(t.Context(), "SELECT count(*) FROM visits").Scan(&rows)
+						_ = conn.Close(t.Context())
+						refused := (*pgconn.PgError)(nil)
+						if served != (err == nil && rows == 60) || !served && !errors.As(err, &refused) {
+							return false
+						}
+					}
+					return true
+				}
+			}
+			round := func(how string, compared func()) {
+				t.Helper()
+				eventually(t, "the table is served "+how, is(true))
+				before := make([]int, len(processes))
+				for i, p := range processes {
+					before[i] = len(p.log.String())
+				}
+				alter()
+				eventually(t, "the table is refused "+how, is(false))
+				compared()
+				eventually(t, "status names the columns "+how, func() bool {
+					return strings.Contains(first.kproxy(t, "status").stdout, "it is not the table that was accepted")
+				})
+				alter()
+				began := time.Now()
+				eventually(t, "the table is served again "+how, is(true))
+				t.Logf("%s: served again after %v", how, time.Since(began).Round(100*time.Millisecond))
+				for i, p := range processes {
+					eventually(t, "the log tells of it", func() bool { return strings.Contains(p.log.String()[before[i]:], "a table is well again") })
+					if well := strings.Count(p.log.String()[before[i]:], "a table is well again"); well != 1 {
+						t.Errorf("process %d, %s: the log says %d times that the table is well again:\n%s", i, how, well, p.log.String()[before[i]:])
+					}
+				}
+			}
+			round("after an audit", func() {
+				eventually(t, "the altered table is compared with", func() bool {
+					return !strings.Contains(first.kproxy(t, "status").stdout, "when the configuration was compared with it")
+				})
+			})
+			round("after a reload", func() { first.kproxy(t, "reload").must(t) })
+			alter()
+			eventually(t, "the table is refused", is(false))
+			processes[0].end(t, 15)
+			processes[0] = first.serve(t)
+			eventually(t, "the table is still refused", is(false))
+			alter()
+			eventually(t, "the table is served again after a start", is(true))
+		})
+	}
+}
