@@ -109,7 +109,7 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 			return nil, nil, err
 		}
 	}
-	if err := conn.QueryRow(ctx, "SELECT pg_catalog.current_setting('server_version_num')::int >= $1", invokerVersion).Scan(&p.invoker); err != nil {
+	if err := conn.QueryRow(ctx, "SELECT pg_catalog.current_setting('server_version_num')::int").Scan(&p.version); err != nil {
 		return nil, nil, fmt.Errorf("asking for the server's version: %w", err)
 	}
 	return &p, found, nil

@@ -80,7 +80,7 @@ func (l *look) publish(ctx context.Context) error {
 	plans := p.plan(found)
 	l.found, l.rewritten = found, p.rewritten
 	m := viewMaker{
-		conn: l.conn, policy: l.config.Policy, reader: p.reader, invoker: p.invoker, again: l.afresh,
+		conn: l.conn, policy: l.config.Policy, reader: p.reader, invoker: p.version >= invokerVersion, again: l.afresh,
 		listed: p.listed, gone: func(name catalog.Name) bool { return p.gone(name, l.afresh) },
 		told: func(name catalog.Name) bool {
 			since, refused := l.since[name]

@@ -31,8 +31,13 @@ type viewPlan struct {
 	accepted catalog.Identity
 }
 
-// invokerVersion is the first server_version_num with security_invoker.
-const invokerVersion = 150000
+const (
+	// invokerVersion is the first server_version_num with security_invoker: views can read
+	// with the session's rights.
+	invokerVersion = 150000
+	// tablesStayVersion is the first in which no rule makes a view of a table.
+	tablesStayVersion = 160000
+)
 
 // planner plans the views of one database.
 type planner struct {
@@ -42,8 +47,7 @@ type planner struct {
 	rewritten         rewritings
 	// sources are the relations that views read, and the published ones of tables.
 	sources map[catalog.Name]inspect.ViewSource
-	// invoker says that views can read with the session's rights (PostgreSQL 15).
-	invoker bool
+	version int // the server's server_version_num
 
 	// readables are the readable relations, and those under them; stored is what was made
 	// of them and of views, with what was accepted.
@@ -101,7 +105,7 @@ func (p *planner) planView(v catalog.View) viewPlan {
 		return plan.digested()
 	}
 	plan.published = published
-	return plan.digested(v.Barrier, p.invoker, p.reader, oids)
+	return plan.digested(v.Barrier, p.version >= invokerVersion, p.reader, oids)
 }
 
 // fixRefused is what mends a definition that the rewriter refuses.

@@ -136,10 +136,14 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	}
 	list := strings.Join(quoted, ", ")
 	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
-		// ONLY: a protected table that is made to inherit from it shows nothing here. Before
-		// PostgreSQL 16 a rule makes a view of a table, under its number; a view has no
-		// tableoid, so that the stand-in fails then.
-		return fmt.Sprintf("SELECT %s FROM ONLY %s WHERE tableoid = %d", list, r.Name.SQL(), r.OID), nil
+		// ONLY: a protected table that is made to inherit from it shows nothing here.
+		query := "SELECT " + list + " FROM ONLY " + r.Name.SQL()
+		if p.version < tablesStayVersion {
+			// A rule makes a view of a table, under its number. A view has no tableoid, so
+			// that the stand-in fails then.
+			query += fmt.Sprintf(" WHERE tableoid = %d", r.OID)
+		}
+		return query, nil
 	}
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])", nil
 }
