@@ -95,3 +95,56 @@ func TestTablesHeal(t *testing.T) {
 		})
 	}
 }
+
+// TestRefusedBatches: records that violate their constraints together are not published when
+// others come, and not when they change; status says so, and what it names brings them back.
+func TestRefusedBatches(t *testing.T) {
+	t.Parallel()
+	s := ready(t, sqlSite(`CREATE TABLE visits (id int PRIMARY KEY, age int, diag text);
+		INSERT INTO visits SELECT i, i % 50, CASE WHEN i % 10 < 7 THEN 'flu' ELSE 'illness ' || i % 9 END FROM generate_series(1, 200) i`, `tables:
+  public.visits:
+    constraints: [{k: 5}, {alpha: 0.5, of: diag}]
+    updates: {mode: guarded, batch: 100, within: 1s}
+    columns: {id: identifying, age: {role: quasi-identifying, hierarchy: numeric}, diag: sensitive}
+`))
+	source := connect(t, s.admin)
+	status := func(want ...string) func() bool {
+		return func() bool {
+			out := s.kproxy(t, "status").stdout
+			for _, words := range want {
+				if !strings.Contains(out, words) {
+					return false
+				}
+			}
+			return true
+		}
+	}
+	const way = "kproxy rebuild public.visits --new-lineage"
+	eventually(t, "the table is withheld", status("visits  withheld", "200 records are withheld for good", way))
+	execute(t, source, "INSERT INTO visits SELECT i, i % 50, 'illness ' || i % 9 FROM generate_series(201, 1000) i")
+	eventually(t, "more records are published", status("visits  published", "200 records of public.visits are withheld for good", way))
+	eventually(t, "all others are published", func() bool { return s.rows(t, "visits") == 800 })
+	execute(t, source, "UPDATE visits SET diag = 'illness ' || id % 9 WHERE id <= 200")
+	execute(t, source, "INSERT INTO visits SELECT i, i % 50, 'illness ' || i % 9 FROM generate_series(1001, 1200) i")
+	eventually(t, "the next batch is published", func() bool { return s.rows(t, "visits") == 1000 })
+	if !status("200 records of public.visits are withheld for good", way)() {
+		t.Error("status does not tell of the records that were refused")
+	}
+	s.kproxy(t, "rebuild", "public.visits", "--new-lineage").must(t)
+	eventually(t, "all records are published", func() bool { return s.rows(t, "visits") == 1200 })
+	if out := s.kproxy(t, "status").stdout; strings.Contains(out, "withheld for good") {
+		t.Error(out)
+	}
+}
+
+// rows is how many rows readers count, or -1.
+func (s *site) rows(t *testing.T, table string) int {
+	t.Helper()
+	conn := connect(t, s.url())
+	var rows int
+	if conn.QueryRow(t.Context(), "SELECT count(*) FROM "+table).Scan(&rows) != nil {
+		rows = -1
+	}
+	_ = conn.Close(t.Context())
+	return rows
+}

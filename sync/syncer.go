@@ -221,7 +221,7 @@ func (s *session) report(figures map[*table]TableStatus) {
 		}
 		if now.Expired > before.Expired {
 			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.name(),
-				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints")
+				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints, for those to come; kproxy rebuild --new-lineage tries these again")
 		}
 	}
 	s.mu.Unlock()

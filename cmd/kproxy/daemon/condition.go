@@ -50,6 +50,8 @@ type circumstances struct {
 	outdated int64
 	// withheld is why nothing of the table can be published, empty where something is.
 	withheld string
+	// expired are the records that are withheld for good.
+	expired int64
 	// found are the errors that a check has found about the table.
 	found inspect.Report
 	// stopped is why replication has stopped, and restart what can be done; empty while it
@@ -83,10 +85,25 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) condition {
 		return condition{
 			state: stateWithheld, told: fmt.Sprintf(why, policy.Constraints),
 			problem: "nothing of it can be published: " + strings.ReplaceAll(of.withheld, "\n", "; "),
-			fix:     "wait for more records, or loosen the constraints; readers get an error meanwhile",
+			fix:     fixWithheld(policy.Table, of.expired),
 		}
 	}
 	return condition{state: statePublished}
+}
+
+// fixWithheld is what brings back a table of which nothing can be published. A guarded one
+// tries no record twice: see anonymizer/lineage/DESIGN.md.
+func fixWithheld(table catalog.Name, expired int64) string {
+	if expired == 0 {
+		return "wait for more records, or loosen the constraints; readers get an error meanwhile"
+	}
+	return "more records are published by themselves, in batches of their own; " + fixExpired(table.String()) +
+		", once they meet the constraints or these were loosened; readers get an error meanwhile"
+}
+
+// fixExpired is what has records that are withheld for good published.
+func fixExpired(tables string) string {
+	return "those withheld are never tried again, changed or together with others, unless you run 'kproxy rebuild " + tables + " --new-lineage'"
 }
 
 // conditionsOf are the conditions of the protected tables to a process with this status of
@@ -97,7 +114,7 @@ func conditionsOf(policy catalog.Policy, status ksync.Status, broken map[catalog
 		table := status.Tables[t.Table]
 		of := circumstances{
 			release: table.State.String(), problem: table.Problem, fix: table.Fix, outdated: table.Outdated,
-			withheld: table.Reason, found: broken[t.Table],
+			withheld: table.Reason, expired: int64(table.Expired), found: broken[t.Table],
 		}
 		if status.State == ksync.Stopped {
 			of.stopped, of.restart = status.Reason, status.Fix

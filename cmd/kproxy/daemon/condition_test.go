@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -53,6 +54,40 @@ func TestConditions(t *testing.T) {
 		}
 		if is.needsOperator() && (is.problem == "" || is.fix == "") {
 			t.Errorf("%s: the operator is told %q, %q", name, is.problem, is.fix)
+		}
+	}
+}
+
+// TestWhatBringsRecordsBack: nobody is told to wait for records that never come back.
+func TestWhatBringsRecordsBack(t *testing.T) {
+	t.Parallel()
+	s, policy, name := oneTable()
+	policy.Tables[0].Updates.Mode = catalog.Guarded
+	for _, expired := range []int64{0, 1, 500} {
+		for _, why := range []string{"", "they violate the constraints"} {
+			fixes := map[string]string{
+				"the process": conditionsOf(policy, ksync.Status{State: ksync.Streaming, Tables: map[catalog.Name]ksync.TableStatus{
+					name: {State: ksync.Published, Reason: why, Expired: int(expired)},
+				}}, nil)[name].fix,
+				"the store": conditionOf(policy.Tables[0], circumstances{release: statePublished, withheld: why, expired: expired}).fix,
+			}
+			for of, fix := range fixes {
+				waits, rebuilds := strings.Contains(fix, "wait for more records"), strings.Contains(fix, "kproxy rebuild public.t --new-lineage")
+				if waits != (why != "" && expired == 0) || rebuilds != (why != "" && expired > 0) {
+					t.Errorf("%s, %d records withheld for good, %q: the fix is %q", of, expired, why, fix)
+				}
+			}
+			s.Tables[0].Expired, s.Tables[0].State = expired, statePublished
+			if why != "" {
+				s.Tables[0].State = stateWithheld
+			}
+			var text bytes.Buffer
+			if err := s.WriteText(&text); err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(text.String(), "withheld for good") != (expired > 0 && why == "") {
+				t.Errorf("%d records withheld for good, %q: status says\n%s", expired, why, &text)
+			}
 		}
 	}
 }

@@ -86,7 +86,7 @@ func (s *Stored) settle(policy catalog.Policy, own map[catalog.Name]condition) {
 // settle gives the table its condition: by what the store says of its release, what was found
 // about it now, and what the asking process goes by.
 func (t *StoredTable) settle(policy catalog.TablePolicy, found inspect.Report, own condition) {
-	is := conditionOf(policy, circumstances{release: t.State, problem: t.Problem, fix: t.Fix, withheld: t.withheld, found: found})
+	is := conditionOf(policy, circumstances{release: t.State, problem: t.Problem, fix: t.Fix, withheld: t.withheld, expired: t.Expired, found: found})
 	if is.state == statePublished && own.needsOperator() {
 		is = own
 	}

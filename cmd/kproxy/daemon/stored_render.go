@@ -32,6 +32,7 @@ func (s Stored) WriteText(w io.Writer) error {
 		return fmt.Errorf("writing the status: %w", err)
 	}
 	s.writeGivenAway(&text)
+	s.writeExpired(&text)
 	if err := s.writeViews(&text); err != nil {
 		return fmt.Errorf("writing the status: %w", err)
 	}
@@ -58,6 +59,17 @@ func (s Stored) writeGivenAway(text *strings.Builder) {
 	}
 	if len(tables) > 0 {
 		fmt.Fprintf(text, "\nimmediate updates of %s: %s (docs/attack.md)\n", strings.Join(tables, ", "), what)
+	}
+}
+
+// writeExpired says of which published tables records will never be published, and what
+// can be done: where nothing of a table is published, that is among what needs the operator.
+func (s Stored) writeExpired(text *strings.Builder) {
+	for _, t := range s.Tables {
+		if t.Expired > 0 && t.State == statePublished {
+			fmt.Fprintf(text, "\n%s of %s are withheld for good: they waited until the deadline, or violated the constraints with all others of their batch;\n%s (docs/concepts.md)\n",
+				many(int(t.Expired), "record", "records"), t.Table, fixExpired(t.Table))
+		}
 	}
 }
 

@@ -172,6 +172,9 @@ public.later     unpublished         guarded
 
 immediate updates of public.visits: whoever polls learns (docs/attack.md)
 
+2 records of public.patients are withheld for good: they waited until the deadline, or violated the constraints with all others of their batch;
+those withheld are never tried again, changed or together with others, unless you run 'kproxy rebuild public.patients --new-lineage' (docs/concepts.md)
+
 needs you: the server keeps 3.0 MiB of its log for replication slot kproxy
     fix: ` + fixBehind + `
 needs you: table public.visits is halted: a column is gone
