@@ -61,9 +61,8 @@ func TestWorkerInsists(t *testing.T) {
 		if len(times) < 10 || !slices.Contains(points, FailSnapshotTaken) || slices.Contains(points, FailAfterPublication) {
 			t.Errorf("%d attempts, %v", len(times), points)
 		}
-		m.mu.Lock()
-		m.answers = slices.Concat(sourceAnswers(of, 3), usualAnswers(of))
-		m.mu.Unlock()
+		m.noMore()
+		m.answersNow(sourceAnswers(of, 3)...)
 		n := <-w.ready
 		if n.err != nil || n.table == nil || n.table.generation != 8 || !slices.Contains(points, FailAfterPublication) {
 			t.Errorf("it ends with %v", n.err)
@@ -192,16 +191,11 @@ func TestFailuresAreCounted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { w.run(ctx); close(ended) }()
-		good := m.answers
 		for round, failing := range []int{warnAfter - 1, 1, warnAfter, 3} {
-			m.mu.Lock()
-			m.answers = append([]answer{{words: "asked IS NOT NULL", state: "57P03"}}, good...)
-			m.mu.Unlock()
+			m.answersNow(answer{words: "asked IS NOT NULL", state: "57P03"})
 			time.Sleep(time.Duration(failing) * watchPace)
 			synctest.Wait()
-			m.mu.Lock()
-			m.answers = good
-			m.mu.Unlock()
+			m.noMore()
 			time.Sleep(watchPace)
 			synctest.Wait()
 			if want := map[bool]int{false: 0, true: 1}[round >= 2]; log.have("looks at the database fail") != want {
@@ -259,4 +253,31 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 			farewell(w.conn)
 		})
 	}
+}
+
+// TestEndedLooksAreNoFailures ends a watcher amid a look.
+func TestEndedLooksAreNoFailures(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		of := boundTable(t)
+		s, _, _ := besideSession(t, of, answer{words: "asked IS NOT NULL", silent: true})
+		s.watch()
+		w := newWatcher(s)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(2*watchPace, cancel)
+		if w.run(ctx); w.failures != 0 || len(w.found) > 0 {
+			t.Errorf("%d looks have failed", w.failures)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		of := boundTable(t)
+		s, _, _ := besideSession(t, of, answer{words: "asked IS NOT NULL", silent: true})
+		s.watch()
+		w := newWatcher(s)
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(watchPace+watchTimeout+watchPace/2, cancel)
+		if w.run(ctx); w.failures != 1 {
+			t.Errorf("%d looks have failed in more than %v", w.failures, watchTimeout)
+		}
+	})
 }

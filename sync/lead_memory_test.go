@@ -35,9 +35,7 @@ func TestFollowing(t *testing.T) {
 		if s.Status().State != Following || log.have("following it") != 1 || s.applies {
 			t.Errorf("the status is %+v", s.Status())
 		}
-		m.mu.Lock()
-		m.answers = append([]answer{{words: "pg_try_advisory_lock", rows: [][]any{{"t"}}}}, m.answers...)
-		m.mu.Unlock()
+		m.answersNow(answer{words: "pg_try_advisory_lock", rows: [][]any{{"t"}}})
 		if err := <-ended; err != nil || !s.applies || strings.Count(m.log(), "set_config('application_name'") != 2 {
 			t.Errorf("it ends with %v", err)
 		}
@@ -61,11 +59,7 @@ func TestPredecessorsAreEnded(t *testing.T) {
 			left := answer{words: "SELECT count(pg_catalog.pg_terminate_backend", rows: [][]any{{2}}}
 			s, m, _ := besideSession(t, boundTable(t), left)
 			if ends {
-				time.AfterFunc(lease-time.Second, func() {
-					m.mu.Lock()
-					defer m.mu.Unlock()
-					m.answers = append([]answer{{words: left.words, rows: [][]any{{0}}}}, m.answers...)
-				})
+				time.AfterFunc(lease-time.Second, func() { m.answersNow(answer{words: left.words, rows: [][]any{{0}}}) })
 			}
 			began := time.Now()
 			err := s.lead(t.Context())
@@ -96,11 +90,7 @@ func TestSlotInUse(t *testing.T) {
 			drop := answer{words: "pg_drop_replication_slot", state: "55006"}
 			s, m, _ := besideSession(t, boundTable(t), drop)
 			if ends {
-				time.AfterFunc(5*time.Second, func() {
-					m.mu.Lock()
-					defer m.mu.Unlock()
-					m.answers = m.answers[1:]
-				})
+				time.AfterFunc(5*time.Second, m.noMore)
 			}
 			m.begin(-1)
 			err := s.dropSlot(t.Context())
@@ -140,11 +130,10 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			m := newPipedServer(t, slices.Concat([]answer{done(true, false)}, usual)...)
 			time.AfterFunc(2*alivePace*answerPace+answerPace/2, func() {
-				m.mu.Lock()
-				defer m.mu.Unlock()
-				m.answers = slices.Concat([]answer{done(true, true)}, usual)
 				if gone {
-					m.answers = slices.Concat([]answer{done(true, false), {words: "pg_try_advisory_xact_lock", rows: [][]any{{true}}}}, usual)
+					m.answersNow(answer{words: "pg_try_advisory_xact_lock", rows: [][]any{{true}}})
+				} else {
+					m.answersNow(done(true, true))
 				}
 			})
 			told := 0

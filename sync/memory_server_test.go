@@ -20,6 +20,7 @@ import (
 type memoryServer struct {
 	t       *testing.T
 	owner   *pgx.ConnConfig
+	turn    gosync.Mutex // of answers, which a test may change
 	answers []answer
 	whole   bool // statements are noted to their ends, but for those that stand in files
 
@@ -28,6 +29,7 @@ type memoryServer struct {
 	number  int        // of the next statement, of all connections
 	refuses int        // the number of the one that is refused; -1 for none
 	refused string     // which that was
+	points  []string   // that sessions have passed
 
 	streaming <-chan pgproto3.BackendMessage // what is said in a stream
 	hear      func(data []byte)              // what is answered there
@@ -246,7 +248,23 @@ func (s *memorySession) accepts(sql string, arguments ...string) bool {
 	return false
 }
 
+// answersNow are what counts before the answers that there are.
+func (m *memoryServer) answersNow(first ...answer) {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	m.answers = append(first, m.answers...)
+}
+
+// noMore takes the first answer away.
+func (m *memoryServer) noMore() {
+	m.turn.Lock()
+	defer m.turn.Unlock()
+	m.answers = m.answers[1:]
+}
+
 func (m *memoryServer) answer(sql string) answer {
+	m.turn.Lock()
+	defer m.turn.Unlock()
 	for _, a := range m.answers {
 		if strings.Contains(sql, a.words) {
 			return a
@@ -388,6 +406,11 @@ func (m *memoryServer) session(tables ...*table) *session {
 	s.Owner, s.owner, s.Reader, s.Publication = m.owner, m.owner, "reader", "kproxy"
 	s.system, s.timeline, s.policy = "this", 2, tables
 	s.ranges, s.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
+	s.Failpoint = func(name string) {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.points = append(m.points, name)
+	}
 	var err error
 	if s.control, err = s.open(m.t.Context(), followerName); err == nil {
 		s.replication, err = s.openReplication(m.t.Context(), followerName)

@@ -22,6 +22,7 @@ func TestReasonsAreToldOnce(t *testing.T) {
 		want string
 	}{
 		{fmt.Errorf("failed to connect:\n\t%w\n\t%w", dial, dial), "connection refused"},
+		{fmt.Errorf("failed to connect: %w", &net.OpError{Op: "dial", Net: "tcp", Addr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5432}, Err: syscall.ECONNREFUSED}), "127.0.0.1:5432: connection refused"},
 		{errors.Join(errors.New("tls error: server refused TLS connection"), missing), `database "nowhere" does not exist (SQLSTATE 3D000)`},
 		{errors.New("failed to connect:\n\tfirst\n\tfirst\n\tsecond"), "failed to connect: first second"},
 	} {

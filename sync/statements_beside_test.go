@@ -173,7 +173,8 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}, {publication: of.publication}}
 			a.ack.held.Store(90)
 			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t", len(a.tables), len(a.jobs), a.position, of.shows, a.ack.held.Load(), a.working), err
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.tables), len(a.jobs), a.position, of.shows, a.ack.held.Load(), a.working,
+				a.watching.Load() != nil, toldOf(a.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.position, a.tables = 100, nil

@@ -62,6 +62,10 @@ func holdConversations(t *testing.T, file string, conversations []conversation) 
 			log = c.tidy(log)
 		}
 		fmt.Fprintf(&text, "== %s\n%s\n= %v\n", c.name, log, seen)
+		if m.mu.Lock(); len(m.points) > 0 {
+			fmt.Fprintf(&text, "* %v\n", m.points)
+		}
+		m.mu.Unlock()
 		if err != nil {
 			fmt.Fprintf(&text, "! %v\n", err)
 		}
