@@ -46,6 +46,8 @@ INSERT INTO lockers (holder, size) SELECT i, 'size ' || i % 3 FROM generate_seri
 -- Neither protected nor listed.
 CREATE TABLE journal (id bigserial PRIMARY KEY, what text, code text REFERENCES icd10, at timestamptz DEFAULT '2020-01-01');
 INSERT INTO journal (what, code) SELECT 'entry ' || i, 'D' || i % 10 FROM generate_series(1, 50) i;
+CREATE TABLE notes (id int PRIMARY KEY, what text, flag text);
+INSERT INTO notes SELECT i, 'note ' || i, CASE WHEN i % 5 = 0 THEN 'Open' ELSE 'closed' END FROM generate_series(1, 60) i;
 CREATE FUNCTION write_journal() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN INSERT INTO journal (what, code) VALUES (TG_OP || ' on ' || TG_TABLE_NAME, 'D1'); RETURN NULL; END $$;
 CREATE TRIGGER journaled AFTER INSERT OR UPDATE OR DELETE ON patients FOR EACH ROW EXECUTE FUNCTION write_journal();
@@ -54,6 +56,7 @@ CREATE INDEX patients_name ON patients (lower(name));
 CREATE INDEX patients_old ON patients (born) WHERE remark = 'old';
 CREATE VIEW by_diagnosis AS SELECT diagnosis, count(*) AS n FROM patients GROUP BY diagnosis;
 CREATE VIEW room_list AS SELECT r.id, r.label, w.name FROM rooms r JOIN wards w ON w.id = r.ward;
+CREATE VIEW notes_open AS SELECT id, what FROM notes WHERE lower(flag) = 'open';
 CREATE VIEW patient_names AS SELECT name, diagnosis FROM patients;
 CREATE MATERIALIZED VIEW patient_copy AS SELECT name, diagnosis FROM patients;
 CREATE ROLE metamorphic_clerk LOGIN;

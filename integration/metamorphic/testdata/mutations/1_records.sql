@@ -49,6 +49,15 @@ BEGIN; SAVEPOINT s; INSERT INTO donors (name, age, organ) VALUES ('nobody', 20, 
 -- rows of a table that nobody lists
 INSERT INTO journal (what, code) SELECT 'hidden', 'D' || i % 20 FROM generate_series(1, 300) i;
 
+-- insert rows that a listed view leaves out
+INSERT INTO notes SELECT i, 'true', 'closed' FROM generate_series(100, 400) i;
+
+-- change rows that a listed view leaves out
+UPDATE notes SET what = 'note 10' WHERE flag = 'closed' AND id % 2 = 0;
+
+-- delete rows that a listed view leaves out
+DELETE FROM notes WHERE flag = 'closed' AND id % 3 = 0;
+
 -- truncate a table that nobody lists
 TRUNCATE qvzrel_queries;
 

@@ -4,6 +4,9 @@ ANALYZE patients;
 -- ANALYZE of a hidden table
 ANALYZE journal;
 
+-- ANALYZE of a table under a listed view
+ANALYZE notes;
+
 -- VACUUM of a protected table
 VACUUM patients;
 
