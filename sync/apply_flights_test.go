@@ -274,7 +274,8 @@ type refusingTx struct{ pgx.Tx }
 // refusedResults are those of statements that are refused.
 type refusedResults struct{ pgx.BatchResults }
 
-func (refusedResults) Close() error                                       { return refusedBy("23505") }
+func (refusedResults) Close() error { return refusedBy("23505") }
+
 func (refusingTx) SendBatch(context.Context, *pgx.Batch) pgx.BatchResults { return refusedResults{} }
 
 // TestGroupsAreSentAtBoundaries looks at what becomes of the open group where a transaction has

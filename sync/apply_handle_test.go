@@ -163,8 +163,10 @@ func TestMessagesThatCannotBe(t *testing.T) {
 		kind pglogrepl.MessageType
 		c    change
 	}{
-		{pglogrepl.MessageTypeInsert, change{old: row}}, {pglogrepl.MessageTypeDelete, change{new: row}},
-		{pglogrepl.MessageTypeUpdate, change{old: row}}, {pglogrepl.MessageTypeTruncate, change{old: row, new: row}},
+		{pglogrepl.MessageTypeInsert, change{old: row}},
+		{pglogrepl.MessageTypeDelete, change{new: row}},
+		{pglogrepl.MessageTypeUpdate, change{old: row}},
+		{pglogrepl.MessageTypeTruncate, change{old: row, new: row}},
 	} {
 		if err := of.apply(test.kind, test.c); !errors.Is(err, errMessage) {
 			t.Errorf("a change of the kind %s without its row is applied: %v", test.kind, err)
@@ -244,8 +246,12 @@ func TestLargeTransactionsSpill(t *testing.T) {
 		rows, bytes int
 		amid, want  bool
 	}{
-		{spillRows - 2, 0, true, false}, {spillRows - 1, 0, true, true}, {spillRows - 1, 0, false, false},
-		{0, spillBytes - 1000, true, false}, {0, spillBytes, true, true}, {0, spillBytes, false, false},
+		{spillRows - 2, 0, true, false},
+		{spillRows - 1, 0, true, true},
+		{spillRows - 1, 0, false, false},
+		{0, spillBytes - 1000, true, false},
+		{0, spillBytes, true, true},
+		{0, spillBytes, false, false},
 	} {
 		of := partsTable(t)
 		a, _ := storedApplier(t, of)

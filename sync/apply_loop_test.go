@@ -3,6 +3,7 @@ package sync
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,8 +21,13 @@ func TestDueTablesAreAwaited(t *testing.T) {
 		due  []time.Duration // from now on
 		want time.Duration
 	}{
-		{nil, never}, {[]time.Duration{never}, never}, {[]time.Duration{time.Second}, time.Second}, {[]time.Duration{2 * time.Second, time.Second, never}, time.Second},
-		{[]time.Duration{time.Second, 2 * time.Second}, time.Second}, {[]time.Duration{time.Hour}, mostWait}, {[]time.Duration{-time.Hour, time.Hour}, leastWait},
+		{nil, never},
+		{[]time.Duration{never}, never},
+		{[]time.Duration{time.Second}, time.Second},
+		{[]time.Duration{2 * time.Second, time.Second, never}, time.Second},
+		{[]time.Duration{time.Second, 2 * time.Second}, time.Second},
+		{[]time.Duration{time.Hour}, mostWait},
+		{[]time.Duration{-time.Hour, time.Hour}, leastWait},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			a := memoryApplier()
@@ -256,7 +262,7 @@ func TestNothingIsTakenOfTheStreamBefore(t *testing.T) {
 	a.newcomer = &newcomer{job: a.jobs[0], table: of, at: 890}
 	of.lsn, a.heard[1000] = 890, 895
 	w := &wal{}
-	messages := append(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0)...)
+	messages := slices.Concat(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0))
 	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.newcomer != nil || a.position != 890 || a.end != 0 {
 		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.position, a.newcomer, a.inTransaction, err)
 	}

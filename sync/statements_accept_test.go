@@ -55,8 +55,10 @@ func TestStatementsOfAccepting(t *testing.T) {
 		{name: "never accepted, and made for the policy", do: look, answers: l.never(made(own, "immediate"))},
 		{name: "never accepted, and made for another policy", do: look, answers: l.never(made("other", "immediate"))},
 		{name: "accepted under another name", do: look, answers: []answer{
-			made(own, "immediate"), {words: "SELECT identity::text FROM kproxy_store.accepted"},
-			{words: "SELECT accepted_schema", rows: [][]any{{"public", "before", identityOf(boundTable(t))}}}, collated,
+			made(own, "immediate"),
+			{words: "SELECT identity::text FROM kproxy_store.accepted"},
+			{words: "SELECT accepted_schema", rows: [][]any{{"public", "before", identityOf(boundTable(t))}}},
+			collated,
 		}},
 		{name: "altered, and never published", do: look, answers: []answer{{words: "SELECT policy_digest"}, collated}},
 		{name: "altered, of the same release", do: look, answers: []answer{made(own, "guarded"), collated}},

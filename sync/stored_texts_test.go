@@ -65,8 +65,14 @@ func TestDigestsLeaveOut(t *testing.T) {
 		a, b catalog.Publication
 		same bool
 	}{
-		{unknown, unknown, true}, {unknown, before.publication, false}, {before.publication, unknown, false}, {before.publication, before.publication, true},
-		{other, before.publication, false}, {unfit, before.publication, false}, {before.publication, unfit, false}, {unfit, unfit, false},
+		{unknown, unknown, true},
+		{unknown, before.publication, false},
+		{before.publication, unknown, false},
+		{before.publication, before.publication, true},
+		{other, before.publication, false},
+		{unfit, before.publication, false},
+		{before.publication, unfit, false},
+		{unfit, unfit, false},
 	} {
 		if samePublication(test.a, test.b) != test.same {
 			t.Errorf("%d: the publications are the same: %t", i, !test.same)
