@@ -159,6 +159,20 @@ func TestMessagesThatCannotBe(t *testing.T) {
 		refuses("a message of "+string(one.m.data[:1]), one.m)
 	}
 	row := of.visitOf(1, 30, nil)
+	w = &wal{}
+	w.put('D', uint32(1000), "K", tupleOf(of.whole(row))) // of nobody
+	w.put('I', uint32(1000), "N", tupleOf(of.whole(row))[:5])
+	for _, one := range w.messages {
+		a, _ := storedApplier(t, of)
+		handleAll(t, a, (&wal{}).transaction(of, 1000, 0)[:2])
+		if err := a.handle(t.Context(), one.m); err == nil || transient(err) {
+			t.Errorf("the row of a message of %s is applied: %v", one.m.data[:1], err)
+		}
+		a.relations[1000].err = errMessage
+		if err := a.handle(t.Context(), one.m); !errors.Is(err, errMessage) {
+			t.Errorf("the row of a relation that cannot be applied is: %v", err)
+		}
+	}
 	for _, test := range []struct {
 		kind pglogrepl.MessageType
 		c    change

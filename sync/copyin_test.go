@@ -86,6 +86,10 @@ func TestCopyingFails(t *testing.T) {
 	t.Parallel()
 	failure := errors.New("no row")
 	text := "a"
+	reader := &copyReader{columns: 2, row: func([]value) error { return nil }}
+	if n, err := reader.Write([]byte("one field\n")); n != 0 || !errors.Is(err, errCopyText) {
+		t.Errorf("%d bytes of a malformed row are read: %v", n, err)
+	}
 	for name, p := range map[string]*pulled{"failing": {rows: [][]any{{&text}}, fails: failure}, "malformed": {rows: [][]any{{text}}}} {
 		got, err := io.ReadAll(&copyRows{next: p.next})
 		if err == nil || len(got) > 0 || name == "failing" && !errors.Is(err, failure) {
