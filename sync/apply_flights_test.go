@@ -375,3 +375,50 @@ func TestPartsAreLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestReadersAreWaitedForAgain shows a release: only where readers kept that from being done is it
+// postponed.
+func TestReadersAreWaitedForAgain(t *testing.T) {
+	t.Parallel()
+	for state, postponed := range map[string]bool{"": false, lockNotAvailable: true, insufficientPrivilege: false} {
+		of := boundTable(t)
+		m := newMemoryServer(t, usualAnswers(of)...)
+		if state != "" {
+			m.answers = append([]answer{{words: "CREATE OR REPLACE", state: state}}, m.answers...)
+		}
+		a := m.applier(of)
+		err := within(t.Context(), a.session, func(tx pgx.Tx) error {
+			shown, err := a.tryShow(t.Context(), tx, of)
+			if shown != (state == "") {
+				t.Errorf("refused by %q, it is shown: %t", state, shown)
+			}
+			return err
+		})
+		if (err != nil) != (state == insufficientPrivilege) || of.postponed.IsZero() == postponed {
+			t.Errorf("refused by %q, it is postponed at %v: %v", state, of.postponed, err)
+		}
+	}
+}
+
+// TestFindingsThatEndTheSession has something be found that ends the session, at whatever commit
+// boundary is next.
+func TestFindingsThatEndTheSession(t *testing.T) {
+	t.Parallel()
+	of := partsTable(t)
+	for name, next := range map[string]func(a *applier) error{
+		"nothing new":    func(a *applier) error { a.rows = 0; return a.flushIfDue(t.Context()) },
+		"changes":        func(a *applier) error { a.rows = 3; return a.flushIfDue(t.Context()) },
+		"a keepalive":    func(a *applier) error { a.rows, a.tx = 0, nil; return a.keepalive(t.Context(), 901) },
+		"a group landed": func(a *applier) error { a.flights = []*flight{landed(910, nil)}; return a.arrive(t.Context()) },
+	} {
+		a, store := storedApplier(t, of)
+		store.position = 900
+		if a.end = 1000; name == "a group landed" {
+			store.position = 910
+		}
+		a.found = &finding{err: errLookAfresh}
+		if err := next(a); !errors.Is(err, errLookAfresh) || a.found != nil {
+			t.Errorf("%s: it goes on: %v", name, err)
+		}
+	}
+}

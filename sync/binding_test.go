@@ -147,3 +147,17 @@ func TestNothingIsFoundOnFailures(t *testing.T) {
 		t.Errorf("it is published: %t, %v", published, err)
 	}
 }
+
+// TestPartitionsAreThoseOfNow reads a definition of a table that has got a partition since it was
+// accepted: its columns are those that were accepted, and its partitions those that there are.
+func TestPartitionsAreThoseOfNow(t *testing.T) {
+	t.Parallel()
+	of := boundTable(t)
+	now := boundTable(t)
+	now.definition.bound.Leaves = []accept.Leaf{{OID: 1001}}
+	m := newMemoryServer(t, append([]answer{{words: "What a table is:", rows: [][]any{{"public", "visits", identityOf(now), true}}}}, usualAnswers(of)...)...)
+	d, absent, err := of.readDefinition(t.Context(), m.session().control, "kproxy", of.definition.bound)
+	if err != nil || absent || len(d.bound.Leaves) != 1 || d.bound.Leaves[0].OID != 1001 || len(d.bound.Columns) != len(of.definition.bound.Columns) || len(of.definition.bound.Leaves) != 0 {
+		t.Errorf("it is bound as %+v, absent %t: %v", d.bound, absent, err)
+	}
+}
