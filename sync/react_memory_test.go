@@ -102,7 +102,7 @@ func TestPartitionsAreBound(t *testing.T) {
 			if (err != nil) != test.refused || (r.table == of) != test.bound || r.leaf != test.leaf || r.table == plain || (m.log() != "") != test.asked {
 				t.Errorf("%s: %+v, %v, asked %q", test.name, r, err, m.log())
 			}
-			if (r.err != nil) != (test.err) && test.name != "a leaf" {
+			if (r.err != nil) != test.err && test.name != "a leaf" {
 				t.Errorf("%s, %d: its rows end in %v", test.name, i, r.err)
 			}
 		}

@@ -133,7 +133,8 @@ func TestStatementsOfALoading(t *testing.T) {
 		rows := storedRecords(of, of.codedColumns(), func(i int) []string { return []string{fmt.Sprint(i), fmt.Sprint(1 + i/5)} }, 1, 2, 3, 4, 5, 6, 7, 8)
 		return []answer{
 			storedOf(func(g *generation) { g.nextClass, g.nextRecord = 3, 9 }, of),
-			{words: "coalesce(" + catalog.ClassColumn(0) + ",", rows: rows}, {words: "coalesce(" + catalog.ClassColumn(1) + ",", rows: rows},
+			{words: "coalesce(" + catalog.ClassColumn(0) + ",", rows: rows},
+			{words: "coalesce(" + catalog.ClassColumn(1) + ",", rows: rows},
 		}
 	}
 	bad := func(words string, fields ...string) []answer {

@@ -104,8 +104,16 @@ func TestStatementsOfChanges(t *testing.T) {
 			name string
 			do   func(*table, *sink) error
 		}{
-			{"everything", all}, {"inserted", insert}, {"deleted", remove}, {"updated", update}, {"updated in part", kept}, {"updated, with nothing sent", keptAll}, {"another key", anotherKey},
-			{"written early", early}, {"truncated", emptied}, {"unchanged", unchanged},
+			{"everything", all},
+			{"inserted", insert},
+			{"deleted", remove},
+			{"updated", update},
+			{"updated in part", kept},
+			{"updated, with nothing sent", keptAll},
+			{"another key", anotherKey},
+			{"written early", early},
+			{"truncated", emptied},
+			{"unchanged", unchanged},
 		} {
 			conversations = append(conversations, conversation{
 				name: kind.name + ", " + change.name, do: writing(change.do), policy: &kind.policy, whole: i == 0 || change.name == "written early", tidy: kind.tidy, once: i > 0,

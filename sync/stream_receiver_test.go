@@ -170,8 +170,11 @@ func TestMessagesAreBatched(t *testing.T) {
 		messages, bytes int
 		want            []int
 	}{
-		{3, 1, []int{3}}, {batchMost, 1, []int{batchMost}}, {batchMost + 1, 1, []int{batchMost, 1}},
-		{4, batchBytes / 2, []int{2, 2}}, {3, batchBytes, []int{1, 1, 1}},
+		{3, 1, []int{3}},
+		{batchMost, 1, []int{batchMost}},
+		{batchMost + 1, 1, []int{batchMost, 1}},
+		{4, batchBytes / 2, []int{2, 2}},
+		{3, batchBytes, []int{1, 1, 1}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHeardStream(t)

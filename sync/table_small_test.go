@@ -25,9 +25,15 @@ func TestKeysOfSeveralRecords(t *testing.T) {
 		first, last incremental.RecordID
 		known       bool
 	}{
-		{nil, 1, 3, true}, {[]incremental.RecordID{1}, 2, 3, true}, {[]incremental.RecordID{3}, 1, 2, true}, {[]incremental.RecordID{2}, 1, 3, true},
-		{[]incremental.RecordID{2, 3}, 1, 1, true}, {[]incremental.RecordID{1, 2}, 3, 3, true}, {[]incremental.RecordID{1, 2, 3}, 0, 0, false},
-		{[]incremental.RecordID{9}, 1, 3, true}, {[]incremental.RecordID{3, 2, 1}, 0, 0, false},
+		{nil, 1, 3, true},
+		{[]incremental.RecordID{1}, 2, 3, true},
+		{[]incremental.RecordID{3}, 1, 2, true},
+		{[]incremental.RecordID{2}, 1, 3, true},
+		{[]incremental.RecordID{2, 3}, 1, 1, true},
+		{[]incremental.RecordID{1, 2}, 3, 3, true},
+		{[]incremental.RecordID{1, 2, 3}, 0, 0, false},
+		{[]incremental.RecordID{9}, 1, 3, true},
+		{[]incremental.RecordID{3, 2, 1}, 0, 0, false},
 	} {
 		k := newKeys(true)
 		for id := incremental.RecordID(1); id <= 3; id++ {
@@ -219,7 +225,9 @@ func TestColumnsAreUnited(t *testing.T) {
 	t.Parallel()
 	a, b, c := storeColumn{"a", "bigint"}, storeColumn{"b", "text"}, storeColumn{"c", "real"}
 	for _, test := range []struct{ columns, more, want []storeColumn }{
-		{[]storeColumn{a, b}, []storeColumn{b, c, a}, []storeColumn{a, b, c}}, {nil, []storeColumn{a}, []storeColumn{a}}, {[]storeColumn{a}, nil, []storeColumn{a}},
+		{[]storeColumn{a, b}, []storeColumn{b, c, a}, []storeColumn{a, b, c}},
+		{nil, []storeColumn{a}, []storeColumn{a}},
+		{[]storeColumn{a}, nil, []storeColumn{a}},
 		{[]storeColumn{a}, []storeColumn{{"a", "text"}}, []storeColumn{a, {"a", "text"}}},
 	} {
 		if got := union(test.columns, test.more); !slices.Equal(got, test.want) {
