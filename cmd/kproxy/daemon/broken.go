@@ -12,15 +12,16 @@ import (
 const codeTableChanged = "table-changed"
 
 // aloneCodes are the findings that concern the protected table they name and no other:
-// its release cannot be kept in step, but nothing shows more than it may.
+// its release cannot be kept in step, or is not to be served, but nothing shows more than it may.
 var aloneCodes = []string{
 	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, codeTableChanged, inspect.CodePublishedKey,
+	inspect.CodeTypeFunction,
 }
 
 // Those that concern one listed name, which analysts cannot use. Nothing more can be
 // reached than before.
 var (
-	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant}
+	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant, inspect.CodeTypeFunction}
 	functionCodes = []string{inspect.CodeFunctionMissing, inspect.CodeFunctionGrant}
 )
 

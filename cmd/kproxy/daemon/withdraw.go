@@ -148,7 +148,9 @@ func withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.
 		}
 	}
 	for _, name := range policy.Readable {
-		if slices.ContainsFunc(broken[name], func(f inspect.Finding) bool { return f.Code == inspect.CodeReadableGrant }) {
+		if slices.ContainsFunc(broken[name], func(f inspect.Finding) bool {
+			return f.Code == inspect.CodeReadableGrant || f.Code == inspect.CodeTypeFunction
+		}) {
 			withdrawn[name] = notGranted // one that is gone is told of as such
 		}
 	}
