@@ -191,6 +191,7 @@ func TestFailuresAreCounted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { w.run(ctx); close(ended) }()
+		time.Sleep(watchPace / 2) // between two looks
 		for round, failing := range []int{warnAfter - 1, 1, warnAfter, 3} {
 			m.answersNow(answer{words: "asked IS NOT NULL", state: "57P03"})
 			time.Sleep(time.Duration(failing) * watchPace)

@@ -90,7 +90,7 @@ func TestSlotInUse(t *testing.T) {
 			drop := answer{words: "pg_drop_replication_slot", state: "55006"}
 			s, m, _ := besideSession(t, boundTable(t), drop)
 			if ends {
-				time.AfterFunc(5*time.Second, m.noMore)
+				time.AfterFunc(4900*time.Millisecond, m.noMore)
 			}
 			m.begin(-1)
 			err := s.dropSlot(t.Context())
