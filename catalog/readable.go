@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -27,9 +29,10 @@ type ReadableRelation struct {
 	// Barrier says that it is a security barrier (PostgreSQL, chapter "Rules and
 	// Privileges").
 	Barrier bool
-	// Parts are the relations whose rows it shows besides its own: partitions and what
-	// inherits from it. Foreign says that one of them, or the relation, is a foreign table.
-	Parts   []OID
+	// Parts are the relations whose rows it shows besides its own, by their numbers:
+	// partitions and what inherits from it. Foreign says that one of them, or the relation,
+	// is a foreign table.
+	Parts   []ReadablePart
 	Foreign bool
 	// RowSecurity says that policies may show different rows to different roles.
 	RowSecurity bool
@@ -49,6 +52,25 @@ type ReadableColumn struct {
 	Shown string `json:"-"`
 }
 
+// ReadablePart is a relation whose rows another one shows. It has numbers of its own for the other's
+// columns, and has them by their names: whoever takes it off can rename them, and put it back.
+type ReadablePart struct {
+	OID OID `json:"oid"`
+	// Numbers are those that it has for the columns 1, 2 and so on of the other relation; 0
+	// for a column that was dropped.
+	Numbers []int16 `json:"numbers"`
+}
+
+// same says whether the part shows under each column that both know of what it showed.
+func (p ReadablePart) same(now ReadablePart) bool {
+	for i := range min(len(p.Numbers), len(now.Numbers)) {
+		if p.Numbers[i] != now.Numbers[i] && p.Numbers[i] != 0 && now.Numbers[i] != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // Identity is what a listed relation was when it was accepted. Readers are served that and
 // nothing else, whatever bears its name later.
 type Identity struct {
@@ -59,6 +81,8 @@ type Identity struct {
 	Kind          string           `json:"kind,omitempty"` // as in pg_class.relkind
 	Columns       []ReadableColumn `json:"columns,omitempty"`
 	Definition    string           `json:"definition,omitempty"`
+	// Parts are those whose rows were served, and are there still, attached or not.
+	Parts []ReadablePart `json:"parts,omitempty"`
 	// Reads are the relations under a view, by their names as String writes them. Of
 	// tables among them the columns are not kept: what the view reads of them cannot be
 	// dropped or get another type.
@@ -90,7 +114,7 @@ func IdentityOf(r ReadableRelation, under map[Name]ReadableRelation) Identity {
 }
 
 func identity(r ReadableRelation, under map[Name]ReadableRelation) Identity {
-	i := Identity{OID: r.OID, Kind: string(r.Kind), Definition: r.Definition}
+	i := Identity{OID: r.OID, Kind: string(r.Kind), Definition: r.Definition, Parts: r.Parts}
 	for _, name := range r.Reads {
 		if i.Reads == nil {
 			i.Reads = make(map[string]Identity, len(r.Reads))
@@ -143,12 +167,58 @@ func (i Identity) Changes(now Identity) []string {
 	return append(changes, i.changesUnder(now)...)
 }
 
+// changesOfParts are those of the parts that are there before and now. What comes to the
+// relation brings rows, as INSERT does.
+func (i Identity) changesOfParts(now Identity) []string {
+	var changes []string
+	for _, before := range i.Parts {
+		at := slices.IndexFunc(now.Parts, func(p ReadablePart) bool { return p.OID == before.OID })
+		if at >= 0 && !before.same(now.Parts[at]) {
+			changes = append(changes, fmt.Sprintf("the partition, or inheriting table, with the object identifier %d had its columns renamed or made anew while it was taken off", before.OID))
+		}
+	}
+	return changes
+}
+
+// WithParts is the identity with those parts of another one, of the same relation, that it
+// does not know, and without those that are gone.
+func (i Identity) WithParts(other Identity, gone func(OID) bool) Identity {
+	if i.OID != other.OID {
+		return i
+	}
+	parts := slices.Clone(i.Parts)
+	for _, p := range other.Parts {
+		if !slices.ContainsFunc(i.Parts, func(known ReadablePart) bool { return known.OID == p.OID }) {
+			parts = append(parts, p)
+		}
+	}
+	i.Parts = slices.DeleteFunc(parts, func(p ReadablePart) bool { return gone(p.OID) })
+	slices.SortFunc(i.Parts, func(a, b ReadablePart) int { return cmp.Compare(a.OID, b.OID) })
+	i.Reads = maps.Clone(i.Reads)
+	for name, inner := range i.Reads {
+		i.Reads[name] = inner.WithParts(other.Reads[name], gone)
+	}
+	return i
+}
+
+// AllParts are the object identifiers of its parts, and of what it reads.
+func (i Identity) AllParts() []OID {
+	var all []OID
+	for _, p := range i.Parts {
+		all = append(all, p.OID)
+	}
+	for _, inner := range i.Reads {
+		all = append(all, inner.AllParts()...)
+	}
+	return all
+}
+
 // changesUnder are those of a view's definition and of what it reads.
 func (i Identity) changesUnder(now Identity) []string {
 	if i.Definition != now.Definition {
 		return []string{"its definition is another one"}
 	}
-	var changes []string
+	changes := i.changesOfParts(now)
 	for name, before := range i.Reads {
 		for _, change := range before.Changes(now.Reads[name]) {
 			changes = append(changes, "of "+name+", which it reads: "+change)

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
@@ -39,7 +40,7 @@ type readableRow struct {
 	ReadSchemas   []string
 	ReadRelations []string
 	Barrier       bool
-	Parts         []uint32
+	Parts         string // JSON
 	IsForeign     bool
 	RowSecurity   bool
 	Raw           bool
@@ -72,8 +73,8 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 		for i, name := range row.Names {
 			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], Shown: naming[row.TypeOIDs[i]]})
 		}
-		for _, part := range row.Parts {
-			r.Parts = append(r.Parts, catalog.OID(part))
+		if err := json.Unmarshal([]byte(row.Parts), &r.Parts); err != nil {
+			return nil, fmt.Errorf("reading the parts of %s: %w", r.Name, err)
 		}
 		found[r.Name] = r
 	}

@@ -59,8 +59,11 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
        ARRAY(SELECT s.relname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace
              WHERE reads.target = c.oid AND c.relkind = 'v' ORDER BY sn.nspname, s.relname) AS read_relations,
        EXISTS (SELECT FROM unnest(c.reloptions) AS option WHERE option ~ '^security_barrier=(t|on|y|1)') AS barrier,
-       ARRAY(SELECT p.oid FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind IN ('r', 'f')
-             WHERE p.root = c.oid ORDER BY p.oid) AS parts,
+       (SELECT coalesce(jsonb_agg(jsonb_build_object('oid', p.oid::bigint, 'numbers',
+                 (SELECT coalesce(jsonb_agg(coalesce(own.attnum, 0) ORDER BY a.attnum), '[]') FROM pg_attribute a
+                  LEFT JOIN pg_attribute own ON own.attrelid = p.oid AND own.attname = a.attname AND NOT own.attisdropped AND NOT a.attisdropped
+                  WHERE a.attrelid = c.oid AND a.attnum > 0)) ORDER BY p.oid), '[]')::text
+        FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind IN ('r', 'f') WHERE p.root = c.oid) AS parts,
        c.relkind = 'f' OR EXISTS (SELECT FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind = 'f' WHERE p.root = c.oid) AS is_foreign,
        c.relrowsecurity AS row_security,
        c.oid IN (SELECT oid FROM shows) OR n.nspname IN ($5, $6) OR starts_with(n.nspname, $7)

@@ -104,6 +104,9 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	if p.stored, err = storedViews(ctx, conn, reader); err != nil && !errors.Is(err, errViewStore) {
 		return nil, nil, err
 	}
+	if err := p.findParts(ctx, conn); err != nil {
+		return nil, nil, err
+	}
 	if names := viewSources(found); len(names) > 0 {
 		if p.sources, err = inspect.ViewSources(ctx, conn, reader, names); err != nil {
 			return nil, nil, err

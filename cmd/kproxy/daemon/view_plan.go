@@ -27,8 +27,10 @@ type viewPlan struct {
 	waits        bool
 	// standIn says that the relation is a readable one, and the published view its stand-in.
 	standIn bool
-	// accepted is what the operator has accepted, as is stored; see catalog.Identity.
+	// accepted is what the operator has accepted; see catalog.Identity. was is what is stored
+	// of that, which it goes on from.
 	accepted catalog.Identity
+	was      string
 }
 
 const (
@@ -53,6 +55,9 @@ type planner struct {
 	// of them and of views, with what was accepted.
 	readables map[catalog.Name]catalog.ReadableRelation
 	stored    map[catalog.Name]storedView
+	// parts are those of readable relations that are there, among them those that were served
+	// and were taken off.
+	parts map[catalog.OID]bool
 
 	found map[catalog.Name]catalog.View
 	plans map[catalog.Name]viewPlan

@@ -49,11 +49,12 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	}
 	plan.accepted = now
 	if s, known := p.stored[name]; known && s.accepted != nil {
-		plan.accepted = *s.accepted
+		plan.accepted, plan.was = *s.accepted, s.accepted.String()
 	}
 	if changes := plan.accepted.Changes(now); len(changes) > 0 {
 		return plan.unaccepted(changes)
 	}
+	plan.accepted = plan.accepted.WithParts(now, p.isGone)
 	plan.published.Omitted = plan.accepted.Added(now)
 	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c catalog.ReadableColumn) bool { return slices.Contains(plan.published.Omitted, c.Name) })
 	for _, c := range columns {
@@ -145,7 +146,7 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 		}
 		return query, nil
 	}
-	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])", nil
+	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])" + sameParts(r, columns), nil
 }
 
 // shown is a query with the columns in the types in which readers get them. Names of
@@ -166,21 +167,6 @@ func shown(query string, columns []catalog.ReadableColumn) string {
 		return query
 	}
 	return "SELECT " + strings.Join(values, ", ") + " FROM (" + query + ") AS listed (" + strings.Join(names, ", ") + ")"
-}
-
-// partsLiteral are the relations that hold the rows which a partitioned table, or one with
-// inheritance, may show: a protected table that becomes a part later shows nothing. The
-// stand-in is a security barrier, so that no condition of a client's sees a row before.
-func partsLiteral(r catalog.ReadableRelation) string {
-	var text strings.Builder
-	text.WriteByte('{')
-	for i, oid := range append(slices.Clone(r.Parts), r.OID) {
-		if i > 0 {
-			text.WriteByte(',')
-		}
-		fmt.Fprint(&text, oid)
-	}
-	return "'" + text.String() + "}'"
 }
 
 // definition is a view's query with those of all that it reads in their places, checked as
