@@ -66,6 +66,8 @@ func init() {
 
 		"get_current_ts_config": converted,
 
+		"ts_lexize": objectArgument("regdictionary", 0),
+
 		"has_table_privilege":          privilegesOn(-2),
 		"has_any_column_privilege":     privilegesOn(-2),
 		"has_column_privilege":         privilegesOn(-3),

@@ -96,6 +96,7 @@ o::regoperator
 o::regcollation
 o::regconfig
 o::regdictionary
+ts_lexize(o, 'indices')
 `), "\n")
 
 // TestNumbersLeadToNoHiddenObject: numbers of objects can be guessed. A function about one
@@ -118,6 +119,20 @@ func TestNumbersLeadToNoHiddenObject(t *testing.T) {
 				if called && !strings.Contains(out, "kproxy_") {
 					t.Errorf("%s\nbecomes %s", sql, out)
 				}
+			}
+		}
+	}
+}
+
+// TestDictionariesOfUsers: ts_lexize tells what a dictionary holds, of PostgreSQL's own alone.
+func TestDictionariesOfUsers(t *testing.T) {
+	t.Parallel()
+	r := clinicRewriter()
+	for _, call := range []string{"ts_lexize('%s', 'indices')", "ts_lexize('%s'::text, 'indices')", "pg_catalog.ts_lexize('%s', 'indices')", "ts_lexize('%s'::regdictionary, 'indices')"} {
+		for name, passes := range map[string]bool{"simple": true, "pg_catalog.simple": true, "school.syn": false, `"school".syn`: false, "public.simple": false, "clinic.syn": false} {
+			sql := "SELECT " + strings.Replace(call, "%s", name, 1)
+			if out, err := r.text(sql); (err == nil) != passes {
+				t.Errorf("%s: %v, becomes %s", sql, err, out)
 			}
 		}
 	}
