@@ -212,6 +212,9 @@ func (c Changes) String() string {
 			lines = append(lines, fmt.Sprintf("%s: %s", part.what, strings.Join(part.names, ", ")))
 		}
 	}
+	if len(c.Afresh) > 0 { // the look has just begun
+		lines = append(lines, "'kproxy status' says which of those looked at afresh are published again, and why others stay halted")
+	}
 	if len(lines) == 0 {
 		return "nothing changed"
 	}

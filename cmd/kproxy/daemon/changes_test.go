@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -187,4 +188,18 @@ func TestEverySettingIsCompared(t *testing.T) {
 		}
 	}
 	visit("config", reflect.ValueOf(&c).Elem())
+}
+
+// TestAReloadPromisesNothing: of tables that are looked at afresh it says where to see what
+// comes of it, and of others nothing.
+func TestAReloadPromisesNothing(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		changes Changes
+		tells   bool
+	}{{Changes{}, false}, {Changes{Added: []string{"public.a"}}, false}, {Changes{Afresh: []string{"public.a"}}, true}} {
+		if text := c.changes.String(); strings.Contains(text, "'kproxy status' says which") != c.tells {
+			t.Errorf("%+v: %s", c.changes, text)
+		}
+	}
 }
