@@ -8,13 +8,14 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/accept"
 )
 
 // A table that is taken out of the configuration is dropped, store and release: nobody
 // would see to it that what is erased at its source leaves the store. What stays of a
 // guarded one is a mark, a generation without tables, that its lineage has ended. Put back,
-// the table waits for the operator: readers may have kept what they saw.
+// the table waits for the operator: readers may have kept what they saw. What was accepted of
+// its columns stays (kproxy_store.accepted): a name of the policy means the same when it comes
+// back, or the table is halted.
 
 // markNumber is the generation of a mark; those of tables begin at 1.
 const markNumber = 0
@@ -95,9 +96,6 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 	if !hidden {
 		s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
 		return false, s.leave(ctx, name) // the stream passes it by meanwhile
-	}
-	if err := accept.Forget(ctx, tx, accept.KindTable, name); err != nil {
-		return false, err
 	}
 	if g.updates == catalog.Guarded.String() {
 		s.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)

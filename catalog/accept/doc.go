@@ -13,8 +13,8 @@
 //     relation is taken over for the first time, or 'kproxy accept';
 //   - [Load] it wherever the relation is about to be served, and compare it with the present
 //     one in the same transaction, or under a lock: what differs is refused until it is
-//     accepted or taken back;
-//   - [Forget] it when the name leaves the configuration.
+//     accepted or taken back.
 //
+// What was accepted stays when its name leaves the configuration: it may come back.
 // 'kproxy accept' shows the operator what differs, in words, and saves.
 package accept

@@ -80,12 +80,3 @@ func Save(ctx context.Context, on Executor, kind Kind, name catalog.Name, identi
 	}
 	return nil
 }
-
-// Forget has a name no longer accepted: it is as one that never was.
-func Forget(ctx context.Context, on Executor, kind Kind, name catalog.Name) error {
-	_, err := on.Exec(ctx, "DELETE FROM kproxy_store.accepted WHERE kind = $1 AND accepted_schema = $2 AND accepted_name = $3", string(kind), name.Schema, name.Relation)
-	if err != nil {
-		return fmt.Errorf("forgetting what was accepted as %s: %w", name, err)
-	}
-	return nil
-}
