@@ -63,7 +63,7 @@ func attackSite(t *testing.T) *site {
 		statements.Write(text)
 	}
 	o := sqlSite(statements.String(), strings.Replace(canaryTables, "readable: [public.codes]", attackTables, 1))
-	o.settings = "timeouts: {statement: 5s}"
+	o.settings = "timeouts: {statement: 30s}"
 	o.server = ownServer(t, pgserver.Options{})
 	return ready(t, o)
 }

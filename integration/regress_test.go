@@ -88,8 +88,8 @@ func onlyIn(text, other string) string {
 	return strings.Join(only, "\n")
 }
 
-// regressSite has the tables of the regression tests, all of them readable, beside
-// a protected one.
+// regressSite has the tables of the regression tests, all but one of them readable,
+// beside a protected one.
 func regressSite(t *testing.T) *site {
 	t.Helper()
 	o := siteOptions{
@@ -106,8 +106,9 @@ readable: []
 `,
 	}
 	s := newSite(t, o)
+	// The type of inttest calls a function in PL/pgSQL to compare, which 'kproxy check' refuses.
 	rows, err := connect(t, s.admin).Query(t.Context(), `SELECT 'public.' || relname FROM pg_class
-		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND relname ~ '^[a-z0-9_]+$' ORDER BY 1`)
+		WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'v') AND relname ~ '^[a-z0-9_]+$' AND relname <> 'inttest' ORDER BY 1`)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -251,7 +252,8 @@ func (r *regression) run(t *testing.T, sql string) {
 		r.refused[refusals[0].FindString(got.err)]++
 	default:
 		if again := r.direct.full(t, sql); again.text != want.text {
-			break // random, or of the moment
+			r.same++ // random, or of the moment: alike at another
+			break
 		}
 		r.differ = append(r.differ, fmt.Sprintf("%s\n--- PostgreSQL\n%s\n--- kproxy\n%s", sql, want.brief(), got.brief()))
 	}
