@@ -202,16 +202,20 @@ func TestViewsHideWhatTheyDoNotShow(t *testing.T) {
 func TestReadableTurnsIntoView(t *testing.T) {
 	t.Parallel()
 	s := ready(t, hidingSite())
-	if s.server.Version().Major > 15 {
-		t.Skip("from PostgreSQL 16 on, no rule makes a view of a table")
-	}
 	admin := connect(t, s.admin)
+	const rule = `CREATE RULE "_RETURN" AS ON SELECT TO %s DO INSTEAD SELECT id, name AS title FROM people`
+	if s.server.Version().Major > 15 {
+		if _, err := admin.Exec(t.Context(), fmt.Sprintf(rule, "loose")); err == nil {
+			t.Error("a rule makes a view of a table, which stand-ins are not bound against")
+		}
+		return
+	}
 	for table, readers := range map[string][]string{"loose": {"loose", "over_loose"}, "kept": {"over_kept"}} {
 		var stops []func() string
 		for _, reader := range readers {
 			stops = append(stops, s.canaryPolls(t, "SELECT t::text FROM "+reader+" t"))
 		}
-		execute(t, admin, `CREATE RULE "_RETURN" AS ON SELECT TO `+table+` DO INSTEAD SELECT id, name AS title FROM people`)
+		execute(t, admin, fmt.Sprintf(rule, table))
 		for i, reader := range readers {
 			eventually(t, reader+" is refused", func() bool {
 				_, err := s.attempt(t, "SELECT count(*) > 0 FROM "+reader)
