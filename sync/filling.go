@@ -2,7 +2,6 @@ package sync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	gosync "sync"
@@ -116,20 +115,6 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 	}
 	running.Wait()
 	return context.Cause(ctx)
-}
-
-// firstCause is the failure that is not only another one's consequence.
-func firstCause(failures []error) error {
-	var consequence error
-	for _, err := range failures {
-		if err != nil && !errors.Is(err, context.Canceled) {
-			return err
-		}
-		if consequence == nil {
-			consequence = err
-		}
-	}
-	return consequence
 }
 
 // fillAndStage fills the records while the classes are sent, those of a packed release

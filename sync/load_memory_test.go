@@ -12,6 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -124,23 +127,32 @@ func TestSinkSendsInTime(t *testing.T) {
 	}
 }
 
-// TestFirstCause tells the failure that the others followed from.
-func TestFirstCause(t *testing.T) {
+// TestFirstFailureEndsLoading has one side of what is read of a store fail: that is told, not
+// what it did to the other side.
+func TestFirstFailureEndsLoading(t *testing.T) {
 	t.Parallel()
-	cause, ended := errors.New("cause"), fmt.Errorf("reading: %w", context.Canceled)
-	for _, test := range []struct {
-		failures []error
-		want     error
+	cause := errors.New("cause")
+	fine := func(context.Context) error { return nil }
+	fails := func(context.Context) error { return cause }
+	ends := func(ctx context.Context) error { <-ctx.Done(); return fmt.Errorf("reading: %w", ctx.Err()) }
+	for name, test := range map[string]struct {
+		records, others func(context.Context) error
+		want            error
 	}{
-		{nil, nil},
-		{[]error{nil, nil}, nil},
-		{[]error{nil, cause}, cause},
-		{[]error{ended, cause}, cause},
-		{[]error{cause, ended}, cause},
-		{[]error{nil, ended, nil}, ended},
+		"none":                              {fine, fine, nil},
+		"the records":                       {fails, fine, cause},
+		"the others":                        {fine, fails, cause},
+		"the others, which end the records": {ends, fails, cause},
 	} {
-		if got := firstCause(test.failures); !errors.Is(got, test.want) || (got == nil) != (test.want == nil) {
-			t.Errorf("%v is the cause of %v", got, test.failures)
+		v := &storeView{further: []*pgx.Conn{{}, {}}, failpoint: func(string) {}}
+		records := func(ctx context.Context, on []*pgconn.PgConn) error {
+			if len(on) != 2 {
+				t.Errorf("%s: %d connections read", name, len(on))
+			}
+			return test.records(ctx)
+		}
+		if err := v.read(t.Context(), records, test.others); !errors.Is(err, test.want) || (err == nil) != (test.want == nil) {
+			t.Errorf("%s: it ends with %v", name, err)
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 // read them, by ranges, and the first one what stands beside them. Nothing is looked for
 // meanwhile; what leads to keys and records is made when all are there.
 
-// read takes the records and the others of the store. The error of a further connection ends
-// the others; the first one is read to its end.
+// read takes the records and the others of the store. The first failure is the one that is told.
+// That of the first connection ends the further ones; the first one is read to its end.
 func (v *storeView) read(ctx context.Context, records func(context.Context, []*pgconn.PgConn) error, others func(context.Context) error) error {
 	v.failpoint(FailStoreSeen)
 	if len(v.further) == 0 {
@@ -22,51 +22,53 @@ func (v *storeView) read(ctx context.Context, records func(context.Context, []*p
 		}
 		return others(ctx)
 	}
-	reading, cancel := context.WithCancel(ctx)
-	defer cancel()
+	reading, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var further []*pgconn.PgConn
 	for _, conn := range v.further {
 		further = append(further, conn.PgConn())
 	}
-	var failures [2]error
 	var running gosync.WaitGroup
-	running.Go(func() { failures[0] = records(reading, further) })
-	if failures[1] = others(ctx); failures[1] != nil {
-		cancel()
+	running.Go(func() {
+		if err := records(reading, further); err != nil {
+			cancel(err)
+		}
+	})
+	if err := others(ctx); err != nil {
+		cancel(err)
 	}
 	running.Wait()
-	return firstCause(failures[:])
+	return context.Cause(reading)
 }
 
 // readRecords has takers take what is selected of the records, each on a goroutine of its
 // own and in the order of the ranges. Each connection has a goroutine that cuts rows of every
 // so-and-so-manieth range.
 func (v *storeView) readRecords(ctx context.Context, conns []*pgconn.PgConn, t *table, selected selection, takers ...func(*rowBatch) error) error {
-	taking, cancel := context.WithCancel(ctx) // apart, as what ends a COPY's context ends the connection
-	defer cancel()
+	taking, cancel := context.WithCancelCause(ctx) // apart, as what ends a COPY's context ends the connection
+	defer cancel(nil)
 	spare := make(chan *rowBatch, 2*spoolAhead*len(conns))
 	var spools []*spool
 	for _, take := range takers {
 		spools = append(spools, newSpool(take, len(conns), spare))
 	}
-	failures := make([]error, len(conns)+len(spools))
 	var running gosync.WaitGroup
-	start := func(at int, do func() error) {
+	start := func(do func() error) {
 		running.Go(func() {
-			if failures[at] = guard(t.logger, do); failures[at] != nil {
-				cancel() // the others are in vain
+			if err := guard(t.logger, do); err != nil {
+				cancel(err) // the others are in vain
 			}
 		})
 	}
-	for i, to := range spools {
-		start(len(conns)+i, func() error { return to.run(len(v.ranges)) })
+	for _, to := range spools {
+		start(func() error { return to.run(taking, len(v.ranges)) })
 	}
 	for i, conn := range conns {
 		reader := &recordReader{conn: conn, spools: spools, number: i, spare: spare}
-		start(i, func() error { return reader.run(ctx, taking, selected, v.ranges, len(conns)) })
+		start(func() error { return reader.run(ctx, taking, selected, v.ranges, len(conns)) })
 	}
 	running.Wait()
-	return firstCause(failures)
+	return context.Cause(taking)
 }
 
 // counting has a taker tell how many records it has taken.
@@ -123,11 +125,6 @@ type recordReader struct {
 }
 
 func (r *recordReader) run(ctx, taking context.Context, selected selection, ranges []sourceRange, readers int) error {
-	defer func() {
-		for _, to := range r.spools {
-			close(to.batches[r.number])
-		}
-	}()
 	for at := r.number; at < len(ranges); at += readers {
 		w := &batchWriter{columns: selected.width(), fresh: r.fresh, give: func(b *rowBatch) error { return r.give(taking, b) }}
 		into := &patient{reader: w}

@@ -3,7 +3,6 @@ package sync
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"sync/atomic"
 	"unsafe"
 )
@@ -146,9 +145,6 @@ type spool struct {
 	spare   chan<- *rowBatch
 }
 
-// errReaderEnded is the consequence of a reader's failure.
-var errReaderEnded = fmt.Errorf("%w: %w", errReadingEnded, context.Canceled)
-
 // spoolAhead is how many batches of a reader may wait.
 const spoolAhead = 16
 
@@ -161,12 +157,14 @@ func newSpool(take func(*rowBatch) error, readers int, spare chan<- *rowBatch) *
 }
 
 // run takes so many ranges, which the readers have in turns.
-func (s *spool) run(ranges int) error {
+func (s *spool) run(ctx context.Context, ranges int) error {
 	for at := range ranges {
 		for last := false; !last; {
-			batch, more := <-s.batches[at%len(s.batches)]
-			if !more {
-				return errReaderEnded
+			var batch *rowBatch
+			select {
+			case batch = <-s.batches[at%len(s.batches)]:
+			case <-ctx.Done():
+				return ctx.Err()
 			}
 			if err := s.take(batch); err != nil {
 				return err

@@ -99,7 +99,7 @@ func TestSpools(t *testing.T) {
 	}
 	for _, to := range spools {
 		running.Go(func() {
-			if err := to.run(ranges); err != nil {
+			if err := to.run(t.Context(), ranges); err != nil {
 				t.Error(err)
 			}
 		})
