@@ -58,6 +58,24 @@ func TestSlotIsTakenWhileApplying(t *testing.T) {
 	}
 }
 
+// TestSlotMovesBeforeTheStream moves the slot after it was looked at, and before the stream
+// starts from it: what lies between is not left out.
+func TestSlotMovesBeforeTheStream(t *testing.T) {
+	t.Parallel()
+	b := newWard(t, pgtest.Shared(t))
+	l := b.start()
+	l.inStep()
+	l.stop()
+	h := b.holdAt(FailBeforeStream)
+	b.alter()
+	l = b.start()
+	b.awaitHeld(h)
+	b.exec("SELECT pg_replication_slot_advance($1, pg_current_wal_lsn())", b.config.Slot)
+	h.free()
+	l.told(Reconnecting, "was moved to")
+	l.inStep()
+}
+
 // TestSlotIsInvalidated writes more than max_slot_wal_keep_size while kproxy is down, and
 // while it applies but cannot commit.
 func TestSlotIsInvalidated(t *testing.T) {

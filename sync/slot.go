@@ -51,6 +51,20 @@ func (s *session) checkForeign(slot slotState) error {
 	}
 }
 
+// checkSlotStayed makes sure that the stream which has just started leaves nothing out: the
+// server starts where the slot is if that is past what it was asked for, and anybody may have
+// moved the slot since it was looked at. While it is in use, nobody can.
+func (s *session) checkSlotStayed(ctx context.Context) error {
+	slot, err := s.slotState(ctx)
+	if err != nil {
+		return err
+	}
+	if slot.confirmed > s.position {
+		return fmt.Errorf("replication slot %q was moved to %s, past %s, before the stream started", s.Slot, slot.confirmed, s.position)
+	}
+	return nil
+}
+
 // ensureSlot makes the slot where there is none.
 func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, error) {
 	if slot.exists {

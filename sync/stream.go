@@ -79,12 +79,16 @@ type receiver struct {
 
 // startStream has the server send the changes that follow the position.
 func (s *session) startStream(ctx context.Context) (*stream, error) {
+	s.Failpoint(FailBeforeStream)
 	err := pglogrepl.StartReplication(ctx, s.replication, s.Slot, s.position, pglogrepl.StartReplicationOptions{
 		Mode:       pglogrepl.LogicalReplication,
 		PluginArgs: []string{"proto_version '1'", "publication_names " + quotePublication(s.Publication)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting replication: %w", err)
+	}
+	if err := s.checkSlotStayed(ctx); err != nil {
+		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	r := &receiver{conn: s.replication, messages: make(chan []message, queued), ack: &s.ack, failpoint: s.Failpoint, heard: time.Now()}
