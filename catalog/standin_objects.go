@@ -15,21 +15,21 @@ func objectStandIns() []StandIn {
 		on("pg_index", "indrelid"),
 		system("pg_inherits", readable("c.inhrelid")+" AND "+readable("c.inhparent"), nil),
 		// Who a policy is for, and which rows it hides, may name hidden tables.
-		system("pg_policy", readable("c.polrelid"), map[string]string{
+		system("pg_policy", readable("c.polrelid")+" AND NOT "+namesUnserved("pg_policy", "c.oid"), map[string]string{
 			"polroles": "'{}'::pg_catalog.oid[]",
 			"polqual":  "NULL::pg_catalog.pg_node_tree", "polwithcheck": "NULL::pg_catalog.pg_node_tree",
 		}),
 		system("pg_trigger", readable("c.tgrelid")+" AND "+noneOrReadable("c.tgconstrrelid"), nil),
 		on("pg_statistic_ext", "stxrelid"),
-		system("pg_rewrite", readable("c.ev_class"), map[string]string{
+		system("pg_rewrite", readable("c.ev_class")+" AND (c.ev_type = '1' OR NOT "+namesUnserved("pg_rewrite", "c.oid")+")", map[string]string{
 			"ev_qual": "NULL::pg_catalog.pg_node_tree", "ev_action": "NULL::pg_catalog.pg_node_tree",
 		}),
 		on("pg_partitioned_table", "partrelid"),
-		on("pg_sequence", "seqrelid"),
+		system("pg_sequence", readable("c.seqrelid")+" AND NOT "+namesUnserved("pg_class", "c.seqrelid"), nil),
 		system("pg_constraint", "CASE WHEN c.conrelid = 0 THEN "+shownType("c.contypid")+" ELSE "+readable("c.conrelid")+" END"+
 			" AND "+noneOrReadable("c.confrelid"), nil),
 		system("pg_description", "c.objoid < "+firstUserOID+
-			" OR (c.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND "+visible("c.objoid")+")"+
+			" OR (c.classoid = 'pg_catalog.pg_class'::pg_catalog.regclass AND "+visible("c.objoid")+" AND "+served("c.objoid", "c.objsubid")+")"+
 			" OR (c.classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass AND c.objoid IN"+
 			" (SELECT f.oid FROM pg_catalog.pg_proc f WHERE f.pronamespace = "+helperNamespace+"))", nil),
 		system("pg_shdescription", "c.objoid < "+firstUserOID, nil),
@@ -96,7 +96,8 @@ func procedures() StandIn {
 
 // classes leaves out sizes, positions on disk and estimates of rows.
 func classes() StandIn {
-	known := "CASE c.relkind WHEN 'c' THEN " + shownType("c.reltype") + " ELSE " + visible("c.oid") + " END"
+	known := "CASE c.relkind WHEN 'c' THEN " + shownType("c.reltype") + " WHEN 'S' THEN " + visible("c.oid") +
+		" AND NOT " + namesUnserved("pg_class", "c.oid") + " ELSE " + visible("c.oid") + " END"
 	return system("pg_class", known, map[string]string{
 		"relnamespace": sourceNamespace("c.relnamespace"),
 		"relowner":     shownOwner("c.oid", "c.relnamespace", "c.relowner"),
@@ -104,27 +105,44 @@ func classes() StandIn {
 		"reltype": "CASE WHEN " + marked("c.oid") + " THEN (SELECT s.reltype FROM pg_catalog.pg_class s WHERE s.oid = " +
 			CatalogSchema + ".stand_in_oid(c.oid)) ELSE c.reltype END",
 		// Of views, how kproxy makes those that it publishes.
-		"reloptions":    "CASE WHEN c.relkind = 'v' AND " + releasedBy("c.relnamespace", "oid") + " IS NOT NULL THEN NULL::text[] ELSE c.reloptions END",
-		"relacl":        ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
-		"relfilenode":   "0::pg_catalog.oid",
-		"reltablespace": "0::pg_catalog.oid",
-		"reltoastrelid": "0::pg_catalog.oid",
-		"relpages":      "0",
-		"relallvisible": "0",
-		"relallfrozen":  "0",
-		"reltuples":     "(-1)::real",
-		"relfrozenxid":  noTransaction,
-		"relminmxid":    noTransaction,
+		"reloptions":   "CASE WHEN c.relkind = 'v' AND " + releasedBy("c.relnamespace", "oid") + " IS NOT NULL THEN NULL::text[] ELSE c.reloptions END",
+		"relpartbound": "CASE WHEN c.relpartbound IS NOT NULL AND " + CatalogSchema + ".shows_bound(c.oid) THEN c.relpartbound END",
+		"relnatts": "CASE WHEN " + marked("c.oid") + " AND c.relnamespace <> pg_catalog.pg_my_temp_schema() THEN coalesce((SELECT max(served.number) FROM " +
+			CatalogSchema + ".served_columns() served WHERE served.relation = c.oid), 0) ELSE c.relnatts END",
+		"relchecks": "CASE WHEN c.relchecks > 0 AND " + marked("c.oid") + " THEN (SELECT pg_catalog.count(*) FROM pg_catalog.pg_constraint k" +
+			" WHERE k.conrelid = c.oid AND k.contype = 'c' AND NOT " + namesHidden("pg_constraint", "k.oid") + ") ELSE c.relchecks END",
+		"relhasindex":    has("relhasindex", "pg_index x", "x.indrelid = c.oid AND NOT "+namesHidden("pg_class", "x.indexrelid")),
+		"relhasrules":    has("relhasrules", "pg_rewrite r", "r.ev_class = c.oid AND (r.ev_type = '1' OR NOT "+namesUnserved("pg_rewrite", "r.oid")+")"),
+		"relhastriggers": has("relhastriggers", "pg_trigger t", "t.tgrelid = c.oid AND t.tgfoid < "+firstUserOID+" AND NOT "+namesHidden("pg_trigger", "t.oid")),
+		"relacl":         ownPrivileges("c.relacl", shownOwner("c.oid", "c.relnamespace", "c.relowner")),
+		"relfilenode":    "0::pg_catalog.oid",
+		"reltablespace":  "0::pg_catalog.oid",
+		"reltoastrelid":  "0::pg_catalog.oid",
+		"relpages":       "0",
+		"relallvisible":  "0",
+		"relallfrozen":   "0",
+		"reltuples":      "(-1)::real",
+		"relfrozenxid":   noTransaction,
+		"relminmxid":     noTransaction,
 	})
 }
 
+// has says of a relation whether it has objects of a kind, if it is readable: whether one of
+// those is shown.
+func has(column, catalog, of string) string {
+	return "CASE WHEN c." + column + " AND " + marked("c.oid") + " THEN EXISTS (SELECT FROM pg_catalog." + catalog + " WHERE " + of + ") ELSE c." + column + " END"
+}
+
 func attributes() StandIn {
-	// What was added to a readable relation since it was accepted is not served.
-	served := "CASE WHEN c.attnum > 0 AND " + marked("c.attrelid") + " THEN EXISTS (SELECT FROM pg_catalog.pg_attribute s" +
-		" WHERE s.attrelid = " + CatalogSchema + ".stand_in_oid(c.attrelid) AND s.attname = c.attname) ELSE true END"
-	return system("pg_attribute", "("+visible("c.attrelid")+" OR "+ofShownComposite("c.attrelid")+") AND "+served, map[string]string{
+	return system("pg_attribute", "("+visible("c.attrelid")+" OR "+ofShownComposite("c.attrelid")+") AND "+served("c.attrelid", "c.attnum"), map[string]string{
 		"attacl": ownPrivileges("c.attacl", ownRole), "attfdwoptions": "NULL::text[]",
 	})
+}
+
+// served asks whether a column, which may be one of a readable relation, is served: what was
+// added since the relation was accepted is not.
+func served(relation, number string) string {
+	return "CASE WHEN " + number + " > 0 AND " + marked(relation) + " THEN " + CatalogSchema + ".is_served(" + relation + ", " + number + ") ELSE true END"
 }
 
 // marked asks whether a column names a readable relation, which is read by a stand-in.
@@ -182,6 +200,7 @@ func dependencies() StandIn {
 		of+"pg_class"+catalog+" AND "+relation+" AND "+visible("c.objid")+
 		" OR "+of+"pg_constraint"+catalog+" AND "+relation+shown("pg_constraint", "objid")+
 		" OR "+of+"pg_attrdef"+catalog+" AND "+relation+shown("pg_attrdef", "objid")+
-		") AND "+visible("c.refobjid")+
+		") AND "+visible("c.refobjid")+" AND "+served("c.refobjid", "c.refobjsubid")+
+		" AND CASE WHEN "+of+"pg_class"+catalog+" THEN "+served("c.objid", "c.objsubid")+" ELSE true END"+
 		" OR "+of+"pg_trigger"+catalog+" AND "+on+"pg_trigger"+catalog+shown("pg_trigger", "objid")+shown("pg_trigger", "refobjid"), nil)
 }

@@ -45,6 +45,12 @@ func namesHidden(catalog, oid string) string {
 		CatalogSchema + ".names_hidden('pg_catalog." + catalog + "'::pg_catalog.regclass::pg_catalog.oid, " + oid + ") END"
 }
 
+// namesUnserved asks whether an object refers to a column of a readable relation that is not
+// served.
+func namesUnserved(catalog, oid string) string {
+	return CatalogSchema + ".names_unserved('pg_catalog." + catalog + "'::pg_catalog.regclass::pg_catalog.oid, " + oid + ")"
+}
+
 // builtinElements are the numbers of an oidvector, 0 for those that are not PostgreSQL's own.
 func builtinElements(column string) string {
 	return "CASE WHEN " + firstUserOID + " > ALL (" + column + "::pg_catalog.oid[]) THEN " + column +
@@ -79,7 +85,7 @@ func objectParts() map[string]part {
 					readable("parent.conrelid")+")"),
 			},
 		},
-		"pg_trigger":           {filter: "c.tgfoid < " + firstUserOID},
+		"pg_trigger":           {filter: "c.tgfoid < " + firstUserOID + " AND NOT " + namesHidden("pg_trigger", "c.oid")},
 		"pg_statistic_ext":     {filter: "NOT " + namesHidden("pg_statistic_ext", "c.oid"), replace: map[string]string{"stxowner": builtinOwner("c.oid", "c.stxowner")}},
 		"pg_partitioned_table": {filter: "NOT " + namesHidden("pg_class", "c.partrelid"), replace: map[string]string{"partclass": builtinElements("c.partclass")}},
 		"pg_description":       {filter: "c.classoid <> 'pg_catalog.pg_largeobject'::pg_catalog.regclass"},
@@ -135,9 +141,13 @@ func informationParts() map[string]part {
 	}
 	collation := part{filter: named("pg_collation", "coll", "c.collation_schema", "c.collation_name")}
 	usage := part{filter: named("pg_collation", "coll", "c.object_schema", "c.object_name") + " OR " + named("pg_type", "typ", "c.object_schema", "c.object_name")}
-	element := part{filter: "NOT " + builtIn("c.object_schema") + " OR CASE c.object_type::text WHEN 'TABLE' THEN true" +
-		" WHEN 'ROUTINE' THEN pg_catalog.substring(c.object_name::text, '[0-9]+$')::bigint < " + firstUserOID +
-		" ELSE " + named("pg_type", "typ", "c.object_schema", "c.object_name") + " END"}
+	// A column's type is known by its number.
+	element := func(number string) part {
+		return part{filter: "CASE c.object_type::text WHEN 'TABLE' THEN (c.object_schema::text, c.object_name::text, c." + number + "::text) NOT IN" +
+			" (SELECT u.table_schema, u.table_name, u.number::text FROM " + CatalogSchema + ".unserved_columns() u)" +
+			" ELSE NOT " + builtIn("c.object_schema") + " OR CASE c.object_type::text WHEN 'ROUTINE' THEN pg_catalog.substring(c.object_name::text, '[0-9]+$')::bigint < " + firstUserOID +
+			" ELSE " + named("pg_type", "typ", "c.object_schema", "c.object_name") + " END END"}
+	}
 	// Defaults are shown where pg_attrdef and pg_type show them.
 	shown := func(column string) string {
 		return "CASE WHEN c." + column + " IS NOT NULL AND EXISTS (SELECT FROM " + CatalogSchema + ".pg_attrdef d" +
@@ -147,25 +157,39 @@ func informationParts() map[string]part {
 	}
 	constraint := part{filter: "NOT EXISTS (SELECT FROM pg_catalog.pg_constraint k JOIN pg_catalog.pg_namespace n ON n.oid = k.connamespace" +
 		" WHERE k.conname::text = c.constraint_name::text AND n.nspname::text = c.constraint_schema::text AND (" +
-		namesHidden("pg_constraint", "k.oid") + " OR " + namesHidden("pg_class", "k.conindid") + "))"}
+		namesHidden("pg_constraint", "k.oid") + " OR " + namesHidden("pg_class", "k.conindid") + "))" +
+		// information_schema makes constraints of columns that are not null.
+		" AND c.constraint_name::text NOT IN (SELECT pg_catalog.concat_ws('_', u.namespace, u.relation, u.number, 'not_null') FROM " +
+		CatalogSchema + ".unserved_columns() u)"}
+	// One of a column is shown where the column is. The set does not depend on the row.
+	ofColumn := func(schema, table, column string) part {
+		return part{filter: "(c." + schema + "::text, c." + table + "::text, c." + column + "::text) NOT IN (SELECT u.table_schema, u.table_name, u.column_name FROM " +
+			CatalogSchema + ".unserved_columns() u)"}
+	}
+	column := ofColumn("table_schema", "table_name", "column_name")
+	both := func(one, other part) part { return part{filter: "(" + one.filter + ") AND (" + other.filter + ")"} }
 	trigger := part{filter: "EXISTS (SELECT FROM " + CatalogSchema + ".pg_trigger t JOIN pg_catalog.pg_class r ON r.oid = t.tgrelid" +
 		" JOIN pg_catalog.pg_namespace n ON n.oid = r.relnamespace WHERE t.tgname::text = c.trigger_name::text" +
 		" AND r.relname::text = c.event_object_table::text AND n.nspname::text = c.event_object_schema::text)"}
 	domain, udt := typed("c.domain_schema", "c.domain_name"), typed("c.udt_schema", "c.udt_name")
 	return map[string]part{
 		"routines": routine, "parameters": routine, "routine_privileges": routine, "role_routine_grants": routine,
-		"columns": {replace: map[string]string{"column_default": shown("column_default"), "generation_expression": shown("generation_expression")}},
+		"columns": {filter: column.filter, replace: map[string]string{"column_default": shown("column_default"), "generation_expression": shown("generation_expression")}},
 		"domains": {filter: domain.filter, replace: map[string]string{
 			"domain_default": "(SELECT t.typdefault FROM " + CatalogSchema + ".pg_type t JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace" +
 				" WHERE n.nspname::text = c.domain_schema::text AND t.typname::text = c.domain_name::text)",
 		}},
-		"table_constraints": constraint, "key_column_usage": constraint, "referential_constraints": constraint,
-		"constraint_column_usage": constraint, "constraint_table_usage": constraint, "check_constraints": constraint,
-		"triggers": trigger, "triggered_update_columns": trigger,
+		"column_privileges": column, "role_column_grants": column, "column_udt_usage": column, "column_domain_usage": column,
+		"column_column_usage": both(column, ofColumn("table_schema", "table_name", "dependent_column")),
+		"table_constraints":   constraint, "referential_constraints": constraint, "constraint_table_usage": constraint, "check_constraints": constraint,
+		"key_column_usage": both(constraint, column), "constraint_column_usage": both(constraint, column),
+		"triggers": trigger, "triggered_update_columns": both(trigger, ofColumn("event_object_schema", "event_object_table", "event_object_column")),
+		"sequences": {filter: "(c.sequence_schema::text, c.sequence_name::text) IN (SELECT n.nspname::text, s.relname::text FROM " + CatalogSchema +
+			".pg_class s JOIN " + CatalogSchema + ".pg_namespace n ON n.oid = s.relnamespace WHERE s.relkind = 'S')"},
 		"domain_constraints": domain, "domain_udt_usage": domain,
 		"user_defined_types": typed("c.user_defined_type_schema", "c.user_defined_type_name"),
 		"attributes":         udt, "udt_privileges": udt, "role_udt_grants": udt,
-		"data_type_privileges": element, "element_types": element,
+		"data_type_privileges": element("dtd_identifier"), "element_types": element("collection_type_identifier"),
 		"collations": collation, "collation_character_set_applicability": collation,
 		"usage_privileges": usage, "role_usage_grants": usage,
 	}

@@ -24,6 +24,36 @@ const (
 // Columns of the catalog named in others hold another relation that the description
 // names, or 0; it must be visible, too.
 func guardObject(relation, key string, place int, others ...string) special {
+	return guardedObject(relation, key, place, func(w *walker, _ []*pg.Node) ([]*pg.Node, error) {
+		var conditions []*pg.Node
+		for _, other := range others {
+			visible, err := w.seen(other)
+			if err != nil {
+				return nil, err
+			}
+			conditions = append(conditions, visible)
+		}
+		return conditions, nil
+	})
+}
+
+// storedExpression guards pg_get_expr, which gives columns' names for the numbers in an
+// expression, whatever it was stored for.
+var storedExpression = guardedObject("pg_class", "oid", 1, func(_ *walker, f []*pg.Node) ([]*pg.Node, error) {
+	if f[0].GetColumnRef() == nil {
+		return nil, nil // a constant: the type's input function takes none but null
+	}
+	return []*pg.Node{ownCall("may_show", casted(f[0], "text"), columnNode(guardAlias, "oid"))}, nil
+})
+
+// guardBound guards what tells of a partition's bound.
+var guardBound = guardedObject("pg_class", "oid", 0, func(*walker, []*pg.Node) ([]*pg.Node, error) {
+	return []*pg.Node{ownCall("shows_bound", columnNode(guardAlias, "oid"))}, nil
+})
+
+// guardedObject is guardObject under conditions on the call's arguments, where they are
+// replaced.
+func guardedObject(relation, key string, place int, further func(*walker, []*pg.Node) ([]*pg.Node, error)) special {
 	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		if len(f.GetArgs()) <= place {
 			return nil // the database knows no such function
@@ -43,13 +73,11 @@ func guardObject(relation, key string, place int, others ...string) special {
 			}
 		}
 		conditions := []*pg.Node{equal(columnNode(guardAlias, key), columnNode(argumentAlias, argumentName(0)))}
-		for _, other := range others {
-			visible, err := w.seen(other)
-			if err != nil {
-				return err
-			}
-			conditions = append(conditions, visible)
+		more, err := further(w, f.Args)
+		if err != nil {
+			return err
 		}
+		conditions = append(conditions, more...)
 		condition := conditions[0]
 		if len(conditions) > 1 {
 			condition = and(conditions...)

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -85,12 +86,12 @@ func init() {
 		"pg_table_is_visible":          tableIsVisible,
 
 		"format_type":                        formatType,
-		"pg_get_expr":                        guardObject("pg_class", "oid", 1),
+		"pg_get_expr":                        storedExpression,
 		"pg_get_constraintdef":               guardObject("pg_constraint", "oid", 0, "confrelid"),
 		"pg_get_indexdef":                    guardObject("pg_index", "indexrelid", 0),
 		"pg_get_triggerdef":                  guardObject("pg_trigger", "oid", 0, "tgconstrrelid"),
 		"pg_get_partkeydef":                  guardObject("pg_partitioned_table", "partrelid", 0),
-		"pg_get_partition_constraintdef":     guardObject("pg_class", "oid", 0),
+		"pg_get_partition_constraintdef":     guardBound,
 		"pg_get_statisticsobjdef":            guardObject("pg_statistic_ext", "oid", 0),
 		"pg_get_statisticsobjdef_columns":    guardObject("pg_statistic_ext", "oid", 0),
 		"pg_get_function_arg_default":        guardObject("pg_proc", "oid", 0),
@@ -337,5 +338,17 @@ func serialSequence(w *walker, node *pg.Node, f *pg.FuncCall) error {
 			return noText(w, node, f)
 		}
 	}
+	if len(f.GetArgs()) != 2 {
+		return nil // the database knows no such function
+	}
+	// Of a column that is not there, the function says so. Of one that is not served it says
+	// the same once it is asked for the stand-in, which has no sequences.
+	first := proto.Clone(f).(*pg.FuncCall)
+	if err := privilegesOn(-2)(w, node, first); err != nil {
+		return err
+	}
+	f.Args[1] = &pg.Node{Node: &pg.Node_CoalesceExpr{CoalesceExpr: &pg.CoalesceExpr{
+		Args: []*pg.Node{{Node: &pg.Node_FuncCall{FuncCall: first}}, casted(f.Args[1], "text")},
+	}}}
 	return objectArgument("regclass", -2)(w, node, f)
 }

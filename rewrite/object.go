@@ -192,7 +192,7 @@ func foundAs(typ string, name *pg.Node) *pg.Node {
 		return casted(casted(name, "text"), typ)
 	}
 	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{casted(name, "text")},
+		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{ownCall("usable_name", casted(name, "text"))},
 		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
 	}}}
 }
@@ -270,7 +270,7 @@ func lookup(typ string) special {
 		case "regtype":
 			return w.visibleObject(node, typ, w.toType(arg))
 		}
-		return w.visibleObject(node, typ, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}})
+		return w.visibleObject(node, typ, foundAs(typ, arg))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/provision"
 )
 
 // published makes by hand what the release of patients looks like.
@@ -27,7 +28,16 @@ func reading(t *testing.T) (admin, reader *pgx.Conn) {
 	apply(t, admin, in)
 	execute(t, admin, "SET ROLE "+catalog.QuoteIdentifier(in.Owner.Name)+";"+published+
 		"GRANT SELECT ON kproxy_release_public.patients TO "+catalog.QuoteIdentifier(in.Reader.Name)+"; RESET ROLE")
+	serve(t, admin, in, "wards")
 	return admin, login(t, admin, in.Reader)
+}
+
+// serve makes by hand the stand-in of a readable relation, with the columns that it has now.
+func serve(t *testing.T, admin *pgx.Conn, in provision.Input, relation string) {
+	t.Helper()
+	view := "kproxy_release_public." + relation
+	execute(t, admin, "SET ROLE "+catalog.QuoteIdentifier(in.Owner.Name)+"; CREATE VIEW "+view+" AS SELECT * FROM ONLY public."+relation+
+		"; GRANT SELECT, REFERENCES ON "+view+" TO "+catalog.QuoteIdentifier(in.Reader.Name)+"; RESET ROLE")
 }
 
 func TestStandInsShowThePublishedSchemaAlone(t *testing.T) {
@@ -158,7 +168,7 @@ func TestPsqlDescribesThroughStandIns(t *testing.T) {
 	admin, reader := reading(t)
 	execute(t, reader, "SET search_path = kproxy_release_public, public")
 	for command, want := range map[string]string{
-		`\d patients`: "age_range", `\d wards`: "wards_pkey", `\d`: "patients", `\dt`: "wards", `\dv`: "patients",
+		`\d patients`: "age_range", `\d public.wards`: "wards_pkey", `\d`: "patients", `\dt public.*`: "wards", `\dv`: "patients",
 		`\di`: "wards_beds_idx", `\dn`: "public", `\d+ patients`: "diagnosis", `\dT`: "",
 	} {
 		var shown strings.Builder

@@ -43,6 +43,7 @@ func typed(t *testing.T) (admin, reader *pgx.Conn) {
 		CREATE VIEW kproxy_release_public.patients AS TABLE kproxy_store.release_1;
 		CREATE VIEW kproxy_release_public.pg_class AS TABLE kproxy_store.release_1;
 		GRANT SELECT ON ALL TABLES IN SCHEMA kproxy_release_public TO `+catalog.QuoteIdentifier(in.Reader.Name)+"; RESET ROLE")
+	serve(t, admin, in, "wards")
 	return admin, login(t, admin, in.Reader)
 }
 
@@ -157,6 +158,7 @@ func TestRowTypesOfHiddenTablesStayHidden(t *testing.T) {
 	execute(t, admin, `CREATE TABLE hidden (secret text); CREATE TYPE around AS (inside hidden);
 		ALTER TABLE wards ADD one hidden, ADD several hidden[], ADD wrapped around, ADD patient patients`)
 	apply(t, admin, in)
+	serve(t, admin, in, "wards")
 	reader := login(t, admin, in.Reader)
 	const hidden = "(SELECT oid FROM pg_class WHERE oid IN ('public.hidden'::regclass, 'public.patients'::regclass))"
 	for _, c := range []struct{ name, sql, want string }{
