@@ -96,8 +96,8 @@ func procedures() StandIn {
 
 // classes leaves out sizes, positions on disk and estimates of rows.
 func classes() StandIn {
-	known := "CASE c.relkind WHEN 'c' THEN " + shownType("c.reltype") + " WHEN 'S' THEN " + visible("c.oid") +
-		" AND NOT " + namesUnserved("pg_class", "c.oid") + " ELSE " + visible("c.oid") + " END"
+	known := "CASE WHEN c.relkind = 'c' THEN " + shownType("c.reltype") + " ELSE " + visible("c.oid") +
+		" AND (c.relkind <> 'S' OR NOT " + namesUnserved("pg_class", "c.oid") + ") END"
 	return system("pg_class", known, map[string]string{
 		"relnamespace": sourceNamespace("c.relnamespace"),
 		"relowner":     shownOwner("c.oid", "c.relnamespace", "c.relowner"),

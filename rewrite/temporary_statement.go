@@ -55,18 +55,14 @@ func (w *walker) temporaryStatement(n *pg.Node) (handled bool, err error) {
 // pg_query.proto: the deparser may not expect it, or nobody has thought of it.
 func onlyFields(m protoreflect.Message, allowed string) error {
 	known := words(allowed)
-	var unknown protoreflect.FieldDescriptor
-	m.Range(func(field protoreflect.FieldDescriptor, _ protoreflect.Value) bool {
-		if !known[string(field.Name())] && field.Name() != "location" {
-			unknown = field
+	for i := range m.Descriptor().Fields().Len() { // in order: Range has none
+		field := m.Descriptor().Fields().Get(i)
+		if m.Has(field) && !known[string(field.Name())] && field.Name() != "location" {
+			return refuse(stateNotSupported, "Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.",
+				"kproxy does not support %s here", strings.ReplaceAll(string(field.Name()), "_", " "))
 		}
-		return unknown == nil
-	})
-	if unknown == nil {
-		return nil
 	}
-	return refuse(stateNotSupported, "Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.",
-		"kproxy does not support %s here", strings.ReplaceAll(string(unknown.Name()), "_", " "))
+	return nil
 }
 
 // newTemporary makes a name that of a temporary table that is to be made.

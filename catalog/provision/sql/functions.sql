@@ -199,16 +199,17 @@ $kproxy$;
 -- the client names. The planner puts it in line, since most expressions name no column.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.may_show(expression text, relation oid) RETURNS boolean
 LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
-  SELECT CASE WHEN pg_catalog.strpos($1, ':varattno ') OPERATOR(pg_catalog.=) 0 THEN true
-    ELSE {{.CatalogSchema}}.refers_to_served($1, $2) END
+  SELECT CASE WHEN pg_catalog.strpos($1, ':varattno ') OPERATOR(pg_catalog.>) 0 THEN {{.CatalogSchema}}.refers_to_served($1, $2)
+    ELSE true END
 $kproxy$;
 
 -- Whether an object refers to a column that is not served: by its dependencies, by those of
 -- the constraint that an index or a trigger belongs to, or of the trigger that a constraint
 -- stands for, and by whole rows, which statistics cannot have. The arguments of a trigger are
--- texts that may name columns.
+-- texts that may name columns. Its cost has the planner ask first whether an object's relation
+-- is visible.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.names_unserved(catalog oid, object oid) RETURNS boolean
-LANGUAGE plpgsql STABLE PARALLEL SAFE AS $kproxy$
+LANGUAGE plpgsql STABLE PARALLEL SAFE COST 200 AS $kproxy$
 BEGIN
   RETURN EXISTS (
     SELECT FROM pg_catalog.pg_depend d
@@ -476,7 +477,7 @@ $kproxy$;
 -- default operator class of a type needs no name, nor does the sequence of a column. What a
 -- table's own columns depend on is told with them.
 CREATE OR REPLACE FUNCTION {{.CatalogSchema}}.names_hidden(catalog oid, object oid) RETURNS boolean
-LANGUAGE sql STABLE PARALLEL SAFE AS $kproxy$
+LANGUAGE sql STABLE PARALLEL SAFE COST 300 AS $kproxy$
   SELECT {{.CatalogSchema}}.names_unserved($1, $2) OR EXISTS (
     SELECT FROM pg_catalog.pg_depend d
     WHERE d.classid = $1 AND d.objid = $2 AND d.objsubid = 0 AND d.refobjid OPERATOR(pg_catalog.>=) 16384::pg_catalog.oid
