@@ -37,7 +37,7 @@ const unserved = `CREATE TYPE school.qvzmood AS ENUM ('qvzlabel'); CREATE COLLAT
 		ADD CONSTRAINT qvzdeferred UNIQUE (qvzidentity) DEFERRABLE;
 	ALTER TABLE school.twin ADD qvzto int CONSTRAINT qvztokey REFERENCES school.rooms (qvzserial);
 	CREATE INDEX qvzindex ON school.rooms (qvzcol, room); CREATE INDEX qvzexpression ON school.rooms (lower(qvzcol || 'qvzconstant')); CREATE INDEX qvzpartial ON school.rooms (seats) WHERE qvzcol = 'qvzpredicate';
-	CREATE INDEX qvzincluded ON school.rooms (seats) INCLUDE (qvzcol); CREATE INDEX qvzrow ON school.rooms (seats) WHERE rooms IS NOT NULL; CREATE INDEX qvzrows ON school.rooms ((rooms IS NULL));
+	CREATE INDEX qvzcollates ON school.rooms (room COLLATE school.qvzcollation); CREATE INDEX qvzincluded ON school.rooms (seats) INCLUDE (qvzcol); CREATE INDEX qvzrow ON school.rooms (seats) WHERE rooms IS NOT NULL; CREATE INDEX qvzrows ON school.rooms ((rooms IS NULL));
 	CREATE STATISTICS school.qvzstatistics ON seats, qvzcol FROM school.rooms; ANALYZE school.rooms;
 	DO $$ BEGIN IF current_setting('server_version_num')::int >= 140000 THEN EXECUTE 'CREATE STATISTICS school.qvzexpressions ON lower(qvzcol), seats FROM school.rooms'; END IF; END $$;
 	CREATE TRIGGER qvztrigger AFTER UPDATE OF qvzcol ON school.rooms FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger();
