@@ -50,6 +50,9 @@ type ReadableColumn struct {
 	// Shown is the type in which readers get its values, where those are names of objects
 	// (regclass and its like) or have such in them; else empty.
 	Shown string `json:"-"`
+	// Types are those of users that the values are of, or consist of; nil where there are
+	// none, or they are not known.
+	Types []UserType `json:"types,omitempty"`
 }
 
 // ReadablePart is a relation whose rows another one shows. It has numbers of its own for the other's
@@ -162,9 +165,12 @@ func (i Identity) Changes(now Identity) []string {
 			changes = append(changes, "column "+before.Name+" is called "+now.Columns[at].Name)
 		case now.Columns[at].Type != before.Type:
 			changes = append(changes, fmt.Sprintf("column %s is of type %s, and was %s", before.Name, now.Columns[at].Type, before.Type))
+		default:
+			changes = append(changes, TypeChanges(before.Types, now.Columns[at].Types)...)
 		}
 	}
-	return append(changes, i.changesUnder(now)...)
+	slices.Sort(changes) // what differs in a type of several columns is told once
+	return append(slices.Compact(changes), i.changesUnder(now)...)
 }
 
 // changesOfParts are those of the parts that are there before and now. What comes to the
@@ -180,9 +186,9 @@ func (i Identity) changesOfParts(now Identity) []string {
 	return changes
 }
 
-// WithParts is the identity with those parts of another one, of the same relation, that it
-// does not know, and without those that are gone.
-func (i Identity) WithParts(other Identity, gone func(OID) bool) Identity {
+// Knowing is the identity with what it does not know of another one of the same relation:
+// parts, and the types of columns. Parts that are gone are left out.
+func (i Identity) Knowing(other Identity, gone func(OID) bool) Identity {
 	if i.OID != other.OID {
 		return i
 	}
@@ -194,9 +200,16 @@ func (i Identity) WithParts(other Identity, gone func(OID) bool) Identity {
 	}
 	i.Parts = slices.DeleteFunc(parts, func(p ReadablePart) bool { return gone(p.OID) })
 	slices.SortFunc(i.Parts, func(a, b ReadablePart) int { return cmp.Compare(a.OID, b.OID) })
+	i.Columns = slices.Clone(i.Columns)
+	for at, c := range i.Columns {
+		known := slices.IndexFunc(other.Columns, func(o ReadableColumn) bool { return o.Number == c.Number })
+		if c.Types == nil && known >= 0 {
+			i.Columns[at].Types = other.Columns[known].Types
+		}
+	}
 	i.Reads = maps.Clone(i.Reads)
 	for name, inner := range i.Reads {
-		i.Reads[name] = inner.WithParts(other.Reads[name], gone)
+		i.Reads[name] = inner.Knowing(other.Reads[name], gone)
 	}
 	return i
 }

@@ -45,7 +45,7 @@ func TestPartsAreKept(t *testing.T) {
 			}
 			// A part that was taken off is known when it comes back; what never was there is taken.
 			without := with(c.parts[1:]...)[i]
-			if told := stored.WithParts(without, gone).Changes(now[i]); (len(told) == 0) != (c.told == "") {
+			if told := stored.Knowing(without, gone).Changes(now[i]); (len(told) == 0) != (c.told == "") {
 				t.Errorf("%s, after a while: %q", name, told)
 			}
 		}
@@ -55,14 +55,14 @@ func TestPartsAreKept(t *testing.T) {
 		if told := earlier.Changes(before); len(told) > 0 {
 			t.Errorf("parts that were not known have changed: %q", told)
 		}
-		taken := earlier.WithParts(with(ReadablePart{99, nil}, table.Parts[1], table.Parts[0])[i], gone)
+		taken := earlier.Knowing(with(ReadablePart{99, nil}, table.Parts[1], table.Parts[0])[i], gone)
 		if taken.String() != before.String() {
 			t.Errorf("%s is not %s", taken, before)
 		}
 		if all := taken.AllParts(); len(all) != 2 || all[0] != 10 || all[1] != 11 {
 			t.Errorf("its parts are %v", all)
 		}
-		if other := (Identity{OID: 7}).WithParts(before, gone); len(other.AllParts()) > 0 {
+		if other := (Identity{OID: 7}).Knowing(before, gone); len(other.AllParts()) > 0 {
 			t.Errorf("another relation has the parts: %s", other)
 		}
 	}

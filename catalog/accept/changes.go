@@ -3,6 +3,8 @@ package accept
 import (
 	"fmt"
 	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // Changes tells, in words for the operator, what makes names or values of a table mean
@@ -19,7 +21,7 @@ func (t Table) Changes(now Table, needed func(column string) bool) []string {
 		column, there := now.column(before.Number)
 		other, taken := now.Column(before.Name)
 		switch {
-		case there && before.same(column):
+		case there && before.Same(column):
 		case there && before.String() == column.String():
 			changes = append(changes, fmt.Sprintf("column %d, %s, has another type of that name, another collation, or is no longer generated", before.Number, before))
 		case there:
@@ -30,12 +32,7 @@ func (t Table) Changes(now Table, needed func(column string) bool) []string {
 			changes = append(changes, fmt.Sprintf("column %d, %s, was dropped", before.Number, before))
 		}
 	}
-	for _, before := range t.Types {
-		i := slices.IndexFunc(now.Types, func(y Type) bool { return y.OID == before.OID })
-		if i >= 0 { // else no column has it any more, which is told of the column
-			changes = append(changes, before.changes(now.Types[i])...)
-		}
-	}
+	changes = append(changes, catalog.TypeChanges(t.Types, now.Types)...)
 	for _, before := range t.Leaves {
 		i := slices.IndexFunc(now.Leaves, func(l Leaf) bool { return l.OID == before.OID })
 		if i >= 0 && !slices.Equal(before.withNames(t, now), now.Leaves[i].withNames(t, now)) {
@@ -54,40 +51,12 @@ func (l Leaf) withNames(before, now Table) []LeafColumn {
 	})
 }
 
-func (y Type) changes(now Type) []string {
-	var changes []string
-	place := -1
-	for _, before := range y.Labels {
-		i := slices.IndexFunc(now.Labels, func(l Label) bool { return l.OID == before.OID })
-		switch {
-		case i < 0:
-			changes = append(changes, fmt.Sprintf("label %q of type %s is gone", before.Label, y.Name))
-			continue
-		case now.Labels[i].Label != before.Label:
-			changes = append(changes, fmt.Sprintf("label %q of type %s is now %q", before.Label, y.Name, now.Labels[i].Label))
-		case i < place:
-			changes = append(changes, fmt.Sprintf("label %q of type %s has another place among the others", before.Label, y.Name))
-		}
-		place = max(place, i)
-	}
-	for _, before := range y.Fields {
-		i := slices.IndexFunc(now.Fields, func(f Column) bool { return f.Number == before.Number })
-		switch {
-		case i < 0:
-			changes = append(changes, fmt.Sprintf("field %d of type %s, %s, was dropped", before.Number, y.Name, before))
-		case !before.same(now.Fields[i]):
-			changes = append(changes, fmt.Sprintf("field %d of type %s was %s, is now %s", before.Number, y.Name, before, now.Fields[i]))
-		}
-	}
-	return changes
-}
-
 // Holds tells whether every column of the table is still there in the present one, so that
 // nothing has gone of what a place in a row of the stream is found by.
 func (t Table) Holds(now Table) bool {
 	return t.OID == now.OID && !slices.ContainsFunc(t.Columns, func(c Column) bool {
 		column, there := now.column(c.Number)
-		return !there || !c.same(column)
+		return !there || !c.Same(column)
 	})
 }
 

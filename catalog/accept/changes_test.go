@@ -13,7 +13,10 @@ func patients() Table {
 	for i, name := range []string{"id", "age", "diag", "name", "note"} {
 		t.Columns = append(t.Columns, Column{Number: int16(i + 1), Name: name, Type: "text", TypeOID: 25, Modifier: -1, Collation: 100})
 	}
-	t.Types = []Type{{OID: 30000, Name: "public.mood", Labels: []Label{{1, "calm"}, {2, "wild"}}}}
+	t.Types = []Type{{OID: 30000, Name: "public.mood", Labels: []Label{{OID: 1, Label: "calm"}, {OID: 2, Label: "wild"}}}}
+	t.Types = append(t.Types,
+		Type{OID: 30001, Name: "public.pair", Fields: []Column{{Number: 1, Name: "a", Type: "integer", TypeOID: 23}, {Number: 2, Name: "b", Type: "text", TypeOID: 25}}},
+		Type{OID: 30002, Name: "public.empty"})
 	t.Leaves = []Leaf{{OID: 20001, Columns: []LeafColumn{{1, "name"}, {3, "id"}, {4, "age"}, {5, "diag"}, {6, "note"}}}}
 	return t
 }
@@ -73,9 +76,21 @@ func TestChanges(t *testing.T) {
 		"collation":                {func(t *Table) { t.Columns[2].Collation = 950 }, "another collation", false},
 		"modifier":                 {func(t *Table) { t.Columns[2].Modifier = 14 }, "column 3", false},
 		"another table":            {func(t *Table) { t.OID++ }, "another one has its name", false},
-		"label renamed":            {func(t *Table) { t.Types[0].Labels = []Label{{1, "calm"}, {2, "mad"}} }, `label "wild" of type public.mood is now "mad"`, true},
-		"labels reordered":         {func(t *Table) { t.Types[0].Labels = []Label{{2, "wild"}, {1, "calm"}} }, "another place", true},
-		"label added before":       {func(t *Table) { t.Types[0].Labels = []Label{{3, "sad"}, {1, "calm"}, {2, "wild"}} }, "", true},
+		"label renamed":            {func(t *Table) { t.Types[0].Labels = []Label{{OID: 1, Label: "calm"}, {OID: 2, Label: "mad"}} }, `label "wild" of type public.mood is now "mad"`, true},
+		"labels reordered":         {func(t *Table) { t.Types[0].Labels = []Label{{OID: 2, Label: "wild"}, {OID: 1, Label: "calm"}} }, "another place", true},
+		"label added before": {func(t *Table) {
+			t.Types[0].Labels = []Label{{OID: 3, Label: "sad"}, {OID: 1, Label: "calm"}, {OID: 2, Label: "wild"}}
+		}, "", true},
+		"field renamed": {func(t *Table) { t.Types[1].Fields[1].Name = "c" }, "field 2 of type public.pair was b text, is now c text", true},
+		"field retyped": {func(t *Table) { t.Types[1].Fields[1].TypeOID = 23 }, "field 2 of type public.pair", true},
+		"field dropped": {func(t *Table) { t.Types[1].Fields = t.Types[1].Fields[:1] }, "field 2 of type public.pair, b text, was dropped", true},
+		"field added": {func(t *Table) {
+			t.Types[1].Fields = append(t.Types[1].Fields, Column{Number: 3, Name: "z", Type: "text", TypeOID: 25})
+		}, "field 3 of type public.pair, z text, was added", true},
+		"all fields new": {func(t *Table) {
+			t.Types[2].Fields = []Column{{Number: 1, Name: "z", Type: "text", TypeOID: 25}}
+		}, "field 1 of type public.empty, z text, was added", true},
+		"another type": {func(t *Table) { t.Types = append(t.Types, Type{OID: 30003, Fields: t.Types[1].Fields}) }, "", true},
 		"partition renumbered": {func(t *Table) {
 			t.Leaves = []Leaf{{OID: 20001, Columns: []LeafColumn{{1, "diag"}, {3, "id"}, {4, "age"}, {5, "name"}, {6, "note"}}}}
 		}, "while it was detached", true},

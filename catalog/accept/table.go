@@ -28,40 +28,15 @@ type Table struct {
 	Leaves []Leaf `json:"leaves,omitempty"`
 }
 
-// Column is a column of a table, or a field of a composite type.
-type Column struct {
-	Number    int16       `json:"number"`
-	Name      string      `json:"name"`
-	Type      string      `json:"type"` // for people; TypeOID and Modifier are what counts
-	TypeOID   catalog.OID `json:"type_oid"`
-	Modifier  int32       `json:"modifier"`
-	Collation catalog.OID `json:"collation"` // 0 for a type without
-	Generated bool        `json:"generated"`
-}
-
-// same tells whether the column's values mean the same. A column that is no longer generated
-// holds other values from then on.
-func (c Column) same(now Column) bool {
-	c.Type, now.Type = "", ""
-	return c == now
-}
-
-// String is the column in the words of its definition.
-func (c Column) String() string { return c.Name + " " + c.Type }
-
-// Type is an enumeration, a composite type, or one between a column and these.
-type Type struct {
-	OID    catalog.OID `json:"oid"`
-	Name   string      `json:"name"`
-	Labels []Label     `json:"labels,omitempty"` // in the order of the enumeration
-	Fields []Column    `json:"fields,omitempty"`
-}
-
-// Label is one value of an enumeration: rows hold the number, clients see the text.
-type Label struct {
-	OID   catalog.OID `json:"oid"`
-	Label string      `json:"label"`
-}
+// What tables and readable relations have in common.
+type (
+	// Column is a column of a table.
+	Column = catalog.TypedColumn
+	// Type is one that the values of a column are of, or consist of.
+	Type = catalog.UserType
+	// Label is one value of an enumeration.
+	Label = catalog.EnumLabel
+)
 
 // Leaf is a partition that holds rows, with numbers of its own for its table's columns.
 type Leaf struct {

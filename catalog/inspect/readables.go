@@ -63,6 +63,10 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	if err != nil {
 		return nil, err
 	}
+	of, err := userTypes(ctx, conn, types)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[catalog.Name]catalog.ReadableRelation, len(rows))
 	for _, row := range rows {
 		r := catalog.ReadableRelation{
@@ -71,7 +75,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
 		}
 		for i, name := range row.Names {
-			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], Shown: naming[row.TypeOIDs[i]]})
+			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], Shown: naming[row.TypeOIDs[i]], Types: of[row.TypeOIDs[i]]})
 		}
 		if err := json.Unmarshal([]byte(row.Parts), &r.Parts); err != nil {
 			return nil, fmt.Errorf("reading the parts of %s: %w", r.Name, err)

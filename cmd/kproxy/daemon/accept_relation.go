@@ -37,7 +37,7 @@ func unacceptedRelations(ctx context.Context, conn *pgx.Conn, c *config.Config, 
 		now, there := catalog.Identity{OverProtected: true}, true
 		if !slices.ContainsFunc(views, func(v catalog.View) bool { return v.Name == name }) {
 			r, exists := p.readables[name]
-			now, there = catalog.IdentityOf(r, p.readables).WithParts(*s.accepted, p.isGone), exists && !r.Raw
+			now, there = catalog.IdentityOf(r, p.readables).Knowing(*s.accepted, p.isGone), exists && !r.Raw
 		}
 		if !there {
 			continue

@@ -54,7 +54,7 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	if changes := plan.accepted.Changes(now); len(changes) > 0 {
 		return plan.unaccepted(changes)
 	}
-	plan.accepted = plan.accepted.WithParts(now, p.isGone)
+	plan.accepted = plan.accepted.Knowing(now, p.isGone)
 	plan.published.Omitted = plan.accepted.Added(now)
 	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c catalog.ReadableColumn) bool { return slices.Contains(plan.published.Omitted, c.Name) })
 	for _, c := range columns {
