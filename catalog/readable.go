@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // ReadableRelation is an unprotected relation that the policy lists under readable, or one that a
@@ -34,6 +35,9 @@ type ReadableRelation struct {
 	// is a foreign table.
 	Parts   []ReadablePart
 	Foreign bool
+	// Types are those of users that its values are of, or consist of, and those that a view's
+	// definition names.
+	Types []UserType
 	// RowSecurity says that policies may show different rows to different roles.
 	RowSecurity bool
 	// Raw says that it shows rows of protected tables, or is kproxy's own.
@@ -47,12 +51,11 @@ type ReadableColumn struct {
 	Number int16  `json:"number"` // pg_attribute.attnum
 	Name   string `json:"name"`
 	Type   string `json:"type"` // with its modifier; see Column.Type
+	// TypeOID is the type's number; 0 where it is not known.
+	TypeOID OID `json:"type_oid,omitempty"`
 	// Shown is the type in which readers get its values, where those are names of objects
 	// (regclass and its like) or have such in them; else empty.
 	Shown string `json:"-"`
-	// Types are those of users that the values are of, or consist of; nil where there are
-	// none, or they are not known.
-	Types []UserType `json:"types,omitempty"`
 }
 
 // ReadablePart is a relation whose rows another one shows. It has numbers of its own for the other's
@@ -79,16 +82,17 @@ func (p ReadablePart) same(now ReadablePart) bool {
 type Identity struct {
 	// OverProtected stands for a view over protected tables. Such a one is published from
 	// what its tables publish, whatever its definition, and nothing more of it is kept.
-	OverProtected bool             `json:"over_protected,omitempty"`
-	OID           OID              `json:"oid,omitempty"`
-	Kind          string           `json:"kind,omitempty"` // as in pg_class.relkind
-	Columns       []ReadableColumn `json:"columns,omitempty"`
-	Definition    string           `json:"definition,omitempty"`
+	OverProtected bool   `json:"over_protected,omitempty"`
+	OID           OID    `json:"oid,omitempty"`
+	Kind          string `json:"kind,omitempty"` // as in pg_class.relkind
+	// Columns are those that readers are served, or that a view reads as they are. Types are
+	// those that ReadableRelation.Types tells of. Both are nil where they are not known.
+	Columns    []ReadableColumn `json:"columns,omitzero"`
+	Types      []UserType       `json:"types,omitzero"`
+	Definition string           `json:"definition,omitempty"`
 	// Parts are those whose rows were served, and are there still, attached or not.
 	Parts []ReadablePart `json:"parts,omitempty"`
-	// Reads are the relations under a view, by their names as String writes them. Of
-	// tables among them the columns are not kept: what the view reads of them cannot be
-	// dropped or get another type.
+	// Reads are the relations under a view, by their names as String writes them.
 	Reads map[string]Identity `json:"reads,omitempty"`
 }
 
@@ -109,21 +113,18 @@ func ParseIdentity(text string) (i Identity, err error) {
 	return i, nil
 }
 
-// IdentityOf is what a listed relation is now, given the relations under it.
+// IdentityOf is what a relation is now, given the relations under it.
 func IdentityOf(r ReadableRelation, under map[Name]ReadableRelation) Identity {
-	i := identity(r, under)
-	i.Columns = r.Columns
-	return i
-}
-
-func identity(r ReadableRelation, under map[Name]ReadableRelation) Identity {
-	i := Identity{OID: r.OID, Kind: string(r.Kind), Definition: r.Definition, Parts: r.Parts}
+	i := Identity{
+		OID: r.OID, Kind: string(r.Kind), Definition: r.Definition, Parts: r.Parts,
+		Columns: append([]ReadableColumn{}, r.Columns...), Types: append([]UserType{}, r.Types...),
+	}
 	for _, name := range r.Reads {
 		if i.Reads == nil {
 			i.Reads = make(map[string]Identity, len(r.Reads))
 		}
 		if inner, known := under[name]; known {
-			i.Reads[name.String()] = identity(inner, under)
+			i.Reads[name.String()] = IdentityOf(inner, under)
 		}
 	}
 	return i
@@ -152,26 +153,65 @@ func (i Identity) Changes(now Identity) []string {
 		}
 		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
 	}
-	if i.OID != now.OID || i.Kind != now.Kind {
-		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
-	}
 	var changes []string
 	for _, before := range i.Columns {
 		at := slices.IndexFunc(now.Columns, func(c ReadableColumn) bool { return c.Number == before.Number })
 		switch {
+		case i.OID != now.OID || i.Kind != now.Kind: // which changesWithin tells
 		case at < 0:
 			changes = append(changes, "column "+before.Name+" is gone")
 		case now.Columns[at].Name != before.Name:
 			changes = append(changes, "column "+before.Name+" is called "+now.Columns[at].Name)
-		case now.Columns[at].Type != before.Type:
-			changes = append(changes, fmt.Sprintf("column %s is of type %s, and was %s", before.Name, now.Columns[at].Type, before.Type))
 		default:
-			changes = append(changes, TypeChanges(before.Types, now.Columns[at].Types)...)
+			changes = append(changes, before.retyped(now.Columns[at])...)
 		}
 	}
-	slices.Sort(changes) // what differs in a type of several columns is told once
-	return append(slices.Compact(changes), i.changesUnder(now)...)
+	return append(changes, i.changesWithin(now)...)
 }
+
+func (c ReadableColumn) retyped(now ReadableColumn) []string {
+	switch {
+	case c.Type != now.Type:
+		return []string{fmt.Sprintf("column %s is of type %s, and was %s", c.Name, now.Type, c.Type)}
+	case c.TypeOID != now.TypeOID && c.TypeOID != 0:
+		return []string{fmt.Sprintf("column %s is of another type %s", c.Name, now.Type)}
+	}
+	return nil
+}
+
+// changesWithin are those of what the relation is and shows, whatever the names of its columns.
+func (i Identity) changesWithin(now Identity) []string {
+	switch {
+	case i.OID != now.OID || i.Kind != now.Kind:
+		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
+	case i.Definition != now.Definition:
+		return []string{"its definition is another one"}
+	}
+	changes := append(TypeChanges(i.Types, now.Types), i.changesOfParts(now)...)
+	for name, before := range i.Reads {
+		for _, change := range append(before.newlyTyped(now.Reads[name]), before.changesWithin(now.Reads[name])...) {
+			changes = append(changes, "of "+name+", which it reads: "+change)
+		}
+	}
+	slices.Sort(changes)
+	return changes
+}
+
+// newlyTyped are the changes of columns under a view that have got types of users. The server
+// keeps those that the view names from that, and not those that it reads by whole rows.
+func (i Identity) newlyTyped(now Identity) []string {
+	var changes []string
+	for _, before := range i.Columns {
+		at := slices.IndexFunc(now.Columns, func(c ReadableColumn) bool { return c.Number == before.Number })
+		if at >= 0 && now.Columns[at].TypeOID >= firstUserType {
+			changes = append(changes, before.retyped(now.Columns[at])...)
+		}
+	}
+	return changes
+}
+
+// firstUserType is the least number of a type that initdb did not make.
+const firstUserType = 16384
 
 // changesOfParts are those of the parts that are there before and now. What comes to the
 // relation brings rows, as INSERT does.
@@ -187,10 +227,23 @@ func (i Identity) changesOfParts(now Identity) []string {
 }
 
 // Knowing is the identity with what it does not know of another one of the same relation:
-// parts, and the types of columns. Parts that are gone are left out.
+// parts, columns and types. Parts that are gone are left out.
 func (i Identity) Knowing(other Identity, gone func(OID) bool) Identity {
 	if i.OID != other.OID {
 		return i
+	}
+	if i.Columns == nil {
+		i.Columns = other.Columns
+	}
+	if i.Types == nil {
+		i.Types = other.Types
+	}
+	i.Columns = slices.Clone(i.Columns)
+	for at, c := range i.Columns {
+		known := slices.IndexFunc(other.Columns, func(o ReadableColumn) bool { return o.Number == c.Number })
+		if c.TypeOID == 0 && known >= 0 {
+			i.Columns[at].TypeOID = other.Columns[known].TypeOID
+		}
 	}
 	parts := slices.Clone(i.Parts)
 	for _, p := range other.Parts {
@@ -200,13 +253,6 @@ func (i Identity) Knowing(other Identity, gone func(OID) bool) Identity {
 	}
 	i.Parts = slices.DeleteFunc(parts, func(p ReadablePart) bool { return gone(p.OID) })
 	slices.SortFunc(i.Parts, func(a, b ReadablePart) int { return cmp.Compare(a.OID, b.OID) })
-	i.Columns = slices.Clone(i.Columns)
-	for at, c := range i.Columns {
-		known := slices.IndexFunc(other.Columns, func(o ReadableColumn) bool { return o.Number == c.Number })
-		if c.Types == nil && known >= 0 {
-			i.Columns[at].Types = other.Columns[known].Types
-		}
-	}
 	i.Reads = maps.Clone(i.Reads)
 	for name, inner := range i.Reads {
 		i.Reads[name] = inner.Knowing(other.Reads[name], gone)
@@ -226,21 +272,6 @@ func (i Identity) AllParts() []OID {
 	return all
 }
 
-// changesUnder are those of a view's definition and of what it reads.
-func (i Identity) changesUnder(now Identity) []string {
-	if i.Definition != now.Definition {
-		return []string{"its definition is another one"}
-	}
-	changes := i.changesOfParts(now)
-	for name, before := range i.Reads {
-		for _, change := range before.Changes(now.Reads[name]) {
-			changes = append(changes, "of "+name+", which it reads: "+change)
-		}
-	}
-	slices.Sort(changes)
-	return changes
-}
-
 // Added are the columns of the relation that is there now which were not accepted.
 func (i Identity) Added(now Identity) []string {
 	var added []string
@@ -250,4 +281,38 @@ func (i Identity) Added(now Identity) []string {
 		}
 	}
 	return added
+}
+
+// AddedUnder are the columns that were added to relations of which a view shows whole rows, each
+// in a few words.
+func (i Identity) AddedUnder(now Identity) []string {
+	var added []string
+	for name, before := range i.Reads {
+		if strings.Contains(i.Definition, ".*") { // as the server writes a whole row
+			for _, column := range before.Added(now.Reads[name]) {
+				added = append(added, "of "+name+", which it reads: column "+column+" was added, and is not served")
+			}
+		}
+		for _, more := range before.AddedUnder(now.Reads[name]) {
+			added = append(added, "of "+name+", which it reads: "+more)
+		}
+	}
+	slices.Sort(added)
+	return added
+}
+
+// Served are the relation's columns that were accepted, as they are now.
+func (i Identity) Served(columns []ReadableColumn) []ReadableColumn {
+	return slices.DeleteFunc(slices.Clone(columns), func(c ReadableColumn) bool {
+		return !slices.ContainsFunc(i.Columns, func(accepted ReadableColumn) bool { return accepted.Number == c.Number })
+	})
+}
+
+// AllTypes are its types, and those of what it reads, each once, ordered by number.
+func (i Identity) AllTypes() []UserType {
+	all := slices.Clone(i.Types)
+	for _, inner := range i.Reads {
+		all = append(all, inner.AllTypes()...)
+	}
+	return UniqueTypes(all)
 }

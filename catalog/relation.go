@@ -115,6 +115,9 @@ type Column struct {
 	// Domain says that the declared type is a domain, Enum that the type after
 	// domains are followed is an enumeration.
 	Domain, Enum bool
+	// Composite says that the values may consist of those of a composite type of users. A
+	// store's digest leaves it out.
+	Composite bool `json:"-"`
 	// Deterministic says that equal texts are equal bytes: the collation is
 	// deterministic, or the type has none.
 	Deterministic bool

@@ -1,5 +1,7 @@
 package catalog
 
+import "slices"
+
 // Disposition says what a client that names a relation may have.
 type Disposition int
 
@@ -32,9 +34,10 @@ type Resolution struct {
 	// HasChildren says of a Readable relation that it has partitions, or that tables inherit
 	// from it.
 	HasChildren bool
-	// IsView says of a Readable relation that it is a view: plans may tell of rows and values
-	// under it that it does not show.
-	IsView bool
+	// FormAlone says of a Readable relation that plans are to show their form alone: it is a
+	// view, under which are rows and values that it does not show, or its stand-in looks into
+	// the catalogs for fields of composite types.
+	FormAlone bool
 	// Reason says why a Withdrawn table is not published; of a Forbidden one it may be a
 	// hint for the client.
 	Reason string
@@ -75,7 +78,8 @@ func NewSnapshot(policy Policy, relations []Relation, withdrawn map[Name]string)
 		r := known[name]
 		s.relations[name] = Resolution{
 			Disposition: Readable, Source: name, Target: Published(name),
-			Key: r.PrimaryKey, HasChildren: r.HasChildren, IsView: r.Kind == KindView,
+			Key: r.PrimaryKey, HasChildren: r.HasChildren,
+			FormAlone: r.Kind == KindView || slices.ContainsFunc(r.Columns, func(c Column) bool { return c.Composite }),
 		}
 		if reason, gone := withdrawn[name]; gone {
 			s.relations[name] = Resolution{Disposition: Withdrawn, Source: name, Reason: reason}

@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 )
@@ -31,7 +32,13 @@ type UserType struct {
 	OID    OID           `json:"oid"`
 	Name   string        `json:"name"`
 	Labels []EnumLabel   `json:"labels,omitempty"` // in the order of the enumeration
-	Fields []TypedColumn `json:"fields,omitempty"`
+	Fields []TypedColumn `json:"fields,omitzero"`  // nil for what is not composite
+}
+
+// UniqueTypes are the types given, each once, ordered by number. It takes the slice over.
+func UniqueTypes(types []UserType) []UserType {
+	slices.SortFunc(types, func(a, b UserType) int { return cmp.Compare(a.OID, b.OID) })
+	return slices.CompactFunc(types, func(a, b UserType) bool { return a.OID == b.OID })
 }
 
 // EnumLabel is one value of an enumeration: rows hold the number, clients see the text.

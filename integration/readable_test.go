@@ -316,9 +316,12 @@ readable: [public.guests]
 }
 
 // canaryPolls reads without a pause until stop is called, which gives the first raw value
-// that was read.
-func (s *site) canaryPolls(t *testing.T, sql string) (stop func() string) {
+// that was read. Statements are sent by the simple protocol, or in the manner given.
+func (s *site) canaryPolls(t *testing.T, sql string, manner ...any) (stop func() string) {
 	t.Helper()
+	if manner == nil {
+		manner = []any{pgx.QueryExecModeSimpleProtocol}
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var shown string
 	var all sync.WaitGroup
@@ -330,7 +333,7 @@ func (s *site) canaryPolls(t *testing.T, sql string) (stop func() string) {
 				continue
 			}
 			for !conn.IsClosed() && ctx.Err() == nil && shown == "" {
-				rows, err := conn.Query(ctx, sql, pgx.QueryExecModeSimpleProtocol)
+				rows, err := conn.Query(ctx, sql, manner...)
 				if err != nil {
 					continue
 				}

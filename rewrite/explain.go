@@ -55,7 +55,7 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 			n.Options = append(n.Options, turnedOff(name))
 		}
 	}
-	w.readsView = false
+	w.formAlone = false
 	execute := n.GetQuery().GetExecuteStmt()
 	if execute != nil {
 		if err := w.execute(execute); err != nil {
@@ -64,11 +64,11 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 	} else if err := w.query(n.GetQuery(), "EXPLAIN"); err != nil {
 		return err
 	}
-	if execute == nil && !w.readsView && !readsCatalogs(n.GetQuery().ProtoReflect()) {
+	if execute == nil && !w.formAlone && !readsCatalogs(n.GetQuery().ProtoReflect()) {
 		return nil
 	}
-	// Under system catalogs and listed views are rows of what is hidden, which both the rows
-	// that a filter removes and estimates tell of. A prepared statement may read them.
+	// Under system catalogs, listed views and columns of composite types are rows of what is
+	// hidden, which both the rows that a filter removes and estimates tell of. A prepared statement may read them.
 	if analyze {
 		return refuse(statePrivilege, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
 	}

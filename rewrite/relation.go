@@ -45,7 +45,7 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 		if r.Source.Schema != temporarySchema && !slices.Contains(w.reads, r.Source) {
 			w.reads = append(w.reads, r.Source)
 		}
-		w.readsView = w.readsView || r.IsView
+		w.formAlone = w.formAlone || r.FormAlone
 		return r.Target, nil
 	case catalog.SystemCatalog:
 		return r.Target, nil

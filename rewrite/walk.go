@@ -31,8 +31,9 @@ type walker struct {
 	traces bool
 	// reads are the protected and readable tables met so far, each once.
 	reads []catalog.Name
-	// readsView says that the statement that is visited reads a listed view.
-	readsView bool
+	// formAlone says that the statement that is visited reads a relation of which plans show
+	// their form alone.
+	formAlone bool
 	// rows is what is known of the rows of the queries that have been visited, relations of
 	// those of relations; firstArms are told of the rows of their queries.
 	rows      map[*pg.SelectStmt]*composite

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -35,6 +36,7 @@ type readableRow struct {
 	Names         []string
 	Types         []string
 	TypeOIDs      []uint32 `db:"type_oids"`
+	NamedTypes    []uint32 // those that a view's definition names
 	Key           []string
 	Definition    string
 	ReadSchemas   []string
@@ -57,7 +59,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	}
 	var types []uint32
 	for _, row := range rows {
-		types = append(types, row.TypeOIDs...)
+		types = append(append(types, row.TypeOIDs...), row.NamedTypes...)
 	}
 	naming, err := objectTypes(ctx, conn, types)
 	if err != nil {
@@ -75,8 +77,12 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
 		}
 		for i, name := range row.Names {
-			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], Shown: naming[row.TypeOIDs[i]], Types: of[row.TypeOIDs[i]]})
+			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], TypeOID: catalog.OID(row.TypeOIDs[i]), Shown: naming[row.TypeOIDs[i]]})
 		}
+		for _, oid := range slices.Concat(row.TypeOIDs, row.NamedTypes) {
+			r.Types = append(r.Types, of[oid]...)
+		}
+		r.Types = catalog.UniqueTypes(r.Types)
 		if err := json.Unmarshal([]byte(row.Parts), &r.Parts); err != nil {
 			return nil, fmt.Errorf("reading the parts of %s: %w", r.Name, err)
 		}

@@ -43,6 +43,7 @@ type relationRow struct {
 	BaseTypes       []string
 	Domains         []bool
 	Enums           []bool
+	Composites      []bool
 	UserSchemas     []string `db:"user_schemas"` // of user_types
 	UserTypes       []string `db:"user_types"`   // empty for PostgreSQL's own
 	Deterministic   []bool
@@ -121,7 +122,7 @@ func (row relationRow) columns() []catalog.Column {
 			Type: row.Types[i], TypeOID: catalog.OID(row.TypeOIDs[i]), Modifier: row.Modifiers[i],
 			BaseFormat: row.BaseFormats[i], BaseType: row.BaseTypes[i],
 			UserType: catalog.Name{Schema: row.UserSchemas[i], Relation: row.UserTypes[i]},
-			Domain:   row.Domains[i], Enum: row.Enums[i], Deterministic: row.Deterministic[i],
+			Domain:   row.Domains[i], Enum: row.Enums[i], Composite: row.Composites[i], Deterministic: row.Deterministic[i],
 			NotNull: row.NotNulls[i], Generated: row.Generated[i],
 		}
 	}

@@ -49,6 +49,8 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS types,
        ARRAY(SELECT a.atttypid FROM pg_attribute a
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS type_oids,
+       ARRAY(SELECT DISTINCT d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+             AND d.refclassid = 'pg_type'::regclass WHERE r.ev_class = c.oid AND c.relkind = 'v') AS named_types,
        ARRAY(SELECT a.attname::text FROM pg_index i
              CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum

@@ -31,6 +31,8 @@ WITH RECURSIVE base(oid, base, modifier) AS (
                    ELSE format_type(t.oid, NULL) END ORDER BY a.attnum) AS base_types,
          array_agg(b.oid <> b.base ORDER BY a.attnum) AS domains,
          array_agg(t.typtype = 'e' ORDER BY a.attnum) AS enums,
+         -- Or a domain of an array's elements, or a range, which may be over such a one.
+         array_agg(coalesce(t.typtype IN ('c', 'r', 'm') AND t.oid >= 16384 OR e.typtype IN ('c', 'd', 'r', 'm') AND e.oid >= 16384, false) ORDER BY a.attnum) AS composites,
          array_agg(coalesce(u.schema, '') ORDER BY a.attnum) AS user_schemas,
          array_agg(coalesce(u.name, '') ORDER BY a.attnum) AS user_types,
          array_agg(coalesce(l.collisdeterministic, true) ORDER BY a.attnum) AS deterministic,
@@ -39,6 +41,7 @@ WITH RECURSIVE base(oid, base, modifier) AS (
   FROM pg_attribute a
   JOIN base b ON b.oid = a.atttypid
   JOIN pg_type t ON t.oid = b.base
+  LEFT JOIN pg_type e ON e.oid = t.typelem
   LEFT JOIN pg_collation l ON l.oid = a.attcollation
   LEFT JOIN pg_type d ON d.oid = a.atttypid
   LEFT JOIN user_types u ON u.oid = CASE WHEN d.typelem <> 0 AND d.typlen = -1 THEN d.typelem ELSE d.oid END
@@ -67,7 +70,7 @@ SELECT c.oid AS oid, n.nspname::text AS schema, c.relname::text AS relation, c.r
        coalesce(col.type_oids, '{}') AS type_oids, coalesce(col.modifiers, '{}') AS modifiers,
        coalesce(col.types, '{}') AS types, coalesce(col.base_formats, '{}') AS base_formats,
        coalesce(col.base_types, '{}') AS base_types, coalesce(col.domains, '{}') AS domains,
-       coalesce(col.enums, '{}') AS enums, coalesce(col.user_schemas, '{}') AS user_schemas, coalesce(col.user_types, '{}') AS user_types, coalesce(col.deterministic, '{}') AS deterministic,
+       coalesce(col.enums, '{}') AS enums, coalesce(col.composites, '{}') AS composites, coalesce(col.user_schemas, '{}') AS user_schemas, coalesce(col.user_types, '{}') AS user_types, coalesce(col.deterministic, '{}') AS deterministic,
        coalesce(col.not_nulls, '{}') AS not_nulls, coalesce(col.generated, '{}') AS generated,
        EXISTS (SELECT FROM pg_inherits i WHERE i.inhrelid = c.oid) AS has_parents,
        EXISTS (SELECT FROM pg_inherits i WHERE i.inhparent = c.oid) AS has_children,

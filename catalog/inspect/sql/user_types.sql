@@ -13,9 +13,9 @@ WITH RECURSIVE types(root, oid) AS (
 SELECT y.root AS oid, jsonb_agg(jsonb_build_object('oid', t.oid::bigint, 'name', format_type(t.oid, NULL),
          'labels', (SELECT jsonb_agg(jsonb_build_object('oid', e.oid::bigint, 'label', e.enumlabel) ORDER BY e.enumsortorder)
                     FROM pg_enum e WHERE e.enumtypid = t.oid),
-         'fields', (SELECT jsonb_agg(jsonb_build_object('number', f.attnum, 'name', f.attname, 'type', format_type(f.atttypid, f.atttypmod),
-                      'type_oid', f.atttypid::bigint, 'modifier', f.atttypmod, 'collation', f.attcollation::bigint, 'generated', f.attgenerated <> '') ORDER BY f.attnum)
-                    FROM pg_attribute f WHERE t.typtype = 'c' AND f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped)
+         'fields', CASE WHEN t.typtype = 'c' THEN (SELECT coalesce(jsonb_agg(jsonb_build_object('number', f.attnum, 'name', f.attname, 'type', format_type(f.atttypid, f.atttypmod),
+                      'type_oid', f.atttypid::bigint, 'modifier', f.atttypmod, 'collation', f.attcollation::bigint, 'generated', f.attgenerated <> '') ORDER BY f.attnum), '[]')
+                    FROM pg_attribute f WHERE f.attrelid = t.typrelid AND f.attnum > 0 AND NOT f.attisdropped) END
        ) ORDER BY t.oid)::text AS types
 FROM types y JOIN pg_type t ON t.oid = y.oid
 GROUP BY y.root

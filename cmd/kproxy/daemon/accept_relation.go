@@ -47,6 +47,7 @@ func unacceptedRelations(ctx context.Context, conn *pgx.Conn, c *config.Config, 
 			for _, column := range s.accepted.Added(now) {
 				changes = append(changes, "column "+column+" was added, and is not served")
 			}
+			changes = append(changes, s.accepted.AddedUnder(now)...)
 		}
 		if len(changes) > 0 {
 			found = append(found, UnacceptedRelation{Relation: name, Changes: changes, was: *s.accepted, now: now})

@@ -56,16 +56,14 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	}
 	plan.accepted = plan.accepted.Knowing(now, p.isGone)
 	plan.published.Omitted = plan.accepted.Added(now)
-	columns := slices.DeleteFunc(slices.Clone(r.Columns), func(c catalog.ReadableColumn) bool { return slices.Contains(plan.published.Omitted, c.Name) })
-	for _, c := range columns {
-		plan.published.Columns = append(plan.published.Columns, c.Name)
-	}
-	query, problem := p.query(r, plan.published.Columns)
+	columns := plan.accepted.Served(r.Columns)
+	plan.published.Columns = columnNames(columns)
+	query, problem := p.query(r, plan.accepted)
 	if problem != nil {
 		plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
 		return plan.digested()
 	}
-	plan.published.SQL = shown(query, columns)
+	plan.published.SQL = shown(query, columns, sameFields(plan.accepted.AllTypes()))
 	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
 }
 
@@ -112,9 +110,9 @@ func (p *planner) isShown(r catalog.ReadableRelation) bool {
 	return r.Listed && (accepted == nil || len(accepted.Added(catalog.IdentityOf(r, p.readables))) == 0)
 }
 
-// query is what a stand-in shows of the columns given, down to tables: a view under it
-// could be given another definition.
-func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *unreadable) {
+// query is what a stand-in shows of the columns that were accepted, down to tables: a view
+// under it could be given another definition.
+func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (string, *unreadable) {
 	of := "it"
 	if !r.Listed {
 		of = r.Name.String() + ", which it reads,"
@@ -127,10 +125,11 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	case r.Raw:
 		return "", &unreadable{what: of + " shows rows of protected tables, or is kproxy's own", fix: "take it off readable"}
 	case r.Kind == catalog.KindView:
-		return p.definition(r)
+		return p.definition(r, accepted)
 	case !r.Granted:
 		return "", &unreadable{what: "kproxy's owner role may not read " + r.Name.String(), fix: fixSetup}
 	}
+	columns := columnNames(accepted.Served(r.Columns))
 	quoted := make([]string, len(columns))
 	for i, column := range columns {
 		quoted[i] = catalog.QuoteIdentifier(column)
@@ -149,12 +148,13 @@ func (p *planner) query(r catalog.ReadableRelation, columns []string) (string, *
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])" + sameParts(r, columns), nil
 }
 
-// shown is a query with the columns in the types in which readers get them. Names of
+// shown is a query with the columns in the types in which readers get them, as long as the
+// condition holds, if there is one. Names of
 // objects go out as the numbers that they are, or as texts: beside a value of such a type, as
 // in CASE, a client's number or text would be read as one, and tell of what the client cannot
 // see. Within a view's definition they keep their types, and what it computes its meaning.
-func shown(query string, columns []catalog.ReadableColumn) string {
-	plain := true
+func shown(query string, columns []catalog.ReadableColumn, condition string) string {
+	plain := condition == ""
 	names, values := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = catalog.QuoteIdentifier(c.Name)
@@ -163,29 +163,38 @@ func shown(query string, columns []catalog.ReadableColumn) string {
 			plain, values[i] = false, names[i]+"::pg_catalog."+c.Shown
 		}
 	}
+	if condition != "" {
+		condition = " WHERE " + condition
+	}
 	if plain {
 		return query
 	}
-	return "SELECT " + strings.Join(values, ", ") + " FROM (" + query + ") AS listed (" + strings.Join(names, ", ") + ")"
+	return "SELECT " + strings.Join(values, ", ") + " FROM (" + query + ") AS listed (" + strings.Join(names, ", ") + ")" + condition
 }
 
 // definition is a view's query with those of all that it reads in their places, checked as
 // a client's statement is.
-func (p *planner) definition(r catalog.ReadableRelation) (string, *unreadable) {
+func (p *planner) definition(r catalog.ReadableRelation, accepted catalog.Identity) (string, *unreadable) {
+	if call := composing(r.Definition); call != "" && hasComposite(accepted.AllTypes()) {
+		return "", &unreadable{
+			what: "its definition calls " + call + ", which would show whatever has the name of a field that a composite type gets at any time",
+			fix:  "take the values out of the document one by one, with ->>, or take it off readable",
+		}
+	}
 	relations := make(map[catalog.Name]rewrite.ViewRelation, len(r.Reads))
 	for _, name := range r.Reads {
 		inner, known := p.readables[name]
 		if !known {
 			continue // of the system, which the rewriter refuses
 		}
-		columns := columnNames(inner)
-		query, problem := p.query(inner, columns)
+		query, problem := p.query(inner, accepted.Reads[name.String()])
 		if problem != nil {
 			return "", problem
 		}
+		columns := columnNames(accepted.Reads[name.String()].Served(inner.Columns))
 		relations[name] = rewrite.ViewRelation{Target: name, Columns: columns, Published: columns, Key: inner.Key, Query: query}
 	}
-	view := catalog.View{Name: r.Name, Columns: columnNames(r), Reads: r.Reads, Definition: r.Definition}
+	view := catalog.View{Name: r.Name, Columns: columnNames(r.Columns), Reads: r.Reads, Definition: r.Definition}
 	published, err := p.rewritten.rewrite(view, relations)
 	if err != nil {
 		return "", &unreadable{what: "its definition is refused: " + err.Error(), fix: fixRefused(err)}
@@ -193,9 +202,9 @@ func (p *planner) definition(r catalog.ReadableRelation) (string, *unreadable) {
 	return published.SQL, nil
 }
 
-func columnNames(r catalog.ReadableRelation) []string {
-	names := make([]string, len(r.Columns))
-	for i, c := range r.Columns {
+func columnNames(columns []catalog.ReadableColumn) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
 		names[i] = c.Name
 	}
 	return names
