@@ -19,18 +19,20 @@ in force. It prints what differs, and asks whether that is meant.
 
 A policy names columns, and whoever may alter a table can give a name to another column.
 So kproxy publishes nothing of a table whose columns, by their numbers, have other names,
-types or collations than were accepted, or whose enumerations have renamed labels: the
-table is halted until the change is taken back, or accepted here. Look at every line: from
-then on each name of the policy stands for the column that has it now.
+types or collations than were accepted, whose enumerations have renamed labels, or whose
+composite types have other fields: the table is halted until the change is taken back, or
+accepted here. Look at every line: from then on each name of the policy stands for the
+column that has it now, and a field that was added is shown like the others.
 
 What is accepted of an immediate table is published afresh. A guarded table goes on with
 its lineage where its release stays as it is; else it needs 'kproxy rebuild TABLE
 --new-lineage' as well, since readers who kept the old classes can compare them.
 
 A readable relation, or a listed view, was accepted when it was served first. When its name
-comes to stand for another relation, its columns have other names or types, or a view has
-another definition, it is refused to readers until the change is taken back, or accepted
-here. Columns that were added since are left out until then.
+comes to stand for another relation, its columns have other names or types, composite types
+in it or under it have other fields, or a view has another definition, it is refused to
+readers until the change is taken back, or accepted here. Columns that were added since are
+left out until then, also of tables of which a view shows whole rows.
 
 Without names, a policy other than the one in force is accepted, too: from then on
 processes that have another one publish nothing by it. 'kproxy reload' does the same for
