@@ -30,14 +30,16 @@ the others see nothing of it. What takes effect at the next start only is named.
 configuration with any mistake is refused as a whole, and the old one goes on.
 
 A table that is withdrawn because its source no longer fits its policy is looked at
-afresh, also where the configuration is the same as before.
+afresh, also where the configuration is the same as before. The answer names such tables;
+the look goes on after it, and a table that stays halted is no failure of the reload:
+'kproxy status' says why, and ends with 3 as long as one is.
 
 With --check nothing is taken over: the answers say what would change.
 
 A table that is added needs 'kproxy setup' first, which gives the grants and puts it into
 the publication; after one is removed, 'kproxy setup' takes it out.
 
-Exit codes: 0 all have taken it over, 1 one has not or none is running, 2 wrong command
+Exit codes: 0 all have taken the configuration over, 1 one has not or none is running, 2 wrong command
 line.`,
 		Args: noArguments,
 	}
