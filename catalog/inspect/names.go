@@ -35,12 +35,16 @@ func Names(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (Report, 
 // existing are the names of a database, each in order.
 type existing struct {
 	relations, functions []catalog.Name
+	// whole are the relations that are no partitions: nobody means a part where there was a whole,
+	// which has been renamed perhaps.
+	whole []catalog.Name
 }
 
 type existingRow struct {
 	Schema  string
 	Name    string
 	Routine bool
+	Part    bool
 }
 
 func readNames(ctx context.Context, conn *pgx.Conn) (existing, error) {
@@ -54,6 +58,9 @@ func readNames(ctx context.Context, conn *pgx.Conn) (existing, error) {
 			there.functions = append(there.functions, name)
 		default:
 			there.relations = append(there.relations, name)
+			if !row.Part {
+				there.whole = append(there.whole, name)
+			}
 		}
 	}
 	return there, err
@@ -64,7 +71,7 @@ func (e existing) missing(policy catalog.Policy) Report {
 	relations, functions := known(e.relations), known(e.functions)
 	var report Report
 	relation := func(code, otherwise string, name catalog.Name) {
-		switch near := nearest(name, e.relations); {
+		switch near := nearest(name, e.whole); {
 		case relations[name]:
 		case functions[name]:
 			report.add(Error, code, name, "is a function, not a relation", "list it under functions")

@@ -14,11 +14,12 @@ func TestNamesThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	p := prepare(t)
 	execute(t, p.admin, `CREATE SCHEMA hr; CREATE TABLE hr.staff (id int PRIMARY KEY); CREATE SEQUENCE hr.numbers;
+		CREATE TABLE hr.journal (id int) PARTITION BY LIST (id); CREATE TABLE hr.journal_1 PARTITION OF hr.journal DEFAULT; ALTER TABLE hr.journal RENAME TO entries;
 		CREATE FUNCTION hr.level(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1';
 		CREATE FUNCTION hr.level(text) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT 1'`)
 	name := catalog.ParseName
 	in := catalog.Policy{
-		Tables:    []catalog.TablePolicy{{Table: name("public.patient")}, {Table: patients}, {Table: name("hr.visits")}},
+		Tables:    []catalog.TablePolicy{{Table: name("public.patient")}, {Table: patients}, {Table: name("hr.visits")}, {Table: name("hr.journal")}},
 		Readable:  []catalog.Name{wards, name("hr.stuff"), name("hr.numbers"), name("hr.level"), name("nowhere.at_all")},
 		Functions: []catalog.Name{name("hr.level"), name("hr.levle"), name("hr.staff"), name("hr.else")},
 	}
@@ -33,6 +34,7 @@ func TestNamesThatAreNotThere(t *testing.T) {
 	want := []string{
 		"table-missing | public.patient | there is no such relation | did you mean public.patients?",
 		"table-missing | hr.visits | there is no such relation | did you mean public.visits?",
+		"table-missing | hr.journal | there is no such relation | correct its name in the policy",
 		"readable-missing | hr.stuff | there is no such relation | did you mean hr.staff?",
 		"readable-missing | hr.numbers | there is no such relation | correct its name, or take it off readable",
 		"readable-missing | hr.level | is a function, not a relation | list it under functions",
