@@ -37,14 +37,16 @@ func TestTypesAreKept(t *testing.T) {
 		"column renamed": {func(r *ReadableRelation) { r.Columns = slices.Clone(r.Columns); r.Columns[1].Name = "m" }, [3]string{"is called m"}, ""},
 		"another type of the name": {
 			func(r *ReadableRelation) { r.Columns = slices.Clone(r.Columns); r.Columns[0].TypeOID = 30009 },
-			[3]string{"another type pair", "another type pair", "another type pair"}, "",
+			[3]string{"another type pair", "another type pair", "another type pair"},
+			"",
 		},
 		"a type of PostgreSQL's own": {
 			func(r *ReadableRelation) {
 				r.Columns = slices.Clone(r.Columns)
 				r.Columns[1].TypeOID, r.Columns[1].Type = 20, "bigint"
 			},
-			[3]string{"and was integer"}, "",
+			[3]string{"and was integer"},
+			"",
 		},
 	} {
 		table := accepted
