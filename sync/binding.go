@@ -121,8 +121,9 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 	if !now.Table.Equal(snapshot) {
 		return errRewritten
 	}
-	t.definition.bound = now.Table
-	return nil
+	leaves, err := leavesEver(ctx, present, t.definition.bound, now.Table)
+	t.definition.bound, t.definition.bound.Leaves = now.Table, leaves
+	return err
 }
 
 // proof is what has to be found of a table before something of it is published.

@@ -1,6 +1,7 @@
 package sync
 
 import (
+	"cmp"
 	"context"
 	_ "embed" // the query
 	"encoding/json"
@@ -34,8 +35,32 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 		halt.heals = true
 	}
 	d.bound = bound
-	d.bound.Leaves = now.Table.Leaves
+	if err == nil {
+		d.bound.Leaves, err = leavesEver(ctx, on, bound, now.Table)
+	}
 	return d, !bound.Holds(now.Table), err
+}
+
+// leavesEver are the partitions that a table has, and those that it had and that are detached:
+// they may be attached again, and have other columns under the names by then.
+func leavesEver(ctx context.Context, on querier, before, now accept.Table) ([]accept.Leaf, error) {
+	detached := slices.DeleteFunc(slices.Clone(before.Leaves), func(l accept.Leaf) bool {
+		return slices.ContainsFunc(now.Leaves, func(n accept.Leaf) bool { return n.OID == l.OID })
+	})
+	if len(detached) == 0 {
+		return now.Leaves, nil
+	}
+	oids := make([]uint32, len(detached))
+	for i, l := range detached {
+		oids[i] = uint32(l.OID)
+	}
+	var left []uint32
+	err := on.QueryRow(ctx, "SELECT array_agg(c.oid) FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1)", oids).Scan(&left)
+	if err != nil {
+		return nil, fmt.Errorf("looking for detached partitions: %w", err)
+	}
+	detached = slices.DeleteFunc(detached, func(l accept.Leaf) bool { return !slices.Contains(left, uint32(l.OID)) })
+	return slices.SortedFunc(slices.Values(slices.Concat(now.Leaves, detached)), func(a, b accept.Leaf) int { return cmp.Compare(a.OID, b.OID) }), nil
 }
 
 // readRest reads what the table is beside its columns, and what the store needs of these.

@@ -47,6 +47,21 @@ func TestPartitionsAreNoticed(t *testing.T) {
 		})
 		b.checkStore(s)
 	}
+	// Of a partition that is detached it is known what its columns were, until it is dropped.
+	b.script("ALTER TABLE visits DETACH PARTITION high")
+	for _, step := range []struct {
+		sql  string
+		want TableState
+	}{
+		{"ALTER TABLE high RENAME age TO was; ALTER TABLE high RENAME id TO age; ALTER TABLE high RENAME was TO id", Published},
+		{"ALTER TABLE high DROP CONSTRAINT high_pkey; UPDATE high SET id = age; ALTER TABLE high ALTER id SET NOT NULL; ALTER TABLE visits ATTACH PARTITION high FOR VALUES FROM (100) TO (200)", Halted},
+		{"ALTER TABLE visits DETACH PARTITION high", Published},
+		{"DROP TABLE high", Published},
+	} {
+		b.script(step.sql)
+		await(t, step.sql, func() bool { return s.Status().Tables[visits].State == step.want })
+	}
+	b.checkStore(s)
 }
 
 // TestPartitionsChangeBehindASnapshot attaches and detaches a partition after a snapshot
