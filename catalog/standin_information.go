@@ -75,7 +75,8 @@ func informationStandIns() []StandIn {
 		info("constraint_column_usage", hiddenKey, nil),
 		info("constraint_table_usage", hiddenKey, nil),
 		info("check_constraints", "", nil),
-		info("triggers", "", map[string]string{"action_statement": noCharacters, "action_condition": noCharacters,
+		info("triggers", "", map[string]string{
+			"action_statement": noCharacters, "action_condition": noCharacters,
 			// Among those that are shown.
 			"action_order": "pg_catalog.rank() OVER (PARTITION BY c.event_object_schema, c.event_object_table, c.event_manipulation, c.action_timing, c.action_orientation" +
 				" ORDER BY c.trigger_name)",
