@@ -264,6 +264,26 @@ func TestInStepWithReaders(t *testing.T) {
 	}
 }
 
+// TestWithheldTablesAreWarnedOf has a table withheld as a whole, published, and withheld again:
+// the log warns when that begins, of a table that has records.
+func TestWithheldTablesAreWarnedOf(t *testing.T) {
+	t.Parallel()
+	of := memoryTable(t, sizeOnly(3))
+	var logged []slog.Level
+	a := memoryApplier()
+	a.Logger, a.tables = slog.New(levels{logged: &logged}), []*table{of}
+	for i, step := range []struct {
+		reason   string
+		records  int
+		warnings int
+	}{{"", 9, 0}, {"too few values", 9, 1}, {"too few values", 9, 1}, {"too few persons", 9, 1}, {"", 9, 1}, {"too few values", 9, 2}, {"", 0, 2}, {"no records", 0, 2}} {
+		a.report(map[*table]TableStatus{of: {State: Published, Reason: step.reason, Records: step.records}})
+		if len(logged) != step.warnings {
+			t.Errorf("step %d: %d warnings, wanted were %d", i, len(logged), step.warnings)
+		}
+	}
+}
+
 // TestPublishedIsAnnounced announces that there is nothing more to wait for once every table
 // of the configuration is published or halted, and not before.
 func TestPublishedIsAnnounced(t *testing.T) {

@@ -41,10 +41,14 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return w.lookForWishes(ctx)
 		})
 	}
-	halted := look(func(ctx context.Context, w *watcher, of *table) error {
-		w.status.Tables[of.name()] = TableStatus{State: Halted}
-		return w.lookAtHalted(ctx)
-	})
+	looked := func(state TableState, known catalog.OID) func(context.Context, *session, *table) (any, error) {
+		return look(func(ctx context.Context, w *watcher, of *table) error {
+			w.status.Tables[of.name()] = TableStatus{State: state}
+			w.Syncer.tables[0].Relation.OID *= known
+			return w.lookAtHalted(ctx)
+		})
+	}
+	halted := looked(Halted, 1)
 	slot := look(func(ctx context.Context, w *watcher, _ *table) error {
 		w.beat = time.Time{}
 		if err := w.lookAtSlot(ctx); err != nil {
@@ -97,6 +101,8 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "the operator asks for what is prepared", do: wishes(true), answers: []answer{asked}},
 		{name: "another policy is in force", do: wishes(true), answers: []answer{{words: "SELECT coalesce(max(number), 0)", rows: [][]any{{2}}}}},
 		{name: "a halted table has healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true })}},
+		{name: "a table that is not halted", do: looked(Published, 1)},
+		{name: "a halted table that the configuration did not find", do: looked(Halted, 0)},
 		{name: "a halted table has not healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true }), relation(func(row []any) { row[8] = false })}},
 		{name: "a halted table does not heal", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
 		{name: "a halted table of another policy", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals, g.digest = "why", true, "other" })}},
