@@ -149,15 +149,32 @@ func TestNothingIsFoundOnFailures(t *testing.T) {
 }
 
 // TestPartitionsAreThoseOfNow reads a definition of a table that has got a partition since it was
-// accepted: its columns are those that were accepted, and its partitions those that there are.
+// accepted, and settles it: its columns are those that were accepted, and its partitions those that
+// there are, with a detached one, and without one that was dropped.
 func TestPartitionsAreThoseOfNow(t *testing.T) {
 	t.Parallel()
-	of := boundTable(t)
-	now := boundTable(t)
-	now.definition.bound.Leaves = []accept.Leaf{{OID: 1001}}
-	m := newMemoryServer(t, append([]answer{{words: "What a table is:", rows: [][]any{{"public", "visits", identityOf(now), true}}}}, usualAnswers(of)...)...)
-	d, absent, err := of.readDefinition(t.Context(), m.session().control, "kproxy", of.definition.bound)
-	if err != nil || absent || len(d.bound.Leaves) != 1 || d.bound.Leaves[0].OID != 1001 || len(d.bound.Columns) != len(of.definition.bound.Columns) || len(of.definition.bound.Leaves) != 0 {
-		t.Errorf("it is bound as %+v, absent %t: %v", d.bound, absent, err)
+	of, now := boundTable(t), boundTable(t)
+	of.definition.bound.Leaves = []accept.Leaf{{OID: 1003}, {OID: 1000}, {OID: 1001}}
+	now.definition.bound.Leaves = []accept.Leaf{{OID: 1001}, {OID: 1002}}
+	m := newMemoryServer(t, append([]answer{
+		{words: "What a table is:", rows: [][]any{{"public", "visits", identityOf(now), true}}},
+		{words: "SELECT array_agg(c.oid)", rows: [][]any{{[]uint32{1003}}}},
+	}, usualAnswers(of)...)...)
+	on := m.session().control
+	check := func(bound accept.Table, err error) {
+		t.Helper()
+		var leaves []catalog.OID
+		for _, l := range bound.Leaves {
+			leaves = append(leaves, l.OID)
+		}
+		if want := []catalog.OID{1001, 1002, 1003}; err != nil || !slices.Equal(leaves, want) || len(bound.Columns) != len(now.definition.bound.Columns) {
+			t.Errorf("it is bound as %+v: %v", bound, err)
+		}
 	}
+	d, absent, err := of.readDefinition(t.Context(), on, "kproxy", of.definition.bound)
+	if check(d.bound, err); absent || len(of.definition.bound.Leaves) != 3 {
+		t.Errorf("it is absent, or what was accepted has changed: %+v", of.definition.bound)
+	}
+	err = of.settle(t.Context(), on, now.definition.bound)
+	check(of.definition.bound, err)
 }

@@ -41,12 +41,14 @@ func (t *table) readDefinition(ctx context.Context, on querier, publication stri
 	return d, !bound.Holds(now.Table), err
 }
 
-// leavesEver are the partitions that a table has, and those that it had and that are detached:
-// they may be attached again, and have other columns under the names by then.
+// leavesEver are the partitions that a table has, and those that it had and that are there still,
+// ordered by OID: they may be attached again, and have other columns under the names by then.
 func leavesEver(ctx context.Context, on querier, before, now accept.Table) ([]accept.Leaf, error) {
-	detached := slices.DeleteFunc(slices.Clone(before.Leaves), func(l accept.Leaf) bool {
-		return slices.ContainsFunc(now.Leaves, func(n accept.Leaf) bool { return n.OID == l.OID })
-	})
+	attached := make(map[catalog.OID]bool, len(now.Leaves))
+	for _, l := range now.Leaves {
+		attached[l.OID] = true
+	}
+	detached := slices.DeleteFunc(slices.Clone(before.Leaves), func(l accept.Leaf) bool { return attached[l.OID] })
 	if len(detached) == 0 {
 		return now.Leaves, nil
 	}
@@ -54,12 +56,16 @@ func leavesEver(ctx context.Context, on querier, before, now accept.Table) ([]ac
 	for i, l := range detached {
 		oids[i] = uint32(l.OID)
 	}
-	var left []uint32
-	err := on.QueryRow(ctx, "SELECT array_agg(c.oid) FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1)", oids).Scan(&left)
+	var found []uint32
+	err := on.QueryRow(ctx, "SELECT array_agg(c.oid) FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1)", oids).Scan(&found)
 	if err != nil {
 		return nil, fmt.Errorf("looking for detached partitions: %w", err)
 	}
-	detached = slices.DeleteFunc(detached, func(l accept.Leaf) bool { return !slices.Contains(left, uint32(l.OID)) })
+	there := make(map[catalog.OID]bool, len(found))
+	for _, oid := range found {
+		there[catalog.OID(oid)] = true
+	}
+	detached = slices.DeleteFunc(detached, func(l accept.Leaf) bool { return !there[l.OID] })
 	return slices.SortedFunc(slices.Values(slices.Concat(now.Leaves, detached)), func(a, b accept.Leaf) int { return cmp.Compare(a.OID, b.OID) }), nil
 }
 
