@@ -17,7 +17,7 @@ var sqlFiles embed.FS
 // parts are the script's files in the order in which they run.
 var parts = []string{
 	"header.sql", "roles.sql", "join.sql", "schemas.sql", "grants.sql", "views.sql", "calls.sql",
-	"store.sql", "viewstore.sql", "functions.sql", "helpers.sql", "descriptions.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
+	"store.sql", "viewstore.sql", "functions.sql", "served.sql", "helpers.sql", "descriptions.sql", "labels.sql", "heartbeat.sql", "standins.sql", "readers.sql", "publication.sql", "leave.sql", "slot.sql",
 }
 
 var templates = template.Must(template.New("").Funcs(template.FuncMap{
