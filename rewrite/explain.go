@@ -68,7 +68,8 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 		return nil
 	}
 	// Under system catalogs, listed views and columns of composite types are rows of what is
-	// hidden, which both the rows that a filter removes and estimates tell of. A prepared statement may read them.
+	// hidden, which both the rows that a filter removes and estimates tell of. A prepared
+	// statement may read them.
 	if analyze {
 		return refuse(statePrivilege, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
 	}

@@ -68,7 +68,7 @@ const (
 const (
 	FailSlotCreated       = "slot-created"
 	FailPositionStored    = "position-stored"
-	FailBeforeStream      = "before-stream" // is asked for
+	FailBeforeStream      = "before-stream" // starts
 	FailSnapshotTaken     = "snapshot-taken"
 	FailSnapshotReading   = "snapshot-reading" // half of it is read
 	FailSnapshotCopied    = "snapshot-copied"

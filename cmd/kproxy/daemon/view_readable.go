@@ -149,10 +149,10 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 }
 
 // shown is a query with the columns in the types in which readers get them, as long as the
-// condition holds, if there is one. Names of
-// objects go out as the numbers that they are, or as texts: beside a value of such a type, as
-// in CASE, a client's number or text would be read as one, and tell of what the client cannot
-// see. Within a view's definition they keep their types, and what it computes its meaning.
+// condition holds, if there is one. Names of objects go out as the numbers that they are, or as
+// texts: beside a value of such a type, as in CASE, a client's number or text would be read as
+// one, and tell of what the client cannot see. Within a view's definition they keep their types,
+// and what it computes its meaning.
 func shown(query string, columns []catalog.ReadableColumn, condition string) string {
 	plain := condition == ""
 	names, values := make([]string, len(columns)), make([]string, len(columns))
