@@ -23,8 +23,9 @@ type ReadableRelation struct {
 	// it may be deferred.
 	Key []string
 	// Definition is a view's query as the server writes it, with every name outside
-	// pg_catalog qualified; empty for what is no view.
-	Definition string
+	// pg_catalog qualified; empty for what is no view. Unread says, in words, what keeps it
+	// from being read.
+	Definition, Unread string
 	// Reads are the relations that a view's definition names, each once, ordered by name.
 	Reads []Name
 	// Barrier says that it is a security barrier (PostgreSQL, chapter "Rules and

@@ -20,8 +20,9 @@ type View struct {
 	// Privileges").
 	Barrier bool
 	// Definition is its query as the server writes it, with every name outside
-	// pg_catalog qualified; empty where it is not a listed view.
-	Definition string
+	// pg_catalog qualified; empty where it is not a listed view. Unread says, in words, what
+	// keeps it from being read.
+	Definition, Unread string
 }
 
 // Publishable says whether the view is published once its definition allows it.

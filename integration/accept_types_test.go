@@ -120,6 +120,50 @@ func TestAddedFieldsAreNotServed(t *testing.T) {
 	}
 }
 
+// TestRenamedLabelsUnderLocks renames a label while a transaction has the table under listed
+// views to itself. What shows the label is refused as soon as ever, all else is served, and
+// nothing that cannot be read is accepted.
+func TestRenamedLabelsUnderLocks(t *testing.T) {
+	t.Parallel()
+	s := ready(t, typedSite())
+	admin, locker := connect(t, s.admin), connect(t, s.admin)
+	eventually(t, "felt and texts are served", func() bool {
+		_, err := s.attempt(t, "SELECT count(*) > 0 FROM felt, texts")
+		return err == nil
+	})
+	execute(t, locker, "BEGIN; CREATE OR REPLACE VIEW texts AS SELECT a::text AS t FROM vault WHERE n > 0; LOCK TABLE vault", pgx.QueryExecModeSimpleProtocol)
+	execute(t, admin, "ALTER TYPE mood RENAME VALUE 'calm' TO 'mild'")
+	eventually(t, "felt is refused", func() bool {
+		_, err := s.attempt(t, "SELECT count(*) > 0 FROM felt")
+		return err != nil && strings.Contains(err.Error(), "55000")
+	})
+	if _, err := s.attempt(t, "SELECT count(*) > 0 FROM codes, holders, plain"); err != nil {
+		t.Errorf("others are not served: %v", err)
+	}
+	for _, command := range []string{"check", "status"} {
+		if out := s.kproxy(t, command); !strings.Contains(out.stdout, `is now "mild"`) {
+			t.Errorf("%s says\n%s%s", command, out.stdout, out.stderr)
+		}
+	}
+	if out := s.kproxy(t, "check"); !strings.Contains(out.stdout, "holds an ACCESS EXCLUSIVE lock on public.") {
+		t.Errorf("check says\n%s%s", out.stdout, out.stderr)
+	}
+	if out := s.kproxy(t, "accept", "--yes", "public.texts"); out.code == 0 || !strings.Contains(out.stderr, "holds an ACCESS EXCLUSIVE lock on public.") {
+		t.Errorf("accept ends with %d:\n%s%s", out.code, out.stdout, out.stderr)
+	}
+	execute(t, locker, "COMMIT")
+	eventually(t, "texts is refused as another view", func() bool {
+		_, err := s.attempt(t, "SELECT count(*) > 0 FROM texts")
+		out := s.kproxy(t, "status")
+		return err != nil && strings.Contains(out.stdout, "its definition is another one")
+	})
+	execute(t, admin, "ALTER TYPE mood RENAME VALUE 'mild' TO 'calm'; CREATE OR REPLACE VIEW texts AS SELECT a::text AS t FROM vault", pgx.QueryExecModeSimpleProtocol)
+	eventually(t, "all is served again", func() bool {
+		_, err := s.attempt(t, "SELECT count(*) > 0 FROM felt, texts, whole")
+		return err == nil
+	})
+}
+
 // TestAddedColumnsOfWholeRows adds a column to a table of which a listed view shows whole rows.
 func TestAddedColumnsOfWholeRows(t *testing.T) {
 	t.Parallel()

@@ -3,7 +3,9 @@
 //
 // Entry points:
 //   - [Relations]: the relations of the database as types of package catalog.
-//   - [Views], [ViewSources], [Widenings]: views over protected tables, what they read,
+//   - [Views], [Readables], [Definitions]: views over protected tables, readable relations,
+//     and how their definitions are written.
+//   - [ViewSources], [Widenings]: what views over protected tables read,
 //     and whether their published forms show too much.
 //   - [Server]: version, settings and free slots.
 //   - [Check]: everything that stands in the way of publishing, at once.

@@ -26,7 +26,7 @@ func TestObjectTypes(t *testing.T) {
 		"c": "oid", "cs": "oid[]", "y": "oid", "d": "oid", "e": "oid", "ds": "oid[]", "dm": "oid[]", "dms": "text", "a": "text", "ra": "text", "as": "text",
 		"o": "text", "os": "text", "oo": "text", "s": "text", "ms": "text", "row": "text", "t": "text",
 	}
-	found, err := inspect.Readables(t.Context(), p.owner, p.in.Policy)
+	found, err := inspect.Readables(t.Context(), p.owner, p.in.Policy, new(inspect.Definitions))
 	if err != nil {
 		t.Fatal(err)
 	}

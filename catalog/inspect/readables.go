@@ -13,12 +13,28 @@ import (
 
 // Readables are the relations that the policy lists under readable, and those that the
 // views among them read, at any depth, by name. The connection must be the owner's, whose
-// privileges Granted tells of.
-func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (map[catalog.Name]catalog.ReadableRelation, error) {
+// privileges Granted tells of. Known are the definitions that the last call found, and then
+// those that this one does.
+func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known *Definitions) (map[catalog.Name]catalog.ReadableRelation, error) {
 	var found map[catalog.Name]catalog.ReadableRelation
 	err := reading(ctx, conn, func() (err error) {
-		found, err = readReadables(ctx, conn, policy)
-		return err
+		if found, err = readReadables(ctx, conn, policy); err != nil {
+			return err
+		}
+		var views []catalog.OID
+		for _, r := range found {
+			if r.Kind == catalog.KindView {
+				views = append(views, r.OID)
+			}
+		}
+		if err = known.read(ctx, conn, views); err != nil {
+			return err
+		}
+		for name, r := range found {
+			r.Definition, r.Unread = known.of(r.OID)
+			found[name] = r
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the readable relations: %w", err)
@@ -38,7 +54,6 @@ type readableRow struct {
 	TypeOIDs      []uint32 `db:"type_oids"`
 	NamedTypes    []uint32 // those that a view's definition names
 	Key           []string
-	Definition    string
 	ReadSchemas   []string
 	ReadRelations []string
 	Barrier       bool
@@ -73,7 +88,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 	for _, row := range rows {
 		r := catalog.ReadableRelation{
 			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
-			Listed: row.Listed, Key: row.Key, Definition: row.Definition, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
+			Listed: row.Listed, Key: row.Key, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
 			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
 		}
 		for i, name := range row.Names {

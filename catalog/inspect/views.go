@@ -12,12 +12,28 @@ import (
 
 // Views are the views and materialized views that show rows of the policy's protected
 // tables, whether the policy lists them or not, ordered by name. PostgreSQL's chapters
-// "Views and the Rule System", pg_rewrite and pg_depend are the sources.
-func Views(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) ([]catalog.View, error) {
+// "Views and the Rule System", pg_rewrite and pg_depend are the sources. Known are the
+// definitions that the last call found, and then those that this one does; where it is nil, none
+// are read.
+func Views(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known *Definitions) ([]catalog.View, error) {
 	var views []catalog.View
 	err := reading(ctx, conn, func() (err error) {
-		views, err = readViews(ctx, conn, policy)
-		return err
+		if views, err = readViews(ctx, conn, policy); err != nil || known == nil {
+			return err
+		}
+		var listed []catalog.OID
+		for _, v := range views {
+			if v.Publishable() {
+				listed = append(listed, v.OID)
+			}
+		}
+		if err = known.read(ctx, conn, listed); err != nil {
+			return err
+		}
+		for i, v := range views {
+			views[i].Definition, views[i].Unread = known.of(v.OID)
+		}
+		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("reading the views over protected tables: %w", err)
@@ -37,7 +53,6 @@ type viewRow struct {
 	TableSchemas   []string
 	TableRelations []string
 	Barrier        bool
-	Definition     string
 }
 
 func readViews(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) ([]catalog.View, error) {
@@ -53,7 +68,7 @@ func readViews(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) ([]ca
 			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
 			Listed: row.Listed, Columns: row.Columns,
 			Reads: joined(row.ReadSchemas, row.ReadRelations), Tables: joined(row.TableSchemas, row.TableRelations),
-			Barrier: row.Barrier, Definition: row.Definition,
+			Barrier: row.Barrier,
 		}
 	}
 	return views, nil

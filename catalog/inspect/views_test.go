@@ -36,7 +36,7 @@ func withViews(t *testing.T) prepared {
 func TestViewsAreThoseOverProtectedTables(t *testing.T) {
 	t.Parallel()
 	p := withViews(t)
-	found, err := inspect.Views(t.Context(), p.owner, p.in.Policy)
+	found, err := inspect.Views(t.Context(), p.owner, p.in.Policy, new(inspect.Definitions))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,6 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
              CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
              WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate AND k.position <= i.indnkeyatts ORDER BY k.position) AS key,
-       CASE WHEN c.relkind = 'v' THEN pg_get_viewdef(c.oid) ELSE '' END AS definition,
        ARRAY(SELECT sn.nspname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace
              WHERE reads.target = c.oid AND c.relkind = 'v' ORDER BY sn.nspname, s.relname) AS read_schemas,
        ARRAY(SELECT s.relname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace

@@ -1,7 +1,5 @@
 -- The views and materialized views that show rows of the protected tables $1, $2, with
--- the tables whose rows they are. Those among $3, $4 are listed by the policy; the
--- definitions of listed views are written with every name outside of pg_catalog
--- qualified, since the search path is pg_catalog.
+-- the tables whose rows they are. Those among $3, $4 are listed by the policy.
 WITH RECURSIVE protected AS (
   SELECT c.oid
   FROM unnest($1::text[], $2::text[]) AS p(schema, relation)
@@ -47,8 +45,7 @@ SELECT c.oid, v.schema, v.relation, c.relkind::text AS kind, l.relation IS NOT N
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS columns,
        coalesce(r.schemas, '{}') AS read_schemas, coalesce(r.relations, '{}') AS read_relations,
        t.schemas AS table_schemas, t.relations AS table_relations,
-       EXISTS (SELECT FROM unnest(c.reloptions) AS option WHERE option ~ '^security_barrier=(t|on|y|1)') AS barrier,
-       CASE WHEN c.relkind = 'v' AND l.relation IS NOT NULL THEN pg_get_viewdef(c.oid) ELSE '' END AS definition
+       EXISTS (SELECT FROM unnest(c.reloptions) AS option WHERE option ~ '^security_barrier=(t|on|y|1)') AS barrier
 FROM roots t
 JOIN pg_class c ON c.oid = t.oid AND c.relkind IN ('v', 'm')
 JOIN named v ON v.oid = c.oid

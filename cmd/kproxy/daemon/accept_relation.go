@@ -24,7 +24,7 @@ type UnacceptedRelation struct {
 // not there cannot be accepted, nor what shows rows of protected tables as they are; the check
 // tells of those.
 func unacceptedRelations(ctx context.Context, conn *pgx.Conn, c *config.Config, names []catalog.Name) ([]UnacceptedRelation, error) {
-	p, views, err := newPlanner(ctx, conn, c, rewritings{})
+	p, views, err := newPlanner(ctx, conn, c, rewritings{}, new(definitions))
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +37,9 @@ func unacceptedRelations(ctx context.Context, conn *pgx.Conn, c *config.Config, 
 		now, there := catalog.Identity{OverProtected: true}, true
 		if !slices.ContainsFunc(views, func(v catalog.View) bool { return v.Name == name }) {
 			r, exists := p.readables[name]
+			if blocker := p.unread(r); blocker != "" {
+				return nil, fmt.Errorf("the definition of %s cannot be read: %s; try again when that is over", name, blocker)
+			}
 			now, there = catalog.IdentityOf(r, p.readables).Knowing(*s.accepted, p.isGone), exists && !r.Raw
 		}
 		if !there {

@@ -33,7 +33,7 @@ func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations
 	}
 	rewritten := rewritings{rewriter: rewrite.New(rewriterOptions(c)), snapshot: catalog.NewSnapshot(c.Policy, relations, nil).WithNames(names)}
 	rewritten.rewriter.SetSnapshot(rewritten.snapshot)
-	p, found, err := newPlanner(ctx, conn, c, rewritten)
+	p, found, err := newPlanner(ctx, conn, c, rewritten, new(definitions))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -79,11 +79,14 @@ func checkViews(ctx context.Context, conn *pgx.Conn, c *config.Config, relations
 	return found, report, nil
 }
 
+// definitions are those that were read last; see inspect.Definitions.
+type definitions struct{ views, readables inspect.Definitions }
+
 // newPlanner reads the views over protected tables, and makes a planner for the listed
 // ones.
-func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rewritings) (*planner, []catalog.View, error) {
+func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rewritings, last *definitions) (*planner, []catalog.View, error) {
 	reader := c.Upstream.Reader.User
-	found, err := inspect.Views(ctx, conn, c.Policy)
+	found, err := inspect.Views(ctx, conn, c.Policy, &last.views)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -97,7 +100,7 @@ func newPlanner(ctx context.Context, conn *pgx.Conn, c *config.Config, known rew
 	for _, name := range c.Policy.Readable {
 		p.listed[name] = true
 	}
-	if p.readables, err = inspect.Readables(ctx, conn, c.Policy); err != nil {
+	if p.readables, err = inspect.Readables(ctx, conn, c.Policy, &last.readables); err != nil {
 		return nil, nil, err
 	}
 	// The check tells of an old store.

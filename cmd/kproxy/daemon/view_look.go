@@ -22,8 +22,10 @@ const viewTimeout = 10 * time.Second
 type look struct {
 	config    *config.Config
 	rewritten rewritings
-	conn      *pgx.Conn      // nil before it is needed, and where it is lost
-	known     []catalog.View // to readers
+	// definitions are those that the last look has read, and then those that this one does.
+	definitions *definitions
+	conn        *pgx.Conn      // nil before it is needed, and where it is lost
+	known       []catalog.View // to readers
 	// follows says that another process applies changes, and publishes views: processes
 	// with other configurations would undo each other's.
 	follows bool
@@ -73,7 +75,7 @@ func (l *look) make(ctx context.Context) (err error) {
 
 // publish brings the published views in line with the definitions and the policy.
 func (l *look) publish(ctx context.Context) error {
-	p, found, err := newPlanner(ctx, l.conn, l.config, l.rewritten)
+	p, found, err := newPlanner(ctx, l.conn, l.config, l.rewritten, l.definitions)
 	if err != nil {
 		return err
 	}
@@ -97,7 +99,7 @@ func (l *look) publish(ctx context.Context) error {
 
 // follow reads what another process has published.
 func (l *look) follow(ctx context.Context) (err error) {
-	if l.found, err = inspect.Views(ctx, l.conn, l.config.Policy); err != nil {
+	if l.found, err = inspect.Views(ctx, l.conn, l.config.Policy, nil); err != nil {
 		return err
 	}
 	stored, err := storedViews(ctx, l.conn, l.config.Upstream.Reader.User)

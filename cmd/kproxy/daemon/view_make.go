@@ -158,7 +158,7 @@ func (m *viewMaker) confirm(ctx context.Context, tx pgx.Tx, plan viewPlan) error
 	name := plan.view.Name
 	alone := m.policy
 	alone.Readable = []catalog.Name{name} // what all others are now would be read for each of them
-	now, err := inspect.Readables(ctx, tx.Conn(), alone)
+	now, err := inspect.Readables(ctx, tx.Conn(), alone, new(inspect.Definitions))
 	if err != nil {
 		return err
 	}

@@ -88,6 +88,9 @@ func (p *planner) planView(v catalog.View) viewPlan {
 	if changes := p.changed(v.Name, plan.accepted); len(changes) > 0 {
 		return plan.unaccepted(changes)
 	}
+	if v.Unread != "" {
+		return plan.unread(v.Unread)
+	}
 	relations := make(map[catalog.Name]rewrite.ViewRelation)
 	var oids []catalog.OID
 	for _, name := range v.Reads {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -47,6 +48,9 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		plan.problem, plan.fix = "it shows rows of protected tables, or is kproxy's own", "take it off readable"
 		return plan.digested()
 	}
+	if blocker := p.unread(r); blocker != "" {
+		return plan.unread(blocker)
+	}
 	plan.accepted = now
 	if s, known := p.stored[name]; known && s.accepted != nil {
 		plan.accepted, plan.was = *s.accepted, s.accepted.String()
@@ -91,6 +95,22 @@ func (p *planner) changed(name catalog.Name, now catalog.Identity) []string {
 // unaccepted is the plan for a relation that is not what the operator has accepted.
 func (plan viewPlan) unaccepted(changes []string) viewPlan {
 	plan.problem, plan.fix = "it is not as it was accepted: "+strings.Join(changes, "; "), fixAccept
+	return plan.digested()
+}
+
+// unread says what keeps the definition of a relation, or of one under it, from being read.
+func (p *planner) unread(r catalog.ReadableRelation) string {
+	blocker := r.Unread
+	for _, name := range r.Reads {
+		blocker = cmp.Or(blocker, p.unread(p.readables[name]))
+	}
+	return blocker
+}
+
+// unread is the plan for a relation of which it is not known whether it is what was accepted.
+func (plan viewPlan) unread(blocker string) viewPlan {
+	plan.problem = "its definition cannot be read now, so that it is not known what it shows: " + blocker
+	plan.fix = "end that transaction or let it end; kproxy looks again every few seconds"
 	return plan.digested()
 }
 

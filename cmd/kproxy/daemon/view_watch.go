@@ -26,8 +26,10 @@ const (
 type views struct {
 	conn      *pgx.Conn
 	rewritten rewritings
-	snapshot  *catalog.Snapshot // the rewriter's
-	found     []catalog.View
+	// definitions belong to the look that there is.
+	definitions definitions
+	snapshot    *catalog.Snapshot // the rewriter's
+	found       []catalog.View
 	// outcomes are those of the last look; a view that is in none has not been looked at.
 	outcomes map[catalog.Name]viewOutcome
 	// afresh says that the configuration was read since what it no longer lists was
@@ -74,7 +76,7 @@ func (d *Daemon) beginLook(ctx context.Context) {
 		return
 	}
 	l := &look{
-		config: d.config, rewritten: v.rewritten.under(d.gate.rewriter.Load(), v.snapshot), conn: v.conn,
+		config: d.config, rewritten: v.rewritten.under(d.gate.rewriter.Load(), v.snapshot), conn: v.conn, definitions: &v.definitions,
 		known: d.known, follows: follows, afresh: v.afresh, since: v.since,
 	}
 	v.looking, v.doubted = true, make(map[catalog.Name]bool)

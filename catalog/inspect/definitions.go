@@ -1,0 +1,53 @@
+package inspect
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// Definitions are those of views, as they were read last. They stand in for what cannot be
+// read while a session has a view, or what it reads, to itself, as long as all that they are
+// written from is the same. The zero value has none.
+type Definitions struct{ last map[catalog.OID]definition }
+
+type definition struct {
+	OID         uint32
+	WrittenFrom string
+	Blocker     string // who keeps it from being read, in words; empty for nobody
+	Definition  string
+}
+
+// definitionWait bounds how long a lock is waited for that was not there a moment before.
+const definitionWait = "SET LOCAL lock_timeout = '300ms'"
+
+// read reads the definitions of the views, in a transaction. What it cannot tell in time is an
+// error with the code 55P03.
+func (d *Definitions) read(ctx context.Context, conn *pgx.Conn, views []catalog.OID) error {
+	if _, err := conn.Exec(ctx, definitionWait); err != nil {
+		return fmt.Errorf("bounding how long locks are waited for: %w", err)
+	}
+	rows, err := collect[definition](ctx, conn, "definitions", views)
+	if err != nil {
+		return err
+	}
+	before := d.last
+	d.last = make(map[catalog.OID]definition, len(rows))
+	for _, row := range rows {
+		known, was := before[catalog.OID(row.OID)]
+		if row.Blocker != "" && was && known.Blocker == "" && known.WrittenFrom == row.WrittenFrom {
+			row = known
+		}
+		d.last[catalog.OID(row.OID)] = row
+	}
+	return nil
+}
+
+// of is a view's definition, or says why it is not known.
+func (d *Definitions) of(view catalog.OID) (text, unread string) {
+	found := d.last[view]
+	return found.Definition, found.Blocker
+}
