@@ -173,6 +173,9 @@ func TestMessagesThatCannotBe(t *testing.T) {
 			t.Errorf("the row of a relation that cannot be applied is: %v", err)
 		}
 	}
+	if err := of.insert(row); err != nil { // so that a change of it could be applied
+		t.Fatal(err)
+	}
 	for _, test := range []struct {
 		kind pglogrepl.MessageType
 		c    change

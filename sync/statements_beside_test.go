@@ -2,10 +2,12 @@ package sync
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 	"time"
 
+	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -59,12 +61,12 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		}
 		return w.lookAtSlot(ctx) // not so soon
 	})
-	relation := func(change func(row []any)) answer {
+	changed := func(change func(row []any)) answer {
 		row := relationRow(boundTable(t))
 		change(row)
 		return answer{words: "What a relation is:", rows: [][]any{row}}
 	}
-	grown := relation(func(row []any) {
+	grown := changed(func(row []any) {
 		row[2], row[3], row[4] = []uint32{1000, 1001}, []string{"file 1", "file 2"}, []int64{7, 8}
 	})
 	end := answer{words: "SELECT pg_catalog.pg_current_wal_insert_lsn", rows: [][]any{{"0/C8"}}}
@@ -93,7 +95,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	renewals := []answer{{words: "SELECT id, table_schema, table_name FROM kproxy_store.renewal", rows: [][]any{{8, "public", "visits"}}}}
 	holdConversations(t, "beside.txt", []conversation{
 		{name: "nothing has changed", do: definitions},
-		{name: "another definition", do: definitions, answers: []answer{relation(func(row []any) { row[7] = "other" }), end}},
+		{name: "another definition", do: definitions, answers: []answer{changed(func(row []any) { row[7] = "other" }), end}},
 		{name: "an empty partition has come", do: definitions, answers: []answer{grown, size(0), end}},
 		{name: "a partition with rows has come", do: definitions, answers: []answer{grown, size(1), end}},
 		{name: "nobody asks", do: wishes(false)},
@@ -103,7 +105,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "a halted table has healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true })}},
 		{name: "a table that is not halted", do: looked(Published, 1)},
 		{name: "a halted table that the configuration did not find", do: looked(Halted, 0)},
-		{name: "a halted table has not healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true }), relation(func(row []any) { row[8] = false })}},
+		{name: "a halted table has not healed", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals = "why", true }), changed(func(row []any) { row[8] = false })}},
 		{name: "a halted table does not heal", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
 		{name: "a halted table of another policy", do: halted, answers: []answer{stored(t, func(g *generation) { g.halted, g.heals, g.digest = "why", true, "other" })}},
 		{name: "a halted table that is not there", do: halted, answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
@@ -151,6 +153,12 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "look for requests in vain", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
 			return a.renewer.requests, a.renewer.lookForRequests(ctx)
 		}), spares: []string{"kproxy_store.renewal"}},
+		{name: "look for requests in the midst of a group", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
+			a.tx = memoryTx{}
+			err := a.renewer.lookForRequests(ctx)
+			a.tx, a.flights = nil, []*flight{{}}
+			return a.renewer.asked, errors.Join(err, a.renewer.lookForRequests(ctx))
+		}), answers: renewals},
 		{name: "attached", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			found, err := a.attached(ctx, 1001)
 			return found == of, err
@@ -171,8 +179,10 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			a.position, a.tables = 100, nil
 			of.lsn = 100
 			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
+			a.relations[1000] = &relation{as: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
 			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 100})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s", len(a.tables), len(a.jobs), a.position, of.shows), err
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, its rows are known %t",
+				len(a.tables), len(a.jobs), a.position, of.shows, a.relations[1000].table == of), err
 		})},
 		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.position, a.tables = 100, nil
