@@ -22,11 +22,13 @@ type ReadableRelation struct {
 	// Key are the columns of its primary key, in index order; empty where there is none, or
 	// it may be deferred.
 	Key []string
-	// Definition is a view's query as the server writes it, with every name outside
-	// pg_catalog qualified; empty for what is no view. Unread says, in words, what keeps it
+	// Definition is the query of a view, or of a materialized one, as the server writes it,
+	// with every name outside pg_catalog qualified; empty for what is neither. Unread says, in words, what keeps it
 	// from being read.
 	Definition, Unread string
-	// Reads are the relations that a view's definition names, each once, ordered by name.
+	// Rule stands for that query as the server keeps it: the MD5 of pg_rewrite.ev_action.
+	Rule string
+	// Reads are the relations that the definition names, each once, ordered by name.
 	Reads []Name
 	// Barrier says that it is a security barrier (PostgreSQL, chapter "Rules and
 	// Privileges").
@@ -95,6 +97,9 @@ type Identity struct {
 	Parts []ReadablePart `json:"parts,omitempty"`
 	// Reads are the relations under a view, by their names as String writes them.
 	Reads map[string]Identity `json:"reads,omitempty"`
+	// Doubted says that what a materialized view is filled from was another for a time. It may
+	// hold rows from then, whatever it would be filled from now.
+	Doubted bool `json:"doubted,omitempty"`
 }
 
 // String is the text that is stored.
@@ -146,7 +151,8 @@ func (i Identity) what() string {
 
 // Changes says how the relation that is there now differs from the accepted one, each
 // difference in a few words; none where readers may have it. Columns that were added to a
-// table are no difference: nobody is served them before they are accepted.
+// table are no difference: nobody is served them before they are accepted. Those of which a
+// materialized view holds whole rows are.
 func (i Identity) Changes(now Identity) []string {
 	if i.OverProtected || now.OverProtected {
 		if i.OverProtected == now.OverProtected {
@@ -154,7 +160,10 @@ func (i Identity) Changes(now Identity) []string {
 		}
 		return []string{i.what() + " was accepted, and " + now.what() + " has its name"}
 	}
-	var changes []string
+	changes := i.addedToCopies(now)
+	if i.Doubted && !now.Doubted {
+		changes = append(changes, "what it is filled from was not as it was accepted for a time, and it may hold rows from then: refresh it first")
+	}
 	for _, before := range i.Columns {
 		at := slices.IndexFunc(now.Columns, func(c ReadableColumn) bool { return c.Number == before.Number })
 		switch {
@@ -284,6 +293,27 @@ func (i Identity) Added(now Identity) []string {
 	return added
 }
 
+// Copies says whether the relation is a materialized view, or reads one: its rows are as old as
+// the last REFRESH.
+func (i Identity) Copies() bool {
+	return i.Kind == string(KindMaterializedView) || slices.ContainsFunc(slices.Collect(maps.Values(i.Reads)), Identity.Copies)
+}
+
+// addedToCopies are the columns that were added to what materialized views hold whole rows of.
+func (i Identity) addedToCopies(now Identity) []string {
+	if i.Kind == string(KindMaterializedView) {
+		return i.AddedUnder(now)
+	}
+	var added []string
+	for name, before := range i.Reads {
+		for _, more := range before.addedToCopies(now.Reads[name]) {
+			added = append(added, "of "+name+", which it reads: "+more)
+		}
+	}
+	slices.Sort(added)
+	return added
+}
+
 // AddedUnder are the columns that were added to relations of which a view shows whole rows, each
 // in a few words.
 func (i Identity) AddedUnder(now Identity) []string {
@@ -291,7 +321,7 @@ func (i Identity) AddedUnder(now Identity) []string {
 	for name, before := range i.Reads {
 		if strings.Contains(i.Definition, ".*") { // as the server writes a whole row
 			for _, column := range before.Added(now.Reads[name]) {
-				added = append(added, "of "+name+", which it reads: column "+column+" was added, and is not served")
+				added = append(added, "of "+name+", which it reads: column "+column+" was added"+map[bool]string{false: ", and is not served"}[i.Kind == string(KindMaterializedView)])
 			}
 		}
 		for _, more := range before.AddedUnder(now.Reads[name]) {

@@ -133,7 +133,11 @@ func (a *auditor) rawOIDs() []uint32 {
 func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 	// A listed view over protected tables is published in another form.
 	if r.How != "rule" && slices.Contains(a.in.Policy.Readable, r.name()) && !overProtected(a.views, r.name()) {
-		a.report.add(Error, "readable-raw", r.name(),
+		severity := Error
+		if r.Kind == string(catalog.KindMaterializedView) {
+			severity = Warning // whatever it is filled with, it is withdrawn by itself
+		}
+		a.report.add(severity, "readable-raw", r.name(),
 			"the policy lists it as readable, but "+r.reason(),
 			"REVOKE ALL PRIVILEGES ON TABLE "+r.name().SQL()+" FROM "+a.quoted()+";\n-- and remove it from the policy's readable relations"+r.instead())
 	}
@@ -151,6 +155,10 @@ func (a *auditor) auditRelation(r rawRow, grants []grantRow, memberships bool) {
 			privileges = slices.DeleteFunc(slices.Clone(privileges), func(p string) bool {
 				return !slices.Contains([]string{"INSERT", "UPDATE", "DELETE"}, strings.Fields(p)[0])
 			})
+		}
+		if (r.Kind == string(catalog.KindView) || r.Kind == string(catalog.KindMaterializedView)) && slices.Contains(a.in.Policy.Readable, r.name()) {
+			// It marks what is listed, and shows nothing of a view, to which no foreign key refers.
+			privileges = slices.DeleteFunc(slices.Clone(privileges), func(p string) bool { return p == "REFERENCES" })
 		}
 		if len(privileges) == 0 {
 			continue

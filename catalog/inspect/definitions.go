@@ -16,6 +16,7 @@ type Definitions struct{ last map[catalog.OID]definition }
 
 type definition struct {
 	OID         uint32
+	Rule        string // see catalog.ReadableRelation
 	WrittenFrom string
 	Blocker     string // who keeps it from being read, in words; empty for nobody
 	Definition  string
@@ -44,10 +45,4 @@ func (d *Definitions) read(ctx context.Context, conn *pgx.Conn, views []catalog.
 		d.last[catalog.OID(row.OID)] = row
 	}
 	return nil
-}
-
-// of is a view's definition, or says why it is not known.
-func (d *Definitions) of(view catalog.OID) (text, unread string) {
-	found := d.last[view]
-	return found.Definition, found.Blocker
 }

@@ -23,7 +23,7 @@ func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known
 		}
 		var views []catalog.OID
 		for _, r := range found {
-			if r.Kind == catalog.KindView {
+			if r.Kind == catalog.KindView || r.Kind == catalog.KindMaterializedView {
 				views = append(views, r.OID)
 			}
 		}
@@ -31,7 +31,8 @@ func Readables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known
 			return err
 		}
 		for name, r := range found {
-			r.Definition, r.Unread = known.of(r.OID)
+			view := known.last[r.OID]
+			r.Definition, r.Unread, r.Rule = view.Definition, view.Blocker, view.Rule
 			found[name] = r
 		}
 		return nil

@@ -31,7 +31,7 @@ func Views(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, known *De
 			return err
 		}
 		for i, v := range views {
-			views[i].Definition, views[i].Unread = known.of(v.OID)
+			views[i].Definition, views[i].Unread = known.last[v.OID].Definition, known.last[v.OID].Blocker
 		}
 		return nil
 	})

@@ -1,4 +1,4 @@
--- The definitions of the views $1, with every name outside of pg_catalog qualified, since the
+-- The definitions of the views $1, materialized ones too, with every name outside of pg_catalog qualified, since the
 -- search path is pg_catalog; written_from stands for all that each is written from. To write
 -- one takes ACCESS SHARE locks on the view, what it reads, and composite types. Where another
 -- session holds, or waits for, a lock that excludes these, blocker says so in the place of the
@@ -39,7 +39,7 @@ WITH asked AS (
   WHERE l.locktype = 'relation' AND l.mode = 'AccessExclusiveLock' AND l.pid IS DISTINCT FROM pg_backend_pid()
   ORDER BY u.oid, l.granted DESC, l.relation, l.pid
 )
-SELECT a.oid, md5(a.ev_action::text || n.list) AS written_from, coalesce(b.what, '') AS blocker,
+SELECT a.oid, md5(a.ev_action::text) AS rule, md5(a.ev_action::text || n.list) AS written_from, coalesce(b.what, '') AS blocker,
        CASE WHEN b.oid IS NULL THEN pg_get_viewdef(a.oid) ELSE '' END AS definition
 FROM asked a
 JOIN names n ON n.oid = a.oid

@@ -50,15 +50,15 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
        ARRAY(SELECT a.atttypid FROM pg_attribute a
              WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum) AS type_oids,
        ARRAY(SELECT DISTINCT d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-             AND d.refclassid = 'pg_type'::regclass WHERE r.ev_class = c.oid AND c.relkind = 'v') AS named_types,
+             AND d.refclassid = 'pg_type'::regclass WHERE r.ev_class = c.oid AND c.relkind IN ('v', 'm')) AS named_types,
        ARRAY(SELECT a.attname::text FROM pg_index i
              CROSS JOIN LATERAL unnest(i.indkey::smallint[]) WITH ORDINALITY AS k(attnum, position)
              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.attnum
              WHERE i.indrelid = c.oid AND i.indisprimary AND i.indimmediate AND k.position <= i.indnkeyatts ORDER BY k.position) AS key,
        ARRAY(SELECT sn.nspname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace
-             WHERE reads.target = c.oid AND c.relkind = 'v' ORDER BY sn.nspname, s.relname) AS read_schemas,
+             WHERE reads.target = c.oid AND c.relkind IN ('v', 'm') ORDER BY sn.nspname, s.relname) AS read_schemas,
        ARRAY(SELECT s.relname::text FROM reads JOIN pg_class s ON s.oid = reads.source JOIN pg_namespace sn ON sn.oid = s.relnamespace
-             WHERE reads.target = c.oid AND c.relkind = 'v' ORDER BY sn.nspname, s.relname) AS read_relations,
+             WHERE reads.target = c.oid AND c.relkind IN ('v', 'm') ORDER BY sn.nspname, s.relname) AS read_relations,
        EXISTS (SELECT FROM unnest(c.reloptions) AS option WHERE option ~ '^security_barrier=(t|on|y|1)') AS barrier,
        (SELECT coalesce(jsonb_agg(jsonb_build_object('oid', p.oid::bigint, 'numbers',
                  (SELECT coalesce(jsonb_agg(coalesce(own.attnum, 0) ORDER BY a.attnum), '[]') FROM pg_attribute a

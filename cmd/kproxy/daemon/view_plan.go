@@ -86,7 +86,7 @@ func (p *planner) plan(views []catalog.View) []viewPlan {
 func (p *planner) planView(v catalog.View) viewPlan {
 	plan := viewPlan{view: v, accepted: catalog.Identity{OverProtected: true}}
 	if changes := p.changed(v.Name, plan.accepted); len(changes) > 0 {
-		return plan.unaccepted(changes)
+		return plan.doubted(p.stored[v.Name]).unaccepted(changes)
 	}
 	if v.Unread != "" {
 		return plan.unread(v.Unread)

@@ -21,7 +21,7 @@ const fixAccept = "see whether analysts may have it as it is now, and run 'kprox
 func (p *planner) planReadables() []viewPlan {
 	var plans []viewPlan
 	for name := range p.listed {
-		if _, over := p.found[name]; over || p.protected[name] {
+		if p.found[name].Publishable() || p.protected[name] {
 			continue
 		}
 		r, exists := p.readables[name]
@@ -46,7 +46,7 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		return plan.digested()
 	case r.Raw:
 		plan.problem, plan.fix = "it shows rows of protected tables, or is kproxy's own", "take it off readable"
-		return plan.digested()
+		return plan.doubted(p.stored[name]).digested()
 	}
 	if blocker := p.unread(r); blocker != "" {
 		return plan.unread(blocker)
@@ -56,7 +56,7 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		plan.accepted, plan.was = *s.accepted, s.accepted.String()
 	}
 	if changes := plan.accepted.Changes(now); len(changes) > 0 {
-		return plan.unaccepted(changes)
+		return plan.doubted(p.stored[name]).unaccepted(changes)
 	}
 	plan.accepted = plan.accepted.Knowing(now, p.isGone)
 	plan.published.Omitted = plan.accepted.Added(now)
@@ -69,6 +69,15 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	}
 	plan.published.SQL = shown(query, columns, sameFields(plan.accepted.AllTypes()))
 	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
+}
+
+// doubted is the plan with a note for a materialized view that it may hold what was not accepted.
+func (plan viewPlan) doubted(s storedView) viewPlan {
+	if s.accepted != nil && s.accepted.Copies() {
+		plan.accepted, plan.was = *s.accepted, s.accepted.String()
+		plan.accepted.Doubted = true
+	}
+	return plan
 }
 
 // gone says whether what was published under the name is to be dropped: the policy does not
@@ -118,7 +127,7 @@ func (plan viewPlan) unread(blocker string) viewPlan {
 // it is one, of which the stand-in shows all, and where conditions of a client's could see
 // rows or values that the stand-in does not show.
 func (p *planner) barrier(r catalog.ReadableRelation) bool {
-	return r.Barrier || len(r.Parts) > 0 || slices.ContainsFunc(r.Reads, func(name catalog.Name) bool {
+	return r.Barrier || len(r.Parts) > 0 || r.Kind == catalog.KindView && slices.ContainsFunc(r.Reads, func(name catalog.Name) bool {
 		under, known := p.readables[name]
 		return !known || !p.isShown(under) || p.barrier(under)
 	})
@@ -157,13 +166,16 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 	list := strings.Join(quoted, ", ")
 	if len(r.Parts) == 0 && r.Kind != catalog.KindPartitionedTable {
 		// ONLY: a protected table that is made to inherit from it shows nothing here.
-		query := "SELECT " + list + " FROM ONLY " + r.Name.SQL()
+		conditions := p.sameSource(r, accepted)
 		if p.version < tablesStayVersion {
 			// A rule makes a view of a table, under its number. A view has no tableoid, so
 			// that the stand-in fails then.
-			query += fmt.Sprintf(" WHERE tableoid = %d", r.OID)
+			conditions = fmt.Sprintf(" AND tableoid = %d", r.OID) + conditions
 		}
-		return query, nil
+		if conditions != "" {
+			conditions = " WHERE " + strings.TrimPrefix(conditions, " AND ")
+		}
+		return "SELECT " + list + " FROM ONLY " + r.Name.SQL() + conditions, nil
 	}
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])" + sameParts(r, columns), nil
 }

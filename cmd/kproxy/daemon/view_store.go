@@ -105,14 +105,14 @@ func isTable(ctx context.Context, tx pgx.Tx, name catalog.Name) (is bool, err er
 }
 
 // record notes what was made of a view, or the problem. What is accepted first stays so, but
-// for the parts that have come to it.
+// for the parts that have come to it, and for doubts of what a materialized view holds.
 func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 	name := plan.view.Name
 	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.view AS s (view_schema, view_name, made, digest, problem, omitted, accepted)
-		VALUES ($1, $2, CASE WHEN $5 = '' THEN pg_catalog.to_regclass($3)::oid END, $4, nullif($5, ''), $6, CASE WHEN $5 = '' THEN $7 END)
+		VALUES ($1, $2, CASE WHEN $5 = '' THEN pg_catalog.to_regclass($3)::oid END, $4, nullif($5, ''), $6, CASE WHEN $5 = '' OR $9 THEN $7 END)
 		ON CONFLICT (view_schema, view_name) DO UPDATE SET made = excluded.made, digest = excluded.digest, problem = excluded.problem, omitted = excluded.omitted,
 			accepted = CASE WHEN s.accepted IS NULL OR s.accepted = $8 THEN coalesce(excluded.accepted, s.accepted) ELSE s.accepted END`,
-		name.Schema, name.Relation, catalog.Published(name).SQL(), plan.digest, plan.problem, len(plan.published.Omitted), plan.accepted.String(), plan.was)
+		name.Schema, name.Relation, catalog.Published(name).SQL(), plan.digest, plan.problem, len(plan.published.Omitted), plan.accepted.String(), plan.was, plan.accepted.Doubted)
 	return err
 }
 
