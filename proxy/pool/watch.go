@@ -395,6 +395,7 @@ func (w *watch) told(i int, r reading, err error) {
 	if p.watch != w {
 		return
 	}
+	w.hosts[i].trouble = err
 	if err != nil {
 		w.cluster.lost(i)
 	} else {
