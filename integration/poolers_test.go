@@ -14,8 +14,16 @@ import (
 	"github.com/kproxy/kproxy/pgserver"
 )
 
-// pgbouncer has PgBouncer stand before a server, and returns where it listens.
+// pgbouncer has PgBouncer stand before a server in a mode, and returns where it listens. It
+// takes any setting in startup packets.
 func pgbouncer(t *testing.T, to, user, password, mode string) (host, port string) {
+	t.Helper()
+	return pgbouncerWith(t, to, user, password, "pool_mode = "+mode+"\n"+
+		"ignore_startup_parameters = extra_float_digits, search_path, default_transaction_read_only, standard_conforming_strings, statement_timeout, options\n")
+}
+
+// pgbouncerWith gives it settings.
+func pgbouncerWith(t *testing.T, to, user, password, further string) (host, port string) {
 	t.Helper()
 	program, err := exec.LookPath("pgbouncer")
 	if err != nil {
@@ -41,9 +49,8 @@ func pgbouncer(t *testing.T, to, user, password, mode string) (host, port string
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	users, settings := filepath.Join(folder, "users"), filepath.Join(folder, "pgbouncer.ini")
 	for path, text := range map[string]string{
-		users: fmt.Sprintf("%q %q\n", user, strings.ReplaceAll(password, `"`, `""`)),
-		settings: fmt.Sprintf("[databases]\n* = host=%s port=%s\n[pgbouncer]\nlisten_addr = %s\nlisten_port = %s\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = %s\npool_mode = %s\n"+
-			"ignore_startup_parameters = extra_float_digits, search_path, default_transaction_read_only, standard_conforming_strings, statement_timeout, options\n", behind, behindPort, host, port, users, mode),
+		users:    fmt.Sprintf("%q %q\n", user, strings.ReplaceAll(password, `"`, `""`)),
+		settings: fmt.Sprintf("[databases]\n* = host=%s port=%s\n[pgbouncer]\nlisten_addr = %s\nlisten_port = %s\nunix_socket_dir =\nauth_type = scram-sha-256\nauth_file = %s\n%s", behind, behindPort, host, port, users, further),
 	} {
 		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
 			t.Fatal(err)

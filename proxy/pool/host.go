@@ -3,6 +3,7 @@ package pool
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -16,6 +17,7 @@ type host struct {
 	load     int                 // sessions that have a connection to it, or are making one
 	standing standing            // to the server that kproxy writes to, where there are references
 	silent   bool                // it does not answer who watches it
+	trouble  error               // why not; nil = it has answered last, or was not asked
 
 	// freshUntil is when what sessions read there may be too old, in nanoseconds after
 	// epoch; see Link.Fresh.
@@ -122,7 +124,7 @@ func (p *Pool) candidates(role string, now time.Time, kept func(*host) bool) ([]
 			}
 		case !wanted:
 		case !h.fresh():
-			reason = errNotFresh
+			reason = h.notFresh(reason)
 		case refused != nil && (circuit.stalled || !kept(h)):
 			reason = refused
 		default:
@@ -136,6 +138,19 @@ func (p *Pool) candidates(role string, now time.Time, kept func(*host) bool) ([]
 		return found, nil
 	}
 	return nil, reason
+}
+
+// notFresh is why nobody is served where a host is not fresh; before is why others do not
+// serve. That one shows old data counts for more than that one does not answer.
+func (h *host) notFresh(before error) error {
+	switch {
+	case !h.silent || h.trouble == nil:
+		return errNotFresh
+	case errors.Is(before, errNotFresh):
+		return before
+	default:
+		return fmt.Errorf("%w: %s", errSilent, h.trouble.Error())
+	}
 }
 
 // kept tells of a host whether a connection to it is kept for a session.

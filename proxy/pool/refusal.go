@@ -28,6 +28,7 @@ var (
 	errUserLimit      = &Refusal{stateTooManyConnections, "too many sessions of this user", "Close sessions that are not used, or try again later."}
 	errLongParameters = &Refusal{stateInvalidParameter, "the startup parameters are too long", "Set fewer or shorter ones when connecting, also in PGOPTIONS; set others with SET."}
 	errNotFresh       = &Refusal{stateCannotConnectNow, "no database server shows data that are recent enough", "Try again later."}
+	errSilent         = &Refusal{stateCannotConnectNow, "no database server answers kproxy or lets it log in", "Try again later; the operator finds the reason in the log of kproxy."}
 	errNotShown       = &Refusal{stateCannotConnectNow, "no database server is known to be, or to follow, the one that kproxy publishes on", "Try again later; the operator finds the reason with 'kproxy status'."}
 	errNoServer       = &Refusal{stateCannotConnectNow, "no database server of the kind that is to answer is available", "Try again later."}
 	errPooler         = &Refusal{stateCannotConnectNow, "a pooler in transaction mode is between kproxy and the database server", "The operator has upstream lead to the server itself, or to a pooler in session mode."}

@@ -271,7 +271,7 @@ func (w *watch) ask(ctx context.Context, i int, pg **pgconn.PgConn) (reading, er
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if *pg == nil {
-		conn, err := w.connect(ctx, i)
+		conn, err := connectWatch(ctx, w.hosts[i], w.role)
 		if err != nil {
 			return reading{}, err
 		}
@@ -295,12 +295,11 @@ func (w *watch) ask(ctx context.Context, i int, pg **pgconn.PgConn) (reading, er
 	return r, nil
 }
 
-func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
-	config := w.hosts[i].only(w.role)
+// connectWatch makes the connection over which a host is asked.
+func connectWatch(ctx context.Context, h *host, role *pgconn.Config) (*pgconn.PgConn, error) {
+	config := h.only(role)
 	config.RuntimeParams[nameParameter] = watchName
 	delete(config.RuntimeParams, "idle_session_timeout")
-	// Each part of the question sees what is there when it begins.
-	config.RuntimeParams["default_transaction_isolation"] = "read committed"
 	config.MaxProtocolMessageBodyLen = maxAnswerBytes
 	dial := config.DialFunc
 	config.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -310,8 +309,20 @@ func (w *watch) connect(ctx context.Context, i int) (*pgconn.PgConn, error) {
 		}
 		return conn, err
 	}
-	return pgconn.ConnectConfig(ctx, config)
+	conn, err := pgconn.ConnectConfig(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, ofQuestions).ReadAll(); err != nil {
+		_ = conn.Conn().Close()
+		return nil, fmt.Errorf("preparing to ask a server where it is: %w", err)
+	}
+	return conn, nil
 }
+
+// ofQuestions has each part of the question see what is there when it begins. It is no part of
+// the startup packet, of which poolers take little.
+const ofQuestions = "SET default_transaction_isolation = 'read committed'"
 
 // parse reads the answer to the question, and to the one after the heartbeat.
 func (r *reading) parse(results []*pgconn.Result) error {
@@ -384,6 +395,7 @@ func (w *watch) told(i int, r reading, err error) {
 	if p.watch != w {
 		return
 	}
+	w.hosts[i].trouble = err
 	if err != nil {
 		w.cluster.lost(i)
 	} else {

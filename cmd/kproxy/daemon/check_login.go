@@ -11,8 +11,10 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/proxy/pool"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -51,6 +53,9 @@ func checkReaders(ctx context.Context, c *config.Config, own ownServer) inspect.
 			continue
 		}
 		_ = conn.Close(ctx)
+		if finding := trySession(ctx, c, further.Connection); finding != nil {
+			report = append(report, *finding)
+		}
 	}
 	return report
 }
@@ -73,16 +78,51 @@ func checkServer(ctx context.Context, c *config.Config, reader config.Connection
 		return &finding
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	if finding := judgePooler(ctx, c, reader); finding != nil {
-		return finding
+	pooler := judgePooler(ctx, c, reader)
+	if pooler != nil && pooler.Severity == inspect.Error {
+		return pooler
 	}
-	return judgeServer(ctx, conn, reader, own)
+	for _, judge := range []func() *inspect.Finding{
+		func() *inspect.Finding { return trySession(ctx, c, reader) },
+		func() *inspect.Finding { return tryWatch(ctx, c, reader) },
+		func() *inspect.Finding { return judgeServer(ctx, conn, reader, own) },
+	} {
+		if finding := judge(); finding != nil {
+			return finding
+		}
+	}
+	return pooler
 }
 
 // address is where the connection's first server listens.
 func address(c config.Connection) string {
 	server := c.Servers()[0]
 	return net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
+}
+
+// trySession makes the connection that a client's session gets; nil = it can be used.
+func trySession(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
+	return try(ctx, c, reader, pool.TrySession)
+}
+
+// tryWatch makes the connection that asks a server again and again what it is.
+func tryWatch(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
+	return try(ctx, c, reader, pool.TryWatch)
+}
+
+// try makes a connection as serve does, in the time that it has there.
+func try(ctx context.Context, c *config.Config, reader config.Connection, connect func(context.Context, *pgconn.Config) error) *inspect.Finding {
+	session, err := sessionConfig(c, reader)
+	if err != nil {
+		return nil // which is told already
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.Timeouts.Connect)
+	defer cancel()
+	if err := connect(ctx, session); err != nil {
+		finding := cannotLogIn(reader, err)
+		return &finding
+	}
+	return nil
 }
 
 func connectReader(ctx context.Context, c *config.Config, reader config.Connection) (*pgconn.PgConn, error) {
@@ -97,19 +137,27 @@ func connectReader(ctx context.Context, c *config.Config, reader config.Connecti
 // unsupportedParameter is how PgBouncer refuses a setting in a startup packet.
 const unsupportedParameter = "unsupported startup parameter"
 
+// cannotLogIn is the finding of a connection of readers' that cannot be made, or not be used.
 func cannotLogIn(reader config.Connection, err error) inspect.Finding {
-	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && strings.Contains(refused.Message, unsupportedParameter) {
-		return inspect.Finding{
-			Severity: inspect.Error, Code: codePooler,
-			What: fmt.Sprintf("a pooler is between kproxy and %s, and refuses the settings of readers' sessions: %v", address(reader), ksync.Reason(err)),
-			Fix:  "have upstream.reader lead to the server itself; see docs/poolers.md",
+	finding := inspect.Finding{Severity: inspect.Error, Code: codePooler}
+	unset := pool.Unset(err)
+	switch refused := (*pgconn.PgError)(nil); {
+	case len(unset) > 0:
+		finding.What = fmt.Sprintf("%s drops settings of readers' sessions: %v", address(reader), ksync.Reason(err))
+		finding.Fix = "have upstream.reader lead to the server itself, or give the role what is dropped, as docs/poolers.md has it:"
+		for _, s := range unset {
+			finding.Fix += fmt.Sprintf("\nALTER ROLE %s SET %s = %s;", catalog.QuoteIdentifier(reader.User), s.Name, s.Want)
 		}
+	case pool.IsPooler(err):
+		finding.What, finding.Fix = fmt.Sprintf("readers' sessions through %s: %v", address(reader), ksync.Reason(err)), poolerFix
+	case errors.As(err, &refused) && strings.Contains(refused.Message, unsupportedParameter):
+		finding.What = fmt.Sprintf("a pooler is between kproxy and %s, and refuses the settings of readers' sessions: %v", address(reader), ksync.Reason(err))
+		finding.Fix = "have upstream.reader lead to the server itself, or the pooler ignore that setting; see docs/poolers.md"
+	default:
+		finding.Code, finding.What = codeLogin, fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, ksync.Reason(err))
+		finding.Fix = "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one"
 	}
-	return inspect.Finding{
-		Severity: inspect.Error, Code: codeLogin,
-		What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, ksync.Reason(err)),
-		Fix:  "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one",
-	}
+	return finding
 }
 
 // checkAuthQuery asks for a user who cannot exist.

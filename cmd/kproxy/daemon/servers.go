@@ -63,6 +63,9 @@ func judgeServer(ctx context.Context, conn *pgconn.PgConn, reader config.Connect
 	return &finding
 }
 
+// poolerFix is what is done about a pooler that shares what sessions leave.
+const poolerFix = "have upstream.reader lead to the server itself, or give the pooler pool_mode = session for this role; see docs/poolers.md"
+
 // judgePooler reports a pooler by which readers' sessions would find what others leave.
 func judgePooler(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
 	session, err := sessionConfig(c, reader)
@@ -76,7 +79,7 @@ func judgePooler(ctx context.Context, c *config.Config, reader config.Connection
 		return &inspect.Finding{
 			Severity: inspect.Error, Code: codePooler,
 			What: found.String() + " is between kproxy and " + address(reader) + ": what a session sets and prepares there is found by others",
-			Fix:  "have upstream.reader lead to the server itself, or give the pooler pool_mode = session for this role; see docs/poolers.md",
+			Fix:  poolerFix,
 		}
 	case err == nil && found == pool.SessionPooler:
 		return &inspect.Finding{
