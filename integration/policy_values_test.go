@@ -112,5 +112,5 @@ func TestMisspelledValuesAreRefused(t *testing.T) {
 	o := run(t, "", nil, program, "check", "--config", config)
 	o.stderr += o.stdout
 	o.speaks(t, 0, 24, "warning: "+at(t, config, "code: sensitive"), "of code over age names what no row of the table has now: '06'",
-		"2 parts that are protected apart from each other: age, severity | grade", "fewer than 301 rows now, so 301-anonymity over grade cannot be met", "ok: 1 protected tables")
+		"2 parts that are protected apart from each other: age, severity | grade", "fewer than 301 rows now, so 301-anonymity over grade cannot be met", "ok: 0 of 1 protected tables")
 }

@@ -50,13 +50,13 @@ func TestNearlyUniqueIsRefused(t *testing.T) {
 	s := newSite(t, sqlSite(operatedSchema+"; UPDATE visits SET days = 100 + id", countedPolicy+visitsPolicy))
 	s.kproxy(t, "setup").must(t)
 	const acknowledgement = "acknowledge: {joinable: [days]}"
-	refused := func() {
+	refused := func(verdict string) {
 		t.Helper()
-		if o := s.kproxy(t, "check"); o.code != 1 || !strings.Contains(o.stdout, "nearly-unique") || !strings.Contains(o.stdout, acknowledgement) {
-			t.Errorf("check ends with %d:\n%s", o.code, o.stdout)
+		if o := s.kproxy(t, "check"); o.code != 1 || !strings.Contains(o.stderr, verdict) || !strings.Contains(o.stdout, "nearly-unique") || !strings.Contains(o.stdout, acknowledgement) {
+			t.Errorf("check ends with %d:\n%s%s", o.code, o.stdout, o.stderr)
 		}
 	}
-	refused()
+	refused("would refuse to start")
 	if o := s.serveFails(t, s.config); !strings.Contains(o.stderr, acknowledgement) {
 		t.Errorf("serve says\n%s", o.stderr)
 	}
@@ -67,7 +67,7 @@ func TestNearlyUniqueIsRefused(t *testing.T) {
 	serving := s.serve(t)
 	s.shows(t, "visits", 60)
 	execute(t, admin, "UPDATE visits SET days = 100 + id")
-	refused()
+	refused("would start, serve those named as nearly-unique as before")
 	s.kproxy(t, "reload").must(t)
 	serving.end(t, syscall.SIGTERM)
 	s.serve(t)

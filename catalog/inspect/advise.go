@@ -64,6 +64,12 @@ func (a *adviser) warn(code, column, what, fix string) {
 	a.report = append(a.report, Finding{Severity: Warning, Code: code, Table: a.publication.Policy.Table, Column: column, What: what, Fix: fix})
 }
 
+// withhold warns of what keeps all of the table from being published.
+func (a *adviser) withhold(code, column, what, fix string) {
+	a.warn(code, column, what, fix)
+	a.report[len(a.report)-1].Withholds = true
+}
+
 // adviseParts tells of columns that no constraint holds together.
 func (a *adviser) adviseParts() {
 	if parts := a.parts(a.publication.Policy.Constraints); len(parts) > 1 {
@@ -160,7 +166,7 @@ func (a *adviser) adviseSize() error {
 		return fmt.Errorf("counting the %s of %s: %w", unit, policy.Table, err)
 	}
 	if n < k {
-		a.warn("too-few", "", fmt.Sprintf("has fewer than %d %s now, so %s cannot be met: nothing of it is published until there are more", k, unit, what),
+		a.withhold("too-few", "", fmt.Sprintf("has fewer than %d %s now, so %s cannot be met: nothing of it is published until there are more", k, unit, what),
 			"wait for more, or lower k")
 	}
 	return nil

@@ -30,7 +30,7 @@ func (a *adviser) adviseFeasible() error {
 			return fmt.Errorf("counting the values of %s: %w", a.publication.Policy.Table, err)
 		}
 		if why := constraint.Feasible(table); why != nil {
-			a.warn("infeasible", spec.Of, fmt.Sprintf("%v: as it is now nothing of the table can be published, and readers get an error", why),
+			a.withhold("infeasible", spec.Of, fmt.Sprintf("%v: as it is now nothing of the table can be published, and readers get an error", why),
 				"loosen the constraint")
 		}
 	}

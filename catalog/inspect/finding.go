@@ -45,6 +45,9 @@ type Finding struct {
 	Table  catalog.Name
 	Column string
 	What   string
+	// Withholds says that nothing of the table is published while this stands. It can be so
+	// of what is no error.
+	Withholds bool
 	// Fix is a SQL script for an administrator where SQL can mend it; of a
 	// finding of [Audit] it always is. Otherwise it is advice.
 	Fix string

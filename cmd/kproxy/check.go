@@ -28,7 +28,8 @@ Findings are in groups, by what they are about. Each has the line of the configu
 that it is about, where there is one, a code in brackets that does not change between
 versions, and the fix: SQL for an administrator, lines for the configuration, or a command.
 
-  error    'kproxy serve' would not start, or would withdraw what is named
+  error    'kproxy serve' would not start, or would withdraw what is named, or not publish
+           it under a new policy; the last line says which
   warning  worth mending, but breaks no promise by itself
   hint     worth knowing
 
@@ -67,7 +68,14 @@ command line.`,
 		if err != nil {
 			return err
 		}
-		return verdict(c, cfg, report, *quiet || *asJSON)
+		if !report.OK {
+			return failure{codeCheck, "apply the fixes", errors.New(report.Verdict())}
+		}
+		if *quiet || *asJSON {
+			return nil
+		}
+		_, err = fmt.Fprintln(c.OutOrStdout(), report.Verdict())
+		return err
 	}
 	return c
 }
@@ -83,18 +91,5 @@ func examine(ctx context.Context, cfg *config.Config) (daemon.Examination, error
 	if err != nil {
 		return daemon.Examination{}, err
 	}
-	return daemon.Examined(cfg, append(checked.Report, advice...)), nil
-}
-
-func verdict(c *cobra.Command, cfg *config.Config, report daemon.Examination, silent bool) error {
-	switch {
-	case report.OK && silent:
-		return nil
-	case report.OK:
-		_, err := fmt.Fprintf(c.OutOrStdout(), "ok: %d protected tables can be published, and the reader role reaches no raw row\n", len(cfg.Policy.Tables))
-		return err
-	case report.Alone:
-		return failure{codeCheck, "apply the fixes", errors.New("the check failed: 'kproxy serve' would withdraw what is named, or refuse to start if it has published nothing of it yet")}
-	}
-	return failure{codeCheck, "apply the fixes", errors.New("the check failed: 'kproxy serve' would refuse to start")}
+	return daemon.Examined(cfg, append(checked.Report, advice...), checked.Before), nil
 }

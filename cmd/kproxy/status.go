@@ -17,11 +17,13 @@ each table its state, records, rows and classes. The states are
 
   unpublished  being made; readers are told to try again
   published    served, and in step with its source
+  withheld     not served, as its records are too few, or cannot meet its constraints
   halted       not served, as it can no longer be kept in step: it needs you
   withdrawn    not served, as a check has found something about it, or a process does not
                serve it: it needs you
 
-The others go on. Of tables with guarded updates status also shows
+The others go on. A listed view is withdrawn while a table whose rows it shows is not
+served; its line says which. Of tables with guarded updates status also shows
 
   WAITING  records that wait to be published, and for how long the first has
   STALE    records that are published as they were before a change, and since when

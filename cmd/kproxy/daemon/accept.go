@@ -2,11 +2,9 @@ package daemon
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -123,86 +121,4 @@ func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, er
 		return 0, err
 	}
 	return number, ksync.Accept(ctx, conn, p.Tables)
-}
-
-// differencesOf tells in words what a policy says otherwise than the one in force.
-func differencesOf(inForce ksync.AcceptedPolicy, now catalog.Policy) []string {
-	if inForce.Number == 0 {
-		return []string{"no policy was accepted before"}
-	}
-	var before catalog.Policy
-	if err := json.Unmarshal(inForce.Text, &before); err != nil {
-		return []string{"it cannot be told what differs: the one in force was accepted by another version"}
-	}
-	var differences []string
-	for _, t := range now.Tables {
-		i := slices.IndexFunc(before.Tables, func(b catalog.TablePolicy) bool { return b.Table == t.Table })
-		if i < 0 {
-			differences = append(differences, fmt.Sprintf("%s is protected now", t.Table))
-			continue
-		}
-		differences = append(differences, tableDifferences(before.Tables[i], t)...)
-	}
-	for _, t := range before.Tables {
-		if !protects(now, t.Table) {
-			differences = append(differences, fmt.Sprintf("%s is no longer protected", t.Table))
-		}
-	}
-	differences = append(differences, listDifferences("readable", before.Readable, now.Readable)...)
-	differences = append(differences, listDifferences("a function that clients may call", before.Functions, now.Functions)...)
-	if len(differences) == 0 {
-		differences = []string{"it says the same in another form"}
-	}
-	return differences
-}
-
-func listDifferences(what string, before, now []catalog.Name) []string {
-	var differences []string
-	for _, name := range now {
-		if !slices.Contains(before, name) {
-			differences = append(differences, fmt.Sprintf("%s is %s now", name, what))
-		}
-	}
-	for _, name := range before {
-		if !slices.Contains(now, name) {
-			differences = append(differences, fmt.Sprintf("%s is no longer %s", name, what))
-		}
-	}
-	return differences
-}
-
-func tableDifferences(before, now catalog.TablePolicy) []string {
-	var differences []string
-	add := func(what string, was, is any) {
-		if !reflect.DeepEqual(was, is) {
-			differences = append(differences, fmt.Sprintf("%s: %s was %v, is now %v", now.Table, what, was, is))
-		}
-	}
-	add("constraints", fmt.Sprint(before.Constraints), fmt.Sprint(now.Constraints))
-	add("subject", fmt.Sprintf("%q", before.Subject), fmt.Sprintf("%q", now.Subject))
-	add("method", before.Method, now.Method)
-	add("updates", before.Updates.Mode, now.Updates.Mode)
-	for _, c := range now.Columns {
-		if was, named := before.Column(c.Name); named {
-			add("column "+c.Name, was.Role, c.Role)
-		} else {
-			differences = append(differences, fmt.Sprintf("%s: column %s is %v now, and was not named", now.Table, c.Name, c.Role))
-		}
-	}
-	for _, c := range before.Columns {
-		if _, named := now.Column(c.Name); !named {
-			differences = append(differences, fmt.Sprintf("%s: column %s was %v, and is no longer named", now.Table, c.Name, c.Role))
-		}
-	}
-	if len(differences) == 0 && !sameJSON(before, now) {
-		differences = append(differences, fmt.Sprintf("%s: hierarchies, forms or settings of updates differ", now.Table))
-	}
-	return differences
-}
-
-// sameJSON compares what is kept of policies.
-func sameJSON(a, b catalog.TablePolicy) bool {
-	one, err := json.Marshal(a)
-	two, failed := json.Marshal(b)
-	return err == nil && failed == nil && string(one) == string(two)
 }

@@ -15,7 +15,7 @@ const codeTableChanged = "table-changed"
 // its release cannot be kept in step, or is not to be served, but nothing shows more than it may.
 var aloneCodes = []string{
 	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, codeTableChanged, inspect.CodePublishedKey,
-	inspect.CodeTypeFunction,
+	inspect.CodeTypeFunction, inspect.CodeNearlyUnique,
 }
 
 // Those that concern one listed name, which analysts cannot use. Nothing more can be
@@ -53,6 +53,17 @@ func parted(policy catalog.Policy, errs inspect.Report) parts {
 // Alone tells whether all errors concern single names, without which kproxy serves.
 func Alone(policy catalog.Policy, errs inspect.Report) bool {
 	return len(parted(policy, errs).all) == 0
+}
+
+// start tells whether 'kproxy serve' starts in spite of the errors, given the tables that
+// were published before.
+func (p parts) start(policy catalog.Policy, before []catalog.Name) bool {
+	for name := range p.broken {
+		if protects(policy, name) && !slices.Contains(before, name) || len(before) == 0 {
+			return false
+		}
+	}
+	return len(p.all) == 0 && (len(p.functions) == 0 || len(before) > 0)
 }
 
 // problem is what is wrong with a table and how it is mended, each in one line.

@@ -75,6 +75,8 @@ type Checked struct {
 	Relations    []catalog.Relation
 	// Views are those over protected tables.
 	Views []catalog.View
+	// Before are the tables that were published before.
+	Before []catalog.Name
 }
 
 // Check connects as the owner and reports every finding about the database, and about the
@@ -126,14 +128,18 @@ func check(ctx context.Context, c *config.Config, all bool) (Checked, error) {
 	if err != nil {
 		return Checked{}, err
 	}
+	var before []catalog.Name
 	if all {
+		if before, err = publishedBefore(ctx, conn); err != nil {
+			return Checked{}, err
+		}
 		unaccepted, err := checkAccepted(ctx, conn, publications)
 		if err != nil {
 			return Checked{}, err
 		}
 		report = append(report, unaccepted...)
 	}
-	return Checked{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views}, nil
+	return Checked{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views, Before: before}, nil
 }
 
 // tolerateSurplus makes warnings of tables that the publication holds and the policy

@@ -27,7 +27,7 @@ func checkAccepted(ctx context.Context, conn *pgx.Conn, publications []catalog.P
 	var report inspect.Report
 	for _, u := range found {
 		report = append(report, inspect.Finding{
-			Severity: inspect.Warning, Code: codeUnaccepted, Table: u.Table,
+			Severity: inspect.Warning, Code: codeUnaccepted, Table: u.Table, Withholds: true,
 			What: "it is not the table that was accepted, and is halted: " + strings.Join(u.Changes, "; "),
 			Fix:  fmt.Sprintf("take the change back, or run 'kproxy accept %s', which shows what changed", u.Table),
 		})

@@ -14,7 +14,7 @@ func TestPlainListenersAreWarnedOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found := Examined(c, checkListen(c))
+		found := Examined(c, checkListen(c), nil)
 		switch {
 		case !found.OK:
 			t.Errorf("%s: an error: %s", listen, found)

@@ -263,3 +263,43 @@ func TestMisfitsSayWhy(t *testing.T) {
 		t.Errorf("of one that is gone: %q", what)
 	}
 }
+
+// TestViewsGoByTheirTables: what readers are refused is not called published, and the table
+// is what waits for the operator.
+func TestViewsGoByTheirTables(t *testing.T) {
+	t.Parallel()
+	view, other := catalog.Name{Schema: "public", Relation: "v"}, catalog.Name{Schema: "public", Relation: "w"}
+	for name, c := range map[string]struct {
+		change  func(*Stored, *StoredTable)
+		want    string
+		problem string
+		needs   int
+	}{
+		"published":   {func(*Stored, *StoredTable) {}, viewPublished, "", 0},
+		"withheld":    {func(_ *Stored, t *StoredTable) { t.withheld, t.Records = "too few", 3 }, viewWithdrawn, "it reads table public.t, which is withheld", 1},
+		"empty":       {func(_ *Stored, t *StoredTable) { t.withheld = "no records" }, viewWithdrawn, "it reads table public.t, which is withheld", 0},
+		"halted":      {func(_ *Stored, t *StoredTable) { t.State = stateHalted }, viewWithdrawn, "it reads table public.t, which is halted", 1},
+		"unpublished": {func(_ *Stored, t *StoredTable) { t.State = stateUnpublished }, viewWithdrawn, "it reads table public.t, which is unpublished", 0},
+		"by who serves": {
+			func(s *Stored, _ *StoredTable) { s.Clients = []Clients{{Unserved: []string{"public.t"}}} }, viewWithdrawn,
+			"it reads table public.t, which is withdrawn", 1,
+		},
+		"wrong itself": {func(s *Stored, t *StoredTable) {
+			t.State, s.Views[0].State, s.Views[0].Problem = stateHalted, viewWithdrawn, "mistyped"
+		}, viewWithdrawn, "mistyped", 2},
+	} {
+		s, policy, table := oneTable()
+		s.Views = []StoredView{{View: view.String(), State: viewPublished}, {View: other.String(), State: viewPublished, standIn: true}}
+		s.found.over = map[catalog.Name][]catalog.Name{view: {table}}
+		c.change(&s, &s.Tables[0])
+		s.settle(policy, nil)
+		s.Needs = s.needs(config.Replication{})
+		if got := s.Views[0]; got.State != c.want || got.Problem != c.problem || len(s.Needs) != c.needs || s.Views[1].State != viewPublished {
+			t.Errorf("%s: the views are %+v, and needs are %v", name, s.Views, s.Needs)
+		}
+		var text strings.Builder
+		if err := s.WriteText(&text); err != nil || strings.Contains(text.String(), "WHY") != strings.HasPrefix(c.problem, "it reads") || !strings.Contains(text.String(), c.problem) {
+			t.Errorf("%s: %v, status says\n%s", name, err, &text)
+		}
+	}
+}

@@ -17,9 +17,13 @@ type Examination struct {
 	OK bool `json:"ok"`
 	// Alone says that all errors concern single names, without which kproxy serves.
 	Alone bool `json:"alone"`
-	// Tables is how many tables the configuration protects.
-	Tables   int     `json:"tables"`
-	Findings []Found `json:"findings"`
+	// Starts says that 'kproxy serve' would start nevertheless, with what it has published.
+	Starts bool `json:"starts"`
+	// Tables is how many tables the configuration protects, and Publishable of how many of
+	// them no finding says that they cannot be published.
+	Tables      int     `json:"tables"`
+	Publishable int     `json:"publishable"`
+	Findings    []Found `json:"findings"`
 }
 
 // Found is a finding with its place.
@@ -121,10 +125,19 @@ var topics = map[string]topic{
 }
 
 // Examined gives findings their places in the configuration, and sorts them by what they
-// are about, those that keep kproxy from serving first.
-func Examined(c *config.Config, report inspect.Report) Examination {
+// are about, those that keep kproxy from serving first. Before are the tables that were
+// published before.
+func Examined(c *config.Config, report inspect.Report, before []catalog.Name) Examination {
 	errs := report.Errors()
 	e := Examination{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Tables), Findings: []Found{}}
+	e.Starts = e.OK || parted(c.Policy, errs).start(c.Policy, before)
+	for _, t := range c.Policy.Tables {
+		if !slices.ContainsFunc(report, func(f inspect.Finding) bool {
+			return f.Table == t.Table && (f.Withholds || f.Severity == inspect.Error)
+		}) {
+			e.Publishable++
+		}
+	}
 	for _, f := range report {
 		e.Findings = append(e.Findings, found(c, f))
 	}
@@ -219,6 +232,27 @@ func (f Found) typed(file string) string {
 		return "kproxy " + commandFix.FindStringSubmatch(f.Fix)[1] + " -c " + file
 	}
 	return f.Fix
+}
+
+// Verdict is what the findings come to, in one line: what can be published, or what 'kproxy
+// serve' would do in spite of errors.
+func (e Examination) Verdict() string {
+	const kept = "those named as " + inspect.CodeNearlyUnique + " as before, and refuse them under another policy"
+	errs := e.Errors().Findings
+	unique := len(slices.DeleteFunc(slices.Clone(errs), func(f Found) bool { return f.Code != inspect.CodeNearlyUnique }))
+	switch {
+	case e.OK && e.Publishable < e.Tables:
+		return fmt.Sprintf("ok: %d of %d protected tables can be published, and the reader role reaches no raw row", e.Publishable, e.Tables)
+	case e.OK:
+		return fmt.Sprintf("ok: %d protected tables can be published, and the reader role reaches no raw row", e.Tables)
+	case !e.Starts:
+		return "the check failed: 'kproxy serve' would refuse to start"
+	case unique == 0:
+		return "the check failed: 'kproxy serve' would start, but withdraw what is named"
+	case unique == len(errs):
+		return "the check failed: 'kproxy serve' would start, serve " + kept
+	}
+	return "the check failed: 'kproxy serve' would start, but withdraw what is named; it would serve " + kept
 }
 
 // Errors are the findings that keep kproxy from serving.

@@ -226,7 +226,7 @@ tables:
 		{Severity: inspect.Error, Code: "owner-missing", What: "there is no role o", Fix: "run kproxy setup"},
 		{Severity: inspect.Error, Code: "raw-grant", Table: catalog.Name{Schema: "public", Relation: "u"}, What: "is open", Fix: "REVOKE SELECT ON u FROM r"},
 		{Severity: inspect.Error, Code: "wal-level", What: "is replica", Fix: "ALTER SYSTEM SET wal_level = logical;\n-- and restart the server"},
-	})
+	}, nil)
 	const want = `server
   error: is replica [wal-level]
     fix: ALTER SYSTEM SET wal_level = logical;
@@ -251,7 +251,49 @@ table public.t
 	if got := e.String(); got != want || e.OK || e.Alone || len(e.Errors().Findings) != 5 {
 		t.Errorf("it says\n%s", got)
 	}
-	if e := Examined(cfg, nil); !e.OK || e.String() != "" || e.Findings == nil {
+	if e := Examined(cfg, nil, nil); !e.OK || e.String() != "" || e.Findings == nil {
 		t.Errorf("nothing was found: %+v", e)
+	}
+}
+
+// TestVerdicts: what check ends with is what 'kproxy serve' does.
+func TestVerdicts(t *testing.T) {
+	t.Parallel()
+	name := func(relation string) catalog.Name { return catalog.Name{Schema: "public", Relation: relation} }
+	cfg := exampleConfig(t)
+	cfg.Policy = catalog.Policy{
+		Tables: []catalog.TablePolicy{{Table: name("a")}, {Table: name("b")}, {Table: name("c")}}, Readable: []catalog.Name{name("r")}, Functions: []catalog.Name{name("f")},
+	}
+	at := func(code, relation string) inspect.Finding {
+		return inspect.Finding{Severity: inspect.Error, Code: code, Table: name(relation)}
+	}
+	withheld := inspect.Finding{Severity: inspect.Warning, Code: "too-few", Table: name("b"), Withholds: true}
+	unique, broken, listed, called, grave := at(inspect.CodeNearlyUnique, "a"), at("policy", "a"), at(inspect.CodeReadableMissing, "r"), at(inspect.CodeFunctionMissing, "f"), at("raw-grant", "a")
+	const refuses, withdraws, goesOn = "would refuse to start", "would start, but withdraw what is named", "would start, serve those named as nearly-unique as before"
+	for what, c := range map[string]struct {
+		report      inspect.Report
+		before      []catalog.Name
+		want        string
+		publishable int
+	}{
+		"well":                  {nil, nil, "ok: 3 protected tables can be published", 3},
+		"warned":                {inspect.Report{{Severity: inspect.Warning, Table: name("a")}}, nil, "ok: 3 protected tables can be published", 3},
+		"some withheld":         {inspect.Report{withheld, withheld}, nil, "ok: 2 of 3 protected tables can be published", 2},
+		"unique, new":           {inspect.Report{unique, withheld}, []catalog.Name{name("b")}, refuses, 1},
+		"unique, served":        {inspect.Report{unique}, []catalog.Name{name("a")}, goesOn, 2},
+		"broken, new":           {inspect.Report{broken}, []catalog.Name{name("b")}, refuses, 2},
+		"broken, served":        {inspect.Report{broken}, []catalog.Name{name("a")}, withdraws, 2},
+		"both, served":          {inspect.Report{broken, unique}, []catalog.Name{name("a")}, withdraws + "; it would serve those named as nearly-unique", 2},
+		"relation, new":         {inspect.Report{listed}, nil, refuses, 3},
+		"relation, served":      {inspect.Report{listed}, []catalog.Name{name("b")}, withdraws, 3},
+		"function, new":         {inspect.Report{called}, nil, refuses, 3},
+		"function, served":      {inspect.Report{called}, []catalog.Name{name("b")}, withdraws, 3},
+		"raw rows":              {inspect.Report{grave}, []catalog.Name{name("a")}, refuses, 2},
+		"raw rows and a broken": {inspect.Report{grave, broken}, []catalog.Name{name("a")}, refuses, 2},
+	} {
+		e := Examined(cfg, c.report, c.before)
+		if got := e.Verdict(); !strings.Contains(got, c.want) || e.Publishable != c.publishable || e.Errors().Verdict() != got {
+			t.Errorf("%s: %q, and %d tables can be published", what, got, e.Publishable)
+		}
 	}
 }

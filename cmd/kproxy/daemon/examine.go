@@ -102,7 +102,7 @@ func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.
 // that its policy no longer fits is withdrawn; one that never was is a mistake, and so are
 // listed names that cannot be used before anything has been published.
 func (d *Daemon) check(ctx context.Context) error {
-	before, err := publishedBefore(ctx, d.config)
+	before, err := d.publishedBefore(ctx)
 	if err != nil {
 		return err
 	}
@@ -139,14 +139,18 @@ func (d *Daemon) adopt(found examined) {
 	d.halted.audited = nil // what was seen before may be older than what is found
 }
 
-// publishedBefore are the tables that the private store knows, none where there is no
-// store yet.
-func publishedBefore(ctx context.Context, c *config.Config) ([]catalog.Name, error) {
-	conn, err := connectOwner(ctx, c)
+func (d *Daemon) publishedBefore(ctx context.Context) ([]catalog.Name, error) {
+	conn, err := connectOwner(ctx, d.config)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
+	return publishedBefore(ctx, conn)
+}
+
+// publishedBefore are the tables that the private store knows, none where there is no
+// store yet.
+func publishedBefore(ctx context.Context, conn *pgx.Conn) ([]catalog.Name, error) {
 	rows, err := conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation")
 	if err != nil {
 		return nil, fmt.Errorf("reading the private store: %w", err)

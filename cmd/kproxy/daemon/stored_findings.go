@@ -18,6 +18,8 @@ type findings struct {
 	broken map[catalog.Name]inspect.Report
 	// views are the fixes of views that cannot be published.
 	views map[string]string
+	// over are the protected tables whose rows each view shows.
+	over map[catalog.Name][]catalog.Name
 }
 
 // readFindings checks the database as a process that serves does from time to time.
@@ -28,6 +30,10 @@ func (s *Stored) readFindings(ctx context.Context, c *config.Config) {
 		return
 	}
 	s.found = s.judge(c.Policy, found.Report)
+	s.found.over = make(map[catalog.Name][]catalog.Name, len(found.Views))
+	for _, v := range found.Views {
+		s.found.over[v.Name] = v.Tables
+	}
 }
 
 // judge makes needs of the findings. Protected tables tell of themselves by their
@@ -70,6 +76,7 @@ func (s *Stored) judge(policy catalog.Policy, report inspect.Report) findings {
 
 // settle gives each table its condition: by what the store says of its release and what the
 // check has found, by what the asking process knows, and by what those that serve have told.
+// Views go by their tables.
 func (s *Stored) settle(policy catalog.Policy, own map[catalog.Name]condition) {
 	for i, t := range policy.Tables {
 		table := &s.Tables[i]
@@ -81,6 +88,7 @@ func (s *Stored) settle(policy catalog.Policy, own map[catalog.Name]condition) {
 			}
 		}
 	}
+	s.settleViews()
 }
 
 // settle gives the table its condition: by what the store says of its release, what was found

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
@@ -15,12 +16,15 @@ import (
 // configuration lists.
 type StoredView struct {
 	View string `json:"view"`
-	// State is published or withdrawn; Problem says why it is withdrawn.
+	// State is published or withdrawn; Problem says why it is withdrawn. A view is withdrawn
+	// as well while a table whose rows it shows is not published.
 	State   string `json:"state"`
 	Problem string `json:"problem,omitempty"`
 	// Omitted is how many columns of its definition are not published.
 	Omitted int  `json:"omitted"`
 	standIn bool // it is a readable relation
+	// ofTable says that nothing is wrong but a table, of which is told by itself.
+	ofTable bool
 }
 
 // The states of views.
@@ -62,16 +66,41 @@ func (s *Stored) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy
 	return nil
 }
 
-// writeViews adds the views to the text for people.
+// settleViews withdraws the views over tables that readers do not get, as processes that
+// serve do. The tables have their conditions.
+func (s *Stored) settleViews() {
+	for i := range s.Views {
+		v := &s.Views[i]
+		over := s.found.over[catalog.ParseName(v.View)]
+		at := slices.IndexFunc(s.Tables, func(t StoredTable) bool {
+			return t.State != statePublished && slices.ContainsFunc(over, func(name catalog.Name) bool { return name.String() == t.Table })
+		})
+		if at >= 0 && v.Problem == "" {
+			v.State, v.ofTable = viewWithdrawn, true
+			v.Problem = fmt.Sprintf("it reads table %s, which is %s", s.Tables[at].Table, s.Tables[at].State)
+		}
+	}
+}
+
+// writeViews adds the views to the text for people. Why one is withdrawn is told among what
+// needs the operator, unless it is for a table.
 func (s Stored) writeViews(text *strings.Builder) error {
 	if len(s.Views) == 0 {
 		return nil
 	}
 	text.WriteByte('\n')
 	table := tabwriter.NewWriter(text, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "READABLE\tSTATE\tCOLUMNS LEFT OUT")
+	head := "READABLE\tSTATE\tCOLUMNS LEFT OUT"
+	if slices.ContainsFunc(s.Views, func(v StoredView) bool { return v.ofTable }) {
+		head += "\tWHY"
+	}
+	fmt.Fprintln(table, head)
 	for _, v := range s.Views {
-		fmt.Fprintf(table, "%s\t%s\t%d\n", v.View, v.State, v.Omitted)
+		why := ""
+		if v.ofTable {
+			why = "\t" + v.Problem
+		}
+		fmt.Fprintf(table, "%s\t%s\t%d%s\n", v.View, v.State, v.Omitted, why)
 	}
 	return table.Flush()
 }
@@ -80,7 +109,7 @@ func (s Stored) writeViews(text *strings.Builder) error {
 func (s Stored) viewNeeds() []Need {
 	var needs []Need
 	for _, v := range s.Views {
-		if v.Problem != "" && len(s.found.broken[catalog.ParseName(v.View)]) == 0 { // else it has been told
+		if v.Problem != "" && !v.ofTable && len(s.found.broken[catalog.ParseName(v.View)]) == 0 { // else it has been told
 			fix := s.found.views[v.View]
 			if fix == "" { // it is being published again perhaps
 				fix = fixDefinition
