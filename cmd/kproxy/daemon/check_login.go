@@ -139,25 +139,27 @@ const unsupportedParameter = "unsupported startup parameter"
 
 // cannotLogIn is the finding of a connection of readers' that cannot be made, or not be used.
 func cannotLogIn(reader config.Connection, err error) inspect.Finding {
-	finding := inspect.Finding{Severity: inspect.Error, Code: codePooler}
-	unset := pool.Unset(err)
+	unset, what, fix := pool.Unset(err), "", poolerFix
 	switch refused := (*pgconn.PgError)(nil); {
 	case len(unset) > 0:
-		finding.What = fmt.Sprintf("%s drops settings of readers' sessions: %v", address(reader), ksync.Reason(err))
-		finding.Fix = "have upstream.reader lead to the server itself, or give the role what is dropped, as docs/poolers.md has it:"
+		what = fmt.Sprintf("%s drops settings of readers' sessions: %v", address(reader), ksync.Reason(err))
+		fix = "have upstream.reader lead to the server itself, or give the role what is dropped, as docs/poolers.md has it:"
 		for _, s := range unset {
-			finding.Fix += fmt.Sprintf("\nALTER ROLE %s SET %s = %s;", catalog.QuoteIdentifier(reader.User), s.Name, s.Want)
+			fix += fmt.Sprintf("\nALTER ROLE %s SET %s = %s;", catalog.QuoteIdentifier(reader.User), s.Name, s.Want)
 		}
 	case pool.IsPooler(err):
-		finding.What, finding.Fix = fmt.Sprintf("readers' sessions through %s: %v", address(reader), ksync.Reason(err)), poolerFix
+		what = fmt.Sprintf("readers' sessions through %s: %v", address(reader), ksync.Reason(err))
 	case errors.As(err, &refused) && strings.Contains(refused.Message, unsupportedParameter):
-		finding.What = fmt.Sprintf("a pooler is between kproxy and %s, and refuses the settings of readers' sessions: %v", address(reader), ksync.Reason(err))
-		finding.Fix = "have upstream.reader lead to the server itself, or the pooler ignore that setting; see docs/poolers.md"
+		what = fmt.Sprintf("a pooler is between kproxy and %s, and refuses the settings of readers' sessions: %v", address(reader), ksync.Reason(err))
+		fix = "have upstream.reader lead to the server itself, or the pooler ignore that setting; see docs/poolers.md"
 	default:
-		finding.Code, finding.What = codeLogin, fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, ksync.Reason(err))
-		finding.Fix = "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one"
+		return inspect.Finding{
+			Severity: inspect.Error, Code: codeLogin,
+			What: fmt.Sprintf("the reader role %q cannot log in: %v", reader.User, ksync.Reason(err)),
+			Fix:  "correct upstream.reader or upstream.readers and the password; 'kproxy setup' sets the role's password to the configured one",
+		}
 	}
-	return finding
+	return inspect.Finding{Severity: inspect.Error, Code: codePooler, What: what, Fix: fix}
 }
 
 // checkAuthQuery asks for a user who cannot exist.
