@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -85,6 +86,12 @@ func TestCopiesAreFilledAsAccepted(t *testing.T) {
 		for _, relation := range c.relations {
 			is("refused after "+c.change, relation, "55000")
 		}
+		eventually(t, "it is noted", func() bool {
+			out := s.kproxy(t, "status").stdout
+			return !slices.ContainsFunc(c.relations, func(relation string) bool {
+				return !strings.Contains(out, "readable public."+relation+" is withdrawn")
+			})
+		})
 		run(c.back)
 		for _, relation := range c.relations {
 			eventually(t, relation+" may hold rows from then", func() bool {

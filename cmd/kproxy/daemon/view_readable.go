@@ -72,8 +72,9 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 }
 
 // doubted is the plan with a note for a materialized view that it may hold what was not accepted.
+// What has its name only is another one.
 func (plan viewPlan) doubted(s storedView) viewPlan {
-	if s.accepted != nil && s.accepted.Copies() {
+	if s.accepted != nil && s.accepted.Copies() && s.accepted.OID == plan.view.OID {
 		plan.accepted, plan.was = *s.accepted, s.accepted.String()
 		plan.accepted.Doubted = true
 	}
