@@ -74,12 +74,7 @@ func TestCopiesAreFilledAsAccepted(t *testing.T) {
 		}
 		run("BEGIN; " + c.change + "; COMMIT")
 		for i, relation := range c.relations {
-			rows, err := older[i].Query(t.Context(), "SELECT t::text FROM "+relation+" t")
-			var texts []string
-			if err == nil {
-				texts, err = pgx.CollectRows(rows, pgx.RowTo[string])
-			}
-			if strings.Contains(strings.Join(texts, " "), "qvz") {
+			if texts, err := textsOf(t, older[i], relation); strings.Contains(strings.Join(texts, " "), "qvz") {
 				t.Errorf("%s: an older snapshot of %s shows %q, %v", c.change, relation, texts, err)
 			}
 		}
@@ -101,9 +96,7 @@ func TestCopiesAreFilledAsAccepted(t *testing.T) {
 			is("refused still", relation, "55000")
 		}
 		run("SELECT" + c.refresh)
-		if o := s.kproxy(t, append([]string{"accept", "--yes"}, c.relations...)...); o.code != 0 {
-			t.Errorf("accept ends with %d:\n%s%s", o.code, o.stdout, o.stderr)
-		}
+		s.kproxy(t, append([]string{"accept", "--yes"}, c.relations...)...).must(t)
 		for _, relation := range c.relations {
 			is("served when it was accepted", relation, "")
 		}
@@ -119,4 +112,14 @@ func TestCopiesAreFilledAsAccepted(t *testing.T) {
 	for _, relation := range []string{"told", "copied", "again", "shown"} {
 		is("served after a refresh", relation, "")
 	}
+}
+
+// textsOf are the rows of a relation, each as a text.
+func textsOf(t *testing.T, conn *pgx.Conn, relation string) ([]string, error) {
+	t.Helper()
+	rows, err := conn.Query(t.Context(), "SELECT t::text FROM "+relation+" t")
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
 }

@@ -56,7 +56,10 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		plan.accepted, plan.was = *s.accepted, s.accepted.String()
 	}
 	if changes := plan.accepted.Changes(now); len(changes) > 0 {
-		return plan.doubted(p.stored[name]).unaccepted(changes)
+		if plan.accepted.Refills(now) {
+			plan = plan.doubted(p.stored[name])
+		}
+		return plan.unaccepted(changes)
 	}
 	plan.accepted = plan.accepted.Knowing(now, p.isGone)
 	plan.published.Omitted = plan.accepted.Added(now)
