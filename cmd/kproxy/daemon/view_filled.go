@@ -62,3 +62,13 @@ const sameSourceSQL = ` AND (SELECT CASE WHEN pg_catalog.count(*) = %d THEN true
 	FROM pg_catalog.pg_class AS filled, ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::text[])) AS accepted (oid, rule)
 	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) = accepted.rule
 	WHERE filled.oid = %d AND filled.relfilenode = pg_catalog.pg_relation_filenode(filled.oid))`
+
+// doubted is the plan with a note for a materialized view that it may hold what was not accepted.
+// What has its name only is another one.
+func (plan viewPlan) doubted(s storedView) viewPlan {
+	if s.accepted != nil && s.accepted.Copies() && s.accepted.OID == plan.view.OID {
+		plan.accepted, plan.was = *s.accepted, s.accepted.String()
+		plan.accepted.Doubted = true
+	}
+	return plan
+}

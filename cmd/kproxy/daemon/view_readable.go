@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -74,16 +73,6 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
 }
 
-// doubted is the plan with a note for a materialized view that it may hold what was not accepted.
-// What has its name only is another one.
-func (plan viewPlan) doubted(s storedView) viewPlan {
-	if s.accepted != nil && s.accepted.Copies() && s.accepted.OID == plan.view.OID {
-		plan.accepted, plan.was = *s.accepted, s.accepted.String()
-		plan.accepted.Doubted = true
-	}
-	return plan
-}
-
 // gone says whether what was published under the name is to be dropped: the policy does not
 // list it, or there is nothing left of which it could be the published form. Of readable
 // relations that are there no more the plan says so.
@@ -108,22 +97,6 @@ func (p *planner) changed(name catalog.Name, now catalog.Identity) []string {
 // unaccepted is the plan for a relation that is not what the operator has accepted.
 func (plan viewPlan) unaccepted(changes []string) viewPlan {
 	plan.problem, plan.fix = "it is not as it was accepted: "+strings.Join(changes, "; "), fixAccept
-	return plan.digested()
-}
-
-// unread says what keeps the definition of a relation, or of one under it, from being read.
-func (p *planner) unread(r catalog.ReadableRelation) string {
-	blocker := r.Unread
-	for _, name := range r.Reads {
-		blocker = cmp.Or(blocker, p.unread(p.readables[name]))
-	}
-	return blocker
-}
-
-// unread is the plan for a relation of which it is not known whether it is what was accepted.
-func (plan viewPlan) unread(blocker string) viewPlan {
-	plan.problem = "its definition cannot be read now, so that it is not known what it shows: " + blocker
-	plan.fix = "end that transaction or let it end; kproxy looks again every few seconds"
 	return plan.digested()
 }
 
