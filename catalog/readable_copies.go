@@ -24,8 +24,8 @@ func (i Identity) Refills(now Identity) bool {
 	i.gather(before)
 	now.gather(there)
 	for oid, was := range before {
-		is, known := there[oid]
-		if was.Kind == string(KindView) && (!known || was.Definition != is.Definition) || known && len(was.changesOfParts(is)) > 0 {
+		is := there[oid] // nothing is like a view that is not there any more
+		if was.Kind == string(KindView) && was.Definition != is.Definition || len(was.changesOfParts(is)) > 0 {
 			return true
 		}
 	}
