@@ -15,8 +15,10 @@ func filledPlanner() *planner {
 	relation := func(oid catalog.OID, relation string, kind catalog.Kind, reads ...catalog.Name) catalog.ReadableRelation {
 		return catalog.ReadableRelation{OID: oid, Name: name(relation), Kind: kind, Columns: columns, Reads: reads, Granted: true}
 	}
-	table, view := relation(1, "t", catalog.KindTable), relation(2, "v", catalog.KindView, name("t"))
-	view.Definition, view.Rule = "SELECT a FROM t", "rulev"
+	table, view := relation(1, "t", catalog.KindTable), relation(2, "v", catalog.KindView, name("pg_class"), name("w"))
+	inner := relation(6, "w", catalog.KindView, name("t"), catalog.Name{Schema: "pg_catalog", Relation: "pg_class"})
+	inner.Definition, inner.Rule = "SELECT a FROM t", "rulew"
+	view.Definition, view.Rule = "SELECT a FROM w", "rulev"
 	parted := relation(3, "p", catalog.KindPartitionedTable)
 	parted.Parts = []catalog.ReadablePart{{OID: 31, Numbers: []int16{7}}}
 	copied := relation(4, "m", catalog.KindMaterializedView, name("p"), name("t"), name("v"))
@@ -27,7 +29,7 @@ func filledPlanner() *planner {
 		version: 160000, listed: map[catalog.Name]bool{name("m"): true, name("o"): true}, protected: map[catalog.Name]bool{},
 		readables: map[catalog.Name]catalog.ReadableRelation{}, stored: map[catalog.Name]storedView{}, plans: map[catalog.Name]viewPlan{},
 	}
-	for _, r := range []catalog.ReadableRelation{table, view, parted, copied, over} {
+	for _, r := range []catalog.ReadableRelation{table, inner, view, parted, copied, over} {
 		p.readables[r.Name] = r
 	}
 	return p
@@ -61,12 +63,20 @@ func TestCopiesCompareTheirSource(t *testing.T) {
 	p := filledPlanner()
 	plan := planned(p, "m", func(map[string]*catalog.ReadableRelation) {})
 	for _, words := range []string{
-		`SELECT "a" FROM ONLY "public"."m" WHERE (SELECT CASE`, "count(*) = 1 THEN", "unnest('{2}'::pg_catalog.oid[]), pg_catalog.unnest('{rulev}'::text[])",
+		`SELECT "a" FROM ONLY "public"."m" WHERE (SELECT CASE`, "count(*) = 2 THEN", "unnest('{2,6}'::pg_catalog.oid[]), pg_catalog.unnest('{rulev,rulew}'::text[])",
 		"filled.oid = 4 AND filled.relfilenode = pg_catalog.pg_relation_filenode(filled.oid)", "unnest('{31}'::pg_catalog.oid[]) AS part", "ARRAY[7]",
 	} {
 		if plan.problem != "" || !strings.Contains(plan.published.SQL, words) {
 			t.Errorf("%q is not in %s\n%s", words, plan.published.SQL, plan.problem)
 		}
+	}
+	if strings.Count(plan.published.SQL, "(SELECT CASE") != 2 {
+		t.Errorf("one set of parts and two views make %s", plan.published.SQL)
+	}
+	only := filledPlanner()
+	plan = planned(only, "m", func(all map[string]*catalog.ReadableRelation) { all["m"].Reads = all["m"].Reads[:1] })
+	if sql := plan.published.SQL; strings.Count(sql, "(SELECT CASE") != 1 || !strings.Contains(sql, "AS part") {
+		t.Errorf("over parts alone: %s", sql)
 	}
 	if plan.view.Barrier {
 		t.Error("it is a security barrier: what it shows are rows of its own")
@@ -112,6 +122,14 @@ func TestCopiesAreDoubted(t *testing.T) {
 		}
 	}
 	p := filledPlanner()
+	if plan := (viewPlan{}).doubted(storedView{}); plan.accepted.Doubted {
+		t.Error("what was never accepted is doubted")
+	}
+	p.accepts("v")
+	if plan := planned(p, "v", func(all map[string]*catalog.ReadableRelation) { all["v"].Raw = true }); plan.accepted.Doubted {
+		t.Error("a view that holds no copies is doubted")
+	}
+	p = filledPlanner()
 	p.accepts("m")
 	p.stored[catalog.Name{Schema: "public", Relation: "m"}].accepted.Doubted = true
 	if plan := planned(p, "m", func(map[string]*catalog.ReadableRelation) {}); !strings.Contains(plan.problem, "may hold rows from then") || !plan.accepted.Doubted {
