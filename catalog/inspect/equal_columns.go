@@ -21,8 +21,8 @@ type connectedRow struct {
 }
 
 // equalColumns reports columns of two tables that say the same: those that agree row by
-// row where a foreign key joins the tables, and, whether or not one does, nearly unique
-// ones that have most of their values in common.
+// row where a foreign key joins the tables, and, whether or not one does, those that
+// tell records or persons apart and have most of their values in common.
 func equalColumns(ctx context.Context, conn *pgx.Conn, tables []*rawTable) (Report, error) {
 	e := equality{told: make(map[[2]*rawColumn]bool)}
 	byOID := make(map[uint32]*rawTable)
@@ -136,14 +136,14 @@ func agreement(rows [][]*int64, i, j int) (observed, beyondChance float64) {
 	return observed, (observed - chance) / (1 - chance)
 }
 
-// compareValues compares the values of nearly unique columns of any two tables. Each value
+// compareValues compares the values of columns that bring records together, of any two tables. Each value
 // is looked up once, whatever the number of tables.
 func (e *equality) compareValues(tables []*rawTable) {
 	holding := make(map[int64][]*rawColumn)
 	shared := make(map[[2]*rawColumn]int)
 	for _, t := range tables {
 		for _, c := range t.columns {
-			if share, _ := c.distinguishing(); share < most {
+			if share, _ := c.distinguishing(); share < most && !c.gathers {
 				continue
 			}
 			for _, hash := range c.hashes {
@@ -162,7 +162,7 @@ func (e *equality) compareValues(tables []*rawTable) {
 		up := bound(min(a.share, b.share))
 		least := min(a.drawn(up), b.drawn(up))
 		if share := float64(shared[pair]) / float64(max(1, least)); least >= fewRecords && share >= most {
-			e.tell(a, b, fmt.Sprintf("is published and has %.0f %% of its values in common with %s, which is published, too, or that one with it, and few records share a value",
+			e.tell(a, b, fmt.Sprintf("is published and has %.0f %% of its values in common with %s, which is published, too, or that one with it, and few records, or those of one person, share a value",
 				100*share, b.name()))
 		}
 	}

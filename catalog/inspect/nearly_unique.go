@@ -17,14 +17,28 @@ const (
 	CodeNearlyUnique = "nearly-unique"
 	// CodeEqualColumns are columns of two protected tables that say the same.
 	CodeEqualColumns = "equal-columns"
+	// CodeRepeatedKey is a column that is published as it is, and brings together the records
+	// of a person in a table that counts records.
+	CodeRepeatedKey = "repeated-key"
+	// CodeTelling is a column that is published as it is, and tells a quasi-identifier.
+	CodeTelling = "tells-quasi-identifier"
 )
 
 // Joinable reports what the database does not declare and the values tell: what
-// [NearlyUnique] does, and columns of two protected tables that say the same, which are
-// warnings. For each foreign key between two of the tables it reads some ten thousand
-// records besides.
+// [NearlyUnique] does, and, as warnings, columns that tell quasi-identifiers, as the number of
+// a person with several records does, and columns of two protected tables that say the same.
+// It reads each table once more, and for each foreign key between two of the tables some ten
+// thousand records besides.
 func Joinable(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relations []catalog.Relation) (Report, error) {
 	return sampling(ctx, conn, policy, relations, func(tables []*rawTable, report Report) (Report, error) {
+		for _, t := range tables {
+			if err := t.tells(ctx, conn); err != nil {
+				return nil, err
+			}
+			for _, c := range t.columns {
+				report = append(report, c.judgeTelling()...)
+			}
+		}
 		equal, err := equalColumns(ctx, conn, tables)
 		return append(report, equal...), err
 	})
@@ -70,12 +84,12 @@ func sampling(ctx context.Context, conn *pgx.Conn, policy catalog.Policy, relati
 // finds the person's record by it. Quasi-identifying ones are not published as they are.
 func (c *rawColumn) judge(declared Report) Report {
 	policy := c.table.policy
-	told := slices.Contains(policy.Joinable, c.column.Name) ||
-		slices.ContainsFunc(declared, func(f Finding) bool { return f.Table == policy.Table && f.Column == c.column.Name })
+	c.refused = slices.ContainsFunc(declared, func(f Finding) bool { return f.Table == policy.Table && f.Column == c.column.Name })
 	share, fewer := c.distinguishing()
-	if told || share < most {
+	if c.refused || slices.Contains(policy.Joinable, c.column.Name) || share < most {
 		return nil
 	}
+	c.refused = true
 	who, whose := "records", "a value of their own"
 	if policy.Subject != "" {
 		who = "persons"

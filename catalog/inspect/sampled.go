@@ -38,6 +38,14 @@ type rawColumn struct {
 	hashes  []int64
 	records []int64
 	persons []int64
+	// refused says that an error names the column.
+	refused bool
+	// tells are the quasi-identifiers that it tells: records with the same value of it have
+	// the same value of them, far more often than any two records have.
+	tells []string
+	// gathers says that it tells so many of them, and almost always, that few persons have the
+	// same, as the number of a person does: it brings the records of one together.
+	gathers bool
 }
 
 func (c *rawColumn) name() string { return c.table.policy.Table.String() + "." + c.column.Name }
@@ -87,16 +95,14 @@ func (t *rawTable) sample(ctx context.Context, conn *pgx.Conn) error {
 	if err := conn.QueryRow(ctx, fmt.Sprintf("SELECT pg_catalog.count(*), %s FROM %s s", strings.Join(counted, ", "), t.from())).Scan(targets...); err != nil {
 		return fmt.Errorf("counting the records of %s: %w", t.policy.Table, err)
 	}
-	values := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		c.share = 1
 		if present[i] > sampledRecords {
 			c.share = sampledRecords / float64(present[i])
 		}
-		values[i] = fmt.Sprintf("(%d, %s, %d)", i, hashed("s", c.column), bound(c.share))
 	}
 	query := fmt.Sprintf("SELECT v.i, v.h, pg_catalog.count(*) AS n, %%s AS who FROM %s s, LATERAL (VALUES %s) v(i, h, bound) WHERE v.h <= v.bound GROUP BY v.i, v.h%%s",
-		t.from(), strings.Join(values, ", "))
+		t.from(), t.drawing())
 	if subject, counted := t.relation.Column(t.policy.Subject); counted {
 		who := "s." + catalog.QuoteIdentifier(subject.Name) + "::pg_catalog.text"
 		query = fmt.Sprintf(query, who, ", 4")
@@ -119,6 +125,16 @@ func (t *rawTable) sample(ctx context.Context, conn *pgx.Conn) error {
 		return fmt.Errorf("looking at the values of %s: %w", t.policy.Table, err)
 	}
 	return nil
+}
+
+// drawing are rows of the columns' numbers, the hashes of their values, and the bounds up to
+// which these are drawn.
+func (t *rawTable) drawing() string {
+	values := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		values[i] = fmt.Sprintf("(%d, %s, %d)", i, hashed("s", c.column), bound(c.share))
+	}
+	return strings.Join(values, ", ")
 }
 
 // bound is the hash up to which values are drawn, so that a share of them is.

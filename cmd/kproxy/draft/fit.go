@@ -65,6 +65,9 @@ func (p *proposing) hideKeys(ctx context.Context) error {
 		}
 		changed := make(map[catalog.Name]bool)
 		for _, f := range found {
+			if f.Code == inspect.CodeTelling { // a diagnosis may tell the sex: that is for the operator to judge
+				continue
+			}
 			hide(&at[f.Table].Draft, f.Column, f.What)
 			changed[f.Table] = true
 		}
