@@ -19,7 +19,7 @@ NFPM         := $(CURDIR)/.bin/nfpm-$(NFPM_VERSION)
 # detector would compile its C code a second time, which takes minutes. Those that
 # take longest come first, so that the others run beside them. Their tests wait for servers
 # more than for processors.
-RACE := ./sync/... ./proxy/... ./pgserver/... ./console/... ./observe/...
+RACE := ./sync/... ./proxy/... ./internal/pgserver/... ./internal/console/... ./internal/observe/...
 
 # What drives the built program, with real servers and clients.
 INTEGRATION := ./integration/...
@@ -33,7 +33,7 @@ MUTATED ?= ./anonymizer/lineage ./anonymizer/privacy ./anonymizer/incremental ./
 
 # What test-matrix runs on each version of PostgreSQL: the packages whose tests
 # start servers. VERSIONS restricts the versions, as in VERSIONS="13 18".
-MATRIX   := ./pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./verify/... ./integration/...
+MATRIX   := ./internal/pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewrite/... ./internal/verify/... ./integration/...
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
@@ -59,7 +59,7 @@ demo: build ## build and run the demonstration; its flags go into ARGS
 	@exec bin/kproxy demo $(ARGS)
 
 postgres: ## find or install the PostgreSQL server binaries that the tests need
-	@$(GO) run ./pgserver/ensure
+	@$(GO) run ./internal/pgserver/ensure
 
 race: postgres ## test the packages with goroutines under the race detector
 	@if $(GO) list -deps -test $(RACE) | grep pg_query; then \
@@ -82,17 +82,17 @@ ELSEWHERE := KPROXY_PG_LOCALE=tr_TR.UTF-8 KPROXY_PG_TIMEZONE=Asia/Kathmandu
 elsewhere: compiler ## run tests that tell of locales, time zones and minor versions, with others of each (as root, makes the locale)
 	@locale -a | grep -qix 'tr_TR\.utf-\?8' || localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 || \
 		{ echo "the locale tr_TR.UTF-8 is missing: apt-get install locales, and localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 as root" >&2; exit 1; }
-	bin=$$(KPROXY_PG_VERSION=15 $(GO) run ./pgserver/ensure -pinned) && \
+	bin=$$(KPROXY_PG_VERSION=15 $(GO) run ./internal/pgserver/ensure -pinned) && \
 		KPROXY_PG_BIN=$$bin $(ELSEWHERE) $(GO) $(TEST) -count 1 -run '$(TELLING)' ./integration/metadata ./catalog/inspect ./rewrite
 
 # Tests wait for servers and for one another: with -j 2 the parts run beside each other.
 test: unit race integration ## run all tests; -j 2 halves the time
 
 test-matrix: compiler ## run the tests that need a server on PostgreSQL 13 to 18, or on VERSIONS
-	@GO=$(GO) $(GO) run ./pgserver/matrix -versions "$(VERSIONS)" $(MATRIX)
+	@GO=$(GO) $(GO) run ./internal/bench/matrix -versions "$(VERSIONS)" $(MATRIX)
 
 mutants: compiler postgres ## change one thing at a time in MUTATED's packages and print what no test notices; ARGS="-sample 0" tries all
-	$(GO) run ./mutants $(ARGS) $(MUTATED)
+	$(GO) run ./internal/bench/mutants $(ARGS) $(MUTATED)
 
 regress: compiler postgres ## compare PostgreSQL 15's own regression tests, straight and through kproxy (Debian: fetches them into .regress)
 	folder=$$(integration/regress.sh .regress) && \
@@ -114,7 +114,7 @@ metamorphic: compiler postgres ## try everything that readers can ask against ev
 	$(GO) test ./integration/metamorphic -count 1 -timeout 5h -v -metamorphic.sample 0 -metamorphic.each file $(ARGS)
 
 speed: build postgres ## compare the speed with PgBouncer's and with direct connections (Linux with pgbouncer and pgbench); flags and what to measure go into ARGS
-	$(GO) run ./integration/speed -kproxy kproxy=bin/kproxy $(ARGS)
+	$(GO) run ./internal/bench/speed -kproxy kproxy=bin/kproxy $(ARGS)
 
 # darwin: nothing else compiles the event loops on kqueue.
 lint: compiler $(LINT) ## lint and vet
@@ -132,13 +132,13 @@ chaos: compiler postgres ## try the proxy with a million random operations, of s
 	$(GO) test ./proxy/chaos -count 1 -timeout 3h -run Chaos -chaos.seed $(SEED) -chaos.operations $(OPERATIONS)
 
 bench: build postgres ## measure what the documentation claims, beside the peers that are installed, and write docs/benchmarks.md; flags go into ARGS
-	$(GO) run ./bench $(ARGS)
+	$(GO) run ./internal/bench $(ARGS)
 
 # Some four hours, 14 GB of memory and 21 GB of disk, for which it looks first;
-# `go run ./bench -h` has them section by section. ARGS="-only sync" measures one alone,
+# `go run ./internal/bench -h` has them section by section. ARGS="-only sync" measures one alone,
 # ARGS=-continue goes on where a run was interrupted.
 bench-full: build postgres ## the same with large tables, many clients and a whole day
-	$(GO) run ./bench -full $(ARGS)
+	$(GO) run ./internal/bench -full $(ARGS)
 
 fuzz: compiler ## run each fuzz target for FUZZTIME
 	@set -e; for package in $$($(GO) list ./...); do \

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/integration/rig"
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // patience bounds what must happen soon; nothing is measured against it.

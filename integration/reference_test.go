@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // standbySite has a primary with two standbys, to which readers go.

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // TestStandbysServe has a physical standby serve what is published on the primary, and the

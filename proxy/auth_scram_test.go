@@ -10,7 +10,7 @@ import (
 
 	oldproto "github.com/jackc/pgproto3/v2"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // zeroProof is a proof that no password has.

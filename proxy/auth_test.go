@@ -17,8 +17,8 @@ import (
 
 	oldproto "github.com/jackc/pgproto3/v2"
 
+	"github.com/kproxy/kproxy/internal/scram"
 	"github.com/kproxy/kproxy/proxy/access"
-	"github.com/kproxy/kproxy/scram"
 )
 
 // logBuffer keeps what is logged.

@@ -1,6 +1,6 @@
 package proxy
 
-import "github.com/kproxy/kproxy/crash"
+import "github.com/kproxy/kproxy/internal/crash"
 
 // panicError is a panic in one session, which ends that session alone. It keeps
 // the type of the panic's value and where it was, never the value, which could

@@ -10,8 +10,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/internal/scram"
 	"github.com/kproxy/kproxy/proxy/access"
-	"github.com/kproxy/kproxy/scram"
 )
 
 // TestEndReaders ends the sessions that have read a relation, whatever they do, and no

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // saslRequestPlus is AuthenticationSASL with channel binding.

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	xscram "github.com/xdg-go/scram"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/scram"
 	"github.com/kproxy/kproxy/proxy/access"
-	"github.com/kproxy/kproxy/scram"
 )
 
 // passwords are of all kinds that clients and servers may normalize in different ways.

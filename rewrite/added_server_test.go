@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // strangers are overloads in pg_catalog that raise an error when they are called.

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // everyFunction says of each name in pg_catalog what its functions are, all overloads

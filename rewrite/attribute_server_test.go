@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // attributeForms are the ways to write a call as a column, over values of which more and

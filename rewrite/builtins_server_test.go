@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 const builtinsHead = `# The names of the other functions of pg_catalog, PostgreSQL 13 to 18, but for those that

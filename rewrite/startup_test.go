@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // TestStartupAllowsWhatSetAllows compares the parameters of the startup message with SET.

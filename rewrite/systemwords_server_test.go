@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 const systemWordsHead = `# What shapes of statements may name of PostgreSQL itself: the relations of its schemas,

@@ -3,7 +3,7 @@ package sync
 import (
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // moodyTable is one whose enumeration is generalized.

@@ -3,7 +3,7 @@ package sync
 import (
 	"log/slog"
 
-	"github.com/kproxy/kproxy/crash"
+	"github.com/kproxy/kproxy/internal/crash"
 )
 
 // guard turns a panic into an error that stops replication, so that the tables are

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // boundedDisk is a small file system that the test's end takes away.

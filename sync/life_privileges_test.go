@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // TestRightsAreTheLeast runs with nothing but what setup gives: no superuser, no role

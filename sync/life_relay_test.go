@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // relay stands between a Syncer and the server, as the network does. Its methods may be

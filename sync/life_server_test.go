@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // phases are the moments of a Syncer's life at which a server may end, by failpoint, and

@@ -9,8 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // away ends the session that uses the slot and takes the slot before kproxy is back.

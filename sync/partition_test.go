@@ -10,7 +10,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // TestPartitionsAreNoticed attaches partitions that the owner may not read by themselves,

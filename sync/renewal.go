@@ -12,7 +12,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/crash"
+	"github.com/kproxy/kproxy/internal/crash"
 )
 
 // renewer re-anonymizes immediate tables while the stream is applied, one at a time:

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // TestSpreadGuarded does the same with a guarded table, and one of two parts, whose release

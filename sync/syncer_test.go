@@ -17,9 +17,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
-	"github.com/kproxy/kproxy/verify"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 const testK = 4

@@ -13,9 +13,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
-	"github.com/kproxy/kproxy/verify"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 // tableCase is a protected table of one test: its definition and what the policy says of

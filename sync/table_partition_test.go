@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // TestPartitions does to the partitions of tables what PostgreSQL can.

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 // TestTransactions writes tables by COPY, in savepoints and several at once. Readers see

@@ -13,7 +13,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // limits bound what Apply may cost the database: it takes short locks on

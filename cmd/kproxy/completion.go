@@ -7,7 +7,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // What a shell proposes comes from the configuration alone: nothing is asked of the

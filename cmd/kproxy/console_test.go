@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 func TestWhereTheConsoleIs(t *testing.T) {

@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/dataset"
-	"github.com/kproxy/kproxy/eval"
-	"github.com/kproxy/kproxy/eval/report"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/dataset"
+	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 // evaluation holds the flags of kproxy eval.

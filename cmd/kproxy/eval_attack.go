@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/eval/attack"
+	"github.com/kproxy/kproxy/internal/eval/attack"
 )
 
 func newEvalAttack() *cobra.Command {

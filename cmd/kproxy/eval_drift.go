@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/anonymizer/methods"
-	"github.com/kproxy/kproxy/eval/drift"
+	"github.com/kproxy/kproxy/internal/eval/drift"
 )
 
 // quickDrift bounds what --quick runs.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/eval/paper"
+	"github.com/kproxy/kproxy/internal/eval/paper"
 )
 
 func newEvalPaper() *cobra.Command {

@@ -11,9 +11,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/anonymizer/methods"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/dataset"
-	"github.com/kproxy/kproxy/eval/weighted"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/dataset"
+	"github.com/kproxy/kproxy/internal/eval/weighted"
 )
 
 // workload holds the flags of kproxy eval workload.

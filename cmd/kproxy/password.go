@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 func newPassword() *cobra.Command {

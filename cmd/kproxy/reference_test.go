@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 var update = flag.Bool("update", false, "rewrite the files that are made of code")

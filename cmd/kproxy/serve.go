@@ -11,7 +11,7 @@ import (
 
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 	"github.com/kproxy/kproxy/cmd/kproxy/systemd"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 func newServe() *cobra.Command {

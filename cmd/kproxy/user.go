@@ -11,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 func newUser() *cobra.Command {

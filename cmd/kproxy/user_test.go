@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // command runs kproxy with a standard input, and returns what it printed.

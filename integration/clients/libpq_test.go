@@ -30,7 +30,7 @@ func TestLibpq(t *testing.T) {
 // server that the tests are run on; empty if there is none.
 func libpqOf(t *testing.T, major string) string {
 	t.Helper()
-	output, failure, err := run(t, append(os.Environ(), "KPROXY_PG_BIN=", "KPROXY_PG_VERSION="+major), "go", "run", "../../pgserver/ensure")
+	output, failure, err := run(t, append(os.Environ(), "KPROXY_PG_BIN=", "KPROXY_PG_VERSION="+major), "go", "run", "../../internal/pgserver/ensure")
 	_, folder, ok := strings.Cut(strings.TrimSpace(output), " in ")
 	if err != nil || !ok {
 		t.Logf("looking for PostgreSQL %s: %v\n%s", major, err, failure)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // lacking completes a piece of a configuration by what it leaves out.

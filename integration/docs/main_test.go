@@ -12,9 +12,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kproxy/kproxy/hospital"
 	"github.com/kproxy/kproxy/integration/rig"
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/hospital"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 const (

@@ -15,7 +15,7 @@ import (
 
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/integration/rig"
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // site is where the commands of a page run.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

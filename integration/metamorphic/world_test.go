@@ -20,7 +20,7 @@ import (
 
 	"github.com/kproxy/kproxy/integration/child"
 	"github.com/kproxy/kproxy/integration/rig"
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // world is a copy of the origin, with the program before it.

@@ -14,9 +14,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/internal/scram"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/access"
-	"github.com/kproxy/kproxy/scram"
 )
 
 // passing is a gate that lets everything pass as it is, but for what the relay leaves to

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/integration/rig"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // Names on the server that only kproxy's way has.

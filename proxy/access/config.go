@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // Config says who may log in.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // Control decides by one configuration. It is made by [New] and safe for concurrent

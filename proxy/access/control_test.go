@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // verifier is one of a shape; its keys are of nobody's password.

@@ -9,7 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 const (

@@ -18,9 +18,9 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/internal/scram"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/access"
-	"github.com/kproxy/kproxy/scram"
 )
 
 // What clients of a [Front] log in with.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 

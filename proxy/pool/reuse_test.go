@@ -3,7 +3,7 @@ package pool_test
 import (
 	"testing"
 
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 

@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // authority issues certificates.

@@ -14,7 +14,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/verify"
+	"github.com/kproxy/kproxy/internal/verify"
 )
 
 // comparer compares the store with the oracle, and the release with the store.

@@ -15,7 +15,7 @@ import (
 
 	"github.com/jackc/pglogrepl"
 
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/pgserver"
 )
 
 // runLimit bounds one run.

@@ -4,7 +4,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // Changes are what a new configuration says otherwise than the running one.

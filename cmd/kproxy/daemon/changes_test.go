@@ -18,7 +18,7 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 func table(relation string, k int) catalog.TablePolicy {

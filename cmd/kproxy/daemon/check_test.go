@@ -3,7 +3,7 @@ package daemon
 import (
 	"testing"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // Who lets other machines in without TLS is told so, with the line that does.

@@ -6,7 +6,7 @@ import (
 	"net"
 	"strings"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/listen"
 )

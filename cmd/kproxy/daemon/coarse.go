@@ -12,8 +12,8 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/sample"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/eval"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/eval"
 )
 
 // Codes of what a policy makes of a table.

@@ -10,10 +10,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/console"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/console"
+	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
-	"github.com/kproxy/kproxy/verify"
 )
 
 // TestConditions says of each circumstance what the table is then. Readers are told something

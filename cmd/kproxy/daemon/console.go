@@ -12,10 +12,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/console"
-	"github.com/kproxy/kproxy/observe"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/console"
+	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // operatorConsole is the web console of the process; nil where there is none.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/console"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/console"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/kproxy/kproxy/console"
+	"github.com/kproxy/kproxy/internal/console"
 )
 
 // sessionPatience bounds how long event loops are waited for.

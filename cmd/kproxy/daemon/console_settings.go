@@ -9,8 +9,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/console"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/console"
 )
 
 // Settings are those that the process runs under, but for the tables' policies. They are

@@ -11,10 +11,10 @@ import (
 	known "github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/sample"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/console"
-	"github.com/kproxy/kproxy/dataset"
-	"github.com/kproxy/kproxy/eval"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/console"
+	"github.com/kproxy/kproxy/internal/dataset"
+	"github.com/kproxy/kproxy/internal/eval"
 )
 
 // trialSeed draws the same records each time, so that trials can be compared.

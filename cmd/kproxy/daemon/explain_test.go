@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 const explainedConfig = `upstream:

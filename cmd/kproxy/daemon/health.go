@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kproxy/kproxy/observe"
+	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/pool"
 )

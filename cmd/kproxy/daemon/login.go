@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy/access"
 )
 

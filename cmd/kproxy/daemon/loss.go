@@ -15,9 +15,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/console"
-	"github.com/kproxy/kproxy/dataset"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/console"
+	"github.com/kproxy/kproxy/internal/dataset"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 

@@ -3,7 +3,7 @@ package daemon
 import (
 	"fmt"
 
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 

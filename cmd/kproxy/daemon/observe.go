@@ -13,9 +13,9 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/observe"
-	"github.com/kproxy/kproxy/observe/audit"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/observe/audit"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
 )

@@ -13,10 +13,10 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/observe"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/observe"
+	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
-	"github.com/kproxy/kproxy/verify"
 )
 
 // Proof is what the verifier found of one table, as the private store keeps it. It holds

@@ -7,9 +7,9 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/verify"
 	"github.com/kproxy/kproxy/proxy/pool"
-	"github.com/kproxy/kproxy/verify"
 )
 
 // Verify proves the release of every protected table. A table that the policy

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/rewrite"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/provision"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 const (

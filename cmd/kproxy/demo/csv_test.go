@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"github.com/kproxy/kproxy/dataset"
+	"github.com/kproxy/kproxy/internal/dataset"
 )
 
 func TestRecordsAreNumbered(t *testing.T) {

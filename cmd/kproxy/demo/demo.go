@@ -14,8 +14,8 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/pgserver"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/pgserver"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 

@@ -7,8 +7,8 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/hospital"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/hospital"
 )
 
 // source is the data that a demonstration publishes.

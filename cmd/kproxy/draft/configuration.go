@@ -10,7 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/propose"
 )
 
 // connection is what a configuration says of how the database is reached.

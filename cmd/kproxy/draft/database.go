@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/propose"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 

@@ -12,9 +12,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/draft"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/hospital"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/hospital"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/dataset"
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/dataset"
+	"github.com/kproxy/kproxy/internal/propose"
 )
 
 // FileOptions say how a CSV file is read: Delimiter is one character or tab, Missing a text

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/draft"
-	"github.com/kproxy/kproxy/config"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // drafted writes a file and drafts its policy.

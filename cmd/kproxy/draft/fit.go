@@ -10,8 +10,8 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/propose"
 )
 
 // proposing is a draft on its way to a configuration that the database takes.

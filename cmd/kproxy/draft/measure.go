@@ -6,8 +6,8 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/sample"
-	"github.com/kproxy/kproxy/eval"
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/propose"
 )
 
 // Effect is what a table's draft makes of its records with one k.

@@ -17,9 +17,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/config"
-	"github.com/kproxy/kproxy/propose"
-	"github.com/kproxy/kproxy/scram"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/propose"
+	"github.com/kproxy/kproxy/internal/scram"
 )
 
 // Outcome is what init has to show and to write.

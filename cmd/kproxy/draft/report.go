@@ -8,8 +8,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/eval"
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/propose"
 )
 
 // Report shows the proposal, what it means on the records looked at, and what to do next.

@@ -13,7 +13,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/sample"
-	"github.com/kproxy/kproxy/propose"
+	"github.com/kproxy/kproxy/internal/propose"
 )
 
 // source is what is looked at of a database.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/dataset"
+	"github.com/kproxy/kproxy/internal/dataset"
 )
 
 // Read reads a protected table's records under its policy, at most limit of them taken

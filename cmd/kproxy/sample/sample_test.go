@@ -11,8 +11,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/sample"
-	"github.com/kproxy/kproxy/eval"
-	"github.com/kproxy/kproxy/pgserver/pgtest"
+	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
 func TestMain(m *testing.M) { pgtest.Main(m) }

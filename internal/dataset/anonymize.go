@@ -1,0 +1,192 @@
+package dataset
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/config"
+)
+
+// Table is a file as its policy sees it, ready to be anonymized.
+type Table struct {
+	Publication catalog.Publication
+	// Schema names what constraints speak of.
+	Schema privacy.Schema
+	// Records has the quasi-identifiers in the order of Publication.Attributes,
+	// the sensitive attributes in that of Schema.Sensitive, then the label, if any,
+	// and the subjects where the policy names them.
+	Records *anonymizer.Table
+	// Label is the index of the label among the sensitive attributes, -1 without.
+	Label int
+
+	types    map[string]string // of the file's columns
+	warnings []string
+}
+
+// Warnings are oddities of the file under its policy that keep nothing from being
+// published, a sentence each: values that the policy names and the file does not
+// have, how many values the policy's orders and taxonomies lack, and sensitive
+// columns that few fields make texts.
+func (t *Table) Warnings() []string { return t.warnings }
+
+// Anonymizable codes the records of the file under its policy. Label names a
+// column whose value a classifier would predict, "" for none. The error is all
+// that keeps the policy from being applied to the file, joined.
+func (f *File) Anonymizable(policy *config.PolicyFile, label string) (*Table, error) {
+	if err := CheckColumns(f, policy); err != nil {
+		return nil, err
+	}
+	formed, err := f.inOutputForm(policy.Table)
+	if err != nil {
+		return nil, err
+	}
+	if formed.Updates.Mode == 0 { // what is published once has none
+		formed.Updates.Mode = catalog.Immediate
+	}
+	publication, problems := catalog.Publish(formed, f.Relation(policy))
+	if len(problems) > 0 {
+		lines := make([]string, len(problems))
+		for i, p := range problems {
+			lines[i] = fmt.Sprintf("%s: %v", policy.Locate(p.Table, p.Column), p)
+		}
+		return nil, fmt.Errorf("the policy cannot be applied to the data:\n%s", strings.Join(lines, "\n"))
+	}
+	if err := f.checkBounded(publication); err != nil {
+		return nil, err
+	}
+	t := &Table{Publication: publication, Label: -1, types: make(map[string]string), warnings: f.warnings(publication)}
+	for i, name := range f.Columns {
+		t.types[name] = f.Types[i]
+	}
+	if t.Schema, err = publication.NewSchema(); err != nil {
+		return nil, err
+	}
+	var sensitive [][]uint32
+	for _, s := range t.Schema.Sensitive {
+		sensitive = append(sensitive, code(f.values(publication, s.Name), s.Values))
+	}
+	if label != "" {
+		if !slices.Contains(f.Columns, label) {
+			return nil, fmt.Errorf("there is no column %q to take labels from: there are %s", label, strings.Join(f.Columns, ", "))
+		}
+		t.Label = len(sensitive)
+		sensitive = append(sensitive, code(f.values(publication, label), privacy.NewDictionary()))
+	}
+	attributes, err := publication.NewAttributes()
+	if err != nil {
+		return nil, err
+	}
+	cells := make([][]hierarchy.Cell, len(attributes))
+	for a, attribute := range attributes {
+		cells[a] = encode(f.texts(attribute.Name), attribute.Hierarchy)
+	}
+	if t.Records, err = anonymizer.NewTable(attributes, cells, sensitive); err != nil {
+		return nil, err
+	}
+	if subject := publication.Policy.Subject; subject != "" {
+		t.Records, err = t.Records.WithSubjects(code(f.values(publication, subject), privacy.NewDictionary()))
+	}
+	return t, err
+}
+
+// Like codes the records of this file as those of a table: the columns that
+// are quasi-identifying, by the types that they have there, and the subject, if
+// there is one. Nothing else of them is taken.
+func (f *File) Like(t *Table) (*anonymizer.Table, error) {
+	wrong := &mistakes{file: f}
+	attributes := t.Records.Attributes()
+	cells := make([][]hierarchy.Cell, len(attributes))
+	for a, attribute := range attributes {
+		texts, err := f.textsLike(t, attribute.Name, wrong)
+		if err != nil {
+			return nil, err
+		}
+		cells[a] = encode(texts, attribute.Hierarchy)
+	}
+	subject := t.Publication.Policy.Subject
+	var persons []string
+	if subject != "" {
+		var err error
+		if persons, err = f.textsLike(t, subject, wrong); err != nil {
+			return nil, fmt.Errorf("the subject, which tells persons apart: %w", err)
+		}
+	}
+	if err := wrong.asError(); err != nil {
+		return nil, err
+	}
+	records, err := anonymizer.NewTable(attributes, cells, nil)
+	if err != nil || subject == "" {
+		return records, err
+	}
+	return records.WithSubjects(code(canonical(t.Publication, subject, persons), privacy.NewDictionary()))
+}
+
+// textsLike are the texts of a column as values of the type that the column of
+// the same name has in a table.
+func (f *File) textsLike(t *Table, name string, wrong *mistakes) ([]string, error) {
+	texts := f.texts(name)
+	if column := slices.Index(f.Columns, name); column >= 0 {
+		f.convert(column, t.types[name], wrong, func(record int, text string) { texts[record] = text })
+	} else if name != f.form.Key {
+		return nil, fmt.Errorf("there is no column %q: there are %s", name, strings.Join(f.Columns, ", "))
+	}
+	return texts, nil
+}
+
+// texts is a column; one that the file does not have is the generated key, which
+// numbers the records from 1.
+func (f *File) texts(name string) []string {
+	column := slices.Index(f.Columns, name)
+	texts := make([]string, len(f.Records))
+	for i, record := range f.Records {
+		if column >= 0 {
+			texts[i] = record[column]
+		} else {
+			texts[i] = strconv.Itoa(i + 1)
+		}
+	}
+	return texts
+}
+
+// values is a column with one text for values that are equal in SQL.
+func (f *File) values(p catalog.Publication, name string) []string {
+	return canonical(p, name, f.texts(name))
+}
+
+func canonical(p catalog.Publication, name string, texts []string) []string {
+	column, _ := p.Relation.Column(name)
+	for i, text := range texts {
+		texts[i] = catalog.Canonical(column.BaseType, text)
+	}
+	return texts
+}
+
+// code numbers values; a missing one is a value of its own.
+func code(texts []string, values *privacy.Dictionary) []uint32 {
+	codes := make([]uint32, len(texts))
+	for i, text := range texts {
+		if text == "" {
+			codes[i] = values.Null()
+		} else {
+			codes[i] = values.Code(text)
+		}
+	}
+	return codes
+}
+
+func encode(texts []string, h hierarchy.Hierarchy) []hierarchy.Cell {
+	cells := make([]hierarchy.Cell, len(texts))
+	for i, text := range texts {
+		cells[i] = hierarchy.OffScale()
+		if text != "" {
+			cells[i] = h.Encode(text)
+		}
+	}
+	return cells
+}

@@ -1,0 +1,55 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/config"
+)
+
+// CheckColumns reports every column of the policy that the file does not have,
+// and the fields that keep a column from having the numbers or dates that its
+// hierarchy stands over.
+func CheckColumns(f *File, policy *config.PolicyFile) error {
+	var found []error
+	table := policy.Table
+	for _, c := range table.Columns {
+		if c.Name != policy.CSV.Key && !slices.Contains(f.Columns, c.Name) {
+			found = append(found, fmt.Errorf("%s: the file has no column %q; it has %s",
+				policy.Locate(table.Table, c.Name), c.Name, strings.Join(f.Columns, ", ")))
+		}
+	}
+	if slices.Contains(f.Columns, policy.CSV.Key) {
+		found = append(found, fmt.Errorf("the file has a column %q of its own; set another name for csv.key", policy.CSV.Key))
+	}
+	for i, name := range f.Columns {
+		if !f.undecided(i) {
+			continue
+		}
+		if kind, wanted := f.arrangedBy(table, i); wanted {
+			found = append(found, f.checkValues(i, kind, policy.Locate(table.Table, name)))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// Relation describes the table that the file becomes in PostgreSQL: the generated
+// key and the file's columns.
+func (f *File) Relation(policy *config.PolicyFile) catalog.Relation {
+	r := catalog.Relation{Name: policy.Table.Table, Kind: catalog.KindTable, ReplicaIdentity: 'd', Key: []string{policy.CSV.Key}}
+	add := func(name, typeName string) {
+		t := sqlTypes[typeName]
+		r.Columns = append(r.Columns, catalog.Column{
+			Name: name, Number: int16(len(r.Columns) + 1), Type: t.format, BaseFormat: t.format, BaseType: t.base,
+			Modifier: -1, Deterministic: true, NotNull: name == policy.CSV.Key,
+		})
+	}
+	add(policy.CSV.Key, "bigint")
+	for i, name := range f.Columns {
+		add(name, f.Types[i])
+	}
+	return r
+}

@@ -1,0 +1,169 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/methods"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/internal/eval/chart"
+)
+
+var alphaK = Experiment{
+	Name:   "alpha-k",
+	Source: "Yang, Yang, Zhang: Achieving (α,k)-anonymity via clustering in data publishing. Acta Electronica Sinica 39(8), 2011. Figures 1 to 4.",
+	Setting: "The 45,222 complete records of adult.data and adult.test, three numeric and five categorical quasi-identifiers, occupation sensitive; " +
+		"the single value is the most frequent occupation. Information loss counts categories by the leaves of the hierarchies beside the data.",
+	run: runAlphaK,
+}
+
+// alphaColumns puts numbers and categories in turn, so that every number of
+// quasi-identifiers has both.
+var alphaColumns = []string{
+	"age", "workclass", "education-num", "marital-status", "race", "hours-per-week", "sex", "native-country",
+}
+
+// alphaMethods are SingAnony, MultiAnony and SimAnony of the paper.
+var alphaMethods = []string{"alpha-k-single", "alpha-k-multi", "alpha-k-lattice"}
+
+// alphaCurves are the curves of the experiment.
+type alphaCurves struct{ lossByQI, timeByQI, lossByK, timeByK curves }
+
+func runAlphaK(ctx context.Context, s Setup) (*Outcome, error) {
+	table, err := s.adult(adultTable{columns: alphaColumns, sensitive: "occupation", whole: true, taxonomies: true})
+	if err != nil {
+		return nil, err
+	}
+	c, frequent := &alphaCurves{}, mostFrequent(table)
+	for _, name := range alphaMethods {
+		m, err := methods.Named(name)
+		if err != nil {
+			return nil, err
+		}
+		measure := func(attributes, k int, alpha float64) (clusterRun, error) {
+			bound := privacy.AlphaBound{Alpha: alpha, Name: "occupation"}
+			if name != "alpha-k-multi" {
+				bound.Values = []uint32{frequent}
+			}
+			return measureCluster(ctx, s, m, table, attributes, privacy.ConstraintSet{privacy.KAnonymity{K: k}, bound})
+		}
+		if err := c.measure(s, name, measure); err != nil {
+			return nil, err
+		}
+	}
+	figure := func(number, title, x, y string, logY bool, c curves) Figure {
+		return Figure{number, chart.Chart{Title: title, X: x, Y: y, LogY: logY, Lines: c.lines}}
+	}
+	return &Outcome{
+		Figures: []Figure{
+			figure("1", "Information loss, k = 20", "quasi-identifiers", "GCP (%)", false, c.lossByQI),
+			figure("2", "Information loss, 7 quasi-identifiers", "k", "GCP (%)", false, c.lossByK),
+			figure("3", "Time, k = 20", "quasi-identifiers", "seconds", true, c.timeByQI),
+			figure("4", "Time, 7 quasi-identifiers", "k", "seconds", true, c.timeByK),
+		},
+		Claims: c.claims(),
+	}, nil
+}
+
+func (c *alphaCurves) measure(s Setup, name string, run func(attributes, k int, alpha float64) (clusterRun, error)) error {
+	for _, alpha := range alphasByQI {
+		for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 7}) {
+			made, err := run(attributes, 20, alpha)
+			if err != nil {
+				return err
+			}
+			c.lossByQI.add(alphaCurve(name, alpha), float64(attributes), made.loss)
+			c.timeByQI.add(alphaCurve(name, alpha), float64(attributes), made.seconds)
+		}
+	}
+	for _, alpha := range alphasByK {
+		for _, k := range s.choose([]int{10, 20, 30, 40, 50}, []int{10, 50}) {
+			made, err := run(7, k, alpha)
+			if err != nil {
+				return err
+			}
+			c.lossByK.add(alphaCurve(name, alpha), float64(k), made.loss)
+			c.timeByK.add(alphaCurve(name, alpha), float64(k), made.seconds)
+		}
+	}
+	return nil
+}
+
+// The alphas of figures 1 and 3, and of figures 2 and 4.
+var (
+	alphasByQI = []float64{0.2, 0.35}
+	alphasByK  = []float64{0.2, 0.3}
+)
+
+func alphaCurve(method string, alpha float64) string {
+	return fmt.Sprintf("%s, α = %g", method, alpha)
+}
+
+// mostFrequent is the sensitive value that most records have.
+func mostFrequent(t *anonymizer.Table) uint32 {
+	frequent, most := uint32(0), -1
+	for code, count := range t.Population().Sensitive[0] {
+		if count > most || count == most && code < frequent {
+			frequent, most = code, count
+		}
+	}
+	return frequent
+}
+
+// compare says whether something holds between the curves of two methods for
+// every alpha.
+func compare(alphas []float64, a, b int, holds func(a, b string) bool) bool {
+	for _, alpha := range alphas {
+		if !holds(alphaCurve(alphaMethods[a], alpha), alphaCurve(alphaMethods[b], alpha)) {
+			return false
+		}
+	}
+	return true
+}
+
+func (c *alphaCurves) claims() []Claim {
+	const single, multi, simple = 0, 1, 2
+	below := func(c *curves) func(a, b string) bool {
+		return func(a, b string) bool { return c.everywhere(a, b, func(a, b float64) bool { return a < b }) }
+	}
+	farBelow := func(c *curves) func(a, b string) bool {
+		return func(a, b string) bool { return c.everywhere(a, b, func(a, b float64) bool { return 2*a < b }) }
+	}
+	near := func(a, b string) bool {
+		return c.lossByK.everywhere(a, b, func(a, b float64) bool { return b < 1.1*a })
+	}
+	slower := func(c *curves) func(a, b string) bool {
+		return func(a, b string) bool { return c.growth(a) < c.growth(b) }
+	}
+	falls := func(method int) bool {
+		return compare(alphasByK, method, method, func(a, _ string) bool { return c.timeByK.growth(a) < 1 })
+	}
+	return []Claim{
+		rising("Information loss rises with the number of quasi-identifiers for all methods.", &c.lossByQI),
+		{
+			"Both clusterings lose far less information than simple (α,k), less than half, for every number of quasi-identifiers.", c.lossByQI.rows("%.1f"),
+			compare(alphasByQI, single, simple, farBelow(&c.lossByQI)) && compare(alphasByQI, multi, simple, farBelow(&c.lossByQI)),
+		},
+		{
+			"So they do for every k.", c.lossByK.rows("%.1f"),
+			compare(alphasByK, single, simple, farBelow(&c.lossByK)) && compare(alphasByK, multi, simple, farBelow(&c.lossByK)),
+		},
+		rising("Information loss rises with k for all methods.", &c.lossByK),
+		{
+			"With k, the clusterings' loss rises slowly and that of simple (α,k) in leaps.", c.lossByK.rows("%.1f"),
+			compare(alphasByK, single, simple, slower(&c.lossByK)) && compare(alphasByK, multi, simple, slower(&c.lossByK)),
+		},
+		{
+			"Single-value clustering loses the least.", c.lossByK.rows("%.1f"),
+			compare(alphasByK, single, multi, below(&c.lossByK)) && compare(alphasByQI, single, multi, below(&c.lossByQI)),
+		},
+		{"Multi-value clustering loses only very little more, at most a tenth.", c.lossByK.rows("%.1f"), compare(alphasByK, single, multi, near)},
+		{
+			"The time of simple (α,k) grows faster with the number of quasi-identifiers than that of the clusterings.", c.timeByQI.rows("%.2f"),
+			compare(alphasByQI, single, simple, slower(&c.timeByQI)) && compare(alphasByQI, multi, simple, slower(&c.timeByQI)),
+		},
+		{"The time of the clusterings falls with k.", c.timeByK.rows("%.2f"), falls(single) && falls(multi)},
+		{"That of simple (α,k) rises with k.", c.timeByK.rows("%.2f"), compare(alphasByK, simple, simple, func(a, _ string) bool { return c.timeByK.growth(a) > 1 })},
+	}
+}
