@@ -22,7 +22,7 @@ NFPM         := $(CURDIR)/.bin/nfpm-$(NFPM_VERSION)
 RACE := ./sync/... ./proxy/... ./internal/pgserver/... ./internal/console/... ./internal/observe/...
 
 # What drives the built program, with real servers and clients.
-INTEGRATION := ./integration/...
+INTEGRATION := ./integration/... ./internal/bench/speed ./internal/bench/day
 
 # What a slow machine needs for the tests of a package; one that hangs is to be told of.
 # What go test would vet by itself, lint does.
