@@ -11,10 +11,14 @@ nfpm=$1
 export LC_ALL=C TZ=UTC
 umask 022
 
-tag=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null || true)
-VERSION=${tag#v}
-# Before the first tag: sorted before any release, and by day.
-VERSION=${VERSION:-0.0.0~$(git log -1 --date=format:%Y%m%d --format=%cd.%h)}
+commit=$(git log -1 --date=format:%Y%m%d --format=%cd.%h)
+if tag=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null); then
+    VERSION=${tag#v}
+elif tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
+    VERSION=${tag#v}+$commit # sorts between the last release and the next
+else
+    VERSION=0.0.0~$commit # sorts before any release
+fi
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 ARCH=$(go env GOARCH)
 export VERSION SOURCE_DATE_EPOCH ARCH
