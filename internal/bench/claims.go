@@ -33,15 +33,15 @@ type claim struct {
 
 // writeClaims appends the table of the claims.
 func writeClaims(page *strings.Builder, measured map[string]*result.Section) {
-	page.WriteString("## What the other pages claim\n\nWhat measures figures of speed, memory and loss that pages state. Tests hold some to what was\n" +
-		"measured last, within the share that stands here; the others are for readers to compare.\n\n" +
-		"| page | claim | measured by | held to | measured last |\n| --- | --- | --- | ---: | ---: |\n")
+	page.WriteString("## Figures on other pages\n\nThe sources of figures of speed, memory and loss that other pages state. A test compares those with a\n" +
+		"tolerance with the last measurement; compare the others yourself.\n\n" +
+		"| Page | Claim | Measured by | Tolerance | Last measured |\n| --- | --- | --- | ---: | ---: |\n")
 	for _, c := range claims {
 		held, last := "", ""
 		if c.number != 0 {
 			held = fmt.Sprintf("%s ± %.0f %%", number(c.number), 100*c.within)
 			if c.spoiled(measured) {
-				held += ", but it was busy"
+				held += ", not compared: busy"
 			}
 		}
 		if value, unit, found := c.value(measured); found {
@@ -66,7 +66,7 @@ func (c claim) by() string {
 		text += ", " + parameter + " " + c.where[parameter]
 	}
 	if c.against != "" {
-		text += ", by that of " + c.against
+		text += ", divided by that of " + c.against
 	}
 	return text
 }
