@@ -262,7 +262,7 @@ type allKnowing struct {
 	sets *algebra
 }
 
-func (allKnowing) name() string { return "set algebra, told all classes" }
+func (allKnowing) name() string { return "set algebra" }
 func (allKnowing) proves() bool { return true }
 
 func (a allKnowing) guess(t target) distribution {

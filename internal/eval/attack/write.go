@@ -75,11 +75,11 @@ func (s Setup) Circumstances() string {
 	if s.L > 1 {
 		constraints += fmt.Sprintf(", l = %d", s.L)
 	}
-	about := "each about another person"
+	about := "each about a different person"
 	if s.Repeats > 0 {
-		about = fmt.Sprintf("%g %% about somebody who has one already", 100*s.Repeats)
+		about = fmt.Sprintf("%g %% about a person who already has one", 100*s.Repeats)
 	}
-	return fmt.Sprintf("%d records at the beginning, %s; %d ticks; %s. Guarded publication in batches of %d times crowd times k records, or after %d ticks. Seed %d.",
+	return fmt.Sprintf("%d records at the start, %s; %d ticks; %s. Guarded publication in batches of %d times crowd times k records, or after %d ticks. Seed %d.",
 		s.Records, about, s.Steps, constraints, s.Batch, s.Within, s.Seed)
 }
 
@@ -112,15 +112,16 @@ var columns = []struct {
 func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
 
 // legend explains the columns.
-const legend = `changes: of the records within a tick. static: what somebody guesses right who has one
-release of all these people and is told everybody's class. best: what the best attacker
-on all versions guesses right. exposed: people whose value an attacker knew better than
-the constraints allow, by proof; surest: the greatest certainty of a value so proved,
-true or not; certain: people whose value was proved. unsafe sets: values in sets that
-can be told apart by comparing versions and violate the constraints. waiting: ticks
-until a new record was published, mean and 95 %. ghosts, stale: rows of nobody, of
-former values. loss: information lost; afresh: in a new release of the final records.
-counts off: error of counts over ranges, with and without the published weights.
+const legend = `changes: share of the records that change in a tick. static: correct guesses of someone
+who has one release of all these people and knows everybody's class. best: correct
+guesses of the best attacker on all versions. exposed: people whose value an attacker
+proved with more certainty than the constraints allow; surest: the greatest certainty of
+a proved value, true or not; certain: people whose value was proved. unsafe sets: values
+in sets that can be distinguished by comparing versions and violate the constraints.
+waiting: ticks until a new record was published, mean and 95th percentile. ghosts, stale:
+rows of deleted records, rows with former values. loss: information lost; afresh: in a new
+release of the final records. counts off: error of counts over ranges, with and without
+the published weights.
 `
 
 // WriteText writes the table for a terminal.
@@ -203,9 +204,9 @@ func (o *Outcome) kindRows() [][]string {
 // tables are all of them, with what they show.
 func (o *Outcome) tables() []table {
 	return []table{
-		{"What was published, what it told and what it cost", o.rows()},
-		{"Guesses that were right, by attacker (%)", o.attackerRows()},
-		{"Guesses of the best attacker that were right, by what the target underwent (%)", o.kindRows()},
+		{"What was published, what it revealed and what it cost", o.rows()},
+		{"Correct guesses by attacker (%)", o.attackerRows()},
+		{"Correct guesses of the best attacker by what happened to the target (%)", o.kindRows()},
 	}
 }
 

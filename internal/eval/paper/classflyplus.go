@@ -15,8 +15,8 @@ var classflyPlus = Experiment{
 	Name:   "classfly-plus",
 	Source: "Yang, Liu, Wang, Yu: K-anonymization approaches for supporting multiple constraints. Journal of Software 17(5), 2006. Figures 3 to 6.",
 	Setting: "Uniformly random records with the paper's nine attributes and constraints C1 to C8; 1,024 to 10,240 records. " +
-		"The paper prints neither domains nor hierarchies: those here are our own, so that curves compare in shape, not in value. " +
-		"Datafly may withhold as many records as Classfly leaves over.",
+		"The paper prints neither domains nor hierarchies. These are our own, so only the shapes of curves are comparable, not their values. " +
+		"Datafly may withhold as many records as Classfly leaves.",
 	run: runClassflyPlus,
 }
 

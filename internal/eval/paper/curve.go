@@ -90,18 +90,6 @@ func (c *curves) growth(name string) float64 {
 	return c.at(name, x[len(x)-1]) / c.at(name, x[0])
 }
 
-// rows writes all curves for a claim.
-func (c *curves) rows(format string) string {
-	text := ""
-	for i, line := range c.lines {
-		if i > 0 {
-			text += "; "
-		}
-		text += fmt.Sprintf("%s: %s", line.Name, c.row(line.Name, format))
-	}
-	return text
-}
-
 // peaks says whether a curve rises at its beginning and falls at its end.
 func (c *curves) peaks(name string) bool {
 	x := c.places(name)

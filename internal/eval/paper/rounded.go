@@ -104,7 +104,7 @@ func rising(claim string, c *curves) Claim {
 	result.Holds = len(falls) == 0
 	result.Measured = strings.Join(falls, "; ")
 	if result.Holds {
-		result.Measured = "it does for all"
+		result.Measured = "true for all"
 	}
 	return result
 }
