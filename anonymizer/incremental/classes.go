@@ -47,6 +47,8 @@ const hiddenAt = math.MaxFloat64
 // extent is an inclusive range of positions; low > high is empty.
 type extent struct{ low, high float64 }
 
+var emptyExtent = extent{math.Inf(1), math.Inf(-1)}
+
 // include widens the extent; an off-scale position hides it for good.
 func (e extent) include(position float64) extent {
 	if math.IsNaN(position) || e.low == hiddenAt {
@@ -55,7 +57,9 @@ func (e extent) include(position float64) extent {
 	return extent{min(e.low, position), max(e.high, position)}
 }
 
-func newClasses(attributes int) classes { return classes{covers: compact.NewSlab[extent](attributes)} }
+func newClasses(attributes int, related bool) classes {
+	return classes{covers: compact.NewSlab[extent](attributes), related: related}
+}
 
 // index finds a class, -1 if there is none.
 func (c *classes) index(id ClassID) int32 { return c.numbers.Find(c.ids, id) }
@@ -72,7 +76,7 @@ func (c *classes) add(id ClassID, splitAt int) int32 {
 	c.covers.Grow()
 	covers := c.covers.Row(index)
 	for a := range covers {
-		covers[a] = extent{math.Inf(1), math.Inf(-1)}
+		covers[a] = emptyExtent
 	}
 	c.stray(index)
 	return index

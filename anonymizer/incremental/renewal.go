@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -56,46 +55,28 @@ type freshClass struct {
 // the records are not Feasible, the renewal will change nothing.
 func (p *Partition) BeginRenewal() *Renewal {
 	r := &Renewal{
-		Before: p.Loss(), of: p, sensitive: max(0, p.records.sensitiveCount()),
-		constraints: p.constraints, methods: p.methods(), seed: p.seed,
+		Before: p.Loss(), of: p, sensitive: max(0, p.members.records.sensitiveCount()),
+		constraints: p.population.constraints, methods: p.divider.methods(), seed: p.divider.seed,
 	}
-	attributes := make([]anonymizer.Attribute, len(p.attributes))
-	for a, attribute := range p.attributes {
+	attributes := make([]anonymizer.Attribute, len(p.members.attributes))
+	for a, attribute := range p.members.attributes {
 		attributes[a] = anonymizer.Attribute{Name: attribute.Name, Hierarchy: hierarchy.Frozen(attribute.Hierarchy)}
 	}
 	r.scale = newScale(attributes, p.domain)
-	slots := p.records.all()
-	r.ids = pick(p.records.ids, slots)
+	slots := p.members.records.all()
+	r.ids = pick(p.members.records.ids, slots)
 	if p.Feasible() != nil {
 		return r
 	}
-	table, err := p.records.table(attributes, slots)
+	table, err := p.members.records.table(attributes, slots)
 	if err != nil || table.Len() != len(slots) {
 		return r // without columns all records are alike, and no class is better than another
 	}
-	if p.table.relative {
-		table = table.ComparedWith(p.table.whole)
+	if p.population.relative {
+		table = table.ComparedWith(p.population.whole)
 	}
 	r.table = table
 	return r
-}
-
-// all lists the slots in use, ascending.
-func (s *records) all() []int32 {
-	used := make([]bool, len(s.ids))
-	for i := range used {
-		used[i] = true
-	}
-	for _, slot := range s.free {
-		used[slot] = false
-	}
-	slots := make([]int32, 0, len(s.ids)-len(s.free))
-	for slot, is := range used {
-		if is {
-			slots = append(slots, int32(slot))
-		}
-	}
-	return slots
 }
 
 // Run makes the classes: those of the table's method and, of records that it
@@ -120,7 +101,7 @@ func (r *Renewal) Run(ctx context.Context, progress func(done, total int)) error
 			return err
 		}
 		for _, part := range parts {
-			r.classes = append(r.classes, freshClass{part, r.of.nextSplit(len(part), len(rest))})
+			r.classes = append(r.classes, freshClass{part, nextSplit(r.of.members.k, len(part), len(rest))})
 		}
 		rest, options.Progress = left, nil // what is left is little
 	}
@@ -148,9 +129,9 @@ func (r *Renewal) split(ctx context.Context) error {
 			c.splitAt = whole + max(1, whole/4)
 			continue
 		}
-		*c = freshClass{parts[0], r.of.nextSplit(len(parts[0]), whole)}
+		*c = freshClass{parts[0], nextSplit(r.of.members.k, len(parts[0]), whole)}
 		for _, part := range parts[1:] {
-			r.classes = append(r.classes, freshClass{part, r.of.nextSplit(len(part), whole)})
+			r.classes = append(r.classes, freshClass{part, nextSplit(r.of.members.k, len(part), whole)})
 		}
 		i-- // the first part may be large as well
 	}
@@ -218,7 +199,7 @@ func (r *Renewal) measure(rest int) {
 	for _, class := range r.classes {
 		loss := 0.0
 		for a, attribute := range r.table.Attributes() {
-			covered, cells := extent{math.Inf(1), math.Inf(-1)}, r.table.Cells(a)
+			covered, cells := emptyExtent, r.table.Cells(a)
 			for _, i := range class.members {
 				covered = covered.include(attribute.Hierarchy.Position(cells[i]))
 			}
@@ -258,11 +239,11 @@ func (p *Partition) FinishRenewal(r *Renewal) error {
 	if len(r.classes) == 0 {
 		return nil
 	}
-	p.withholdAll()
-	slots := p.waiting
-	p.waiting = nil
+	p.members.withholdAll()
+	slots := p.members.waiting
+	p.members.waiting = nil
 	members := []int32{}
-	record := Record{Cells: make([]hierarchy.Cell, len(p.attributes)), Sensitive: make([]uint32, r.sensitive)}
+	record := Record{Cells: make([]hierarchy.Cell, len(p.members.attributes)), Sensitive: make([]uint32, r.sensitive)}
 	for _, class := range r.classes {
 		members = members[:0]
 		for _, i := range class.members {
@@ -271,12 +252,12 @@ func (p *Partition) FinishRenewal(r *Renewal) error {
 			}
 		}
 		if len(members) > 0 {
-			p.found(members, class.splitAt)
+			p.members.found(members, class.splitAt)
 		}
 	}
 	for _, slot := range slots {
-		if p.records.at[slot].class < 0 {
-			p.wait(slot)
+		if p.members.records.at[slot].class < 0 {
+			p.members.wait(slot)
 		}
 	}
 	return nil
@@ -285,7 +266,7 @@ func (p *Partition) FinishRenewal(r *Renewal) error {
 // unchanged finds a record of a renewal in the partition, if all that decides on
 // its class is as it was. The record is only room to work in.
 func (p *Partition) unchanged(r *Renewal, i int32, record *Record) (slot int32, same bool) {
-	slot = p.records.slot(r.ids[i])
+	slot = p.members.records.slot(r.ids[i])
 	if slot < 0 {
 		return 0, false
 	}
@@ -298,5 +279,5 @@ func (p *Partition) unchanged(r *Renewal, i int32, record *Record) (slot int32, 
 	if subjects := r.table.Subjects(); subjects != nil {
 		record.Subject = subjects[i]
 	}
-	return slot, p.records.sameCells(slot, record.Cells) && p.records.sameCounted(slot, *record)
+	return slot, p.members.records.sameCells(slot, record.Cells) && p.members.records.sameCounted(slot, *record)
 }

@@ -21,7 +21,7 @@ type search struct {
 	top    float64  // the greatest similarity that can come out
 	slack  float64  // what rounding can make of it
 
-	of        *Partition
+	of        *nearest
 	class     int32     // whose neighbor is searched for, -1 for a record's class
 	positions []float64 // of the record, or middles of the class
 
