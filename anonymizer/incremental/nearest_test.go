@@ -250,7 +250,7 @@ func (p *Partition) checkTree(t *testing.T) {
 			return
 		}
 		tree.gather(n, cover, middle)
-		if tree.nodes[n] != before || !takeBox(tree.cover(n), cover) || !takeBox(tree.middle(n), middle) {
+		if tree.nodes[n] != before || !takeBox(tree.covers.at(n), cover) || !takeBox(tree.middles.at(n), middle) {
 			t.Fatalf("node %d is not what is below it", n)
 		}
 		if at.leaf() {
@@ -293,7 +293,7 @@ func (t *tree) keysBelow(n, across int32) (least, most int64) {
 	}
 	least, most = math.MaxInt64, math.MinInt64
 	for i := range at.count {
-		e := t.read(^at.below*bucketSize + i)
+		e := t.buckets.entry(^at.below*bucketSize + i)
 		k := key(across, e.cover, e.id)
 		least, most = min(least, k), max(most, k)
 	}
