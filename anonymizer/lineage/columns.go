@@ -29,17 +29,6 @@ func (c columns) with(before, after Record) columns {
 	return c
 }
 
-// counted reports whether what constraints count is in the set: a sensitive attribute or
-// the subject.
-func (l *Lineage) counted(c columns) bool {
-	for a := range l.sensitive {
-		if c.has(a) {
-			return true
-		}
-	}
-	return c.has(l.sensitive + l.copied)
-}
-
 func (c columns) has(i int) bool { return i/8 < len(c) && c[i/8]&(1<<(i%8)) != 0 }
 
 func (c columns) plus(i int) columns {
