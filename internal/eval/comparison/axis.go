@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -72,21 +72,13 @@ type source struct {
 	runs []eval.Measurement
 }
 
-// lines are the curves in the order of the sources.
-func (a axis) lines(sources []source, value func(eval.Measurement) float64) []chart.Line {
-	var lines []chart.Line
+// draw adds the curves in the order of the sources.
+func (a axis) draw(c *chart.Chart, sources []source, value func(eval.Measurement) float64) {
 	for _, s := range sources {
-		index := map[string]int{}
 		for _, m := range s.runs {
 			name := s.name + a.beside(m)
-			i, known := index[name]
-			if !known {
-				i = len(lines)
-				index[name] = i
-				lines = append(lines, chart.Line{Name: name, Strong: s.own})
-			}
-			lines[i].Points = append(lines[i].Points, chart.Point{X: a.at(m), Y: value(m)})
+			c.Line(name).Strong = s.own
+			c.Add(name, a.at(m), value(m))
 		}
 	}
-	return lines
 }
