@@ -18,7 +18,7 @@ import (
 // do, it works on the columns as they lie. A partition, which holds all records once more
 // until the classes are made, is there for what a method leaves undone.
 func Divide(ctx context.Context, attributes []anonymizer.Attribute, all Columns, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) ([][]int32, error) {
-	o.Untold, o.Subjects = true, all.Subjects != nil
+	o.OmitMoved, o.Subjects = true, all.Subjects != nil
 	d := &division{ctx: ctx, all: all, p: New(attributes, constraints, method, o)}
 	// What looks alike has to be united, and some columns make no table.
 	if table, err := all.table(attributes); err == nil && !d.p.members.distinct && !d.p.population.relative {

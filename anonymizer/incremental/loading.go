@@ -13,15 +13,15 @@ import (
 // what is loaded counts as the state at the last Settle; but the directory of the records
 // is made once, when all are there, and nothing is looked for before. Between its beginning
 // and its end the partition must not be used otherwise, and after an error not at all.
-// Record and Seat may be called at the same time as the other one.
+// Record and Assign may be called at the same time as the other one.
 type Loading struct {
-	of    *Partition
-	seats []seats
-	ids   []RecordID // of all seats
+	of   *Partition
+	runs []memberRun
+	ids  []RecordID // of all runs
 }
 
-// seats are some of the records of a class: those of Loading.ids up to an end.
-type seats struct {
+// memberRun is some of the records of a class: those of Loading.ids up to an end.
+type memberRun struct {
 	class ClassID
 	index int32
 	end   int
@@ -48,16 +48,16 @@ func (l *Loading) Record(r Record) error {
 	return nil
 }
 
-// Seat says that records are in a class; it can be given in several calls.
-func (l *Loading) Seat(class ClassID, ids []RecordID) error {
+// Assign puts records into a class; several calls may name the same class.
+func (l *Loading) Assign(class ClassID, ids []RecordID) error {
 	if class <= withheld {
-		return fmt.Errorf("seating records in class %d: class ids are positive", class)
+		return fmt.Errorf("assigning records to class %d: class ids are positive", class)
 	}
 	if len(ids) == 0 {
 		return nil
 	}
 	l.ids = append(l.ids, ids...)
-	l.seats = append(l.seats, seats{class: class, end: len(l.ids)})
+	l.runs = append(l.runs, memberRun{class: class, end: len(l.ids)})
 	return nil
 }
 
@@ -74,9 +74,9 @@ func (l *Loading) End() error {
 	var running sync.WaitGroup
 	running.Go(func() { p.members.records.numbers.Fill(p.members.records.ids) })
 	l.enterClasses()
-	err := compact.InShares(len(l.ids), func(share, shares int) error { return l.seat(&slots, share, shares) })
+	err := compact.InShares(len(l.ids), func(share, shares int) error { return l.addMembers(&slots, share, shares) })
 	if err == nil {
-		err = compact.InShares(len(l.ids), l.assign)
+		err = compact.InShares(len(l.ids), l.link)
 	}
 	running.Wait()
 	if err != nil {
@@ -93,10 +93,10 @@ func (l *Loading) End() error {
 // enterClasses makes the classes, with room for their members.
 func (l *Loading) enterClasses() {
 	p, before := l.of, 0
-	p.members.reserve(min(len(l.seats), len(l.ids)/max(1, p.members.k)))
+	p.members.reserve(min(len(l.runs), len(l.ids)/max(1, p.members.k)))
 	sizes := make([]int32, 0, cap(p.members.classes.list))
-	for i := range l.seats {
-		s := &l.seats[i]
+	for i := range l.runs {
+		s := &l.runs[i]
 		s.index = p.members.loaded(s.class)
 		if int(s.index) == len(sizes) {
 			sizes = append(sizes, 0)
@@ -121,11 +121,11 @@ const membersPiece = 1 << 10
 // to each other.
 const shareRun = 64
 
-// seat finds the members of every so-and-so-manieth run of classes, and widens what these
+// addMembers finds the members of one run of classes in each share, and widens what these
 // cover.
-func (l *Loading) seat(slots *compact.Lookup[RecordID], share, shares int) error {
+func (l *Loading) addMembers(slots *compact.Lookup[RecordID], share, shares int) error {
 	p, before, touched := l.of, 0, 0.0
-	for _, s := range l.seats {
+	for _, s := range l.runs {
 		ids := l.ids[before:s.end]
 		before = s.end
 		if int(s.index)/shareRun%shares != share {
@@ -136,7 +136,7 @@ func (l *Loading) seat(slots *compact.Lookup[RecordID], share, shares int) error
 		for _, id := range ids {
 			slot := slots.Find(id)
 			if slot < 0 {
-				return fmt.Errorf("seating record %d in class %d: %w", id, s.class, ErrUnknown)
+				return fmt.Errorf("assigning record %d to class %d: %w", id, s.class, ErrUnknown)
 			}
 			members = append(members, slot)
 		}
@@ -156,9 +156,8 @@ func (l *Loading) seat(slots *compact.Lookup[RecordID], share, shares int) error
 	return nil
 }
 
-// assign tells the members of classes where they sit, those whose slots are in one share of
-// all.
-func (l *Loading) assign(share, shares int) error {
+// link notes the location of the records whose slots are in one share of all.
+func (l *Loading) link(share, shares int) error {
 	p := l.of
 	at := p.members.records.at
 	from, to := int32(len(at)*share/shares), int32(len(at)*(share+1)/shares)
@@ -167,9 +166,9 @@ func (l *Loading) assign(share, shares int) error {
 			switch {
 			case slot < from || slot >= to:
 			case at[slot].class != unplaced:
-				return fmt.Errorf("seating record %d in class %d: %w", p.members.records.ids[slot], p.members.classes.ids[index], ErrDuplicate)
+				return fmt.Errorf("assigning record %d to class %d: %w", p.members.records.ids[slot], p.members.classes.ids[index], ErrDuplicate)
 			default:
-				at[slot] = seat{int32(index), int32(place)}
+				at[slot] = location{int32(index), int32(place)}
 			}
 		}
 	}

@@ -43,20 +43,20 @@ func (m *membership) classOf(slot int32) ClassID {
 
 // wait puts a record without class among those waiting for one.
 func (m *membership) wait(slot int32) {
-	m.records.at[slot] = seat{unplaced, int32(len(m.waiting))}
+	m.records.at[slot] = location{unplaced, int32(len(m.waiting))}
 	m.waiting = append(m.waiting, slot)
 }
 
 // join adds a record without class to a class and widens what that covers.
 func (m *membership) join(slot, index int32) {
 	m.move(slot)
-	m.sit(slot, index)
+	m.enter(slot, index)
 }
 
-// sit is join for a record of which it is known that it has been there.
-func (m *membership) sit(slot, index int32) {
+// enter is join for a record that is not to be listed as moved.
+func (m *membership) enter(slot, index int32) {
 	members := &m.classes.list[index].members
-	m.records.at[slot] = seat{index, int32(len(*members))}
+	m.records.at[slot] = location{index, int32(len(*members))}
 	*members = append(*members, slot)
 	m.include(m.classes.row(index), slot)
 	m.classes.stray(index)

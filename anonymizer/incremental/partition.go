@@ -60,13 +60,13 @@ type Options struct {
 	// Subjects has the constraints count the different subjects of the records
 	// instead of the records.
 	Subjects bool
-	// Look gives what readers see of a class by what is published for it, where
-	// that is not all: classes with the same look are one to them. Nil means all.
-	Look func([]hierarchy.Generalization) string
-	// Untold says that nobody wants to know which records have moved: Changes.Moved is
-	// empty, which saves the memory for all of them where they are divided once.
-	Untold bool
-	// Progress is told how many of the records that Settle divides together have found
+	// Appearance gives what readers see of what is published for a class, where that is
+	// not all of it: they cannot tell classes of the same appearance apart. Nil means all.
+	Appearance func([]hierarchy.Generalization) string
+	// OmitMoved leaves Changes.Moved empty, which saves its memory where the caller does
+	// not need it.
+	OmitMoved bool
+	// Progress is called with how many of the records that Settle divides together have
 	// a class.
 	Progress func(done, total int)
 }
@@ -92,14 +92,14 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 			attributes: attributes, k: constraints.K(), nextClass: max(1, o.FirstClass), distinct: distinct,
 			records: newRecords(len(attributes), -1, o.Subjects),
 			classes: newClasses(len(attributes), distinct || constraints.Relative()),
-			changes: changeLog{withoutMoved: o.Untold},
+			changes: changeLog{withoutMoved: o.OmitMoved},
 		},
 		domain:    make(domain, len(attributes)),
 		scanLimit: defaultScanLimit,
 	}
 	p.domain.clear()
 	p.population = newPopulation(&p.members, constraints, o.Subjects)
-	p.looks = newLooks(&p.members, o.Look)
+	p.looks = newLooks(&p.members, o.Appearance)
 	p.nearest = nearest{members: &p.members, domain: p.domain, scratch: make([]float64, len(attributes))}
 	p.divider = divider{population: &p.population, looks: &p.looks, method: method, seed: o.Seed, progress: o.Progress}
 	return p
@@ -165,7 +165,7 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 		if index < 0 {
 			p.members.wait(slot)
 		} else {
-			p.members.sit(slot, index)
+			p.members.enter(slot, index)
 		}
 	}
 	return nil

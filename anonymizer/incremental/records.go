@@ -19,15 +19,15 @@ type records struct {
 	cells     compact.Slab[hierarchy.Cell] // slot, attribute
 	sensitive [][]uint32                   // sensitive attribute, slot; nil until the first record
 	subjects  []uint32                     // slot; nil where each record counts for itself
-	at        []seat                       // slot
+	at        []location                   // slot
 	moved     compact.Marks                // slots whose class at the last Settle is noted
 	free      []int32
 	codes     []uint32 // room for the sensitive values of one record
 }
 
-// seat is where a record sits: the index of its class, or without one, and the index
+// location is the index of a record's class, or what takes its place, and the index
 // among the class's members or those waiting.
-type seat struct{ class, place int32 }
+type location struct{ class, place int32 }
 
 // What takes the place of a class's index.
 const (
@@ -89,7 +89,7 @@ func (s *records) take() int32 {
 func (s *records) behind() int32 {
 	slot := int32(len(s.ids))
 	s.ids = append(s.ids, 0)
-	s.at = append(s.at, seat{})
+	s.at = append(s.at, location{})
 	s.cells.Grow()
 	for a := range s.sensitive {
 		s.sensitive[a] = append(s.sensitive[a], 0)

@@ -117,12 +117,12 @@ func (l *Lineage) Return(g Ghost, r Record, now time.Time) error {
 	return nil
 }
 
-// Former numbers a ghost of a lineage that was loaded, given what Leave told of its record and
-// what stands for the copied values that the row shows. It is false where the row is none of a
-// ghost without a number.
-func (l *Lineage) Former(left Left, copied []uint64) (Ghost, bool, error) {
+// LoadGhost numbers a ghost of a loaded lineage, given what Leave returned for its record
+// and what stands for the copied values that the row shows. It is false where the row is
+// not that of a ghost without a number.
+func (l *Lineage) LoadGhost(left Left, copied []uint64) (Ghost, bool, error) {
 	id := left.Row
-	has, err := parseChange(left.Changed)
+	changed, err := parseChange(left.Changed)
 	if err != nil {
 		return 0, false, fmt.Errorf("loading the ghost in row %d: %w", id, err)
 	}
@@ -137,7 +137,7 @@ func (l *Lineage) Former(left Left, copied []uint64) (Ghost, bool, error) {
 	if !shown || c.rows[place].slot != nobody {
 		return 0, false, nil
 	}
-	g := l.released.returnable.add(c.index, int32(place), copied, has)
+	g := l.released.returnable.add(c.index, int32(place), copied, changed)
 	c.rows[place].slot = g.slot()
 	return g, true, nil
 }
