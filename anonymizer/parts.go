@@ -3,6 +3,7 @@ package anonymizer
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -88,4 +89,34 @@ func (t *Table) Project(attributes []int) *Table {
 		part.attributes[i], part.cells[i] = t.attributes[a], t.cells[a]
 	}
 	return &part
+}
+
+// Pick is the table of some of its records, which are copied; its Population is theirs
+// alone.
+func (t *Table) Pick(records []int32) *Table {
+	part := *t
+	part.records = len(records)
+	part.cells, part.sensitive, part.subjects = pickColumns(t.cells, records), pickColumns(t.sensitive, records), pick(t.subjects, records)
+	part.population = sync.OnceValue(part.countAll)
+	return &part
+}
+
+func pickColumns[T any](columns [][]T, records []int32) [][]T {
+	picked := make([][]T, len(columns))
+	for i, column := range columns {
+		picked[i] = pick(column, records)
+	}
+	return picked
+}
+
+// pick copies some values of a column; nil stays nil.
+func pick[T any](column []T, records []int32) []T {
+	if column == nil {
+		return nil
+	}
+	picked := make([]T, len(records))
+	for i, r := range records {
+		picked[i] = column[r]
+	}
+	return picked
 }

@@ -1,6 +1,6 @@
 // Package hilbert anonymizes along a Hilbert curve: records near to each other
 // on the curve are near in the space of the attributes, and grouping them is a
-// problem of one dimension.
+// problem of one axis.
 package hilbert
 
 import (

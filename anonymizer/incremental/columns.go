@@ -54,21 +54,6 @@ func (c *Columns) get(place int, r *Record) {
 	}
 }
 
-// pick copies some records.
-func (c *Columns) pick(places []int32) Columns {
-	picked := Columns{Records: len(places), Cells: make([][]hierarchy.Cell, len(c.Cells)), Sensitive: make([][]uint32, len(c.Sensitive))}
-	for a, column := range c.Cells {
-		picked.Cells[a] = pick(column, places)
-	}
-	for a, column := range c.Sensitive {
-		picked.Sensitive[a] = pick(column, places)
-	}
-	if c.Subjects != nil {
-		picked.Subjects = pick(c.Subjects, places)
-	}
-	return picked
-}
-
 // table is what a method reads; the columns are kept and not copied.
 func (c *Columns) table(attributes []anonymizer.Attribute) (*anonymizer.Table, error) {
 	t, err := anonymizer.NewTable(attributes, c.Cells, c.Sensitive)

@@ -146,12 +146,7 @@ func (d *division) parts(c *piece) [][]int32 {
 	if len(c.places) < c.splitAt {
 		return nil
 	}
-	some := d.all.pick(c.places)
-	table, err := some.table(d.p.members.attributes)
-	if err != nil {
-		return nil
-	}
-	release, err := d.p.divider.method.Anonymize(d.ctx, table, d.p.population.constraints, anonymizer.Options{Seed: d.p.divider.seed})
+	release, err := d.p.divider.method.Anonymize(d.ctx, d.table.Pick(c.places), d.p.population.constraints, anonymizer.Options{Seed: d.p.divider.seed})
 	if err != nil {
 		return nil
 	}

@@ -144,9 +144,9 @@ func (r *Renewal) divide(ctx context.Context, method anonymizer.Method, of []int
 	if !r.satisfied(of) {
 		return nil, of, ctx.Err() // a method cannot do better: a union satisfies what its parts do
 	}
-	piece, err := r.piece(of)
-	if err != nil {
-		return nil, nil, fmt.Errorf("copying records for %s: %w", method.Name(), err)
+	piece := r.table
+	if len(of) < piece.Len() {
+		piece = piece.Pick(of).ComparedWith(piece.Population())
 	}
 	release, err := method.Anonymize(ctx, piece, r.constraints, o)
 	if err != nil {
@@ -168,29 +168,6 @@ func (r *Renewal) divide(ctx context.Context, method anonymizer.Method, of []int
 
 func (r *Renewal) satisfied(members []int32) bool {
 	return r.constraints.Satisfied(r.table.Summarize(members), r.table.Population())
-}
-
-// piece is the table of some of the records, compared with all of them.
-func (r *Renewal) piece(of []int32) (*anonymizer.Table, error) {
-	if len(of) == r.table.Len() {
-		return r.table, nil
-	}
-	cells := make([][]hierarchy.Cell, len(r.table.Attributes()))
-	for a := range cells {
-		cells[a] = pick(r.table.Cells(a), of)
-	}
-	sensitive := make([][]uint32, r.sensitive)
-	for a := range sensitive {
-		sensitive[a] = pick(r.table.Sensitive(a), of)
-	}
-	piece, err := anonymizer.NewTable(r.table.Attributes(), cells, sensitive)
-	if err == nil && r.table.Subjects() != nil {
-		piece, err = piece.WithSubjects(pick(r.table.Subjects(), of))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return piece.ComparedWith(r.table.Population()), nil
 }
 
 // measure finds the loss of the classes and of so many records outside of them.

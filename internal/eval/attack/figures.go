@@ -18,7 +18,7 @@ func (o *Outcome) figures() []report.Figure {
 			figures = append(figures, report.Figure{Name: fmt.Sprintf("%s-k%d", name, k), Chart: c})
 			return &figures[len(figures)-1].Chart
 		}
-		c := over("success", "The best attacker's guesses", "right (%)", func(m Measurement) float64 { return percent(m.Best().Right) })
+		c := over("success", "The best attacker's guesses", "right (%)", func(m Measurement) float64 { return percent(m.best().Right) })
 		o.drawBound(c, func(m Measurement) (float64, bool) { return percent(m.Rate), m.K == k })
 		over("exposed", "People known better than the constraints allow", "targets (%)", func(m Measurement) float64 { return percent(m.Exposed()) })
 		over("waiting", "Waiting for the first publication", "ticks (mean)", func(m Measurement) float64 { return m.Cost.Waiting })
@@ -28,7 +28,7 @@ func (o *Outcome) figures() []report.Figure {
 	rate := o.Setup.Rates[len(o.Setup.Rates)/2]
 	success := chart.Chart{Title: fmt.Sprintf("The best attacker's guesses, %g %% changes within a tick", percent(rate)), X: "k", Y: "right (%)"}
 	o.draw(&success, func(m Measurement) (x, y float64, wanted bool) {
-		return float64(m.K), percent(m.Best().Right), m.Rate == rate
+		return float64(m.K), percent(m.best().Right), m.Rate == rate
 	})
 	o.drawBound(&success, func(m Measurement) (float64, bool) { return float64(m.K), m.Rate == rate })
 	return append(figures, report.Figure{Name: "success-over-k", Chart: success})

@@ -57,8 +57,8 @@ var columns = []struct {
 	{"published", func(m Measurement) string { return m.Mode }},
 	{"versions", func(m Measurement) string { return strconv.Itoa(m.Versions) }},
 	{"static %", func(m Measurement) string { return percent(m.Bound.Right) }},
-	{"best %", func(m Measurement) string { return percent(m.Best().Right) }},
-	{"by", func(m Measurement) string { return m.Best().Attacker }},
+	{"best %", func(m Measurement) string { return percent(m.best().Right) }},
+	{"by", func(m Measurement) string { return m.best().Attacker }},
 	{"exposed %", func(m Measurement) string { return percent(m.Exposed()) }},
 	{"surest %", func(m Measurement) string { return percent(m.Greatest()) }},
 	{"certain %", func(m Measurement) string { return percent(m.Certain()) }},
@@ -141,7 +141,7 @@ func (o *Outcome) attackerRows() [][]string {
 func (o *Outcome) kindRows() [][]string {
 	var attacked []string
 	for _, kind := range kindNames {
-		if slices.ContainsFunc(o.Runs, func(m Measurement) bool { _, is := m.Best().Kinds[kind]; return is }) {
+		if slices.ContainsFunc(o.Runs, func(m Measurement) bool { _, is := m.best().Kinds[kind]; return is }) {
 			attacked = append(attacked, kind)
 		}
 	}
@@ -150,7 +150,7 @@ func (o *Outcome) kindRows() [][]string {
 		row := []string{percent(m.Rate), strconv.Itoa(m.K), m.Mode}
 		for _, kind := range attacked {
 			text := ""
-			if right, attacked := m.Best().Kinds[kind]; attacked {
+			if right, attacked := m.best().Kinds[kind]; attacked {
 				text = percent(right)
 			}
 			row = append(row, text)
