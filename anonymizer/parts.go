@@ -11,7 +11,7 @@ import (
 
 // Part is the release of some attributes, apart from those of other parts: an
 // independent constraint subset of Yang, Liu, Wang and Yu 2006. Each part divides
-// all records of the table. Constraints speak of attributes of one part each
+// all records of the table. Each constraint is over attributes of one part
 // (privacy.Component).
 type Part struct {
 	// Attributes are indexes into the whole table's attributes, ascending.
@@ -26,7 +26,7 @@ type Part struct {
 }
 
 // Split divides a table into its parts, each without a release. The error names
-// the attributes that no k-anonymity constraint speaks of, which must not be
+// the attributes that no k-anonymity constraint covers, which must not be
 // published.
 func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 	components, uncovered := c.Components(len(t.attributes))
@@ -35,7 +35,7 @@ func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 		for i, a := range uncovered {
 			names[i] = t.attributes[a].Name
 		}
-		return nil, fmt.Errorf("no k-anonymity constraint speaks of the attributes %q", names)
+		return nil, fmt.Errorf("no k-anonymity constraint covers the attributes %q", names)
 	}
 	parts := make([]Part, len(components))
 	for i, component := range components {

@@ -29,7 +29,7 @@ func newAxis(x ranking.Ranking) axis {
 	return c
 }
 
-// cellsOf are the cells of an attribute, of which only the equality counts.
+// cellsOf are the cells of an attribute, compared for equality only.
 func cellsOf(t *anonymizer.Table, attribute int) axis {
 	return newAxis(ranking.Of(context.Background(), t.Cells(attribute)))
 }

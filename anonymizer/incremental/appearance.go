@@ -7,11 +7,10 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 )
 
-// Readers cannot tell classes apart of which the same is published. A union of
-// classes satisfies what each of them does, so that this makes no difference,
-// unless a person has records in both: then its size still cannot be smaller, but
-// frequencies and diversity are others. Where constraints on these count persons,
-// classes that look alike are therefore made one.
+// Readers cannot tell classes apart that are published with the same values. A union of
+// classes satisfies what each of them does, so this makes no difference, unless a person
+// has records in both: the union is no smaller, but frequencies and diversity differ.
+// Where constraints on these count persons, classes that look alike are therefore united.
 
 // looks finds classes that look alike to readers.
 type looks struct {
@@ -62,7 +61,7 @@ func (l *looks) unite(compared *int) (united bool) {
 	return united
 }
 
-// combine makes one of the parts of a division that would look alike.
+// combine unites the parts of a division that would look alike.
 func (l *looks) combine(parts [][]int32) [][]int32 {
 	if !l.members.distinct {
 		return parts

@@ -78,10 +78,9 @@ func (m *membership) takeChanges() Changes {
 	return changes
 }
 
-// Then are the changes of two Settles, of which the second one follows: what a store has to
-// do that follows both at once. Classes that came and went between may be among those
-// retired, and records that are gone among those moved. The first may be empty; its map
-// and lists are not to be used any more.
+// Then joins the changes of two consecutive Settles, for a store that applies both at once.
+// Retired may list classes that came and went in between, and Moved records that are gone.
+// c may be empty; its map and lists must not be used afterwards.
 func (c Changes) Then(next Changes) Changes {
 	if c.Moved == nil && c.Rewrite == nil && c.Retired == nil {
 		return next

@@ -13,7 +13,7 @@ type Columns struct {
 	Subjects  []uint32           // nil where each record counts for itself
 }
 
-// NewColumns has room for as many records, in place, all of which are yet to be set.
+// NewColumns has room for so many records, which Set fills in.
 func NewColumns(records, attributes, sensitive int, subjects bool) Columns {
 	c := Columns{Records: records, Cells: make([][]hierarchy.Cell, attributes), Sensitive: make([][]uint32, sensitive)}
 	for a := range c.Cells {

@@ -75,8 +75,8 @@ func (d *divider) anonymize(ctx context.Context, method anonymizer.Method, slots
 	return method.Anonymize(ctx, table, d.population.constraints, anonymizer.Options{Seed: d.seed, Progress: progress})
 }
 
-// nextSplit is the size at which a new class is divided. What the method left nearly
-// whole waits for newcomers: it would only be divided by a little again.
+// nextSplit is the size at which a new class is divided. A class that the method left nearly
+// whole has to grow first: otherwise little would be split off again.
 func nextSplit(k, size, of int) int {
 	if size >= 2*k && size > of-of/4 {
 		return size + size/4

@@ -12,11 +12,11 @@ import (
 
 // Divide makes the classes that the first Settle of a new partition would make of some
 // records, and lists the places of each one's in the columns, in no order; none where the
-// constraints are infeasible. Of the options, those count that speak of such a Settle.
+// constraints are infeasible. Only options that affect the first Settle apply.
 //
 // As long as the method puts all records into classes that satisfy the constraints, as most
-// do, it works on the columns as they lie. A partition, which holds all records once more
-// until the classes are made, is there for what a method leaves undone.
+// do, it works on the columns in place. Otherwise it fills a partition, which holds all
+// records a second time until the classes are made.
 func Divide(ctx context.Context, attributes []anonymizer.Attribute, all Columns, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) ([][]int32, error) {
 	o.OmitMoved, o.Subjects = true, all.Subjects != nil
 	d := &division{ctx: ctx, all: all, p: New(attributes, constraints, method, o)}

@@ -33,8 +33,7 @@ const smoothing = 4.0
 // as one value.
 const leastDelta = 0x1p-1022
 
-// delta is the smoothing distance of an attribute; 1 where the domain has no width to
-// speak of.
+// delta is the smoothing distance of an attribute; 1 where the domain has next to no width.
 func (d domain) delta(attribute int) float64 {
 	delta := (d[attribute].high - d[attribute].low) * smoothing
 	if !(delta >= leastDelta) || math.IsInf(delta, 1) {

@@ -2,7 +2,7 @@
 // records come, go and change: Song, Zhao, Liu et al., "Algorithm for increment
 // update of k-anonymized dataset" (2010).
 //
-// A Partition is told of every change and does the work in Settle: newcomers
+// Insert, Delete and Modify note changes; Settle does the work: new records
 // join the class most similar to them, a changed class of 2k records or more is
 // split on its raw values, and one that violates a constraint is merged with the
 // most similar class. After Settle every class satisfies the whole constraint
@@ -36,7 +36,7 @@ type ClassID int64
 // withheld is the class of records that are not published.
 const withheld ClassID = 0
 
-// Record is what the partition has to know of a record.
+// Record is what a partition keeps of a record.
 type Record struct {
 	ID        RecordID
 	Cells     []hierarchy.Cell // one for each attribute
@@ -269,7 +269,7 @@ func (p *Partition) Truncate() { p.clear() }
 // Settle restores the constraint set and returns what has changed since the
 // last Settle, which it then forgets. Afterwards all records are in classes, or
 // none where the records are not Feasible. Records that a method or a store left
-// out are placed like newcomers. The time is that of the changed classes. Where a
+// out are placed like new ones. The time is that of the changed classes. Where a
 // constraint compares classes with the whole table, it is also that of one look at
 // each class, and where subjects are counted then, of counting all records once more.
 func (p *Partition) Settle() Changes {
@@ -337,9 +337,9 @@ func (p *Partition) Withheld() int { return len(p.members.waiting) }
 // Classes is the number of classes.
 func (p *Partition) Classes() int { return len(p.members.classes.list) }
 
-// NextClass is the id that the next new class will get. Whoever keeps classes
-// over a restart keeps it too and hands it to Options.FirstClass, so that the id
-// of a retired class is not used again.
+// NextClass is the id that the next new class will get. A store keeps it with the
+// classes and passes it as Options.FirstClass after a restart, so that the id of a
+// retired class is not used again.
 func (p *Partition) NextClass() ClassID { return p.members.nextClass }
 
 // Members lists the records of a class in ascending order, those withheld for

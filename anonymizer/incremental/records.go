@@ -11,8 +11,8 @@ import (
 )
 
 // records holds the records; a record's place is its slot, which is used again after
-// the record is gone. The cells of a record lie side by side: who looks at one of
-// them looks at all.
+// the record is gone. The cells of a record lie side by side, as they are
+// read together.
 type records struct {
 	numbers   compact.Directory[RecordID]
 	ids       []RecordID

@@ -16,7 +16,7 @@ var ErrNotRenewed = errors.New("the renewal is not ready to be adopted")
 
 // Renewal makes classes of a partition's records afresh, by the table's method, as
 // if all had come at once. A maintained release drifts away from that: classes
-// are widened by newcomers and merged where records leave, and are never laid out
+// are widened by new records and merged where records leave, and are never laid out
 // anew.
 //
 // BeginRenewal copies the records, Run makes the classes, on any goroutine and for
@@ -82,7 +82,7 @@ func (p *Partition) BeginRenewal() *Renewal {
 // Run makes the classes: those of the table's method and, of records that it
 // leaves out or puts into classes that violate the constraints, those of rounded
 // partition; then it divides large ones, as the partition would. Progress, if not
-// nil, is told how many of the records have found their class, as in
+// nil, is called with how many of the records have a class, as in
 // anonymizer.Options. The error is the context's or the method's; the renewal is
 // then of no use.
 func (r *Renewal) Run(ctx context.Context, progress func(done, total int)) error {
@@ -202,11 +202,10 @@ func (r *Renewal) Drift() float64 {
 	return r.Before / r.loss
 }
 
-// FinishRenewal has the records take over the classes of the renewal. Those that
-// came meanwhile, and those whose quasi-identifying or counted values changed, wait
-// like newcomers; those that are gone are missing. It belongs before a Settle, which
-// checks all classes against the constraints as they are then, places who waits, and
-// tells of everything that moved. A renewal that has made no classes, as where the
+// FinishRenewal assigns the records to the classes of the renewal. Records that came
+// meanwhile, and those whose quasi-identifying or counted values changed, wait as new
+// ones do. Call Settle afterwards: it checks all classes against the constraints, places
+// what waits, and reports everything that moved. A renewal that has made no classes, as where the
 // records were not Feasible, changes nothing. The error is ErrNotRenewed.
 func (p *Partition) FinishRenewal(r *Renewal) error {
 	if r.of != p || !r.ready {

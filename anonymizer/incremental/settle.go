@@ -201,7 +201,7 @@ func (s *settling) repairDue() bool {
 // repair merges a class that violates the constraints with the most similar
 // class until they are satisfied (algorithm DEL), and returns the index of the
 // class with the records. It returns false where that is too much work, or where no
-// other class is left beside waiting records.
+// other class is left.
 func (s *settling) repair(index int32) (int32, bool) {
 	summary := s.population.summarize(s.members.classes.list[index].members)
 	for !s.population.passes(index, summary) {
@@ -216,8 +216,8 @@ func (s *settling) repair(index int32) (int32, bool) {
 	return index, true
 }
 
-// unite merges two classes, of which the larger one keeps its id, and returns the
-// index of the union. The summary is the first one's and becomes the union's.
+// unite merges two classes and returns the index of the union, which has the id of the
+// larger one. The summary is the first one's and becomes the union's.
 func (s *settling) unite(index, other int32, summary *privacy.Summary, added privacy.Summary) int32 {
 	if len(s.members.classes.list[index].members) <= len(s.members.classes.list[other].members) {
 		index, other = other, index
@@ -229,7 +229,7 @@ func (s *settling) unite(index, other int32, summary *privacy.Summary, added pri
 
 // split divides a large class, if the table's method can, and gives each part a
 // new id. Where it cannot, the next attempt waits until the class has grown by a
-// quarter, so that attempts stay cheap for each newcomer.
+// quarter, so that attempts stay cheap for each new record.
 func (s *settling) split(index int32) {
 	c := &s.members.classes.list[index]
 	if len(c.members) < int(c.splitAt) || s.whole {

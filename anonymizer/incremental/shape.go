@@ -9,7 +9,7 @@ import (
 	"sort"
 )
 
-// shaping is the memory in which a part of the tree is made anew: classes that lie beside
+// shaping is the memory in which a part of the tree is made anew: classes that lie next to
 // each other once they are divided, so that what is left to divide soon fits into a cache.
 type shaping struct {
 	attributes int
@@ -118,14 +118,14 @@ func (t *tree) release(n int32) {
 	t.free = append(t.free, below)
 }
 
-// shapeAll makes a node, of which only the parent is set, hold all that was added.
+// shapeAll fills a node that has only a parent with all that was added.
 func (t *tree) shapeAll(ctx context.Context, n int32) {
 	s := &t.shaping
 	s.keys = slices.Grow(s.keys[:0], len(s.class))[:len(s.class)]
 	t.shape(ctx, n, 0, len(s.class))
 }
 
-// shape makes a node, of which only the parent is set, hold those added in a range.
+// shape fills a node that has only a parent with those added in a range.
 func (t *tree) shape(ctx context.Context, n int32, from, to int) {
 	if to-from > 1000 && ctx.Err() != nil {
 		to = from + 1

@@ -1,9 +1,8 @@
 package incremental
 
-// Slots are the places in which a partition keeps its records: numbers from 0 on of which
-// few are unused, so that whoever keeps more of a record can do so in lists. An empty
-// partition gives 0, 1, 2 and so on. A record keeps its slot; when it is gone, the slot is
-// given to another one.
+// Slots are the places in which a partition keeps its records: numbers from 0 on, few of
+// them unused, so that callers can keep more about a record in lists. An empty partition
+// gives 0, 1, 2 and so on. A record keeps its slot; once it is gone, another one gets it.
 
 // SlotOf is the slot of a record, -1 for an unknown one.
 func (p *Partition) SlotOf(id RecordID) int32 { return p.members.records.slot(id) }

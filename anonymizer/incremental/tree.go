@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// tree is an index of the classes by what they cover: a binary tree of boxes, each
-// of which holds the boxes below it, and at its ends buckets of a few classes each
+// tree is an index of the classes by what they cover: a binary tree of boxes that
+// contain the boxes below them, with buckets of a few classes at its ends
 // (a bounding volume hierarchy; the boxes in few bits follow Sakurai et al. 2000,
 // "The A-tree"). It keeps for each box also where the middles of its classes lie.
 //

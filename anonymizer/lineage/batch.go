@@ -17,7 +17,7 @@ import (
 // two are the same, for certain; of twenty it is rarely refused, and rarely tells anything.
 const leastValued = 20
 
-// leastValuedChange is the same for changed rows of a class, of which there are fewer.
+// leastValuedChange is the same for changed rows of a class, which are fewer.
 const leastValuedChange = 10
 
 // LeastBatch is the least number of records, or subjects, that are tried as a batch where

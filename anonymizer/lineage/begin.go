@@ -10,9 +10,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// Begin is the first Publish of all, of which nothing is listed but what Place tells of each
-// record. All that is published then is new, and a list of it would be as large as the rest:
-// Classes, Generalize and RowsOf tell of it one by one.
+// Begin is the first Publish, whose Changes list nothing: all that is published is new, and
+// a list of it would be as large as the rest. Classes, Generalize and RowsOf give it class
+// by class, and Changes.Place each record.
 func (l *Lineage) Begin(ctx context.Context, now time.Time) (Changes, error) {
 	if l.begun {
 		return Changes{}, errors.New("beginning a lineage that has begun")

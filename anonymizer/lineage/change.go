@@ -5,7 +5,7 @@ import "strings"
 // change is how a published record differs from its row.
 type change struct {
 	columns columns // that differ, or differed meanwhile
-	// vain says that publishing the change was tried, and violated the constraints.
+	// refused says that publishing the change was tried, and violated the constraints.
 	refused bool
 }
 

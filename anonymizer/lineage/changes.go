@@ -56,7 +56,7 @@ type Place struct {
 	Since time.Time
 	// Changed says which values parted, for Load.
 	Changed string
-	// Withheld says that it waited in vain, and for good.
+	// Withheld says that the record is not published for good.
 	Withheld bool
 }
 
@@ -127,8 +127,8 @@ func (l *Lineage) place(slot int32) Place {
 	return p
 }
 
-// Place is where one of the records touched stands now, which is what has to be noted until
-// the lineage is told of the next change; nowhere for one that does not exist.
+// Place is where one of the records touched stands now, valid until the next change to
+// the lineage; nowhere for one that does not exist.
 func (c Changes) Place(id incremental.RecordID) Place {
 	if c.of == nil {
 		return Place{}

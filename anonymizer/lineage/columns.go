@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// columns is a set of columns that are published as they are: a bit for each sensitive
+// columns is a set of columns that are not generalized: a bit for each sensitive
 // attribute, then for each copied value, then for the subject. It is a string of bytes
 // without trailing zeros, so that equal sets are equal.
 type columns string

@@ -2,14 +2,14 @@ package lineage
 
 import "time"
 
-// parting is what is known of a record that is not published as it is now.
+// difference is how a record differs from what is published of it.
 type difference struct {
-	since  time.Time // since when it waits, or its row is stale; zero for one that is as its row
+	since  time.Time // when it began to wait, or its row became stale; zero for neither
 	change change    // what its row does not show
 }
 
-// partings holds them by number, 0 for none. Few records have one at most times, and where many
-// begin to wait at once it is the same.
+// differences holds them by number, 0 for none. At most times few records have one, and
+// records that begin to wait at once share one.
 type differences struct {
 	list   []difference // from number 1 on
 	users  []int32      // how many records have each
@@ -24,7 +24,7 @@ func (p *differences) of(number int32) difference {
 	return p.list[number-1]
 }
 
-// take gives the number of a parting that one more record has.
+// take gives the number of a difference that one more record has.
 func (p *differences) take(has difference) int32 {
 	if has == (difference{}) {
 		return 0
@@ -64,15 +64,15 @@ func (p *differences) give(number int32) {
 	}
 }
 
-// fewPartings are so few that it does not matter who has them.
+// fewDifferences are too few to be worth tidying.
 const fewDifferences = 1024
 
-// tidy numbers the partings anew where most numbers are nobody's. A large transaction makes as many
+// tidy numbers the differences anew where most numbers are unused. A large transaction makes as many
 // of them as it has rows, each of which came at another time; the few that stay after it must not
 // keep the room of all. It takes time for each record, so it waits for a share of these.
 func (s *records) tidy() {
 	p := &s.differences
-	if nobodys := len(p.free); nobodys < max(fewDifferences, len(s.ids)/64) || 4*nobodys < 3*len(p.list) {
+	if unused := len(p.free); unused < max(fewDifferences, len(s.ids)/64) || 4*unused < 3*len(p.list) {
 		return
 	}
 	kept, numbers := differences{}, make([]int32, 1+len(p.list)) // the new ones by the old

@@ -3,7 +3,7 @@ package lineage
 import "github.com/kproxy/kproxy/anonymizer/incremental"
 
 // Kept tells how many slots there are for records, how many of them hold a value other than
-// zero, and how many partings are known.
+// zero, and how many differences are known.
 func (l *Lineage) Kept() (slots, valued, differences int) {
 	for slot := range l.records.ids {
 		r := l.records.view(int32(slot))

@@ -7,7 +7,7 @@ import "time"
 type Freshness struct {
 	Waiting  int // records that were never published
 	Stale    int // records that are published as they were
-	Withheld int // records that waited in vain, and are not published for good
+	Withheld int // records that are not published for good
 	Ghosts   int // rows that stand for nobody any more
 	Rows     int // all published rows
 	Classes  int

@@ -10,7 +10,7 @@
 // itself: its ghosts then vanish, or its stale rows are published anew as a class
 // of their own.
 //
-// A Lineage keeps no clock: whoever calls gives the time.
+// A Lineage has no clock: callers pass the time.
 package lineage
 
 import (
@@ -28,7 +28,7 @@ import (
 // again while the row is published.
 type RowID int64
 
-// Record is what a lineage has to know of a record.
+// Record is what a lineage keeps of a record.
 type Record struct {
 	incremental.Record
 	// Copied stands for the values that are published as they are and that constraints
@@ -63,7 +63,7 @@ type Options struct {
 	// Deadline is how long a record waits before it stays withheld for good; 0 means
 	// that it waits as long as it takes.
 	Deadline time.Duration
-	// Progress is told how many records of a batch have found a class.
+	// Progress is called with how many records of a batch have a class.
 	Progress func(done, total int)
 }
 
@@ -84,7 +84,7 @@ type Lineage struct {
 	begun    bool // the first batch of all has been tried, or was empty
 }
 
-// New returns a lineage of which nothing is published yet. The error is ErrRelative.
+// New returns a lineage without records and classes. The error is ErrRelative.
 func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) (*Lineage, error) {
 	if constraints.Relative() {
 		return nil, ErrRelative

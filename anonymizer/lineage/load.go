@@ -75,7 +75,7 @@ type place struct {
 	row   RowID
 }
 
-// givenUp takes the place of a class's number for records that have waited in vain.
+// givenUp takes the place of a class's number for withheld records.
 const givenUp = -1
 
 // BeginLoading begins to fill a lineage, which must be empty, with about so many records.
@@ -237,8 +237,8 @@ func (b *byNumber) Swap(i, j int) {
 	}
 }
 
-// link leads from records to their rows and back, those of every so-and-so-manieth run of
-// classes.
+// link leads from records to their rows and back, those of one share of
+// the runs of classes.
 func (d *Loading) link(share, shares int) error {
 	l := d.of
 	for slot, at := range d.places {

@@ -10,7 +10,7 @@ import (
 )
 
 // records keeps the records in slots, value by value: as objects of their own they would
-// take twice the memory. A slot is used again after its record is gone, of which nothing stays.
+// take twice the memory. A slot is cleared and used again once its record is gone.
 type records struct {
 	numbers     compact.Directory[incremental.RecordID]
 	ids         []incremental.RecordID       // slot
@@ -27,7 +27,7 @@ type records struct {
 type standing struct {
 	class      int32 // index of its class, or one of those below
 	row        int32 // its place among the class's rows
-	difference int32 // among the partings
+	difference int32 // among the differences
 	// stamp is another one whenever the record no longer waits, or is stale, as it did: what a
 	// queue has noted of the slot before is then void.
 	stamp uint32
@@ -36,7 +36,7 @@ type standing struct {
 // What takes the place of a class's index.
 const (
 	unpublished = -1 // it waits
-	withheld    = -2 // it waited in vain
+	withheld    = -2 // it is not published for good
 )
 
 // count is the number of records.

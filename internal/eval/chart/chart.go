@@ -62,7 +62,7 @@ func (c *Chart) Add(name string, x, y float64) {
 	line.Points = append(line.Points, Point{x, y})
 }
 
-// Size of a drawing, of which the legend takes a column on the right.
+// Size of a drawing, with the legend in a column on the right.
 const (
 	width       = 17 * vg.Centimeter
 	height      = 9.5 * vg.Centimeter
@@ -86,7 +86,7 @@ func (c Chart) SVG() ([]byte, error) {
 	return embeddable(out.Bytes()), nil
 }
 
-// plot makes the drawing, with the legend that stands beside it.
+// plot makes the drawing, with its legend.
 func (c Chart) plot() (*plot.Plot, plot.Legend, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y

@@ -12,8 +12,8 @@ type axis struct {
 	name        string
 	logarithmic bool
 	at          func(eval.Measurement) float64
-	// beside names the other parameters that vary, for the curve of a measurement.
-	beside func(eval.Measurement) string
+	// others names the other parameters that vary, for the curve of a measurement.
+	others func(eval.Measurement) string
 }
 
 // axisOf draws over k where it varies, else over l or alpha; what else varies
@@ -65,7 +65,7 @@ func (a axis) along(m, other eval.Measurement) bool {
 	return sameParameters(m, other)
 }
 
-// source is what a curve, or several beside each other, are drawn of.
+// source is what one curve, or several, are drawn of.
 type source struct {
 	name string
 	own  bool // the policy's method
@@ -76,7 +76,7 @@ type source struct {
 func (a axis) draw(c *chart.Chart, sources []source, value func(eval.Measurement) float64) {
 	for _, s := range sources {
 		for _, m := range s.runs {
-			name := s.name + a.beside(m)
+			name := s.name + a.others(m)
 			c.Line(name).Strong = s.own
 			c.Add(name, a.at(m), value(m))
 		}

@@ -182,7 +182,7 @@ func TestOptionalFigures(t *testing.T) {
 			t.Errorf("the page does not have %q", part)
 		}
 	}
-	if strings.Contains(page, "Whoever knows a person&#39;s quasi-identifying values") || strings.Contains(page, "Error of counting queries over") {
+	if strings.Contains(page, "Somebody who knows a person&#39;s quasi-identifying values") || strings.Contains(page, "Error of counting queries over") {
 		t.Error("the page speaks of the columns as if they were one part")
 	}
 	var table bytes.Buffer
