@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"slices"
-
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
