@@ -53,7 +53,7 @@ func runAlphaK(ctx context.Context, s Setup) (*Outcome, error) {
 		}
 	}
 	figure := func(number, title, x, y string, logY bool, c curves) Figure {
-		return Figure{number, chart.Chart{Title: title, X: x, Y: y, LogY: logY, Lines: c.lines}}
+		return Figure{number, chart.Chart{Title: title, X: x, Y: y, LogY: logY, Lines: c.Lines}}
 	}
 	return &Outcome{
 		Figures: []Figure{
@@ -73,8 +73,8 @@ func (c *alphaCurves) measure(s Setup, name string, run func(attributes, k int, 
 			if err != nil {
 				return err
 			}
-			c.lossByQI.add(alphaCurve(name, alpha), float64(attributes), made.loss)
-			c.timeByQI.add(alphaCurve(name, alpha), float64(attributes), made.seconds)
+			c.lossByQI.Add(alphaCurve(name, alpha), float64(attributes), made.loss)
+			c.timeByQI.Add(alphaCurve(name, alpha), float64(attributes), made.seconds)
 		}
 	}
 	for _, alpha := range alphasByK {
@@ -83,8 +83,8 @@ func (c *alphaCurves) measure(s Setup, name string, run func(attributes, k int, 
 			if err != nil {
 				return err
 			}
-			c.lossByK.add(alphaCurve(name, alpha), float64(k), made.loss)
-			c.timeByK.add(alphaCurve(name, alpha), float64(k), made.seconds)
+			c.lossByK.Add(alphaCurve(name, alpha), float64(k), made.loss)
+			c.timeByK.Add(alphaCurve(name, alpha), float64(k), made.seconds)
 		}
 	}
 	return nil

@@ -83,7 +83,7 @@ func runCBAD(ctx context.Context, s Setup) (*Outcome, error) {
 		return nil, err
 	}
 	figure := func(number, title, x, y string, c curves) Figure {
-		return Figure{number, chart.Chart{Title: title, X: x, Y: y, Lines: c.lines}}
+		return Figure{number, chart.Chart{Title: title, X: x, Y: y, Lines: c.Lines}}
 	}
 	return &Outcome{
 		Figures: []Figure{
@@ -105,14 +105,14 @@ func (c *cbadCurves) measureDivergence(ctx context.Context, s Setup, t *anonymiz
 			if err != nil {
 				return err
 			}
-			c.klByL.add(m.Name(), float64(l), run.divergence)
+			c.klByL.Add(m.Name(), float64(l), run.divergence)
 		}
 		for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 8}) {
 			run, err := measureCluster(ctx, s, m, t, attributes, diverse(4, 4))
 			if err != nil {
 				return err
 			}
-			c.klByQI.add(m.Name(), float64(attributes), run.divergence)
+			c.klByQI.Add(m.Name(), float64(attributes), run.divergence)
 		}
 	}
 	return nil
@@ -129,16 +129,16 @@ func (c *cbadCurves) measureLoss(ctx context.Context, s Setup, t *anonymizer.Tab
 			if err != nil {
 				return err
 			}
-			c.lossByK.add(curve.name, float64(k), run.loss)
-			c.timeByK.add(curve.name, float64(k), run.seconds)
+			c.lossByK.Add(curve.name, float64(k), run.loss)
+			c.timeByK.Add(curve.name, float64(k), run.seconds)
 		}
 		for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 8}) {
 			run, err := measureCluster(ctx, s, curve.method, t, attributes, diverse(quasiIdentifiersK, curve.l))
 			if err != nil {
 				return err
 			}
-			c.lossByQI.add(curve.name, float64(attributes), run.loss)
-			c.timeByQI.add(curve.name, float64(attributes), run.seconds)
+			c.lossByQI.Add(curve.name, float64(attributes), run.loss)
+			c.timeByQI.Add(curve.name, float64(attributes), run.seconds)
 		}
 	}
 	return nil

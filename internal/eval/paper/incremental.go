@@ -40,7 +40,7 @@ func runIncremental(ctx context.Context, s Setup) (*Outcome, error) {
 		return nil, err
 	}
 	outcome.Figures = []Figure{{"beyond", chart.Chart{
-		Title: "Information loss while records are inserted", X: "records", Y: "GCP (%)", Lines: drift.lines,
+		Title: "Information loss while records are inserted", X: "records", Y: "GCP (%)", Lines: drift.Lines,
 	}}}
 	return outcome, nil
 }
@@ -177,8 +177,8 @@ func drift(ctx context.Context, s Setup) (*curves, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.add("maintained", float64(inserted), 100*metric.GCP(now, released(p, inserted)))
-		c.add("made afresh", float64(inserted), 100*metric.GCP(now, fresh.release))
+		c.Add("maintained", float64(inserted), 100*metric.GCP(now, released(p, inserted)))
+		c.Add("made afresh", float64(inserted), 100*metric.GCP(now, fresh.release))
 	}
 	return c, nil
 }

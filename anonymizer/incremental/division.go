@@ -12,17 +12,16 @@ import (
 
 // Divide makes the classes that the first Settle of a new partition would make of some
 // records, and lists the places of each one's in the columns, in no order; none where the
-// constraints are infeasible. Of the options, those count that speak of such a Settle.
+// constraints are infeasible. Only options that affect the first Settle apply.
 //
 // As long as the method puts all records into classes that satisfy the constraints, as most
-// do, it works on the columns as they lie. A partition, which holds all records once more
-// until the classes are made, is there for what a method leaves undone.
+// do, it works on the columns in place. Otherwise it fills a partition, which holds all
+// records a second time until the classes are made.
 func Divide(ctx context.Context, attributes []anonymizer.Attribute, all Columns, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) ([][]int32, error) {
-	o.Untold, o.Subjects = true, all.Subjects != nil
-	d := &division{all: all, p: New(attributes, constraints, method, o)}
-	d.p.ctx = ctx
+	o.OmitMoved, o.Subjects = true, all.Subjects != nil
+	d := &division{ctx: ctx, all: all, p: New(attributes, constraints, method, o)}
 	// What looks alike has to be united, and some columns make no table.
-	if table, err := all.table(attributes); err == nil && !d.p.alike.needed && !d.p.table.relative {
+	if table, err := all.table(attributes); err == nil && !d.p.members.distinct && !d.p.population.relative {
 		classes, done := d.divide(table)
 		if err := ctx.Err(); err != nil || done {
 			return classes, err
@@ -33,6 +32,7 @@ func Divide(ctx context.Context, attributes []anonymizer.Attribute, all Columns,
 
 // division is one Divide.
 type division struct {
+	ctx   context.Context
 	all   Columns
 	table *anonymizer.Table // of all; counts records
 	p     *Partition        // empty, as long as it can be: it knows how methods are asked
@@ -45,16 +45,16 @@ func (d *division) divide(table *anonymizer.Table) (classes [][]int32, done bool
 	}
 	d.table = table
 	total := d.total()
-	if d.p.constraints.Feasible(total) != nil || !d.p.satisfied(total) {
+	if d.p.population.constraints.Feasible(total) != nil || !d.p.population.satisfied(total) {
 		return nil, true
 	}
-	release, err := d.p.method.Anonymize(d.p.ctx, table, d.p.constraints, anonymizer.Options{Seed: d.p.seed, Progress: d.p.progress})
+	release, err := d.p.divider.method.Anonymize(d.ctx, table, d.p.population.constraints, anonymizer.Options{Seed: d.p.divider.seed, Progress: d.p.divider.progress})
 	if err != nil {
 		return nil, false
 	}
 	classes, complete := d.satisfying(release.Classes, nil)
 	if !complete {
-		d.p.made = release
+		d.p.divider.made = release
 		return nil, false
 	}
 	return d.split(classes), true
@@ -62,7 +62,7 @@ func (d *division) divide(table *anonymizer.Table) (classes [][]int32, done bool
 
 // total counts all records.
 func (d *division) total() privacy.Summary {
-	if d.p.sizes {
+	if d.p.population.sizes {
 		return privacy.Summary{Records: d.all.Records}
 	}
 	places := make([]int32, d.all.Records)
@@ -74,7 +74,7 @@ func (d *division) total() privacy.Summary {
 
 // summarize counts records for the constraints, and no more than they ask for.
 func (d *division) summarize(places []int32) privacy.Summary {
-	if d.p.sizes {
+	if d.p.population.sizes {
 		return privacy.Summary{Records: len(places)}
 	}
 	return d.table.Summarize(places)
@@ -93,7 +93,7 @@ func (d *division) satisfying(classes []anonymizer.EquivalenceClass, places []in
 		if places != nil {
 			part = pick(places, class)
 		}
-		if len(part) > 0 && d.p.satisfied(d.summarize(part)) {
+		if len(part) > 0 && d.p.population.satisfied(d.summarize(part)) {
 			parts, divided = append(parts, part), divided+len(part)
 		}
 	}
@@ -112,16 +112,16 @@ type piece struct {
 func (d *division) split(classes [][]int32) [][]int32 {
 	var pieces, due []*piece
 	add := func(places []int32, of int) {
-		c := &piece{places, len(pieces), d.p.nextSplit(len(places), of)}
+		c := &piece{places, len(pieces), nextSplit(d.p.members.k, len(places), of)}
 		pieces, due = append(pieces, c), append(due, c)
 	}
-	if !slices.ContainsFunc(classes, func(c []int32) bool { return len(c) >= d.p.nextSplit(len(c), d.all.Records) }) {
+	if !slices.ContainsFunc(classes, func(c []int32) bool { return len(c) >= nextSplit(d.p.members.k, len(c), d.all.Records) }) {
 		return classes
 	}
 	for _, places := range classes {
 		add(places, d.all.Records)
 	}
-	for i := 0; i < len(due) && d.p.ctx.Err() == nil; i++ {
+	for i := 0; i < len(due) && d.ctx.Err() == nil; i++ {
 		c := due[i]
 		parts := d.parts(c)
 		if len(parts) < 2 {
@@ -146,12 +146,7 @@ func (d *division) parts(c *piece) [][]int32 {
 	if len(c.places) < c.splitAt {
 		return nil
 	}
-	some := d.all.pick(c.places)
-	table, err := some.table(d.p.attributes)
-	if err != nil {
-		return nil
-	}
-	release, err := d.p.method.Anonymize(d.p.ctx, table, d.p.constraints, anonymizer.Options{Seed: d.p.seed})
+	release, err := d.p.divider.method.Anonymize(d.ctx, d.table.Pick(c.places), d.p.population.constraints, anonymizer.Options{Seed: d.p.divider.seed})
 	if err != nil {
 		return nil
 	}
@@ -174,12 +169,12 @@ func (d *division) settle() ([][]int32, error) {
 		}
 	}
 	d.all, d.table = Columns{}, nil // the partition has all of it
-	if _, err := p.SettleContext(p.ctx); err != nil {
+	if _, err := p.SettleContext(d.ctx); err != nil {
 		return nil, err
 	}
-	classes := make([][]int32, len(p.classes.list))
+	classes := make([][]int32, len(p.members.classes.list))
 	for i := range classes {
-		classes[i] = slices.Clone(p.classes.list[i].members) // the slots of a new partition are 0, 1, 2 and so on
+		classes[i] = slices.Clone(p.members.classes.list[i].members) // the slots of a new partition are 0, 1, 2 and so on
 	}
 	return classes, nil
 }

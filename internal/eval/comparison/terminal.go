@@ -1,13 +1,12 @@
-package report
+package comparison
 
 import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 // WriteTable writes the most telling figures for a terminal, one line for each run
@@ -16,7 +15,7 @@ func (r *Report) WriteTable(w io.Writer) error {
 	released := r.Released()
 	if len(released) > 0 {
 		if err := r.writeRuns(w, released); err != nil {
-			return fmt.Errorf("writing the table: %w", err)
+			return err
 		}
 	}
 	for _, reason := range r.Refusals() {
@@ -29,17 +28,16 @@ func (r *Report) WriteTable(w io.Writer) error {
 
 func (r *Report) writeRuns(w io.Writer, released []eval.Measurement) error {
 	figures := slices.DeleteFunc(shown(slices.Concat(parameterFigures, qualityFigures), released), func(f figure) bool { return f.short == "" })
-	out := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(first string, text func(figure) string, last string) {
+	row := func(first string, text func(figure) string, last string) []string {
 		cells := []string{first}
 		for _, f := range figures {
 			cells = append(cells, text(f))
 		}
-		fmt.Fprintln(out, strings.Join(append(cells, last), "\t")+"\t")
+		return append(cells, last)
 	}
-	line("method", func(f figure) string { return f.short }, "time")
+	t := report.Table{Rows: [][]string{row("method", func(f figure) string { return f.short }, "time")}}
 	for _, m := range released {
-		line(m.Method, func(f figure) string { return f.text(m) }, seconds(m.Seconds))
+		t.Rows = append(t.Rows, row(m.Method, func(f figure) string { return f.text(m) }, seconds(m.Seconds)))
 	}
-	return out.Flush()
+	return t.WriteText(w)
 }

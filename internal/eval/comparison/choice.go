@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"cmp"
@@ -115,7 +115,7 @@ func against(own, best eval.Measurement) string {
 // risk says who finds a record with which probability.
 func (r *Report) risk(m eval.Measurement) string {
 	if len(r.Parts) == 0 {
-		return fmt.Sprintf("Whoever knows a person's quasi-identifying values finds the person's record with a probability of at most %s.", percent(m.Prosecutor))
+		return fmt.Sprintf("Somebody who knows a person's quasi-identifying values finds the person's record with a probability of at most %s.", percent(m.Prosecutor))
 	}
 	var parts []string
 	for _, names := range r.Parts {
@@ -126,8 +126,8 @@ func (r *Report) risk(m eval.Measurement) string {
 		}
 		parts = append(parts, known+" only")
 	}
-	return fmt.Sprintf("Whoever knows of a person %s, finds the person's record with a probability of at most %s. "+
-		"The policy's constraints let these be anonymized apart from each other: whoever knows all of them finds it with up to %s.",
+	return fmt.Sprintf("Somebody who knows of a person %s, finds the person's record with a probability of at most %s. "+
+		"The policy's constraints let these be anonymized apart from each other: somebody who knows all of them finds it with up to %s.",
 		strings.Join(parts, ", or "), percent(m.Prosecutor), percent(m.Joint))
 }
 

@@ -1,18 +1,12 @@
-package report
+package comparison
 
 import (
-	"html/template"
 	"slices"
 
 	"github.com/kproxy/kproxy/internal/eval"
 	"github.com/kproxy/kproxy/internal/eval/chart"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
-
-// picture is a chart with what it tells.
-type picture struct {
-	SVG     template.HTML
-	Meaning string
-}
 
 // drawing is a chart to be drawn over the grid.
 type drawing struct {
@@ -79,10 +73,10 @@ func (r *Report) sources(each bool) []source {
 	return append(sources, others...)
 }
 
-func (r *Report) charts() ([]picture, error) {
+func (r *Report) charts() []report.Figure {
 	released := r.Released()
 	x := axisOf(released)
-	var pictures []picture
+	var figures []report.Figure
 	for _, d := range drawings {
 		if distinct(released, x.at) < 2 { // a point is no curve
 			break
@@ -90,31 +84,17 @@ func (r *Report) charts() ([]picture, error) {
 		if d.given != nil && !slices.ContainsFunc(released, d.given) {
 			continue
 		}
-		made, err := draw(d.meaning, chart.Chart{
-			Title: d.title + " over " + x.name, X: x.name, Y: d.y, LogX: x.logarithmic, LogY: d.logY,
-			Lines: x.lines(r.sources(d.each), d.value),
-		})
-		if err != nil {
-			return nil, err
-		}
-		pictures = append(pictures, made)
+		c := chart.Chart{Title: d.title + " over " + x.name, X: x.name, Y: d.y, LogX: x.logarithmic, LogY: d.logY}
+		x.draw(&c, r.sources(d.each), d.value)
+		figures = append(figures, report.Figure{Caption: d.meaning, Chart: c})
 	}
 	if sizes, ok := r.sizes(); ok {
-		made, err := draw("How many of the records are in classes up to some size. The earlier a curve rises, the less precision is given away.", sizes)
-		if err != nil {
-			return nil, err
-		}
-		pictures = append(pictures, made)
+		figures = append(figures, report.Figure{
+			Caption: "How many of the records are in classes up to some size. The earlier a curve rises, the less precision is given away.",
+			Chart:   sizes,
+		})
 	}
-	return pictures, nil
-}
-
-func draw(meaning string, c chart.Chart) (picture, error) {
-	svg, err := c.SVG()
-	if err != nil {
-		return picture{}, err
-	}
-	return picture{template.HTML(svg), meaning}, nil //nolint:gosec // the chart escapes what it is given
+	return figures
 }
 
 // sizes draws for each method how many of the records are in classes up to some

@@ -1,4 +1,4 @@
-package hilbert
+package ranking
 
 import (
 	"context"
@@ -9,10 +9,10 @@ import (
 // sortLeast is the number of values below which one goroutine sorts them at once.
 const sortLeast = 1 << 15
 
-// mergeSort sorts by halves, which is done at the same time on several cores and
+// Sort sorts by halves, which is done at the same time on several cores and
 // ends soon after the context does, with the values in any order. The result
 // depends on the order given alone, also among values that compare as equal.
-func mergeSort[T any](ctx context.Context, values []T, compare func(a, b T) int) {
+func Sort[T any](ctx context.Context, values []T, compare func(a, b T) int) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -22,8 +22,8 @@ func mergeSort[T any](ctx context.Context, values []T, compare func(a, b T) int)
 	}
 	middle := len(values) / 2
 	var half sync.WaitGroup
-	half.Go(func() { mergeSort(ctx, values[:middle], compare) })
-	mergeSort(ctx, values[middle:], compare)
+	half.Go(func() { Sort(ctx, values[:middle], compare) })
+	Sort(ctx, values[middle:], compare)
 	half.Wait()
 	if ctx.Err() == nil && compare(values[middle-1], values[middle]) > 0 {
 		merge(values, middle, compare)

@@ -1,25 +1,16 @@
-package report
+package comparison
 
 import (
-	"encoding/csv"
-	"encoding/json"
-	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
 	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 // WriteJSON writes the whole report for programs.
-func (r *Report) WriteJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	if err := encoder.Encode(r); err != nil {
-		return fmt.Errorf("writing the measurements: %w", err)
-	}
-	return nil
-}
+func (r *Report) WriteJSON(w io.Writer) error { return report.WriteJSON(w, r) }
 
 // column is one column of the CSV file.
 type column struct {
@@ -60,7 +51,6 @@ func number(f float64) string { return strconv.FormatFloat(f, 'g', 6, 64) }
 
 // WriteCSV writes one line for each run under a header.
 func (r *Report) WriteCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
 	header := make([]string, len(columns))
 	for i, c := range columns {
 		header[i] = c.name
@@ -73,8 +63,5 @@ func (r *Report) WriteCSV(w io.Writer) error {
 		}
 		lines = append(lines, line)
 	}
-	if err := out.WriteAll(lines); err != nil {
-		return fmt.Errorf("writing the measurements: %w", err)
-	}
-	return nil
+	return report.WriteCSV(w, lines)
 }

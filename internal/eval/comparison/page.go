@@ -1,26 +1,25 @@
-package report
+package comparison
 
 import (
 	_ "embed"
 	"fmt"
-	"html/template"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 //go:embed page.html
 var pageText string
 
-var page = template.Must(template.New("page").Funcs(template.FuncMap{"join": strings.Join}).Parse(pageText))
+var page = report.Page("comparison", pageText)
 
 // content is what the page shows.
 type content struct {
 	*Report
 	Choice *choice
-	Charts []picture
+	Charts []report.Figure
 	Titles []string
 	Rows   []tableRow
 	// Several says that runs differ in their parameters, so that there are curves.
@@ -31,14 +30,10 @@ type content struct {
 
 // WritePage writes one HTML page that contains everything it shows.
 func (r *Report) WritePage(w io.Writer) error {
-	charts, err := r.charts()
-	if err != nil {
-		return err
-	}
 	released := r.Released()
 	some := func(given func(eval.Measurement) bool) bool { return slices.ContainsFunc(released, given) }
 	c := content{
-		Report: r, Charts: charts, Choice: r.choose(),
+		Report: r, Charts: r.charts(), Choice: r.choose(),
 		Several:    slices.ContainsFunc(released, func(m eval.Measurement) bool { return !sameParameters(m, released[0]) }),
 		Labels:     some(func(m eval.Measurement) bool { return m.Classification != eval.None }),
 		Population: some(func(m eval.Measurement) bool { return m.Journalist != eval.None }),

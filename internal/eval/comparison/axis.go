@@ -1,4 +1,4 @@
-package report
+package comparison
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ type axis struct {
 	name        string
 	logarithmic bool
 	at          func(eval.Measurement) float64
-	// beside names the other parameters that vary, for the curve of a measurement.
-	beside func(eval.Measurement) string
+	// others names the other parameters that vary, for the curve of a measurement.
+	others func(eval.Measurement) string
 }
 
 // axisOf draws over k where it varies, else over l or alpha; what else varies
@@ -65,28 +65,20 @@ func (a axis) along(m, other eval.Measurement) bool {
 	return sameParameters(m, other)
 }
 
-// source is what a curve, or several beside each other, are drawn of.
+// source is what one curve, or several, are drawn of.
 type source struct {
 	name string
 	own  bool // the policy's method
 	runs []eval.Measurement
 }
 
-// lines are the curves in the order of the sources.
-func (a axis) lines(sources []source, value func(eval.Measurement) float64) []chart.Line {
-	var lines []chart.Line
+// draw adds the curves in the order of the sources.
+func (a axis) draw(c *chart.Chart, sources []source, value func(eval.Measurement) float64) {
 	for _, s := range sources {
-		index := map[string]int{}
 		for _, m := range s.runs {
-			name := s.name + a.beside(m)
-			i, known := index[name]
-			if !known {
-				i = len(lines)
-				index[name] = i
-				lines = append(lines, chart.Line{Name: name, Strong: s.own})
-			}
-			lines[i].Points = append(lines[i].Points, chart.Point{X: a.at(m), Y: value(m)})
+			name := s.name + a.others(m)
+			c.Line(name).Strong = s.own
+			c.Add(name, a.at(m), value(m))
 		}
 	}
-	return lines
 }

@@ -36,27 +36,27 @@ func TestPartOfPersonsWithSeveralRows(t *testing.T) {
 		"recursive": privacy.RecursiveDiversity{L: 2, C: 3, Name: "s"},
 	} {
 		constraints := privacy.ConstraintSet{privacy.KAnonymity{K: 2}, constraint}
-		l := &Lineage{constraints: constraints, k: 2, sensitive: 1, options: Options{Subjects: true}}
+		l := &rules{constraints: constraints, k: 2, sensitive: 1, subjects: true}
 		// Four persons, two of each value: as good as any four persons' values are.
 		part := privacy.NewSubjectSummary(1)
 		for person, code := range []uint32{a, b, a, b} {
 			part.AddOf(uint32(person), []uint32{code})
 		}
-		if !l.endures(once, part) {
-			t.Errorf("%s: a class in which each person has one row does not endure", name)
+		if !l.safe(once, part) {
+			t.Errorf("%s: a class in which each person has one row is not safe", name)
 		}
-		if l.endures(twice, part) {
-			t.Errorf("%s: a class in which one person has two rows endures", name)
+		if l.safe(twice, part) {
+			t.Errorf("%s: a class in which one person has two rows is safe", name)
 		}
 	}
 	// Different values are counted one by one: two rows of one person make no case worse.
-	l := &Lineage{constraints: privacy.ConstraintSet{privacy.KAnonymity{K: 2}, privacy.DistinctDiversity{L: 2, Name: "s"}}, k: 2, sensitive: 1, options: Options{Subjects: true}}
+	l := &rules{constraints: privacy.ConstraintSet{privacy.KAnonymity{K: 2}, privacy.DistinctDiversity{L: 2, Name: "s"}}, k: 2, sensitive: 1, subjects: true}
 	part := privacy.NewSubjectSummary(1)
 	for person, code := range []uint32{a, b, c} {
 		part.AddOf(uint32(person), []uint32{code})
 	}
-	if !l.endures(twice, part) {
-		t.Error("distinct values: a class in which one person has two rows does not endure")
+	if !l.safe(twice, part) {
+		t.Error("distinct values: a class in which one person has two rows is not safe")
 	}
 }
 
@@ -79,12 +79,12 @@ func TestWorst(t *testing.T) {
 	}
 }
 
-// TestEnduresWhoeverItIs: a part of a class whose persons have one row each endures exactly if
+// TestSafeWhoeverItIs: a part of a class whose persons have one row each endures exactly if
 // every choice of as many persons satisfies the constraints; where persons have several rows,
 // only if.
-func TestEnduresWhoeverItIs(t *testing.T) {
+func TestSafeWhoeverItIs(t *testing.T) {
 	t.Parallel()
-	endured, not, several := 0, 0, 0
+	safe, not, several := 0, 0, 0
 	for seed := range uint64(4000) {
 		random := rand.New(rand.NewPCG(seed, 41))
 		persons := 2 + random.IntN(7)
@@ -105,9 +105,10 @@ func TestEnduresWhoeverItIs(t *testing.T) {
 		if random.IntN(3) == 0 {
 			set = append(set, someConstraint(random))
 		}
-		l := &Lineage{constraints: set, k: set.K(), sensitive: 2, options: Options{Subjects: seed%2 == 0 || rows > persons}}
+		l := &rules{constraints: set, k: set.K(), sensitive: 2, subjects: seed%2 == 0 || rows > persons}
 		of := func(choice uint) privacy.Summary {
-			return l.summarize(c, func(r row) bool { return choice>>r.person&1 == 1 })
+			in, _ := l.summarize(c, func(r row) bool { return choice>>r.person&1 == 1 })
+			return in
 		}
 		part := uint(random.IntN(1 << persons))
 		every := true
@@ -116,21 +117,21 @@ func TestEnduresWhoeverItIs(t *testing.T) {
 				every = every && set.Satisfied(of(choice), nil)
 			}
 		}
-		got := l.endures(c, of(part))
+		got := l.safe(c, of(part))
 		if got && !every || !got && every && rows == persons {
-			t.Fatalf("seed %d: %b of %+v %v endures %v: %v, %v expected", seed, part, c.rows, c.codes, set, got, every)
+			t.Fatalf("seed %d: %b of %+v %v is safe under %v: %v, %v expected", seed, part, c.rows, c.codes, set, got, every)
 		}
 		switch {
 		case got && rows > persons:
 			several++
 		case got:
-			endured++
+			safe++
 		default:
 			not++
 		}
 	}
-	if endured < 300 || not < 300 || several < 30 {
-		t.Errorf("%d parts endured, %d of persons with several rows, %d did not: nothing is tested", endured, several, not)
+	if safe < 300 || not < 300 || several < 30 {
+		t.Errorf("%d parts are safe, %d of persons with several rows, %d are not: nothing is tested", safe, several, not)
 	}
 }
 
