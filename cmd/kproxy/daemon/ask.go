@@ -25,13 +25,13 @@ const countPatience = 2 * time.Second
 // answers in the order in which they came, and how many that were there have ended
 // without one. The error is also of ctx when it ends before all have answered.
 func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answer, silent int, err error) {
-	return ask[Answer](ctx, c, reloading, question{Try: try})
+	return ask[Answer](ctx, c, reloading, Question{Try: try})
 }
 
 // AskToTakeUp asks every process to read its configuration file again after something was
 // accepted: a policy that is not in force is not put in force by that.
 func AskToTakeUp(ctx context.Context, c *config.Config) (answers []Answer, silent int, err error) {
-	return ask[Answer](ctx, c, reloading, question{Accepted: true})
+	return ask[Answer](ctx, c, reloading, Question{Accepted: true})
 }
 
 // askCounts has every process count its clients. Those that do not answer soon are
@@ -39,7 +39,7 @@ func AskToTakeUp(ctx context.Context, c *config.Config) (answers []Answer, silen
 func askCounts(ctx context.Context, c *config.Config) (answers []Clients, silent int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, countPatience)
 	defer cancel()
-	answers, silent, err = ask[Clients](ctx, c, counting, question{})
+	answers, silent, err = ask[Clients](ctx, c, counting, Question{})
 	for i := range answers {
 		answers[i].ID = "" // it has served
 	}
@@ -50,7 +50,7 @@ func askCounts(ctx context.Context, c *config.Config) (answers []Clients, silent
 }
 
 // ask asks every process, as AskReload tells.
-func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about matter, q question) (answers []A, silent int, err error) {
+func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about matter, q Question) (answers []A, silent int, err error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return nil, 0, err

@@ -81,3 +81,14 @@ func problem(report inspect.Report) (what, fix string) {
 	}
 	return strings.Join(whats, "; "), strings.Join(fixes, "; ")
 }
+
+// someOnly are the findings that keep kproxy from starting but concern some sessions alone
+// while it serves.
+var someOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, codeLogin, codeServer, codePooler, codeAuthQuery}
+
+// startingOnly are the findings that keep kproxy from starting but take nothing
+// away from what is published. Replication itself watches its slot.
+var startingOnly = slices.Concat(someOnly, []string{"slots", "wal-senders", codeSlotPosition})
+
+// oneLine puts the lines of a script beside each other.
+func oneLine(script string) string { return strings.Join(strings.Fields(script), " ") }

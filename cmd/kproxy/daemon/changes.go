@@ -3,7 +3,6 @@ package daemon
 import (
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -219,9 +218,4 @@ func (c Changes) String() string {
 		return "nothing changed"
 	}
 	return strings.Join(lines, "\n")
-}
-
-// protects tells whether the policy has the table.
-func protects(policy catalog.Policy, table catalog.Name) bool {
-	return slices.ContainsFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == table })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 
@@ -210,29 +209,4 @@ func checkInput(c *config.Config) inspect.CheckInput {
 		Publication: c.Publication, Slot: c.Slot,
 		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
 	}
-}
-
-func ownerConfig(c *config.Config) (*pgx.ConnConfig, error) {
-	owner, err := pgx.ParseConfig(c.Upstream.Owner.ConnString())
-	if err != nil {
-		return nil, fmt.Errorf("the owner's connection: %w", err)
-	}
-	owner.ConnectTimeout = c.Timeouts.Connect
-	return owner, nil
-}
-
-// connectOwner connects for looking at the database. Names are qualified in
-// what the server prints, as they are for replication.
-func connectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
-	owner, err := ownerConfig(c)
-	if err != nil {
-		return nil, err
-	}
-	owner.RuntimeParams["search_path"] = "pg_catalog"
-	owner.RuntimeParams["application_name"] = "kproxy"
-	conn, err := pgx.ConnectConfig(ctx, owner)
-	if err != nil {
-		return nil, &connectError{role: c.Upstream.Owner.User, address: net.JoinHostPort(c.Upstream.Owner.Host, fmt.Sprint(c.Upstream.Owner.Port)), err: err}
-	}
-	return conn, nil
 }

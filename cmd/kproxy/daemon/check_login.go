@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"net"
 	"slices"
 	"strings"
 
@@ -94,12 +93,6 @@ func checkServer(ctx context.Context, c *config.Config, reader config.Connection
 	return pooler
 }
 
-// address is where the connection's first server listens.
-func address(c config.Connection) string {
-	server := c.Servers()[0]
-	return net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
-}
-
 // trySession makes the connection that a client's session gets; nil = it can be used.
 func trySession(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
 	return try(ctx, c, reader, pool.TrySession)
@@ -123,15 +116,6 @@ func try(ctx context.Context, c *config.Config, reader config.Connection, connec
 		return &finding
 	}
 	return nil
-}
-
-func connectReader(ctx context.Context, c *config.Config, reader config.Connection) (*pgconn.PgConn, error) {
-	session, err := sessionConfig(c, reader)
-	if err != nil {
-		return nil, err
-	}
-	session.ConnectTimeout = c.Timeouts.Connect
-	return pgconn.ConnectConfig(ctx, session)
 }
 
 // unsupportedParameter is how PgBouncer refuses a setting in a startup packet.

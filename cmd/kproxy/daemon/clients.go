@@ -26,7 +26,7 @@ func (d *Daemon) tryListening(ctx context.Context) error {
 	if len(d.Listeners) > 0 {
 		return nil
 	}
-	listeners, err := d.listen(ctx, d.config)
+	listeners, err := d.listen(ctx, d.config())
 	if err != nil {
 		return err
 	}
@@ -63,6 +63,10 @@ func (d *Daemon) isReady() bool {
 		return false
 	}
 }
+
+// Address returns the first address where clients connect by TCP, nil before Ready or without
+// one.
+func (d *Daemon) Address() *net.TCPAddr { return d.address.Load() }
 
 // EndSessions ends all sessions at once, whatever they do.
 func (d *Daemon) EndSessions() {

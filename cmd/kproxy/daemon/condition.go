@@ -126,30 +126,3 @@ func conditionsOf(policy catalog.Policy, status ksync.Status, broken map[catalog
 	}
 	return conditions
 }
-
-// conditions are those of the protected tables as this process serves them now. Any
-// goroutine may ask.
-func (d *Daemon) conditions() map[catalog.Name]condition {
-	if !d.observed.prepared.Load() {
-		return nil
-	}
-	var broken map[catalog.Name]inspect.Report
-	if found := d.observed.broken.Load(); found != nil {
-		broken = *found
-	}
-	return conditionsOf(d.effective.Load().Policy, d.syncer.Status(), broken)
-}
-
-// unserved are the tables that this process has withdrawn and that wait for the operator,
-// in the configuration's order, as many as it can tell others. What is wrong with them is not told: whoever may connect to
-// the database may hear it.
-func (d *Daemon) unserved() []string {
-	names, conditions := []string{}, d.conditions()
-	for _, t := range d.effective.Load().Policy.Tables {
-		if conditions[t.Table].needsOperator() {
-			names = append(names, t.Table.String())
-		}
-	}
-	left := room(maxTold)
-	return left.fitting(names)
-}

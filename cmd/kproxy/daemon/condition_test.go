@@ -11,7 +11,6 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/internal/config"
-	"github.com/kproxy/kproxy/internal/console"
 	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -131,139 +130,6 @@ func TestStatusKnowsWhatIsWithdrawn(t *testing.T) {
 	}
 }
 
-// TestConditionsAreOfTheProcess: metrics, console and other processes go by them.
-func TestConditionsAreOfTheProcess(t *testing.T) {
-	t.Parallel()
-	d := New(exampleConfig(t), Options{})
-	if d.conditions() != nil || len(d.unserved()) != 0 {
-		t.Error("a process that has not begun knows of tables")
-	}
-	for _, table := range d.config.Policy.Tables {
-		d.publications = append(d.publications, catalog.Publication{Policy: table})
-	}
-	if err := d.prepare(); err != nil {
-		t.Fatal(err)
-	}
-	name := d.config.Policy.Tables[0].Table
-	state := func() string { return d.observedState().Tables[0].State }
-	if state() != stateUnpublished || len(d.unserved()) != 0 {
-		t.Errorf("at first it is %s; not served are %v", state(), d.unserved())
-	}
-	d.broken = map[catalog.Name]inspect.Report{name: {{What: "a column is gone", Fix: "mend it"}}}
-	d.resolve(nil)
-	if state() != stateWithdrawn || fmt.Sprint(d.unserved()) != "["+name.String()+"]" || d.conditions()[name].problem != "a column is gone" {
-		t.Errorf("then it is %s, %+v; not served are %v", state(), d.conditions()[name], d.unserved())
-	}
-	if d.withdrawn[name] == "" || d.observed.published.Load() != 0 {
-		t.Error("readers get what is withdrawn")
-	}
-}
-
-// TestUnknownIsNotMadeUp asks for the overview while no database answers.
-func TestUnknownIsNotMadeUp(t *testing.T) {
-	t.Parallel()
-	c := exampleConfig(t)
-	c.Upstream.Owner.Host, c.Upstream.Owner.Port = "127.0.0.1", 1 // nobody listens there
-	o, err := newConsoleSource(New(c, Options{})).Overview(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if o.Replication != nil || len(o.Needs) != 1 || len(o.Processes) != 1 || len(o.Tables) != len(c.Policy.Tables) {
-		t.Errorf("got %+v", o)
-	}
-	for _, r := range o.Tables {
-		if r.State != stateUnknown || r.Figures != nil || r.Proof != nil || r.Loss != nil || r.Updates == "" || len(r.Constraints) == 0 {
-			t.Errorf("got %+v", r)
-		}
-	}
-}
-
-// TestProofsAreOfWhatIsShown: what was found of an earlier release says nothing of the present
-// one, and is no reason to need the operator.
-func TestProofsAreOfWhatIsShown(t *testing.T) {
-	t.Parallel()
-	s, policy, name := oneTable()
-	s.At = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
-	for _, c := range []struct {
-		generation  int64
-		passed      bool
-		text, needs string
-		earlier     bool
-	}{
-		{3, true, "holds, 1h00m ago", "", false},
-		{3, false, "fails, 1h00m ago", "did not keep its promise", false},
-		{2, true, "of an earlier release", "", true},
-		{2, false, "of an earlier release", "", true},
-	} {
-		proof := Proof{At: s.At.Add(-time.Hour), Passed: c.passed, Report: verify.TableReport{Generation: c.generation}}
-		s.addProofs(policy, map[catalog.Name]Proof{name: proof})
-		if got := s.proofText(s.Tables[0].Proof); got != c.text {
-			t.Errorf("%+v: status says %q", c, got)
-		}
-		if needs := fmt.Sprint(s.needs(config.Replication{})); c.needs == "" && needs != "[]" || !strings.Contains(needs, c.needs) {
-			t.Errorf("%+v: status needs %s", c, needs)
-		}
-		if shown := proofOf(proof, 3); shown.Earlier != c.earlier || shown.Passed != c.passed {
-			t.Errorf("%+v: the console shows %+v", c, shown)
-		}
-		if got := proof.isDue(s.At, ksync.TableStatus{Generation: 3}, 2*time.Hour); got != c.earlier {
-			t.Errorf("%+v: another proof is due: %v", c, got)
-		}
-	}
-	if s.proofText(nil) != "none" {
-		t.Error("no proof is shown as one")
-	}
-	old := Proof{At: s.At.Add(-time.Hour), Report: verify.TableReport{Generation: 2}}
-	if old.isDue(s.At, ksync.TableStatus{Generation: 3, Preparing: true}, 2*time.Hour) || !old.isDue(s.At, ksync.TableStatus{Generation: 2}, time.Hour) {
-		t.Error("what is being made is to be proved, or what is old is not")
-	}
-}
-
-// TestProofsTakeTheirTime: the interval that metrics tell is one that can be kept.
-func TestProofsTakeTheirTime(t *testing.T) {
-	t.Parallel()
-	var r proofRecord
-	if r.of(catalog.Name{}) != nil || r.interval(0) != 0 || r.interval(time.Hour) != time.Hour {
-		t.Error("something is known before the first proof")
-	}
-	r.taken.Store(int64(10 * time.Minute))
-	if got := r.interval(time.Hour); got != 110*time.Minute {
-		t.Errorf("proofs of ten minutes are made every %v", got)
-	}
-	if r.interval(0) != 0 {
-		t.Error("they are made though they are off")
-	}
-}
-
-// TestPreviewIsOfWhatIsServed: rows that no reader gets are not shown as theirs.
-func TestPreviewIsOfWhatIsServed(t *testing.T) {
-	t.Parallel()
-	for _, state := range []string{stateWithdrawn, stateHalted, stateUnpublished, stateUnknown} {
-		if p := preview(t.Context(), exampleConfig(t), catalog.Name{}, state); len(p.Rows) != 0 || p.Reason != "Readers get nothing of it at the moment." {
-			t.Errorf("%s: %+v", state, p)
-		}
-		shown := console.Table{Release: console.Release{State: state}}
-		if loss, err := addMeasured(t.Context(), nil, &shown, &catalog.Publication{}); loss != nil || err != nil || shown.Sizes != nil {
-			t.Errorf("%s: measured are %+v, %v", state, loss, err)
-		}
-	}
-}
-
-func TestMisfitsSayWhy(t *testing.T) {
-	t.Parallel()
-	name := catalog.Name{Schema: "public", Relation: "t"}
-	problems := []catalog.Problem{{Table: name, Column: "name", What: "does not exist", Fix: "take it out"}, {Table: catalog.Name{Relation: "other"}, What: "another's"}}
-	if got := misfits(name, &catalog.Publication{}, problems); len(got) != 0 {
-		t.Errorf("of one that is published: %v", got)
-	}
-	if what, fix := problem(misfits(name, nil, problems)); what != "column name: does not exist" || fix != "take it out" {
-		t.Errorf("%q, %q", what, fix)
-	}
-	if what, _ := problem(misfits(name, nil, nil)); what != "the database has no such table" {
-		t.Errorf("of one that is gone: %q", what)
-	}
-}
-
 // TestViewsGoByTheirTables: what readers are refused is not called published, and the table
 // is what waits for the operator.
 func TestViewsGoByTheirTables(t *testing.T) {
@@ -301,5 +167,35 @@ func TestViewsGoByTheirTables(t *testing.T) {
 		if err := s.WriteText(&text); err != nil || strings.Contains(text.String(), "WHY") != strings.HasPrefix(c.problem, "it reads") || !strings.Contains(text.String(), c.problem) {
 			t.Errorf("%s: %v, status says\n%s", name, err, &text)
 		}
+	}
+}
+
+// TestProofsAreOfWhatIsShown: what was found of an earlier release says nothing of the present
+// one, and is no reason to need the operator.
+func TestProofsAreOfWhatIsShown(t *testing.T) {
+	t.Parallel()
+	s, policy, name := oneTable()
+	s.At = time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	for _, c := range []struct {
+		generation  int64
+		passed      bool
+		text, needs string
+	}{
+		{3, true, "holds, 1h00m ago", ""},
+		{3, false, "fails, 1h00m ago", "did not keep its promise"},
+		{2, true, "of an earlier release", ""},
+		{2, false, "of an earlier release", ""},
+	} {
+		proof := Proof{At: s.At.Add(-time.Hour), Passed: c.passed, Report: verify.TableReport{Generation: c.generation}}
+		s.addProofs(policy, map[catalog.Name]Proof{name: proof})
+		if got := s.proofText(s.Tables[0].Proof); got != c.text {
+			t.Errorf("%+v: status says %q", c, got)
+		}
+		if needs := fmt.Sprint(s.needs(config.Replication{})); c.needs == "" && needs != "[]" || !strings.Contains(needs, c.needs) {
+			t.Errorf("%+v: status needs %s", c, needs)
+		}
+	}
+	if s.proofText(nil) != "none" {
+		t.Error("no proof is shown as one")
 	}
 }

@@ -1,11 +1,15 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -42,4 +46,44 @@ func (e *connectError) fix() string {
 	default:
 		return "see upstream in the configuration"
 	}
+}
+
+func ownerConfig(c *config.Config) (*pgx.ConnConfig, error) {
+	owner, err := pgx.ParseConfig(c.Upstream.Owner.ConnString())
+	if err != nil {
+		return nil, fmt.Errorf("the owner's connection: %w", err)
+	}
+	owner.ConnectTimeout = c.Timeouts.Connect
+	return owner, nil
+}
+
+// connectOwner connects for looking at the database. Names are qualified in
+// what the server prints, as they are for replication.
+func connectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
+	owner, err := ownerConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	owner.RuntimeParams["search_path"] = "pg_catalog"
+	owner.RuntimeParams["application_name"] = "kproxy"
+	conn, err := pgx.ConnectConfig(ctx, owner)
+	if err != nil {
+		return nil, &connectError{role: c.Upstream.Owner.User, address: net.JoinHostPort(c.Upstream.Owner.Host, fmt.Sprint(c.Upstream.Owner.Port)), err: err}
+	}
+	return conn, nil
+}
+
+// address is where the connection's first server listens.
+func address(c config.Connection) string {
+	server := c.Servers()[0]
+	return net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
+}
+
+func connectReader(ctx context.Context, c *config.Config, reader config.Connection) (*pgconn.PgConn, error) {
+	session, err := sessionConfig(c, reader)
+	if err != nil {
+		return nil, err
+	}
+	session.ConnectTimeout = c.Timeouts.Connect
+	return pgconn.ConnectConfig(ctx, session)
 }

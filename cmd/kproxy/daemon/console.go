@@ -12,14 +12,37 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/console"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/scram"
+	"github.com/kproxy/kproxy/proxy"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// operatorConsole is the web console of the process; nil where there is none.
-type operatorConsole struct {
+// ConsoleProcess is what the console shows of the process that it is part of. All functions can be
+// called from any goroutine.
+type ConsoleProcess struct {
+	Logger *slog.Logger
+	// Level is the logger's, which operators may set.
+	Level *slog.LevelVar
+	// Config returns the configuration in force.
+	Config func() *config.Config
+	// Conditions returns those of the protected tables.
+	Conditions func() map[catalog.Name]condition
+	// Replication returns the status of replication.
+	Replication func() ksync.Status
+	// Clients counts the clients, and Sessions lists their sessions.
+	Clients  func() proxy.Counts
+	Sessions func(ctx context.Context) []proxy.SessionInfo
+	// Observer keeps figures of statements; nil where nothing does.
+	Observer *observe.Observer
+}
+
+// Console is the operator's web console in a process.
+type Console struct {
+	logger      *slog.Logger
 	console     *console.Console
 	listener    net.Listener
 	server      *http.Server
@@ -64,27 +87,28 @@ const (
 	consoleConnections = 64
 )
 
-// openConsole listens where the configuration says; without a console it does nothing.
-func (d *Daemon) openConsole(ctx context.Context, c config.Console) error {
+// Open listens where the configuration says. It returns nil where that has no console.
+func Open(ctx context.Context, p ConsoleProcess) (*Console, error) {
+	c := p.Config().Console
 	if c.Listen == "" {
-		return nil
+		return nil, nil
 	}
-	o := &operatorConsole{certificate: &certificate{}}
+	o := &Console{logger: p.Logger, certificate: &certificate{}}
 	if err := o.certificate.load(c); err != nil {
-		return err
+		return nil, err
 	}
 	access, err := consoleAccess(c)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listening for the console: %w", err)
+		return nil, fmt.Errorf("listening for the console: %w", err)
 	}
 	at, _ := netip.ParseAddrPort(listener.Addr().String())
 	options := console.Options{
-		Source: newConsoleSource(d), Access: access, TLS: c.CertFile != "",
-		Loopback: at.Addr().Unmap().IsLoopback(), Port: int(at.Port()), Logger: d.Logger,
+		Source: newConsoleSource(p), Access: access, TLS: c.CertFile != "",
+		Loopback: at.Addr().Unmap().IsLoopback(), Port: int(at.Port()), Logger: p.Logger,
 		Recognized: recognized,
 	}
 	if c.Profiling == config.Allow {
@@ -94,27 +118,14 @@ func (d *Daemon) openConsole(ctx context.Context, c config.Console) error {
 	o.server = &http.Server{
 		Handler: o.console, ReadHeaderTimeout: consoleHeaderTime, ReadTimeout: consoleReadTime,
 		WriteTimeout: consoleWriteTime, IdleTimeout: consoleIdleTime, MaxHeaderBytes: consoleHeaderBytes,
-		ErrorLog: slog.NewLogLogger(d.Logger.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(p.Logger.Handler(), slog.LevelDebug),
 	}
 	o.listener = bounded(listener, consoleConnections, o.server)
 	if o.encrypted = options.TLS; o.encrypted {
 		o.listener = tls.NewListener(o.listener, &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: o.certificate.current, NextProtos: []string{"http/1.1"}})
 	}
-	d.console = o
-	return nil
+	return o, nil
 }
-
-// showConsole answers operators, and records what pages show over time, until ctx ends.
-func (d *Daemon) showConsole(ctx context.Context) {
-	if d.console == nil {
-		return
-	}
-	go d.recordLosses(ctx)
-	d.console.serve(ctx, d.Logger)
-}
-
-// ConsoleURL is where the console is, empty without one. It is known once Ready is closed.
-func (d *Daemon) ConsoleURL() string { return d.console.URL() }
 
 func consoleAccess(c config.Console) (console.Access, error) {
 	access := console.Access{Actions: c.Actions == config.Allow}
@@ -128,8 +139,8 @@ func consoleAccess(c config.Console) (console.Access, error) {
 	return access, nil
 }
 
-// URL is where the console is; empty without one.
-func (o *operatorConsole) URL() string {
+// URL returns where the console is, empty for nil.
+func (o *Console) URL() string {
 	if o == nil {
 		return ""
 	}
@@ -140,18 +151,21 @@ func (o *operatorConsole) URL() string {
 	return scheme + "://" + o.listener.Addr().String() + "/"
 }
 
-// serve answers until ctx ends.
-func (o *operatorConsole) serve(ctx context.Context, log *slog.Logger) {
-	log.Info("the console is open", "url", o.URL())
+// Serve answers until ctx ends.
+func (o *Console) Serve(ctx context.Context) {
+	if o == nil {
+		return
+	}
+	o.logger.Info("the console is open", "url", o.URL())
 	context.AfterFunc(ctx, func() { _ = o.server.Close() })
 	if err := o.server.Serve(o.listener); err != nil && !errors.Is(err, http.ErrServerClosed) {
-		log.Error("the console has ended", "error", err)
+		o.logger.Error("the console has ended", "error", err)
 	}
 }
 
-// reconfigure takes over who may do what and the certificate; what cannot be used leaves
-// all as it was.
-func (o *operatorConsole) reconfigure(c config.Console, log *slog.Logger) {
+// Reconfigure takes over who may do what, and the certificate. If either cannot be used, both
+// stay as they are.
+func (o *Console) Reconfigure(c config.Console) {
 	if o == nil || c.Listen == "" {
 		return
 	}
@@ -160,7 +174,7 @@ func (o *operatorConsole) reconfigure(c config.Console, log *slog.Logger) {
 		err = o.certificate.load(c)
 	}
 	if err != nil {
-		log.Error("the console goes on as it was", "error", err)
+		o.logger.Error("the console stays as it is", "error", err)
 		return
 	}
 	o.console.Reconfigure(access)

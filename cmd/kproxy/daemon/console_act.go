@@ -75,7 +75,7 @@ func (s *consoleSource) setLevel(name string) ([]string, error) {
 	if err := level.UnmarshalText([]byte(name)); err != nil {
 		return nil, console.InputError("choose a log level")
 	}
-	s.d.Level.Set(level)
+	s.process.Level.Set(level)
 	return []string{"This process logs from " + strings.ToLower(level.String()) + " on."}, nil
 }
 

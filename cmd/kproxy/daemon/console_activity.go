@@ -15,7 +15,7 @@ func (s *consoleSource) Activity(ctx context.Context) (console.Activity, error) 
 	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
 	defer cancel()
 	a := console.Activity{At: time.Now(), Sessions: []console.Session{}}
-	for _, i := range s.d.proxy.Sessions(ctx) {
+	for _, i := range s.process.Sessions(ctx) {
 		client := "Unix socket"
 		if i.Address.IsValid() {
 			client = i.Address.String()
@@ -35,7 +35,7 @@ const maxShapes = 50
 // addStatements adds the shapes of statements that took longest, and of those that were
 // refused last.
 func (s *consoleSource) addStatements(a *console.Activity) {
-	o := s.d.observed.observer
+	o := s.process.Observer
 	if o == nil {
 		a.Hidden = "Nothing is noted of statements."
 		return

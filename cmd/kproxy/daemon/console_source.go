@@ -12,9 +12,9 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// consoleSource is what the console shows of a daemon.
+// consoleSource is the console.Source of a process.
 type consoleSource struct {
-	d        *Daemon
+	process  ConsoleProcess
 	overview memo[console.Overview]
 
 	mutex  sync.Mutex
@@ -23,16 +23,19 @@ type consoleSource struct {
 
 var _ console.Source = (*consoleSource)(nil)
 
-func newConsoleSource(d *Daemon) *consoleSource {
-	return &consoleSource{d: d, tables: make(map[string]*memo[console.Table])}
+func newConsoleSource(p ConsoleProcess) *consoleSource {
+	return &consoleSource{process: p, tables: make(map[string]*memo[console.Table])}
 }
 
-func (s *consoleSource) config() *config.Config { return s.d.effective.Load() }
+// Settings implements console.Source.
+func (s *consoleSource) Settings() []console.Section { return List(s.config()) }
+
+func (s *consoleSource) config() *config.Config { return s.process.Config() }
 
 // Site names what is watched.
 func (s *consoleSource) Site() console.Site {
 	c := s.config()
-	site := console.Site{Database: c.Database, Version: ThisBuild().Version, Process: processName()}
+	site := console.Site{Database: c.Database, Version: ThisBuild().Version, Process: Name()}
 	for _, t := range c.Policy.Tables {
 		site.Tables = append(site.Tables, t.Table.String())
 	}
@@ -44,7 +47,7 @@ const consolePatience = 60 * time.Second
 
 // Overview reads what `kproxy status` does, and the last figures.
 func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) {
-	own := s.d.conditions()
+	own := s.process.Conditions()
 	o, err := s.overview.get(ctx, own, func(ctx context.Context) (console.Overview, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()
@@ -67,11 +70,11 @@ func (s *consoleSource) Overview(ctx context.Context) (console.Overview, error) 
 // withoutStore is the overview while the private store cannot be read: what this process
 // knows by itself, and nothing that would look like a figure.
 func (s *consoleSource) withoutStore(c *config.Config, err error) console.Overview {
-	counts := s.d.Clients()
+	counts := s.process.Clients()
 	o := console.Overview{
 		At:        time.Now(),
 		Needs:     []console.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
-		Processes: []console.Process{{Name: processName(), Sessions: counts.Sessions, Connections: counts.Connections}},
+		Processes: []console.Process{{Name: Name(), Sessions: counts.Sessions, Connections: counts.Connections}},
 	}
 	for _, t := range c.Policy.Tables {
 		o.Tables = append(o.Tables, console.Release{
@@ -96,7 +99,7 @@ func (s *consoleSource) overviewOf(c *config.Config, stored Stored) console.Over
 	for _, p := range stored.Clients {
 		o.Processes = append(o.Processes, console.Process{Name: p.Process, Sessions: p.Sessions, Connections: p.Connections})
 	}
-	status, r := s.d.syncer.Status(), stored.Replication
+	status, r := s.process.Replication(), stored.Replication
 	o.Replication = &console.Replication{
 		State: status.State.String(), Slot: r.Slot, Position: r.Position, Since: r.Since, Behind: r.Behind,
 		Exists: r.Exists, Active: r.Active, Retained: r.Retained, Alarm: c.Replication.Alarm.Retained, WALStatus: r.WALStatus, Safe: r.Safe,

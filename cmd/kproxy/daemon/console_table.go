@@ -31,7 +31,7 @@ func (s *consoleSource) Table(ctx context.Context, name string) (console.Table, 
 		s.tables[name] = known
 	}
 	s.mutex.Unlock()
-	own := s.d.conditions()
+	own := s.process.Conditions()
 	return known.get(ctx, own, func(ctx context.Context) (console.Table, error) {
 		ctx, cancel := context.WithTimeout(ctx, consolePatience)
 		defer cancel()
@@ -177,7 +177,10 @@ func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, shown i
 	if p, known := proofs[name]; known {
 		t.Proof = proofOf(p, shown)
 	}
-	t.History, err = lossHistory(ctx, conn, name)
+	history, err := lossHistory(ctx, conn, name)
+	for _, l := range history {
+		t.History = append(t.History, console.Loss(l))
+	}
 	return err
 }
 

@@ -31,44 +31,42 @@ type toDescribe struct {
 	tables map[catalog.Name]described
 }
 
-// descriptions keeps what kproxy.describe and its like answer from in step with what is
-// published, in a goroutine of its own: what the database is slow to answer holds up nothing.
-// Readers may see a new release for a moment before its description; what is withdrawn has
-// none.
-type descriptions struct {
-	wanted chan toDescribe // the newest; a buffer of 1
-	logger *slog.Logger
+// Writer keeps the answers of kproxy.describe and its like in step with what is published, in
+// a goroutine of its own, so that a slow database delays nothing else. Readers may see a new
+// release for a moment before its description. What is withdrawn has none.
+type Writer struct {
+	logger  *slog.Logger
+	pending chan toDescribe // the newest; a buffer of 1
 }
 
-func newDescriptions(logger *slog.Logger) descriptions {
-	return descriptions{wanted: make(chan toDescribe, 1), logger: logger}
+// NewWriter returns a Writer that writes while Run runs.
+func NewWriter(logger *slog.Logger) *Writer {
+	return &Writer{logger: logger, pending: make(chan toDescribe, 1)}
 }
 
-// describe has the descriptions of what is published now written, if this process is the one
-// that publishes: another one may have another configuration.
-func (d *Daemon) describe(status ksync.Status, withdrawn map[catalog.Name]string) {
+// Write has the descriptions of what is published now written, if this process applies
+// changes: another one may have another configuration. It does not wait. One goroutine at a
+// time may call it.
+func (w *Writer) Write(c *config.Config, status ksync.Status, publications []catalog.Publication, withdrawn map[catalog.Name]string) {
 	if status.State != ksync.Streaming {
 		return
 	}
-	now := toDescribe{config: d.config, tables: make(map[catalog.Name]described)}
-	for _, p := range d.publications {
+	now := toDescribe{config: c, tables: make(map[catalog.Name]described)}
+	for _, p := range publications {
 		name := p.Policy.Table
 		if _, gone := withdrawn[name]; !gone && status.Tables[name].State == ksync.Published {
 			now.tables[name] = described{generation: status.Tables[name].Generation, description: p.Describe()}
 		}
 	}
 	select {
-	case <-d.descriptions.wanted: // nobody has looked at it
+	case <-w.pending: // superseded
 	default:
 	}
-	select {
-	case d.descriptions.wanted <- now:
-	default: // a daemon that does not run
-	}
+	w.pending <- now
 }
 
-// run writes until ctx ends.
-func (d descriptions) run(ctx context.Context) {
+// Run writes until ctx ends.
+func (w *Writer) Run(ctx context.Context) {
 	var now toDescribe
 	written := make(map[catalog.Name]described)
 	again := time.NewTicker(describeInterval)
@@ -76,7 +74,7 @@ func (d descriptions) run(ctx context.Context) {
 	failed := ""
 	for {
 		select {
-		case now = <-d.wanted:
+		case now = <-w.pending:
 			if maps.EqualFunc(now.tables, written, sameDescription) {
 				continue
 			}
@@ -93,7 +91,7 @@ func (d descriptions) run(ctx context.Context) {
 			written, failed = now.tables, ""
 		case ctx.Err() == nil && err.Error() != failed:
 			failed = err.Error()
-			d.logger.Warn("what kproxy.describe answers could not be brought up to date", "error", err)
+			w.logger.Warn("what kproxy.describe answers could not be brought up to date", "error", err)
 		}
 	}
 }

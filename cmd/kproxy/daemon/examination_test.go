@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/internal/config"
@@ -260,7 +261,7 @@ table public.t
 func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	name := func(relation string) catalog.Name { return catalog.Name{Schema: "public", Relation: relation} }
-	cfg := exampleConfig(t)
+	cfg := checkConfig(t)
 	cfg.Policy = catalog.Policy{
 		Tables: []catalog.TablePolicy{{Table: name("a")}, {Table: name("b")}, {Table: name("c")}}, Readable: []catalog.Name{name("r")}, Functions: []catalog.Name{name("f")},
 	}
@@ -296,4 +297,13 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("%s: %q, and %d tables can be published", what, got, e.Publishable)
 		}
 	}
+}
+
+func checkConfig(t *testing.T) *config.Config {
+	t.Helper()
+	c, err := config.Parse("config.example.yaml", kproxy.ExampleConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
 }

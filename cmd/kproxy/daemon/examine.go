@@ -98,56 +98,6 @@ func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.
 	return inspect.NearlyUnique(ctx, conn, fresh, relations)
 }
 
-// check examines the database at the start. A table that was published before and
-// that its policy no longer fits is withdrawn; one that never was is a mistake, and so are
-// listed names that cannot be used before anything has been published.
-func (d *Daemon) check(ctx context.Context) error {
-	before, err := d.publishedBefore(ctx)
-	if err != nil {
-		return err
-	}
-	if err := errors.Join(sweepViews(ctx, d.config), dropProtected(ctx, d.config)); err != nil {
-		return err
-	}
-	served := func(catalog.Name) bool { return len(before) > 0 }
-	found, err := examine(ctx, d.config, leniency{
-		table:    func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) },
-		readable: served, called: served,
-	})
-	if err != nil {
-		return err
-	}
-	for _, f := range found.report {
-		if f.Severity != inspect.Warning || f.Code == codeViewProblem { // which is told when views are published
-			continue
-		}
-		if f.Table != (catalog.Name{}) {
-			d.Logger.Warn(f.What, "relation", f.Table, "fix", f.Fix)
-		} else {
-			d.Logger.Warn(f.What, "fix", f.Fix)
-		}
-	}
-	d.adopt(found)
-	d.secret, err = loginSecret(ctx, d.config)
-	return err
-}
-
-func (d *Daemon) adopt(found examined) {
-	d.relations, d.publications = found.relations, found.publications
-	d.broken, d.uncallable = found.broken, found.functions
-	d.views.found, d.views.afresh = found.views, true
-	d.halted.audited = nil // what was seen before may be older than what is found
-}
-
-func (d *Daemon) publishedBefore(ctx context.Context) ([]catalog.Name, error) {
-	conn, err := connectOwner(ctx, d.config)
-	if err != nil {
-		return nil, err
-	}
-	defer conn.Close(context.WithoutCancel(ctx))
-	return publishedBefore(ctx, conn)
-}
-
 // publishedBefore are the tables that the private store knows, none where there is no
 // store yet.
 func publishedBefore(ctx context.Context, conn *pgx.Conn) ([]catalog.Name, error) {
@@ -165,4 +115,14 @@ func publishedBefore(ctx context.Context, conn *pgx.Conn) ([]catalog.Name, error
 		return nil, fmt.Errorf("reading the private store: %w", err)
 	}
 	return names, nil
+}
+
+// readPublished are the tables that the private store knows.
+func readPublished(ctx context.Context, c *config.Config) ([]catalog.Name, error) {
+	conn, err := connectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	return publishedBefore(ctx, conn)
 }

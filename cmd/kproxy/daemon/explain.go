@@ -138,13 +138,9 @@ func (e *explainer) open(ctx context.Context) error {
 		return err
 	}
 	withdrawn := withdrawals(e.config.Policy, status, parted(e.config.Policy, checked.Report.Errors()).broken)
-	shown := views{found: e.views}
-	stored, err := storedViews(ctx, conn, e.config.Upstream.Reader.User)
-	if err != nil && !errors.Is(err, errViewStore) {
+	if err := AddWithdrawn(ctx, conn, e.config, e.views, withdrawn); err != nil {
 		return err
 	}
-	shown.outcomes = outcomesOf(e.views, e.config.Policy, func(name catalog.Name) viewOutcome { return stored[name].outcome() })
-	shown.withdraw(e.config.Policy.Readable, withdrawn)
 	names, err := inspect.Callable(ctx, conn)
 	if err != nil {
 		return err

@@ -130,3 +130,12 @@ func rewriterOptions(c *config.Config) rewrite.Options {
 		TemporaryTables:   c.TemporaryTables == config.TemporaryAllow,
 	}
 }
+
+// pinnedByOperator are the settings of the server that bound clients and that they must not
+// raise.
+func pinnedByOperator(t config.Timeouts) []string {
+	if t.Statement > 0 {
+		return []string{"statement_timeout"}
+	}
+	return nil
+}

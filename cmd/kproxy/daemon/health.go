@@ -30,8 +30,7 @@ const (
 func (d *Daemon) Health(ctx context.Context) observe.Health {
 	h := observe.Health{Alive: true}
 	not := func(reason string) { h.Reasons = append(h.Reasons, reason) }
-	o := &d.observed
-	if o.draining.Load() {
+	if d.metrics.draining.Load() {
 		not(isStopping)
 		return h
 	}
@@ -44,16 +43,16 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 		h.Alive = false
 		not(notServing)
 	}
-	if d.unavailable.Load() != nil {
+	if d.guarantees.failing() {
 		not(notGuaranteed)
 	}
-	if o.audited() != nil {
+	if d.metrics.audited() != nil {
 		not(notAudited)
 	}
 	if status := d.syncer.Status(); status.Refused != "" {
 		not(fmt.Sprintf(notInForce, status.InForce))
 	}
-	if o.published.Load() == 0 {
+	if d.shown.tables.Load() == 0 {
 		not(notPublished)
 	}
 	if err := d.probe(ctx); err != nil {
@@ -81,7 +80,7 @@ const probePace = time.Second
 
 // probe returns nil where a new session would be served.
 func (d *Daemon) probe(ctx context.Context) error {
-	p := &d.observed.prober
+	p := &d.metrics.prober
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if time.Since(p.asked) < probePace {
@@ -94,7 +93,7 @@ func (d *Daemon) probe(ctx context.Context) error {
 		return nil // which is a reason of its own
 	}
 	sql := "SELECT 1"
-	if table := d.observed.readable.Load(); table != nil {
+	if table := d.shown.table.Load(); table != nil {
 		sql += " FROM " + table.SQL() + " LIMIT 0"
 	}
 	p.err = d.proxy.Serves(ctx, sql)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -24,8 +25,8 @@ var (
 	counting  = matter{"kproxy_count", "kproxy_counted"}
 )
 
-// question is what is asked.
-type question struct {
+// Question is what is asked.
+type Question struct {
 	ID   string `json:"id"`
 	Slot string `json:"slot"`
 	// Try asks only for what would change.
@@ -45,6 +46,14 @@ type Reply struct {
 }
 
 func (r Reply) from() Reply { return r }
+
+// Outcome is what became of a request to reload.
+type Outcome struct {
+	Changes
+	// Refused says why the running configuration goes on as a whole; empty where the
+	// new one was taken over.
+	Refused string `json:"refused,omitempty"`
+}
 
 // Answer is what came of a reload in one process.
 type Answer struct {
@@ -76,11 +85,22 @@ const (
 	hearPause = 2 * time.Second  // before another attempt
 )
 
-// hear answers questions until ctx ends.
-func (d *Daemon) hear(ctx context.Context) {
+// Server answers the questions of other processes for one that serves.
+type Server struct {
+	Logger *slog.Logger
+	// Config returns the configuration in force.
+	Config func() *config.Config
+	// Count returns the process's clients. The Reply is filled in.
+	Count func() Clients
+	// Reload reads the configuration again.
+	Reload func(ctx context.Context, q Question) Outcome
+}
+
+// Run answers until ctx ends.
+func (s *Server) Run(ctx context.Context) {
 	for ctx.Err() == nil {
-		err := d.hearOnce(ctx, d.effective.Load())
-		d.Logger.Debug("the connection that listens for questions is lost", "error", err)
+		err := s.listen(ctx, s.Config())
+		s.Logger.Debug("the connection that listens for questions is lost", "error", err)
 		select {
 		case <-time.After(hearPause):
 		case <-ctx.Done():
@@ -88,7 +108,7 @@ func (d *Daemon) hear(ctx context.Context) {
 	}
 }
 
-func (d *Daemon) hearOnce(ctx context.Context, c *config.Config) error {
+func (s *Server) listen(ctx context.Context, c *config.Config) error {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return err
@@ -112,14 +132,14 @@ func (d *Daemon) hearOnce(ctx context.Context, c *config.Config) error {
 			}
 			continue
 		}
-		var q question
+		var q Question
 		if json.Unmarshal([]byte(n.Payload), &q) != nil || q.Slot != c.Slot {
 			continue
 		}
 		if trusted, err := fromOwner(ctx, conn, n.PID); err != nil || !trusted {
 			continue
 		}
-		if err := d.answer(ctx, conn, n.Channel, q); err != nil {
+		if err := s.answer(ctx, conn, n.Channel, q); err != nil {
 			return err
 		}
 	}
@@ -150,14 +170,15 @@ func fromOwner(ctx context.Context, conn *pgx.Conn, pid uint32) (owner bool, err
 	return owner, nil
 }
 
-// answer does what is asked on a channel and says what it came to.
-func (d *Daemon) answer(ctx context.Context, conn *pgx.Conn, channel string, q question) error {
-	by := Reply{ID: q.ID, PID: conn.PgConn().PID(), Process: processName()}
+// answer does what is asked on a channel and sends the result.
+func (s *Server) answer(ctx context.Context, conn *pgx.Conn, channel string, q Question) error {
+	by := Reply{ID: q.ID, PID: conn.PgConn().PID(), Process: Name()}
 	if channel == counting.questions {
-		return say(ctx, conn, counting, Clients{Reply: by, Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused})
+		clients := s.Count()
+		clients.Reply, clients.Unserved = by, fitting(clients.Unserved)
+		return say(ctx, conn, counting, clients)
 	}
-	a := Answer{Reply: by}
-	d.do(ctx, func(ctx context.Context) { a.Outcome = d.reload(ctx, q) })
+	a := Answer{Reply: by, Outcome: s.Reload(ctx, q)}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -175,7 +196,8 @@ func say(ctx context.Context, conn *pgx.Conn, about matter, answer any) error {
 	return nil
 }
 
-func processName() string {
+// Name returns the machine and the number of this process.
+func Name() string {
 	machine, err := os.Hostname()
 	if err != nil {
 		machine = "unknown"

@@ -105,26 +105,3 @@ func TestLookupEnds(t *testing.T) {
 		t.Errorf("%t, %v", found, err)
 	}
 }
-
-func TestCheckOfAuthQuery(t *testing.T) {
-	t.Parallel()
-	for query, want := range map[string]string{
-		"SELECT verifier FROM public.verifiers WHERE name = $1":       "",
-		"SELECT verifier FROM public.none WHERE name = $1":            "42P01",
-		"SELECT verifier, name FROM public.verifiers WHERE name = $1": "other columns",
-		"SELECT 'one for all' || left($1, 0)":                         "who cannot exist",
-		"SELECT 1 WHERE $1 <> ''":                                     "other columns",
-		"UPDATE public.verifiers SET name = $1 RETURNING verifier":    "25006",
-	} {
-		_, c, _ := looking(t, query)
-		report := checkAuthQuery(t.Context(), c)
-		if (want == "") != (len(report) == 0) || !strings.Contains(report.String(), want) {
-			t.Errorf("%s: %s", query, report)
-		}
-	}
-	_, c, _ := looking(t, "SELECT verifier FROM public.verifiers WHERE name = $1")
-	c.AuthQuery.Connection.User = "nobody"
-	if report := checkAuthQuery(t.Context(), c); !strings.Contains(report.String(), "user and password") {
-		t.Errorf("a role that cannot log in: %s", report)
-	}
-}

@@ -4,21 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/metric"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
-	"github.com/kproxy/kproxy/internal/config"
-	"github.com/kproxy/kproxy/internal/console"
 	"github.com/kproxy/kproxy/internal/dataset"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // losses are the information losses of a release (metric.PublishedLoss), measured on
@@ -120,167 +113,6 @@ func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records,
 		return sampledClasses{}, err
 	}
 	return sampledClasses{records: table.Records, release: release, withheld: float64(all-placed) / float64(all)}, nil
-}
-
-// sqlState is the code of what the database refused, empty for other errors.
-func sqlState(err error) string {
-	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
-		return refused.Code
-	}
-	return ""
-}
-
-// withoutValues keeps of the database's errors what cannot quote a row.
-func withoutValues(err error) error {
-	if code := sqlState(err); code != "" {
-		return fmt.Errorf("the database refuses it (SQLSTATE %s)", code)
-	}
-	return err
-}
-
-// lossHistory are the losses that were recorded of a table, the first first.
-func lossHistory(ctx context.Context, on querier, name catalog.Name) ([]console.Loss, error) {
-	rows, err := on.Query(ctx, `SELECT at, loss, generation FROM kproxy_store.loss WHERE table_schema = $1 AND table_name = $2 ORDER BY id`, name.Schema, name.Relation)
-	if missingStore(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading losses: %w", err)
-	}
-	history, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (l console.Loss, err error) {
-		return l, row.Scan(&l.At, &l.Loss, &l.Generation)
-	})
-	if missingStore(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("reading losses: %w", err)
-	}
-	return history, nil
-}
-
-const (
-	// lossPace is how often it is looked whether a loss is to be recorded, lossInterval
-	// how often one is without a reason of its own.
-	lossPace     = 5 * time.Second
-	lossInterval = time.Hour
-)
-
-// Why a loss was recorded.
-const (
-	lossPublished    = "published"
-	lossReanonymized = "reanonymized"
-	lossHourly       = "hourly"
-)
-
-// lastLoss is what was recorded of a table by this process.
-type lastLoss struct {
-	at         time.Time
-	generation int64
-	renewed    float64 // what the release lost when it was compared with one made afresh
-}
-
-// cause is why the loss is to be recorded now; empty where it is not. A drift of 1 is
-// that of a release that has been made anew since it was compared before.
-func (l lastLoss) cause(now time.Time, t ksync.TableStatus) string {
-	switch {
-	case t.State != ksync.Published || t.Generation == 0:
-		return ""
-	case t.Generation != l.generation:
-		return lossPublished
-	case t.Drift == 1 && t.Loss != l.renewed:
-		return lossReanonymized
-	case now.Sub(l.at) >= lossInterval:
-		return lossHourly
-	}
-	return ""
-}
-
-// recordLosses has the process that applies record how much information each table loses,
-// until ctx ends: when it is published or made anew, and every hour.
-func (d *Daemon) recordLosses(ctx context.Context) {
-	last := make(map[catalog.Name]lastLoss)
-	for {
-		select {
-		case <-time.After(lossPace):
-		case <-ctx.Done():
-			return
-		}
-		status := d.syncer.Status()
-		if status.State != ksync.Streaming {
-			clear(last) // another one records
-			continue
-		}
-		due, conditions := make(map[catalog.Name]string), d.conditions()
-		now := time.Now()
-		for name, t := range status.Tables {
-			if cause := last[name].cause(now, t); cause != "" && conditions[name].state == statePublished {
-				due[name] = cause
-			}
-		}
-		if len(due) == 0 {
-			continue
-		}
-		recorded, err := recordDue(ctx, d.effective.Load(), due)
-		if err != nil && ctx.Err() == nil {
-			d.Logger.Warn("information losses could not be recorded", "error", err)
-		}
-		for name := range due {
-			last[name] = lastLoss{now, status.Tables[name].Generation, status.Tables[name].Loss}
-			if err == nil && !slices.Contains(recorded, name) {
-				delete(last, name) // nothing is published yet: look again
-			}
-		}
-	}
-}
-
-// recordDue measures and records, and returns the tables of which it has.
-func recordDue(ctx context.Context, c *config.Config, due map[catalog.Name]string) (recorded []catalog.Name, err error) {
-	conn, err := connectOwner(ctx, c)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	if err := prepareChronicle(ctx, conn); err != nil {
-		return nil, err
-	}
-	publications, _, err := publicationsOf(ctx, conn, c)
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range publications {
-		cause := due[p.Policy.Table]
-		if cause == "" {
-			continue
-		}
-		generation, loss, err := measureShown(ctx, conn, p)
-		if err != nil {
-			return recorded, err
-		}
-		if loss == nil {
-			continue
-		}
-		name := p.Policy.Table
-		if _, err := conn.Exec(ctx, "INSERT INTO kproxy_store.loss (table_schema, table_name, generation, loss, cause) VALUES ($1, $2, $3, $4, $5)",
-			name.Schema, name.Relation, generation, loss.Whole, cause); err != nil {
-			return recorded, fmt.Errorf("recording the loss of %s: %w", name, err)
-		}
-		if err := trim(ctx, conn, "loss", name, keptLosses); err != nil {
-			return recorded, err
-		}
-		recorded = append(recorded, name)
-	}
-	return recorded, nil
-}
-
-// publicationsOf are the shapes of the tables that fit their policies, and what is wrong with
-// others.
-func publicationsOf(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]catalog.Publication, []catalog.Problem, error) {
-	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
-	if err != nil {
-		return nil, nil, fmt.Errorf("reading the catalog: %w", err)
-	}
-	return inspect.Publish(ctx, conn, c.Policy, relations)
 }
 
 // shownGeneration is the generation that readers see, 0 for none.

@@ -12,18 +12,10 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Outcome is what a wish to reload came to.
-type Outcome struct {
-	Changes
-	// Refused says why the running configuration goes on as a whole; empty where the
-	// new one was taken over.
-	Refused string `json:"refused,omitempty"`
-}
-
 // Reload reads the configuration again and takes it over, or goes on with the running
 // one as a whole; the log tells which. It returns when that is done or ctx has ended.
 func (d *Daemon) Reload(ctx context.Context) {
-	d.do(ctx, func(ctx context.Context) { d.reload(ctx, question{}) })
+	d.do(ctx, func(ctx context.Context) { d.reload(ctx, Question{}) })
 }
 
 // policyOf is the whole policy of a configuration.
@@ -36,8 +28,8 @@ func (d *Daemon) policyOf(c *config.Config) (ksync.Policy, error) {
 
 // reload takes a new configuration over; where it is to be tried only, it says what that
 // would change.
-func (d *Daemon) reload(ctx context.Context, q question) Outcome {
-	try := q.Try
+func (d *Daemon) reload(ctx context.Context, q Question) Outcome {
+	try, running := q.Try, d.config()
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
 	if !try {
@@ -47,20 +39,19 @@ func (d *Daemon) reload(ctx context.Context, q question) Outcome {
 	if err != nil {
 		return d.refuse(Changes{}, err, try)
 	}
-	changes := compare(d.config, next)
-	next = takeover(d.config, next)
+	changes := compare(running, next)
+	next = takeover(running, next)
 	if !try {
 		if err := dropProtected(ctx, next); err != nil {
 			return d.refuse(changes, err, try)
 		}
 	}
-	running := d.config.Policy
 	found, err := examine(ctx, next, leniency{
 		table: func(t catalog.TablePolicy) bool {
-			return slices.ContainsFunc(running.Tables, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
+			return slices.ContainsFunc(running.Policy.Tables, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
 		},
-		readable: func(name catalog.Name) bool { return slices.Contains(running.Readable, name) },
-		called:   func(name catalog.Name) bool { return slices.Contains(running.Functions, name) },
+		readable: func(name catalog.Name) bool { return slices.Contains(running.Policy.Readable, name) },
+		called:   func(name catalog.Name) bool { return slices.Contains(running.Policy.Functions, name) },
 	})
 	if err != nil {
 		return d.refuse(changes, err, try)
@@ -83,16 +74,15 @@ func (d *Daemon) reload(ctx context.Context, q question) Outcome {
 	d.syncer.LogInAs(owner)
 	// Readers first: what is no longer theirs is refused before anything is taken down.
 	afresh := changes.tables() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
-	d.config = next
 	d.effective.Store(next)
-	d.console.reconfigure(next.Console, d.Logger)
+	d.console.Reconfigure(next.Console)
 	d.adopt(found)
 	d.Level.Set(next.Log.Level)
 	d.resolve(nil)
 	d.gate.limit(next, d.snapshot())
 	d.renew()
 	d.lookAtViews(ctx)
-	if d.unavailable.Load() != nil {
+	if d.guarantees.failing() {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one
 	}
 	if afresh {
@@ -146,13 +136,13 @@ func (d *Daemon) refuse(changes Changes, err error, try bool) Outcome {
 func (d *Daemon) looksAfresh(found examined) []string {
 	var afresh []string
 	tables := d.syncer.Status().Tables
-	for _, t := range d.config.Policy.Tables {
+	for _, t := range d.config().Policy.Tables {
 		of := func(p catalog.Publication) bool { return p.Policy.Table == t.Table }
-		was, is := slices.IndexFunc(d.publications, of), slices.IndexFunc(found.publications, of)
+		was, is := slices.IndexFunc(d.served.publications, of), slices.IndexFunc(found.publications, of)
 		if is < 0 {
 			continue // it is no longer configured
 		}
-		if tables[t.Table].State == ksync.Halted || was >= 0 && !samePublication(d.publications[was], found.publications[is]) {
+		if tables[t.Table].State == ksync.Halted || was >= 0 && !samePublication(d.served.publications[was], found.publications[is]) {
 			afresh = append(afresh, t.Table.String())
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -59,14 +58,6 @@ type Replication struct {
 	// serve.
 	Applier   *Applier `json:"applier"`
 	Processes int      `json:"processes"`
-}
-
-// Applier is the session by which a kproxy applies.
-type Applier struct {
-	PID     int32  `json:"pid"`     // of the server's process
-	Address string `json:"address"` // of the kproxy, empty for the server's own machine
-	// Since is when it connected; it may have followed another one at first.
-	Since time.Time `json:"since"`
 }
 
 // StoredTable is one protected table's release.
@@ -179,38 +170,6 @@ func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog
 	return s, nil
 }
 
-// Codes of PostgreSQL's errors (appendix "PostgreSQL Error Codes").
-const (
-	undefinedSchema = "3F000"
-	undefinedTable  = "42P01"
-	undefinedColumn = "42703"
-
-	insufficientPrivilege = "42501"
-)
-
-// missingStore tells whether there is no private store that the owner may read.
-func missingStore(err error) bool {
-	refused := (*pgconn.PgError)(nil)
-	return errors.As(err, &refused) && slices.Contains([]string{undefinedSchema, undefinedTable, insufficientPrivilege}, refused.Code)
-}
-
-// unprepared tells of a store that setup has not made, or has made in an earlier
-// version.
-func unprepared(err error) error {
-	refused := (*pgconn.PgError)(nil)
-	if !errors.As(err, &refused) {
-		return err
-	}
-	switch refused.Code {
-	case undefinedSchema, undefinedTable:
-		return errors.New("the database has no private store: run 'kproxy setup', and then 'kproxy serve'")
-	case undefinedColumn:
-		return errors.New("the private store was made by an earlier version: run 'kproxy setup', which keeps what is there")
-	default:
-		return err
-	}
-}
-
 func (s *Stored) readReplication(ctx context.Context, tx pgx.Tx, slot string) error {
 	r := &s.Replication
 	const position = `SELECT now(), p.slot, p.lsn::text, p.updated_at,
@@ -235,28 +194,6 @@ func (s *Stored) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	pids, err := serving(ctx, tx, slot)
 	r.Processes = len(pids)
 	return err
-}
-
-// querier is a connection or a transaction.
-type querier interface {
-	Query(ctx context.Context, sql string, arguments ...any) (pgx.Rows, error)
-	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
-}
-
-// readApplier looks for the session by which a kproxy applies, nil for none. It may be
-// gone a moment later.
-func readApplier(ctx context.Context, on querier, slot string) (*Applier, error) {
-	var a Applier
-	err := on.QueryRow(ctx, `SELECT pid, coalesce(host(client_addr), ''), backend_start FROM pg_catalog.pg_stat_activity
-		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database()
-		ORDER BY backend_type <> 'walsender', pid LIMIT 1`, applierName(slot)).Scan(&a.PID, &a.Address, &a.Since)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("looking for the kproxy that applies: %w", err)
-	}
-	return &a, nil
 }
 
 func readTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (StoredTable, error) {

@@ -36,6 +36,12 @@ func (r *room) fitting(names []string) []string {
 	return names
 }
 
+// fitting are the first of names that one answer can hold.
+func fitting(names []string) []string {
+	left := room(maxTold)
+	return left.fitting(names)
+}
+
 // counted are the first of names for which there is room, and how many there are besides.
 func (r *room) counted(names []string) []string {
 	told := r.fitting(names)

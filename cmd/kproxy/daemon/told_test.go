@@ -12,6 +12,9 @@ import (
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
 
+// settingKeysSize bounds the keys that an answer can name, as package settings tests.
+const settingKeysSize = 900
+
 // TestAnswersFitNotifications has processes answer with as much as there can be to tell, in
 // characters that take most as JSON.
 func TestAnswersFitNotifications(t *testing.T) {
@@ -24,10 +27,7 @@ func TestAnswersFitNotifications(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "LISTEN "+reloading.answers); err != nil {
 		t.Fatal(err)
 	}
-	var keys []string
-	for _, s := range settings {
-		keys = append(keys, s.key)
-	}
+	keys := []string{strings.Repeat("k", settingKeysSize)}
 	for _, character := range []string{"a", "<", `"`, "\x01", "é", "𝄞", "\xff"} {
 		var tables []string
 		for i := range 300 {
@@ -46,8 +46,7 @@ func TestAnswersFitNotifications(t *testing.T) {
 				t.Errorf("%s of %q: told is %v, %v", what, character, n, err)
 			}
 		}
-		left := room(maxTold)
-		unserved := Clients{Reply: Reply{Process: "m"}, Unserved: left.fitting(tables)}
+		unserved := Clients{Reply: Reply{Process: "m"}, Unserved: fitting(tables)}
 		if err := say(t.Context(), conn, counting, unserved); err != nil || len(unserved.Unserved) == 0 || !slices.Equal(unserved.Unserved, tables[:len(unserved.Unserved)]) {
 			t.Errorf("%d tables of %q: %v", len(unserved.Unserved), character, err)
 		}

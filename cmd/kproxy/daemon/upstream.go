@@ -1,34 +1,13 @@
 package daemon
 
 import (
-	"cmp"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
-	"github.com/kproxy/kproxy/proxy/pool"
 )
-
-// preferences are the configuration's choices among servers.
-var preferences = map[config.Prefer]pool.Prefer{
-	config.PreferPrimary: pool.PreferPrimary,
-	config.PreferStandby: pool.PreferStandby,
-	config.OnlyStandby:   pool.OnlyStandby,
-}
-
-// poolOptions say how many connections sessions get, and to which servers.
-func poolOptions(c *config.Config) pool.Options {
-	const none = -1
-	return pool.Options{
-		MaxConnections: c.Limits.MaxConnections, MaxPerUser: c.Limits.MaxConnectionsPerUser,
-		MaxQueue: cmp.Or(c.Limits.MaxWaiting, none), QueueTimeout: c.Timeouts.Queue,
-		IdleTimeout: cmp.Or(c.Pool.Idle, none*time.Second), Lifetime: c.Pool.Lifetime,
-		Prefer: preferences[c.Upstream.Prefer], MaxStaleness: c.Upstream.MaxStaleness,
-	}
-}
 
 // readerConfigs are the connections of further readers by their names.
 func readerConfigs(c *config.Config) (map[string]*pgconn.Config, error) {

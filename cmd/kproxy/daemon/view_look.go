@@ -86,7 +86,7 @@ func (l *look) publish(ctx context.Context) error {
 		listed: p.listed, gone: func(name catalog.Name) bool { return p.gone(name, l.afresh) },
 		told: func(name catalog.Name) bool {
 			since, refused := l.since[name]
-			return refused && time.Since(since) > 2*viewInterval
+			return refused && time.Since(since) > 2*Interval
 		},
 	}
 	if err = m.make(ctx, plans); errors.Is(err, errViewStore) {
@@ -145,5 +145,22 @@ func sweepViews(ctx context.Context, c *config.Config) error {
 			return fmt.Errorf("dropping view %s, which shows %s: %w", w.View, w.Source, err)
 		}
 	}
+	return nil
+}
+
+// sameView tells whether clients find the same under a view's name.
+func sameView(a, b catalog.View) bool {
+	return a.Name == b.Name && a.OID == b.OID && a.Kind == b.Kind && a.Listed == b.Listed
+}
+
+// AddWithdrawn adds the listed relations that readers cannot read, as the private store has
+// them, given the tables that they cannot read.
+func AddWithdrawn(ctx context.Context, conn *pgx.Conn, c *config.Config, found []catalog.View, withdrawn map[catalog.Name]string) error {
+	stored, err := storedViews(ctx, conn, c.Upstream.Reader.User)
+	if err != nil && !errors.Is(err, errViewStore) {
+		return err
+	}
+	outcomes := outcomesOf(found, c.Policy, func(name catalog.Name) viewOutcome { return stored[name].outcome() })
+	withdraw(found, outcomes, c.Policy.Readable, withdrawn)
 	return nil
 }

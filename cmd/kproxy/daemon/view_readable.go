@@ -69,7 +69,7 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 		plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
 		return plan.digested()
 	}
-	plan.published.SQL = shown(query, columns, sameFields(plan.accepted.AllTypes()))
+	plan.published.SQL = asShown(query, columns, sameFields(plan.accepted.AllTypes()))
 	return plan.digested(plan.view.Barrier, p.reader, plan.accepted.String())
 }
 
@@ -157,12 +157,12 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 	return "SELECT " + list + " FROM " + r.Name.SQL() + " WHERE tableoid = ANY (" + partsLiteral(r) + "::pg_catalog.oid[])" + sameParts(r, columns), nil
 }
 
-// shown is a query with the columns in the types in which readers get them, as long as the
+// asShown is a query with the columns in the types in which readers get them, as long as the
 // condition holds, if there is one. Names of objects go out as the numbers that they are, or as
 // texts: beside a value of such a type, as in CASE, a client's number or text would be read as
 // one, and tell of what the client cannot see. Within a view's definition they keep their types,
 // and what it computes its meaning.
-func shown(query string, columns []catalog.ReadableColumn, condition string) string {
+func asShown(query string, columns []catalog.ReadableColumn, condition string) string {
 	plain := condition == ""
 	names, values := make([]string, len(columns)), make([]string, len(columns))
 	for i, c := range columns {

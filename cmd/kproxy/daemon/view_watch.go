@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"maps"
 	"slices"
 	"time"
@@ -10,128 +11,141 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
-	ksync "github.com/kproxy/kproxy/sync"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/rewrite"
 )
 
-// viewInterval is how soon changed definitions of views are noticed, and viewPause how
+// Interval is how soon changed definitions of views are noticed, and viewPause how
 // soon it is tried again what readers' transactions were in the way of.
 const (
-	viewInterval = 3 * time.Second
-	viewPause    = 500 * time.Millisecond
+	Interval  = 3 * time.Second
+	viewPause = 500 * time.Millisecond
 )
 
-// views are the views over protected tables as this process knows them. They are looked at
-// in a goroutine of its own, one look at a time: what the database is slow to answer holds
-// up nothing else, withdrawals least of all.
-type views struct {
+// Watcher keeps the published views in step with the views over protected tables and the
+// readable relations. One look at the database runs at a time, in a goroutine of its own, so
+// that a slow database delays nothing else. All methods belong to the one goroutine that
+// receives from Soon and Looked.
+type Watcher struct {
+	logger    *slog.Logger
 	conn      *pgx.Conn
 	rewritten rewritings
-	// definitions belong to the look that there is.
+	// definitions belong to the look under way, if there is one.
 	definitions definitions
 	snapshot    *catalog.Snapshot // the rewriter's
+	known       []catalog.View    // in the rewriter's snapshot
 	found       []catalog.View
-	// outcomes are those of the last look; a view that is in none has not been looked at.
+	// outcomes are those of the last look. A view without one has not been looked at.
 	outcomes map[catalog.Name]viewOutcome
-	// afresh says that the configuration was read since what it no longer lists was
-	// dropped. A process does that once: another one may have a newer configuration.
+	// afresh says that names which the configuration no longer lists are still to be dropped.
+	// A process does that once for each configuration: another process may have a newer one.
 	afresh bool
-	told   map[catalog.Name]string // problems that are in the log
-	failed string                  // what kept the last look from its end, as the log was told
-	// since is when a view was first refused that is still.
+	logged map[catalog.Name]string // problems in the log
+	failed string                  // why the last look failed, as logged
+	// since is when a view that is still refused was first refused.
 	since map[catalog.Name]time.Time
 	soon  *time.Timer
 
 	looking bool
 	looked  chan *look
-	// doubted are the views whose outcomes do not count that a look brings which has begun.
+	// doubted are the views whose outcomes in the look under way are out of date.
 	doubted map[catalog.Name]bool
 }
 
-// newViews has everything looked at at once.
-func newViews() views {
-	return views{afresh: true, soon: time.NewTimer(time.Hour), looked: make(chan *look, 1)}
+// NewWatcher returns a Watcher that has looked at nothing yet.
+func NewWatcher(logger *slog.Logger) *Watcher {
+	return &Watcher{logger: logger, afresh: true, soon: time.NewTimer(time.Hour), looked: make(chan *look, 1)}
 }
 
-// close waits for a look to end, and lets go of the connection and the timer.
-func (v *views) close() {
-	v.soon.Stop()
-	if v.looking {
-		v.conn = (<-v.looked).conn
+// Close waits for a look to end, and closes the connection and the timer.
+func (w *Watcher) Close() {
+	w.soon.Stop()
+	if w.looking {
+		w.conn = (<-w.looked).conn
 	}
-	if v.conn != nil {
-		_ = v.conn.Close(context.Background())
+	if w.conn != nil {
+		_ = w.conn.Close(context.Background())
 	}
 }
 
-// looks says whether there may be views to publish, or to know of.
-func (d *Daemon) looks(follows bool) bool {
-	return len(d.config.Policy.Readable) > 0 || d.views.afresh && !follows
+// Soon receives a value when Begin should be called before its next regular time.
+func (w *Watcher) Soon() <-chan time.Time { return w.soon.C }
+
+// Looked receives the look that Begin began, for TakeIn.
+func (w *Watcher) Looked() <-chan *look { return w.looked }
+
+// Looking reports whether a look is under way.
+func (w *Watcher) Looking() bool { return w.looking }
+
+// Found returns the views over protected tables.
+func (w *Watcher) Found() []catalog.View { return w.found }
+
+// Adopt takes the views that a check of the database found under a new configuration.
+func (w *Watcher) Adopt(found []catalog.View) { w.found, w.afresh = found, true }
+
+// Refresh takes the views that an audit found.
+func (w *Watcher) Refresh(found []catalog.View) { w.found = found }
+
+// Changed reports whether the views differ from those in the rewriter's snapshot.
+func (w *Watcher) Changed() bool { return !slices.EqualFunc(w.found, w.known, sameView) }
+
+// Extend adds the views to a snapshot, without those withdrawn, and remembers it as the
+// rewriter's.
+func (w *Watcher) Extend(s *catalog.Snapshot, withdrawn map[catalog.Name]string) *catalog.Snapshot {
+	w.known = w.found
+	w.snapshot = s.WithViews(w.known, withdrawn)
+	return w.snapshot
 }
 
-// beginLook has the views looked at, if they are not at the moment. What comes of it is
-// given to takeIn.
-func (d *Daemon) beginLook(ctx context.Context) {
-	v, follows := &d.views, d.syncer.Status().State == ksync.Following
-	if v.looking || !d.looks(follows) {
+// Begin begins a look, unless one is under way or nothing can come of it. Follows says that
+// another process publishes.
+func (w *Watcher) Begin(ctx context.Context, c *config.Config, rewriter *rewrite.Rewriter, follows bool) {
+	if w.looking || len(c.Policy.Readable) == 0 && (!w.afresh || follows) {
 		return
 	}
 	l := &look{
-		config: d.config, rewritten: v.rewritten.under(d.gate.rewriter.Load(), v.snapshot), conn: v.conn, definitions: &v.definitions,
-		known: d.known, follows: follows, afresh: v.afresh, since: v.since,
+		config: c, rewritten: w.rewritten.under(rewriter, w.snapshot), conn: w.conn, definitions: &w.definitions,
+		known: w.known, follows: follows, afresh: w.afresh, since: w.since,
 	}
-	v.looking, v.doubted = true, make(map[catalog.Name]bool)
+	w.looking, w.doubted = true, make(map[catalog.Name]bool)
 	go func() {
 		l.run(ctx)
-		v.looked <- l
+		w.looked <- l
 	}()
 }
 
-// lookAtViews looks at the views and waits for what comes of it. A look that has begun may
-// have missed what there is to see.
-func (d *Daemon) lookAtViews(ctx context.Context) {
-	d.awaitLook()
-	d.beginLook(ctx)
-	d.awaitLook()
-}
-
-func (d *Daemon) awaitLook() {
-	if d.views.looking {
-		d.takeIn(<-d.views.looked)
-	}
-}
-
-// takeIn has readers know what a look has found. Where that is nothing, what is known stays
-// as it is.
-func (d *Daemon) takeIn(l *look) {
-	d.views.looking, d.views.conn, d.views.rewritten = false, l.conn, l.rewritten
-	if l.config != d.config {
-		return // who has put the other one in place looks again
+// TakeIn takes the results of a look under the configuration in force. It reports whether
+// there are any, with the database's relations if they were read again.
+func (w *Watcher) TakeIn(l *look, inForce *config.Config) (relations []catalog.Relation, found bool) {
+	w.looking, w.conn, w.rewritten = false, l.conn, l.rewritten
+	if l.config != inForce {
+		return nil, false // a reload looks again
 	}
 	switch {
 	case l.err == nil:
-		d.views.failed = ""
-	case !errors.Is(l.err, context.Canceled) && l.err.Error() != d.views.failed:
-		d.views.failed = l.err.Error()
-		d.Logger.Warn("views over protected tables could not be looked at, or not all of them", "error", l.err)
+		w.failed = ""
+	case !errors.Is(l.err, context.Canceled) && l.err.Error() != w.failed:
+		w.failed = l.err.Error()
+		w.logger.Warn("not all views over protected tables could be read or published", "error", l.err)
 	}
 	if l.outcomes == nil {
-		return
+		return nil, false
 	}
-	d.views.take(l)
-	d.tellViews()
-	d.resolve(l.relations)
+	w.take(l)
+	w.log()
+	return l.relations, true
 }
 
 // take keeps what a look has found.
-func (v *views) take(l *look) {
-	v.found, v.outcomes, v.afresh = l.found, l.outcomes, v.afresh && (l.kept || l.follows || l.err != nil)
-	v.note()
-	if l.kept || slices.ContainsFunc(slices.Collect(maps.Values(v.outcomes)), viewOutcome.passes) {
-		v.soon.Reset(viewPause)
+func (w *Watcher) take(l *look) {
+	w.found, w.outcomes, w.afresh = l.found, l.outcomes, w.afresh && (l.kept || l.follows || l.err != nil)
+	w.note()
+	if l.kept || slices.ContainsFunc(slices.Collect(maps.Values(w.outcomes)), viewOutcome.passes) {
+		w.soon.Reset(viewPause)
 	}
-	for name := range v.doubted {
-		delete(v.outcomes, name)
-		v.soon.Reset(0)
+	for name := range w.doubted {
+		delete(w.outcomes, name)
+		w.soon.Reset(0)
 	}
 }
 
@@ -143,24 +157,29 @@ const (
 	withdrawnTable    = "It reads a table that is not published now."
 )
 
-// withdraw adds the listed relations that cannot be read now, given the tables that cannot.
-func (v *views) withdraw(listed []catalog.Name, withdrawn map[catalog.Name]string) {
+// Withdraw adds the listed relations that cannot be read now, with reasons for readers, given
+// the tables that cannot be read.
+func (w *Watcher) Withdraw(listed []catalog.Name, withdrawn map[catalog.Name]string) {
+	withdraw(w.found, w.outcomes, listed, withdrawn)
+}
+
+func withdraw(found []catalog.View, outcomes map[catalog.Name]viewOutcome, listed []catalog.Name, withdrawn map[catalog.Name]string) {
 	for _, name := range listed {
-		if slices.ContainsFunc(v.found, func(view catalog.View) bool { return view.Name == name }) {
+		if slices.ContainsFunc(found, func(view catalog.View) bool { return view.Name == name }) {
 			continue
 		}
-		switch outcome, looked := v.outcomes[name]; {
+		switch outcome, looked := outcomes[name]; {
 		case !looked || outcome.problem == "" && !outcome.standIn || outcome.waits:
 			withdrawn[name] = beingPublished
 		case outcome.problem != "":
 			withdrawn[name] = unservedRelation
 		}
 	}
-	for _, view := range catalog.Ordered(v.found) {
+	for _, view := range catalog.Ordered(found) {
 		if !view.Publishable() {
 			continue
 		}
-		outcome, looked := v.outcomes[view.Name]
+		outcome, looked := outcomes[view.Name]
 		switch {
 		case slices.ContainsFunc(view.Tables, func(t catalog.Name) bool { return withdrawn[t] != "" }):
 			withdrawn[view.Name] = withdrawnTable
@@ -174,54 +193,54 @@ func (v *views) withdraw(listed []catalog.Name, withdrawn map[catalog.Name]strin
 
 // note remembers since when views are refused. Other processes look as often, and refuse
 // them by then: until they do, their readers shall not find that a view is gone.
-func (v *views) note() {
-	before := v.since
-	v.since = make(map[catalog.Name]time.Time)
-	for name, outcome := range v.outcomes {
+func (w *Watcher) note() {
+	before := w.since
+	w.since = make(map[catalog.Name]time.Time)
+	for name, outcome := range w.outcomes {
 		if outcome.problem == "" {
 			continue
 		}
-		v.since[name] = time.Now()
+		w.since[name] = time.Now()
 		if since, known := before[name]; known {
-			v.since[name] = since
+			w.since[name] = since
 		}
 	}
 }
 
-// doubt has the views over a table looked at again, which has been published in a new
+// Doubt has the views over a table looked at again, which has been published in a new
 // shape perhaps, and they with it are gone.
-func (v *views) doubt(table catalog.Name) {
-	for _, view := range v.found {
-		if slices.Contains(view.Tables, table) && v.outcomes[view.Name].problem == "" {
-			delete(v.outcomes, view.Name)
-			if v.looking {
-				v.doubted[view.Name] = true
+func (w *Watcher) Doubt(table catalog.Name) {
+	for _, view := range w.found {
+		if slices.Contains(view.Tables, table) && w.outcomes[view.Name].problem == "" {
+			delete(w.outcomes, view.Name)
+			if w.looking {
+				w.doubted[view.Name] = true
 			}
-			v.soon.Reset(0)
+			w.soon.Reset(0)
 		}
 	}
 }
 
-// tellViews puts into the log, once, what is wrong with views and that nothing is any
-// more. What waits for a table is told of that.
-func (d *Daemon) tellViews() {
+// log writes, once each, what is wrong with a view and that nothing is any more. A view that
+// waits for a table is left to the messages about the table.
+func (w *Watcher) log() {
 	problems := make(map[catalog.Name]string)
-	for name, outcome := range d.views.outcomes {
+	for name, outcome := range w.outcomes {
 		kind := "readable relation"
-		if slices.ContainsFunc(d.views.found, func(v catalog.View) bool { return v.Name == name }) {
+		if slices.ContainsFunc(w.found, func(v catalog.View) bool { return v.Name == name }) {
 			kind = "view"
 		}
-		before := d.views.told[name]
+		before := w.logged[name]
 		switch {
 		case outcome.problem == "" && before != "":
-			d.Logger.Info("a "+kind+" is well again", "relation", name)
+			w.logger.Info("a "+kind+" is well again", "relation", name)
 		case outcome.problem == "" || outcome.waits:
 		default:
 			problems[name] = outcome.problem
 			if before != outcome.problem {
-				d.Logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "problem", outcome.problem, "fix", outcome.fix)
+				w.logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "problem", outcome.problem, "fix", outcome.fix)
 			}
 		}
 	}
-	d.views.told = problems
+	w.logged = problems
 }

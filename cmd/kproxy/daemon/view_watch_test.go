@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"errors"
+	"log/slog"
 	"testing"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -20,21 +21,21 @@ func TestLooksThatBeganBeforeADoubtDoNotSettleIt(t *testing.T) {
 	brings := func() *look {
 		return &look{found: found, outcomes: map[catalog.Name]viewOutcome{over: {}, other: {}}}
 	}
-	withdrawn := func(v *views) map[catalog.Name]string {
+	withdrawn := func(v *Watcher) map[catalog.Name]string {
 		names := make(map[catalog.Name]string)
-		v.withdraw(nil, names)
+		v.Withdraw(nil, names)
 		return names
 	}
-	v := newViews()
-	defer v.close()
+	v := NewWatcher(slog.New(slog.DiscardHandler))
+	defer v.Close()
 	v.take(brings())
-	if got := withdrawn(&v); len(got) != 0 || v.afresh {
+	if got := withdrawn(v); len(got) != 0 || v.afresh {
 		t.Errorf("after a look that found all well, withdrawn are %v", got)
 	}
 	v.looking, v.doubted = true, make(map[catalog.Name]bool)
-	v.doubt(table)
+	v.Doubt(table)
 	for range 2 { // before the look ends, and then
-		if got := withdrawn(&v); len(got) != 1 || got[over] != beingPublished {
+		if got := withdrawn(v); len(got) != 1 || got[over] != beingPublished {
 			t.Errorf("after a doubt, withdrawn are %v", got)
 		}
 		v.looking = false
@@ -42,7 +43,7 @@ func TestLooksThatBeganBeforeADoubtDoNotSettleIt(t *testing.T) {
 	}
 	v.doubted = make(map[catalog.Name]bool)
 	v.take(brings())
-	if got := withdrawn(&v); len(got) != 0 {
+	if got := withdrawn(v); len(got) != 0 {
 		t.Errorf("after another look, withdrawn are %v", got)
 	}
 }
@@ -60,9 +61,9 @@ func TestPoliciesAreFollowedOnce(t *testing.T) {
 		"failed":  {look{err: errors.New("out of reach")}, true},
 		"follows": {look{follows: true}, true},
 	} {
-		v := newViews()
+		v := NewWatcher(slog.New(slog.DiscardHandler))
 		v.take(&c.look)
-		if v.close(); v.afresh != c.want {
+		if v.Close(); v.afresh != c.want {
 			t.Errorf("%s: afresh is %t", name, v.afresh)
 		}
 	}

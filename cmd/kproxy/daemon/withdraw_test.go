@@ -61,28 +61,6 @@ func TestWithdrawals(t *testing.T) {
 		map[catalog.Name]string{waits: "in step", refuses: "5-anonymity", guarded: "too few records so far"})
 }
 
-// TestFindingsOfSingleTables stop those alone; what concerns the reader stops all.
-func TestFindingsOfSingleTables(t *testing.T) {
-	t.Parallel()
-	a, other := catalog.Name{Schema: "public", Relation: "a"}, catalog.Name{Schema: "public", Relation: "other"}
-	policy := catalog.Policy{Tables: []catalog.TablePolicy{{Table: a}}}
-	report := inspect.Report{
-		{Code: "policy", Table: a, Column: "age", What: "is gone", Fix: "mend it"},
-		{Code: "raw-grant", Table: a, What: "can be read"},
-		{Code: "policy", Table: other, What: "is no table of ours"},
-		{Code: codePublication, What: "does not exist"},
-		{Code: codePublication, Table: a, What: "does not hold the table", Fix: "mend it"},
-	}
-	parts := parted(policy, report)
-	broken := parts.broken
-	if len(parts.all) != 3 || len(broken) != 1 || len(broken[a]) != 2 || len(parts.functions) != 0 {
-		t.Fatalf("got %+v", parts)
-	}
-	if what, fix := problem(broken[a]); what != "column age: is gone; does not hold the table" || fix != "mend it" {
-		t.Errorf("%q, %q", what, fix)
-	}
-}
-
 // TestFindingsOfListedNames withdraw those alone, and status tells of them.
 func TestFindingsOfListedNames(t *testing.T) {
 	t.Parallel()

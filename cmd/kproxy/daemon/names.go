@@ -11,11 +11,11 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// callableInterval is how soon a function that comes into pg_catalog is noticed.
-const callableInterval = 3 * time.Second
+// namesInterval is how soon a function that comes into pg_catalog is noticed.
+const namesInterval = 3 * time.Second
 
-// callable reads what names behind a dot may mean.
-func callable(ctx context.Context, c *config.Config) (catalog.ServerNames, error) {
+// readNames reads what names behind a dot may mean.
+func readNames(ctx context.Context, c *config.Config) (catalog.ServerNames, error) {
 	conn, err := connectOwner(ctx, c)
 	if err != nil {
 		return catalog.ServerNames{}, err
@@ -24,34 +24,34 @@ func callable(ctx context.Context, c *config.Config) (catalog.ServerNames, error
 	return inspect.Callable(ctx, conn)
 }
 
-// lookAtCallable has the rewriter know the server's names.
-func (d *Daemon) lookAtCallable(ctx context.Context) {
-	names, err := callable(ctx, d.config)
+// readNames reads the server's names for the rewriter.
+func (d *Daemon) readNames(ctx context.Context) {
+	names, err := readNames(ctx, d.config())
 	if err != nil {
 		d.Logger.Warn("the names that statements may call could not be read; those known before stand", "error", err)
 		return
 	}
-	d.know(names)
+	d.takeNames(names)
 }
 
-// know has the rewriter know these names.
-func (d *Daemon) know(names catalog.ServerNames) {
-	if !d.names.Same(names) {
-		d.names = names
+// takeNames gives the rewriter the names if they are others than before.
+func (d *Daemon) takeNames(names catalog.ServerNames) {
+	if !d.served.names.Same(names) {
+		d.served.names = names
 		d.gate.rewriter.Load().SetSnapshot(d.snapshot())
 	}
 }
 
-// followCallable looks at the server's names until ctx ends. While the database is out of
-// reach, nobody can put a function there.
-func (d *Daemon) followCallable(ctx context.Context) {
+// followNames reads the server's names again and again until ctx ends. While the database is
+// out of reach, no function can be created there.
+func (d *Daemon) followNames(ctx context.Context) {
 	var conn *pgx.Conn
 	defer func() {
 		if conn != nil {
 			_ = conn.Close(context.WithoutCancel(ctx))
 		}
 	}()
-	tick := time.NewTicker(callableInterval)
+	tick := time.NewTicker(namesInterval)
 	defer tick.Stop()
 	for {
 		select {
@@ -59,7 +59,7 @@ func (d *Daemon) followCallable(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		c := d.effective.Load()
+		c := d.config()
 		if conn == nil || conn.IsClosed() {
 			var err error
 			if conn, err = connectOwner(ctx, c); err != nil {
@@ -72,6 +72,6 @@ func (d *Daemon) followCallable(ctx context.Context) {
 			_ = conn.Close(context.WithoutCancel(ctx))
 			continue
 		}
-		d.do(ctx, func(context.Context) { d.know(names) })
+		d.do(ctx, func(context.Context) { d.takeNames(names) })
 	}
 }

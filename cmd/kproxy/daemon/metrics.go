@@ -7,12 +7,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/observe/audit"
@@ -20,45 +17,17 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// observation is what the process tells its operator besides the log. The zero value is
-// one without metrics and audit log.
-type observation struct {
-	observer *observe.Observer // nil where nobody looks
+// metrics are what the process shows its operator besides the log. The zero value is one
+// without metrics and audit log. Any goroutine may read it.
+type metrics struct {
+	observer *observe.Observer // nil where no metrics, audit log or console are configured
 	log      *audit.Log        // nil where there is none
 	listener net.Listener      // of metrics and probes; nil where there are none
 
-	prepared  atomic.Bool // what State asks is there
-	draining  atomic.Bool
-	published atomic.Int64 // tables that readers can read now
-	// broken is Daemon.broken as it was taken into account last, for any goroutine.
-	broken atomic.Pointer[map[catalog.Name]inspect.Report]
-	proofs proofRecord
-	audits auditRecord
-	// readable is a protected table that readers can read now; nil = none.
-	readable atomic.Pointer[catalog.Name]
+	prepared atomic.Bool // syncer and proxy are there
+	draining atomic.Bool
+	proofs   Proofs
 	prober   prober
-}
-
-// auditRecord is how the checks of the guarantees have come out.
-type auditRecord struct {
-	mu   sync.Mutex
-	last observe.Audit
-}
-
-// note takes note of a check that could be made.
-func (a *auditRecord) note(passes bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.last.Passes, a.last.At = passes, time.Now()
-	if !passes {
-		a.last.Failed++
-	}
-}
-
-func (a *auditRecord) read() observe.Audit {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.last
 }
 
 // Paces of what is looked at for metrics.
@@ -83,32 +52,32 @@ func observing(c *config.Config) bool {
 	return c.Metrics.Listen != "" || c.Audit.File != "" || c.Console.Listen != ""
 }
 
-// openObservation opens what the configuration asks for, until close is called, and serves
+// openMetrics opens what the configuration asks for, until close is called, and serves
 // metrics and probes from then on: that the process is not ready yet is what they are for.
-func (d *Daemon) openObservation(ctx context.Context) (closing func(), err error) {
-	c := d.effective.Load()
-	o := &d.observed
+func (d *Daemon) openMetrics(ctx context.Context) (closing func(), err error) {
+	c := d.config()
+	m := &d.metrics
 	if !observing(c) {
 		return func() {}, nil
 	}
 	if c.Audit.File != "" {
-		if o.log, err = openAudit(c.Audit, d.Logger); err != nil {
+		if m.log, err = openAudit(c.Audit, d.Logger); err != nil {
 			return nil, err
 		}
 	}
 	if c.Metrics.Listen != "" {
-		if o.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Metrics.Listen); err != nil {
+		if m.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Metrics.Listen); err != nil {
 			return nil, errors.Join(fmt.Errorf("listening for metrics: %w", err), d.closeAudit())
 		}
 	}
-	o.observer = observe.New(observe.Options{Version: ThisBuild().Version, State: d.observedState, Audit: o.log, Tables: c.Metrics.Tables})
+	m.observer = observe.New(observe.Options{Version: ThisBuild().Version, State: d.observedState, Audit: m.log, Tables: c.Metrics.Tables})
 	ctx, cancel := context.WithCancel(ctx)
 	go d.sample(ctx)
 	served := d.serveMetrics()
 	return func() {
 		cancel()
 		if err := d.closeAudit(); err != nil {
-			d.Logger.Error("the end of the audit log is lost", "error", err, "records", o.log.Stats().Queued)
+			d.Logger.Error("the end of the audit log is lost", "error", err, "records", m.log.Stats().Queued)
 		}
 		served()
 	}, nil
@@ -126,29 +95,29 @@ func openAudit(c config.Audit, log *slog.Logger) (*audit.Log, error) {
 }
 
 func (d *Daemon) closeAudit() error {
-	if d.observed.log == nil {
+	if d.metrics.log == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), auditPatience)
 	defer cancel()
-	return d.observed.log.Close(ctx)
+	return d.metrics.log.Close(ctx)
 }
 
 // serveMetrics answers until the function that it returns is called.
 func (d *Daemon) serveMetrics() (closing func()) {
-	o := &d.observed
-	if o.listener == nil {
+	m := &d.metrics
+	if m.listener == nil {
 		return func() {}
 	}
 	server := &http.Server{
-		Handler: o.observer.Handler(d.Health, d.config.Metrics.Listen, d.config.Metrics.Hosts...), ReadHeaderTimeout: metricsHeaderTime, ReadTimeout: metricsHeaderTime,
+		Handler: m.observer.Handler(d.Health, d.config().Metrics.Listen, d.config().Metrics.Hosts...), ReadHeaderTimeout: metricsHeaderTime, ReadTimeout: metricsHeaderTime,
 		WriteTimeout: metricsWriteTime, MaxHeaderBytes: metricsHeaderBytes,
 		ErrorLog: slog.NewLogLogger(d.Logger.Handler(), slog.LevelDebug),
 	}
 	server.SetKeepAlivesEnabled(false)
-	d.Logger.Info("metrics and probes are served", "url", "http://"+o.listener.Addr().String())
+	d.Logger.Info("metrics and probes are served", "url", "http://"+m.listener.Addr().String())
 	go func() {
-		if err := server.Serve(bounded(o.listener, metricsConnections, server)); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(bounded(m.listener, metricsConnections, server)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			d.Logger.Error("metrics and probes have ended", "error", err)
 		}
 	}()
@@ -158,33 +127,33 @@ func (d *Daemon) serveMetrics() (closing func()) {
 // MetricsURL is where metrics and probes are served, empty without them. It is known once
 // Ready is closed.
 func (d *Daemon) MetricsURL() string {
-	if d.observed.listener == nil {
+	if d.metrics.listener == nil {
 		return ""
 	}
-	return "http://" + d.observed.listener.Addr().String()
+	return "http://" + d.metrics.listener.Addr().String()
 }
 
 // reopenAudit has the audit log opened by its name again.
 func (d *Daemon) reopenAudit() {
-	if d.observed.log != nil {
-		d.observed.log.Reopen()
+	if d.metrics.log != nil {
+		d.metrics.log.Reopen()
 	}
 }
 
 // audited is nil while what runs gets into the audit log.
-func (o *observation) audited() error {
-	if o.log == nil {
+func (m *metrics) audited() error {
+	if m.log == nil {
 		return nil
 	}
-	return o.log.Err()
+	return m.log.Err()
 }
 
-// told is the observer as the proxy takes it: nil where there is none.
-func (o *observation) told() proxy.Observer {
-	if o.observer == nil {
+// proxyObserver returns the observer as the proxy takes it: nil where there is none.
+func (m *metrics) proxyObserver() proxy.Observer {
+	if m.observer == nil {
 		return nil
 	}
-	return o.observer
+	return m.observer
 }
 
 // sample looks at what changes by itself until ctx ends.
@@ -195,11 +164,11 @@ func (d *Daemon) sample(ctx context.Context) {
 	for {
 		select {
 		case <-tick.C:
-			if d.observed.prepared.Load() {
-				d.observed.observer.Sample()
+			if d.metrics.prepared.Load() {
+				d.metrics.observer.Sample()
 			}
 		case <-proofs.C:
-			if err := d.sampleProofs(ctx); err != nil && ctx.Err() == nil {
+			if err := d.readProofs(ctx); err != nil && ctx.Err() == nil {
 				d.Logger.Debug("the proofs could not be read", "error", err)
 			}
 		case <-ctx.Done():
@@ -208,28 +177,18 @@ func (d *Daemon) sample(ctx context.Context) {
 	}
 }
 
-// sampleProofs reads what the verifier has found, in whichever process.
-func (d *Daemon) sampleProofs(ctx context.Context) error {
+// readProofs reads what the verifier has found, in whichever process.
+func (d *Daemon) readProofs(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, proofPace)
 	defer cancel()
-	conn, err := connectOwner(ctx, d.effective.Load())
-	if err != nil {
-		return err
-	}
-	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	proofs, err := lastProofs(ctx, conn)
-	if err != nil {
-		return err
-	}
-	d.observed.proofs.last.Store(&proofs)
-	return nil
+	return d.metrics.proofs.Read(ctx, d.config())
 }
 
 // observedState is what metrics are made of.
 func (d *Daemon) observedState() observe.State {
-	c := d.effective.Load()
-	s := observe.State{MaxSessions: c.Limits.MaxSessions, Audit: d.observed.audits.read()}
-	if !d.observed.prepared.Load() {
+	c := d.config()
+	s := observe.State{MaxSessions: c.Limits.MaxSessions, Audit: d.guarantees.read()}
+	if !d.metrics.prepared.Load() {
 		return s
 	}
 	s.Counts, s.Pool = d.Clients(), d.proxy.Pool()
@@ -240,13 +199,13 @@ func (d *Daemon) observedState() observe.State {
 		State: status.State.String(), Applies: status.State == ksync.Streaming,
 		Retained: status.Slot.Retained, Behind: status.Slot.Behind, WALStatus: status.Slot.WALStatus,
 	}
-	s.ProofInterval = d.observed.proofs.interval(c.Verify.Every)
+	s.ProofInterval = d.metrics.proofs.Interval(c.Verify.Every)
 	conditions := d.conditions()
 	for _, policy := range c.Policy.Tables {
 		t := status.Tables[policy.Table]
 		s.Tables = append(s.Tables, observe.Table{
 			Name: policy.Table.String(), State: conditions[policy.Table].state, Preparing: t.Preparing, Generation: t.Generation,
-			Proof:   d.observed.proofs.of(policy.Table),
+			Proof:   d.metrics.proofs.Of(policy.Table),
 			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
 			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts, Returned: t.Returned,
 			OldestWaiting: t.OldestWaiting, OldestStale: t.OldestStale, Loss: t.Loss, Drift: t.Drift,

@@ -13,13 +13,13 @@ import (
 	"github.com/kproxy/kproxy/internal/console"
 )
 
-// Settings are those that the process runs under, but for the tables' policies. They are
-// taken from the configuration's own fields, so that none can be forgotten; a secret is
-// told by its type, whatever it is called.
-func (s *consoleSource) Settings() []console.Section {
+// List returns the settings of a configuration, but for the tables' policies. They are
+// taken from its own fields, so that none can be forgotten. A secret is
+// recognized by its type, whatever its name.
+func List(c *config.Config) []console.Section {
 	general := console.Section{Name: "general"}
 	var sections []console.Section
-	all := reflect.ValueOf(*s.config())
+	all := reflect.ValueOf(*c)
 	for i := range all.NumField() {
 		field := all.Type().Field(i)
 		if !field.IsExported() {

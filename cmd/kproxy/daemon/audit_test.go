@@ -30,7 +30,7 @@ func TestChangedTablesAreReported(t *testing.T) {
 		return p
 	}
 	same := publication(func(*catalog.Publication) {})
-	d := &Daemon{publications: []catalog.Publication{same}}
+	s := served{publications: []catalog.Publication{same}}
 	for name, c := range map[string]struct {
 		now  []catalog.Publication
 		want int
@@ -45,7 +45,7 @@ func TestChangedTablesAreReported(t *testing.T) {
 		"column added anew": {[]catalog.Publication{publication(func(p *catalog.Publication) { p.Relation.Columns[1].Number = 3 })}, 1},
 		"column retyped":    {[]catalog.Publication{publication(func(p *catalog.Publication) { p.Relation.Columns[1].TypeOID = 23 })}, 1},
 	} {
-		if got := d.changed(c.now); len(got) != c.want {
+		if got := s.changed(c.now); len(got) != c.want {
 			t.Errorf("%s: %d findings, want %d", name, len(got), c.want)
 		}
 	}

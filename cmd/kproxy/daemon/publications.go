@@ -1,0 +1,27 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/internal/config"
+)
+
+// publicationsOf are the shapes of the tables that fit their policies, and what is wrong with
+// others.
+func publicationsOf(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]catalog.Publication, []catalog.Problem, error) {
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return nil, nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	return inspect.Publish(ctx, conn, c.Policy, relations)
+}
+
+// protects tells whether the policy has the table.
+func protects(policy catalog.Policy, table catalog.Name) bool {
+	return slices.ContainsFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == table })
+}
