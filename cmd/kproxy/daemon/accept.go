@@ -122,3 +122,22 @@ func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, er
 	}
 	return number, ksync.Accept(ctx, conn, p.Tables)
 }
+
+// toAccept parts names into protected tables and readable relations; all where none is given.
+func toAccept(p catalog.Policy, named []catalog.Name) (tables, relations []catalog.Name, err error) {
+	if len(named) == 0 {
+		tables, err = wishedFor(p, nil)
+		return tables, p.Readable, err
+	}
+	for _, name := range named {
+		if slices.Contains(p.Readable, name) {
+			relations = append(relations, name)
+			continue
+		}
+		tables = append(tables, name)
+	}
+	if len(tables) > 0 {
+		tables, err = wishedFor(p, tables)
+	}
+	return tables, relations, err
+}

@@ -12,18 +12,6 @@ import (
 // that one is, and once that it no longer is.
 type alarms struct{ retained, behind, endangered bool }
 
-// Values of pg_replication_slots.wal_status (PostgreSQL, chapter
-// pg_replication_slots) from which on the server may drop what the slot needs.
-const (
-	walExtended   = "extended"   // more than max_wal_size is kept
-	walUnreserved = "unreserved" // more than max_slot_wal_keep_size: the next checkpoint may drop it
-	walLost       = "lost"
-)
-
-// fixBehind suits a slot that keeps log because changes are not applied fast enough.
-const fixBehind = "see whether 'kproxy serve' runs and 'kproxy status' is well, for a long transaction at the source (pg_stat_activity), and for the database's load; " +
-	"a slot of a kproxy that will not run again is to be dropped: SELECT pg_drop_replication_slot(...)"
-
 // look holds what was measured against the bounds. A process that follows measures
 // nothing: the one that applies tells.
 func (a *alarms) look(log *slog.Logger, bounds config.Alarm, status ksync.Status) {

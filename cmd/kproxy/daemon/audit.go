@@ -78,7 +78,7 @@ func (d *Daemon) audit(serving context.Context) {
 	ctx, cancel := context.WithTimeout(serving, auditInterval)
 	defer cancel()
 	c := d.config()
-	found, err := check(ctx, c, false)
+	found, err := CheckServing(ctx, c)
 	if serving.Err() != nil {
 		return // for statements that still run, the last result stands
 	}

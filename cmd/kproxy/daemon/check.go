@@ -82,6 +82,12 @@ type Checked struct {
 // other roles and servers that serving needs.
 func Check(ctx context.Context, c *config.Config) (Checked, error) { return check(ctx, c, true) }
 
+// CheckServing checks what serving rests on, and leaves out what does not matter once kproxy
+// serves.
+func CheckServing(ctx context.Context, c *config.Config) (Checked, error) {
+	return check(ctx, c, false)
+}
+
 // check leaves out, unless all is asked for, what does not matter once kproxy serves.
 func check(ctx context.Context, c *config.Config, all bool) (Checked, error) {
 	conn, err := connectOwner(ctx, c)
@@ -209,4 +215,10 @@ func checkInput(c *config.Config) inspect.CheckInput {
 		Publication: c.Publication, Slot: c.Slot,
 		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
 	}
+}
+
+// recoveries are the configuration's ways to recover.
+var recoveries = map[config.Recovery]ksync.Recovery{
+	config.Resynchronize: ksync.ResynchronizeOnLoss,
+	config.StopOnLoss:    ksync.StopOnLoss,
 }

@@ -10,7 +10,7 @@ import (
 func TestPlainListenersAreWarnedOf(t *testing.T) {
 	t.Parallel()
 	for listen, warns := range map[string]bool{"127.0.0.1:6432": false, "/run/kproxy": false, ":6432": true, `[127.0.0.1:6432, 0.0.0.0:6433]`: true} {
-		c, err := config.Parse("k.yaml", []byte("database: d\nlisten: "+listen+"\n"+explainedConfig))
+		c, err := config.Parse("k.yaml", []byte("database: d\nlisten: "+listen+"\n"+examinedConfig))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -25,3 +25,19 @@ func TestPlainListenersAreWarnedOf(t *testing.T) {
 		}
 	}
 }
+
+const examinedConfig = `upstream:
+  owner: {host: h, database: d, user: o}
+  reader: {user: r}
+auth_query: {query: SELECT f($1)}
+tables:
+  public.t:
+    updates: immediate
+    constraints: [{k: 5}]
+    columns: {age: {role: quasi-identifying, hierarchy: numeric}}
+readable: [public.u, other.v]
+temporary_tables: allow
+limits:
+  max_tokens: 1000
+  max_depth: 20
+`

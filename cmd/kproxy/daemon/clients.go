@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/listen"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // listen opens what the configuration names, or takes what the process was given.
@@ -53,6 +54,10 @@ func (d *Daemon) serve(ctx context.Context, c *config.Config) error {
 	close(d.ready)
 	return d.proxy.Serve(ctx, listeners...)
 }
+
+// Status returns where replication stands, and each table's release. It is known once Ready is
+// closed.
+func (d *Daemon) Status() ksync.Status { return d.syncer.Status() }
 
 // isReady tells whether clients can connect, or could.
 func (d *Daemon) isReady() bool {

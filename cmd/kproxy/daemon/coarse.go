@@ -26,6 +26,8 @@ const (
 const (
 	// coarseSample is how many records a policy is tried on, or all where there are fewer.
 	coarseSample = 10_000
+	// coarseSeed draws the same records each time.
+	coarseSeed = 1
 	// coarsePatience bounds the trials of one table.
 	coarsePatience = 30 * time.Second
 	// largeClass is above how many records a class is told.
@@ -121,7 +123,7 @@ func (a *coarseness) try(ctx context.Context, policy catalog.TablePolicy) (t tri
 	if len(problems) > 0 || len(publications) != 1 {
 		return t, &sample.PolicyError{Problems: problems}
 	}
-	table, total, err := sample.Records(ctx, a.tx, publications[0], coarseSample, trialSeed, nil)
+	table, total, err := sample.Records(ctx, a.tx, publications[0], coarseSample, coarseSeed, nil)
 	if err != nil {
 		return t, withoutValues(err)
 	}
@@ -129,14 +131,14 @@ func (a *coarseness) try(ctx context.Context, policy catalog.TablePolicy) (t tri
 	if t.looked == 0 {
 		return t, nil
 	}
-	cases, err := eval.Grid{Methods: []string{policy.Method}, Seed: trialSeed}.Cases(table)
+	cases, err := eval.Grid{Methods: []string{policy.Method}, Seed: coarseSeed}.Cases(table)
 	if err != nil {
 		return t, err
 	}
 	// What reads the database must not end in the middle: it would take the connection.
 	limited, cancel := context.WithDeadline(ctx, a.until)
 	defer cancel()
-	t.Measurement, err = eval.Measure(limited, table, cases[0], eval.Options{Seed: trialSeed})
+	t.Measurement, err = eval.Measure(limited, table, cases[0], eval.Options{Seed: coarseSeed})
 	return t, err
 }
 

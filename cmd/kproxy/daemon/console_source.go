@@ -28,7 +28,7 @@ func newConsoleSource(p ConsoleProcess) *consoleSource {
 }
 
 // Settings implements console.Source.
-func (s *consoleSource) Settings() []console.Section { return List(s.config()) }
+func (s *consoleSource) Settings() []console.Section { return listSettings(s.config()) }
 
 func (s *consoleSource) config() *config.Config { return s.process.Config() }
 

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"testing"
@@ -186,4 +187,38 @@ func consoleConfig(t *testing.T) *config.Config {
 		t.Fatal(err)
 	}
 	return c
+}
+
+// TestSettingsShowNoSecret puts a secret wherever the configuration can have one.
+func TestSettingsShowNoSecret(t *testing.T) {
+	t.Parallel()
+	const canary = "hunter2-canary"
+	c := consoleConfig(t)
+	secret := config.NewSecret(canary)
+	c.Users[0].Verifier = secret
+	c.Upstream.Owner.Password, c.Upstream.Reader.Password = secret, secret
+	c.Upstream.Readers = []config.Reader{{Name: "bi", Connection: config.Connection{User: "bi", Password: secret}}}
+	c.AuthQuery.Connection.Password = secret
+	c.Console = config.Console{Listen: "127.0.0.1:6480", Users: []config.ConsoleUser{{Name: "admin", Verifier: secret}}}
+	c.Verify.Every = time.Hour
+	sections := listSettings(c)
+	text, err := json.Marshal(sections)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), canary) {
+		t.Errorf("a secret is shown:\n%s", text)
+	}
+	for _, want := range []string{
+		`{"key":"owner.password","value":"set, not shown"}`, `{"key":"users 1.verifier","value":"set, not shown"}`, `{"key":"readers 1.password","value":"set, not shown"}`,
+		`{"key":"max_sessions","value":"100"}`, `{"key":"every","value":"1h"}`, `{"key":"alarm.retained","value":"10.0 GiB"}`, `{"key":"level","value":"info"}`,
+		`{"key":"owner.sslmode","value":"prefer"}`, `{"key":"unix_socket_mode","value":"0777"}`, `{"key":"readable","value":"public.icd10, public.wards"}`,
+	} {
+		if !strings.Contains(string(text), want) {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
+	if strings.Contains(string(text), "national_id") {
+		t.Error("a policy stands among the settings")
+	}
 }

@@ -128,7 +128,7 @@ func (e *explainer) open(ctx context.Context) error {
 		return err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	checked, err := check(ctx, e.config, false)
+	checked, err := CheckServing(ctx, e.config)
 	if err != nil {
 		return err
 	}

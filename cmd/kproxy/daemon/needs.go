@@ -46,3 +46,15 @@ func (s Stored) needs(c config.Replication) []Need {
 	}
 	return append(append(needs, s.found.alone...), s.viewNeeds()...)
 }
+
+// Values of pg_replication_slots.wal_status (PostgreSQL, chapter
+// pg_replication_slots) from which on the server may drop what the slot needs.
+const (
+	walExtended   = "extended"   // more than max_wal_size is kept
+	walUnreserved = "unreserved" // more than max_slot_wal_keep_size: the next checkpoint may drop it
+	walLost       = "lost"
+)
+
+// fixBehind suits a slot that keeps log because changes are not applied fast enough.
+const fixBehind = "see whether 'kproxy serve' runs and 'kproxy status' is well, for a long transaction at the source (pg_stat_activity), and for the database's load; " +
+	"a slot of a kproxy that will not run again is to be dropped: SELECT pg_drop_replication_slot(...)"

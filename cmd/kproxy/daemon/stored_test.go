@@ -17,8 +17,6 @@ import (
 	"github.com/kproxy/kproxy/proxy"
 )
 
-func TestMain(m *testing.M) { pgtest.Main(m) }
-
 var storedPolicy = catalog.Policy{Tables: []catalog.TablePolicy{
 	{Table: catalog.Name{Schema: "public", Relation: "stays"}, Updates: catalog.Updates{Mode: catalog.Guarded}},
 	{Table: catalog.Name{Schema: "public", Relation: "trips"}},

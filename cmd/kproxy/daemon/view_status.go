@@ -34,36 +34,18 @@ const (
 )
 
 // readViews reads what was made of the listed views, in the configuration's order. Views
-// that kproxy has not looked at yet are left out, and so are all in a store that an
-// earlier version made.
+// that kproxy has not looked at yet are left out.
 func (s *Stored) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy, reader string) error {
 	s.Views = []StoredView{}
-	var exists bool
-	if err := tx.QueryRow(ctx, "SELECT pg_catalog.to_regclass('kproxy_store.view') IS NOT NULL").Scan(&exists); err != nil {
-		return fmt.Errorf("looking for the published views: %w", err)
-	}
-	if !exists {
-		return nil
-	}
-	stored, err := storedViews(ctx, tx, reader)
-	if err != nil {
-		return err
-	}
-	for _, name := range policy.Readable {
-		view, known := stored[name]
-		if !known {
-			continue
+	listed, err := ReadListed(ctx, tx, policy, reader)
+	for _, l := range listed {
+		v := StoredView{View: l.Name.String(), State: viewPublished, Problem: l.Problem, Omitted: l.Omitted, standIn: l.StandIn}
+		if l.Problem != "" || !l.Alive {
+			v.State = viewWithdrawn
 		}
-		shown := StoredView{
-			View: name.String(), State: viewPublished, Problem: view.problem, Omitted: view.omitted,
-			standIn: view.accepted != nil && !view.accepted.OverProtected,
-		}
-		if view.problem != "" || !view.alive {
-			shown.State = viewWithdrawn
-		}
-		s.Views = append(s.Views, shown)
+		s.Views = append(s.Views, v)
 	}
-	return nil
+	return err
 }
 
 // settleViews withdraws the views over tables that readers do not get, as processes that

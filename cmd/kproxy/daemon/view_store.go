@@ -126,3 +126,39 @@ func forget(ctx context.Context, tx pgx.Tx, name catalog.Name, listed bool) erro
 	_, err := tx.Exec(ctx, "DELETE FROM kproxy_store.view WHERE view_schema = $1 AND view_name = $2", name.Schema, name.Relation)
 	return err
 }
+
+// Listed is what was made of a readable relation, or a listed view over protected tables.
+type Listed struct {
+	Name    catalog.Name
+	Problem string // why it cannot be read; empty if nothing is wrong
+	Omitted int    // columns of a view's definition that are not published
+	Alive   bool   // it is published, and readers may read it
+	StandIn bool   // it is a readable relation
+}
+
+// ReadListed reads what was made of the listed relations, in the configuration's order. Those
+// that kproxy has not looked at yet are left out. There are none in a store that an earlier
+// version made.
+func ReadListed(ctx context.Context, on querier, policy catalog.Policy, reader string) ([]Listed, error) {
+	var exists bool
+	if err := on.QueryRow(ctx, "SELECT pg_catalog.to_regclass('kproxy_store.view') IS NOT NULL").Scan(&exists); err != nil {
+		return nil, fmt.Errorf("looking for the published views: %w", err)
+	}
+	if !exists {
+		return nil, nil
+	}
+	stored, err := storedViews(ctx, on, reader)
+	if err != nil {
+		return nil, err
+	}
+	var listed []Listed
+	for _, name := range policy.Readable {
+		if s, known := stored[name]; known {
+			listed = append(listed, Listed{
+				Name: name, Problem: s.problem, Omitted: s.omitted, Alive: s.alive,
+				StandIn: s.accepted != nil && !s.accepted.OverProtected,
+			})
+		}
+	}
+	return listed, nil
+}

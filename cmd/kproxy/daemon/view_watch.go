@@ -154,6 +154,7 @@ func (w *Watcher) take(l *look) {
 const (
 	unpublishableView = "Its definition does not fit what is published; the operator has been told why."
 	unservedRelation  = "It is not as it was when it was accepted, or cannot be shown safely; the operator has been told why."
+	beingPublished    = "It is being published; try again later."
 	withdrawnTable    = "It reads a table that is not published now."
 )
 

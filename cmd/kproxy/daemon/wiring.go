@@ -58,12 +58,6 @@ func (d *Daemon) prepare() error {
 	return nil
 }
 
-// recoveries are the configuration's ways to recover.
-var recoveries = map[config.Recovery]ksync.Recovery{
-	config.Resynchronize: ksync.ResynchronizeOnLoss,
-	config.StopOnLoss:    ksync.StopOnLoss,
-}
-
 // proxyConfig is what the proxy needs of a configuration.
 func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, error) {
 	upstream, err := sessionConfig(c, c.Upstream.Reader)

@@ -11,10 +11,9 @@ import (
 // What readers are told of a relation that they cannot read, in words that tell nothing
 // about the data.
 const (
-	beingPublished = "It is being published; try again later."
-	notGranted     = "kproxy may not read it at the moment; the operator has been told why."
-	outdatedHere   = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
-	notInStep      = "Its release can no longer be kept in step with its source; the operator has been told why."
+	notGranted   = "kproxy may not read it at the moment; the operator has been told why."
+	outdatedHere = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
+	notInStep    = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
 
 // withdrawals names the tables whose guarantees cannot be given, and the readable relations

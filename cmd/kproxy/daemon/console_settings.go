@@ -7,16 +7,15 @@ import (
 	"reflect"
 	"strings"
 	"time"
-	"unicode"
 
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/console"
 )
 
-// List returns the settings of a configuration, but for the tables' policies. They are
+// listSettings returns the settings of a configuration, but for the tables' policies. They are
 // taken from its own fields, so that none can be forgotten. A secret is
 // recognized by its type, whatever its name.
-func List(c *config.Config) []console.Section {
+func listSettings(c *config.Config) []console.Section {
 	general := console.Section{Name: "general"}
 	var sections []console.Section
 	all := reflect.ValueOf(*c)
@@ -73,13 +72,6 @@ func settingsOf(key string, v reflect.Value) []console.Setting {
 	return settings
 }
 
-func joined(before, key string) string {
-	if before == "" {
-		return key
-	}
-	return before + "." + key
-}
-
 // settingText writes a single value; false for what has parts.
 func settingText(v reflect.Value) (string, bool) {
 	switch t := v.Interface().(type) {
@@ -117,33 +109,4 @@ func settingText(v reflect.Value) (string, bool) {
 		return strings.Join(parts, ", "), true
 	}
 	return "", false
-}
-
-// durationText writes a duration as the configuration does.
-func durationText(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
-// settingKey is a field's name as a key of YAML: MaxSessions is max_sessions. Those of
-// libpq are written in one: SSLRootCert is sslrootcert.
-func settingKey(name string) string {
-	if strings.HasPrefix(name, "SSL") {
-		return strings.ToLower(name)
-	}
-	var b strings.Builder
-	runes := []rune(name)
-	for i, r := range runes {
-		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(runes[i-1]) || i+1 < len(runes) && unicode.IsLower(runes[i+1])) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }

@@ -77,22 +77,3 @@ func acceptRelations(ctx context.Context, conn *pgx.Conn, relations []Unaccepted
 		return nil
 	})
 }
-
-// toAccept parts names into protected tables and readable relations; all where none is given.
-func toAccept(p catalog.Policy, named []catalog.Name) (tables, relations []catalog.Name, err error) {
-	if len(named) == 0 {
-		tables, err = wishedFor(p, nil)
-		return tables, p.Readable, err
-	}
-	for _, name := range named {
-		if slices.Contains(p.Readable, name) {
-			relations = append(relations, name)
-			continue
-		}
-		tables = append(tables, name)
-	}
-	if len(tables) > 0 {
-		tables, err = wishedFor(p, tables)
-	}
-	return tables, relations, err
-}
