@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/accept"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 )
 
 const acceptHelp = `Accept compares each protected table and each readable relation, or those that are
@@ -72,7 +73,7 @@ func newAccept() *cobra.Command {
 		for _, name := range arguments {
 			named = append(named, catalog.ParseName(name))
 		}
-		proposal, err := daemon.Propose(ctx, cfg, daemon.Place(*path), named)
+		proposal, err := accept.Propose(ctx, cfg, accept.Place(*path), named)
 		if err != nil {
 			return err
 		}
@@ -88,12 +89,12 @@ func newAccept() *cobra.Command {
 					return err
 				}
 			}
-			if a.InForce, err = daemon.Accept(ctx, cfg, proposal); err != nil {
+			if a.InForce, err = accept.Accept(ctx, cfg, proposal); err != nil {
 				return err
 			}
 			a.Accepted = true
 			// Whoever runs takes it up at once; one that does not answer finds it in the store.
-			if _, _, err := daemon.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			if _, _, err := processes.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
 			fmt.Fprintln(out, acceptedNote(a))
@@ -129,7 +130,7 @@ type acceptedRelation struct {
 	Changes  []string `json:"changes"`
 }
 
-func acceptedOf(p daemon.Proposal) accepted {
+func acceptedOf(p accept.Proposal) accepted {
 	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, Readable: []acceptedRelation{}, was: p.Was}
 	for _, r := range p.Relations {
 		a.Readable = append(a.Readable, acceptedRelation{Relation: r.Relation.String(), Changes: r.Changes})

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -82,14 +82,14 @@ command line.`,
 
 // examine looks at the database, and at the values and what the policy may not have meant
 // where the tables can be read and published.
-func examine(ctx context.Context, cfg *config.Config) (daemon.Examination, error) {
-	checked, err := daemon.Check(ctx, cfg)
+func examine(ctx context.Context, cfg *config.Config) (check.Report, error) {
+	checked, err := check.Full(ctx, cfg)
 	if err != nil {
-		return daemon.Examination{}, err
+		return check.Report{}, err
 	}
-	advice, err := daemon.Advise(ctx, cfg, checked)
+	advice, err := check.Advise(ctx, cfg, checked)
 	if err != nil {
-		return daemon.Examination{}, err
+		return check.Report{}, err
 	}
-	return daemon.Examined(cfg, append(checked.Report, advice...), checked.Before), nil
+	return check.Summarize(cfg, append(checked.Report, advice...), checked.Before), nil
 }

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/explain"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/rewrite"
 )
@@ -20,7 +20,7 @@ import (
 const explainPatience = time.Minute
 
 func newExplain() *cobra.Command {
-	var o daemon.ExplainOptions
+	var o explain.Options
 	c := &cobra.Command{
 		Use:   "explain ['SQL' ...]",
 		Short: "Show what is sent to the database for a statement, or why it is refused",
@@ -69,7 +69,7 @@ command line.`,
 			return err
 		}
 		defer cancel()
-		all, err := explain(ctx, *path, statements, o)
+		all, err := runExplain(ctx, *path, statements, o)
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,8 @@ func statementsOf(in io.Reader, arguments []string, file string) ([]string, erro
 	return statements, nil
 }
 
-// explain puts statements through the gate under the configuration of a file.
-func explain(ctx context.Context, path string, statements []string, o daemon.ExplainOptions) ([]daemon.Explained, error) {
+// runExplain puts statements through the gate under the configuration of a file.
+func runExplain(ctx context.Context, path string, statements []string, o explain.Options) ([]explain.Result, error) {
 	load := loadConfig
 	if o.Offline {
 		load = parseConfig
@@ -112,7 +112,7 @@ func explain(ctx context.Context, path string, statements []string, o daemon.Exp
 	if o.User == "" {
 		o.User = firstUser(cfg)
 	}
-	return daemon.Explain(ctx, cfg, statements, o)
+	return explain.Run(ctx, cfg, statements, o)
 }
 
 func firstUser(cfg *config.Config) string {
@@ -146,7 +146,7 @@ func sqlText(in io.Reader, arguments []string, file string, terminal bool) (stri
 }
 
 // refusedOf is an error where a statement is refused.
-func refusedOf(all []daemon.Explained) error {
+func refusedOf(all []explain.Result) error {
 	refused := 0
 	for _, one := range all {
 		if !one.Allowed {
@@ -162,7 +162,7 @@ func refusedOf(all []daemon.Explained) error {
 	return failure{codeRefused, "see why of each", fmt.Errorf("%d of %d statements are refused", refused, len(all))}
 }
 
-func writeExplained(w io.Writer, all []daemon.Explained) error {
+func writeExplained(w io.Writer, all []explain.Result) error {
 	var b strings.Builder
 	for i, one := range all {
 		if i > 0 {
@@ -222,7 +222,7 @@ func firstLine(text string) string {
 }
 
 // writeRefusal shows a refusal as psql does, and why.
-func writeRefusal(b *strings.Builder, one daemon.Explained) {
+func writeRefusal(b *strings.Builder, one explain.Result) {
 	r := one.Refusal
 	by := "kproxy"
 	if r.By != "kproxy" {

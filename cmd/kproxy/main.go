@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/build"
 )
 
 func main() {
@@ -60,7 +60,7 @@ serves it to any PostgreSQL client under the table's own name.
 Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line, 3 (of status) something
 needs the operator. With --json, errors are {"error": {"code", "message", "hint"}} on standard
 error.`,
-		Version:       daemon.ThisBuild().Version,
+		Version:       build.This().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	})

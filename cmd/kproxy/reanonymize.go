@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/request"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -60,7 +60,7 @@ Loss is the share of the information that generalization takes away, before and 
 		}
 		bar := newProgress(os.Stderr)
 		defer bar.done()
-		results, err := daemon.Reanonymize(ctx, cfg, tables, !noWait, func(results []ksync.Renewed) {
+		results, err := request.Reanonymize(ctx, cfg, tables, !noWait, func(results []ksync.Renewed) {
 			if !*quiet {
 				bar.say(waitingFor(results))
 			}

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/request"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -45,10 +45,10 @@ Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command l
 		return nil
 	}
 	lineage := c.Flags().Bool("new-lineage", false, "begin a new lineage of guarded tables without being asked")
-	return newAsk(daemon.Rebuild, "published afresh", c, func(cfg *config.Config, named []catalog.Name) ([]catalog.Name, error) {
+	return newAsk(request.Rebuild, "published afresh", c, func(cfg *config.Config, named []catalog.Name) ([]catalog.Name, error) {
 		if !*lineage {
 			// The file may say otherwise than what readers hold.
-			stored, err := daemon.Lineages(c.Context(), cfg, named)
+			stored, err := request.Lineages(c.Context(), cfg, named)
 			if err != nil {
 				return nil, err
 			}
@@ -79,12 +79,12 @@ looked at afresh.
 
 Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command line.`,
 	}
-	return newAsk(daemon.Resync, "resynchronized", c, nil)
+	return newAsk(request.Resync, "resynchronized", c, nil)
 }
 
 // newAsk completes a command that asks the process that applies for something, for named
 // tables or for all. Settle, unless nil, says for which tables in their place, or refuses.
-func newAsk(wish daemon.Wish, done string, c *cobra.Command, settle func(*config.Config, []catalog.Name) ([]catalog.Name, error)) *cobra.Command {
+func newAsk(wish request.Kind, done string, c *cobra.Command, settle func(*config.Config, []catalog.Name) ([]catalog.Name, error)) *cobra.Command {
 	path := configFlag(c)
 	flags := c.Flags()
 	noWait := flags.Bool("no-wait", false, "do not wait for the outcome, which 'kproxy serve' logs")
@@ -116,7 +116,7 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command, settle func(*config
 		}
 		bar, began := newProgress(os.Stderr), time.Now()
 		defer bar.done()
-		wished, err := daemon.Ask(ctx, cfg, wish, tables, !*noWait, func(wished []daemon.Wished) {
+		wished, err := request.Submit(ctx, cfg, wish, tables, !*noWait, func(wished []request.Outcome) {
 			if !*quiet {
 				bar.say(awaited(wished, time.Since(began)))
 			}
@@ -126,7 +126,7 @@ func newAsk(wish daemon.Wish, done string, c *cobra.Command, settle func(*config
 		switch {
 		case errors.Is(err, context.DeadlineExceeded):
 			return failure{codeTimeout, "'kproxy status' shows the outcome", fmt.Errorf("the outcome was not known after %s: the wish stays, and 'kproxy serve' logs it", time.Since(began).Round(time.Second))}
-		case errors.Is(err, daemon.ErrNobodyApplies):
+		case errors.Is(err, request.ErrNoApplier):
 			return writeAsked(out, *asJSON, err.Error())
 		case err != nil:
 			return err
@@ -159,7 +159,7 @@ type outcome struct {
 	Adopted *bool    `json:"adopted,omitempty"`
 }
 
-func outcomesOf(wished []daemon.Wished) []outcome {
+func outcomesOf(wished []request.Outcome) []outcome {
 	all := []outcome{}
 	for _, w := range wished {
 		all = append(all, outcome{Table: w.Table, Done: w.Problem == "", Problem: w.Problem, Fix: w.Fix})
@@ -177,7 +177,7 @@ func writeAsked(w io.Writer, asJSON bool, note string) error {
 }
 
 // awaited says which tables are not done yet.
-func awaited(wished []daemon.Wished, since time.Duration) string {
+func awaited(wished []request.Outcome, since time.Duration) string {
 	var waiting []string
 	for _, w := range wished {
 		if !w.Ended {
@@ -188,7 +188,7 @@ func awaited(wished []daemon.Wished, since time.Duration) string {
 		len(wished)-len(waiting), len(wished), since.Round(time.Second), strings.Join(waiting, ", "))
 }
 
-func writeOutcomes(w io.Writer, asJSON bool, wished []daemon.Wished, done string) error {
+func writeOutcomes(w io.Writer, asJSON bool, wished []request.Outcome, done string) error {
 	if asJSON {
 		if err := writeJSON(w, asked{Waited: true, Outcomes: outcomesOf(wished)}); err != nil {
 			return err
@@ -199,7 +199,7 @@ func writeOutcomes(w io.Writer, asJSON bool, wished []daemon.Wished, done string
 }
 
 // writeWished tells the outcomes; a table that waits for the operator is a failure.
-func writeWished(w io.Writer, wished []daemon.Wished, done string) error {
+func writeWished(w io.Writer, wished []request.Outcome, done string) error {
 	var failed []error
 	for _, one := range wished {
 		if one.Problem != "" {

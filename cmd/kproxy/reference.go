@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/settings"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -112,7 +112,7 @@ that begin afterwards, or at the next start.
 		if !below {
 			doc = ""
 		}
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", tick+path+tick, cell(k.Shape.Words()), cell(byDefault(k)), cell(doc), daemon.TakenAt(path))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", tick+path+tick, cell(k.Shape.Words()), cell(byDefault(k)), cell(doc), settings.TakenAt(path))
 	})
 	return b.String()
 }

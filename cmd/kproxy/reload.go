@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 )
 
 // reloadPatience is how long processes may take to check a configuration: an audit at
@@ -58,7 +58,7 @@ line.`,
 		if err != nil {
 			return err
 		}
-		answers, silent, err := daemon.AskReload(ctx, cfg, *try)
+		answers, silent, err := processes.AskReload(ctx, cfg, *try)
 		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
@@ -67,7 +67,7 @@ line.`,
 		}
 		out := c.OutOrStdout()
 		if *asJSON {
-			if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]daemon.Answer{}, answers...), Silent: silent}); err != nil {
+			if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]processes.Answer{}, answers...), Silent: silent}); err != nil {
 				return err
 			}
 		}
@@ -82,15 +82,15 @@ line.`,
 // reloaded is what the processes said, as JSON.
 type reloaded struct {
 	// Checked says that nothing was taken over.
-	Checked bool            `json:"checked"`
-	Answers []daemon.Answer `json:"answers"`
+	Checked bool               `json:"checked"`
+	Answers []processes.Answer `json:"answers"`
 	// Silent is how many did not answer.
 	Silent int `json:"silent"`
 }
 
 // writeAnswers tells what the processes said; one that did not take the configuration
 // over is a failure.
-func writeAnswers(w io.Writer, answers []daemon.Answer, silent int, try bool) error {
+func writeAnswers(w io.Writer, answers []processes.Answer, silent int, try bool) error {
 	var failed []error
 	for _, a := range answers {
 		word := "reloaded"

@@ -15,7 +15,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -166,7 +166,7 @@ func present(ctx context.Context, conn *pgx.Conn, cfg *config.Config, warnings i
 		return policy, err
 	}
 	if slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == inspect.CodeTableMissing }) {
-		return policy, errors.New("nothing was prepared, as the database lacks what the configuration names:\n" + daemon.FormatReport(cfg, report))
+		return policy, errors.New("nothing was prepared, as the database lacks what the configuration names:\n" + check.Format(cfg, report))
 	}
 	without := func(names []catalog.Name, code string) []catalog.Name {
 		return slices.DeleteFunc(slices.Clone(names), func(name catalog.Name) bool {
@@ -178,6 +178,6 @@ func present(ctx context.Context, conn *pgx.Conn, cfg *config.Config, warnings i
 	for i := range report {
 		report[i].Severity = inspect.Warning
 	}
-	fmt.Fprintln(warnings, daemon.FormatReport(cfg, report))
+	fmt.Fprintln(warnings, check.Format(cfg, report))
 	return policy, nil
 }

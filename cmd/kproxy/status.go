@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 )
 
 func newStatus() *cobra.Command {
@@ -57,7 +57,7 @@ kproxy applies.`,
 		if err != nil {
 			return err
 		}
-		status, err := daemon.ReadStored(ctx, cfg)
+		status, err := status.Read(ctx, cfg)
 		if err != nil {
 			return err
 		}

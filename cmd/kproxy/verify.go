@@ -8,7 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
 )
 
 func newVerify() *cobra.Command {
@@ -40,7 +40,7 @@ Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		if err != nil {
 			return err
 		}
-		report, err := daemon.Verify(ctx, cfg)
+		report, err := history.Verify(ctx, cfg)
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ Exit code 0: everything holds. 1: something does not, or could not be asked.`,
 		if err := write(c.OutOrStdout()); err != nil {
 			return err
 		}
-		servers, findings, err := daemon.VerifyServers(ctx, cfg)
+		servers, findings, err := history.VerifyServers(ctx, cfg)
 		if err != nil {
 			return err
 		}

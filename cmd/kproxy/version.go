@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/build"
 )
 
 func newVersion() *cobra.Command {
@@ -16,7 +16,7 @@ func newVersion() *cobra.Command {
 	}
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		b := daemon.ThisBuild()
+		b := build.This()
 		if *asJSON {
 			return writeJSON(c.OutOrStdout(), b)
 		}

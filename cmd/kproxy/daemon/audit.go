@@ -14,6 +14,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/observe"
 )
 
@@ -78,19 +79,19 @@ func (d *Daemon) audit(serving context.Context) {
 	ctx, cancel := context.WithTimeout(serving, auditInterval)
 	defer cancel()
 	c := d.config()
-	found, err := CheckServing(ctx, c)
+	found, err := check.Serving(ctx, c)
 	if serving.Err() != nil {
 		return // for statements that still run, the last result stands
 	}
-	errs := parted(c.Policy, found.Report.Errors())
-	findings := slices.DeleteFunc(errs.all, func(f inspect.Finding) bool { return slices.Contains(startingOnly, f.Code) })
+	errs := check.Divide(c.Policy, found.Report.Errors())
+	findings := slices.DeleteFunc(errs.All, func(f inspect.Finding) bool { return slices.Contains(check.StartingOnly, f.Code) })
 	if err == nil {
 		for _, f := range d.served.changed(found.Publications) {
-			if _, known := errs.broken[f.Table]; !known {
-				errs.broken[f.Table] = inspect.Report{f}
+			if _, known := errs.Broken[f.Table]; !known {
+				errs.Broken[f.Table] = inspect.Report{f}
 			}
 		}
-		d.served.broken, d.served.uncallable = errs.broken, errs.functions
+		d.served.broken, d.served.uncallable = errs.Broken, errs.Functions
 		d.views.Refresh(found.Views)
 		if next, healed := d.served.heal(found.Publications, d.syncer.Status().Tables); healed {
 			d.syncer.Reload(next)
@@ -127,7 +128,7 @@ func (g *guarantees) log(logger *slog.Logger, err error, findings inspect.Report
 		logger.Error(message, "findings", len(findings))
 	}
 	for _, f := range findings {
-		fields := []any{"code", f.Code, "what", f.What, "fix", oneLine(f.Fix)}
+		fields := []any{"code", f.Code, "what", f.What, "fix", check.OneLine(f.Fix)}
 		if f.Table != (catalog.Name{}) {
 			fields = append(fields, "relation", f.Table)
 		}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"strings"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/listen"
@@ -104,7 +105,7 @@ func (d *Daemon) Summary() string {
 	}
 	conditions, published := d.conditions(), 0
 	for _, c := range conditions {
-		if c.state == statePublished {
+		if c.State == status.StatePublished {
 			published++
 		}
 	}

@@ -12,6 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/describe"
+	"github.com/kproxy/kproxy/cmd/kproxy/gate"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/cmd/kproxy/login"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/cmd/kproxy/webconsole"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -49,12 +56,12 @@ type Daemon struct {
 	proxy    *proxy.Server
 	syncer   *ksync.Syncer
 	referrer *referrer
-	console  *Console
+	console  *webconsole.Console
 	secret   []byte // of salts for users who do not exist
 
-	gate         gate
-	lookup       atomic.Pointer[lookup] // nil where the configuration names all users
-	descriptions *Writer
+	gate         gate.Gate
+	lookup       atomic.Pointer[login.Lookup] // nil where the configuration names all users
+	descriptions *describe.Writer
 	metrics      metrics
 	guarantees   guarantees
 	shown        shown
@@ -65,7 +72,7 @@ type Daemon struct {
 
 	// These belong to Run until it starts the watch goroutine, and then to that.
 	served served
-	views  *Watcher
+	views  *views.Watcher
 	halted halted
 	alarms alarms
 }
@@ -79,7 +86,7 @@ func New(c *config.Config, o Options) *Daemon {
 		o.Level = &slog.LevelVar{}
 	}
 	d := &Daemon{
-		Options: o, views: NewWatcher(o.Logger), halted: newHalted(), descriptions: NewWriter(o.Logger), served: served{logger: o.Logger},
+		Options: o, views: views.NewWatcher(o.Logger), halted: newHalted(), descriptions: describe.NewWriter(o.Logger), served: served{logger: o.Logger},
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 	d.effective.Store(c)
@@ -110,11 +117,11 @@ func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.prepare(); err != nil {
 		return err
 	}
-	defer func() { d.lookup.Load().close() }()
+	defer func() { d.lookup.Load().Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	context.AfterFunc(ctx, func() { d.metrics.draining.Store(true) })
-	if d.console, err = Open(ctx, d.consoleProcess()); err != nil {
+	if d.console, err = webconsole.Open(ctx, d.consoleProcess()); err != nil {
 		return err
 	}
 	first := d.config() // a reload replaces it
@@ -127,7 +134,7 @@ func (d *Daemon) Run(ctx context.Context) error {
 	defer func() { cancel(); <-referred }()
 	go d.watch(ctx)
 	go d.answerer().Run(ctx)
-	measured := Process{Logger: d.Logger, Config: d.config, Replication: d.syncer.Status, Published: d.publishes}
+	measured := history.Process{Logger: d.Logger, Config: d.config, Replication: d.syncer.Status, Published: d.publishes}
 	go d.metrics.proofs.Prove(ctx, measured)
 	if d.console != nil {
 		go measured.RecordLosses(ctx)
@@ -179,13 +186,13 @@ func (d *Daemon) apply(ctx context.Context) error {
 }
 
 // answerer answers the questions of other processes.
-func (d *Daemon) answerer() *Server {
-	return &Server{
+func (d *Daemon) answerer() *processes.Answerer {
+	return &processes.Answerer{
 		Logger: d.Logger, Config: d.config,
-		Count: func() Clients {
-			return Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused}
+		Count: func() processes.Clients {
+			return processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused}
 		},
-		Reload: func(ctx context.Context, q Question) (o Outcome) {
+		Reload: func(ctx context.Context, q processes.Question) (o processes.Outcome) {
 			d.do(ctx, func(ctx context.Context) { o = d.reload(ctx, q) })
 			return o
 		},
@@ -193,8 +200,8 @@ func (d *Daemon) answerer() *Server {
 }
 
 // consoleProcess is what the console shows of this process.
-func (d *Daemon) consoleProcess() ConsoleProcess {
-	return ConsoleProcess{
+func (d *Daemon) consoleProcess() webconsole.Process {
+	return webconsole.Process{
 		Logger: d.Logger, Level: d.Level, Config: d.config, Conditions: d.conditions,
 		Replication: d.syncer.Status, Clients: d.Clients, Sessions: d.proxy.Sessions, Observer: d.metrics.observer,
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -89,7 +91,7 @@ FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS
 
 // shapesNow is nil where the shapes cannot be read, which the next audit tells of.
 func shapesNow(ctx context.Context, c *config.Config, names []catalog.Name) shapes {
-	conn, err := connectOwner(ctx, c)
+	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return nil
 	}
@@ -148,7 +150,7 @@ func (s *served) changed(now []catalog.Publication) inspect.Report {
 	for _, applied := range s.publications {
 		if !slices.ContainsFunc(now, func(p catalog.Publication) bool { return samePublication(p, applied) }) {
 			report = append(report, inspect.Finding{
-				Severity: inspect.Error, Code: codeTableChanged, Table: applied.Policy.Table,
+				Severity: inspect.Error, Code: check.CodeTableChanged, Table: applied.Policy.Table,
 				What: "the table is not as it was when it was published", Fix: "run 'kproxy reload': kproxy looks at the table afresh",
 			})
 		}

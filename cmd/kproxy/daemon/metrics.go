@@ -10,7 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/build"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/connlimit"
 	"github.com/kproxy/kproxy/internal/observe"
 	"github.com/kproxy/kproxy/internal/observe/audit"
 	"github.com/kproxy/kproxy/proxy"
@@ -26,7 +29,7 @@ type metrics struct {
 
 	prepared atomic.Bool // syncer and proxy are there
 	draining atomic.Bool
-	proofs   Proofs
+	proofs   history.Proofs
 	prober   prober
 }
 
@@ -70,7 +73,7 @@ func (d *Daemon) openMetrics(ctx context.Context) (closing func(), err error) {
 			return nil, errors.Join(fmt.Errorf("listening for metrics: %w", err), d.closeAudit())
 		}
 	}
-	m.observer = observe.New(observe.Options{Version: ThisBuild().Version, State: d.observedState, Audit: m.log, Tables: c.Metrics.Tables})
+	m.observer = observe.New(observe.Options{Version: build.This().Version, State: d.observedState, Audit: m.log, Tables: c.Metrics.Tables})
 	ctx, cancel := context.WithCancel(ctx)
 	go d.sample(ctx)
 	served := d.serveMetrics()
@@ -117,7 +120,7 @@ func (d *Daemon) serveMetrics() (closing func()) {
 	server.SetKeepAlivesEnabled(false)
 	d.Logger.Info("metrics and probes are served", "url", "http://"+m.listener.Addr().String())
 	go func() {
-		if err := server.Serve(bounded(m.listener, metricsConnections, server)); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := server.Serve(connlimit.Listener(m.listener, metricsConnections, server)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			d.Logger.Error("metrics and probes have ended", "error", err)
 		}
 	}()
@@ -192,7 +195,7 @@ func (d *Daemon) observedState() observe.State {
 		return s
 	}
 	s.Counts, s.Pool = d.Clients(), d.proxy.Pool()
-	cache := d.gate.rewriter.Load().CacheStats()
+	cache := d.gate.Rewriter.Load().CacheStats()
 	s.Cache = observe.Cache{Entries: cache.Entries, Bytes: cache.Bytes, Evictions: cache.Evictions}
 	status := d.syncer.Status()
 	s.Replication = &observe.Replication{
@@ -204,7 +207,7 @@ func (d *Daemon) observedState() observe.State {
 	for _, policy := range c.Policy.Tables {
 		t := status.Tables[policy.Table]
 		s.Tables = append(s.Tables, observe.Table{
-			Name: policy.Table.String(), State: conditions[policy.Table].state, Preparing: t.Preparing, Generation: t.Generation,
+			Name: policy.Table.String(), State: conditions[policy.Table].State, Preparing: t.Preparing, Generation: t.Generation,
 			Proof:   d.metrics.proofs.Of(policy.Table),
 			Records: t.Records, Classes: t.Classes, Withheld: t.Withheld,
 			Waiting: t.Waiting, Stale: t.Stale, Expired: t.Expired, Ghosts: t.Ghosts, Returned: t.Returned,

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -16,7 +17,7 @@ const namesInterval = 3 * time.Second
 
 // readNames reads what names behind a dot may mean.
 func readNames(ctx context.Context, c *config.Config) (catalog.ServerNames, error) {
-	conn, err := connectOwner(ctx, c)
+	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return catalog.ServerNames{}, err
 	}
@@ -38,7 +39,7 @@ func (d *Daemon) readNames(ctx context.Context) {
 func (d *Daemon) takeNames(names catalog.ServerNames) {
 	if !d.served.names.Same(names) {
 		d.served.names = names
-		d.gate.rewriter.Load().SetSnapshot(d.snapshot())
+		d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
 	}
 }
 
@@ -62,7 +63,7 @@ func (d *Daemon) followNames(ctx context.Context) {
 		c := d.config()
 		if conn == nil || conn.IsClosed() {
 			var err error
-			if conn, err = connectOwner(ctx, c); err != nil {
+			if conn, err = upstream.ConnectOwner(ctx, c); err != nil {
 				conn = nil
 				continue
 			}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/pool"
@@ -154,7 +155,7 @@ func (r *referrer) connect(ctx context.Context, c *config.Config) error {
 		return nil
 	}
 	r.hangUp()
-	owner, err := ownerConfig(c)
+	owner, err := upstream.OwnerConfig(c)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,9 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -41,9 +44,9 @@ type subject struct {
 }
 
 // adopt takes what an examination of the database found.
-func (s *served) adopt(found examined) {
-	s.relations, s.publications = found.relations, found.publications
-	s.broken, s.uncallable = found.broken, found.functions
+func (s *served) adopt(found check.Fit) {
+	s.relations, s.publications = found.Relations, found.Publications
+	s.broken, s.uncallable = found.Broken, found.Functions
 }
 
 // update takes what decides what readers get, and reports whether any of it changed, or the
@@ -111,13 +114,13 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 	withdrawn := func(kind string, name catalog.Name, what, fix string) {
 		of := subject{kind, name}
 		if problems[of] = what; s.logged[of] != what {
-			s.logger.Error("a "+kind+" is withdrawn; all else is served", kind, name, "problem", what, "fix", oneLine(fix))
+			s.logger.Error("a "+kind+" is withdrawn; all else is served", kind, name, "problem", what, "fix", check.OneLine(fix))
 		}
 	}
 	for _, t := range policy.Tables {
 		table := status.Tables[t.Table]
 		if report := s.broken[t.Table]; len(report) > 0 {
-			what, fix := problem(report)
+			what, fix := check.Problem(report)
 			withdrawn("table", t.Table, what, fix)
 		} else if table.State == ksync.Halted {
 			withdrawn("table", t.Table, table.Problem, table.Fix)
@@ -128,7 +131,7 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 	listed := func(kind string, names []catalog.Name, broken map[catalog.Name]inspect.Report) {
 		for _, name := range names {
 			if report := broken[name]; len(report) > 0 {
-				what, fix := problem(report)
+				what, fix := check.Problem(report)
 				withdrawn(kind, name, what, fix)
 			}
 		}
@@ -136,7 +139,7 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 	listed("relation", policy.Readable, s.broken)
 	listed("function", policy.Functions, s.uncallable)
 	for of := range s.logged {
-		configured := protects(policy, of.name) || slices.Contains(policy.Readable, of.name) || slices.Contains(policy.Functions, of.name)
+		configured := upstream.Protects(policy, of.name) || slices.Contains(policy.Readable, of.name) || slices.Contains(policy.Functions, of.name)
 		if _, still := problems[of]; !still && configured {
 			s.logger.Info("a "+of.kind+" is well again", of.kind, of.name)
 		}
@@ -148,19 +151,19 @@ func (s *served) log(policy catalog.Policy, status ksync.Status) {
 // they were not read again. A table that is withdrawn after it was served ends the sessions
 // that have read it: they may have prepared statements and opened cursors.
 func (d *Daemon) resolve(relations []catalog.Relation) {
-	status, policy := d.syncer.Status(), d.config().Policy
-	d.served.log(policy, status)
+	replication, policy := d.syncer.Status(), d.config().Policy
+	d.served.log(policy, replication)
 	broken := d.served.broken
 	d.shown.broken.Store(&broken)
-	withdrawn := withdrawals(policy, status, d.served.broken)
+	withdrawn := status.Withdrawals(policy, replication, d.served.broken)
 	for table := range d.served.withdrawn {
 		if _, still := withdrawn[table]; !still {
 			d.views.Doubt(table)
 		}
 	}
 	d.views.Withdraw(policy.Readable, withdrawn)
-	d.descriptions.Write(d.config(), status, d.served.publications, withdrawn)
-	if !d.served.update(relations, withdrawn, released(status), d.views.Changed()) {
+	d.descriptions.Write(d.config(), replication, d.served.publications, withdrawn)
+	if !d.served.update(relations, withdrawn, status.Released(replication), d.views.Changed()) {
 		return
 	}
 	// A standby may still show what was published under another policy.
@@ -172,7 +175,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 // renew tells the rewriter what is served now, and ends the sessions that have read what no
 // longer is.
 func (d *Daemon) renew() {
-	d.gate.rewriter.Load().SetSnapshot(d.snapshot())
+	d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
 	tables, one, lost := d.served.renew(d.config().Policy)
 	d.shown.tables.Store(tables)
 	d.shown.table.Store(one)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 )
 
 // shown is what other goroutines know of [served]. The watch goroutine writes it.
@@ -18,7 +19,7 @@ type shown struct {
 
 // conditions returns those of the protected tables as this process serves them, nil before
 // replication is prepared. Any goroutine may call it.
-func (d *Daemon) conditions() map[catalog.Name]condition {
+func (d *Daemon) conditions() map[catalog.Name]status.Condition {
 	if !d.metrics.prepared.Load() {
 		return nil
 	}
@@ -26,12 +27,12 @@ func (d *Daemon) conditions() map[catalog.Name]condition {
 	if found := d.shown.broken.Load(); found != nil {
 		broken = *found
 	}
-	return conditionsOf(d.config().Policy, d.syncer.Status(), broken)
+	return status.Conditions(d.config().Policy, d.syncer.Status(), broken)
 }
 
 // publishes reports whether readers can read a table. Any goroutine may call it.
 func (d *Daemon) publishes(table catalog.Name) bool {
-	return d.conditions()[table].state == statePublished
+	return d.conditions()[table].State == status.StatePublished
 }
 
 // unserved returns the tables that this process has withdrawn and that wait for the operator,
@@ -40,7 +41,7 @@ func (d *Daemon) publishes(table catalog.Name) bool {
 func (d *Daemon) unserved() []string {
 	names, conditions := []string{}, d.conditions()
 	for _, t := range d.config().Policy.Tables {
-		if conditions[t.Table].needsOperator() {
+		if conditions[t.Table].NeedsOperator() {
 			names = append(names, t.Table.String())
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/kproxy/kproxy"
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -25,12 +26,12 @@ func TestConditionsAreOfTheProcess(t *testing.T) {
 	}
 	name := d.config().Policy.Tables[0].Table
 	state := func() string { return d.observedState().Tables[0].State }
-	if state() != stateUnpublished || len(d.unserved()) != 0 {
+	if state() != status.StateUnpublished || len(d.unserved()) != 0 {
 		t.Errorf("at first it is %s; not served are %v", state(), d.unserved())
 	}
 	d.served.broken = map[catalog.Name]inspect.Report{name: {{What: "a column is gone", Fix: "mend it"}}}
 	d.resolve(nil)
-	if state() != stateWithdrawn || fmt.Sprint(d.unserved()) != "["+name.String()+"]" || d.conditions()[name].problem != "a column is gone" {
+	if state() != status.StateWithdrawn || fmt.Sprint(d.unserved()) != "["+name.String()+"]" || d.conditions()[name].Problem != "a column is gone" {
 		t.Errorf("then it is %s, %+v; not served are %v", state(), d.conditions()[name], d.unserved())
 	}
 	if d.served.withdrawn[name] == "" || d.shown.tables.Load() != 0 {

@@ -7,6 +7,9 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/login"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
 )
 
 // check examines the database at the start. A table that was published before and that no
@@ -14,23 +17,23 @@ import (
 // listed names that cannot be used before anything has been published.
 func (d *Daemon) check(ctx context.Context) error {
 	c := d.config()
-	before, err := readPublished(ctx, c)
+	before, err := check.ReadPublished(ctx, c)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(sweepViews(ctx, c), dropProtected(ctx, c)); err != nil {
+	if err := errors.Join(views.DropWidened(ctx, c), views.DropProtected(ctx, c)); err != nil {
 		return err
 	}
 	served := func(catalog.Name) bool { return len(before) > 0 }
-	found, err := examine(ctx, c, leniency{
-		table:    func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) },
-		readable: served, called: served,
+	found, err := check.Fitness(ctx, c, check.Leniency{
+		Table:    func(t catalog.TablePolicy) bool { return slices.Contains(before, t.Table) },
+		Readable: served, Called: served,
 	})
 	if err != nil {
 		return err
 	}
-	for _, f := range found.report {
-		if f.Severity != inspect.Warning || f.Code == codeViewProblem { // logged when views are published
+	for _, f := range found.Report {
+		if f.Severity != inspect.Warning || f.Code == views.CodeProblem { // logged when views are published
 			continue
 		}
 		if f.Table != (catalog.Name{}) {
@@ -40,7 +43,7 @@ func (d *Daemon) check(ctx context.Context) error {
 		}
 	}
 	d.adopt(found)
-	if d.secret, err = loginSecret(ctx, c); err != nil {
+	if d.secret, err = login.Secret(ctx, c); err != nil {
 		return err
 	}
 	d.served.names, err = readNames(ctx, c)
@@ -48,8 +51,8 @@ func (d *Daemon) check(ctx context.Context) error {
 }
 
 // adopt takes what an examination found as what is served.
-func (d *Daemon) adopt(found examined) {
+func (d *Daemon) adopt(found check.Fit) {
 	d.served.adopt(found)
-	d.views.Adopt(found.views)
+	d.views.Adopt(found.Views)
 	d.halted.audited = nil // what was seen before may be older than what is found
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -19,7 +20,7 @@ const alarmInterval = 3 * time.Second
 // watch keeps what is served, the audit and the alarms up to date until ctx ends, and runs
 // the tasks of other goroutines.
 func (d *Daemon) watch(ctx context.Context) {
-	audit, alarm, look := time.NewTicker(auditInterval), time.NewTicker(alarmInterval), time.NewTicker(Interval)
+	audit, alarm, look := time.NewTicker(auditInterval), time.NewTicker(alarmInterval), time.NewTicker(views.Interval)
 	defer audit.Stop()
 	defer alarm.Stop()
 	defer look.Stop()
@@ -75,7 +76,7 @@ func (d *Daemon) do(ctx context.Context, task func(context.Context)) {
 
 // beginLook begins a look at the views, unless one is under way.
 func (d *Daemon) beginLook(ctx context.Context) {
-	d.views.Begin(ctx, d.config(), d.gate.rewriter.Load(), d.syncer.Status().State == ksync.Following)
+	d.views.Begin(ctx, d.config(), d.gate.Rewriter.Load(), d.syncer.Status().State == ksync.Following)
 }
 
 // lookAtViews looks at the views and takes in what it finds. A look that has begun before may
@@ -92,7 +93,7 @@ func (d *Daemon) awaitLook() {
 	}
 }
 
-func (d *Daemon) takeInLook(l *look) {
+func (d *Daemon) takeInLook(l *views.Look) {
 	if relations, found := d.views.TakeIn(l, d.config()); found {
 		d.resolve(relations)
 	}

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/login"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/pool"
@@ -14,11 +17,11 @@ import (
 // prepare makes what serves from what was found at the start.
 func (d *Daemon) prepare() error {
 	c := d.config()
-	owner, err := ownerConfig(c)
+	owner, err := upstream.OwnerConfig(c)
 	if err != nil {
 		return err
 	}
-	d.gate.limit(c, d.snapshot())
+	d.gate.SetLimits(c, d.snapshot())
 	policy, err := d.policyOf(c)
 	if err != nil {
 		return err
@@ -28,7 +31,7 @@ func (d *Daemon) prepare() error {
 		Owner: owner, Reader: c.Upstream.Reader.User,
 		Publication: c.Publication, Slot: c.Slot,
 		Tables: d.served.publications, Seed: d.Seed,
-		Recovery: recoveries[c.Replication.Recovery], Heartbeat: c.Replication.Heartbeat,
+		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: c.Replication.Heartbeat,
 		Progress: d.Progress, Failpoint: d.Failpoint, Logger: d.Logger,
 		Changed: func(ksync.Status) {
 			select {
@@ -40,7 +43,7 @@ func (d *Daemon) prepare() error {
 	if err != nil {
 		return fmt.Errorf("preparing replication: %w", err)
 	}
-	look, err := newLookup(c)
+	look, err := login.NewLookup(c)
 	if err != nil {
 		return err
 	}
@@ -59,24 +62,24 @@ func (d *Daemon) prepare() error {
 }
 
 // proxyConfig is what the proxy needs of a configuration.
-func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, error) {
-	upstream, err := sessionConfig(c, c.Upstream.Reader)
+func (d *Daemon) proxyConfig(c *config.Config, look *login.Lookup) (proxy.Config, error) {
+	session, err := upstream.SessionConfig(c, c.Upstream.Reader)
 	if err != nil {
 		return proxy.Config{}, fmt.Errorf("the reader's connection: %w", err)
 	}
-	readers, err := readerConfigs(c)
+	readers, err := upstream.ReaderConfigs(c)
 	if err != nil {
 		return proxy.Config{}, err
 	}
-	certificate, err := tlsConfig(c.TLS)
+	certificate, err := login.TLS(c.TLS)
 	if err != nil {
 		return proxy.Config{}, err
 	}
 	return proxy.Config{
 		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.metrics.proxyObserver(), Withdrawn: withdrawnAtServer,
-		Access: accessConfig(c, look, d.secret), Database: c.Database,
+		Access: login.Access(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
-		Upstream: upstream, Readers: readers, Referred: true, Pool: poolOptions(c),
+		Upstream: session, Readers: readers, Referred: true, Pool: poolOptions(c),
 		MaxStatementBytes:  c.Limits.MaxStatementBytes,
 		MaxMessageBytes:    c.Limits.MaxMessageBytes,
 		MaxSessions:        c.Limits.MaxSessions,

@@ -1,0 +1,87 @@
+package history
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/verify"
+)
+
+// Proof is what the verifier found of one table, as the private store keeps it. It holds
+// no value of a row, as verify.TableReport does not.
+type Proof struct {
+	At     time.Time          `json:"at"`
+	Passed bool               `json:"passed"`
+	Report verify.TableReport `json:"report"`
+}
+
+// recordProofs keeps what the verifier found in the private store, for the console.
+func recordProofs(ctx context.Context, c *config.Config, report verify.Report) error {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	if err := createTables(ctx, conn); err != nil {
+		return err
+	}
+	for _, t := range report {
+		i := slices.IndexFunc(c.Policy.Tables, func(p catalog.TablePolicy) bool { return p.Table.String() == t.Table })
+		if i < 0 || t.Generation == 0 {
+			continue // never published
+		}
+		name := c.Policy.Tables[i].Table
+		text, err := json.Marshal(t)
+		if err != nil {
+			return fmt.Errorf("keeping the proof of %s: %w", name, err)
+		}
+		if _, err := conn.Exec(ctx, "INSERT INTO kproxy_store.proof (table_schema, table_name, passed, report) VALUES ($1, $2, $3, $4)",
+			name.Schema, name.Relation, t.Passed(), string(text)); err != nil {
+			return fmt.Errorf("keeping the proof of %s: %w", name, err)
+		}
+		if err := trim(ctx, conn, "proof", name, keptProofs); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// LastProofs reads the last proof of each table; none where nothing was ever kept. A table
+// that was taken out and put back can have a generation of the same number as before: what
+// was proved of that one is no proof of this.
+func LastProofs(ctx context.Context, on upstream.Querier) (map[catalog.Name]Proof, error) {
+	rows, err := on.Query(ctx, `SELECT DISTINCT ON (p.table_schema, p.table_name) p.table_schema, p.table_name, p.at, p.passed, p.report
+		FROM kproxy_store.proof p LEFT JOIN kproxy_store.generation g USING (table_schema, table_name)
+		WHERE g.generation IS DISTINCT FROM (p.report ->> 'generation')::bigint OR p.at >= g.created_at
+		ORDER BY p.table_schema, p.table_name, p.id DESC`)
+	proofs := make(map[catalog.Name]Proof)
+	if upstream.MissingStore(err) {
+		return proofs, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading proofs: %w", err)
+	}
+	var name catalog.Name
+	var p Proof
+	var text []byte
+	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &p.At, &p.Passed, &text}, func() error {
+		p.Report = verify.TableReport{}
+		if err := json.Unmarshal(text, &p.Report); err != nil {
+			return err
+		}
+		proofs[name] = p
+		return nil
+	})
+	if err != nil && !upstream.MissingStore(err) {
+		return nil, fmt.Errorf("reading proofs: %w", err)
+	}
+	return proofs, nil
+}

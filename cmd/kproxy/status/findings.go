@@ -1,0 +1,118 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/config"
+)
+
+// findings are what a check of the database has to say about serving.
+type findings struct {
+	// grave keep everything from being served, and alone a single name.
+	grave, alone []Need
+	// broken are those of single protected tables.
+	broken map[catalog.Name]inspect.Report
+	// views are the fixes of views that cannot be published.
+	views map[string]string
+	// over are the protected tables whose rows each view shows.
+	over map[catalog.Name][]catalog.Name
+}
+
+// readFindings checks the database as a process that serves does from time to time.
+func (s *Status) readFindings(ctx context.Context, c *config.Config) {
+	found, err := check.Full(ctx, c)
+	if err != nil {
+		s.found.grave = []Need{{fmt.Sprintf("what serving rests on could not be checked: %v", err), "see what 'kproxy check' says"}}
+		return
+	}
+	s.found = s.judge(c.Policy, found.Report)
+	s.found.over = make(map[catalog.Name][]catalog.Name, len(found.Views))
+	for _, v := range found.Views {
+		s.found.over[v.Name] = v.Tables
+	}
+}
+
+// judge makes needs of the findings. Protected tables tell of themselves by their
+// conditions, and so does replication of what keeps it from starting.
+func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
+	errs := check.Divide(policy, report.Errors())
+	found := findings{views: make(map[string]string), broken: errs.Broken}
+	for _, f := range errs.All {
+		switch {
+		case slices.Contains(check.SomeOnly, f.Code):
+			found.alone = append(found.alone, Need{f.What, f.Fix})
+		case slices.Contains(check.StartingOnly, f.Code):
+		default:
+			what := f.What
+			if f.Table != (catalog.Name{}) {
+				what = f.Table.String() + ": " + what
+			}
+			found.grave = append(found.grave, Need{"the audit fails, so that nothing is served: " + what, f.Fix})
+		}
+	}
+	alone := func(kind, state string, name catalog.Name, report inspect.Report) {
+		if len(report) > 0 {
+			what, fix := check.Problem(report)
+			found.alone = append(found.alone, Need{kind + " " + name.String() + " " + state + ": " + what, fix})
+		}
+	}
+	for _, name := range policy.Readable {
+		alone("readable", "is withdrawn", name, errs.Broken[name])
+	}
+	for _, name := range policy.Functions {
+		alone("function", "cannot be called", name, errs.Functions[name])
+	}
+	for _, f := range report {
+		if f.Code == views.CodeProblem {
+			found.views[f.Table.String()] = f.Fix
+		}
+	}
+	return found
+}
+
+// settle gives each table its condition: by what the store says of its release and what the
+// check has found, by what the asking process knows, and by what those that serve have told.
+// Views go by their tables.
+func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
+	for i, t := range policy.Tables {
+		table := &s.Tables[i]
+		table.Settle(t, s.found.broken[t.Table], own[t.Table])
+		for _, p := range s.Clients {
+			if table.State == StatePublished && slices.Contains(p.Unserved, table.Table) {
+				table.State, table.Problem = StateWithdrawn, p.Process+" does not serve it"
+				table.Fix = "see that process's log, and run 'kproxy reload', which has it look at the table afresh"
+			}
+		}
+	}
+	s.settleViews()
+}
+
+// Settle gives the table its condition: by what the store says of its release, what was found
+// about it now, and what the asking process goes by.
+func (t *Table) Settle(policy catalog.TablePolicy, found inspect.Report, own Condition) {
+	is := conditionOf(policy, circumstances{release: t.State, problem: t.Problem, fix: t.Fix, withheld: t.withheld, expired: t.Expired, found: found})
+	if is.State == StatePublished && own.NeedsOperator() {
+		is = own
+	}
+	t.State, t.Problem, t.Fix = is.State, is.Problem, is.fix
+	if t.Updates == catalog.Immediate.String() {
+		t.GivesAway = catalog.Immediate.GivesAway()
+	}
+}
+
+// addProofs adds the last proofs.
+func (s *Status) addProofs(policy catalog.Policy, proofs map[catalog.Name]history.Proof) {
+	for i, t := range policy.Tables {
+		if p, proved := proofs[t.Table]; proved {
+			of := p.Report.Generation
+			s.Tables[i].Proof = &Proof{At: p.At, Passed: p.Passed, Generation: of, Earlier: of != s.Tables[i].Shown}
+		}
+	}
+}

@@ -1,0 +1,260 @@
+package status
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/internal/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Status is what the private store and the server tell, at one moment, of the
+// releases and of replication, whether kproxy runs or not. It is for the operator:
+// how many records wait would tell a reader of arrivals.
+type Status struct {
+	// At is the server's time.
+	At          time.Time   `json:"at"`
+	Replication Replication `json:"replication"`
+	Tables      []Table     `json:"tables"` // in the configuration's order
+	Views       []View      `json:"views"`  // likewise
+	// Clients are those of each process that serves and has answered, and Silent is how
+	// many have not.
+	Clients []processes.Clients `json:"clients"`
+	Silent  int                 `json:"silent"`
+	// Needs is what waits for the operator; empty where all is well.
+	Needs []Need `json:"needs"`
+
+	found findings
+}
+
+// Replication is how far the releases are behind the source.
+type Replication struct {
+	Slot string `json:"slot"`
+	// Position is the place in the source's write-ahead log that the releases show,
+	// Since when it does, and Behind how many bytes the server has logged since then,
+	// of all databases.
+	Position string    `json:"position"`
+	Since    time.Time `json:"since"`
+	Behind   int64     `json:"behind_bytes"`
+	// Exists says that the slot is there, Active that a kproxy reads it.
+	Exists bool `json:"slot_exists"`
+	Active bool `json:"slot_active"`
+	// Confirmed is the place up to which kproxy has let go of the log, and Retained how
+	// many bytes of it the server keeps for the slot.
+	Confirmed string `json:"confirmed"`
+	Retained  int64  `json:"retained_bytes"`
+	// WALStatus is pg_replication_slots.wal_status, and Safe how many bytes can be
+	// logged until the slot is in danger of being lost, null where nothing bounds that.
+	WALStatus string `json:"wal_status"`
+	Safe      *int64 `json:"safe_wal_bytes"`
+	// Applier is the kproxy that applies, null where none does; Processes is how many
+	// serve.
+	Applier   *processes.Applier `json:"applier"`
+	Processes int                `json:"processes"`
+}
+
+// Table is one protected table's release.
+type Table struct {
+	Table string `json:"table"`
+	// State is unpublished, published, withheld, halted or withdrawn. Of a table that is
+	// withheld nothing can be published, and Problem says why. A table that is halted or
+	// withdrawn is not served until the operator has done something: Problem and Fix say why
+	// and what.
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+	// Asked is what the operator has asked for and waits for: rebuild, resync or nothing.
+	Asked string `json:"asked,omitempty"`
+	// Position is the place in the source's log up to which the private store has its
+	// changes.
+	Position string `json:"position,omitempty"`
+	// Updates is the mode that the release was made in.
+	Updates string `json:"updates"`
+	// GivesAway says what readers learn by comparing versions; empty where it is no more
+	// than from one release.
+	GivesAway string `json:"gives_away,omitempty"`
+	// Generation is 0, and so is all else, where nothing has been published yet.
+	Generation int64 `json:"generation"`
+	Records    int64 `json:"records"` // in the private store
+	Rows       int64 `json:"rows"`    // published
+	Classes    int64 `json:"classes"` // of all parts
+	// Withheld are the records that are not published: those that wait and those that
+	// have Expired, or in an immediate table all of them.
+	Withheld int64 `json:"withheld"`
+	// The rest is of guarded tables: records that wait to be published, those that are
+	// published as they were, rows that stand for nobody, and records that waited in
+	// vain; and since when the first of them does, null where none does.
+	Waiting       int64      `json:"waiting"`
+	OldestWaiting *time.Time `json:"oldest_waiting"`
+	Stale         int64      `json:"stale"`
+	OldestStale   *time.Time `json:"oldest_stale"`
+	Ghosts        int64      `json:"ghosts"`
+	Expired       int64      `json:"expired"`
+	// Returned are the records that left and came back, and took their rows back.
+	Returned int64 `json:"returned"`
+	// Proof is the last one, null before the first.
+	Proof *Proof `json:"proof"`
+
+	Shown    int64  // the generation that readers see
+	withheld string // why nothing of the table can be published
+}
+
+// Proof is what the verifier found last of a table.
+type Proof struct {
+	At     time.Time `json:"at"`
+	Passed bool      `json:"passed"`
+	// Generation is that of the release that was proved, and Earlier says that readers see
+	// a later one, of which nothing is proved.
+	Generation int64 `json:"generation"`
+	Earlier    bool  `json:"earlier_release"`
+}
+
+// Read connects as the owner, reads the private store, and checks the database as
+// processes that serve do. It counts the rows of every table.
+func Read(ctx context.Context, c *config.Config) (Status, error) {
+	return ReadFor(ctx, c, nil)
+}
+
+// ReadFor reads what ReadStored does, for a process that knows conditions of its own.
+func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Condition) (Status, error) {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return Status{}, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	s, err := readStored(ctx, conn, c.Slot, c.Policy, c.Upstream.Reader.User)
+	if err != nil {
+		return Status{}, err
+	}
+	proofs, err := history.LastProofs(ctx, conn)
+	if err != nil {
+		return Status{}, err
+	}
+	s.addProofs(c.Policy, proofs)
+	if s.Clients, s.Silent, err = processes.AskCounts(ctx, c); err != nil {
+		return Status{}, err
+	}
+	s.readFindings(ctx, c)
+	s.settle(c.Policy, own)
+	s.Needs = s.needs(c.Replication)
+	return s, nil
+}
+
+func readStored(ctx context.Context, conn *pgx.Conn, slot string, policy catalog.Policy, reader string) (Status, error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return Status{}, fmt.Errorf("reading the private store: %w", err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	s := Status{Tables: []Table{}}
+	if err := s.readReplication(ctx, tx, slot); err != nil {
+		return Status{}, upstream.Unprepared(err)
+	}
+	for _, t := range policy.Tables {
+		table, err := ReadTable(ctx, tx, t)
+		if err != nil {
+			return Status{}, fmt.Errorf("table %s: %w", t.Table, err)
+		}
+		s.Tables = append(s.Tables, table)
+	}
+	if err := s.readViews(ctx, tx, policy, reader); err != nil {
+		return Status{}, err
+	}
+	return s, nil
+}
+
+func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) error {
+	r := &s.Replication
+	const position = `SELECT now(), p.slot, p.lsn::text, p.updated_at,
+		pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, p.lsn)::bigint,
+		s.slot_name IS NOT NULL, coalesce(s.active, false), coalesce(s.confirmed_flush_lsn::text, ''),
+		coalesce(pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, s.restart_lsn)::bigint, 0),
+		coalesce(s.wal_status, ''), s.safe_wal_size
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot
+		ORDER BY p.slot <> $1, p.slot LIMIT 1`
+	err := tx.QueryRow(ctx, position, slot).Scan(&s.At, &r.Slot, &r.Position, &r.Since, &r.Behind, &r.Exists, &r.Active, &r.Confirmed, &r.Retained, &r.WALStatus, &r.Safe)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
+		return errors.New("nothing has been published yet: start 'kproxy serve'")
+	case err != nil:
+		return fmt.Errorf("reading the position: %w", err)
+	case r.Slot != slot:
+		return fmt.Errorf("the private store is fed by replication slot %q, but the configuration names %q", r.Slot, slot)
+	}
+	if r.Applier, err = processes.ReadApplier(ctx, tx, slot); err != nil {
+		return err
+	}
+	pids, err := processes.Serving(ctx, tx, slot)
+	r.Processes = len(pids)
+	return err
+}
+
+func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Table, error) {
+	name := policy.Table
+	t := Table{Table: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String()}
+	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
+		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
+		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned
+		FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2`
+	err := tx.QueryRow(ctx, generation, name.Schema, name.Relation, catalog.Immediate.String()).
+		Scan(&t.Generation, &t.Updates, &t.Waiting, &t.OldestWaiting, &t.Stale, &t.OldestStale, &t.Ghosts, &t.Expired,
+			&t.State, &t.Problem, &t.Fix, &t.Asked, &t.Position, &t.Shown, &t.withheld, &t.Returned)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return t, nil
+	}
+	if err != nil {
+		return t, fmt.Errorf("reading the generation: %w", upstream.Unprepared(err))
+	}
+	if t.Generation == 0 { // only that it had a lineage
+		return t, nil
+	}
+	stored := func(kind string) string {
+		return catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("%s_%d", kind, t.Generation)}.SQL()
+	}
+	records, release := stored("records"), stored("release")
+	counts := fmt.Sprintf("SELECT (SELECT count(*) FROM %[1]s), (SELECT count(*) FROM %[1]s WHERE %[2]s IS NULL), (SELECT count(*) FROM %[3]s)",
+		records, catalog.ClassColumn(0), release)
+	if err := tx.QueryRow(ctx, counts).Scan(&t.Records, &t.Withheld, &t.Rows); err != nil {
+		// A snapshot does not keep tables from being dropped.
+		if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == upstream.UndefinedTable {
+			return t, errors.New("it is being published afresh; ask again in a moment")
+		}
+		return t, fmt.Errorf("counting records: %w", err)
+	}
+	t.Classes, err = countClasses(ctx, tx, release)
+	return t, err
+}
+
+// countClasses counts the classes of all parts, each of which has a column of the
+// release.
+func countClasses(ctx context.Context, tx pgx.Tx, release string) (int64, error) {
+	const parts = `SELECT attname::text FROM pg_catalog.pg_attribute
+		WHERE attrelid = $1::text::pg_catalog.regclass AND attname ~ '^kproxy_class(_[0-9]+)?$' AND NOT attisdropped`
+	rows, err := tx.Query(ctx, parts, release)
+	if err != nil {
+		return 0, fmt.Errorf("reading the release's columns: %w", err)
+	}
+	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil {
+		return 0, fmt.Errorf("reading the release's columns: %w", err)
+	}
+	counts := []string{"0"}
+	for _, column := range columns {
+		counts = append(counts, fmt.Sprintf("(SELECT count(*) FROM (SELECT FROM %s GROUP BY %s) c)", release, catalog.QuoteIdentifier(column)))
+	}
+	var classes int64
+	if err := tx.QueryRow(ctx, "SELECT "+strings.Join(counts, " + ")).Scan(&classes); err != nil {
+		return 0, fmt.Errorf("counting classes: %w", err)
+	}
+	return classes, nil
+}
