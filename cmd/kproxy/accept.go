@@ -9,7 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/accept"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 )
@@ -69,11 +68,7 @@ func newAccept() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var named []catalog.Name
-		for _, name := range arguments {
-			named = append(named, catalog.ParseName(name))
-		}
-		proposal, err := accept.Propose(ctx, cfg, accept.Place(*path), named)
+		proposal, err := accept.Propose(ctx, cfg, accept.Place(*path), tableNames(arguments))
 		if err != nil {
 			return err
 		}
@@ -85,7 +80,7 @@ func newAccept() *cobra.Command {
 		writeProposal(out, a)
 		if !proposal.Empty() {
 			if !*yes {
-				if err := confirmAcceptance(ctx, c.InOrStdin(), c.ErrOrStderr(), isTerminal()); err != nil {
+				if err := confirmAcceptance(ctx, dialog(c)); err != nil {
 					return err
 				}
 			}
@@ -183,17 +178,10 @@ func acceptedNote(a accepted) string {
 }
 
 // confirmAcceptance asks at the terminal whether what was shown is meant.
-func confirmAcceptance(ctx context.Context, in io.Reader, out io.Writer, terminal bool) error {
-	if !terminal {
+func confirmAcceptance(ctx context.Context, t terminal) error {
+	if !t.interactive {
 		return usageError{errors.New("nobody can be asked here; if what is shown is meant, give --yes")}
 	}
-	fmt.Fprint(out, "Type yes to accept that: ")
-	answer, err := lineOf(ctx, in)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if strings.TrimSpace(answer) != "yes" {
-		return failure{codeRefused, "take the change back, and halted tables go on by themselves", errors.New("nothing was accepted: the answer was not yes")}
-	}
-	return nil
+	return t.confirm(ctx, "Type yes to accept that: ",
+		failure{codeRefused, "take the change back, and halted tables go on by themselves", errors.New("nothing was accepted: the answer was not yes")})
 }

@@ -31,18 +31,18 @@ func TestAnswersOfReload(t *testing.T) {
 	}
 }
 
-func TestOutcomesOfWishes(t *testing.T) {
+func TestOutcomesOfRequests(t *testing.T) {
 	t.Parallel()
-	wished := []request.Outcome{
+	requested := []request.Outcome{
 		{Table: "public.a", Ended: true},
 		{Table: "public.b"},
 		{Table: "public.c", Ended: true, Problem: "a column is gone", Fix: "bring it back"},
 	}
-	if got := awaited(wished, 90*time.Second); got != "2 of 3 tables done after 1m30s; waiting for public.b" {
+	if got := awaited(requested, 90*time.Second); got != "2 of 3 tables done after 1m30s; waiting for public.b" {
 		t.Errorf("meanwhile it says %q", got)
 	}
 	var text strings.Builder
-	err := writeWished(&text, []request.Outcome{wished[0], wished[2]}, "published afresh")
+	err := writeOutcomes(&text, false, outcomesOf([]request.Outcome{requested[0], requested[2]}, "published afresh"), "")
 	if got := text.String(); got != "public.a: published afresh\n" {
 		t.Errorf("it says %q", got)
 	}

@@ -39,43 +39,35 @@ command line.`,
   kproxy check --json | jq -r '.findings[] | select(.severity == "error") | .fix'`,
 		Args: noArguments,
 	}
-	path := configFlag(c)
 	asJSON := jsonFlag(c)
 	quiet := quietFlag(c, "show errors only")
-	limited := timeoutFlag(c, 0, "check for at most `LONG`")
+	bounded := boundedConfig(c, 0, "check for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel, err := limited(c.Context())
-		if err != nil {
+		return bounded(func(ctx context.Context, cfg *config.Config) error {
+			report, err := examine(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			if *quiet {
+				report = report.Errors()
+			}
+			if *asJSON {
+				err = writeJSON(c.OutOrStdout(), report)
+			} else {
+				_, err = fmt.Fprint(c.OutOrStdout(), report.String())
+			}
+			if err != nil {
+				return err
+			}
+			if !report.OK {
+				return failure{codeCheck, "apply the fixes", errors.New(report.Verdict())}
+			}
+			if *quiet || *asJSON {
+				return nil
+			}
+			_, err = fmt.Fprintln(c.OutOrStdout(), report.Verdict())
 			return err
-		}
-		defer cancel()
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		report, err := examine(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		if *quiet {
-			report = report.Errors()
-		}
-		if *asJSON {
-			err = writeJSON(c.OutOrStdout(), report)
-		} else {
-			_, err = fmt.Fprint(c.OutOrStdout(), report.String())
-		}
-		if err != nil {
-			return err
-		}
-		if !report.OK {
-			return failure{codeCheck, "apply the fixes", errors.New(report.Verdict())}
-		}
-		if *quiet || *asJSON {
-			return nil
-		}
-		_, err = fmt.Fprintln(c.OutOrStdout(), report.Verdict())
-		return err
+		})
 	}
 	return c
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 // reloadPatience is how long processes may take to check a configuration: an audit at
@@ -43,38 +44,30 @@ Exit codes: 0 all have taken the configuration over, 1 one has not or none is ru
 line.`,
 		Args: noArguments,
 	}
-	path := configFlag(c)
 	try := c.Flags().Bool("check", false, "only say what would change")
 	asJSON := jsonFlag(c)
 	quiet := quietFlag(c, "show refusals only")
-	limited := timeoutFlag(c, reloadPatience, "wait at most `LONG` for the answers")
+	bounded := boundedConfig(c, reloadPatience, "wait at most `LONG` for the answers")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel, err := limited(c.Context())
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		answers, silent, err := processes.AskReload(ctx, cfg, *try)
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		if len(answers)+silent == 0 {
-			return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("no 'kproxy serve' is running on this database with slot %s: it reads its configuration when it starts", cfg.Slot)}
-		}
-		out := c.OutOrStdout()
-		if *asJSON {
-			if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]processes.Answer{}, answers...), Silent: silent}); err != nil {
+		return bounded(func(ctx context.Context, cfg *config.Config) error {
+			answers, silent, err := processes.AskReload(ctx, cfg, *try)
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
-		}
-		if *quiet || *asJSON {
-			out = io.Discard
-		}
-		return writeAnswers(out, answers, silent, *try)
+			if len(answers)+silent == 0 {
+				return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("no 'kproxy serve' is running on this database with slot %s: it reads its configuration when it starts", cfg.Slot)}
+			}
+			out := c.OutOrStdout()
+			if *asJSON {
+				if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]processes.Answer{}, answers...), Silent: silent}); err != nil {
+					return err
+				}
+			}
+			if *quiet || *asJSON {
+				out = io.Discard
+			}
+			return writeAnswers(out, answers, silent, *try)
+		})
 	}
 	return c
 }

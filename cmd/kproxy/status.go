@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 func newStatus() *cobra.Command {
@@ -44,34 +47,26 @@ slot is gone, lost or about to be, it keeps more log than replication.alarm allo
 kproxy applies.`,
 		Args: noArguments,
 	}
-	path := configFlag(c)
 	asJSON := jsonFlag(c)
-	limited := timeoutFlag(c, 0, "ask for at most `LONG`")
+	bounded := boundedConfig(c, 0, "ask for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel, err := limited(c.Context())
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		status, err := status.Read(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		write := status.WriteText
-		if *asJSON {
-			write = status.WriteJSON
-		}
-		if err := write(c.OutOrStdout()); err != nil {
-			return err
-		}
-		if len(status.Needs) > 0 {
-			return errNeeded
-		}
-		return nil
+		return bounded(func(ctx context.Context, cfg *config.Config) error {
+			status, err := status.Read(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			write := status.WriteText
+			if *asJSON {
+				write = status.WriteJSON
+			}
+			if err := write(c.OutOrStdout()); err != nil {
+				return err
+			}
+			if len(status.Needs) > 0 {
+				return errNeeded
+			}
+			return nil
+		})
 	}
 	return c
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // TestConditionsAreOfTheProcess: metrics, console and other processes go by them.
@@ -25,14 +26,14 @@ func TestConditionsAreOfTheProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := d.config().Policy.Tables[0].Table
-	state := func() string { return d.observedState().Tables[0].State }
-	if state() != status.StateUnpublished || len(d.unserved()) != 0 {
-		t.Errorf("at first it is %s; not served are %v", state(), d.unserved())
+	now := func() string { return d.observedState().Tables[0].State }
+	if now() != status.StateUnpublished || len(d.unserved()) != 0 {
+		t.Errorf("at first it is %s; not served are %v", now(), d.unserved())
 	}
 	d.served.broken = map[catalog.Name]inspect.Report{name: {{What: "a column is gone", Fix: "mend it"}}}
 	d.resolve(nil)
-	if state() != status.StateWithdrawn || fmt.Sprint(d.unserved()) != "["+name.String()+"]" || d.conditions()[name].Problem != "a column is gone" {
-		t.Errorf("then it is %s, %+v; not served are %v", state(), d.conditions()[name], d.unserved())
+	if now() != state.Withdrawn || fmt.Sprint(d.unserved()) != "["+name.String()+"]" || d.conditions()[name].Problem != "a column is gone" {
+		t.Errorf("then it is %s, %+v; not served are %v", now(), d.conditions()[name], d.unserved())
 	}
 	if d.served.withdrawn[name] == "" || d.shown.tables.Load() != 0 {
 		t.Error("readers get what is withdrawn")

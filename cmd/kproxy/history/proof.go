@@ -12,6 +12,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/verify"
 )
 
@@ -21,6 +22,15 @@ type Proof struct {
 	At     time.Time          `json:"at"`
 	Passed bool               `json:"passed"`
 	Report verify.TableReport `json:"report"`
+}
+
+// State is the proof in the model of package state, beside the generation that readers see.
+func (p Proof) State(shown int64) *state.Proof {
+	s := state.Proof{At: p.At, Generation: p.Report.Generation, Earlier: p.Report.Generation != shown, Passed: p.Passed}
+	for _, c := range p.Report.Checks {
+		s.Checks = append(s.Checks, state.Check(c))
+	}
+	return &s
 }
 
 // recordProofs keeps what the verifier found in the private store, for the console.

@@ -10,21 +10,11 @@ import (
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/state"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// The states of a protected table besides those of its release (sync.TableState).
-const (
-	// StateWithdrawn means: the release may be well, but readers get nothing of it, since a
-	// check has found something about the table, or replication has stopped.
-	StateWithdrawn = "withdrawn"
-	// stateWithheld means: the release follows its source, and is empty, since the records
-	// cannot meet their constraints or wait. Readers get an error, and not an empty table.
-	stateWithheld = "withheld"
-	// StateUnknown means: nobody can tell, since the database does not answer.
-	StateUnknown = "unknown"
-)
-
+// States of a release.
 var (
 	StateUnpublished = ksync.Unpublished.String()
 	StatePublished   = ksync.Published.String()
@@ -42,7 +32,7 @@ type Condition struct {
 }
 
 // NeedsOperator tells whether nothing changes before somebody has done something.
-func (c Condition) NeedsOperator() bool { return c.State == StateHalted || c.State == StateWithdrawn }
+func (c Condition) NeedsOperator() bool { return c.State == StateHalted || c.State == state.Withdrawn }
 
 // circumstances are what a table's condition depends on.
 type circumstances struct {
@@ -74,9 +64,9 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 		return Condition{State: StateHalted, Problem: of.problem, fix: of.fix, told: notInStep}
 	case len(of.found) > 0:
 		what, fix := check.Problem(of.found)
-		return Condition{State: StateWithdrawn, Problem: what, fix: fix, told: notInStep}
+		return Condition{State: state.Withdrawn, Problem: what, fix: fix, told: notInStep}
 	case of.stopped != "":
-		return Condition{State: StateWithdrawn, Problem: "replication has stopped: " + of.stopped, fix: of.restart, told: notInStep}
+		return Condition{State: state.Withdrawn, Problem: "replication has stopped: " + of.stopped, fix: of.restart, told: notInStep}
 	case of.release != StatePublished:
 		return Condition{State: StateUnpublished, told: views.BeingPublished}
 	case of.withheld != "":
@@ -87,7 +77,7 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 			why = "It has too few records so far, or these cannot meet its constraints (%v)."
 		}
 		return Condition{
-			State: stateWithheld, told: fmt.Sprintf(why, policy.Constraints),
+			State: state.Withheld, told: fmt.Sprintf(why, policy.Constraints),
 			Problem: "nothing of it can be published: " + strings.ReplaceAll(of.withheld, "\n", "; "),
 			fix:     fixWithheld(policy.Table, of.expired),
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/verify"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -80,7 +81,7 @@ func TestWhatBringsRecordsBack(t *testing.T) {
 			}
 			s.Tables[0].Expired, s.Tables[0].State = expired, StatePublished
 			if why != "" {
-				s.Tables[0].State = stateWithheld
+				s.Tables[0].State = state.Withheld
 			}
 			var text bytes.Buffer
 			if err := s.WriteText(&text); err != nil {
@@ -97,8 +98,8 @@ func TestWhatBringsRecordsBack(t *testing.T) {
 func oneTable() (Status, catalog.Policy, catalog.Name) {
 	name := catalog.Name{Schema: "public", Relation: "t"}
 	s := Status{
-		Replication: Replication{Exists: true, Applier: &processes.Applier{}},
-		Tables:      []Table{{Table: "public.t", State: StatePublished, Generation: 3, Shown: 3, Rows: 10}},
+		Replication: state.Replication{Exists: true, Applier: &state.Applier{}},
+		Tables:      []Table{{Table: state.Table{Name: "public.t", State: StatePublished, Figures: &state.Figures{Generation: 3, Rows: 10}}, Shown: 3}},
 	}
 	return s, catalog.Policy{Tables: []catalog.TablePolicy{{Table: name}}}, name
 }
@@ -108,7 +109,7 @@ func oneTable() (Status, catalog.Policy, catalog.Name) {
 func TestStatusKnowsWhatIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	report := inspect.Report{{Severity: inspect.Error, Code: "policy", Table: catalog.Name{Schema: "public", Relation: "t"}, Column: "name", What: "does not exist", Fix: "take it out"}}
-	own := map[catalog.Name]Condition{report[0].Table: {State: StateWithdrawn, Problem: "it is another table", fix: "reload"}}
+	own := map[catalog.Name]Condition{report[0].Table: {State: state.Withdrawn, Problem: "it is another table", fix: "reload"}}
 	serving := []processes.Clients{{Reply: processes.Reply{Process: "host, process 7"}, Unserved: []string{"public.t"}}}
 	for what, c := range map[string]struct {
 		report  inspect.Report
@@ -157,7 +158,7 @@ func TestViewsGoByTheirTables(t *testing.T) {
 		}, viewWithdrawn, "mistyped", 2},
 	} {
 		s, policy, table := oneTable()
-		s.Views = []View{{View: view.String(), State: viewPublished}, {View: other.String(), State: viewPublished, standIn: true}}
+		s.Views = []View{{View: state.View{Name: view.String(), State: viewPublished}}, {View: state.View{Name: other.String(), State: viewPublished}, standIn: true}}
 		s.found.over = map[catalog.Name][]catalog.Name{view: {table}}
 		c.change(&s, &s.Tables[0])
 		s.settle(policy, nil)

@@ -11,12 +11,13 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // findings are what a check of the database has to say about serving.
 type findings struct {
 	// grave keep everything from being served, and alone a single name.
-	grave, alone []Need
+	grave, alone []state.Need
 	// broken are those of single protected tables.
 	broken map[catalog.Name]inspect.Report
 	// views are the fixes of views that cannot be published.
@@ -29,7 +30,7 @@ type findings struct {
 func (s *Status) readFindings(ctx context.Context, c *config.Config) {
 	found, err := check.Full(ctx, c)
 	if err != nil {
-		s.found.grave = []Need{{fmt.Sprintf("what serving rests on could not be checked: %v", err), "see what 'kproxy check' says"}}
+		s.found.grave = []state.Need{{What: fmt.Sprintf("what serving rests on could not be checked: %v", err), Fix: "see what 'kproxy check' says"}}
 		return
 	}
 	s.found = s.judge(c.Policy, found.Report)
@@ -47,20 +48,20 @@ func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
 	for _, f := range errs.All {
 		switch {
 		case slices.Contains(check.SomeOnly, f.Code):
-			found.alone = append(found.alone, Need{f.What, f.Fix})
+			found.alone = append(found.alone, state.Need{What: f.What, Fix: f.Fix})
 		case slices.Contains(check.StartingOnly, f.Code):
 		default:
 			what := f.What
 			if f.Table != (catalog.Name{}) {
 				what = f.Table.String() + ": " + what
 			}
-			found.grave = append(found.grave, Need{"the audit fails, so that nothing is served: " + what, f.Fix})
+			found.grave = append(found.grave, state.Need{What: "the audit fails, so that nothing is served: " + what, Fix: f.Fix})
 		}
 	}
-	alone := func(kind, state string, name catalog.Name, report inspect.Report) {
+	alone := func(kind, is string, name catalog.Name, report inspect.Report) {
 		if len(report) > 0 {
 			what, fix := check.Problem(report)
-			found.alone = append(found.alone, Need{kind + " " + name.String() + " " + state + ": " + what, fix})
+			found.alone = append(found.alone, state.Need{What: kind + " " + name.String() + " " + is + ": " + what, Fix: fix})
 		}
 	}
 	for _, name := range policy.Readable {
@@ -85,8 +86,8 @@ func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
 		table := &s.Tables[i]
 		table.Settle(t, s.found.broken[t.Table], own[t.Table])
 		for _, p := range s.Clients {
-			if table.State == StatePublished && slices.Contains(p.Unserved, table.Table) {
-				table.State, table.Problem = StateWithdrawn, p.Process+" does not serve it"
+			if table.State == StatePublished && slices.Contains(p.Unserved, table.Name) {
+				table.State, table.Problem = state.Withdrawn, p.Process+" does not serve it"
 				table.Fix = "see that process's log, and run 'kproxy reload', which has it look at the table afresh"
 			}
 		}
@@ -107,12 +108,14 @@ func (t *Table) Settle(policy catalog.TablePolicy, found inspect.Report, own Con
 	}
 }
 
-// addProofs adds the last proofs.
+// addProofs adds the last proofs, without their checks, which are for the console.
 func (s *Status) addProofs(policy catalog.Policy, proofs map[catalog.Name]history.Proof) {
+	s.Proofs = proofs
 	for i, t := range policy.Tables {
 		if p, proved := proofs[t.Table]; proved {
-			of := p.Report.Generation
-			s.Tables[i].Proof = &Proof{At: p.At, Passed: p.Passed, Generation: of, Earlier: of != s.Tables[i].Shown}
+			proof := p.State(s.Tables[i].Shown)
+			proof.Checks = nil
+			s.Tables[i].Proof = proof
 		}
 	}
 }

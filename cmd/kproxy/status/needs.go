@@ -4,20 +4,15 @@ import (
 	"fmt"
 
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/units"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Need is something that waits for the operator.
-type Need struct {
-	What string `json:"what"`
-	Fix  string `json:"fix"`
-}
-
 // needs are what waits for the operator, the gravest first.
-func (s Status) needs(c config.Replication) []Need {
-	r, needs := s.Replication, append([]Need{}, s.found.grave...)
-	need := func(what, fix string) { needs = append(needs, Need{what, fix}) }
+func (s Status) needs(c config.Replication) []state.Need {
+	r, needs := s.Replication, append([]state.Need{}, s.found.grave...)
+	need := func(what, fix string) { needs = append(needs, state.Need{What: what, Fix: fix}) }
 	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
 	switch {
 	case !r.Exists:
@@ -38,11 +33,11 @@ func (s Status) needs(c config.Replication) []Need {
 		}
 	}
 	for _, t := range s.Tables {
-		if t.State == StateHalted || t.State == StateWithdrawn || t.State == stateWithheld && t.Records > 0 {
-			need(fmt.Sprintf("table %s is %s: %s", t.Table, t.State, t.Problem), t.Fix)
+		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && t.Records > 0 {
+			need(fmt.Sprintf("table %s is %s: %s", t.Name, t.State, t.Problem), t.Fix)
 		}
 		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {
-			need(fmt.Sprintf("table %s did not keep its promise when it was proved last", t.Table), "run 'kproxy verify', which says what fails, and take the table out of the configuration until it passes")
+			need(fmt.Sprintf("table %s did not keep its promise when it was proved last", t.Name), "run 'kproxy verify', which says what fails, and take the table out of the configuration until it passes")
 		}
 	}
 	return append(append(needs, s.found.alone...), s.viewNeeds()...)

@@ -15,6 +15,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -23,100 +24,37 @@ import (
 // how many records wait would tell a reader of arrivals.
 type Status struct {
 	// At is the server's time.
-	At          time.Time   `json:"at"`
-	Replication Replication `json:"replication"`
-	Tables      []Table     `json:"tables"` // in the configuration's order
-	Views       []View      `json:"views"`  // likewise
+	At          time.Time         `json:"at"`
+	Replication state.Replication `json:"replication"`
+	Tables      []Table           `json:"tables"` // in the configuration's order
+	Views       []View            `json:"views"`  // likewise
 	// Clients are those of each process that serves and has answered, and Silent is how
 	// many have not.
 	Clients []processes.Clients `json:"clients"`
 	Silent  int                 `json:"silent"`
 	// Needs is what waits for the operator; empty where all is well.
-	Needs []Need `json:"needs"`
+	Needs []state.Need `json:"needs"`
+
+	// Proofs are the last ones.
+	Proofs map[catalog.Name]history.Proof `json:"-"`
 
 	found findings
 }
 
-// Replication is how far the releases are behind the source.
-type Replication struct {
-	Slot string `json:"slot"`
-	// Position is the place in the source's write-ahead log that the releases show,
-	// Since when it does, and Behind how many bytes the server has logged since then,
-	// of all databases.
-	Position string    `json:"position"`
-	Since    time.Time `json:"since"`
-	Behind   int64     `json:"behind_bytes"`
-	// Exists says that the slot is there, Active that a kproxy reads it.
-	Exists bool `json:"slot_exists"`
-	Active bool `json:"slot_active"`
-	// Confirmed is the place up to which kproxy has let go of the log, and Retained how
-	// many bytes of it the server keeps for the slot.
-	Confirmed string `json:"confirmed"`
-	Retained  int64  `json:"retained_bytes"`
-	// WALStatus is pg_replication_slots.wal_status, and Safe how many bytes can be
-	// logged until the slot is in danger of being lost, null where nothing bounds that.
-	WALStatus string `json:"wal_status"`
-	Safe      *int64 `json:"safe_wal_bytes"`
-	// Applier is the kproxy that applies, null where none does; Processes is how many
-	// serve.
-	Applier   *processes.Applier `json:"applier"`
-	Processes int                `json:"processes"`
-}
-
 // Table is one protected table's release.
 type Table struct {
-	Table string `json:"table"`
-	// State is unpublished, published, withheld, halted or withdrawn. Of a table that is
-	// withheld nothing can be published, and Problem says why. A table that is halted or
-	// withdrawn is not served until the operator has done something: Problem and Fix say why
-	// and what.
-	State   string `json:"state"`
-	Problem string `json:"problem,omitempty"`
-	Fix     string `json:"fix,omitempty"`
-	// Asked is what the operator has asked for and waits for: rebuild, resync or nothing.
-	Asked string `json:"asked,omitempty"`
-	// Position is the place in the source's log up to which the private store has its
-	// changes.
-	Position string `json:"position,omitempty"`
-	// Updates is the mode that the release was made in.
-	Updates string `json:"updates"`
-	// GivesAway says what readers learn by comparing versions; empty where it is no more
-	// than from one release.
-	GivesAway string `json:"gives_away,omitempty"`
-	// Generation is 0, and so is all else, where nothing has been published yet.
-	Generation int64 `json:"generation"`
-	Records    int64 `json:"records"` // in the private store
-	Rows       int64 `json:"rows"`    // published
-	Classes    int64 `json:"classes"` // of all parts
-	// Withheld are the records that are not published: those that wait and those that
-	// have Expired, or in an immediate table all of them.
-	Withheld int64 `json:"withheld"`
-	// The rest is of guarded tables: records that wait to be published, those that are
-	// published as they were, rows that stand for nobody, and records that waited in
-	// vain; and since when the first of them does, null where none does.
-	Waiting       int64      `json:"waiting"`
-	OldestWaiting *time.Time `json:"oldest_waiting"`
-	Stale         int64      `json:"stale"`
-	OldestStale   *time.Time `json:"oldest_stale"`
-	Ghosts        int64      `json:"ghosts"`
-	Expired       int64      `json:"expired"`
-	// Returned are the records that left and came back, and took their rows back.
-	Returned int64 `json:"returned"`
-	// Proof is the last one, null before the first.
-	Proof *Proof `json:"proof"`
-
-	Shown    int64  // the generation that readers see
+	state.Table
+	// Shown is the generation that readers see.
+	Shown    int64  `json:"-"`
 	withheld string // why nothing of the table can be published
 }
 
-// Proof is what the verifier found last of a table.
-type Proof struct {
-	At     time.Time `json:"at"`
-	Passed bool      `json:"passed"`
-	// Generation is that of the release that was proved, and Earlier says that readers see
-	// a later one, of which nothing is proved.
-	Generation int64 `json:"generation"`
-	Earlier    bool  `json:"earlier_release"`
+// View is a listed relation.
+type View struct {
+	state.View
+	standIn bool // it is a readable relation
+	// ofTable says that nothing is wrong but a table, which has a state of its own.
+	ofTable bool
 }
 
 // Read connects as the owner, reads the private store, and checks the database as
@@ -125,7 +63,7 @@ func Read(ctx context.Context, c *config.Config) (Status, error) {
 	return ReadFor(ctx, c, nil)
 }
 
-// ReadFor reads what ReadStored does, for a process that knows conditions of its own.
+// ReadFor reads what Read does, for a process that knows conditions of its own.
 func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Condition) (Status, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -201,7 +139,7 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 
 func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Table, error) {
 	name := policy.Table
-	t := Table{Table: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String()}
+	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}
 	const generation = `SELECT generation, coalesce(updates, $3), waiting, oldest_waiting, stale, oldest_stale, ghosts, expired,
 		CASE WHEN halted IS NOT NULL THEN 'halted' WHEN shows IS NULL OR previous IS NOT NULL THEN 'published' ELSE 'unpublished' END,
 		coalesce(halted, ''), coalesce(halted_fix, ''), coalesce(asked, ''), coalesce(lsn::text, ''), coalesce(previous, generation), coalesce(withheld_why, ''), returned

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/units"
 	"github.com/kproxy/kproxy/proxy"
 )
@@ -23,10 +24,10 @@ func (s Status) WriteText(w io.Writer) error {
 	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tRETURNED\tEXPIRED\tPROOF")
 	for _, t := range s.Tables {
 		if t.Generation == 0 {
-			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Table, t.State, t.Updates)
+			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, t.State, t.Updates)
 			continue
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n", t.Table, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n", t.Name, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
 			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Returned, t.Expired, s.proofText(t.Proof))
 	}
 	if err := table.Flush(); err != nil {
@@ -55,7 +56,7 @@ func (s Status) writeGivenAway(text *strings.Builder) {
 	what := ""
 	for _, t := range s.Tables {
 		if t.GivesAway != "" {
-			tables, what = append(tables, t.Table), t.GivesAway
+			tables, what = append(tables, t.Name), t.GivesAway
 		}
 	}
 	if len(tables) > 0 {
@@ -69,7 +70,7 @@ func (s Status) writeExpired(text *strings.Builder) {
 	for _, t := range s.Tables {
 		if t.Expired > 0 && t.State == StatePublished {
 			fmt.Fprintf(text, "\n%s of %s are withheld for good: they waited until the deadline, or violated the constraints with all others of their batch;\n%s (docs/concepts.md)\n",
-				units.Count(int(t.Expired), "record", "records"), t.Table, fixExpired(t.Table))
+				units.Count(int(t.Expired), "record", "records"), t.Name, fixExpired(t.Name))
 		}
 	}
 }
@@ -124,7 +125,7 @@ func (t Table) stateText() string {
 }
 
 // proofText is what the last proof says of the release that readers see.
-func (s Status) proofText(p *Proof) string {
+func (s Status) proofText(p *state.Proof) string {
 	switch {
 	case p == nil:
 		return "none"

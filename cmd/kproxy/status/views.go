@@ -11,22 +11,8 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/state"
 )
-
-// View is one readable relation, or view over protected tables, that the
-// configuration lists.
-type View struct {
-	View string `json:"view"`
-	// State is published or withdrawn; Problem says why it is withdrawn. A view is withdrawn
-	// as well while a table whose rows it shows is not published.
-	State   string `json:"state"`
-	Problem string `json:"problem,omitempty"`
-	// Omitted is how many columns of its definition are not published.
-	Omitted int  `json:"omitted"`
-	standIn bool // it is a readable relation
-	// ofTable says that nothing is wrong but a table, of which is told by itself.
-	ofTable bool
-}
 
 // The states of views.
 const (
@@ -40,7 +26,7 @@ func (s *Status) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy
 	s.Views = []View{}
 	listed, err := views.ReadListed(ctx, tx, policy, reader)
 	for _, l := range listed {
-		v := View{View: l.Name.String(), State: viewPublished, Problem: l.Problem, Omitted: l.Omitted, standIn: l.StandIn}
+		v := View{View: state.View{Name: l.Name.String(), State: viewPublished, Problem: l.Problem, Omitted: l.Omitted}, standIn: l.StandIn}
 		if l.Problem != "" || !l.Alive {
 			v.State = viewWithdrawn
 		}
@@ -54,13 +40,13 @@ func (s *Status) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy
 func (s *Status) settleViews() {
 	for i := range s.Views {
 		v := &s.Views[i]
-		over := s.found.over[catalog.ParseName(v.View)]
+		over := s.found.over[catalog.ParseName(v.Name)]
 		at := slices.IndexFunc(s.Tables, func(t Table) bool {
-			return t.State != StatePublished && slices.ContainsFunc(over, func(name catalog.Name) bool { return name.String() == t.Table })
+			return t.State != StatePublished && slices.ContainsFunc(over, func(name catalog.Name) bool { return name.String() == t.Name })
 		})
 		if at >= 0 && v.Problem == "" {
 			v.State, v.ofTable = viewWithdrawn, true
-			v.Problem = fmt.Sprintf("it reads table %s, which is %s", s.Tables[at].Table, s.Tables[at].State)
+			v.Problem = fmt.Sprintf("it reads table %s, which is %s", s.Tables[at].Name, s.Tables[at].State)
 		}
 	}
 }
@@ -83,17 +69,17 @@ func (s Status) writeViews(text *strings.Builder) error {
 		if v.ofTable {
 			why = "\t" + v.Problem
 		}
-		fmt.Fprintf(table, "%s\t%s\t%d%s\n", v.View, v.State, v.Omitted, why)
+		fmt.Fprintf(table, "%s\t%s\t%d%s\n", v.Name, v.State, v.Omitted, why)
 	}
 	return table.Flush()
 }
 
 // viewNeeds are the views that wait for the operator.
-func (s Status) viewNeeds() []Need {
-	var needs []Need
+func (s Status) viewNeeds() []state.Need {
+	var needs []state.Need
 	for _, v := range s.Views {
-		if v.Problem != "" && !v.ofTable && len(s.found.broken[catalog.ParseName(v.View)]) == 0 { // else it has been told
-			fix := s.found.views[v.View]
+		if v.Problem != "" && !v.ofTable && len(s.found.broken[catalog.ParseName(v.Name)]) == 0 { // else it has been told
+			fix := s.found.views[v.Name]
 			if fix == "" { // it is being published again perhaps
 				fix = views.FixDefinition
 			}
@@ -101,7 +87,7 @@ func (s Status) viewNeeds() []Need {
 			if v.standIn {
 				kind = "readable"
 			}
-			needs = append(needs, Need{fmt.Sprintf("%s %s is withdrawn: %s", kind, v.View, v.Problem), fix})
+			needs = append(needs, state.Need{What: fmt.Sprintf("%s %s is withdrawn: %s", kind, v.Name, v.Problem), Fix: fix})
 		}
 	}
 	return needs

@@ -9,9 +9,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/check"
-	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -91,8 +91,8 @@ func TestFindingsOfListedNames(t *testing.T) {
 		t.Errorf("withdrawn are %v", withdrawn)
 	}
 	s := Status{
-		Replication: Replication{Exists: true, Applier: &processes.Applier{}}, Tables: []Table{{Table: "public.t", State: "published"}},
-		Views: []View{{View: "public.fine", State: viewWithdrawn, Problem: "its definition"}},
+		Replication: state.Replication{Exists: true, Applier: &state.Applier{}}, Tables: []Table{{Table: state.Table{Name: "public.t", State: "published", Figures: &state.Figures{}}}},
+		Views: []View{{View: state.View{Name: "public.fine", State: viewWithdrawn, Problem: "its definition"}}},
 	}
 	told := func(report inspect.Report) string {
 		s.found = s.judge(policy, report)

@@ -14,6 +14,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/console"
+	"github.com/kproxy/kproxy/internal/state"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -78,36 +79,31 @@ func (s *source) withoutStore(c *config.Config, err error) console.Overview {
 	counts := s.process.Clients()
 	o := console.Overview{
 		At:        time.Now(),
-		Needs:     []console.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
+		Needs:     []state.Need{{What: "What is published cannot be read: " + err.Error(), Fix: "see whether the database runs, and what 'kproxy check' says"}},
 		Processes: []console.Process{{Name: processes.Name(), Sessions: counts.Sessions, Connections: counts.Connections}},
 	}
 	for _, t := range c.Policy.Tables {
-		o.Tables = append(o.Tables, console.Release{
-			Table: t.Table.String(), State: status.StateUnknown,
-			Method: t.Method, Updates: t.Updates.Mode.String(), GivesAway: t.Updates.Mode.GivesAway(), Constraints: constraintsInWords(t),
-		})
+		o.Tables = append(o.Tables, releaseOf(t, state.Table{
+			Name: t.Table.String(), State: state.Unknown, Updates: t.Updates.Mode.String(), GivesAway: t.Updates.Mode.GivesAway(),
+		}))
 	}
 	return o
 }
 
 func (s *source) overviewOf(c *config.Config, stored status.Status) console.Overview {
-	o := console.Overview{At: stored.At, Silent: stored.Silent}
-	for _, n := range stored.Needs {
-		o.Needs = append(o.Needs, console.Need{What: n.What, Fix: n.Fix})
-	}
+	o := console.Overview{At: stored.At, Silent: stored.Silent, Needs: stored.Needs}
 	for i, t := range stored.Tables {
-		o.Tables = append(o.Tables, releaseOf(c.Policy.Tables[i], t))
+		o.Tables = append(o.Tables, releaseOf(c.Policy.Tables[i], t.Table))
 	}
 	for _, v := range stored.Views {
-		o.Views = append(o.Views, console.View{Name: v.View, State: v.State, Problem: v.Problem})
+		o.Views = append(o.Views, v.View)
 	}
 	for _, p := range stored.Clients {
 		o.Processes = append(o.Processes, console.Process{Name: p.Process, Sessions: p.Sessions, Connections: p.Connections})
 	}
 	status, r := s.process.Replication(), stored.Replication
 	o.Replication = &console.Replication{
-		State: status.State.String(), Slot: r.Slot, Position: r.Position, Since: r.Since, Behind: r.Behind,
-		Exists: r.Exists, Active: r.Active, Retained: r.Retained, Alarm: c.Replication.Alarm.Retained, WALStatus: r.WALStatus, Safe: r.Safe,
+		Replication: r, State: status.State.String(), Alarm: c.Replication.Alarm.Retained,
 	}
 	if status.State != ksync.Following { // who follows measures nothing
 		o.Replication.Lag = &status.Slot.Behind
@@ -123,17 +119,9 @@ func (s *source) overviewOf(c *config.Config, stored status.Status) console.Over
 	return o
 }
 
-// releaseOf is a table's release in the console's terms.
-func releaseOf(policy catalog.TablePolicy, t status.Table) console.Release {
-	return console.Release{
-		Table: t.Table, State: t.State, Problem: t.Problem, Fix: t.Fix, Asked: t.Asked,
-		Method: policy.Method, Updates: t.Updates, GivesAway: t.GivesAway, Constraints: constraintsInWords(policy),
-		Figures: &console.Figures{
-			Generation: t.Generation, Records: t.Records, Rows: t.Rows, Classes: t.Classes, Withheld: t.Withheld,
-			Waiting: t.Waiting, OldestWaiting: t.OldestWaiting, Stale: t.Stale, OldestStale: t.OldestStale,
-			Ghosts: t.Ghosts, Returned: t.Returned, Expired: t.Expired,
-		},
-	}
+// releaseOf adds to a table what the console shows of its policy.
+func releaseOf(policy catalog.TablePolicy, t state.Table) console.Release {
+	return console.Release{Table: t, Method: policy.Method, Constraints: constraintsInWords(policy)}
 }
 
 // constraintsInWords are the constraints in the field's notation.
@@ -149,30 +137,23 @@ func constraintsInWords(policy catalog.TablePolicy) []string {
 	return words
 }
 
-// addRecorded adds the last proofs and losses.
+// addRecorded adds the checks of the last proofs, and the last losses.
 func (s *source) addRecorded(ctx context.Context, c *config.Config, stored status.Status, o *console.Overview) error {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
-	proofs, err := history.LastProofs(ctx, conn)
-	if err != nil {
-		return err
-	}
 	for i, t := range c.Policy.Tables {
-		if i >= len(o.Tables) {
-			break
+		if p, known := stored.Proofs[t.Table]; known {
+			o.Tables[i].Proof = p.State(stored.Tables[i].Shown)
 		}
-		if p, known := proofs[t.Table]; known {
-			o.Tables[i].Proof = proofOf(p, stored.Tables[i].Shown)
-		}
-		history, err := history.LossHistory(ctx, conn, t.Table)
+		losses, err := history.LossHistory(ctx, conn, t.Table)
 		if err != nil {
 			return err
 		}
-		if len(history) > 0 {
-			last := history[len(history)-1]
+		if len(losses) > 0 {
+			last := losses[len(losses)-1]
 			o.Tables[i].Loss, o.Tables[i].LossAt = &last.Loss, &last.At
 		}
 	}
@@ -187,7 +168,7 @@ func (s *source) withMeasured(tables []console.Release) []console.Release {
 	for i := range tables {
 		t := &tables[i]
 		s.mutex.Lock()
-		page := s.tables[t.Table]
+		page := s.tables[t.Name]
 		s.mutex.Unlock()
 		if page == nil {
 			continue
@@ -197,13 +178,4 @@ func (s *source) withMeasured(tables []console.Release) []console.Release {
 		}
 	}
 	return tables
-}
-
-// proofOf is a proof in the console's terms, beside the generation that readers see.
-func proofOf(p history.Proof, shown int64) *console.Proof {
-	proof := console.Proof{At: p.At, Generation: p.Report.Generation, Earlier: p.Report.Generation != shown, Passed: p.Passed}
-	for _, c := range p.Report.Checks {
-		proof.Checks = append(proof.Checks, console.Check{Name: c.Name, Passed: c.Passed, Violations: c.Violations, Examples: c.Examples})
-	}
-	return &proof
 }

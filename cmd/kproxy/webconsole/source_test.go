@@ -15,6 +15,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/console"
+	"github.com/kproxy/kproxy/internal/state"
 	"github.com/kproxy/kproxy/internal/verify"
 	"github.com/kproxy/kproxy/proxy"
 )
@@ -49,7 +50,7 @@ func TestUnknownIsNotMadeUp(t *testing.T) {
 		t.Errorf("got %+v", o)
 	}
 	for _, r := range o.Tables {
-		if r.State != status.StateUnknown || r.Figures != nil || r.Proof != nil || r.Loss != nil || r.Updates == "" || len(r.Constraints) == 0 {
+		if r.State != state.Unknown || r.Figures != nil || r.Proof != nil || r.Loss != nil || r.Updates == "" || len(r.Constraints) == 0 {
 			t.Errorf("got %+v", r)
 		}
 	}
@@ -58,13 +59,13 @@ func TestUnknownIsNotMadeUp(t *testing.T) {
 // TestPreviewIsOfWhatIsServed: rows that no reader gets are not shown as theirs.
 func TestPreviewIsOfWhatIsServed(t *testing.T) {
 	t.Parallel()
-	for _, state := range []string{status.StateWithdrawn, status.StateHalted, status.StateUnpublished, status.StateUnknown} {
-		if p := preview(t.Context(), consoleConfig(t), catalog.Name{}, state); len(p.Rows) != 0 || p.Reason != "Readers get nothing of it at the moment." {
-			t.Errorf("%s: %+v", state, p)
+	for _, is := range []string{state.Withdrawn, status.StateHalted, status.StateUnpublished, state.Unknown} {
+		if p := preview(t.Context(), consoleConfig(t), catalog.Name{}, is); len(p.Rows) != 0 || p.Reason != "Readers get nothing of it at the moment." {
+			t.Errorf("%s: %+v", is, p)
 		}
-		shown := console.Table{Release: console.Release{State: state}}
+		shown := console.Table{Release: console.Release{Table: state.Table{State: is}}}
 		if loss, err := addMeasured(t.Context(), nil, &shown, &catalog.Publication{}); loss != nil || err != nil || shown.Sizes != nil {
-			t.Errorf("%s: measured are %+v, %v", state, loss, err)
+			t.Errorf("%s: measured are %+v, %v", is, loss, err)
 		}
 	}
 }
@@ -90,7 +91,7 @@ func TestProofsAreShownForWhatTheyProve(t *testing.T) {
 	for generation, earlier := range map[int64]bool{3: false, 2: true} {
 		for _, passed := range []bool{true, false} {
 			proof := history.Proof{Passed: passed, Report: verify.TableReport{Generation: generation}}
-			if shown := proofOf(proof, 3); shown.Earlier != earlier || shown.Passed != passed {
+			if shown := proof.State(3); shown.Earlier != earlier || shown.Passed != passed {
 				t.Errorf("generation %d: the console shows %+v", generation, shown)
 			}
 		}
@@ -118,7 +119,7 @@ func TestFindingOutRests(t *testing.T) {
 	if n, _ := m.get(t.Context(), nil, find); n != 2 {
 		t.Errorf("after forgetting: %d", n)
 	}
-	under := map[catalog.Name]status.Condition{{Schema: "public", Relation: "t"}: {State: status.StateWithdrawn}}
+	under := map[catalog.Name]status.Condition{{Schema: "public", Relation: "t"}: {State: state.Withdrawn}}
 	for range 2 {
 		if n, _ := m.get(t.Context(), under, find); n != 3 {
 			t.Errorf("under other conditions: %d", n)
@@ -133,10 +134,10 @@ func TestPagesTellTheSameLoss(t *testing.T) {
 	s := newSource(processOf(consoleConfig(t)))
 	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
 	release := func(name string, loss float64, at time.Time) console.Release {
-		return console.Release{Table: name, Loss: &loss, LossAt: &at}
+		return console.Release{Table: state.Table{Name: name}, Loss: &loss, LossAt: &at}
 	}
 	looked := func(name string, loss *float64) {
-		s.tables[name] = &memo[console.Table]{known: true, value: console.Table{At: at, Release: console.Release{Table: name, Loss: loss}}}
+		s.tables[name] = &memo[console.Table]{known: true, value: console.Table{At: at, Release: console.Release{Table: state.Table{Name: name}, Loss: loss}}}
 	}
 	measured := 0.5
 	looked("earlier", &measured)
@@ -145,18 +146,18 @@ func TestPagesTellTheSameLoss(t *testing.T) {
 	looked("unpublished", nil)
 	recorded := []console.Release{
 		release("earlier", 0.2, at.Add(time.Minute)), release("later", 0.2, at.Add(-time.Minute)),
-		{Table: "first"},
+		{Table: state.Table{Name: "first"}},
 		release("unpublished", 0.2, at.Add(-time.Hour)), release("never", 0.2, at.Add(-time.Hour)),
-		{Table: "neither"},
+		{Table: state.Table{Name: "neither"}},
 	}
 	want := []float64{0.2, 0.5, 0.5, 0.2, 0.2, 0}
 	for i, r := range s.withMeasured(recorded) {
 		switch {
 		case want[i] == 0 && r.Loss == nil && r.LossAt == nil:
 		case r.Loss == nil || *r.Loss != want[i]:
-			t.Errorf("%s: the overview shows %v", r.Table, r.Loss)
+			t.Errorf("%s: the overview shows %v", r.Name, r.Loss)
 		case r.LossAt.Equal(at) != (want[i] == measured):
-			t.Errorf("%s: measured at %v", r.Table, r.LossAt)
+			t.Errorf("%s: measured at %v", r.Name, r.LossAt)
 		}
 	}
 	if *recorded[1].Loss != 0.2 {

@@ -67,7 +67,7 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 		publication = &publications[i]
 	}
 	stored.Settle(policy, misfits(policy.Table, publication, problems), own)
-	t.Release = releaseOf(policy, stored)
+	t.Release = releaseOf(policy, stored.Table)
 	if err := tx.QueryRow(ctx, "SELECT now()").Scan(&t.At); err != nil {
 		return t, fmt.Errorf("asking for the time: %w", err)
 	}
@@ -178,7 +178,7 @@ func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, shown i
 		return err
 	}
 	if p, known := proofs[name]; known {
-		t.Proof = proofOf(p, shown)
+		t.Proof = p.State(shown)
 	}
 	history, err := history.LossHistory(ctx, conn, name)
 	for _, l := range history {
