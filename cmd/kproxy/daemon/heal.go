@@ -108,14 +108,11 @@ func readShapes(ctx context.Context, conn *pgx.Conn, names []catalog.Name) (shap
 	for i, name := range names {
 		schemas[i], relations[i] = name.Schema, name.Relation
 	}
-	rows, err := conn.Query(ctx, shapesSQL, schemas, relations)
-	if err != nil {
-		return nil, fmt.Errorf("looking at halted tables: %w", err)
-	}
+	rows, _ := conn.Query(ctx, shapesSQL, schemas, relations) // the rows carry its error
 	found := make(shapes, len(names))
 	var name catalog.Name
 	var shape string
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &shape}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &shape}, func() error {
 		found[name] = shape
 		return nil
 	})

@@ -177,15 +177,12 @@ func configuredNames(policy catalog.Policy) []catalog.Name {
 // storedStatus is as much of the store as decides which tables are served.
 func storedStatus(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (ksync.Status, error) {
 	status := ksync.Status{State: ksync.Following, Tables: make(map[catalog.Name]ksync.TableStatus)}
-	rows, err := conn.Query(ctx, `SELECT table_schema, table_name, generation, halted IS NOT NULL, shows IS NULL OR previous IS NOT NULL, coalesce(withheld_why, '')
-		FROM kproxy_store.generation`)
-	if err != nil {
-		return status, upstream.Unprepared(err)
-	}
+	rows, _ := conn.Query(ctx, `SELECT table_schema, table_name, generation, halted IS NOT NULL, shows IS NULL OR previous IS NOT NULL, coalesce(withheld_why, '')
+		FROM kproxy_store.generation`) // the rows carry its error
 	var name catalog.Name
 	var table ksync.TableStatus
 	var halted, published bool
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &table.Generation, &halted, &published, &table.Reason}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &table.Generation, &halted, &published, &table.Reason}, func() error {
 		table.State = ksync.Unpublished
 		switch {
 		case halted:

@@ -103,11 +103,8 @@ func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, abo
 
 // Serving are the server processes of the connections by which kproxy processes listen.
 func Serving(ctx context.Context, on upstream.Querier, slot string) ([]uint32, error) {
-	rows, err := on.Query(ctx, `SELECT pid FROM pg_catalog.pg_stat_activity
-		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() ORDER BY pid`, serverName(slot))
-	if err != nil {
-		return nil, fmt.Errorf("looking for processes that serve: %w", err)
-	}
+	rows, _ := on.Query(ctx, `SELECT pid FROM pg_catalog.pg_stat_activity
+		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() ORDER BY pid`, serverName(slot)) // the rows carry its error
 	pids, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (uint32, error) {
 		var pid int32
 		err := row.Scan(&pid)

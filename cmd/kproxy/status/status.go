@@ -178,10 +178,7 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 func countClasses(ctx context.Context, tx pgx.Tx, release string) (int64, error) {
 	const parts = `SELECT attname::text FROM pg_catalog.pg_attribute
 		WHERE attrelid = $1::text::pg_catalog.regclass AND attname ~ '^kproxy_class(_[0-9]+)?$' AND NOT attisdropped`
-	rows, err := tx.Query(ctx, parts, release)
-	if err != nil {
-		return 0, fmt.Errorf("reading the release's columns: %w", err)
-	}
+	rows, _ := tx.Query(ctx, parts, release) // the rows carry its error
 	columns, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	if err != nil {
 		return 0, fmt.Errorf("reading the release's columns: %w", err)
