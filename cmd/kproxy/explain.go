@@ -23,26 +23,26 @@ func newExplain() *cobra.Command {
 	var o explain.Options
 	c := &cobra.Command{
 		Use:   "explain ['SQL' ...]",
-		Short: "Show what is sent to the database for a statement, or why it is refused",
-		Long: `Explain puts statements through the gate that 'kproxy serve' has under the configuration,
-one after the other as a session would send them, and shows of each
+		Short: "Show how a statement is rewritten, or why it is refused",
+		Long: `Explain passes statements to the rewriter that 'kproxy serve' uses under the configuration,
+one after the other as in one session, and shows for each
 
-  sent     what the server gets in its place
-  reads    the relations it reads, and the lines of the configuration that name them
-  session  what it does to the session
-  cached   whether it need not be parsed when it comes again
+  sent     the statement that the server receives instead
+  reads    the relations that it reads, and the lines of the configuration that name them
+  session  what it changes in the session
+  cached   whether it is parsed again when it is repeated
   plan     with --plan, how the server would run it as the reader role
-  refused  SQLSTATE, message and hint as the client gets them, with the place marked,
-           and for you why
+  refused  SQLSTATE, message and hint as the client receives them, with the position marked,
+           and the reason, for you
 
-It connects as the owner to learn what there is, and as the reader role to have the server
-parse what is sent. Nothing is run but EXPLAIN, without ANALYZE. With --offline nobody is
-asked: what the database has beside the names in the configuration is then not known, so
-that columns are not looked at. SQL comes from the arguments, a --file, or standard input;
-several statements are separated by semicolons.
+Explain connects as the owner to read the catalogs, and as the reader role to let the server
+parse what is sent. It runs nothing but EXPLAIN, without ANALYZE. With --offline, it connects
+to nothing and knows only the names in the configuration, so columns are not checked. It
+reads SQL from the arguments, a --file, or standard input; separate several statements by
+semicolons.
 
-Exit codes: 0 all statements may run; 1 one is refused, or nobody could be asked; 2 wrong
-command line.`,
+Exit codes: 0 all statements may run; 1 one is refused, or the database could not be
+queried; 2 wrong command line.`,
 		Example: `  kproxy explain 'SELECT name FROM patients'
   kproxy explain --plan --file report.sql
   echo 'SELECT count(*) FROM patients' | kproxy explain --offline --json`,
@@ -53,12 +53,12 @@ command line.`,
 	flags := c.Flags()
 	file := flags.String("file", "", "read the SQL from this `FILE`; - is standard input")
 	flags.BoolVar(&o.Plan, "plan", false, "show the server's plan")
-	flags.BoolVar(&o.Offline, "offline", false, "go by the configuration alone")
+	flags.BoolVar(&o.Offline, "offline", false, "use the configuration alone, without a database")
 	flags.StringVar(&o.User, "user", "", "`NAME` of the user who sends it (default: the configuration's first)")
 	flags.StringVar(&o.SearchPath, "search-path", "", "the session's search_path, as in `SCHEMA,...`")
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		if o.Plan && o.Offline {
-			return usageError{errors.New("--plan asks the server, and --offline nobody")}
+			return usageError{errors.New("--plan needs the server, which --offline does not use")}
 		}
 		statements, err := statementsOf(c.InOrStdin(), arguments, *file)
 		if err != nil {

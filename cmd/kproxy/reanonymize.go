@@ -15,18 +15,20 @@ import (
 func newReanonymize() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reanonymize [TABLE ...]",
-		Short: "Have the running kproxy make the classes of tables anew",
-		Long: `Reanonymize asks the running 'kproxy serve' to run the method of each table, or of all
-that are published immediately, on all records anew. Maintenance makes a release lose
-somewhat more than that over time; 'reanonymize' in the policy does it by itself at
-a threshold. Changes go on being published meanwhile, and readers see the new classes
-from one transaction to the next. New classes that lose no less are not adopted.
+		Short: "Make the classes of tables anew",
+		Long: `Reanonymize asks the running 'kproxy serve' to run the method of each named table, or of all
+tables with immediate updates, on all records again. Maintenance makes a release lose
+somewhat more information over time than a new one would; 'reanonymize' in the policy
+does this automatically at a threshold. Meanwhile, changes are still published, and readers
+see the new classes from one transaction to the next. New classes that lose as much or more
+are discarded.
 
-Readers who kept the old release can intersect its classes with the new ones: what an
-immediate table tells with every change, it then tells of everybody at once. A guarded
+Readers who kept the old release can intersect its classes with the new ones: an immediate
+table then reveals about everybody what it otherwise reveals with each change. A guarded
 table is refused: its classes never change.
 
-Loss is the share of the information that generalization takes away, before and after.
+The output shows the loss, the share of the information that generalization removes, before
+and after.
 
   kproxy reanonymize
   kproxy reanonymize public.patients --timeout 10m`,

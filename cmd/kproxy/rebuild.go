@@ -18,16 +18,16 @@ import (
 func newRebuild() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "rebuild {TABLE ... | --all}",
-		Short: "Publish tables afresh from the source, whatever readers may conclude from that",
-		Long: `Rebuild asks the kproxy that applies to publish each named table, or with --all every one,
-afresh from its source. Readers see the earlier release until the new one is there; other
-tables go on. Where no kproxy runs, the next 'kproxy serve' does it.
+		Short: "Publish tables afresh from the source",
+		Long: `Rebuild asks the kproxy that applies changes to publish the named tables, or with --all every
+table, afresh from the source. Readers see the earlier release until the new one is
+complete. Other tables are not affected. If no kproxy runs, the next 'kproxy serve' does it.
 
 A guarded table begins a new lineage: readers who compare its new classes with the old
-ones can single people out. At a terminal you are asked whether that is meant; elsewhere
-it takes --new-lineage. 'kproxy resync' keeps the lineage.
+ones can single people out. At a terminal, rebuild asks for confirmation; otherwise it
+requires --new-lineage. 'kproxy resync' keeps the lineage.
 
-Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command line.`,
+Exit codes: 0 done, or requested without waiting; 1 not done; 2 wrong command line.`,
 		Example: `  kproxy rebuild public.visits --timeout 10m
   kproxy rebuild public.patients --new-lineage
   kproxy rebuild --all --no-wait`,
@@ -42,7 +42,7 @@ Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command l
 		}
 		return nil
 	}
-	lineage := c.Flags().Bool("new-lineage", false, "begin a new lineage of guarded tables without being asked")
+	lineage := c.Flags().Bool("new-lineage", false, "begin a new lineage of guarded tables without asking")
 	return newTableRequest(c, tableRequest{
 		note: shownByStatus, hint: hintNeeds, submit: submitKind(request.Rebuild, "published afresh"),
 		settle: func(ctx context.Context, cfg *config.Config, named []catalog.Name) ([]catalog.Name, error) {
@@ -66,16 +66,16 @@ func newResync() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "resync [TABLE ...]",
 		Short: "Compare tables with their source and apply the difference",
-		Long: `Resync asks the kproxy that applies to compare each table, or all, with its source and to
-apply the difference as if it had come as one transaction. Classes stay as far as they
-can, and guarded tables keep their lineage. Where no kproxy runs, the next 'kproxy serve'
-does it.
+		Long: `Resync asks the kproxy that applies changes to compare the named tables, or all tables, with
+their source, and to apply the difference as if it had come in one transaction. Classes stay
+as they are where possible, and guarded tables keep their lineage. If no kproxy runs, the
+next 'kproxy serve' does it.
 
-It heals what the stream of changes did not tell: a lost slot, a restored backup, values
-that ALTER TABLE ... USING rewrote in place. A table that waits for the operator is
-looked at afresh.
+Resync repairs what the stream of changes did not show: a lost slot, a restored backup, or
+values that ALTER TABLE ... USING rewrote in place. A halted or withdrawn table is examined
+again.
 
-Exit codes: 0 done, or nobody waits for it; 1 it was not done; 2 wrong command line.`,
+Exit codes: 0 done, or requested without waiting; 1 not done; 2 wrong command line.`,
 	}
 	return newTableRequest(c, tableRequest{note: shownByStatus, hint: hintNeeds, submit: submitKind(request.Resync, "resynchronized")})
 }

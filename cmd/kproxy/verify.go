@@ -16,21 +16,22 @@ import (
 func newVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove from the database alone that the published tables meet their constraints",
-		Long: `Verify counts the constraints by GROUP BY over the published relations as clients
-see them, and compares the release with the private store: every published range
-holds its members' raw values, no record is missing, surplus or withheld by
-mistake. What it shares with what makes the release is how a policy is read.
+		Short: "Verify, from the database alone, that the published tables meet their constraints",
+		Long: `Verify counts the constraints by GROUP BY over the published relations as clients see
+them, and compares each release with the private store: every published range
+contains the raw values of its members, and no record is missing, superfluous or withheld by
+mistake. Verify and the code that makes releases share only the interpretation of a policy.
 
-It looks through the servers of upstream.reader as well: on one that follows the owner's
-server the same is proved there, as the owner, who has to be let in; a second primary, or a
-server that follows another one, is an error. What it finds there goes to standard error.
+Verify also examines the servers of upstream.reader. On a server that follows the owner's
+server, it verifies the same as the owner, who must be able to log in there. A second primary,
+or a server that follows another server, is an error. These findings are written to standard
+error.
 
-Exit code 0: everything holds. 1: something does not, or could not be asked.`,
+Exit codes: 0 everything holds; 1 something does not, or could not be verified.`,
 		Args: noArguments,
 	}
 	asJSON := jsonFlag(c)
-	bounded := boundedConfig(c, 0, "prove for at most `LONG`")
+	bounded := boundedConfig(c, 0, "verify for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		return bounded(func(ctx context.Context, cfg *config.Config) error {
 			report, err := history.Verify(ctx, cfg)

@@ -11,7 +11,7 @@ import (
 func newVersion() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Tell the version, what it was built from, and whose SQL grammar it has",
+		Short: "Show the version of kproxy, its revision, and the version of its SQL grammar",
 		Args:  noArguments,
 	}
 	asJSON := jsonFlag(c)

@@ -21,7 +21,7 @@ import (
 const (
 	codeLargeClass    = "large-class"
 	codeSilentColumn  = "silent-column"
-	codeCoarseUntried = "coarse-untried"
+	codeCoarseTimeout = "coarse-untried"
 )
 
 const (
@@ -29,8 +29,8 @@ const (
 	coarseSample = 10_000
 	// coarseSeed draws the same records each time.
 	coarseSeed = 1
-	// coarsePatience bounds the trials of one table.
-	coarsePatience = 30 * time.Second
+	// coarseTimeout bounds the trials of one table.
+	coarseTimeout = 30 * time.Second
 	// largeClass is above how many records a class is told.
 	largeClass = 1_000
 	// silentShare is from which share of rows, 0 to 1, on which a column says nothing it is
@@ -56,12 +56,12 @@ func adviseCoarse(ctx context.Context, conn *pgx.Conn, c *config.Config, relatio
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
 	var report inspect.Report
 	for _, policy := range c.Policy.Tables {
-		a := coarseness{tx: tx, relations: relations, policy: policy, until: time.Now().Add(coarsePatience)}
+		a := coarseTrials{tx: tx, relations: relations, policy: policy, until: time.Now().Add(coarseTimeout)}
 		found, err := a.advise(ctx)
 		if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
 			found, err = inspect.Report{{
-				Severity: inspect.Hint, Code: codeCoarseUntried, Table: policy.Table,
-				What: fmt.Sprintf("could not be tried within %v: how large its classes become, and of which columns nothing is said, is not told", coarsePatience),
+				Severity: inspect.Hint, Code: codeCoarseTimeout, Table: policy.Table,
+				What: fmt.Sprintf("could not be tried within %v: how large its classes become, and of which columns nothing is said, is not told", coarseTimeout),
 				Fix:  "kproxy eval measures it on a sample of any size",
 			}}, nil
 		}
@@ -73,15 +73,15 @@ func adviseCoarse(ctx context.Context, conn *pgx.Conn, c *config.Config, relatio
 	return report, nil
 }
 
-// coarseness are the trials of one table.
-type coarseness struct {
+// coarseTrials are the trials of one table.
+type coarseTrials struct {
 	tx        pgx.Tx
 	relations []catalog.Relation
 	policy    catalog.TablePolicy
 	until     time.Time
 }
 
-func (a *coarseness) advise(ctx context.Context) (inspect.Report, error) {
+func (a *coarseTrials) advise(ctx context.Context) (inspect.Report, error) {
 	whole, err := a.try(ctx, a.policy)
 	if err != nil || whole.Refused != "" || whole.looked == 0 {
 		return nil, err
@@ -116,7 +116,7 @@ func (a *coarseness) advise(ctx context.Context) (inspect.Report, error) {
 }
 
 // try anonymizes records of the table under a policy.
-func (a *coarseness) try(ctx context.Context, policy catalog.TablePolicy) (t trialOf, err error) {
+func (a *coarseTrials) try(ctx context.Context, policy catalog.TablePolicy) (t trialOf, err error) {
 	publications, problems, err := inspect.Publish(ctx, a.tx.Conn(), catalog.Policy{Tables: []catalog.TablePolicy{policy}}, a.relations)
 	if err != nil {
 		return t, err
@@ -145,7 +145,7 @@ func (a *coarseness) try(ctx context.Context, policy catalog.TablePolicy) (t tri
 
 // without are trials that each leave one quasi-identifying column out, by its name.
 // Complete says that there was time for all.
-func (a *coarseness) without(ctx context.Context) (trials map[string]trialOf, complete bool, err error) {
+func (a *coarseTrials) without(ctx context.Context) (trials map[string]trialOf, complete bool, err error) {
 	trials = make(map[string]trialOf)
 	for _, column := range a.policy.ByRole(catalog.QuasiIdentifying) {
 		policy, sound := leavingOut(a.policy, column.Name)

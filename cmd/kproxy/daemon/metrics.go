@@ -35,11 +35,11 @@ type metrics struct {
 
 // Paces of what is looked at for metrics.
 const (
-	samplePace = 5 * time.Second
-	proofPace  = time.Minute
+	sampleInterval = 5 * time.Second
+	proofInterval  = time.Minute
 
-	// auditPatience is how long the end of the process waits for the audit log's.
-	auditPatience = 10 * time.Second
+	// auditCloseTimeout is how long the end of the process waits for the audit log's.
+	auditCloseTimeout = 10 * time.Second
 )
 
 // Bounds of the connections of metrics and probes, each of which is for one request.
@@ -101,7 +101,7 @@ func (d *Daemon) closeAudit() error {
 	if d.metrics.log == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), auditPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), auditCloseTimeout)
 	defer cancel()
 	return d.metrics.log.Close(ctx)
 }
@@ -161,7 +161,7 @@ func (m *metrics) proxyObserver() proxy.Observer {
 
 // sample looks at what changes by itself until ctx ends.
 func (d *Daemon) sample(ctx context.Context) {
-	tick, proofs := time.NewTicker(samplePace), time.NewTicker(proofPace)
+	tick, proofs := time.NewTicker(sampleInterval), time.NewTicker(proofInterval)
 	defer tick.Stop()
 	defer proofs.Stop()
 	for {
@@ -182,7 +182,7 @@ func (d *Daemon) sample(ctx context.Context) {
 
 // readProofs reads what the verifier has found, in whichever process.
 func (d *Daemon) readProofs(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, proofPace)
+	ctx, cancel := context.WithTimeout(ctx, proofInterval)
 	defer cancel()
 	return d.metrics.proofs.Read(ctx, d.config())
 }

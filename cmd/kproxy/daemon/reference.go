@@ -38,8 +38,8 @@ type referrer struct {
 // referTimeout bounds a look at the server.
 const referTimeout = 5 * time.Second
 
-// hurry has the server asked at once.
-func (r *referrer) hurry() {
+// wakeUp has the server asked at once.
+func (r *referrer) wakeUp() {
 	select {
 	case r.wake <- struct{}{}:
 	default: // it will be
@@ -48,7 +48,7 @@ func (r *referrer) hurry() {
 
 // run tells references until ctx ends.
 func (r *referrer) run(ctx context.Context) {
-	defer r.leave(context.WithoutCancel(ctx))
+	defer r.removeHeartbeat(context.WithoutCancel(ctx))
 	for {
 		err := r.look(ctx)
 		if ctx.Err() != nil {
@@ -90,8 +90,8 @@ func (r *referrer) hangUp() {
 	}
 }
 
-// leave takes the process's heartbeat away.
-func (r *referrer) leave(ctx context.Context) {
+// removeHeartbeat takes the process's heartbeat away.
+func (r *referrer) removeHeartbeat(ctx context.Context) {
 	if r.conn != nil && r.last.Process != "" {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
@@ -141,7 +141,7 @@ func (r *referrer) look(ctx context.Context) error {
 	if r.last.Started != "" && r.last.Process == now.Process && now.Process != "" && (now.Identity != r.last.Identity || now.Timeline != r.last.Timeline) {
 		// Another history has begun, which must not be taken for the one before.
 		r.last = pool.Reference{}
-		r.hurry()
+		r.wakeUp()
 		return nil
 	}
 	r.last = now

@@ -168,7 +168,7 @@ func (d *Daemon) resolve(relations []catalog.Relation) {
 	}
 	// A standby may still show what was published under another policy.
 	d.proxy.NotBefore(time.Now())
-	d.referrer.hurry()
+	d.referrer.wakeUp()
 	d.renew()
 }
 

@@ -54,15 +54,15 @@ func (r *Proofs) Interval(every time.Duration) time.Duration {
 	if every == 0 {
 		return 0
 	}
-	return max(every, (1+provingRest)*time.Duration(r.taken.Load()))
+	return max(every, (1+proveRest)*time.Duration(r.taken.Load()))
 }
 
 const (
-	// provingPace is how often it is looked whether a proof is due.
-	provingPace = 5 * time.Second
-	// provingRest bounds what proofs cost: they rest so many times as long as the last
+	// proveInterval is how often it is looked whether a proof is due.
+	proveInterval = 5 * time.Second
+	// proveRest bounds what proofs cost: they rest so many times as long as the last
 	// one took.
-	provingRest = 10
+	proveRest = 10
 )
 
 // Prove proves the releases as often as the configuration says while the process applies
@@ -72,7 +72,7 @@ func (r *Proofs) Prove(ctx context.Context, p Process) {
 	failed := ""         // logged last
 	for {
 		select {
-		case <-time.After(provingPace):
+		case <-time.After(proveInterval):
 		case <-ctx.Done():
 			return
 		}
@@ -90,7 +90,7 @@ func (r *Proofs) Prove(ctx context.Context, p Process) {
 			failed = err.Error()
 		}
 		if err != nil || !due {
-			rested = time.Now().Add(time.Second + provingRest*time.Since(began))
+			rested = time.Now().Add(time.Second + proveRest*time.Since(began))
 			continue
 		}
 		if err := p.prove(ctx, c); err != nil && ctx.Err() == nil {
@@ -100,7 +100,7 @@ func (r *Proofs) Prove(ctx context.Context, p Process) {
 		}
 		r.taken.Store(int64(time.Since(began)))
 		_ = r.Read(ctx, c) // which is tried again every minute
-		rested = time.Now().Add(provingRest * time.Since(began))
+		rested = time.Now().Add(proveRest * time.Since(began))
 	}
 }
 

@@ -43,10 +43,10 @@ func LossHistory(ctx context.Context, on upstream.Querier, name catalog.Name) ([
 }
 
 const (
-	// lossPace is how often it is looked whether a loss is to be recorded, lossInterval
+	// lossPollInterval is how often it is looked whether a loss is to be recorded, lossInterval
 	// how often one is without a reason of its own.
-	lossPace     = 5 * time.Second
-	lossInterval = time.Hour
+	lossPollInterval = 5 * time.Second
+	lossInterval     = time.Hour
 )
 
 // Why a loss was recorded.
@@ -85,7 +85,7 @@ func (p Process) RecordLosses(ctx context.Context) {
 	last := make(map[catalog.Name]lastLoss)
 	for {
 		select {
-		case <-time.After(lossPace):
+		case <-time.After(lossPollInterval):
 		case <-ctx.Done():
 			return
 		}

@@ -22,8 +22,8 @@ const lookupConnections = 4
 type Lookup struct {
 	query  string
 	config *pgx.ConnConfig
-	// places are as many as there may be connections; nil is one that is not made yet.
-	places chan *pgx.Conn
+	// slots are as many as there may be connections; nil is one that is not made yet.
+	slots  chan *pgx.Conn
 	closed atomic.Bool
 }
 
@@ -44,9 +44,9 @@ func NewLookup(c *config.Config) (*Lookup, error) {
 	} {
 		asks.RuntimeParams[name] = setting
 	}
-	l := &Lookup{query: c.AuthQuery.Query, config: asks, places: make(chan *pgx.Conn, lookupConnections)}
+	l := &Lookup{query: c.AuthQuery.Query, config: asks, slots: make(chan *pgx.Conn, lookupConnections)}
 	for range lookupConnections {
-		l.places <- nil
+		l.slots <- nil
 	}
 	return l, nil
 }
@@ -55,7 +55,7 @@ func NewLookup(c *config.Config) (*Lookup, error) {
 func (l *Lookup) Find(ctx context.Context, user string) (verifier string, found bool, err error) {
 	var conn *pgx.Conn
 	select {
-	case conn = <-l.places:
+	case conn = <-l.slots:
 	case <-ctx.Done():
 		return "", false, fmt.Errorf("waiting to look up a user: %w", context.Cause(ctx))
 	}
@@ -103,7 +103,7 @@ func (l *Lookup) keep(ctx context.Context, conn *pgx.Conn, failed error) {
 		_ = conn.Close(context.WithoutCancel(ctx))
 		conn = nil
 	}
-	l.places <- conn
+	l.slots <- conn
 	// Asked only now: close may have passed before the connection was in its place.
 	if l.closed.Load() {
 		l.empty(context.WithoutCancel(ctx))
@@ -123,11 +123,11 @@ func (l *Lookup) Close() {
 func (l *Lookup) empty(ctx context.Context) {
 	for range lookupConnections {
 		select {
-		case conn := <-l.places:
+		case conn := <-l.slots:
 			if conn != nil {
 				_ = conn.Close(ctx)
 			}
-			l.places <- nil
+			l.slots <- nil
 		default:
 		}
 	}

@@ -72,15 +72,15 @@ func TestLookup(t *testing.T) {
 			t.Errorf("after the connections were ended: %t, %v", found, err)
 		}
 	}
-	if len(look.places) != lookupConnections {
-		t.Errorf("%d places are free", len(look.places))
+	if len(look.slots) != lookupConnections {
+		t.Errorf("%d slots are free", len(look.slots))
 	}
 	look.Close()
 	if _, found, err := look.Find(t.Context(), "ann"); !found || err != nil {
 		t.Errorf("a login that began before: %t, %v", found, err)
 	}
 	for range lookupConnections {
-		if conn := <-look.places; conn != nil {
+		if conn := <-look.slots; conn != nil {
 			t.Error("a connection is kept after all")
 		}
 	}

@@ -17,33 +17,33 @@ import (
 	"github.com/kproxy/kproxy/proxy"
 )
 
-// matter is what processes are asked about. They are asked, and answer, by notifications
-// of the database that they all are connected to: whoever runs, on whichever machine,
-// hears it, and there is no file or table that could be out of date.
-type matter struct{ questions, answers string } // channels
+// topic is a subject of questions. Processes ask and answer by notifications of the database
+// that they are all connected to, so that every running process hears them, on whatever
+// machine, and no file or table can be out of date.
+type topic struct{ questions, answers string } // channels
 
 var (
-	reloading = matter{"kproxy_reload", "kproxy_reloaded"}
-	counting  = matter{"kproxy_count", "kproxy_counted"}
+	reloading = topic{"kproxy_reload", "kproxy_reloaded"}
+	counting  = topic{"kproxy_count", "kproxy_counted"}
 )
 
-// Question is what is asked.
+// Question is a question to all processes on a slot.
 type Question struct {
 	ID   string `json:"id"`
 	Slot string `json:"slot"`
-	// Try asks only for what would change.
+	// Try asks what would change, and changes nothing.
 	Try bool `json:"try"`
-	// Accepted says that the operator has accepted something, and that reading the
-	// configuration again says nothing more.
+	// Accepted says that the operator has accepted something, and that reloading does not
+	// put another policy in force.
 	Accepted bool `json:"accepted,omitempty"`
 }
 
-// Reply tells whose answer to which question something is.
+// Reply identifies an answer: the question, and the process that answers.
 type Reply struct {
 	ID string `json:"id,omitempty"`
-	// PID is the server process of the connection that the answer came by.
+	// PID is the server process of the connection by which the answer came.
 	PID uint32 `json:"pid"`
-	// Process names the kproxy: its machine and its process there.
+	// Process names the machine and the process.
 	Process string `json:"process"`
 }
 
@@ -52,42 +52,42 @@ func (r Reply) from() Reply { return r }
 // Outcome is what became of a request to reload.
 type Outcome struct {
 	settings.Changes
-	// Refused says why the running configuration goes on as a whole; empty where the
-	// new one was taken over.
+	// Refused says why the process keeps its old configuration. It is empty if it uses the
+	// new one.
 	Refused string `json:"refused,omitempty"`
 }
 
-// Answer is what came of a reload in one process.
+// Answer is the outcome of a reload in one process.
 type Answer struct {
 	Reply
 	Outcome
 }
 
-// Clients are how many one process has.
+// Clients counts the clients of one process.
 type Clients struct {
 	Reply
 	proxy.Counts
-	// Unserved are the protected tables that it has withdrawn and that wait for the operator.
+	// Unserved are the protected tables that the process has withdrawn and that need the operator.
 	Unserved []string `json:"unserved"`
-	// Refused says why the process may not apply by its policy; empty where it may.
+	// Refused says why the process may not apply changes under its policy. It is empty if it may.
 	Refused string `json:"refused,omitempty"`
 }
 
-// serverName is what the connection is called by which a process hears, and applierName
-// what replication calls its sessions while it applies. PostgreSQL cuts names at 63
-// bytes.
+// serverName is the application_name of the connection on which a process listens, and
+// applierName that of replication's sessions while it applies changes. PostgreSQL truncates
+// names at 63 bytes.
 func serverName(slot string) string  { return cut("kproxy serve " + slot) }
 func applierName(slot string) string { return cut("kproxy apply " + slot) }
 
 func cut(name string) string { return name[:min(len(name), 63)] }
 
-// Pauses of a connection that only listens.
+// Intervals of a connection that only listens.
 const (
-	hearPing  = 30 * time.Second // how soon a dead connection is found
-	hearPause = 2 * time.Second  // before another attempt
+	pingInterval   = 30 * time.Second // how soon a dead connection is found
+	reconnectPause = 2 * time.Second  // before another attempt
 )
 
-// Answerer answers the questions of other processes for one that serves.
+// Answerer answers the questions of other processes.
 type Answerer struct {
 	Logger *slog.Logger
 	// Config returns the configuration in force.
@@ -104,7 +104,7 @@ func (s *Answerer) Run(ctx context.Context) {
 		err := s.listen(ctx, s.Config())
 		s.Logger.Debug("the connection that listens for questions is lost", "error", err)
 		select {
-		case <-time.After(hearPause):
+		case <-time.After(reconnectPause):
 		case <-ctx.Done():
 		}
 	}
@@ -119,12 +119,12 @@ func (s *Answerer) listen(ctx context.Context, c *config.Config) error {
 	if _, err := conn.Exec(ctx, "LISTEN "+reloading.questions+"; LISTEN "+counting.questions); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
-	// Named only now: who asks waits for an answer from every session of that name.
+	// Set the name last: other processes wait for an answer from every session with it.
 	if _, err := conn.Exec(ctx, "SELECT pg_catalog.set_config('application_name', $1, false)", serverName(c.Slot)); err != nil {
 		return fmt.Errorf("listening: %w", err)
 	}
 	for {
-		n, err := heard(ctx, conn, hearPing)
+		n, err := receive(ctx, conn, pingInterval)
 		if err != nil {
 			return err
 		}
@@ -147,8 +147,8 @@ func (s *Answerer) listen(ctx context.Context, c *config.Config) error {
 	}
 }
 
-// heard waits for a notification, nil where there is none for so long.
-func heard(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn.Notification, error) {
+// receive waits for a notification. It returns nil if none comes in time.
+func receive(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn.Notification, error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	n, err := conn.WaitForNotification(waiting)
@@ -162,8 +162,8 @@ func heard(ctx context.Context, conn *pgx.Conn, patience time.Duration) (*pgconn
 	}
 }
 
-// fromOwner tells whether a session is of the owner: whoever may connect to a database
-// may notify.
+// fromOwner reports whether a session belongs to the owner. Any role that may connect to the
+// database may notify.
 func fromOwner(ctx context.Context, conn *pgx.Conn, pid uint32) (owner bool, err error) {
 	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_catalog.pg_stat_activity WHERE pid = $1::bigint AND usename = current_user)`, int64(pid)).Scan(&owner)
 	if err != nil {
@@ -178,16 +178,16 @@ func (s *Answerer) answer(ctx context.Context, conn *pgx.Conn, channel string, q
 	if channel == counting.questions {
 		clients := s.Count()
 		clients.Reply, clients.Unserved = by, fitting(clients.Unserved)
-		return say(ctx, conn, counting, clients)
+		return send(ctx, conn, counting, clients)
 	}
 	a := Answer{Reply: by, Outcome: s.Reload(ctx, q)}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return say(ctx, conn, reloading, a.fitting())
+	return send(ctx, conn, reloading, a.fitting())
 }
 
-func say(ctx context.Context, conn *pgx.Conn, about matter, answer any) error {
+func send(ctx context.Context, conn *pgx.Conn, about topic, answer any) error {
 	text, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("answering: %w", err)

@@ -11,8 +11,8 @@ import (
 	"github.com/kproxy/kproxy/internal/state"
 )
 
-// ReadApplier looks for the session by which a kproxy applies, nil for none. It may be
-// gone a moment later.
+// ReadApplier returns the session by which a kproxy applies changes, nil if there is none. It
+// may be gone a moment later.
 func ReadApplier(ctx context.Context, on upstream.Querier, slot string) (*state.Applier, error) {
 	var a state.Applier
 	err := on.QueryRow(ctx, `SELECT pid, coalesce(host(client_addr), ''), backend_start FROM pg_catalog.pg_stat_activity

@@ -17,34 +17,34 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// askPace is how often processes are looked for that have ended without an answer.
-const askPace = time.Second
+// presenceInterval is how often Ask checks for processes that have ended without an answer.
+const presenceInterval = time.Second
 
-// countPatience is how long processes may take to count.
-const countPatience = 2 * time.Second
+// countTimeout bounds the time that processes have to count their clients.
+const countTimeout = 2 * time.Second
 
-// AskReload has every process that serves through the configuration's slot read its own
-// configuration file again, or with try say what that would change. It returns their
-// answers in the order in which they came, and how many that were there have ended
-// without one. The error is also of ctx when it ends before all have answered.
+// AskReload asks every process on the configuration's slot to read its own configuration file
+// again or, with try, what that would change. It returns the answers in the order in which they
+// came, and the number of processes that did not answer. If ctx ends before all have answered,
+// the error is that of ctx.
 func AskReload(ctx context.Context, c *config.Config, try bool) (answers []Answer, silent int, err error) {
 	return ask[Answer](ctx, c, reloading, Question{Try: try})
 }
 
 // AskToTakeUp asks every process to read its configuration file again after something was
-// accepted: a policy that is not in force is not put in force by that.
+// accepted. That does not put another policy in force.
 func AskToTakeUp(ctx context.Context, c *config.Config) (answers []Answer, silent int, err error) {
 	return ask[Answer](ctx, c, reloading, Question{Accepted: true})
 }
 
-// AskCounts has every process count its clients. Those that do not answer soon are
+// AskCounts asks every process to count its clients. Processes that do not answer soon count as
 // silent.
 func AskCounts(ctx context.Context, c *config.Config) (answers []Clients, silent int, err error) {
-	ctx, cancel := context.WithTimeout(ctx, countPatience)
+	ctx, cancel := context.WithTimeout(ctx, countTimeout)
 	defer cancel()
 	answers, silent, err = ask[Clients](ctx, c, counting, Question{})
 	for i := range answers {
-		answers[i].ID = "" // it has served
+		answers[i].ID = "" // no longer needed
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = nil
@@ -52,8 +52,8 @@ func AskCounts(ctx context.Context, c *config.Config) (answers []Clients, silent
 	return append([]Clients{}, answers...), silent, err
 }
 
-// ask asks every process, as AskReload tells.
-func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about matter, q Question) (answers []A, silent int, err error) {
+// ask asks every process a question; see AskReload.
+func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, about topic, q Question) (answers []A, silent int, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return nil, 0, err
@@ -76,7 +76,7 @@ func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, abo
 		return nil, 0, fmt.Errorf("asking: %w", err)
 	}
 	for len(waiting) > 0 {
-		n, err := heard(ctx, conn, askPace)
+		n, err := receive(ctx, conn, presenceInterval)
 		if err != nil {
 			return answers, all - len(answers), err
 		}
@@ -101,7 +101,7 @@ func ask[A interface{ from() Reply }](ctx context.Context, c *config.Config, abo
 	return answers, all - len(answers), nil
 }
 
-// Serving are the server processes of the connections by which kproxy processes listen.
+// Serving returns the server processes of the connections on which kproxy processes listen.
 func Serving(ctx context.Context, on upstream.Querier, slot string) ([]uint32, error) {
 	rows, _ := on.Query(ctx, `SELECT pid FROM pg_catalog.pg_stat_activity
 		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() ORDER BY pid`, serverName(slot)) // the rows carry its error

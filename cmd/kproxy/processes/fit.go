@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// maxTold bounds the words of one answer of a process to another, in bytes as they are sent:
-// a notification has less than 8000 (PostgreSQL, chapter NOTIFY), and what an answer has
-// besides takes less than the rest. Servers whose encoding is not UTF-8 count a third more.
-const maxTold = 4500
+// maxAnswerBytes bounds the texts in one answer, in bytes as they are sent. A notification has
+// fewer than 8000 (PostgreSQL, chapter NOTIFY), and the other parts of an answer take less than
+// the rest. Servers whose encoding is not UTF-8 count a third more.
+const maxAnswerBytes = 4500
 
-// room is what is left of it.
+// room is the number of bytes left.
 type room int
 
-// take tells whether there is room for a text, which takes it then. In JSON some characters
-// take six bytes, such as < and >.
+// take reports whether there is room for a text, and reserves it. In JSON, some characters take
+// six bytes, such as < and >.
 func (r *room) take(text string) bool {
 	written, err := json.Marshal(text)
 	if n := room(len(written) + len(",")); err == nil && n <= *r {
@@ -26,7 +26,7 @@ func (r *room) take(text string) bool {
 	return false
 }
 
-// fitting are the first of names for which there is room.
+// fitting returns the first names for which there is room.
 func (r *room) fitting(names []string) []string {
 	for i, name := range names {
 		if !r.take(name) {
@@ -36,13 +36,13 @@ func (r *room) fitting(names []string) []string {
 	return names
 }
 
-// fitting are the first of names that one answer can hold.
+// fitting returns the first names that one answer can hold.
 func fitting(names []string) []string {
-	left := room(maxTold)
+	left := room(maxAnswerBytes)
 	return left.fitting(names)
 }
 
-// counted are the first of names for which there is room, and how many there are besides.
+// counted returns the first names for which there is room, and the number of the others.
 func (r *room) counted(names []string) []string {
 	told := r.fitting(names)
 	if more := len(names) - len(told); more > 0 {
@@ -51,7 +51,7 @@ func (r *room) counted(names []string) []string {
 	return told
 }
 
-// beginning is a text, or as much of its beginning as there is room for.
+// beginning returns a text, or as much of its beginning as there is room for.
 func (r *room) beginning(text string) string {
 	text = strings.ToValidUTF8(text, "?")
 	if text == "" || r.take(text) {
@@ -66,9 +66,9 @@ func (r *room) beginning(text string) string {
 	return text
 }
 
-// fitting is the answer with as much of it as a notification can hold.
+// fitting returns the answer, shortened to what a notification can hold.
 func (a Answer) fitting() Answer {
-	left := room(maxTold)
+	left := room(maxAnswerBytes)
 	a.Refused = left.beginning(a.Refused)
 	a.Added, a.Changed, a.Removed = left.counted(a.Added), left.counted(a.Changed), left.counted(a.Removed)
 	return a

@@ -40,15 +40,15 @@ func TestAnswersFitNotifications(t *testing.T) {
 			"refusal": {Changes: settings.Changes{Added: tables, Restart: keys}, Refused: long},
 		} {
 			a := Answer{Reply: Reply{ID: strings.Repeat("X", 26), PID: 1 << 31, Process: strings.Repeat("m", 64) + ", process 4194304"}, Outcome: outcome}
-			if err := say(t.Context(), conn, reloading, a.fitting()); err != nil {
+			if err := send(t.Context(), conn, reloading, a.fitting()); err != nil {
 				t.Fatalf("%s of %q: %v", what, character, err)
 			}
-			if n, err := conn.WaitForNotification(t.Context()); err != nil || len(n.Payload) < maxTold/2 {
+			if n, err := conn.WaitForNotification(t.Context()); err != nil || len(n.Payload) < maxAnswerBytes/2 {
 				t.Errorf("%s of %q: told is %v, %v", what, character, n, err)
 			}
 		}
 		unserved := Clients{Reply: Reply{Process: "m"}, Unserved: fitting(tables)}
-		if err := say(t.Context(), conn, counting, unserved); err != nil || len(unserved.Unserved) == 0 || !slices.Equal(unserved.Unserved, tables[:len(unserved.Unserved)]) {
+		if err := send(t.Context(), conn, counting, unserved); err != nil || len(unserved.Unserved) == 0 || !slices.Equal(unserved.Unserved, tables[:len(unserved.Unserved)]) {
 			t.Errorf("%d tables of %q: %v", len(unserved.Unserved), character, err)
 		}
 	}

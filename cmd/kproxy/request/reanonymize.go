@@ -10,9 +10,9 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Reanonymize asks the running kproxy to make the classes of tables anew, all that
-// are published immediately where none is named. It waits for the outcome where it
-// is asked to, and tells how far it is. See sync.Reanonymize.
+// Reanonymize asks the running kproxy to make new classes for the named tables, or for all
+// tables with immediate updates. With wait, it reports progress to tell and returns the
+// outcomes. See sync.Reanonymize.
 func Reanonymize(ctx context.Context, c *config.Config, named []catalog.Name, wait bool, tell func([]ksync.Renewed)) ([]ksync.Renewed, error) {
 	tables, err := renewable(c.Policy, named)
 	if err != nil {
@@ -25,7 +25,7 @@ func Reanonymize(ctx context.Context, c *config.Config, named []catalog.Name, wa
 	return ksync.Reanonymize(ctx, owner, c.Slot, tables, wait, tell)
 }
 
-// renewable are the named tables of the policy, or all that can be made anew.
+// renewable returns the named tables of the policy, or all that can be re-anonymized.
 func renewable(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 	modes := make(map[catalog.Name]catalog.UpdateMode)
 	var all []catalog.Name

@@ -18,34 +18,34 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Kind is what an operator asks the process for that applies.
+// Kind is what an operator requests.
 type Kind int
 
 const (
-	// Rebuild publishes tables afresh, whatever readers may conclude from that.
+	// Rebuild publishes tables afresh. Readers can compare the new classes with the old ones.
 	Rebuild Kind = iota
 	// Resync applies the difference between source and private store.
 	Resync
 )
 
-// Outcome is what became of a wish for one table.
+// Outcome is that of a request for one table.
 type Outcome struct {
 	Table string
-	// Ended says that it was done, or that it could not be, for Problem.
+	// Ended says that the request was done, or failed with Problem.
 	Ended        bool
 	Problem, Fix string
 	Generation   int64
 }
 
-// ErrNoApplier says that a wish is kept for the next kproxy that applies.
-var ErrNoApplier = errors.New("no kproxy applies on this database and slot now: the next 'kproxy serve' does it")
+// ErrNoApplier says that the request waits for the next kproxy that applies changes.
+var ErrNoApplier = errors.New("no kproxy applies changes on this database and slot now; the next 'kproxy serve' does it")
 
-// pollInterval is how often the store is looked at.
+// pollInterval is how often Submit reads the private store.
 const pollInterval = 500 * time.Millisecond
 
-// Submit asks for named tables of the policy, or all. Where it is to wait, it tells how far
-// the wishes are and returns when they have ended; ErrNobodyApplies where nobody is
-// there for that.
+// Submit requests something for the named tables of the policy, or for all. With wait, it
+// reports progress to tell and returns when the requests have ended, or ErrNoApplier if no
+// process applies changes.
 func Submit(ctx context.Context, c *config.Config, wish Kind, named []catalog.Name, wait bool, tell func([]Outcome)) ([]Outcome, error) {
 	tables, err := Tables(c.Policy, named)
 	if err != nil {
@@ -100,7 +100,7 @@ func Submit(ctx context.Context, c *config.Config, wish Kind, named []catalog.Na
 	return nil, nil
 }
 
-// takeOverTime is how long it can take until another process applies: a lease and more.
+// takeOverTime is how long another process can take to apply changes: more than a lease.
 const takeOverTime = 15 * time.Second
 
 // noTableError says that the policy has no table of a name, and which it has.
@@ -116,7 +116,7 @@ func (e *noTableError) Error() string {
 // Code names the kind of error for scripts.
 func (e *noTableError) Code() string { return "missing" }
 
-// Hint says which tables there are.
+// Hint names the protected tables.
 func (e *noTableError) Hint() string {
 	var names []string
 	for _, t := range e.policy.Tables {
@@ -125,7 +125,7 @@ func (e *noTableError) Hint() string {
 	return "it protects " + strings.Join(names, ", ")
 }
 
-// Tables are the named tables of the policy, all where none is named.
+// Tables returns the named tables of the policy, or all if none is named.
 func Tables(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 	for _, name := range named {
 		if !upstream.Protects(p, name) {
@@ -142,8 +142,8 @@ func Tables(p catalog.Policy, named []catalog.Name) ([]catalog.Name, error) {
 	return all, nil
 }
 
-// Lineages are those of the named tables of the policy, or of all, of which the store has a
-// guarded release or the mark of one, whatever the configuration says by now.
+// Lineages returns those of the named tables of the policy, or of all, that have a lineage in
+// the private store, whatever the configuration says now.
 func Lineages(ctx context.Context, c *config.Config, named []catalog.Name) ([]string, error) {
 	tables, err := Tables(c.Policy, named)
 	if err != nil {
@@ -169,8 +169,8 @@ func Lineages(ctx context.Context, c *config.Config, named []catalog.Name) ([]st
 	return lineages, nil
 }
 
-// readOutcomes reads what became of the wishes. A table that the store does not know was
-// never published, and is not among those that were asked for.
+// readOutcomes reads the outcomes of requests. A table without a generation was never
+// published, and has no request.
 func readOutcomes(ctx context.Context, conn *pgx.Conn, tables []catalog.Name) (wished []Outcome, ended bool, err error) {
 	ended = true
 	for _, name := range tables {
@@ -182,7 +182,7 @@ func readOutcomes(ctx context.Context, conn *pgx.Conn, tables []catalog.Name) (w
 		case errors.Is(err, pgx.ErrNoRows):
 			continue
 		case err != nil:
-			return nil, false, fmt.Errorf("reading what became of it: %w", upstream.Unprepared(err))
+			return nil, false, fmt.Errorf("reading the outcome: %w", upstream.Unprepared(err))
 		case !w.Ended:
 			w.Problem, w.Fix = "", ""
 		}

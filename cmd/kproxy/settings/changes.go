@@ -11,23 +11,23 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// Changes are what a new configuration says otherwise than the running one.
+// Changes are the differences between a new configuration and the running one.
 type Changes struct {
-	// Added, Changed and Removed are protected tables, in the configuration's order. A
-	// table whose policy says nothing but when changes become visible is Changed, too.
+	// Added, Changed and Removed are protected tables, in the configuration's order. A table is
+	// Changed as well if only its updates differ.
 	Added   []string `json:"added"`
 	Changed []string `json:"changed"`
 	Removed []string `json:"removed"`
-	// Afresh are protected tables of which the configuration says the same, and which are
-	// looked at again: they were halted, or are not what they were.
+	// Afresh are protected tables whose policies are the same, but which are examined again:
+	// they were halted, or have been altered.
 	Afresh []string `json:"afresh,omitempty"`
-	// Settings are the keys of all else that takes effect at once, or for sessions that
-	// begin afterwards; Restart those that wait for the next start.
+	// Settings are the other keys that take effect at once, or for new sessions, and Restart
+	// those that take effect at the next start.
 	Settings []string `json:"settings"`
 	Restart  []string `json:"restart"`
 }
 
-// Compare tells what next says otherwise than running.
+// Compare returns the differences between two configurations.
 func Compare(running, next *config.Config) Changes {
 	var c Changes
 	before := make(map[catalog.Name]catalog.TablePolicy)
@@ -60,15 +60,15 @@ func Compare(running, next *config.Config) Changes {
 	return c
 }
 
-// setting is a part of a configuration beside its tables.
+// setting is a part of a configuration other than its tables.
 type setting struct {
 	key     string
-	restart bool // takes effect at the next start only
-	// of is the part, by its address where it takes effect at the next start only.
+	restart bool // it takes effect at the next start only
+	// of returns the part, or its address if it takes effect at the next start only.
 	of func(*config.Config) any
 }
 
-// settings are all parts but the tables.
+// settings are all parts except the tables.
 var settings = []setting{
 	{"listen", true, func(c *config.Config) any { return &c.Listen }},
 	{"unix_socket_mode", true, func(c *config.Config) any { return &c.UnixSocketMode }},
@@ -112,15 +112,15 @@ var settings = []setting{
 	{"verify", false, func(c *config.Config) any { return &c.Verify }},
 }
 
-// What TakenAt tells.
+// Results of TakenAt.
 const (
 	atOnce      = "at once"
 	atNextStart = "at the next start"
 )
 
-// TakenAt says when a reload lets a change of a key take effect, given by its path as in
-// [config.Shape.Paths]. It is empty for a section whose keys differ in that, and for a key
-// that no reload compares.
+// TakenAt returns when a change of a key takes effect on a reload. The key is a path as in
+// [config.Shape.Paths]. The result is empty for a section whose keys differ in that, and for a
+// key that no reload compares.
 func TakenAt(path string) string {
 	path = strings.NewReplacer("[]", "", ".*", "").Replace(path)
 	if path == "tables" || strings.HasPrefix(path, "tables.") {
@@ -138,26 +138,26 @@ func TakenAt(path string) string {
 	return taken
 }
 
-// servers are how readers reach the database, without what takes effect at the next start.
+// servers returns how readers reach the database, without what takes effect at the next start.
 func servers(u config.Upstream) any {
 	u.Owner, u.Readers, u.Reader.User, u.Reader.Database = config.Connection{}, nil, "", ""
 	return u
 }
 
-// proofs are how a role shows who it is, and the server to it, without what takes effect
-// at the next start.
+// proofs returns how a role and the server authenticate, without what takes effect at the next
+// start.
 func proofs(c config.Connection) any {
 	c.Host, c.Port, c.Database, c.User = "", 0, "", ""
 	return c
 }
 
-// bounds are the time-outs without what takes effect at the next start.
+// bounds returns the time-outs, without what takes effect at the next start.
 func bounds(t config.Timeouts) any {
 	t.Unacknowledged = 0
 	return t
 }
 
-// besideListening is the console without how it is reached.
+// besideListening returns the console's settings, without how it is reached.
 func besideListening(c config.Console) any {
 	c.Listen, c.CertFile, c.KeyFile = "", "", ""
 	return c
@@ -179,15 +179,15 @@ func Takeover(running, next *config.Config) *config.Config {
 		}
 	}
 	if was := running.Console; (was.CertFile == "") != (next.Console.CertFile == "") {
-		// A listener is encrypted from its start on or never; its certificate may change.
+		// A listener is encrypted from its start or never. Its certificate may change.
 		effective.Console.CertFile, effective.Console.KeyFile = was.CertFile, was.KeyFile
 	}
-	// What goes by the owner waits with it.
+	// What is inherited from the owner takes effect with it.
 	effective.Inherit()
 	return &effective
 }
 
-// Empty tells that nothing is said otherwise.
+// Empty reports whether there are no changes.
 func (c Changes) Empty() bool {
 	return c.TableCount()+len(c.Afresh) == 0 && len(c.Settings)+len(c.Restart) == 0
 }
@@ -195,7 +195,7 @@ func (c Changes) Empty() bool {
 // TableCount is how many tables are concerned.
 func (c Changes) TableCount() int { return len(c.Added) + len(c.Changed) + len(c.Removed) }
 
-// String is a line for each kind of change.
+// String returns a line for each kind of change.
 func (c Changes) String() string {
 	var lines []string
 	for _, part := range []struct {
@@ -205,7 +205,7 @@ func (c Changes) String() string {
 		{"added", c.Added},
 		{"changed", c.Changed},
 		{"removed", c.Removed},
-		{"looked at afresh", c.Afresh},
+		{"examined again", c.Afresh},
 		{"settings", c.Settings},
 		{"at the next start only", c.Restart},
 	} {
@@ -213,8 +213,8 @@ func (c Changes) String() string {
 			lines = append(lines, fmt.Sprintf("%s: %s", part.what, strings.Join(part.names, ", ")))
 		}
 	}
-	if len(c.Afresh) > 0 { // the look has just begun
-		lines = append(lines, "'kproxy status' says which of those looked at afresh are published again, and why others stay halted")
+	if len(c.Afresh) > 0 { // the examination has just begun
+		lines = append(lines, "'kproxy status' says which of those examined again are published, and why others stay halted")
 	}
 	if len(lines) == 0 {
 		return "nothing changed"

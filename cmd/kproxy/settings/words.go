@@ -6,7 +6,7 @@ import (
 	"unicode"
 )
 
-// Within is a key within another one, which may be empty.
+// Within returns a key within another one, which may be empty.
 func Within(before, key string) string {
 	if before == "" {
 		return key
@@ -26,8 +26,8 @@ func Duration(d time.Duration) string {
 	return text
 }
 
-// Key is a field's name as a key of YAML: MaxSessions is max_sessions. Those of
-// libpq are written in one: SSLRootCert is sslrootcert.
+// Key returns the YAML key of a field: max_sessions for MaxSessions. Names of libpq are one word:
+// sslrootcert for SSLRootCert.
 func Key(name string) string {
 	if strings.HasPrefix(name, "SSL") {
 		return strings.ToLower(name)

@@ -21,41 +21,40 @@ var (
 	StateHalted      = ksync.Halted.String()
 )
 
-// Condition is what a protected table is to its readers and its operator. What is decided
-// here is what clients, `kproxy status`, metrics, probes and the console go by.
+// Condition is the state of a protected table for its readers and its operator. Clients,
+// 'kproxy status', metrics, probes and the console all use it.
 type Condition struct {
 	State string
-	// Problem and fix are for the operator; empty where nothing is wrong.
+	// Problem and fix are for the operator. They are empty if nothing is wrong.
 	Problem, fix string
-	// told is what readers are told who ask for the table; empty where they can read it.
+	// told is the reason that readers get. It is empty if they can read the table.
 	told string
 }
 
-// NeedsOperator tells whether nothing changes before somebody has done something.
+// NeedsOperator reports whether the table stays as it is until the operator acts.
 func (c Condition) NeedsOperator() bool { return c.State == StateHalted || c.State == state.Withdrawn }
 
-// circumstances are what a table's condition depends on.
+// circumstances determine a table's condition.
 type circumstances struct {
 	// release is the state of the table's release, with what is wrong where it is halted.
 	release      string
 	problem, fix string
-	// outdated is the number of the policy in force where this process has another one and
-	// nothing of the table can be served by it; else 0.
+	// outdated is the number of the policy in force if this process has another policy under
+	// which it cannot serve the table; otherwise 0.
 	outdated int64
-	// withheld is why nothing of the table can be published, empty where something is.
+	// withheld is why nothing of the table can be published; otherwise empty.
 	withheld string
-	// expired are the records that are withheld for good.
+	// expired counts the records that are withheld for good.
 	expired int64
 	// found are the errors that a check has found about the table.
 	found inspect.Report
-	// stopped is why replication has stopped, and restart what can be done; empty while it
-	// has not.
+	// stopped is why replication has stopped, and restart how to start it again. Both are
+	// empty while it runs.
 	stopped, restart string
 }
 
-// conditionOf decides what a table is. Of several reasons it gives the one that is nearest to
-// the table: that replication has halted it, what a check has found, and that all
-// replication has stopped.
+// conditionOf determines a table's condition. Of several reasons, it gives the most specific:
+// replication has halted the table, a check has found something, all replication has stopped.
 func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 	switch {
 	case of.release == StateHalted && of.outdated != 0:
@@ -70,8 +69,8 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 	case of.release != StatePublished:
 		return Condition{State: StateUnpublished, told: views.BeingPublished}
 	case of.withheld != "":
-		// The same words whatever the figures: of a guarded table also whether there are any
-		// records, as readers would learn when the first one came.
+		// The text does not depend on the figures. For a guarded table, it does not say whether
+		// there are records either: readers would learn when the first one came.
 		why := "Its records cannot meet its constraints at the moment (%v)."
 		if policy.Updates.Mode == catalog.Guarded {
 			why = "It has too few records so far, or these cannot meet its constraints (%v)."
@@ -85,8 +84,8 @@ func conditionOf(policy catalog.TablePolicy, of circumstances) Condition {
 	return Condition{State: StatePublished}
 }
 
-// fixWithheld is what brings back a table of which nothing can be published. A guarded one
-// tries no record twice: see anonymizer/lineage/DESIGN.md.
+// fixWithheld says how a withheld table comes back. A guarded table tries no record twice: see
+// anonymizer/lineage/DESIGN.md.
 func fixWithheld(table catalog.Name, expired int64) string {
 	if expired == 0 {
 		return "wait for more records, or loosen the constraints; readers get an error meanwhile"
@@ -95,12 +94,12 @@ func fixWithheld(table catalog.Name, expired int64) string {
 		", once they meet the constraints or these were loosened; readers get an error meanwhile"
 }
 
-// fixExpired is what has records that are withheld for good published.
+// fixExpired says how records that are withheld for good can be published.
 func fixExpired(tables string) string {
 	return "those withheld are never tried again, changed or together with others, unless you run 'kproxy rebuild " + tables + " --new-lineage'"
 }
 
-// Conditions are the conditions of the protected tables to a process with this status of
+// Conditions returns the conditions of the protected tables in a process with this status of
 // replication and these findings.
 func Conditions(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]Condition {
 	conditions := make(map[catalog.Name]Condition, len(policy.Tables))

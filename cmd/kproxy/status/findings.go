@@ -14,9 +14,9 @@ import (
 	"github.com/kproxy/kproxy/internal/state"
 )
 
-// findings are what a check of the database has to say about serving.
+// findings are the results of a check that concern serving.
 type findings struct {
-	// grave keep everything from being served, and alone a single name.
+	// grave prevent everything from being served, and alone a single name.
 	grave, alone []state.Need
 	// broken are those of single protected tables.
 	broken map[catalog.Name]inspect.Report
@@ -26,7 +26,7 @@ type findings struct {
 	over map[catalog.Name][]catalog.Name
 }
 
-// readFindings checks the database as a process that serves does from time to time.
+// readFindings checks the database as a process that serves does regularly.
 func (s *Status) readFindings(ctx context.Context, c *config.Config) {
 	found, err := check.Full(ctx, c)
 	if err != nil {
@@ -40,8 +40,8 @@ func (s *Status) readFindings(ctx context.Context, c *config.Config) {
 	}
 }
 
-// judge makes needs of the findings. Protected tables tell of themselves by their
-// conditions, and so does replication of what keeps it from starting.
+// judge turns findings into needs. It leaves out those about protected tables, which are in
+// their conditions, and those that only prevent replication from starting.
 func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
 	errs := check.Divide(policy, report.Errors())
 	found := findings{views: make(map[string]string), broken: errs.Broken}
@@ -78,9 +78,9 @@ func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
 	return found
 }
 
-// settle gives each table its condition: by what the store says of its release and what the
-// check has found, by what the asking process knows, and by what those that serve have told.
-// Views go by their tables.
+// settle determines each table's condition, from the state of its release in the store, the
+// findings of the check, what the asking process knows, and the answers of processes that
+// serve. The states of views follow from those of their tables.
 func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
 	for i, t := range policy.Tables {
 		table := &s.Tables[i]
@@ -88,15 +88,15 @@ func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
 		for _, p := range s.Clients {
 			if table.State == StatePublished && slices.Contains(p.Unserved, table.Name) {
 				table.State, table.Problem = state.Withdrawn, p.Process+" does not serve it"
-				table.Fix = "see that process's log, and run 'kproxy reload', which has it look at the table afresh"
+				table.Fix = "see that process's log, and run 'kproxy reload', which makes it examine the table again"
 			}
 		}
 	}
 	s.settleViews()
 }
 
-// Settle gives the table its condition: by what the store says of its release, what was found
-// about it now, and what the asking process goes by.
+// Settle determines the table's condition, from the state of its release in the store, the
+// findings about it, and what the asking process knows.
 func (t *Table) Settle(policy catalog.TablePolicy, found inspect.Report, own Condition) {
 	is := conditionOf(policy, circumstances{release: t.State, problem: t.Problem, fix: t.Fix, withheld: t.withheld, expired: t.Expired, found: found})
 	if is.State == StatePublished && own.NeedsOperator() {

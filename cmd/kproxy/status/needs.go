@@ -9,7 +9,7 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// needs are what waits for the operator, the gravest first.
+// needs returns what waits for the operator, the most serious first.
 func (s Status) needs(c config.Replication) []state.Need {
 	r, needs := s.Replication, append([]state.Need{}, s.found.grave...)
 	need := func(what, fix string) { needs = append(needs, state.Need{What: what, Fix: fix}) }
@@ -43,14 +43,14 @@ func (s Status) needs(c config.Replication) []state.Need {
 	return append(append(needs, s.found.alone...), s.viewNeeds()...)
 }
 
-// Values of pg_replication_slots.wal_status (PostgreSQL, chapter
-// pg_replication_slots) from which on the server may drop what the slot needs.
+// Values of pg_replication_slots.wal_status (PostgreSQL, chapter pg_replication_slots) at which
+// the server may remove log that the slot needs.
 const (
 	WALExtended   = "extended"   // more than max_wal_size is kept
 	WALUnreserved = "unreserved" // more than max_slot_wal_keep_size: the next checkpoint may drop it
 	WALLost       = "lost"
 )
 
-// FixBehind suits a slot that keeps log because changes are not applied fast enough.
+// FixBehind applies to a slot that keeps log because changes are not applied fast enough.
 const FixBehind = "see whether 'kproxy serve' runs and 'kproxy status' is well, for a long transaction at the source (pg_stat_activity), and for the database's load; " +
 	"a slot of a kproxy that will not run again is to be dropped: SELECT pg_drop_replication_slot(...)"

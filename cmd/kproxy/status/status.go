@@ -19,20 +19,20 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Status is what the private store and the server tell, at one moment, of the
-// releases and of replication, whether kproxy runs or not. It is for the operator:
-// how many records wait would tell a reader of arrivals.
+// Status is the state of the releases and of replication at one moment, as the private store and
+// the server show it, whether or not kproxy runs. It is for the operator: the number of records
+// that wait would tell readers about arrivals.
 type Status struct {
 	// At is the server's time.
 	At          time.Time         `json:"at"`
 	Replication state.Replication `json:"replication"`
 	Tables      []Table           `json:"tables"` // in the configuration's order
 	Views       []View            `json:"views"`  // likewise
-	// Clients are those of each process that serves and has answered, and Silent is how
-	// many have not.
+	// Clients are those of each process that has answered, and Silent counts the processes that
+	// have not.
 	Clients []processes.Clients `json:"clients"`
 	Silent  int                 `json:"silent"`
-	// Needs is what waits for the operator; empty where all is well.
+	// Needs is what waits for the operator. It is empty if all is well.
 	Needs []state.Need `json:"needs"`
 
 	// Proofs are the last ones.
@@ -53,17 +53,17 @@ type Table struct {
 type View struct {
 	state.View
 	standIn bool // it is a readable relation
-	// ofTable says that nothing is wrong but a table, which has a state of its own.
+	// ofTable says that the view is withdrawn only because of a table.
 	ofTable bool
 }
 
-// Read connects as the owner, reads the private store, and checks the database as
-// processes that serve do. It counts the rows of every table.
+// Read connects as the owner, reads the private store, checks the database as processes that
+// serve do, and counts the rows of every table.
 func Read(ctx context.Context, c *config.Config) (Status, error) {
 	return ReadFor(ctx, c, nil)
 }
 
-// ReadFor reads what Read does, for a process that knows conditions of its own.
+// ReadFor is Read for a process that knows its own conditions.
 func ReadFor(ctx context.Context, c *config.Config, own map[catalog.Name]Condition) (Status, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -173,8 +173,7 @@ func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Tabl
 	return t, err
 }
 
-// countClasses counts the classes of all parts, each of which has a column of the
-// release.
+// countClasses counts the classes of all parts. Each part has a column in the release.
 func countClasses(ctx context.Context, tx pgx.Tx, release string) (int64, error) {
 	const parts = `SELECT attname::text FROM pg_catalog.pg_attribute
 		WHERE attrelid = $1::text::pg_catalog.regclass AND attname ~ '^kproxy_class(_[0-9]+)?$' AND NOT attisdropped`

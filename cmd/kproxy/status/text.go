@@ -14,8 +14,8 @@ import (
 	"github.com/kproxy/kproxy/proxy"
 )
 
-// WriteText writes the state for people: some lines on replication, one for each table,
-// and what needs the operator.
+// WriteText writes the state for people: a few lines about replication, one line for each table,
+// and what needs attention.
 func (s Status) WriteText(w io.Writer) error {
 	var text strings.Builder
 	s.writeReplication(&text)
@@ -50,7 +50,7 @@ func (s Status) WriteText(w io.Writer) error {
 	return nil
 }
 
-// writeGivenAway says what tables tell beyond one release, those alike together.
+// writeGivenAway says what readers learn from tables with immediate updates.
 func (s Status) writeGivenAway(text *strings.Builder) {
 	var tables []string
 	what := ""
@@ -64,8 +64,8 @@ func (s Status) writeGivenAway(text *strings.Builder) {
 	}
 }
 
-// writeExpired says of which published tables records will never be published, and what
-// can be done: where nothing of a table is published, that is among what needs the operator.
+// writeExpired names the published tables with records that will never be published, and the
+// fix. For a table of which nothing is published, that is among what needs attention.
 func (s Status) writeExpired(text *strings.Builder) {
 	for _, t := range s.Tables {
 		if t.Expired > 0 && t.State == StatePublished {
@@ -116,7 +116,7 @@ func (s Status) writeReplication(text *strings.Builder) {
 	text.WriteByte('\n')
 }
 
-// stateText is the table's state, and what is under way.
+// stateText is the table's state, with the request that is not done yet.
 func (t Table) stateText() string {
 	if t.Asked != "" {
 		return t.State + ", " + t.Asked
@@ -124,7 +124,7 @@ func (t Table) stateText() string {
 	return t.State
 }
 
-// proofText is what the last proof says of the release that readers see.
+// proofText is the result of the last proof for the release that readers see.
 func (s Status) proofText(p *state.Proof) string {
 	switch {
 	case p == nil:
@@ -148,7 +148,7 @@ func (s Status) WriteJSON(w io.Writer) error {
 	return nil
 }
 
-// counted is a number of records, and for how long the first has been among them.
+// counted is a number of records, with the age of the oldest.
 func (s Status) counted(n int64, oldest *time.Time) string {
 	if n == 0 || oldest == nil {
 		return strconv.FormatInt(n, 10)

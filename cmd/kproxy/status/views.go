@@ -35,8 +35,8 @@ func (s *Status) readViews(ctx context.Context, tx pgx.Tx, policy catalog.Policy
 	return err
 }
 
-// settleViews withdraws the views over tables that readers do not get, as processes that
-// serve do. The tables have their conditions.
+// settleViews withdraws the views over tables that are not served, as processes that serve do.
+// The conditions of tables are known.
 func (s *Status) settleViews() {
 	for i := range s.Views {
 		v := &s.Views[i]
@@ -51,8 +51,8 @@ func (s *Status) settleViews() {
 	}
 }
 
-// writeViews adds the views to the text for people. Why one is withdrawn is told among what
-// needs the operator, unless it is for a table.
+// writeViews adds the views to the text for people. The reason why a view is withdrawn is among
+// what needs attention, unless it is a table.
 func (s Status) writeViews(text *strings.Builder) error {
 	if len(s.Views) == 0 {
 		return nil
@@ -74,7 +74,7 @@ func (s Status) writeViews(text *strings.Builder) error {
 	return table.Flush()
 }
 
-// viewNeeds are the views that wait for the operator.
+// viewNeeds returns the views that need the operator.
 func (s Status) viewNeeds() []state.Need {
 	var needs []state.Need
 	for _, v := range s.Views {

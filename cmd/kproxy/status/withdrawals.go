@@ -8,16 +8,15 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// What readers are told of a relation that they cannot read, in words that tell nothing
-// about the data.
+// Reasons why readers cannot read a relation. They reveal nothing about the data.
 const (
 	notGranted   = "kproxy may not read it at the moment; the operator has been told why."
 	outdatedHere = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
 	notInStep    = "Its release can no longer be kept in step with its source; the operator has been told why."
 )
 
-// Withdrawals names the tables whose guarantees cannot be given, and the readable relations
-// that cannot be read, with reasons for readers.
+// Withdrawals returns the tables and readable relations that readers cannot read, with reasons
+// for readers.
 func Withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]string {
 	withdrawn := make(map[catalog.Name]string)
 	for name, c := range Conditions(policy, status, broken) {
@@ -35,8 +34,8 @@ func Withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.
 	return withdrawn
 }
 
-// Released are the tables by the numbers of their generations, by which plans name
-// what their releases are made of.
+// Released returns the tables by the numbers of their generations, which occur in the names that
+// plans show.
 func Released(status ksync.Status) map[int64]catalog.Name {
 	tables := make(map[int64]catalog.Name, len(status.Tables))
 	for name, t := range status.Tables {

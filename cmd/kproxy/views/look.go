@@ -23,28 +23,28 @@ const viewTimeout = 10 * time.Second
 type Look struct {
 	config    *config.Config
 	rewritten rewritings
-	// definitions are those that the last look has read, and then those that this one does.
+	// definitions are those that the last look has read, and then those of this one.
 	definitions *definitions
 	conn        *pgx.Conn      // nil before it is needed, and where it is lost
 	known       []catalog.View // to readers
-	// follows says that another process applies changes, and publishes views: processes
-	// with other configurations would undo each other's.
+	// follows says that another process applies changes and publishes views. Processes with
+	// different configurations would undo each other's views.
 	follows bool
 	afresh  bool
-	// since is when views were first refused that are still.
+	// since is when views that are still refused were first refused.
 	since map[catalog.Name]time.Time
 
 	err error
-	// found and outcomes are nil where the views could not be read.
+	// found and outcomes are nil if the views could not be read.
 	found    []catalog.View
 	outcomes map[catalog.Name]viewOutcome
-	// relations are the database's where other views are found than are known.
+	// relations are those of the database, if the views found are not the known ones.
 	relations []catalog.Relation
-	// kept says that readers hold a view that is to be dropped.
+	// kept says that readers hold a view that should be dropped.
 	kept bool
 }
 
-// run brings the published views in line with the database and the policy.
+// run runs the look.
 func (l *Look) run(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, viewTimeout)
 	defer cancel()
@@ -114,8 +114,8 @@ func (l *Look) follow(ctx context.Context) (err error) {
 	return err
 }
 
-// outcomesOf are those of the listed relations, but for the views among those found that
-// cannot be published whatever is done.
+// outcomesOf returns the outcomes of the listed relations, without those of views that can never
+// be published.
 func outcomesOf(found []catalog.View, policy catalog.Policy, of func(catalog.Name) viewOutcome) map[catalog.Name]viewOutcome {
 	outcomes := make(map[catalog.Name]viewOutcome)
 	for _, name := range policy.Readable {

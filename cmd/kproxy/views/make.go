@@ -17,33 +17,33 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 )
 
-// viewMaker makes published views what plans want, each in a transaction of its own: what
-// one waits for, or is refused, is nothing to the others.
+// viewMaker carries out plans, each in a transaction of its own, so that views do not affect each
+// other.
 type viewMaker struct {
 	conn    *pgx.Conn
 	policy  catalog.Policy
 	reader  string
 	invoker bool
-	// gone says whether a view that was published is to be dropped: it is no longer one
-	// over protected tables, or the policy does not list it.
+	// gone reports whether a published view is to be dropped: it is no longer a view over protected
+	// tables, or the policy does not list it.
 	gone func(catalog.Name) bool
-	// listed are the names that the policy lists. What was accepted of them is kept.
+	// listed are the names that the policy lists. Their acceptance is kept.
 	listed map[catalog.Name]bool
-	// again has definitions that the database refused tried once more.
+	// again says to try definitions again that the database refused.
 	again bool
-	// told says whether every process has had the time to refuse the view to readers, so
-	// that its published form can go.
+	// told reports whether every process has had time to refuse the view to readers, so that its
+	// published form can be dropped.
 	told func(catalog.Name) bool
 
 	outcomes map[catalog.Name]viewOutcome
-	// kept says that readers' transactions hold a view that is to be dropped.
+	// kept says that readers' transactions hold a view that should be dropped.
 	kept bool
-	// dropped are the views that were, and those that read them, which went along.
+	// dropped are the views that were dropped, including those that read them.
 	dropped map[catalog.Name]bool
 }
 
-// make brings the published views in line with the plans, in their order. Whatever fails,
-// there is an outcome of each plan once the store could be read.
+// make carries out the plans in order. Whatever fails, each plan has an outcome once the store
+// has been read.
 func (m *viewMaker) make(ctx context.Context, plans []viewPlan) error {
 	stored, err := storedViews(ctx, m.conn, m.reader)
 	if err != nil {
@@ -79,16 +79,16 @@ func (m *viewMaker) make(ctx context.Context, plans []viewPlan) error {
 	return errors.Join(failed...)
 }
 
-// lost says whether nothing more can be done in this look.
+// lost reports whether nothing more can be done in this look.
 func (m *viewMaker) lost(ctx context.Context) bool { return ctx.Err() != nil || m.conn.IsClosed() }
 
-// settled says whether nothing is to be done for a plan.
+// settled reports whether a plan is carried out already.
 func (m *viewMaker) settled(s storedView, plan viewPlan) bool {
 	again := m.again && plan.problem == "" && s.problem != ""
 	return s.settled(plan) && !again
 }
 
-// settle does for one view what its plan wants.
+// settle carries out one plan.
 func (m *viewMaker) settle(ctx context.Context, plan viewPlan) error {
 	name := plan.view.Name
 	if plan.problem == "" {
@@ -122,7 +122,7 @@ func (m *viewMaker) settle(ctx context.Context, plan viewPlan) error {
 	return nil
 }
 
-// publish makes a view; anew, where its columns do not go on from those that it had.
+// publish creates a view, or with anew creates it again with other columns.
 func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgconn.PgError, error) {
 	return m.change(ctx, plan, func(tx pgx.Tx, before storedView) error {
 		if anew {
@@ -152,14 +152,13 @@ func (m *viewMaker) publish(ctx context.Context, plan viewPlan, anew bool) (*pgc
 	})
 }
 
-// confirm looks once more at the relation whose stand-in has been made: names may have
-// come to mean others since it was planned. What the stand-in reads is locked by now and
-// keeps its name.
+// confirm examines the relation of a new stand-in again: names may stand for other relations
+// than when it was planned. What the stand-in reads is locked now and keeps its name.
 func (m *viewMaker) confirm(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 	name := plan.view.Name
-	alone := m.policy
-	alone.Readable = []catalog.Name{name} // what all others are now would be read for each of them
-	now, err := inspect.Readables(ctx, tx.Conn(), alone, new(inspect.Definitions))
+	only := m.policy
+	only.Readable = []catalog.Name{name} // otherwise all others would be read for each of them
+	now, err := inspect.Readables(ctx, tx.Conn(), only, new(inspect.Definitions))
 	if err != nil {
 		return err
 	}
@@ -170,8 +169,8 @@ func (m *viewMaker) confirm(ctx context.Context, tx pgx.Tx, plan viewPlan) error
 	return nil
 }
 
-// withdraw notes the plan's problem, and drops the published view once readers are refused
-// everywhere.
+// withdraw records the plan's problem, and drops the published view once all processes refuse
+// readers.
 func (m *viewMaker) withdraw(ctx context.Context, plan viewPlan) (*pgconn.PgError, error) {
 	return m.change(ctx, plan, func(tx pgx.Tx, before storedView) error {
 		if m.told(plan.view.Name) {
@@ -183,8 +182,8 @@ func (m *viewMaker) withdraw(ctx context.Context, plan viewPlan) (*pgconn.PgErro
 	})
 }
 
-// drop drops a published view if it is there, and those that read it. What else may bear
-// its name is the published relation of a table.
+// drop drops a published view, if it exists, and those that read it. Anything else of its name
+// is the published relation of a table.
 func (m *viewMaker) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, s storedView) error {
 	if !s.made {
 		return nil
@@ -193,14 +192,14 @@ func (m *viewMaker) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, s st
 	return dropView(ctx, tx, catalog.Published(name))
 }
 
-// dropGone takes away the views that are gone from the database or the policy. One that
-// readers hold is left for the next time.
+// dropGone drops the views that are no longer in the database or the policy. It leaves one that
+// readers hold for the next look.
 func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]storedView) (failed []error) {
 	for _, name := range slices.SortedFunc(maps.Keys(stored), catalog.Name.Compare) {
 		if !m.gone(name) || m.lost(ctx) || m.listed[name] && !stored[name].made {
 			continue
 		}
-		err := m.release(m.alone(ctx, func(tx pgx.Tx) error {
+		err := m.release(m.serialized(ctx, func(tx pgx.Tx) error {
 			before, _, err := readStoredView(ctx, tx, m.reader, name)
 			if err != nil {
 				return err
@@ -217,7 +216,7 @@ func (m *viewMaker) dropGone(ctx context.Context, stored map[catalog.Name]stored
 	return failed
 }
 
-// release notes that a view could not be dropped because readers hold it, which is no error.
+// release records that a view could not be dropped because readers hold it, which is no error.
 func (m *viewMaker) release(refused *pgconn.PgError, err error) error {
 	if refused == nil {
 		return err
@@ -229,8 +228,8 @@ func (m *viewMaker) release(refused *pgconn.PgError, err error) error {
 	return refused
 }
 
-// narrow drops what would show readers more than they may read themselves, whatever made
-// it so. Views that read with the session's rights cannot.
+// narrow drops views that would show readers more than they may read themselves, for whatever
+// reason. Views that read with the session's rights cannot.
 func (m *viewMaker) narrow(ctx context.Context) error {
 	found, err := inspect.Widenings(ctx, m.conn, m.reader)
 	if err != nil {
@@ -239,7 +238,7 @@ func (m *viewMaker) narrow(ctx context.Context) error {
 	for _, w := range found {
 		name := catalog.Name{Schema: strings.TrimPrefix(w.View.Schema, catalog.ReleaseSchema("")), Relation: w.View.Relation}
 		m.outcomes[name] = viewOutcome{problem: "it would show rows of " + w.Source + ", which the reader role may not read", fix: fixSetup, waits: true}
-		if err := m.release(m.alone(ctx, func(tx pgx.Tx) error { return dropView(ctx, tx, w.View) })); err != nil {
+		if err := m.release(m.serialized(ctx, func(tx pgx.Tx) error { return dropView(ctx, tx, w.View) })); err != nil {
 			return fmt.Errorf("dropping view %s, which shows too much: %w", w.View, err)
 		}
 	}

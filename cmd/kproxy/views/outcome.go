@@ -1,17 +1,17 @@
 package views
 
-// viewOutcome is where one listed view over protected tables stands. It is published
-// where there is no problem.
+// viewOutcome is the state of a listed view over protected tables. It is published if there is no
+// problem.
 type viewOutcome struct {
 	problem, fix string // for the operator
-	// waits says that the view is published as soon as what it reads is, or readers let
-	// go of an earlier definition.
+	// waits says that the view is published as soon as what it reads is, or readers release an
+	// earlier definition.
 	waits bool
 	// standIn says that what is published is the stand-in of a readable relation.
 	standIn bool
 }
 
-// What mends a view.
+// Fixes of views.
 const (
 	// FixDefinition suits a definition that the database refuses on published tables.
 	FixDefinition = "change its definition so that it works with the columns and types that tables publish ('kproxy check' and \\d show them), or take it off readable"
@@ -19,9 +19,9 @@ const (
 )
 
 var (
-	// held is the outcome for a view of whose earlier form readers have not let go.
+	// held is the outcome for a view whose earlier form is held by readers.
 	held = viewOutcome{problem: "readers' transactions hold an earlier form of it", fix: "nothing: their sessions are ended", waits: true}
-	// pending is the outcome for a view that is not there yet.
+	// pending is the outcome for a view that does not exist yet.
 	pending = viewOutcome{problem: "it is being published", fix: "nothing", waits: true}
 	// oldStore is the outcome for all views while setup has to be run again.
 	oldStore = viewOutcome{problem: "the private store was made by an earlier version, which did not keep what was accepted of readable relations and views", fix: "run 'kproxy setup', which keeps what is there"}
@@ -29,11 +29,11 @@ var (
 	nameTaken = viewOutcome{problem: "a table of its name was protected, and its release is still there", fix: "run 'kproxy reload'", waits: true}
 )
 
-// passes says whether what stands in the way of a view is soon over.
+// passes reports whether the obstacle disappears soon.
 func (o viewOutcome) passes() bool { return o == held || o == pending }
 
-// outcomeOf is where a view stands before anything is done: an earlier form of it is shown
-// until it is made anew.
+// outcomeOf returns the outcome before a plan is carried out: readers see the earlier form of a
+// view until it is created again.
 func outcomeOf(plan viewPlan, s storedView) viewOutcome {
 	if outcome := s.outcome(); plan.problem == "" && outcome.problem == "" && outcome.standIn != plan.standIn {
 		return pending
@@ -48,7 +48,7 @@ func outcomeOf(plan viewPlan, s storedView) viewOutcome {
 	}
 }
 
-// outcome is where a view stands by what was made of it.
+// outcome returns the outcome that the store records.
 func (s storedView) outcome() viewOutcome {
 	switch {
 	case s.problem != "" && s.digest == "":

@@ -15,20 +15,20 @@ import (
 	"github.com/kproxy/kproxy/rewrite"
 )
 
-// viewPlan is what one listed view over protected tables is to be published as.
+// viewPlan says how a listed view over protected tables is to be published.
 type viewPlan struct {
 	view      catalog.View
 	published rewrite.PublishedView
-	// digest stands for all that the published view depends on, or for the problem.
+	// digest identifies everything that the published view depends on, or the problem.
 	digest string
-	// problem says to the operator why the view cannot be published, and fix what would
-	// mend it. With waits, it can be as soon as what it reads is.
+	// problem says why the view cannot be published, and fix how to change that, for the
+	// operator. With waits, the view is published as soon as what it reads is.
 	problem, fix string
 	waits        bool
 	// standIn says that the relation is a readable one, and the published view its stand-in.
 	standIn bool
-	// accepted is what the operator has accepted; see catalog.Identity. was is what is stored
-	// of that, which it goes on from.
+	// accepted is what the operator has accepted; see catalog.Identity. was is the stored form
+	// that it is derived from.
 	accepted catalog.Identity
 	was      string
 }
@@ -51,20 +51,20 @@ type planner struct {
 	sources map[catalog.Name]inspect.ViewSource
 	version int // the server's server_version_num
 
-	// readables are the readable relations, and those under them; stored is what was made
-	// of them and of views, with what was accepted.
+	// readables are the readable relations and those under them, and stored is what was made of
+	// them and of views, with what was accepted.
 	readables map[catalog.Name]catalog.ReadableRelation
 	stored    map[catalog.Name]storedView
-	// parts are those of readable relations that are there, among them those that were served
-	// and were taken off.
+	// parts are the existing parts of readable relations, including those that were served and
+	// then detached.
 	parts map[catalog.OID]bool
 
 	found map[catalog.Name]catalog.View
 	plans map[catalog.Name]viewPlan
 }
 
-// plan plans the stand-ins of the readable relations, and then the listed ones among the
-// views over protected tables, each behind those that it reads.
+// plan plans the stand-ins of the readable relations, and then the listed views over protected
+// tables, each after those that it reads.
 func (p *planner) plan(views []catalog.View) []viewPlan {
 	p.found, p.plans = make(map[catalog.Name]catalog.View, len(views)), make(map[catalog.Name]viewPlan)
 	for _, v := range views {
@@ -116,7 +116,7 @@ func (p *planner) planView(v catalog.View) viewPlan {
 	return plan.digested(v.Barrier, p.version >= invokerVersion, p.reader, oids)
 }
 
-// fixRefused is what mends a definition that the rewriter refuses.
+// fixRefused says how to fix a definition that the rewriter refuses.
 func fixRefused(err error) string {
 	if hint := (interface{ Hint() string })(nil); errors.As(err, &hint) && hint.Hint() != "" {
 		return clause(hint.Hint()) + "; or take the view off readable"
@@ -124,7 +124,7 @@ func fixRefused(err error) string {
 	return "change its definition, or take it off readable"
 }
 
-// clause makes of a sentence the beginning of a longer one. A word in capitals stays.
+// clause turns a sentence into the beginning of a longer one. A word in capitals stays.
 func clause(sentence string) string {
 	sentence = strings.TrimSuffix(sentence, ".")
 	first, size := utf8.DecodeRuneInString(sentence)
@@ -134,7 +134,7 @@ func clause(sentence string) string {
 	return string(unicode.ToLower(first)) + sentence[size:]
 }
 
-// digested notes what the plan depends on besides what is in it.
+// digested returns the plan with the digest of its contents and of what else it depends on.
 func (plan viewPlan) digested(on ...any) viewPlan {
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %t %v", plan.problem, plan.published.SQL, plan.published.Columns, plan.published.Omitted, plan.waits, on))
 	plan.digest = hex.EncodeToString(sum[:])
@@ -147,7 +147,7 @@ type unreadable struct {
 	waits     bool
 }
 
-// relation is what is read in the place of a relation that a view names; nil for those of
+// relation returns what is read in place of a relation that a view names. It is nil for those of
 // the system, which the rewriter refuses.
 func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadable) {
 	source, target := p.sources[name], p.sources[catalog.Published(name)]
@@ -167,13 +167,13 @@ func (p *planner) relation(name catalog.Name) (*rewrite.ViewRelation, *unreadabl
 	default:
 		plan, planned := p.plans[name]
 		if !planned || plan.problem != "" {
-			return nil, &unreadable{"it reads " + name.String() + ", which is not served", "see what is said of that relation", plan.waits}
+			return nil, &unreadable{"it reads " + name.String() + ", which is not served", "see the finding about that relation", plan.waits}
 		}
 		return &rewrite.ViewRelation{Target: catalog.Published(name), Columns: source.Columns, Published: plan.published.Columns, Key: p.readables[name].Key}, nil
 	}
 }
 
-// innerView is what is read in the place of another view over protected tables.
+// innerView returns what is read in place of another view over protected tables.
 func (p *planner) innerView(v catalog.View) (*rewrite.ViewRelation, *unreadable) {
 	switch plan := p.plans[v.Name]; {
 	case v.Kind != catalog.KindView:
@@ -181,13 +181,13 @@ func (p *planner) innerView(v catalog.View) (*rewrite.ViewRelation, *unreadable)
 	case !v.Listed:
 		return nil, &unreadable{what: "it reads view " + v.Name.String() + ", which shows protected rows and is not listed under readable", fix: "list " + v.Name.String() + " under readable as well"}
 	case plan.problem != "":
-		return nil, &unreadable{"it reads view " + v.Name.String() + ", which is not published", "see what is said of that view", plan.waits}
+		return nil, &unreadable{"it reads view " + v.Name.String() + ", which is not published", "see the finding about that view", plan.waits}
 	default:
 		return &rewrite.ViewRelation{Target: catalog.Published(v.Name), Columns: v.Columns, Published: plan.published.Columns}, nil
 	}
 }
 
-// viewSources are the names that a planner needs to know of, each once.
+// viewSources returns the names that a planner needs to know, each once.
 func viewSources(views []catalog.View) []catalog.Name {
 	var names []catalog.Name
 	for _, v := range views {

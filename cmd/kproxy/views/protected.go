@@ -23,7 +23,7 @@ func DropProtected(ctx context.Context, c *config.Config) error {
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, takeTurn, pgx.QueryExecModeSimpleProtocol); err != nil {
+		if _, err := tx.Exec(ctx, serializeSQL, pgx.QueryExecModeSimpleProtocol); err != nil {
 			return fmt.Errorf("waiting for others who publish views: %w", err)
 		}
 		stored, err := storedViews(ctx, tx, c.Upstream.Reader.User)

@@ -16,15 +16,15 @@ import (
 // storedView is a row of kproxy_store.view.
 type storedView struct {
 	digest, problem string
-	// made says that there is a published view, not of a table, and alive that it is the
-	// one that was made and that the reader may read it.
+	// made says that a published view exists, not that of a table. alive says that it is the one
+	// that was created, and that the reader may read it.
 	made, alive bool
 	omitted     int // columns of the definition that are not published
-	// accepted is what the operator has accepted; nil where nothing was yet.
+	// accepted is what the operator has accepted, nil before that.
 	accepted *catalog.Identity
 }
 
-// settled says whether what the store has is what the plan wants.
+// settled reports whether the plan is carried out already.
 func (s storedView) settled(plan viewPlan) bool {
 	if s.digest != plan.digest {
 		return false
@@ -35,8 +35,8 @@ func (s storedView) settled(plan viewPlan) bool {
 	return s.alive
 }
 
-// refused says whether the database refused what the plan wants, or a digest was not kept
-// because that is tried again each time.
+// refused reports whether the database refused the plan. An empty digest stands for a refusal that
+// is tried again each time.
 func (s storedView) refused(plan viewPlan) bool {
 	return s.problem != "" && (s.digest == plan.digest || s.digest == "")
 }
@@ -59,7 +59,7 @@ func storedViews(ctx context.Context, on upstream.Querier, reader string) (map[c
 	return readStoredViews(ctx, on, storedSQL, reader, catalog.ReleaseSchema(""))
 }
 
-// readStoredView reads what has been made of one view, if anything.
+// readStoredView reads the row of one view, if there is one.
 func readStoredView(ctx context.Context, on upstream.Querier, reader string, name catalog.Name) (s storedView, known bool, err error) {
 	stored, err := readStoredViews(ctx, on, storedSQL+" WHERE s.view_schema = $3 AND s.view_name = $4", reader, catalog.ReleaseSchema(""), name.Schema, name.Relation)
 	s, known = stored[name]
@@ -96,7 +96,7 @@ func readStoredViews(ctx context.Context, on upstream.Querier, sql string, argum
 	return stored, nil
 }
 
-// isTable says whether there is the release of a table of that name.
+// isTable reports whether a table of that name has a release.
 func isTable(ctx context.Context, tx pgx.Tx, name catalog.Name) (is bool, err error) {
 	err = tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation > 0)", name.Schema, name.Relation).Scan(&is)
 	if err != nil {
@@ -105,8 +105,8 @@ func isTable(ctx context.Context, tx pgx.Tx, name catalog.Name) (is bool, err er
 	return is, nil
 }
 
-// record notes what was made of a view, or the problem. What is accepted first stays so, but
-// for the parts that have come to it, and for doubts of what a materialized view holds.
+// record stores what was made of a view, or the problem. What was accepted first stays accepted,
+// except for new parts, and for doubts about what a materialized view holds.
 func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 	name := plan.view.Name
 	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.view AS s (view_schema, view_name, made, digest, problem, omitted, accepted)
@@ -117,8 +117,8 @@ func record(ctx context.Context, tx pgx.Tx, plan viewPlan) error {
 	return err
 }
 
-// forget takes out what was noted of a view; all but what was accepted where its name is
-// listed still, since something else may take it.
+// forget removes the row of a view. If its name is still listed, it keeps what was accepted, since
+// another relation may take the name.
 func forget(ctx context.Context, tx pgx.Tx, name catalog.Name, listed bool) error {
 	if listed {
 		_, err := tx.Exec(ctx, "UPDATE kproxy_store.view SET made = NULL, digest = '', problem = NULL WHERE view_schema = $1 AND view_name = $2", name.Schema, name.Relation)

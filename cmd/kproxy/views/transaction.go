@@ -15,28 +15,28 @@ const (
 	invalidTableDefinition = "42P16"
 )
 
-// isHeld says whether readers' transactions were waited for in vain.
+// isHeld reports whether readers' transactions held a view for too long.
 func isHeld(refused *pgconn.PgError) bool {
 	return refused.Code == lockNotAvailable || refused.Code == deadlockDetected
 }
 
-// errConnection says that the database is out of reach in the midst of a look.
+// errConnection says that the database is out of reach during a look.
 var errConnection = errors.New("the connection was lost")
 
-// takeTurn has processes come one after the other, however long that takes. Readers are
-// waited for briefly: those who come later wait behind.
-const takeTurn = `SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = 0;
+// serializeSQL lets one process at a time publish, however long that takes. It waits for readers
+// only briefly, since later readers would have to wait as well.
+const serializeSQL = `SET LOCAL search_path = pg_catalog; SET LOCAL lock_timeout = 0;
 SELECT pg_advisory_xact_lock(hashtextextended('kproxy: published views', 0)); SET LOCAL lock_timeout = '300ms'`
 
-// alone does something in a transaction, one process at a time: the next one finds it done.
-// What the database refuses is undone and returned as such; err is anything else.
-func (m *viewMaker) alone(ctx context.Context, do func(pgx.Tx) error) (refused *pgconn.PgError, err error) {
+// serialized runs do in a transaction, in one process at a time. An error of the database rolls it
+// back and is returned as refused; err is any other error.
+func (m *viewMaker) serialized(ctx context.Context, do func(pgx.Tx) error) (refused *pgconn.PgError, err error) {
 	tx, err := m.conn.Begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
-	if _, err = tx.Exec(ctx, takeTurn, pgx.QueryExecModeSimpleProtocol); err == nil {
+	if _, err = tx.Exec(ctx, serializeSQL, pgx.QueryExecModeSimpleProtocol); err == nil {
 		err = do(tx)
 	}
 	if err == nil {
@@ -48,12 +48,12 @@ func (m *viewMaker) alone(ctx context.Context, do func(pgx.Tx) error) (refused *
 	return nil, err
 }
 
-// change does something about one view, unless that is settled, or a table has its name.
-// Where that works, the outcome is what the plan says.
+// change changes one view, unless its plan is carried out already or a table has its name. On
+// success, the outcome is that of the plan.
 func (m *viewMaker) change(ctx context.Context, plan viewPlan, do func(tx pgx.Tx, before storedView) error) (refused *pgconn.PgError, err error) {
 	name := plan.view.Name
 	outcome := viewOutcome{problem: plan.problem, fix: plan.fix, waits: plan.waits, standIn: plan.standIn}
-	refused, err = m.alone(ctx, func(tx pgx.Tx) error {
+	refused, err = m.serialized(ctx, func(tx pgx.Tx) error {
 		before, known, err := readStoredView(ctx, tx, m.reader, name)
 		if err != nil {
 			return err

@@ -19,8 +19,8 @@ import (
 	"github.com/kproxy/kproxy/rewrite"
 )
 
-// Interval is how soon changed definitions of views are noticed, and viewPause how
-// soon it is tried again what readers' transactions were in the way of.
+// Interval is how soon changed definitions of views are noticed. viewPause is the pause before
+// another attempt where readers' transactions held a view.
 const (
 	Interval  = 3 * time.Second
 	viewPause = 500 * time.Millisecond
@@ -153,8 +153,8 @@ func (w *Watcher) take(l *Look) {
 	}
 }
 
-// What readers are told of views. They name no column or relation, of which the reader
-// may not know.
+// Reasons why readers cannot read a view. They name no column or relation, which the reader may
+// not know.
 const (
 	unpublishableView = "Its definition does not fit what is published; the operator has been told why."
 	unservedRelation  = "It is not as it was when it was accepted, or cannot be shown safely; the operator has been told why."
@@ -196,8 +196,8 @@ func withdraw(found []catalog.View, outcomes map[catalog.Name]viewOutcome, liste
 	}
 }
 
-// note remembers since when views are refused. Other processes look as often, and refuse
-// them by then: until they do, their readers shall not find that a view is gone.
+// note remembers since when views are refused. Other processes look as often, and refuse them
+// soon as well. Until they do, their readers must not find that a view is gone.
 func (w *Watcher) note() {
 	before := w.since
 	w.since = make(map[catalog.Name]time.Time)
@@ -212,8 +212,8 @@ func (w *Watcher) note() {
 	}
 }
 
-// Doubt has the views over a table looked at again, which has been published in a new
-// shape perhaps, and they with it are gone.
+// Doubt makes the next look examine the views over a table again. The table may have been
+// published with other columns, and the views dropped with the old release.
 func (w *Watcher) Doubt(table catalog.Name) {
 	for _, view := range w.found {
 		if slices.Contains(view.Tables, table) && w.outcomes[view.Name].problem == "" {

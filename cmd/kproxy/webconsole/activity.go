@@ -7,12 +7,12 @@ import (
 	"github.com/kproxy/kproxy/internal/console"
 )
 
-// sessionPatience bounds how long event loops are waited for.
-const sessionPatience = 2 * time.Second
+// sessionTimeout bounds how long event loops are waited for.
+const sessionTimeout = 2 * time.Second
 
 // Activity is what clients of this process do.
 func (s *source) Activity(ctx context.Context) (console.Activity, error) {
-	ctx, cancel := context.WithTimeout(ctx, sessionPatience)
+	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
 	a := console.Activity{At: time.Now(), Sessions: []console.Session{}}
 	for _, i := range s.process.Sessions(ctx) {

@@ -22,9 +22,9 @@ type memo[T any] struct {
 }
 
 const (
-	memoLeast = 2 * time.Second
-	memoRest  = 10
-	memoMost  = 30 * time.Second
+	memoLeast  = 2 * time.Second
+	memoFactor = 10
+	memoMost   = 30 * time.Second
 )
 
 // get returns what is known or finds it out. What was found out under other conditions of the
@@ -43,7 +43,7 @@ func (m *memo[T]) get(ctx context.Context, under map[catalog.Name]status.Conditi
 	}
 	now := time.Now()
 	m.known, m.value, m.under = true, value, under
-	m.until = now.Add(min(memoMost, max(memoLeast, memoRest*now.Sub(began))))
+	m.until = now.Add(min(memoMost, max(memoLeast, memoFactor*now.Sub(began))))
 	return value, nil
 }
 

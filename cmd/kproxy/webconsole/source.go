@@ -48,14 +48,14 @@ func (s *source) Site() console.Site {
 	return site
 }
 
-// consolePatience bounds what a page waits for.
-const consolePatience = 60 * time.Second
+// pageTimeout bounds what a page waits for.
+const pageTimeout = 60 * time.Second
 
 // Overview reads what `kproxy status` does, and the last figures.
 func (s *source) Overview(ctx context.Context) (console.Overview, error) {
 	own := s.process.Conditions()
 	o, err := s.overview.get(ctx, own, func(ctx context.Context) (console.Overview, error) {
-		ctx, cancel := context.WithTimeout(ctx, consolePatience)
+		ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 		defer cancel()
 		c := s.config()
 		stored, err := status.ReadFor(ctx, c, own)
@@ -121,11 +121,11 @@ func (s *source) overviewOf(c *config.Config, stored status.Status) console.Over
 
 // releaseOf adds to a table what the console shows of its policy.
 func releaseOf(policy catalog.TablePolicy, t state.Table) console.Release {
-	return console.Release{Table: t, Method: policy.Method, Constraints: constraintsInWords(policy)}
+	return console.Release{Table: t, Method: policy.Method, Constraints: constraintTexts(policy)}
 }
 
-// constraintsInWords are the constraints in the field's notation.
-func constraintsInWords(policy catalog.TablePolicy) []string {
+// constraintTexts are the constraints in the field's notation.
+func constraintTexts(policy catalog.TablePolicy) []string {
 	words := make([]string, 0, len(policy.Constraints))
 	for _, c := range policy.Constraints {
 		text := c.String()

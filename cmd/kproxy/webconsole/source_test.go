@@ -168,18 +168,18 @@ func TestPagesTellTheSameLoss(t *testing.T) {
 func TestConstraintsInWords(t *testing.T) {
 	t.Parallel()
 	policy := consoleConfig(t).Policy.Tables[0]
-	if got := strings.Join(constraintsInWords(policy), "; "); got != "5-anonymity; distinct 2-diversity of diagnosis" {
+	if got := strings.Join(constraintTexts(policy), "; "); got != "5-anonymity; distinct 2-diversity of diagnosis" {
 		t.Errorf("got %q", got)
 	}
 	policy.Subject = "patient_id"
-	if got := constraintsInWords(policy)[0]; got != "5-anonymity, counted in persons (patient_id)" {
+	if got := constraintTexts(policy)[0]; got != "5-anonymity, counted in persons (patient_id)" {
 		t.Errorf("got %q", got)
 	}
 	if k := smallestAllowed(policy); k != 5 {
 		t.Errorf("k is %d", k)
 	}
 	column, _ := policy.Column("marital_status")
-	if got := hierarchyInWords(column.Hierarchy); got != "categorical, a taxonomy of 5 values" {
+	if got := hierarchyText(column.Hierarchy); got != "categorical, a taxonomy of 5 values" {
 		t.Errorf("got %q", got)
 	}
 }

@@ -36,7 +36,7 @@ func (s *source) Table(ctx context.Context, name string) (console.Table, error) 
 	s.mutex.Unlock()
 	own := s.process.Conditions()
 	return known.get(ctx, own, func(ctx context.Context) (console.Table, error) {
-		ctx, cancel := context.WithTimeout(ctx, consolePatience)
+		ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 		defer cancel()
 		return readConsoleTable(ctx, c, c.Policy.Tables[i], own[c.Policy.Tables[i].Table])
 	})
@@ -188,7 +188,7 @@ func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, shown i
 func columnsOf(policy catalog.TablePolicy, p *catalog.Publication, loss *history.Losses) []console.Column {
 	var columns []console.Column
 	for _, c := range policy.Columns {
-		column := console.Column{Name: c.Name, Role: c.Role.String(), Subject: c.Name == policy.Subject, Hierarchy: hierarchyInWords(c.Hierarchy)}
+		column := console.Column{Name: c.Name, Role: c.Role.String(), Subject: c.Name == policy.Subject, Hierarchy: hierarchyText(c.Hierarchy)}
 		if p != nil {
 			for _, published := range p.Columns {
 				if published.Source == c.Name {
@@ -206,8 +206,8 @@ func columnsOf(policy catalog.TablePolicy, p *catalog.Publication, loss *history
 	return columns
 }
 
-// hierarchyInWords says how a column is generalized.
-func hierarchyInWords(s *hierarchy.Spec) string {
+// hierarchyText says how a column is generalized.
+func hierarchyText(s *hierarchy.Spec) string {
 	if s == nil {
 		return ""
 	}
@@ -278,7 +278,7 @@ func preview(ctx context.Context, c *config.Config, table catalog.Name, state st
 		shown := make([]*string, len(row))
 		for i, value := range row {
 			if value != nil {
-				text := shortened(string(value))
+				text := truncate(string(value))
 				shown[i] = &text
 			}
 		}
@@ -305,8 +305,8 @@ func explainPreview(p *console.Preview, policies []console.Column, published *ca
 	}
 }
 
-// shortened cuts long texts.
-func shortened(text string) string {
+// truncate cuts long texts.
+func truncate(text string) string {
 	if runes := []rune(text); len(runes) > previewRunes {
 		return string(runes[:previewRunes]) + "…"
 	}
