@@ -19,13 +19,13 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Proposal is what is not accepted yet of a configuration, and of the relations it names.
+// Proposal is what is not accepted yet in a configuration and in the relations that it names.
 type Proposal struct {
-	// Policy are the differences to the policy in force, in words; nil where the
-	// configuration's is in force, or was not asked for.
+	// Policy are the differences from the policy in force, as text. It is nil if the configuration's
+	// policy is in force, or tables were named.
 	Policy []string
-	// InForce is the number of the policy in force, 0 for none; Was that which the
-	// configuration's had when it was in force, 0 for never.
+	// InForce is the number of the policy in force, 0 for none. Was is the number that the
+	// configuration's policy had when it was in force, 0 for never.
 	InForce, Was int64
 	Tables       []ksync.Unaccepted
 	// Relations are readable relations and listed views.
@@ -34,10 +34,10 @@ type Proposal struct {
 	policy ksync.Policy
 }
 
-// Empty tells that all is accepted.
+// Empty reports whether everything is accepted.
 func (p Proposal) Empty() bool { return len(p.Policy)+len(p.Tables)+len(p.Relations) == 0 }
 
-// Place names the machine and the file that a policy is read from.
+// Place returns the machine and the file from which a policy is read.
 func Place(file string) string {
 	machine, err := os.Hostname()
 	if err != nil {
@@ -49,8 +49,8 @@ func Place(file string) string {
 	return machine + ":" + file
 }
 
-// Propose tells what there is to be accepted: of the named tables and readable relations, or
-// of the policy and all of them. A *CheckError says that the policy does not fit a table as it is now.
+// Propose returns what there is to accept in the named tables and readable relations, or in the
+// policy and all of them. It returns a *check.Error if the policy does not fit a table as it is now.
 func Propose(ctx context.Context, c *config.Config, place string, named []catalog.Name) (p Proposal, err error) {
 	tables, listed, err := toAccept(c.Policy, named)
 	if err != nil {
@@ -93,7 +93,7 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 	return p, nil
 }
 
-// unfit are the reasons for which tables cannot be published under the policy.
+// unfit returns the reasons why tables cannot be published under the policy.
 func unfit(tables []catalog.Name, relations []catalog.Relation, problems []catalog.Problem) inspect.Report {
 	var report inspect.Report
 	for _, name := range tables {
@@ -109,8 +109,8 @@ func unfit(tables []catalog.Name, relations []catalog.Relation, problems []catal
 	return report
 }
 
-// Accept notes that the operator accepts what was proposed, and returns the number of the
-// policy in force.
+// Accept records that the operator accepts a proposal, and returns the number of the policy in
+// force.
 func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -129,7 +129,8 @@ func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, er
 	return number, ksync.Accept(ctx, conn, p.Tables)
 }
 
-// toAccept parts names into protected tables and readable relations; all where none is given.
+// toAccept divides names into protected tables and readable relations. Without names, it returns
+// all.
 func toAccept(p catalog.Policy, named []catalog.Name) (tables, relations []catalog.Name, err error) {
 	if len(named) == 0 {
 		tables, err = request.Tables(p, nil)

@@ -16,8 +16,8 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// differencesOf tells in words what a policy says otherwise than the one in force, each
-// field of it, by what the store keeps of policies. It is never empty.
+// differencesOf describes the differences of a policy from the one in force, field by field, in the
+// form in which the store keeps policies. It is never empty.
 func differencesOf(inForce ksync.AcceptedPolicy, now catalog.Policy) []string {
 	if inForce.Number == 0 {
 		return []string{"no policy was accepted before"}
@@ -78,7 +78,7 @@ func tableDifferences(before, now catalog.TablePolicy) []string {
 	}, at)
 }
 
-// columnText writes what a policy says of a column, but for its name, which comes first.
+// columnText returns the policy of a column, without its name, which is the first field.
 func columnText(c catalog.ColumnPolicy) string {
 	return strings.TrimPrefix(fieldTexts(reflect.ValueOf(c), 1), "role: ")
 }
@@ -89,8 +89,8 @@ func listDifferences(what string, before, now []catalog.Name) []string {
 		func(name catalog.Name) string { return fmt.Sprintf("%s is no longer %s", name, what) })
 }
 
-// keyedDifferences compares two lists of what has keys: what both have, what has come, what
-// has gone, and the order, told of list.
+// keyedDifferences compares two lists of elements with keys: common, new and removed elements, and
+// the order, for which list is the subject.
 func keyedDifferences[T any](before, now []T, list string, key func(T) string, both func(was, is T) []string, come, gone func(T) string) []string {
 	place := func(in []T, of T) int {
 		return slices.IndexFunc(in, func(other T) bool { return key(other) == key(of) })
@@ -117,8 +117,8 @@ func keyedDifferences[T any](before, now []T, list string, key func(T) string, b
 	return differences
 }
 
-// fieldDifferences compares two structures of one type field by field, those in apart in a
-// way of their own. What is told begins with at.
+// fieldDifferences compares two structures of one type field by field. Apart has functions for single
+// fields. Each text begins with at.
 func fieldDifferences[T any](before, now T, apart map[string]func() []string, at string) []string {
 	was, is := reflect.ValueOf(before), reflect.ValueOf(now)
 	var differences []string
@@ -133,11 +133,11 @@ func fieldDifferences[T any](before, now T, apart map[string]func() []string, at
 	return differences
 }
 
-// longText is how many characters values may have that are shown whole although they have parts.
+// longText bounds the characters of values with parts that are shown as a whole.
 const longText = 200
 
-// valueDifferences tells in words what differs between two values of one type, the
-// differing parts alone where the values are long. Nil and empty lists are alike.
+// valueDifferences describes the differences between two values of one type, or between their parts
+// if the values are long. Nil and empty lists are equal.
 func valueDifferences(what string, was, is reflect.Value) []string {
 	if reflect.DeepEqual(was.Interface(), is.Interface()) {
 		return nil
@@ -166,7 +166,7 @@ func valueDifferences(what string, was, is reflect.Value) []string {
 	}
 }
 
-// entryDifferences compares lists but for what they begin and end with alike.
+// entryDifferences compares lists, without their common beginning and end.
 func entryDifferences(what string, was, is reflect.Value) []string {
 	same := func(i, j int) bool { return reflect.DeepEqual(was.Index(i).Interface(), is.Index(j).Interface()) }
 	from, before, after := 0, was.Len(), is.Len()
@@ -186,7 +186,7 @@ func entryDifferences(what string, was, is reflect.Value) []string {
 	return differences
 }
 
-// textOf writes a value of a policy much as a configuration does.
+// textOf returns a value of a policy in a form close to that of a configuration.
 func textOf(v reflect.Value) string {
 	switch written := v.Interface().(type) {
 	case privacy.Spec:
@@ -223,8 +223,8 @@ func textOf(v reflect.Value) string {
 	}
 }
 
-// fieldTexts writes the fields of a structure from one on: that one, which says what it is,
-// and those that are not zero.
+// fieldTexts returns the field with index from of a structure, which identifies it, and the later
+// fields that are not zero.
 func fieldTexts(v reflect.Value, from int) string {
 	var texts []string
 	for i := from; i < v.NumField(); i++ {
@@ -235,7 +235,7 @@ func fieldTexts(v reflect.Value, from int) string {
 	return strings.Join(texts, ", ")
 }
 
-// constraintText writes a constraint with the values that it bounds, which its name counts only.
+// constraintText returns a constraint with the values that it bounds; its name only counts them.
 func constraintText(s privacy.Spec) string {
 	if len(s.Values) == 0 {
 		return s.String()

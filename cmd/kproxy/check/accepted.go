@@ -14,11 +14,11 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// codeUnaccepted is about tables that are not what was accepted.
+// codeUnaccepted is the code of findings about tables that are not as they were accepted.
 const codeUnaccepted = "unaccepted"
 
 // checkAccepted warns of protected tables that are halted, or will be, since their columns are
-// not those that the policy was accepted for.
+// not those for which the policy was accepted.
 func checkAccepted(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (inspect.Report, error) {
 	found, err := ksync.LookForUnaccepted(ctx, conn, publications)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {

@@ -19,8 +19,7 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Error says that the database is not fit to be served; it carries every
-// finding.
+// Error says that the database is not fit to be served. It carries every finding.
 type Error struct {
 	Config *config.Config
 	Report inspect.Report
@@ -36,8 +35,8 @@ func (e *Error) Code() string { return "check" }
 // Hint says what to do.
 func (e *Error) Hint() string { return "run 'kproxy check' and apply the fixes" }
 
-// Format writes findings one a line, each with the place in the
-// configuration, what is wrong and the fix.
+// Format writes findings, one per line, each with its line in the configuration, the problem and
+// the fix.
 func Format(c *config.Config, report inspect.Report) string {
 	var b strings.Builder
 	for _, f := range report {
@@ -70,13 +69,13 @@ const (
 // codePublication is a finding about the publication, or about a table in it.
 const codePublication = "publication"
 
-// Result is what a check of the database finds.
+// Result is the result of a check of the database.
 type Result struct {
 	Report inspect.Report
 	// Publications are complete only if no finding is an error.
 	Publications []catalog.Publication
 	Relations    []catalog.Relation
-	// Views are those over protected tables.
+	// Views are the views over protected tables.
 	Views []catalog.View
 	// Before are the tables that were published before.
 	Before []catalog.Name
@@ -86,8 +85,7 @@ type Result struct {
 // other roles and servers that serving needs.
 func Full(ctx context.Context, c *config.Config) (Result, error) { return run(ctx, c, true) }
 
-// Serving checks what serving rests on, and leaves out what does not matter once kproxy
-// serves.
+// Serving checks what serving depends on. It leaves out what does not matter once kproxy serves.
 func Serving(ctx context.Context, c *config.Config) (Result, error) {
 	return run(ctx, c, false)
 }
@@ -151,9 +149,9 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 	return Result{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views, Before: before}, nil
 }
 
-// tolerateSurplus makes warnings of tables that the publication holds and the policy
-// does not: while tables come and go, publication and configuration cannot change at
-// one moment, and changes that nobody wants are only received for nothing.
+// tolerateSurplus turns errors about tables that are in the publication but not in the policy into
+// warnings. Publication and configuration cannot change at the same moment, and superfluous
+// changes only cost bandwidth.
 func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
 	for i, f := range report {
 		if f.Code == codePublication && f.Table != (catalog.Name{}) && !upstream.Protects(policy, f.Table) {
@@ -162,7 +160,7 @@ func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
 	}
 }
 
-// checkListen tells of clients on other machines who need not encrypt.
+// checkListen warns if clients on other machines need not use TLS.
 func checkListen(c *config.Config) inspect.Report {
 	plain := c.PlainListeners()
 	if len(plain) == 0 {
@@ -175,7 +173,7 @@ func checkListen(c *config.Config) inspect.Report {
 	}}
 }
 
-// checkPosition tells whether replication can go on from where it stood.
+// checkPosition reports whether replication can continue from its position.
 func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system string) inspect.Report {
 	err := ksync.Continues(ctx, conn, c.Slot, system, Recoveries[c.Replication.Recovery])
 	if err == nil {
@@ -188,10 +186,10 @@ func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system
 	return inspect.Report{finding}
 }
 
-// Advise connects as the owner and tells what the values of the protected tables say, and
-// what the policy allows and the operator may not have meant, for what Check found. It
-// reads the tables, and its findings name values that the policy does: they are for the
-// operator alone. Of what cannot be published as it is it tells nothing.
+// Advise connects as the owner and reports what the values of the protected tables reveal, and what
+// the policy allows although the operator may not have meant it. It reads the tables, and its
+// findings contain values that the policy names: they are for the operator only. It reports
+// nothing if something cannot be published.
 func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Report, error) {
 	if slices.ContainsFunc(checked.Report.Errors(), func(f inspect.Finding) bool { return f.Code != inspect.CodePublishedKey }) {
 		return nil, nil
@@ -221,7 +219,7 @@ func checkInput(c *config.Config) inspect.CheckInput {
 	}
 }
 
-// Recoveries are the configuration's ways to recover.
+// Recoveries maps the configuration's ways to recover to those of replication.
 var Recoveries = map[config.Recovery]ksync.Recovery{
 	config.Resynchronize: ksync.ResynchronizeOnLoss,
 	config.StopOnLoss:    ksync.StopOnLoss,

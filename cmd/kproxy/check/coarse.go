@@ -17,7 +17,7 @@ import (
 	"github.com/kproxy/kproxy/internal/eval"
 )
 
-// Codes of what a policy makes of a table.
+// Codes of findings about the effect of a policy on a table.
 const (
 	codeLargeClass    = "large-class"
 	codeSilentColumn  = "silent-column"
@@ -25,29 +25,29 @@ const (
 )
 
 const (
-	// coarseSample is how many records a policy is tried on, or all where there are fewer.
+	// coarseSample is the number of records on which a policy is tried.
 	coarseSample = 10_000
-	// coarseSeed draws the same records each time.
+	// coarseSeed makes samples reproducible.
 	coarseSeed = 1
 	// coarseTimeout bounds the trials of one table.
 	coarseTimeout = 30 * time.Second
-	// largeClass is above how many records a class is told.
+	// largeClass is the number of records above which a class is reported.
 	largeClass = 1_000
-	// silentShare is from which share of rows, 0 to 1, on which a column says nothing it is
-	// told.
+	// silentShare is the share of fully generalized rows, 0 to 1, from which on a column is
+	// reported.
 	silentShare = 0.9
 )
 
-// trialOf is what a policy makes of records of its table.
+// trialOf is the effect of a policy on records of its table.
 type trialOf struct {
 	eval.Measurement
 	looked int
 	total  int64
 }
 
-// adviseCoarse tries each policy on records of its table, published or not, and tells of
-// large classes and of columns that say next to nothing, with the quasi-identifying column
-// that is the cause: the one without which, as further trials show, the most is gained.
+// adviseCoarse tries each policy on records of its table, published or not, and reports large
+// classes and columns that reveal next to nothing, with the quasi-identifying column that causes
+// it: the one whose omission, in further trials, gains the most.
 func adviseCoarse(ctx context.Context, conn *pgx.Conn, c *config.Config, relations []catalog.Relation) (inspect.Report, error) {
 	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
@@ -136,15 +136,15 @@ func (a *coarseTrials) try(ctx context.Context, policy catalog.TablePolicy) (t t
 	if err != nil {
 		return t, err
 	}
-	// What reads the database must not end in the middle: it would take the connection.
+	// The deadline is for the computation only: it would break the connection if it ended a query.
 	limited, cancel := context.WithDeadline(ctx, a.until)
 	defer cancel()
 	t.Measurement, err = eval.Measure(limited, table, cases[0], eval.Options{Seed: coarseSeed})
 	return t, err
 }
 
-// without are trials that each leave one quasi-identifying column out, by its name.
-// Complete says that there was time for all.
+// without returns trials that each leave out one quasi-identifying column, by its name. Complete
+// reports whether there was time for all.
 func (a *coarseTrials) without(ctx context.Context) (trials map[string]trialOf, complete bool, err error) {
 	trials = make(map[string]trialOf)
 	for _, column := range a.policy.ByRole(catalog.QuasiIdentifying) {
@@ -169,8 +169,8 @@ func (a *coarseTrials) without(ctx context.Context) (trials map[string]trialOf, 
 	return trials, true, nil
 }
 
-// leavingOut is the policy without a quasi-identifying column; sound says that there is
-// another one.
+// leavingOut returns the policy without a quasi-identifying column. Sound reports whether another
+// one is left.
 func leavingOut(policy catalog.TablePolicy, column string) (_ catalog.TablePolicy, sound bool) {
 	policy.Columns = slices.DeleteFunc(slices.Clone(policy.Columns), func(c catalog.ColumnPolicy) bool { return c.Name == column })
 	constraints := slices.Clone(policy.Constraints)
@@ -186,10 +186,9 @@ func leavingOut(policy catalog.TablePolicy, column string) (_ catalog.TablePolic
 	return policy, len(policy.ByRole(catalog.QuasiIdentifying)) > 0 && len(policy.Constraints) > 0
 }
 
-// large is how many classes have more than largeClass records, and how many records of the
-// table the largest class has. A class of a sample stands for as many times more records as
-// the table has: what is not divided in a sample, although it has far more than k records,
-// is alike.
+// large returns the number of classes with more than largeClass records, and the number of records
+// of the largest class. Sizes in a sample are scaled to the table: a class with far more than k
+// records that is not divided in the sample consists of similar records.
 func (t trialOf) large() (classes int, largest int64) {
 	scale := float64(t.total) / float64(max(1, t.looked))
 	for _, s := range t.Sizes {
@@ -207,7 +206,7 @@ func (t trialOf) tried() string {
 	return fmt.Sprintf("as tried on its %d records", t.total)
 }
 
-// causeOfSize names the column without which the largest class is the smallest.
+// causeOfSize returns the column whose omission makes the largest class smallest.
 func (t trialOf) causeOfSize(without map[string]trialOf) (column, why string) {
 	_, least := t.large()
 	for _, name := range sortedNames(without) {
@@ -221,7 +220,7 @@ func (t trialOf) causeOfSize(without map[string]trialOf) (column, why string) {
 	return column, fmt.Sprintf("column %s is the cause: without it the largest has about %d", column, least)
 }
 
-// causeOfSilence names the column without which another one says the most.
+// causeOfSilence names the column whose omission makes another one reveal the most.
 func causeOfSilence(l eval.ColumnLoss, without map[string]trialOf) string {
 	cause, least := "", l.Suppressed
 	for _, name := range sortedNames(without) {

@@ -18,23 +18,23 @@ import (
 type Fit struct {
 	Report    inspect.Report // with its warnings
 	Relations []catalog.Relation
-	// Publications has one for each table. That of a broken table has a policy and
-	// nothing else, unless the table can be published and something beside it is wrong.
+	// Publications has one entry for each table. The entry of a broken table has only a policy,
+	// unless the table can be published and something else is wrong.
 	Publications []catalog.Publication
 	Broken       map[catalog.Name]inspect.Report
 	Functions    map[catalog.Name]inspect.Report
 	Views        []catalog.View
 }
 
-// Leniency says what errors are put up with: those about single protected tables, and
-// those about single names that the policy lists as readable or as functions.
+// Leniency says which errors are tolerated: those about single protected tables, and those about
+// single names that the policy lists as readable or as functions.
 type Leniency struct {
 	Table            func(catalog.TablePolicy) bool
 	Readable, Called func(catalog.Name) bool
 }
 
-// Fitness checks the database. Errors about single names are put up with where may
-// says so; all others are a *CheckError.
+// Fitness checks the database. It tolerates errors about single names as may says. All others are
+// returned as an *Error.
 func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 	checked, err := Full(ctx, c)
 	if err != nil {
@@ -78,9 +78,9 @@ func Fitness(ctx context.Context, c *config.Config, may Leniency) (Fit, error) {
 	return found, nil
 }
 
-// refusedByValues are the columns of tables under a policy that is new, whose values tell
-// records apart. What is served already is not looked at: it is not withdrawn because its
-// records change, and 'kproxy check' tells of it.
+// refusedByValues reports columns whose values identify records, in tables under a new policy. It
+// leaves out tables that are served already: they are not withdrawn because their records change,
+// and 'kproxy check' reports them.
 func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.Relation, may Leniency) (inspect.Report, error) {
 	fresh := catalog.Policy{Readable: c.Policy.Readable}
 	for _, t := range c.Policy.Tables {
@@ -99,8 +99,7 @@ func refusedByValues(ctx context.Context, c *config.Config, relations []catalog.
 	return inspect.NearlyUnique(ctx, conn, fresh, relations)
 }
 
-// Published are the tables that the private store knows, none where there is no
-// store yet.
+// Published returns the tables in the private store, none if there is no store yet.
 func Published(ctx context.Context, conn *pgx.Conn) ([]catalog.Name, error) {
 	rows, err := conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation")
 	if err != nil {
@@ -118,7 +117,7 @@ func Published(ctx context.Context, conn *pgx.Conn) ([]catalog.Name, error) {
 	return names, nil
 }
 
-// ReadPublished are the tables that the private store knows.
+// ReadPublished connects as the owner and returns the tables in the private store.
 func ReadPublished(ctx context.Context, c *config.Config) ([]catalog.Name, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {

@@ -28,8 +28,8 @@ func furtherRoles(c *config.Config) []string {
 	return roles
 }
 
-// checkReaders logs in as clients' sessions will, in every reader role and as the first one
-// on every server.
+// checkReaders logs in as clients' sessions do: in every reader role, and in the first one on every
+// server.
 func checkReaders(ctx context.Context, c *config.Config, own OwnServer) inspect.Report {
 	var report inspect.Report
 	servers := c.Upstream.Reader.Servers()
@@ -61,11 +61,11 @@ func checkReaders(ctx context.Context, c *config.Config, own OwnServer) inspect.
 	return report
 }
 
-// invalidAuthorization is the class of PostgreSQL's errors that say who may not log in.
+// invalidAuthorization is the SQLSTATE class of logins that are refused.
 const invalidAuthorization = "28"
 
-// CheckServer tells what keeps sessions from being served by the reader's one server. That
-// one of several does not answer is a warning.
+// CheckServer reports what prevents the reader's server from serving sessions. If one of several
+// servers does not answer, that is a warning.
 func CheckServer(ctx context.Context, c *config.Config, reader config.Connection, own OwnServer, several bool) *inspect.Finding {
 	conn, err := upstream.ConnectReader(ctx, c, reader)
 	if err != nil {
@@ -95,17 +95,17 @@ func CheckServer(ctx context.Context, c *config.Config, reader config.Connection
 	return pooler
 }
 
-// trySession makes the connection that a client's session gets; nil = it can be used.
+// trySession opens the connection that a client's session gets. It returns nil if it can be used.
 func trySession(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
 	return try(ctx, c, reader, pool.TrySession)
 }
 
-// tryWatch makes the connection that asks a server again and again what it is.
+// tryWatch opens the connection that watches a server.
 func tryWatch(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
 	return try(ctx, c, reader, pool.TryWatch)
 }
 
-// try makes a connection as serve does, in the time that it has there.
+// try opens a connection as serve does, within the same time.
 func try(ctx context.Context, c *config.Config, reader config.Connection, connect func(context.Context, *pgconn.Config) error) *inspect.Finding {
 	session, err := upstream.SessionConfig(c, reader)
 	if err != nil {
@@ -123,7 +123,7 @@ func try(ctx context.Context, c *config.Config, reader config.Connection, connec
 // unsupportedParameter is how PgBouncer refuses a setting in a startup packet.
 const unsupportedParameter = "unsupported startup parameter"
 
-// cannotLogIn is the finding of a connection of readers' that cannot be made, or not be used.
+// cannotLogIn is the finding about a reader's connection that cannot be opened or used.
 func cannotLogIn(reader config.Connection, err error) inspect.Finding {
 	unset, what, fix := pool.Unset(err), "", poolerFix
 	switch refused := (*pgconn.PgError)(nil); {
@@ -148,7 +148,7 @@ func cannotLogIn(reader config.Connection, err error) inspect.Finding {
 	return inspect.Finding{Severity: inspect.Error, Code: codePooler, What: what, Fix: fix}
 }
 
-// checkAuthQuery asks for a user who cannot exist.
+// checkAuthQuery looks up a user who cannot exist.
 func checkAuthQuery(ctx context.Context, c *config.Config) inspect.Report {
 	wrong := func(what, fix string) inspect.Report {
 		return inspect.Report{{Severity: inspect.Error, Code: codeAuthQuery, What: "auth_query: " + what, Fix: fix}}

@@ -12,22 +12,22 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// Report is what a check found, for the operator.
+// Report is the result of a check, for the operator.
 type Report struct {
 	// OK says that no finding is an error.
 	OK bool `json:"ok"`
-	// Alone says that all errors concern single names, without which kproxy serves.
+	// Alone says that all errors concern single names, and that kproxy serves the others.
 	Alone bool `json:"alone"`
-	// Starts says that 'kproxy serve' would start nevertheless, with what it has published.
+	// Starts says that 'kproxy serve' would start nevertheless, with what is published already.
 	Starts bool `json:"starts"`
-	// Tables is how many tables the configuration protects, and Publishable of how many of
-	// them no finding says that they cannot be published.
+	// Tables counts the protected tables, and Publishable those among them that can be published
+	// according to the findings.
 	Tables      int       `json:"tables"`
 	Publishable int       `json:"publishable"`
 	Findings    []Finding `json:"findings"`
 }
 
-// Finding is a finding with its place.
+// Finding is a finding with its line in the configuration.
 type Finding struct {
 	Severity inspect.Severity `json:"severity"`
 	// Code does not change between versions.
@@ -36,7 +36,7 @@ type Finding struct {
 	Group  string `json:"group"`
 	Table  string `json:"table,omitempty"`
 	Column string `json:"column,omitempty"`
-	// File and Line are the place in the configuration; Line is 0 where none is concerned.
+	// File and Line are the position in the configuration. Line is 0 if there is none.
 	File string `json:"file,omitempty"`
 	Line int    `json:"line,omitempty"`
 	What string `json:"message"`
@@ -55,7 +55,7 @@ const (
 	FixAdvice  FixForm = "advice"  // what to write into the configuration, or to do
 )
 
-// subject matters of findings, in the order in which they are shown.
+// Groups of findings, in the order in which they are shown.
 const (
 	groupServer      = "server"
 	groupRoles       = "roles"
@@ -67,11 +67,10 @@ const (
 
 var groupOrder = []string{groupServer, groupRoles, groupPublication, groupOwn, groupReach, groupLogin}
 
-// topic is what findings of a code are about where they name no relation: their group, and
-// the setting that is concerned, empty where none is.
+// topic is the group of findings that name no relation, and the setting that they concern, if any.
 type topic struct{ group, setting string }
 
-// topics are those of all codes that can come without a relation.
+// topics are the topics of all codes that can occur without a relation.
 var topics = map[string]topic{
 	"server-version":           {groupServer, "upstream.owner.host"},
 	"wal-level":                {groupServer, ""},
@@ -125,9 +124,8 @@ var topics = map[string]topic{
 	codeListenPlain:            {groupLogin, "listen"},
 }
 
-// Summarize gives findings their places in the configuration, and sorts them by what they
-// are about, those that keep kproxy from serving first. Before are the tables that were
-// published before.
+// Summarize locates findings in the configuration, and sorts them by group, with those that prevent
+// kproxy from serving first. Before are the tables that were published before.
 func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) Report {
 	errs := report.Errors()
 	e := Report{OK: len(errs) == 0, Alone: len(errs) > 0 && Alone(c.Policy, errs), Tables: len(c.Policy.Tables), Findings: []Finding{}}
@@ -154,7 +152,7 @@ func Summarize(c *config.Config, report inspect.Report, before []catalog.Name) R
 	return e
 }
 
-// rank is the place of a group; single names come last.
+// rank returns the position of a group. Single names come last.
 func rank(group string) int {
 	if i := slices.Index(groupOrder, group); i >= 0 {
 		return i
@@ -189,7 +187,7 @@ func found(c *config.Config, f inspect.Finding) Finding {
 	return one
 }
 
-// groupOf is what a relation is to the configuration; empty if it does not name it.
+// groupOf returns the group of a relation, empty if the configuration does not name it.
 func groupOf(c *config.Config, name catalog.Name) string {
 	switch {
 	case upstream.Protects(c.Policy, name):
@@ -218,8 +216,8 @@ func formOf(fix string) FixForm {
 	return FixAdvice
 }
 
-// typed is the fix as something to type: the last statement ends in a semicolon, with what
-// there is to say of it on a line below, and commands name the configuration.
+// typed returns the fix as text to type: the last statement ends in a semicolon, with remarks on a
+// line below, and commands name the configuration.
 func (f Finding) typed(file string) string {
 	switch f.Form {
 	case FixSQL:
@@ -235,8 +233,8 @@ func (f Finding) typed(file string) string {
 	return f.Fix
 }
 
-// Verdict is what the findings come to, in one line: what can be published, or what 'kproxy
-// serve' would do in spite of errors.
+// Verdict summarizes the findings in one line: what can be published, or what 'kproxy serve' would
+// do in spite of errors.
 func (e Report) Verdict() string {
 	const kept = "those named as " + inspect.CodeNearlyUnique + " as before, and refuse them under another policy"
 	errs := e.Errors().Findings
@@ -256,13 +254,13 @@ func (e Report) Verdict() string {
 	return "the check failed: 'kproxy serve' would start, but withdraw what is named; it would serve " + kept
 }
 
-// Errors are the findings that keep kproxy from serving.
+// Errors returns the findings that prevent kproxy from serving.
 func (e Report) Errors() Report {
 	e.Findings = slices.DeleteFunc(slices.Clone(e.Findings), func(f Finding) bool { return f.Severity != inspect.Error })
 	return e
 }
 
-// String writes the findings in their groups, each with its place and fix.
+// String returns the findings by group, each with its position and fix.
 func (e Report) String() string {
 	var b strings.Builder
 	group := ""
@@ -292,7 +290,7 @@ func (e Report) String() string {
 	return b.String()
 }
 
-// file is the configuration's, for commands.
+// file returns the file of the configuration, for commands.
 func (f Finding) file() string {
 	if f.File == "" {
 		return "FILE"

@@ -9,32 +9,32 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 )
 
-// CodeTableChanged is a table that is another one than the one that was published.
+// CodeTableChanged is the code of a table that is not the one that was published.
 const CodeTableChanged = "table-changed"
 
-// aloneCodes are the findings that concern the protected table they name and no other:
-// its release cannot be kept in step, or is not to be served, but nothing shows more than it may.
+// aloneCodes are the codes of findings that concern only the protected table that they name: its
+// release cannot be kept in step, or must not be served, but nothing shows more than it may.
 var aloneCodes = []string{
 	"table-missing", "policy", "generated-column", "owner-grant", "table-unlogged", "row-security", codePublication, CodeTableChanged, inspect.CodePublishedKey,
 	inspect.CodeTypeFunction, inspect.CodeNearlyUnique,
 }
 
-// Those that concern one listed name, which analysts cannot use. Nothing more can be
-// reached than before.
+// Codes of findings that concern one listed name, which analysts cannot use. They can reach no more
+// than before.
 var (
 	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant, inspect.CodeTypeFunction}
 	functionCodes = []string{inspect.CodeFunctionMissing, inspect.CodeFunctionGrant}
 )
 
-// Divided are errors by what they concern.
+// Divided are errors by scope.
 type Divided struct {
 	All inspect.Report // everything
-	// Broken are those of single protected tables and readable relations, and functions
-	// those of single functions.
+	// Broken are the errors about single protected tables and readable relations, and Functions
+	// those about single functions.
 	Broken, Functions map[catalog.Name]inspect.Report
 }
 
-// Divide divides errors into those that concern everything and those of single names.
+// Divide divides errors into those that concern everything and those about single names.
 func Divide(policy catalog.Policy, errs inspect.Report) Divided {
 	p := Divided{Broken: make(map[catalog.Name]inspect.Report), Functions: make(map[catalog.Name]inspect.Report)}
 	for _, f := range errs {
@@ -51,13 +51,13 @@ func Divide(policy catalog.Policy, errs inspect.Report) Divided {
 	return p
 }
 
-// Alone tells whether all errors concern single names, without which kproxy serves.
+// Alone reports whether all errors concern single names, so that kproxy serves the others.
 func Alone(policy catalog.Policy, errs inspect.Report) bool {
 	return len(Divide(policy, errs).All) == 0
 }
 
-// start tells whether 'kproxy serve' starts in spite of the errors, given the tables that
-// were published before.
+// start reports whether 'kproxy serve' starts in spite of the errors, given the tables that were
+// published before.
 func (p Divided) start(policy catalog.Policy, before []catalog.Name) bool {
 	for name := range p.Broken {
 		if upstream.Protects(policy, name) && !slices.Contains(before, name) || len(before) == 0 {
@@ -67,7 +67,7 @@ func (p Divided) start(policy catalog.Policy, before []catalog.Name) bool {
 	return len(p.All) == 0 && (len(p.Functions) == 0 || len(before) > 0)
 }
 
-// Problem is what is wrong with a table and how it is mended, each in one line.
+// Problem returns what is wrong with a table and how to fix it, each in one line.
 func Problem(report inspect.Report) (what, fix string) {
 	var whats, fixes []string
 	for _, f := range report {
@@ -83,13 +83,13 @@ func Problem(report inspect.Report) (what, fix string) {
 	return strings.Join(whats, "; "), strings.Join(fixes, "; ")
 }
 
-// SomeOnly are the findings that keep kproxy from starting but concern some sessions alone
-// while it serves.
+// SomeOnly are the codes of findings that prevent kproxy from starting, but that concern only some
+// sessions while it serves.
 var SomeOnly = []string{inspect.CodeTemporaryGrant, inspect.CodeFurtherReader, codeLogin, CodeServer, codePooler, codeAuthQuery}
 
-// StartingOnly are the findings that keep kproxy from starting but take nothing
-// away from what is published. Replication itself watches its slot.
+// StartingOnly are the codes of findings that prevent kproxy from starting, but that do not affect
+// what is published. Replication itself watches its slot.
 var StartingOnly = slices.Concat(SomeOnly, []string{"slots", "wal-senders", codeSlotPosition})
 
-// OneLine puts the lines of a script beside each other.
+// OneLine joins the lines of a script.
 func OneLine(script string) string { return strings.Join(strings.Fields(script), " ") }

@@ -16,13 +16,13 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// OwnServer is what the server of upstream.owner says of itself.
+// OwnServer identifies the server of upstream.owner.
 type OwnServer struct {
 	pool.Identity
 	timeline uint64
 }
 
-// AskOwnServer asks it. It may be a standby, for verify.
+// AskOwnServer identifies the server. It may be a standby, for verify.
 func AskOwnServer(ctx context.Context, conn *pgx.Conn) (OwnServer, error) {
 	var own OwnServer
 	results, err := conn.PgConn().Exec(ctx, pool.Question).ReadAll()
@@ -34,8 +34,8 @@ func AskOwnServer(ctx context.Context, conn *pgx.Conn) (OwnServer, error) {
 	return own, err
 }
 
-// judgeServer compares one of the readers' servers with the owner's; nil = it is that one, or
-// may well be a standby of it.
+// judgeServer compares one of the readers' servers with the owner's. It returns nil if it is the
+// same, or may be a standby of it.
 func judgeServer(ctx context.Context, conn *pgconn.PgConn, reader config.Connection, own OwnServer) *inspect.Finding {
 	at := "server " + upstream.Address(reader)
 	finding := inspect.Finding{Severity: inspect.Error, Code: CodeServer}
@@ -64,10 +64,10 @@ func judgeServer(ctx context.Context, conn *pgconn.PgConn, reader config.Connect
 	return &finding
 }
 
-// poolerFix is what is done about a pooler that shares what sessions leave.
+// poolerFix is the fix for a pooler that shares session state.
 const poolerFix = "have upstream.reader lead to the server itself, or give the pooler pool_mode = session for this role; see docs/poolers.md"
 
-// judgePooler reports a pooler by which readers' sessions would find what others leave.
+// judgePooler reports a pooler through which readers' sessions would share state.
 func judgePooler(ctx context.Context, c *config.Config, reader config.Connection) *inspect.Finding {
 	session, err := upstream.SessionConfig(c, reader)
 	if err != nil {

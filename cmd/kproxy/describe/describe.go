@@ -13,20 +13,20 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// describeInterval is how often it is looked for new batches of guarded tables, and how soon
-// it is tried again what the database was slow to answer.
+// describeInterval is how often Run looks for new batches of guarded tables, and the pause before
+// another attempt after an error.
 const describeInterval = 30 * time.Second
 
-// describeLimit bounds one writing.
+// describeLimit bounds one attempt to write.
 const describeLimit = 10 * time.Second
 
-// described is a table as readers see it: its description holds for one generation.
+// described is the description of one generation of a table.
 type described struct {
 	generation  int64
 	description catalog.Description
 }
 
-// toDescribe are the descriptions to be written, those of no other table being left.
+// toDescribe are the descriptions to write. Those of other tables are removed.
 type toDescribe struct {
 	config *config.Config
 	tables map[catalog.Name]described
@@ -45,9 +45,9 @@ func NewWriter(logger *slog.Logger) *Writer {
 	return &Writer{logger: logger, pending: make(chan toDescribe, 1)}
 }
 
-// Write has the descriptions of what is published now written, if this process applies
-// changes: another one may have another configuration. It does not wait. One goroutine at a
-// time may call it.
+// Write passes the descriptions of what is published now to Run, if this process applies changes:
+// another process may have another configuration. It does not wait. One goroutine at a time may call
+// it.
 func (w *Writer) Write(c *config.Config, status ksync.Status, publications []catalog.Publication, withdrawn map[catalog.Name]string) {
 	if status.State != ksync.Streaming {
 		return
@@ -97,7 +97,7 @@ func (w *Writer) Run(ctx context.Context) {
 	}
 }
 
-// guards says whether a table shows changes in batches.
+// guards reports whether a table shows changes in batches.
 func guards(to toDescribe) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Values(to.tables)), func(t described) bool {
 		return t.description.Updates == catalog.Guarded

@@ -14,9 +14,9 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 )
 
-// describeAll writes the descriptions in one transaction of a connection of its own, and
-// takes out those of all other tables. Of what has been written already, it only looks for
-// new batches.
+// describeAll writes the descriptions in one transaction, on a connection of its own, and removes
+// those of all other tables. For descriptions that are written already, it only looks for new
+// batches.
 func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]described) error {
 	ctx, cancel := context.WithTimeout(ctx, describeLimit)
 	defer cancel()
@@ -46,17 +46,17 @@ func describeAll(ctx context.Context, to toDescribe, written map[catalog.Name]de
 	})
 }
 
-// noted is what has been written of a table, and what there is of it.
+// noted is the state of a table and of its description.
 type noted struct {
 	published time.Time // when the generation was made
 	next      int64     // number of the next class
-	// newest is the day of the newest batch: numbers of classes grow with each.
+	// newest is the day of the newest batch. Each batch increases the numbers of classes.
 	newest time.Time
 	fresh  bool // there was no batch since
 }
 
-// notedSQL reads it. A batch that came while no process looked is taken for one of today,
-// never for an older one.
+// notedSQL reads it. A batch that was published while no process looked counts as one of today,
+// never as an older one.
 const notedSQL = `SELECT g.created_at, g.next_class, CASE WHEN d.generation = g.generation AND d.next_class = g.next_class
 		THEN coalesce(t.newest, g.created_at::date) WHEN d.generation = g.generation THEN now()::date ELSE g.created_at::date END,
 		coalesce(d.generation = g.generation AND d.next_class = g.next_class AND t.k IS NOT NULL, false)

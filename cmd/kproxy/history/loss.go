@@ -15,21 +15,21 @@ import (
 	"github.com/kproxy/kproxy/internal/dataset"
 )
 
-// Losses are the information losses of a release (metric.PublishedLoss), measured on
-// whole classes drawn by their numbers.
+// Losses are the information losses of a release (metric.PublishedLoss), measured on a sample of
+// whole classes.
 type Losses struct {
-	// Records is how many were measured, of the part with the fewest.
+	// Records counts the records measured, in the part with the fewest.
 	Records int
 	// Whole is the mean over the columns; Columns are those of the quasi-identifiers.
 	Whole   float64
 	Columns map[string]float64
 }
 
-// measuredRecords bounds a measurement.
+// measuredRecords bounds the sample, in records.
 const measuredRecords = 10_000
 
-// MeasureLoss measures the release of a generation, all of it on one snapshot. Withheld
-// records lose everything. Nil means that nothing is published.
+// MeasureLoss measures the release of a generation on one snapshot. Withheld records lose
+// everything. It returns nil if nothing is published.
 func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (*Losses, error) {
 	records := catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("records_%d", generation)}.SQL()
 	found := Losses{Columns: make(map[string]float64)}
@@ -62,7 +62,7 @@ type sampledClasses struct {
 	withheld float64 // share of the records that are in no class
 }
 
-// outputForm is how package sync has values written.
+// outputForm sets the output format that package sync uses.
 const outputForm = "SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL TimeZone = 'UTC'; SET LOCAL extra_float_digits = 1; SET LOCAL jit = off"
 
 func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records, class string) (sampledClasses, error) {
@@ -85,7 +85,7 @@ func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records,
 	for _, c := range coder.Columns() {
 		columns = append(columns, catalog.QuoteIdentifier(c))
 	}
-	// The order by a digest draws the same classes again as long as they are there.
+	// The order by a digest selects the same classes again as long as they exist.
 	query := fmt.Sprintf(`SELECT %[1]s FROM %[2]s WHERE %[3]s IN (
 		SELECT %[3]s FROM (SELECT DISTINCT %[3]s FROM %[2]s WHERE %[3]s IS NOT NULL) c ORDER BY hashint8extended(%[3]s::bigint, 1), 1 LIMIT %[4]d)
 		ORDER BY %[3]s`, strings.Join(columns, ", "), records, class, wanted)
@@ -116,7 +116,7 @@ func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records,
 	return sampledClasses{records: table.Records, release: release, withheld: float64(all-placed) / float64(all)}, nil
 }
 
-// ShownGeneration is the generation that readers see, 0 for none.
+// ShownGeneration returns the generation that readers see, 0 for none.
 func ShownGeneration(ctx context.Context, on upstream.Querier, name catalog.Name) (generation int64, err error) {
 	err = on.QueryRow(ctx, "SELECT coalesce(previous, generation) FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation).Scan(&generation)
 	if errors.Is(err, pgx.ErrNoRows) {

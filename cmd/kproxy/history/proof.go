@@ -16,15 +16,15 @@ import (
 	"github.com/kproxy/kproxy/internal/verify"
 )
 
-// Proof is what the verifier found of one table, as the private store keeps it. It holds
-// no value of a row, as verify.TableReport does not.
+// Proof is the result of the verifier for one table, as the private store keeps it. Like
+// verify.TableReport, it holds no value of a row.
 type Proof struct {
 	At     time.Time          `json:"at"`
 	Passed bool               `json:"passed"`
 	Report verify.TableReport `json:"report"`
 }
 
-// State is the proof in the model of package state, beside the generation that readers see.
+// State returns the proof in the model of package state, given the generation that readers see.
 func (p Proof) State(shown int64) *state.Proof {
 	s := state.Proof{At: p.At, Generation: p.Report.Generation, Earlier: p.Report.Generation != shown, Passed: p.Passed}
 	for _, c := range p.Report.Checks {
@@ -33,7 +33,7 @@ func (p Proof) State(shown int64) *state.Proof {
 	return &s
 }
 
-// recordProofs keeps what the verifier found in the private store, for the console.
+// recordProofs stores the results of the verifier in the private store.
 func recordProofs(ctx context.Context, c *config.Config, report verify.Report) error {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -64,9 +64,8 @@ func recordProofs(ctx context.Context, c *config.Config, report verify.Report) e
 	return nil
 }
 
-// LastProofs reads the last proof of each table; none where nothing was ever kept. A table
-// that was taken out and put back can have a generation of the same number as before: what
-// was proved of that one is no proof of this.
+// LastProofs reads the last proof of each table. A table that was removed and added again can have
+// a generation of the same number as before: a proof of the earlier one does not count.
 func LastProofs(ctx context.Context, on upstream.Querier) (map[catalog.Name]Proof, error) {
 	rows, err := on.Query(ctx, `SELECT DISTINCT ON (p.table_schema, p.table_name) p.table_schema, p.table_name, p.at, p.passed, p.report
 		FROM kproxy_store.proof p LEFT JOIN kproxy_store.generation g USING (table_schema, table_name)

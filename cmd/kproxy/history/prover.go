@@ -48,8 +48,8 @@ func (r *Proofs) Of(table catalog.Name) *observe.Proof {
 	return &observe.Proof{Generation: p.Report.Generation, At: p.At, Passed: p.Passed, Smallest: p.Report.Smallest}
 }
 
-// Interval returns how often proofs are made that are due every so often, which is less often
-// where a proof and the rest after it take longer. 0 is never.
+// Interval returns the actual interval between proofs that are due at an interval: longer if a proof
+// and the rest after it take longer. 0 is never.
 func (r *Proofs) Interval(every time.Duration) time.Duration {
 	if every == 0 {
 		return 0
@@ -58,10 +58,10 @@ func (r *Proofs) Interval(every time.Duration) time.Duration {
 }
 
 const (
-	// proveInterval is how often it is looked whether a proof is due.
+	// proveInterval is how often Prove checks whether a proof is due.
 	proveInterval = 5 * time.Second
-	// proveRest bounds what proofs cost: they rest so many times as long as the last
-	// one took.
+	// proveRest bounds the cost of proofs: the rest between proofs takes this many times as long as
+	// the last one.
 	proveRest = 10
 )
 
@@ -80,7 +80,7 @@ func (r *Proofs) Prove(ctx context.Context, p Process) {
 		if c.Verify.Every == 0 || time.Now().Before(rested) || status.State != ksync.Streaming {
 			continue
 		}
-		// A table that is withdrawn cannot be proved, and keeps no other from being.
+		// A withdrawn table cannot be proved, and must not prevent the proofs of others.
 		began := time.Now()
 		due, err := someProofIsDue(ctx, c, status, p.Published)
 		if err != nil && ctx.Err() == nil && err.Error() != failed {
@@ -104,8 +104,8 @@ func (r *Proofs) Prove(ctx context.Context, p Process) {
 	}
 }
 
-// someProofIsDue tells whether the proof of some table that is shown is due, by the server's
-// clock: the store is what all processes share.
+// someProofIsDue reports whether the proof of a table that readers can read is due, by the server's
+// clock, which all processes share.
 func someProofIsDue(ctx context.Context, c *config.Config, status ksync.Status, shown func(catalog.Name) bool) (due bool, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -125,8 +125,8 @@ func someProofIsDue(ctx context.Context, c *config.Config, status ksync.Status, 
 	}), nil
 }
 
-// isDue tells whether a release is to be proved: the last proof is of long ago, or of an
-// earlier release. While a new one is made, the number is that of the new one already.
+// isDue reports whether a proof is due: the last one is too old, or of an earlier release. While a
+// new release is being made, the generation is already that of the new one.
 func (p Proof) isDue(now time.Time, t ksync.TableStatus, every time.Duration) bool {
 	return now.Sub(p.At) >= every || !t.Preparing && p.Report.Generation != t.Generation
 }

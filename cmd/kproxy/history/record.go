@@ -21,7 +21,7 @@ type Loss struct {
 	Generation int64
 }
 
-// LossHistory are the losses that were recorded of a table, the first first.
+// LossHistory returns the recorded losses of a table, the oldest first.
 func LossHistory(ctx context.Context, on upstream.Querier, name catalog.Name) ([]Loss, error) {
 	rows, err := on.Query(ctx, `SELECT at, loss, generation FROM kproxy_store.loss WHERE table_schema = $1 AND table_name = $2 ORDER BY id`, name.Schema, name.Relation)
 	if upstream.MissingStore(err) {
@@ -43,8 +43,8 @@ func LossHistory(ctx context.Context, on upstream.Querier, name catalog.Name) ([
 }
 
 const (
-	// lossPollInterval is how often it is looked whether a loss is to be recorded, lossInterval
-	// how often one is without a reason of its own.
+	// lossPollInterval is how often RecordLosses checks whether to record a loss, and lossInterval
+	// how often it records one without another reason.
 	lossPollInterval = 5 * time.Second
 	lossInterval     = time.Hour
 )
@@ -56,15 +56,15 @@ const (
 	lossHourly       = "hourly"
 )
 
-// lastLoss is what was recorded of a table by this process.
+// lastLoss is what this process recorded last for a table.
 type lastLoss struct {
 	at         time.Time
 	generation int64
 	renewed    float64 // what the release lost when it was compared with one made afresh
 }
 
-// cause is why the loss is to be recorded now; empty where it is not. A drift of 1 is
-// that of a release that has been made anew since it was compared before.
+// cause returns the reason to record the loss now, empty for none. A drift of 1 means that the
+// release has been made anew since the last comparison.
 func (l lastLoss) cause(now time.Time, t ksync.TableStatus) string {
 	switch {
 	case t.State != ksync.Published || t.Generation == 0:
@@ -117,7 +117,7 @@ func (p Process) RecordLosses(ctx context.Context) {
 	}
 }
 
-// recordDue measures and records, and returns the tables of which it has.
+// recordDue measures and records losses, and returns the tables for which it has.
 func recordDue(ctx context.Context, c *config.Config, due map[catalog.Name]string) (recorded []catalog.Name, err error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {

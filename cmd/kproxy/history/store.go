@@ -28,9 +28,8 @@ type Process struct {
 	Published func(table catalog.Name) bool
 }
 
-// The owner makes these tables when there is something to put into them: who has neither
-// verified nor opened a console has none. keptProofs and keptLosses bound them, in rows of
-// a table.
+// The owner creates these tables when the first row is stored. keptProofs and keptLosses bound the
+// rows per protected table.
 const (
 	tablesSQL = `CREATE TABLE IF NOT EXISTS kproxy_store.proof (
 		id           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -53,8 +52,8 @@ const (
 	uniqueViolation = "23505"
 )
 
-// createTables makes the tables. Two processes that do so at once get in each other's
-// way even with IF NOT EXISTS: the second attempt finds what the other one made.
+// createTables creates the tables. Two processes that do so at the same time can conflict even with
+// IF NOT EXISTS; the second attempt then finds them.
 func createTables(ctx context.Context, conn *pgx.Conn) error {
 	_, err := conn.PgConn().Exec(ctx, tablesSQL).ReadAll()
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) && refused.Code == uniqueViolation {
@@ -66,7 +65,7 @@ func createTables(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// trim removes all but the last rows of a table from the chronicle.
+// trim removes all but the last rows of a table.
 func trim(ctx context.Context, conn *pgx.Conn, relation string, name catalog.Name, kept int) error {
 	sql := fmt.Sprintf(`DELETE FROM kproxy_store.%[1]s WHERE table_schema = $1 AND table_name = $2 AND id <= (
 		SELECT id FROM kproxy_store.%[1]s WHERE table_schema = $1 AND table_name = $2 ORDER BY id DESC OFFSET $3 LIMIT 1)`, relation)

@@ -14,9 +14,8 @@ import (
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 
-// Verify proves the release of every protected table. A table that the policy
-// and the database do not agree on cannot be proved, which is an error. The outcome is
-// kept for the console where the private store can be written.
+// Verify verifies the release of every protected table. A table that does not fit its policy
+// cannot be verified, which is an error. The results are stored if the private store can be written.
 func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
 	all := func(catalog.Name) bool { return true }
 	report, err := verifyTables(ctx, c, all)
@@ -27,10 +26,10 @@ func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
 	return report, nil
 }
 
-// VerifyServers looks through the servers that readers are sent to, at what they would read
-// there: each has to be the owner's server or to follow it, and what is published on one that
-// follows is proved there, as the owner. It returns the proofs by the servers' addresses, and
-// what keeps readers from a server as findings: of one that does not answer it is a warning.
+// VerifyServers examines the servers of the readers. Each has to be the owner's server or to follow
+// it. On a server that follows, it verifies what is published there, as the owner. It returns the
+// reports by the servers' addresses, and findings about servers that readers cannot use; a server
+// that does not answer is a warning.
 func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Report, inspect.Report, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
@@ -61,8 +60,8 @@ func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Rep
 	return proofs, findings, nil
 }
 
-// lookAtServer tells whether one of the readers' servers is the owner's own, or what keeps
-// readers from it.
+// lookAtServer reports whether one of the readers' servers is the owner's own, or why readers
+// cannot use it.
 func lookAtServer(ctx context.Context, c *config.Config, reader config.Connection, own check.OwnServer, several bool) (same bool, finding *inspect.Finding) {
 	if finding = check.CheckServer(ctx, c, reader, own, several); finding != nil {
 		return false, finding
@@ -80,13 +79,13 @@ func lookAtServer(ctx context.Context, c *config.Config, reader config.Connectio
 	return err == nil && said.Identity == own.Identity, nil
 }
 
-// owned is how the owner connects to another server.
+// owned returns the owner's connection to another server.
 func owned(owner config.Connection, server config.Server) config.Connection {
 	owner.Host, owner.Port, owner.Hosts = server.Host, server.Port, nil
 	return owner
 }
 
-// verifyTables proves the releases of the tables that are wanted.
+// verifyTables verifies the releases of the wanted tables.
 func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Name) bool) (verify.Report, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {

@@ -48,8 +48,8 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// SqlState is the code of what the database refused, empty for other errors.
-func SqlState(err error) string {
+// SQLState is the code of what the database refused, empty for other errors.
+func SQLState(err error) string {
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
 		return refused.Code
 	}
@@ -58,7 +58,7 @@ func SqlState(err error) string {
 
 // WithoutValues keeps of the database's errors what cannot quote a row.
 func WithoutValues(err error) error {
-	if code := SqlState(err); code != "" {
+	if code := SQLState(err); code != "" {
 		return fmt.Errorf("the database refuses it (SQLSTATE %s)", code)
 	}
 	return err

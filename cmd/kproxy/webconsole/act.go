@@ -15,8 +15,8 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Act does what an operator asks for. What takes long is asked for and not waited for:
-// the overview tells how far it is.
+// Act does what an operator asks for. It does not wait for what takes long: the overview shows the
+// progress.
 func (s *source) Act(ctx context.Context, a console.Action) ([]string, error) {
 	defer s.overview.forget()
 	c := s.config()
@@ -46,8 +46,8 @@ func (s *source) Act(ctx context.Context, a console.Action) ([]string, error) {
 	return nil, console.ErrUnknown
 }
 
-// BeginsLineage tells whether a rebuild of the table begins a new lineage. The configuration
-// may say otherwise than what readers hold.
+// BeginsLineage reports whether a rebuild of the table begins a new lineage. The configuration may
+// differ from what is published.
 func (s *source) BeginsLineage(ctx context.Context, table string) (bool, error) {
 	c := s.config()
 	policy, err := policyOf(c, table)

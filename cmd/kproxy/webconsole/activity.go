@@ -7,10 +7,10 @@ import (
 	"github.com/kproxy/kproxy/internal/console"
 )
 
-// sessionTimeout bounds how long event loops are waited for.
+// sessionTimeout bounds the wait for event loops.
 const sessionTimeout = 2 * time.Second
 
-// Activity is what clients of this process do.
+// Activity returns what clients of this process do.
 func (s *source) Activity(ctx context.Context) (console.Activity, error) {
 	ctx, cancel := context.WithTimeout(ctx, sessionTimeout)
 	defer cancel()
@@ -29,7 +29,7 @@ func (s *source) Activity(ctx context.Context) (console.Activity, error) {
 	return a, nil
 }
 
-// maxShapes is how many shapes a page shows.
+// maxShapes bounds the shapes on a page.
 const maxShapes = 50
 
 // addStatements adds the shapes of statements that took longest, and of those that were

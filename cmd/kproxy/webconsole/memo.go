@@ -10,9 +10,9 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/status"
 )
 
-// memo remembers what is dear to find out. However many ask, it is found out by one at a
-// time, and rests ten times as long as that took, half a minute at most: looking at
-// figures takes a tenth of a connection's time, unless it takes longer than three seconds.
+// memo caches a value that is expensive to compute. One goroutine at a time computes it, and the
+// value is valid ten times as long as that took, at most half a minute: the console uses a tenth of
+// a connection's time, unless a computation takes longer than three seconds.
 type memo[T any] struct {
 	mutex sync.Mutex
 	known bool
@@ -27,9 +27,9 @@ const (
 	memoMost   = 30 * time.Second
 )
 
-// get returns what is known or finds it out. What was found out under other conditions of the
-// tables is not known any more: that somebody is needed must be seen at once. A failure is
-// not remembered.
+// get returns the cached value or computes it. A value that was computed under other conditions of
+// the tables is not valid: that a table needs attention must be visible at once. Errors are not
+// cached.
 func (m *memo[T]) get(ctx context.Context, under map[catalog.Name]status.Condition, find func(context.Context) (T, error)) (T, error) {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()
@@ -47,8 +47,8 @@ func (m *memo[T]) get(ctx context.Context, under map[catalog.Name]status.Conditi
 	return value, nil
 }
 
-// peek returns what is known, however old; false while it is being found out or was never
-// asked for.
+// peek returns the cached value, however old. It returns false while the value is being computed, and
+// before it was first computed.
 func (m *memo[T]) peek() (value T, known bool) {
 	if !m.mutex.TryLock() {
 		return value, false
@@ -57,7 +57,7 @@ func (m *memo[T]) peek() (value T, known bool) {
 	return m.value, m.known
 }
 
-// forget has the next one find out afresh.
+// forget invalidates the value.
 func (m *memo[T]) forget() {
 	m.mutex.Lock()
 	defer m.mutex.Unlock()

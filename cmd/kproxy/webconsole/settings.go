@@ -14,9 +14,8 @@ import (
 	"github.com/kproxy/kproxy/internal/units"
 )
 
-// listSettings returns the settings of a configuration, but for the tables' policies. They are
-// taken from its own fields, so that none can be forgotten. A secret is
-// recognized by its type, whatever its name.
+// listSettings returns the settings of a configuration, except the tables' policies. It derives them
+// from the fields, so that none can be forgotten. It recognizes secrets by type.
 func listSettings(c *config.Config) []console.Section {
 	general := console.Section{Name: "general"}
 	var sections []console.Section
@@ -39,7 +38,7 @@ func listSettings(c *config.Config) []console.Section {
 	return append([]console.Section{general}, sections...)
 }
 
-// settingsOf are the settings of a value, each under a key that begins as given.
+// settingsOf returns the settings of a value, each under a key with the given prefix.
 func settingsOf(key string, v reflect.Value) []console.Setting {
 	if text, plain := settingText(v); plain {
 		return []console.Setting{{Key: key, Value: text}}
@@ -74,7 +73,7 @@ func settingsOf(key string, v reflect.Value) []console.Setting {
 	return list
 }
 
-// settingText writes a single value; false for what has parts.
+// settingText returns the text of a single value, or false for a value with parts.
 func settingText(v reflect.Value) (string, bool) {
 	switch t := v.Interface().(type) {
 	case config.Secret:

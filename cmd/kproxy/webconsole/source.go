@@ -38,7 +38,7 @@ func (s *source) Settings() []console.Section { return listSettings(s.config()) 
 
 func (s *source) config() *config.Config { return s.process.Config() }
 
-// Site names what is watched.
+// Site returns what the console shows in every page.
 func (s *source) Site() console.Site {
 	c := s.config()
 	site := console.Site{Database: c.Database, Version: build.This().Version, Process: processes.Name()}
@@ -48,10 +48,10 @@ func (s *source) Site() console.Site {
 	return site
 }
 
-// pageTimeout bounds what a page waits for.
+// pageTimeout bounds the time to read a page's contents.
 const pageTimeout = 60 * time.Second
 
-// Overview reads what `kproxy status` does, and the last figures.
+// Overview reads the same as 'kproxy status', and the last figures.
 func (s *source) Overview(ctx context.Context) (console.Overview, error) {
 	own := s.process.Conditions()
 	o, err := s.overview.get(ctx, own, func(ctx context.Context) (console.Overview, error) {
@@ -68,13 +68,13 @@ func (s *source) Overview(ctx context.Context) (console.Overview, error) {
 		o := s.overviewOf(c, stored)
 		return o, s.addRecorded(ctx, c, stored, &o)
 	})
-	// Pages of tables may be looked at while the overview rests.
+	// Pages of tables may have been read since the overview was.
 	o.Tables = s.withMeasured(o.Tables)
 	return o, err
 }
 
-// withoutStore is the overview while the private store cannot be read: what this process
-// knows by itself, and nothing that would look like a figure.
+// withoutStore returns the overview while the private store cannot be read: what this process knows
+// by itself, without figures.
 func (s *source) withoutStore(c *config.Config, err error) console.Overview {
 	counts := s.process.Clients()
 	o := console.Overview{
@@ -124,7 +124,7 @@ func releaseOf(policy catalog.TablePolicy, t state.Table) console.Release {
 	return console.Release{Table: t, Method: policy.Method, Constraints: constraintTexts(policy)}
 }
 
-// constraintTexts are the constraints in the field's notation.
+// constraintTexts returns the constraints in the notation of the literature.
 func constraintTexts(policy catalog.TablePolicy) []string {
 	words := make([]string, 0, len(policy.Constraints))
 	for _, c := range policy.Constraints {
@@ -160,9 +160,8 @@ func (s *source) addRecorded(ctx context.Context, c *config.Config, stored statu
 	return nil
 }
 
-// withMeasured are the tables, each with the loss that its page has measured where that is
-// later than what was recorded: what two pages show of a table is the same, or says of when
-// it is.
+// withMeasured returns the tables, each with the loss that its page has measured if that is later
+// than the recorded one, so that two pages show the same loss of a table.
 func (s *source) withMeasured(tables []console.Release) []console.Release {
 	tables = slices.Clone(tables) // the overview is remembered as it was found out
 	for i := range tables {

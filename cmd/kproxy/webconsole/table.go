@@ -79,7 +79,7 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 	if err := tx.Rollback(ctx); err != nil {
 		return t, fmt.Errorf("reading the private store: %w", err)
 	}
-	// What may not be there yet is looked at outside of the transaction, which it would end.
+	// The tables read here may not exist, which would abort the transaction.
 	if err := addRecorded(ctx, conn, policy.Table, stored.Shown, &t); err != nil {
 		return t, err
 	}
@@ -88,8 +88,8 @@ func readConsoleTable(ctx context.Context, c *config.Config, policy catalog.Tabl
 	return t, nil
 }
 
-// misfits are the reasons for which a table has no publication, in the words of a check;
-// none where it has one.
+// misfits returns the reasons why a table has no publication, as a check reports them. It returns none
+// if the table has one.
 func misfits(table catalog.Name, publication *catalog.Publication, problems []catalog.Problem) inspect.Report {
 	if publication != nil {
 		return nil
@@ -106,7 +106,7 @@ func misfits(table catalog.Name, publication *catalog.Publication, problems []ca
 	return report
 }
 
-// smallestAllowed is the least k over all quasi-identifiers, or of any constraint.
+// smallestAllowed returns the greatest k of the constraints.
 func smallestAllowed(policy catalog.TablePolicy) int {
 	k := 0
 	for _, spec := range policy.Constraints {
@@ -117,8 +117,8 @@ func smallestAllowed(policy catalog.TablePolicy) int {
 	return k
 }
 
-// addMeasured adds what is read of the release: sizes, risk and losses. The losses are nil
-// where readers get nothing: what is kept of a table that is not served puts nobody at risk.
+// addMeasured adds what is measured on the release: sizes, risk and losses. The losses are nil if
+// readers get nothing: a release that is not served puts nobody at risk.
 func addMeasured(ctx context.Context, tx pgx.Tx, t *console.Table, p *catalog.Publication) (*history.Losses, error) {
 	if p == nil || t.State != status.StatePublished {
 		return nil, nil
@@ -184,7 +184,7 @@ func addRecorded(ctx context.Context, conn *pgx.Conn, name catalog.Name, shown i
 	return err
 }
 
-// columnsOf puts each column's policy beside what is published of it.
+// columnsOf returns each column's policy together with what is published of it.
 func columnsOf(policy catalog.TablePolicy, p *catalog.Publication, loss *history.Losses) []console.Column {
 	var columns []console.Column
 	for _, c := range policy.Columns {
@@ -206,7 +206,7 @@ func columnsOf(policy catalog.TablePolicy, p *catalog.Publication, loss *history
 	return columns
 }
 
-// hierarchyText says how a column is generalized.
+// hierarchyText describes how a column is generalized.
 func hierarchyText(s *hierarchy.Spec) string {
 	if s == nil {
 		return ""
@@ -249,8 +249,8 @@ const (
 	previewRunes = 120
 )
 
-// preview reads the beginning of a release as the reader role, which is how it is known
-// that readers see this and no more. What is withdrawn is not read.
+// preview reads the first rows of a release as the reader role, so that it shows exactly what
+// readers see. It does not read a withdrawn table.
 func preview(ctx context.Context, c *config.Config, table catalog.Name, state string) console.Preview {
 	if state != status.StatePublished {
 		return console.Preview{Reason: "Readers get nothing of it at the moment."}
@@ -268,7 +268,7 @@ func preview(ctx context.Context, c *config.Config, table catalog.Name, state st
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	results, err := conn.Exec(ctx, fmt.Sprintf("SELECT * FROM %s LIMIT %d", catalog.Published(table).SQL(), previewRows)).ReadAll()
 	if err != nil || len(results) != 1 {
-		return console.Preview{Reason: "The reader role cannot read it (SQLSTATE " + upstream.SqlState(err) + "); 'kproxy check' says why."}
+		return console.Preview{Reason: "The reader role cannot read it (SQLSTATE " + upstream.SQLState(err) + "); 'kproxy check' says why."}
 	}
 	var p console.Preview
 	for _, field := range results[0].FieldDescriptions {
@@ -287,7 +287,7 @@ func preview(ctx context.Context, c *config.Config, table catalog.Name, state st
 	return p
 }
 
-// explainPreview puts over each published column what the policy says of its source.
+// explainPreview adds to each published column the policy of its source.
 func explainPreview(p *console.Preview, policies []console.Column, published *catalog.Publication) {
 	if published == nil {
 		return

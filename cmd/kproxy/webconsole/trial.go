@@ -21,7 +21,7 @@ import (
 // trialSeed draws the same records each time, so that trials can be compared.
 const trialSeed = 1
 
-// policyOf is a table's policy by its name.
+// policyOf returns the policy of a table by name.
 func policyOf(c *config.Config, name string) (catalog.TablePolicy, error) {
 	i := slices.IndexFunc(c.Policy.Tables, func(t catalog.TablePolicy) bool { return t.Table.String() == name })
 	if i < 0 {
@@ -30,7 +30,7 @@ func policyOf(c *config.Config, name string) (catalog.TablePolicy, error) {
 	return c.Policy.Tables[i], nil
 }
 
-// Methods are those that the table's constraints leave.
+// Methods returns the methods that can satisfy the table's constraints.
 func (s *source) Methods(ctx context.Context, table string) (console.Choices, error) {
 	c := s.config()
 	policy, err := policyOf(c, table)
@@ -77,7 +77,7 @@ func publicationOf(ctx context.Context, conn *pgx.Conn, c *config.Config, policy
 	return catalog.Publication{}, fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", policy.Table)
 }
 
-// Try runs the methods, one after the other.
+// Try runs the methods one after the other.
 func (s *source) Try(ctx context.Context, p console.Parameters, tell func(console.Trial)) (console.Trial, error) {
 	c := s.config()
 	policy, err := policyOf(c, p.Table)
@@ -120,8 +120,8 @@ func (s *source) Try(ctx context.Context, p console.Parameters, tell func(consol
 	return trial, nil
 }
 
-// drawRecords draws a sample of the source table and lets go of the snapshot before
-// anything is measured.
+// drawRecords draws a sample of the source table. It releases the snapshot before anything is
+// measured.
 func drawRecords(ctx context.Context, c *config.Config, policy catalog.TablePolicy, limit int) (*dataset.Table, int64, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {

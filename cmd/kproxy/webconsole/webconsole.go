@@ -40,7 +40,7 @@ type Process struct {
 	// Clients counts the clients, and Sessions lists their sessions.
 	Clients  func() proxy.Counts
 	Sessions func(ctx context.Context) []proxy.SessionInfo
-	// Observer keeps figures of statements; nil where nothing does.
+	// Observer keeps figures of statements. It may be nil.
 	Observer *observe.Observer
 }
 
@@ -54,7 +54,7 @@ type Console struct {
 	encrypted   bool // from its start to its end
 }
 
-// certificate is what the console shows, which a reload may replace.
+// certificate is the console's certificate, which a reload may replace.
 type certificate struct {
 	mutex sync.Mutex
 	pair  *tls.Certificate
@@ -80,8 +80,7 @@ func (c *certificate) current(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return c.pair, nil
 }
 
-// Bounds of the console's connections. Its writing takes as long as what is shown takes
-// to be read from the database.
+// Bounds of the console's connections. Writing includes reading from the database.
 const (
 	consoleHeaderTime  = 5 * time.Second
 	consoleReadTime    = 15 * time.Second
