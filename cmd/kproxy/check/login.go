@@ -36,7 +36,7 @@ func checkReaders(ctx context.Context, c *config.Config, own OwnServer) inspect.
 	for _, server := range servers {
 		reader := c.Upstream.Reader
 		reader.Hosts = []config.Server{server}
-		if finding := CheckServer(ctx, c, reader, own, len(servers) > 1); finding != nil {
+		if finding := ReaderServer(ctx, c, reader, own, len(servers) > 1); finding != nil {
 			report = append(report, *finding)
 		}
 	}
@@ -64,9 +64,9 @@ func checkReaders(ctx context.Context, c *config.Config, own OwnServer) inspect.
 // invalidAuthorization is the SQLSTATE class of logins that are refused.
 const invalidAuthorization = "28"
 
-// CheckServer reports what prevents the reader's server from serving sessions. If one of several
+// ReaderServer reports what prevents the reader's server from serving sessions. If one of several
 // servers does not answer, that is a warning.
-func CheckServer(ctx context.Context, c *config.Config, reader config.Connection, own OwnServer, several bool) *inspect.Finding {
+func ReaderServer(ctx context.Context, c *config.Config, reader config.Connection, own OwnServer, several bool) *inspect.Finding {
 	conn, err := upstream.ConnectReader(ctx, c, reader)
 	if err != nil {
 		finding := cannotLogIn(reader, err)

@@ -11,8 +11,8 @@ import (
 	"github.com/kproxy/kproxy/rewrite"
 )
 
-// Gate is the one that all sessions ask, also those that began before a reload: the
-// rewriter behind it is replaced where its limits change.
+// Gate is the gate of all sessions, including those that began before a reload: SetLimits replaces
+// the rewriter behind it.
 type Gate struct {
 	Rewriter atomic.Pointer[rewrite.Rewriter]
 }
@@ -35,8 +35,7 @@ func (s State) Synced(status byte, failed bool) proxy.State {
 	return State{next}
 }
 
-// session is what state wraps; a state of another kind is a session that has done
-// nothing.
+// session returns the wrapped session. A state of another type is a session that has done nothing.
 func session(in proxy.State) *rewrite.Session {
 	s, _ := in.(State)
 	return s.Session
@@ -96,8 +95,8 @@ func (g *Gate) ScrubMessage(text string) string { return g.Rewriter.Load().Scrub
 // ScrubPlan implements proxy.Gate.
 func (g *Gate) ScrubPlan(text string) string { return g.Rewriter.Load().ScrubPlan(text) }
 
-// effects are those of a text's statements in the form in which the proxy hands them
-// back; nil where none has any.
+// effects returns the effects of a text's statements in the form that the proxy passes back, nil if
+// there are none.
 func effects(of []rewrite.Effect) []any {
 	if of == nil {
 		return nil
@@ -111,14 +110,14 @@ func effects(of []rewrite.Effect) []any {
 	return all
 }
 
-// SetLimits puts another rewriter in place, which knows the snapshot.
+// SetLimits replaces the rewriter by one with the limits of a configuration, and the snapshot.
 func (g *Gate) SetLimits(c *config.Config, snapshot *catalog.Snapshot) {
 	r := rewrite.New(Options(c))
 	r.SetSnapshot(snapshot)
 	g.Rewriter.Store(r)
 }
 
-// Options are the limits of statements, and of views' definitions.
+// Options returns the limits of statements and of the definitions of views.
 func Options(c *config.Config) rewrite.Options {
 	return rewrite.Options{
 		Database:          c.Database,
@@ -132,8 +131,8 @@ func Options(c *config.Config) rewrite.Options {
 	}
 }
 
-// pinnedByOperator are the settings of the server that bound clients and that they must not
-// raise.
+// pinnedByOperator returns the settings of the server that bound clients, and that clients must not
+// change.
 func pinnedByOperator(t config.Timeouts) []string {
 	if t.Statement > 0 {
 		return []string{"statement_timeout"}

@@ -63,7 +63,7 @@ func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Rep
 // lookAtServer reports whether one of the readers' servers is the owner's own, or why readers
 // cannot use it.
 func lookAtServer(ctx context.Context, c *config.Config, reader config.Connection, own check.OwnServer, several bool) (same bool, finding *inspect.Finding) {
-	if finding = check.CheckServer(ctx, c, reader, own, several); finding != nil {
+	if finding = check.ReaderServer(ctx, c, reader, own, several); finding != nil {
 		return false, finding
 	}
 	conn, err := upstream.ConnectReader(ctx, c, reader)

@@ -15,7 +15,7 @@ import (
 	"github.com/kproxy/kproxy/proxy/access"
 )
 
-// What rules say, in the proxy's terms.
+// Settings of rules in the types of package access.
 var (
 	transports = map[config.Transport]access.Transport{
 		config.AnyTransport: access.Any, config.PlainTransport: access.Plain, config.TLSTransport: access.TLS, config.UnixTransport: access.Unix,
@@ -31,8 +31,7 @@ var (
 	}
 )
 
-// Access says who may log in. Secret is what salts are made of for users who do not
-// exist.
+// Access returns who may log in. Salts for users who do not exist are derived from secret.
 func Access(c *config.Config, look *Lookup, secret []byte) access.Config {
 	a := access.Config{
 		LookupReader: c.AuthQuery.Reader, LookupTimeout: c.AuthQuery.Timeout, LookupLifetime: c.AuthQuery.Lifetime,
@@ -57,7 +56,7 @@ func Access(c *config.Config, look *Lookup, secret []byte) access.Config {
 	return a
 }
 
-// TLS reads the certificates, so that a reload takes new ones.
+// TLS reads the certificates. A reload calls it again.
 func TLS(c config.TLS) (*tls.Config, error) {
 	if c.Mode == config.TLSOff {
 		return nil, nil
@@ -81,8 +80,8 @@ func TLS(c config.TLS) (*tls.Config, error) {
 	return serving, nil
 }
 
-// Secret is what all processes on the database make salts of for users who do not
-// exist; nil where setup was last run by an earlier version.
+// Secret reads the secret from which all processes on the database derive salts for users who do
+// not exist. It is nil if setup was last run by an earlier version.
 func Secret(ctx context.Context, c *config.Config) ([]byte, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {

@@ -15,19 +15,19 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// lookupConnections is how many logins are looked up at a time; more wait.
+// lookupConnections bounds the simultaneous lookups. Others wait.
 const lookupConnections = 4
 
-// Lookup asks a database for the verifiers of users, by the query of a configuration.
+// Lookup reads the verifiers of users from a database, by the query of a configuration.
 type Lookup struct {
 	query  string
 	config *pgx.ConnConfig
-	// slots are as many as there may be connections; nil is one that is not made yet.
+	// slots holds one element per connection, nil for one that is not open.
 	slots  chan *pgx.Conn
 	closed atomic.Bool
 }
 
-// NewLookup connects to nothing yet. It is nil for a configuration without a query.
+// NewLookup does not connect. It returns nil for a configuration without a query.
 func NewLookup(c *config.Config) (*Lookup, error) {
 	if c.AuthQuery.Query == "" {
 		return nil, nil
@@ -36,7 +36,7 @@ func NewLookup(c *config.Config) (*Lookup, error) {
 	if err != nil {
 		return nil, fmt.Errorf("auth_query's connection: %w", err)
 	}
-	// A server that hangs leaves time for the next one.
+	// If one server hangs, there is time for the next one.
 	asks.ConnectTimeout = min(c.Timeouts.Connect, c.AuthQuery.Timeout/time.Duration(len(c.AuthQuery.Connection.Servers())))
 	for name, setting := range map[string]string{
 		"application_name": "kproxy auth_query", "search_path": "pg_catalog", "default_transaction_read_only": "on",
@@ -51,7 +51,7 @@ func NewLookup(c *config.Config) (*Lookup, error) {
 	return l, nil
 }
 
-// Find is an access.Lookup. Where a kept connection fails, it asks on a new one.
+// Find is an access.Lookup. If a kept connection fails, it opens a new one.
 func (l *Lookup) Find(ctx context.Context, user string) (verifier string, found bool, err error) {
 	var conn *pgx.Conn
 	select {
@@ -74,7 +74,7 @@ func (l *Lookup) Find(ctx context.Context, user string) (verifier string, found 
 // texts are the types that verifiers may have.
 var texts = []uint32{pgtype.TextOID, pgtype.VarcharOID, pgtype.BPCharOID, pgtype.NameOID}
 
-// ErrConnection is that the role cannot connect.
+// ErrConnection says that the role cannot connect.
 var ErrConnection = errors.New("connecting to look up a user")
 
 var errNoText = errors.New("looking up a user: the query gives other columns than one text")
@@ -104,13 +104,13 @@ func (l *Lookup) keep(ctx context.Context, conn *pgx.Conn, failed error) {
 		conn = nil
 	}
 	l.slots <- conn
-	// Asked only now: close may have passed before the connection was in its place.
+	// Check now: Close may have run before the connection was back.
 	if l.closed.Load() {
 		l.empty(context.WithoutCancel(ctx))
 	}
 }
 
-// Close closes the connections; one that is in use, once it is not.
+// Close closes the connections. One that is in use is closed afterwards.
 func (l *Lookup) Close() {
 	if l == nil {
 		return
@@ -119,7 +119,7 @@ func (l *Lookup) Close() {
 	l.empty(context.Background())
 }
 
-// empty closes the connections that nobody uses.
+// empty closes the unused connections.
 func (l *Lookup) empty(ctx context.Context) {
 	for range lookupConnections {
 		select {

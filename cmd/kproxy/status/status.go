@@ -137,6 +137,7 @@ func (s *Status) readReplication(ctx context.Context, tx pgx.Tx, slot string) er
 	return err
 }
 
+// ReadTable reads the state of one release, and counts its records, rows and classes.
 func ReadTable(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy) (Table, error) {
 	name := policy.Table
 	t := Table{Table: state.Table{Name: name.String(), State: ksync.Unpublished.String(), Updates: policy.Updates.Mode.String(), Figures: &state.Figures{}}}

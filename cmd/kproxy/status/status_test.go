@@ -87,6 +87,28 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 	if r := s.Replication; r.Exists || r.Active || r.Applier != nil || r.Processes != 0 || r.Position != "0/1" || r.Behind < 1 || s.At.Sub(r.Since) < 90*time.Second {
 		t.Errorf("replication is %+v", r)
 	}
+	compareTables(t, s)
+
+	nothingIsKept(t, conn)
+	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
+	t.Cleanup(func() {
+		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
+	})
+	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil {
+		t.Fatal(err)
+	}
+	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
+		t.Errorf("replication is %+v", r)
+	}
+	execute("DROP TABLE kproxy_store.release_7")
+	refused("status_test", "public.stays: it is being published afresh")
+	execute("ALTER TABLE kproxy_store.generation DROP waiting")
+	refused("status_test", "made by an earlier version")
+}
+
+// compareTables compares the tables with those of storedStore.
+func compareTables(t *testing.T, s Status) {
+	t.Helper()
 	waits, stale := s.At.Add(-3*time.Hour), s.At.Add(-48*time.Hour)
 	want := []Table{
 		{
@@ -114,22 +136,6 @@ func TestStoredIsReadFromTheDatabase(t *testing.T) {
 			t.Errorf("got %+v %+v, want %+v %+v", got, got.Figures, want[i], want[i].Figures)
 		}
 	}
-
-	nothingIsKept(t, conn)
-	execute("SELECT pg_create_logical_replication_slot('status_test', 'pgoutput')")
-	t.Cleanup(func() {
-		_, _ = conn.Exec(context.Background(), "SELECT pg_drop_replication_slot('status_test')")
-	})
-	if s, err = readStored(t.Context(), conn, "status_test", storedPolicy, "kproxy_reader"); err != nil {
-		t.Fatal(err)
-	}
-	if r := s.Replication; !r.Exists || r.Active || r.Confirmed == "" || r.Retained < 0 {
-		t.Errorf("replication is %+v", r)
-	}
-	execute("DROP TABLE kproxy_store.release_7")
-	refused("status_test", "public.stays: it is being published afresh")
-	execute("ALTER TABLE kproxy_store.generation DROP waiting")
-	refused("status_test", "made by an earlier version")
 }
 
 // nothingIsKept: where nobody has proved or measured anything, there is not even a place for it.

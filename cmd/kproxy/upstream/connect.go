@@ -15,7 +15,7 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// ConnectError says in one line why a role could not connect, and what to do.
+// ConnectError says in one line why a role could not connect, and how to fix it.
 type ConnectError struct {
 	Role, Address string
 	Err           error
@@ -50,6 +50,7 @@ func (e *ConnectError) fix() string {
 	}
 }
 
+// OwnerConfig returns the connection of the owner.
 func OwnerConfig(c *config.Config) (*pgx.ConnConfig, error) {
 	owner, err := pgx.ParseConfig(c.Upstream.Owner.ConnString())
 	if err != nil {
@@ -59,8 +60,7 @@ func OwnerConfig(c *config.Config) (*pgx.ConnConfig, error) {
 	return owner, nil
 }
 
-// ConnectOwner connects for looking at the database. Names are qualified in
-// what the server prints, as they are for replication.
+// ConnectOwner connects as the owner. The server prints qualified names, as for replication.
 func ConnectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
 	owner, err := OwnerConfig(c)
 	if err != nil {
@@ -75,12 +75,13 @@ func ConnectOwner(ctx context.Context, c *config.Config) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// Address is where the connection's first server listens.
+// Address returns the address of the connection's first server.
 func Address(c config.Connection) string {
 	server := c.Servers()[0]
 	return net.JoinHostPort(server.Host, fmt.Sprint(server.Port))
 }
 
+// ConnectReader connects as a reader role, as sessions do.
 func ConnectReader(ctx context.Context, c *config.Config, reader config.Connection) (*pgconn.PgConn, error) {
 	session, err := SessionConfig(c, reader)
 	if err != nil {

@@ -19,13 +19,13 @@ const (
 	InsufficientPrivilege = "42501"
 )
 
-// MissingStore tells whether there is no private store that the owner may read.
+// MissingStore reports whether there is no private store that the owner may read.
 func MissingStore(err error) bool {
 	refused := (*pgconn.PgError)(nil)
 	return errors.As(err, &refused) && slices.Contains([]string{UndefinedSchema, UndefinedTable, InsufficientPrivilege}, refused.Code)
 }
 
-// Unprepared tells of a store that setup has not made, or has made in an earlier
+// Unprepared replaces errors of a private store that does not exist, or was created by an earlier
 // version.
 func Unprepared(err error) error {
 	refused := (*pgconn.PgError)(nil)
@@ -48,7 +48,7 @@ type Querier interface {
 	QueryRow(ctx context.Context, sql string, arguments ...any) pgx.Row
 }
 
-// SQLState is the code of what the database refused, empty for other errors.
+// SQLState returns the code of an error of the database, empty for other errors.
 func SQLState(err error) string {
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
 		return refused.Code
@@ -56,7 +56,7 @@ func SQLState(err error) string {
 	return ""
 }
 
-// WithoutValues keeps of the database's errors what cannot quote a row.
+// WithoutValues removes the text of a database's error, which can quote a row.
 func WithoutValues(err error) error {
 	if code := SQLState(err); code != "" {
 		return fmt.Errorf("the database refuses it (SQLSTATE %s)", code)

@@ -12,8 +12,8 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// Publications are the shapes of the tables that fit their policies, and what is wrong with
-// others.
+// Publications returns the publications of the tables that fit their policies, and the problems of
+// the others.
 func Publications(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]catalog.Publication, []catalog.Problem, error) {
 	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
 	if err != nil {
@@ -22,7 +22,7 @@ func Publications(ctx context.Context, conn *pgx.Conn, c *config.Config) ([]cata
 	return inspect.Publish(ctx, conn, c.Policy, relations)
 }
 
-// Protects tells whether the policy has the table.
+// Protects reports whether the policy protects the table.
 func Protects(policy catalog.Policy, table catalog.Name) bool {
 	return slices.ContainsFunc(policy.Tables, func(t catalog.TablePolicy) bool { return t.Table == table })
 }

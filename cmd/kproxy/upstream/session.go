@@ -9,7 +9,7 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// ReaderConfigs are the connections of further readers by their names.
+// ReaderConfigs returns the connections of further readers by name.
 func ReaderConfigs(c *config.Config) (map[string]*pgconn.Config, error) {
 	readers := make(map[string]*pgconn.Config, len(c.Upstream.Readers))
 	for _, r := range c.Upstream.Readers {
@@ -23,30 +23,30 @@ func ReaderConfigs(c *config.Config) (map[string]*pgconn.Config, error) {
 	return readers, nil
 }
 
-// SessionConfig is the connection that clients' sessions get as a reader role. What is
-// pinned here is also what RESET ALL and DISCARD ALL return to.
+// SessionConfig returns the connection that clients' sessions get as a reader role. RESET ALL and
+// DISCARD ALL also return to the settings here.
 func SessionConfig(c *config.Config, reader config.Connection) (*pgconn.Config, error) {
 	upstream, err := pgconn.ParseConfig(reader.ConnString())
 	if err != nil {
 		return nil, err
 	}
 	pinned := map[string]string{
-		// A release schema only: it holds views and nothing else, so that no function,
-		// operator or type of the database is found by an unqualified name. What clients
-		// call their search_path, the rewriter follows.
+		// Only a release schema, which holds nothing but views: no function, operator or type
+		// of the database is found by an unqualified name. The rewriter applies the search_path
+		// of clients.
 		"search_path":                   catalog.QuoteIdentifier(catalog.ReleaseSchema("public")),
 		"default_transaction_read_only": "on",
 		"standard_conforming_strings":   "on",
 		"client_encoding":               "UTF8",
 	}
 	if c.TemporaryTables == config.TemporaryAllow {
-		// PostgreSQL makes no tables in read-only transactions, not even temporary ones.
+		// PostgreSQL creates no tables in read-only transactions, not even temporary ones.
 		pinned["default_transaction_read_only"] = "off"
 	}
 	for name, setting := range pinned {
 		upstream.RuntimeParams[name] = setting
 	}
-	// The other time-outs are the proxy's: the server would end kept connections by them.
+	// The proxy applies the other time-outs: the server would end pooled connections.
 	if t := c.Timeouts.Statement; t > 0 {
 		upstream.RuntimeParams["statement_timeout"] = fmt.Sprint(t.Milliseconds())
 	}

@@ -81,9 +81,6 @@ func (w *Watcher) Looked() <-chan *Look { return w.looked }
 // Looking reports whether a look is under way.
 func (w *Watcher) Looking() bool { return w.looking }
 
-// Found returns the views over protected tables.
-func (w *Watcher) Found() []catalog.View { return w.found }
-
 // Adopt takes the views that a check of the database found under a new configuration.
 func (w *Watcher) Adopt(found []catalog.View) { w.found, w.afresh = found, true }
 
