@@ -70,16 +70,16 @@ func (d *Daemon) openMetrics(ctx context.Context) (closing func(), err error) {
 	}
 	if c.Metrics.Listen != "" {
 		if m.listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", c.Metrics.Listen); err != nil {
-			return nil, errors.Join(fmt.Errorf("listening for metrics: %w", err), d.closeAudit())
+			return nil, errors.Join(fmt.Errorf("listening for metrics: %w", err), m.closeAudit())
 		}
 	}
 	m.observer = observe.New(observe.Options{Version: build.This().Version, State: d.observedState, Audit: m.log, Tables: c.Metrics.Tables})
 	ctx, cancel := context.WithCancel(ctx)
-	go d.sample(ctx)
+	go m.sample(ctx, d.config, d.Logger)
 	served := d.serveMetrics()
 	return func() {
 		cancel()
-		if err := d.closeAudit(); err != nil {
+		if err := m.closeAudit(); err != nil {
 			d.Logger.Error("the end of the audit log is lost", "error", err, "records", m.log.Stats().Queued)
 		}
 		served()
@@ -97,13 +97,13 @@ func openAudit(c config.Audit, log *slog.Logger) (*audit.Log, error) {
 	return audit.New(options)
 }
 
-func (d *Daemon) closeAudit() error {
-	if d.metrics.log == nil {
+func (m *metrics) closeAudit() error {
+	if m.log == nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), auditCloseTimeout)
 	defer cancel()
-	return d.metrics.log.Close(ctx)
+	return m.log.Close(ctx)
 }
 
 // serveMetrics answers until the function that it returns is called.
@@ -136,10 +136,10 @@ func (d *Daemon) MetricsURL() string {
 	return "http://" + d.metrics.listener.Addr().String()
 }
 
-// reopenAudit has the audit log opened by its name again.
-func (d *Daemon) reopenAudit() {
-	if d.metrics.log != nil {
-		d.metrics.log.Reopen()
+// reopenAudit opens the audit log again by its name.
+func (m *metrics) reopenAudit() {
+	if m.log != nil {
+		m.log.Reopen()
 	}
 }
 
@@ -159,20 +159,20 @@ func (m *metrics) proxyObserver() proxy.Observer {
 	return m.observer
 }
 
-// sample looks at what changes by itself until ctx ends.
-func (d *Daemon) sample(ctx context.Context) {
+// sample updates the figures that change by themselves until ctx ends.
+func (m *metrics) sample(ctx context.Context, config func() *config.Config, logger *slog.Logger) {
 	tick, proofs := time.NewTicker(sampleInterval), time.NewTicker(proofInterval)
 	defer tick.Stop()
 	defer proofs.Stop()
 	for {
 		select {
 		case <-tick.C:
-			if d.metrics.prepared.Load() {
-				d.metrics.observer.Sample()
+			if m.prepared.Load() {
+				m.observer.Sample()
 			}
 		case <-proofs.C:
-			if err := d.readProofs(ctx); err != nil && ctx.Err() == nil {
-				d.Logger.Debug("the proofs could not be read", "error", err)
+			if err := m.readProofs(ctx, config()); err != nil && ctx.Err() == nil {
+				logger.Debug("the proofs could not be read", "error", err)
 			}
 		case <-ctx.Done():
 			return
@@ -180,11 +180,11 @@ func (d *Daemon) sample(ctx context.Context) {
 	}
 }
 
-// readProofs reads what the verifier has found, in whichever process.
-func (d *Daemon) readProofs(ctx context.Context) error {
+// readProofs reads the results of the verifier in all processes.
+func (m *metrics) readProofs(ctx context.Context, c *config.Config) error {
 	ctx, cancel := context.WithTimeout(ctx, proofInterval)
 	defer cancel()
-	return d.metrics.proofs.Read(ctx, d.config())
+	return m.proofs.Read(ctx, c)
 }
 
 // observedState is what metrics are made of.

@@ -39,7 +39,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
 	if !try {
-		d.reopenAudit()
+		d.metrics.reopenAudit()
 	}
 	next, err := d.load()
 	if err != nil {
