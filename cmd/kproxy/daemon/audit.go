@@ -8,6 +8,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -21,6 +22,8 @@ import (
 // guarantees are the results of the audit. Any goroutine may ask for them; the watch
 // goroutine writes them.
 type guarantees struct {
+	fails atomic.Bool // the last audit failed; each statement asks
+
 	mu   sync.Mutex
 	last observe.Audit
 
@@ -28,10 +31,7 @@ type guarantees struct {
 }
 
 // failing reports whether nothing may be served.
-func (g *guarantees) failing() bool {
-	last := g.read()
-	return !last.At.IsZero() && !last.Passes
-}
+func (g *guarantees) failing() bool { return g.fails.Load() }
 
 func (g *guarantees) read() observe.Audit {
 	g.mu.Lock()
@@ -41,6 +41,7 @@ func (g *guarantees) read() observe.Audit {
 
 // note keeps the result of an audit.
 func (g *guarantees) note(passes bool) {
+	g.fails.Store(!passes)
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.last.Passes, g.last.At = passes, time.Now()
