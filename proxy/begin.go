@@ -28,7 +28,7 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	}
 	session := newSession(&a.Config, st.user, state, a.conn, a.raw, up)
 	session.who = a.who
-	session.application = st.parameters["application_name"]
+	session.relay.server.application = st.parameters["application_name"]
 	session.about = Client{
 		Session: a.server.sessions.Add(1), User: a.who.User, Reader: a.who.Reader,
 		Address: a.who.Address, Transport: a.who.Transport, Since: time.Now(),
