@@ -129,11 +129,11 @@ func (c *conn) within(ctx context.Context, do func() error) error {
 	return c.SetDeadline(time.Time{})
 }
 
-// bye closes a connection that is between two messages.
-func (c *conn) bye() {
-	terminate := []byte{'X', 0, 0, 0, 4}
+// terminate closes a connection that is between two messages.
+func (c *conn) terminate() {
+	message := []byte{'X', 0, 0, 0, 4}
 	if c.SetDeadline(time.Now().Add(time.Second)) == nil {
-		_, _ = c.Write(terminate) // the server finds out in any case
+		_, _ = c.Write(message) // the server finds out in any case
 	}
 	_ = c.Close()
 }

@@ -49,7 +49,7 @@ func (f *fakeWorld) newPool(c Config, hosts ...string) *Pool {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	p.world = f
+	p.backend = f
 	return p
 }
 

@@ -54,7 +54,7 @@ func (p *Pool) Report() Report {
 		Stats: stats, Most: p.config.MaxConnections,
 		Opened: c.opened, OpenFailed: c.openFailed, Reused: c.reused, Reset: c.reset, Discarded: c.discarded,
 	}
-	for _, h := range p.hosts {
+	for _, h := range p.hosts.all {
 		r.Hosts = append(r.Hosts, p.reportOf(h))
 	}
 	return r
