@@ -33,7 +33,7 @@ type clientSide struct {
 	flushed bool // Flush was sent for the message that waits
 
 	terminated bool // the client has sent Terminate
-	doomed     bool // a refusal was sent and no Sync since
+	refusing   bool // a refusal was sent and no Sync since
 	traces     bool // something was sent that may leave something in the session
 
 	holding   bool   // statements with effects, plans or uses were prepared
@@ -50,12 +50,12 @@ func (c *clientSide) check(f frame) (int, error) {
 	}
 	switch f.kind {
 	case 'Q', 'P':
-		if c.doomed || f.size > c.config.MaxStatementBytes {
+		if c.refusing || f.size > c.config.MaxStatementBytes {
 			return 0, nil
 		}
 		return f.size, nil
 	case 'B', 'E', 'C', 'D':
-		if !c.doomed && (c.namesMatter(f.kind) || c.namesObserved(f.kind)) {
+		if !c.refusing && (c.namesMatter(f.kind) || c.namesObserved(f.kind)) {
 			return min(f.size, maxNamesBytes), nil
 		}
 		return 2, nil // for unnamed
@@ -109,7 +109,7 @@ func (c *clientSide) decide(f frame, begin []byte, out *writeBuffer) (action, er
 	case 'H':
 		return pass, nil
 	}
-	if c.doomed && f.kind != 'S' {
+	if c.refusing && f.kind != 'S' {
 		// The server would skip it as well: it is at a refusal and has not
 		// seen Sync.
 		return drop, nil
@@ -134,7 +134,7 @@ func (c *clientSide) decide(f frame, begin []byte, out *writeBuffer) (action, er
 func (c *clientSide) forward(f frame, begin []byte, out *writeBuffer) (action, error) {
 	switch f.kind {
 	case 'S':
-		c.doomed = false
+		c.refusing = false
 		c.send(stepSync, nil)
 		return pass, nil
 	case 'Q':
@@ -350,7 +350,7 @@ func (c *clientSide) refuseExtended(refused *refusal, ruled ruling, inPlace pars
 	m := message{kind: messageParse, refused: refused}
 	c.tracker.observation.ruled(&m, &ruled, nil)
 	c.send(stepExtended, &m)
-	c.doomed = true
+	c.refusing = true
 	out.set(appendParse(out.buffer(), inPlace, refused.text()))
 	return drop, nil
 }

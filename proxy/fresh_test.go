@@ -128,7 +128,7 @@ func TestSessionsOnStaleServersEnd(t *testing.T) {
 	if last.Message != "terminating connection because the data of its database server are too old" || last.Hint == "" {
 		t.Errorf("the last word is %+v", last)
 	}
-	if reason := <-ended; lastWord(reason) == nil {
+	if reason := <-ended; finalError(reason) == nil {
 		t.Errorf("it ended with %v", reason)
 	}
 }

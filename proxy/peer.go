@@ -34,10 +34,10 @@ type peer struct {
 	held []byte
 	need int
 
-	watched  bool // for input
-	drained  bool // the last read has taken all there was
-	due      bool // it is about to be read
-	silenced bool // it cannot be written to any more
+	watched    bool // for input
+	drained    bool // the last read has taken all there was
+	due        bool // it is about to be read
+	unwritable bool // it cannot be written to any more
 }
 
 func (p *peer) encrypted() bool {

@@ -42,10 +42,10 @@ type session struct {
 	about  Client             // for the Observer
 	over   func(reason error) // called at the end, in a goroutine of its own
 
-	canceling int            // cancel requests on their way; nothing is sent meanwhile
-	canceled  sync.WaitGroup // the same, to wait for
-	asides    sync.WaitGroup // what is done for it in goroutines
-	ended     bool
+	canceling  int            // cancel requests on their way; nothing is sent meanwhile
+	canceled   sync.WaitGroup // the same, to wait for
+	background sync.WaitGroup // what is done for it in goroutines
+	ended      bool
 
 	mu      sync.Mutex
 	begun   bool  // under mu: it is on its shard
@@ -63,7 +63,7 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 	if o := s.relay.tracker.observation; o != nil {
 		o.client = &s.about
 	}
-	s.relay.gate.think, s.relay.server.later = s.thinkAside, s.aside
+	s.relay.gate.think, s.relay.server.later = s.ruleInBackground, s.inBackground
 	s.client.wanted, s.client.take, s.client.lost = s.wantsClient, s.takeClient, s.lostClient
 	s.server.wanted, s.server.take, s.server.lost = s.wantsServer, s.takeServer, s.lostServer
 	if up.link != nil {

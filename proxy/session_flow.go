@@ -30,7 +30,7 @@ func (s *session) onClient(e reactor.Event) error {
 // onServer handles an event of the server's connection.
 func (s *session) onServer(e reactor.Event) error {
 	if e.Writable && s.server.congested() && s.server.raw.Flush() != nil {
-		s.silence()
+		s.stopWriting()
 	}
 	switch {
 	case s.wantsServer() && (e.Readable || e.Gone):
@@ -44,7 +44,7 @@ func (s *session) onServer(e reactor.Event) error {
 
 // wantsClient reports whether there is a use for what the client sends.
 func (s *session) wantsClient() bool {
-	return s.relay.client.until == nil && s.canceling == 0 && !s.server.silenced && !s.server.congested() &&
+	return s.relay.client.until == nil && s.canceling == 0 && !s.server.unwritable && !s.server.congested() &&
 		s.client.raw.Unsent() <= maxUnsent
 }
 
@@ -105,7 +105,7 @@ func (s *session) takeClient(in []byte) error {
 		return err
 	}
 	if s.server.write(out.gathered()) != nil {
-		s.silence()
+		s.stopWriting()
 	}
 	s.client.hold(in, taken, need)
 	return nil
@@ -129,10 +129,10 @@ func (s *session) takeServer(in []byte) error {
 	return nil
 }
 
-// silence stops writing to a server that is gone. It may have said why.
-func (s *session) silence() {
-	if !s.server.silenced {
-		s.server.silenced = true
+// stopWriting stops writing to a server that is gone. It may have said why.
+func (s *session) stopWriting() {
+	if !s.server.unwritable {
+		s.server.unwritable = true
 		time.AfterFunc(upstreamLastWords, func() {
 			s.shard.loop.Post(func() { s.end(errUpstreamGone) })
 		})
@@ -164,7 +164,7 @@ func (s *session) watch(p *peer) error {
 		s.pullSoon(p) // what TLS has taken already, no event announces
 	}
 	p.watched = read
-	return p.raw.Watch(read, p.congested() && !p.silenced)
+	return p.raw.Watch(read, p.congested() && !p.unwritable)
 }
 
 // pullSoon pulls after the other sessions have had their turns.
@@ -197,22 +197,22 @@ func (s *session) resumeServer() error {
 	return s.resume(&s.server)
 }
 
-// thinkAside has the Gate decide on a text in a goroutine of its own.
-func (s *session) thinkAside(sql string, in State, early bool) {
+// ruleInBackground has the Gate decide on a text in a goroutine of its own.
+func (s *session) ruleInBackground(sql string, in State, early bool) {
 	var given ruling
-	s.aside(func() { given = s.relay.gate.decide(sql, in) }, func() error {
+	s.inBackground(func() { given = s.relay.gate.decide(sql, in) }, func() error {
 		given.sql, given.early = sql, early
 		s.relay.gate.given = &given
 		return nil
 	})
 }
 
-// aside does what takes time in a goroutine, and something with it in the loop. The
+// inBackground does what takes time in a goroutine, and something with it in the loop. The
 // session keeps its place until then, so that there is no more of it than sessions.
-func (s *session) aside(work func(), then func() error) {
-	s.asides.Add(1)
+func (s *session) inBackground(work func(), then func() error) {
+	s.background.Add(1)
 	go func() {
-		defer s.asides.Done()
+		defer s.background.Done()
 		err := guard(func() error {
 			work()
 			return nil

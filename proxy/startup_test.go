@@ -94,7 +94,7 @@ func FuzzStartup(f *testing.F) {
 		}
 		st, err := parseStartup(p)
 		if err != nil {
-			if last := lastWord(err); last == nil || !validSQLState(last.state) {
+			if last := finalError(err); last == nil || !validSQLState(last.state) {
 				t.Fatalf("no answer for %v", err)
 			}
 			return

@@ -106,7 +106,7 @@ func (f *fakeWorld) open(ctx context.Context, h *host, w *want) (*conn, string, 
 	return c, w.name, f.standby[h.host], nil
 }
 
-func (f *fakeWorld) greet(_ context.Context, c *conn, w *want) error {
+func (f *fakeWorld) claim(_ context.Context, c *conn, w *want) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c.group != w.group {

@@ -116,7 +116,7 @@ func (a *acquisition) fill(g grant) (filling, error) {
 	for c := g.conn; c != nil; c = a.replace(c) {
 		var err error = errNotShown
 		if c.good() {
-			err = p.backend.greet(greeting, c, w)
+			err = p.backend.claim(greeting, c, w)
 		}
 		if err == nil {
 			p.count(func(n *counters) { n.reused++ })

@@ -11,7 +11,7 @@ type host struct {
 	address
 	circuits map[string]*circuit // by the name of the role
 	load     int                 // sessions that have a connection to it, or are making one
-	standing standing            // to the server that kproxy writes to, where there are references
+	role     hostRole            // to the server that kproxy writes to, where there are references
 	silent   bool                // it does not answer who watches it
 	trouble  error               // why not; nil = it has answered last, or was not asked
 
@@ -55,7 +55,7 @@ func (h *host) good() bool { return ahead(h.goodUntil.Load()) }
 
 // excluded reports whether it has answered, and is neither the server that kproxy writes to
 // nor one that follows it.
-func (h *host) excluded() bool { return !h.silent && !h.good() || h.standing.fix() != "" }
+func (h *host) excluded() bool { return !h.silent && !h.good() || h.role.fix() != "" }
 
 // ahead tells whether a moment is still to come.
 func ahead(until int64) bool { return until == always || int64(time.Since(epoch)) < until }

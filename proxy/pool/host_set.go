@@ -36,7 +36,7 @@ func newHostSet(c *pgconn.Config, options *Options, earlier []*host) *hostSet {
 // answer login finds out what it is.
 func (o *Options) tier(h *host) (int, bool) {
 	tier, wanted := 0, false
-	switch h.standing {
+	switch h.role {
 	case primary:
 		tier, wanted = 1, o.Prefer != OnlyStandby
 	case standby:

@@ -38,7 +38,7 @@ type want struct {
 // backend is what a pool does to servers. Its methods are called without a lock held.
 type backend interface {
 	open(context.Context, *host, *want) (c *conn, shown string, recovering bool, err error)
-	greet(context.Context, *conn, *want) error
+	claim(context.Context, *conn, *want) error
 	settle(context.Context, *conn) error
 	reset(c *conn, status byte, traceless bool) error
 	quiet(*conn) bool
@@ -99,7 +99,7 @@ func (p *Pool) Reconfigure(c Config) error {
 	}
 	for _, h := range p.hosts.all {
 		// Of a host that is new it is not known whether it shows what it must.
-		h.behind.Store(h.behind.Load() || c.Referred && h.standing == unknown && !p.history.least.IsZero())
+		h.behind.Store(h.behind.Load() || c.Referred && h.role == unknown && !p.history.least.IsZero())
 	}
 	if cap(p.dials) != c.MaxDials {
 		p.dials = make(chan struct{}, c.MaxDials)

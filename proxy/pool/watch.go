@@ -152,7 +152,7 @@ func (p *Pool) Apart() bool {
 		return false
 	}
 	for i := range p.hosts.all {
-		if m := p.watch.cluster.members[i]; m.known && p.watch.cluster.standing(i) != primary {
+		if m := p.watch.cluster.members[i]; m.known && p.watch.cluster.role(i) != primary {
 			return true
 		}
 	}
@@ -174,7 +174,7 @@ func (p *Pool) NotBefore(least time.Time) {
 		return
 	}
 	for _, h := range p.hosts.all {
-		h.behind.Store(h.standing != primary)
+		h.behind.Store(h.role != primary)
 	}
 	if p.watch != nil {
 		p.watch.wakeAll()
@@ -246,7 +246,7 @@ func (w *watch) run(ctx context.Context, i int) {
 			w.log.Warn("a database server does not answer", "host", w.hosts[i].host, "port", w.hosts[i].port, "error", err)
 		}
 		failed = err != nil
-		w.told(i, r, err)
+		w.record(i, r, err)
 		select {
 		case <-ctx.Done():
 			return
@@ -387,8 +387,8 @@ func (w *watch) process() string {
 	return w.pool.history.last.Process
 }
 
-// told takes what a host has said, or that it has not.
-func (w *watch) told(i int, r reading, err error) {
+// record takes what a host has said, or that it has not.
+func (w *watch) record(i int, r reading, err error) {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -433,11 +433,11 @@ func isClosed(c chan struct{}) bool {
 // judge has the pool know what a host is now, and until when it is good and fresh. Of a
 // host that does not answer it stays what it was: what was true of a moment stays so.
 func (w *watch) judge(i int, h *host) {
-	now, m := w.cluster.standing(i), w.cluster.members[i]
+	now, m := w.cluster.role(i), w.cluster.members[i]
 	h.silent = m.silent || !m.known
-	if h.standing != now {
-		h.standing = now
-		w.tell(h)
+	if h.role != now {
+		h.role = now
+		w.logRole(h)
 	}
 	if m.known {
 		h.behind.Store(!w.cluster.complete(i))
@@ -457,11 +457,11 @@ func (w *watch) judge(i int, h *host) {
 	}
 }
 
-// tell puts into the log what a host is now.
-func (w *watch) tell(h *host) {
+// logRole puts into the log what a host is now.
+func (w *watch) logRole(h *host) {
 	level, fields := slog.LevelInfo, []any{"host", h.host, "port", h.port}
-	if fix := h.standing.fix(); fix != "" {
+	if fix := h.role.fix(); fix != "" {
 		level, fields = slog.LevelError, append(fields, "fix", fix)
 	}
-	w.log.Log(context.Background(), level, "a database server is now "+h.standing.String(), fields...)
+	w.log.Log(context.Background(), level, "a database server is now "+h.role.String(), fields...)
 }
