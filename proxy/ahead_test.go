@@ -9,7 +9,7 @@ import (
 // modelMessage is a message with what the client was told of the state by then.
 type modelMessage struct {
 	kind       stepKind
-	note       note // without a kind: Describe
+	note       message // without a kind: Describe
 	statements []modelStatement
 }
 
@@ -88,7 +88,7 @@ func (m *modelServer) check(s modelStatement) {
 }
 
 // answer executes a message and tells the pipeline what comes of it.
-func (m *modelServer) answer(message modelMessage, p *pipeline) {
+func (m *modelServer) answer(message modelMessage, p *tracker) {
 	if m.skipping && message.kind != stepSync {
 		return
 	}
@@ -97,12 +97,12 @@ func (m *modelServer) answer(message modelMessage, p *pipeline) {
 		if m.status == 'T' {
 			m.status = 'E'
 		}
-		p.fail("an error")
+		p.fail("", "an error")
 	}
 	switch message.kind {
 	case stepExtended:
 		if m.extended(&message) {
-			p.answered('1')
+			p.answered('1', nil)
 			return
 		}
 		m.skipping = true
@@ -115,7 +115,7 @@ func (m *modelServer) answer(message modelMessage, p *pipeline) {
 				fail()
 				break
 			}
-			p.answered('C')
+			p.answered('C', nil)
 		}
 	}
 	m.skipping = false
@@ -124,7 +124,7 @@ func (m *modelServer) answer(message modelMessage, p *pipeline) {
 	if m.status == 'I' {
 		clear(m.portals)
 	}
-	if _, err := p.ready(m.status); err != nil {
+	if err := p.ready(m.status); err != nil {
 		m.t.Fatal(err)
 	}
 }
@@ -133,20 +133,20 @@ func (m *modelServer) answer(message modelMessage, p *pipeline) {
 func (m *modelServer) extended(message *modelMessage) bool {
 	n := &message.note
 	switch n.kind {
-	case noteParse:
+	case messageParse:
 		s := message.statements[0]
 		if _, taken := m.prepared[n.statement]; taken && n.statement != "" || s.fails {
 			return false
 		}
 		m.check(s)
 		m.prepared[n.statement] = message.statements
-	case noteBind:
+	case messageBind:
 		of, known := m.prepared[n.statement]
 		if !known {
 			return false
 		}
 		m.portals[n.portal] = &modelPortal{statements: of}
-	case noteExecute:
+	case messageExecute:
 		of := m.portals[n.portal]
 		if of == nil {
 			return false
@@ -155,9 +155,9 @@ func (m *modelServer) extended(message *modelMessage) bool {
 			return false
 		}
 		of.ran = true
-	case noteCloseStatement:
+	case messageCloseStatement:
 		delete(m.prepared, n.statement)
-	case noteClosePortal:
+	case messageClosePortal:
 		delete(m.portals, n.portal)
 	}
 	return true
@@ -165,7 +165,7 @@ func (m *modelServer) extended(message *modelMessage) bool {
 
 // modelClient draws messages from bytes.
 type modelClient struct {
-	p     *pipeline
+	p     *tracker
 	bytes []byte
 	then  []modelMessage // to be sent next: what executes the last Parse
 }
@@ -212,31 +212,31 @@ func (c *modelClient) message(kind int, in fakeState) modelMessage {
 	statement, other := []string{"", "s", "t"}[c.draw(3)], []string{"", "p"}[c.draw(2)]
 	switch kind {
 	case 0:
-		message := modelMessage{kind: stepQuery, note: note{kind: noteQuery}}
+		next := modelMessage{kind: stepQuery, note: message{kind: messageQuery}}
 		for range 1 + c.draw(3) {
-			message.statements = append(message.statements, c.statement(&in))
+			next.statements = append(next.statements, c.statement(&in))
 		}
-		message.note.prepared = preparedOf(message.statements)
-		return message
+		next.note.prepared = preparedOf(next.statements)
+		return next
 	case 1:
-		message := modelMessage{note: note{kind: noteParse, statement: statement}}
-		message.statements = []modelStatement{c.statement(&in)}
-		message.note.prepared = preparedOf(message.statements)
+		next := modelMessage{note: message{kind: messageParse, statement: statement}}
+		next.statements = []modelStatement{c.statement(&in)}
+		next.note.prepared = preparedOf(next.statements)
 		if c.draw(2) == 0 {
 			c.then = []modelMessage{
-				{note: note{kind: noteBind, statement: statement, portal: other}},
-				{note: note{kind: noteExecute, portal: other}},
+				{note: message{kind: messageBind, statement: statement, portal: other}},
+				{note: message{kind: messageExecute, portal: other}},
 			}
 		}
-		return message
+		return next
 	case 2:
-		return modelMessage{note: note{kind: noteBind, statement: statement, portal: other}}
+		return modelMessage{note: message{kind: messageBind, statement: statement, portal: other}}
 	case 3:
-		return modelMessage{note: note{kind: noteExecute, portal: other}}
+		return modelMessage{note: message{kind: messageExecute, portal: other}}
 	case 4:
-		return modelMessage{note: note{kind: noteCloseStatement, statement: statement}}
+		return modelMessage{note: message{kind: messageCloseStatement, statement: statement}}
 	case 5:
-		return modelMessage{note: note{kind: noteClosePortal, portal: other}}
+		return modelMessage{note: message{kind: messageClosePortal, portal: other}}
 	case 6:
 		return modelMessage{} // Describe
 	default:
@@ -289,7 +289,7 @@ func preparedOf(statements []modelStatement) *prepared {
 // returns how many texts ran in the state that they were rewritten for.
 func play(t testing.TB, bytes []byte) int {
 	m := newModelServer(t)
-	c := &modelClient{p: newPipeline(m.state), bytes: bytes}
+	c := &modelClient{p: newTracker(m.state, nil), bytes: bytes}
 	var sent []modelMessage
 	answer := func() {
 		m.answer(sent[0], c.p)
@@ -311,13 +311,13 @@ func play(t testing.TB, bytes []byte) int {
 		if n.kind == 0 {
 			n = nil
 		}
-		c.p.push(message.kind, nil, n)
+		c.p.send(message.kind, n)
 		sent = append(sent, message)
 	}
 	for len(sent) > 0 {
 		answer()
 	}
-	if left := c.p; left.notes.len()+left.holding+left.unsettled+left.segments+left.textBytes > 0 {
+	if left := c.p; left.messages.len()+left.holding+left.unsettled+left.segments+left.textBytes > 0 {
 		t.Fatalf("all is answered and %+v is left", left)
 	}
 	if got := c.p.done.state; fmt.Sprint(got) != fmt.Sprint(m.state) {
@@ -358,16 +358,16 @@ func TestAhead(t *testing.T) {
 func TestCommitBehindAFailure(t *testing.T) {
 	t.Parallel()
 	var state State = fakeState{path: fakePath{"public", "public"}}
-	p := newPipeline(state.After(fakeEffect{"begin", ""}).After(fakeEffect{"set", "a"}))
-	p.push(stepQuery, nil, &note{kind: noteQuery}) // which fails
-	p.push(stepExtended, nil, &note{kind: noteParse, prepared: &prepared{effects: []any{fakeEffect{"commit", ""}}}})
-	p.push(stepExtended, nil, &note{kind: noteBind})
-	p.push(stepExtended, nil, &note{kind: noteExecute})
+	p := newTracker(state.After(fakeEffect{"begin", ""}).After(fakeEffect{"set", "a"}), nil)
+	p.send(stepQuery, &message{kind: messageQuery}) // which fails
+	p.send(stepExtended, &message{kind: messageParse, prepared: &prepared{effects: []any{fakeEffect{"commit", ""}}}})
+	p.send(stepExtended, &message{kind: messageBind})
+	p.send(stepExtended, &message{kind: messageExecute})
 	if _, known := p.ahead(); known {
 		t.Error("the state is known too early")
 	}
-	p.fail("an error")
-	if _, err := p.ready('E'); err != nil {
+	p.fail("", "an error")
+	if err := p.ready('E'); err != nil {
 		t.Fatal(err)
 	}
 	got, known := p.ahead()
@@ -378,19 +378,19 @@ func TestCommitBehindAFailure(t *testing.T) {
 
 func TestPortalsEndWithTheirTransaction(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(fakeState{})
-	p.push(stepExtended, nil, &note{kind: noteParse, prepared: &prepared{plans: true}})
-	p.push(stepExtended, nil, &note{kind: noteBind, portal: "p"})
-	p.push(stepSync, nil, nil)
-	p.answered('1')
-	p.answered('2')
+	p := newTracker(fakeState{}, nil)
+	p.send(stepExtended, &message{kind: messageParse, prepared: &prepared{plans: true}})
+	p.send(stepExtended, &message{kind: messageBind, portal: "p"})
+	p.send(stepSync, nil)
+	p.answered('1', nil)
+	p.answered('2', nil)
 	if len(p.done.portals) != 1 {
 		t.Error("the portal is not remembered")
 	}
-	if _, err := p.ready('I'); err != nil || len(p.done.portals) != 0 || len(p.done.statements) != 1 {
+	if err := p.ready('I'); err != nil || len(p.done.portals) != 0 || len(p.done.statements) != 1 {
 		t.Error(p.done, err)
 	}
-	p.deallocate()
+	p.answered('C', []byte("DISCARD ALL\x00"))
 	if len(p.done.statements) != 0 {
 		t.Error("the statement is still remembered")
 	}

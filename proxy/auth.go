@@ -16,12 +16,12 @@ import (
 
 // denial is the end of a login whose reason the log has and the client must not know.
 type denial struct {
-	told *fatal
-	why  string
+	shown *fatal
+	why   string
 }
 
 func (d *denial) Error() string { return d.why }
-func (d *denial) Unwrap() error { return d.told }
+func (d *denial) Unwrap() error { return d.shown }
 
 // authenticate finds out whether the client may log in and is who it says. Users who do
 // not exist, and those whom a rule refuses by name, go all the way, and fail as a wrong

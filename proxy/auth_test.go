@@ -378,7 +378,7 @@ func TestRefusedConnectionsKeepTheirPlaces(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range test.taken {
-			if err := server.places.take("bob", 1, 1); err != nil {
+			if err := server.limit.acquire("bob", 1, 1); err != nil {
 				t.Fatal(err)
 			}
 		}

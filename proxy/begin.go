@@ -28,14 +28,14 @@ func (a *attempt) session(ctx context.Context, interrupt func() bool, st startup
 	}
 	session := newSession(&a.Config, st.user, state, a.conn, a.raw, up)
 	session.who = a.who
-	session.application = st.parameters["application_name"]
+	session.relay.server.application = st.parameters["application_name"]
 	session.about = Client{
 		Session: a.server.sessions.Add(1), User: a.who.User, Reader: a.who.Reader,
 		Address: a.who.Address, Transport: a.who.Transport, Since: time.Now(),
 	}
 	keys := &a.server.keys
 	key := keys.add(session, st.secretBytes())
-	if err := a.welcome(ctx, session, key, up); err != nil {
+	if err := a.confirmLogin(ctx, session, key, up); err != nil {
 		keys.remove(key)
 		up.release('I', true)
 		return err
@@ -63,8 +63,8 @@ func (a *attempt) reach(ctx context.Context, parameters map[string]string) (*ups
 	return nil, connectFailure(err)
 }
 
-// welcome tells the client that it is logged in.
-func (a *attempt) welcome(ctx context.Context, session *session, key cancelKey, up *upstream) error {
+// confirmLogin tells the client that it is logged in.
+func (a *attempt) confirmLogin(ctx context.Context, session *session, key cancelKey, up *upstream) error {
 	if !a.server.current.Load().admits(session) { // a Reconfigure before its key was there did not see it
 		return errNoUser
 	}
@@ -103,7 +103,7 @@ func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 		forget()
 		up.close()
 		ended(err)
-		a.told = true
+		a.observed = true
 		return err
 	}
 	a.over = true
@@ -113,7 +113,7 @@ func (a *attempt) begin(session *session, up *upstream, forget func()) error {
 // cancel serves a cancel request, which is never answered.
 func (a *attempt) cancel(ctx context.Context, body []byte) error {
 	session := a.server.keys.find(body)
-	a.told = true
+	a.observed = true
 	if a.Observer != nil {
 		a.Observer.Canceled(session != nil)
 	}

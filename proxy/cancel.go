@@ -107,7 +107,7 @@ func (s *session) cancelRunning(ctx context.Context) error {
 	}
 	running := make(chan bool, 1)
 	posted := s.shard.loop.Post(func() {
-		does := !s.ended && s.pipeline.running()
+		does := !s.ended && s.relay.tracker.running()
 		if does {
 			s.canceling++
 			s.canceled.Add(1)

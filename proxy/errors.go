@@ -99,15 +99,15 @@ func parsePosition(text string) int {
 }
 
 // locate maps a position in the text that was sent to one in the client's own, of
-// which n is the note; 0 = unknown. What is published may have changed since, and the
+// which m is about; 0 = unknown. What is published may have changed since, and the
 // Gate maps positions in what it makes of the text now: that must be what was sent. It
 // is compared last, so that no change in between goes unseen.
-func (n *note) locate(gate Gate, sent int) int {
-	if sent == 0 || n.sql == "" {
+func (m *message) locate(gate Gate, sent int) int {
+	if sent == 0 || m.sql == "" {
 		return 0
 	}
-	position := gate.Position(n.sql, n.in, sent)
-	if now, err := gate.Rewrite(n.sql, n.in); err != nil || fingerprint(now.SQL) != n.sent {
+	position := gate.Position(m.sql, m.in, sent)
+	if now, err := gate.Rewrite(m.sql, m.in); err != nil || fingerprint(now.SQL) != m.sent {
 		return 0
 	}
 	return position

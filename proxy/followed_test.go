@@ -120,7 +120,7 @@ func TestFailuresUseNoNameUp(t *testing.T) {
 	p := startProxy(t, func(c *Config) { c.Gate, c.Observer = readingGate{}, told })
 	w := p.loginWire(t)
 	const atOnce = 100
-	for i := range maxFollowed/atOnce + 1 {
+	for i := range maxObservedNames/atOnce + 1 {
 		for j := range atOnce {
 			w.send(parse(fmt.Sprint("s", i, "-", j), "SELECT nothing"), bind(fmt.Sprint("p", i, "-", j), "nobody"), syncMessage)
 		}
@@ -143,7 +143,7 @@ func TestReadsBeyondThoseFollowed(t *testing.T) {
 	told := &witness{}
 	p := startProxy(t, func(c *Config) { c.Gate, c.Observer = readingGate{}, told })
 	w := p.loginWire(t)
-	for i := range maxFollowed {
+	for i := range maxObservedNames {
 		w.send(parse(fmt.Sprint("s", i), "SELECT 1"))
 	}
 	w.send(syncMessage, query("PREPARE x AS SELECT 1 FROM pg_type"), query("PREPARE y AS SELECT 1 FROM pg_am"), query("EXECUTE x"), bind("", "y"), execute("", 0), syncMessage)

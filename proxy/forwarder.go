@@ -15,10 +15,10 @@ import (
 // balancer sends before anything else.
 const headerTimeout = 5 * time.Second
 
-// meetForwarder reads the header of the PROXY protocol where the connection comes from
+// readForwarder reads the header of the PROXY protocol where the connection comes from
 // a load balancer. From then on it is the client's that the header names: for the rules,
 // the log and the database.
-func (a *attempt) meetForwarder(ctx context.Context) error {
+func (a *attempt) readForwarder(ctx context.Context) error {
 	tcp, ok := a.accepted.(*net.TCPConn)
 	if !ok || !a.forwards(tcp.RemoteAddr()) {
 		return nil

@@ -5,25 +5,28 @@ import (
 	"testing"
 )
 
-// runCourse has a course take data in pieces of at most so many bytes, 0 = at once, and
-// returns what comes out. Messages pass or not by their types' lowest bit; of some a part
-// must be seen.
-func runCourse(t *testing.T, data []byte, piece int) ([]byte, bool) {
-	var c course
-	var came, held []byte
-	h := handler{
-		look: func(f frame) (int, error) { return min(f.size, int(f.kind)%9), nil },
-		decide: func(f frame, begin []byte, out *outlet) (fate, error) {
-			if len(begin) != min(f.size, int(f.kind)%9) {
-				t.Errorf("%d bytes of %+v are seen", len(begin), f)
-			}
-			if f.kind&1 == 0 {
-				out.set(appendFrame(out.buffer(), 'N', begin))
-				return drop, nil
-			}
-			return pass, nil
-		},
+// sortingHandler lets messages pass or not by their types' lowest bit; of some a part must be
+// seen.
+type sortingHandler struct{ t *testing.T }
+
+func (sortingHandler) check(f frame) (int, error) { return min(f.size, int(f.kind)%9), nil }
+
+func (h sortingHandler) decide(f frame, begin []byte, out *writeBuffer) (action, error) {
+	if len(begin) != min(f.size, int(f.kind)%9) {
+		h.t.Errorf("%d bytes of %+v are seen", len(begin), f)
 	}
+	if f.kind&1 == 0 {
+		out.set(appendFrame(out.buffer(), 'N', begin))
+		return drop, nil
+	}
+	return pass, nil
+}
+
+// readFrames has a frameReader take data in pieces of at most so many bytes, 0 = at once, and
+// returns what comes out of a sortingHandler.
+func readFrames(t *testing.T, data []byte, piece int) ([]byte, bool) {
+	var r frameReader
+	var came, held []byte
 	need := 1
 	for len(data) > 0 {
 		n := len(data)
@@ -34,8 +37,8 @@ func runCourse(t *testing.T, data []byte, piece int) ([]byte, bool) {
 		if len(held) < need {
 			continue
 		}
-		var out outlet
-		taken, more, err := c.run(held, &out, h)
+		var out writeBuffer
+		taken, more, err := r.run(held, &out, sortingHandler{t})
 		came = append(came, out.gathered()...)
 		if err != nil {
 			return came, false
@@ -48,8 +51,8 @@ func runCourse(t *testing.T, data []byte, piece int) ([]byte, bool) {
 	return came, true
 }
 
-// FuzzCourse expects the same of any bytes, in whatever pieces they come.
-func FuzzCourse(f *testing.F) {
+// FuzzFrameReader expects the same of any bytes, in whatever pieces they come.
+func FuzzFrameReader(f *testing.F) {
 	for _, seed := range [][]byte{
 		{},
 		{'Q'},
@@ -63,8 +66,8 @@ func FuzzCourse(f *testing.F) {
 		f.Add(seed, uint8(1))
 	}
 	f.Fuzz(func(t *testing.T, data []byte, piece uint8) {
-		whole, well := runCourse(t, data, 0)
-		parts, same := runCourse(t, data, int(piece)%17+1)
+		whole, well := readFrames(t, data, 0)
+		parts, same := readFrames(t, data, int(piece)%17+1)
 		if well != same || well && !bytes.Equal(whole, parts) {
 			t.Errorf("%q becomes %q, and in parts %q", data, whole, parts)
 		}

@@ -21,7 +21,7 @@ func TestStaleServersAreNotAsked(t *testing.T) {
 	t.Parallel()
 	converse(t, nil, func(s *scriptedServer) {
 		fresh := true
-		s.fresh = func() bool { return fresh }
+		s.gate.fresh = func() bool { return fresh }
 		s.sends(parse("s", "SELECT 1"), bind("p", "s"), syncMessage)
 		s.expect("P(SELECT 1) B S")
 		s.answers(parsed, bound, ready)
@@ -71,7 +71,7 @@ func TestSessionsOnStaleServersEnd(t *testing.T) {
 		t.Fatal(err)
 	}
 	session := newSession(&config, "ann", begin, raw, raw, &upstream{raw: upRaw, conn: upRaw, cancel: func(context.Context) error { return nil }})
-	session.fresh = fresh.Load
+	session.relay.gate.fresh = fresh.Load
 	on, err := newShard()
 	if err != nil {
 		t.Fatal(err)
@@ -128,7 +128,7 @@ func TestSessionsOnStaleServersEnd(t *testing.T) {
 	if last.Message != "terminating connection because the data of its database server are too old" || last.Hint == "" {
 		t.Errorf("the last word is %+v", last)
 	}
-	if reason := <-ended; lastWord(reason) == nil {
+	if reason := <-ended; finalError(reason) == nil {
 		t.Errorf("it ended with %v", reason)
 	}
 }

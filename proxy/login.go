@@ -35,15 +35,15 @@ func (s *Server) handle(ctx context.Context, began *settings, conn net.Conn, lea
 // attempt is a connection on its way to a session.
 type attempt struct {
 	*settings
-	server   *Server
-	log      *slog.Logger
-	accepted net.Conn
-	raw      *reactor.Conn // over accepted
-	conn     net.Conn      // raw, or TLS over it
-	met      bool          // the startup packet has been read
-	user     string        // in it, as it is told and logged
-	told     bool          // the Observer has been told what became of it
-	over     bool          // a session has conn
+	server     *Server
+	log        *slog.Logger
+	accepted   net.Conn
+	raw        *reactor.Conn // over accepted
+	conn       net.Conn      // raw, or TLS over it
+	introduced bool          // the startup packet has been read
+	user       string        // in it, as it is told and logged
+	observed   bool          // the Observer has been told what became of it
+	over       bool          // a session has conn
 
 	deadline time.Time // of the login
 
@@ -68,7 +68,7 @@ func (a *attempt) leave() {
 // serve runs the connection's phases: encryption, startup, authentication,
 // connecting upstream, session.
 func (a *attempt) serve(ctx context.Context) error {
-	if err := a.meetForwarder(ctx); err != nil {
+	if err := a.readForwarder(ctx); err != nil {
 		return err
 	}
 	a.deadline = time.Now().Add(a.AuthTimeout)
@@ -88,7 +88,7 @@ func (a *attempt) serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.met = true
+	a.introduced = true
 	if packet.code == cancelRequestCode {
 		return a.cancel(ctx, packet.body)
 	}
@@ -114,10 +114,10 @@ func (a *attempt) serve(ctx context.Context) error {
 		return err
 	}
 	// Counted only now, so that strangers cannot take the places of users.
-	if err := a.server.places.take(st.user, a.MaxSessions, a.MaxSessionsPerUser); err != nil {
+	if err := a.server.limit.acquire(st.user, a.MaxSessions, a.MaxSessionsPerUser); err != nil {
 		return err
 	}
-	a.leaving = append(a.leaving, func() { a.server.places.leave(st.user) })
+	a.leaving = append(a.leaving, func() { a.server.limit.release(st.user) })
 	leave()
 	if st.database != a.Database {
 		return newFatal(stateInvalidCatalogName, "database \""+shownName(st.database)+"\" does not exist").
@@ -158,9 +158,9 @@ func (a *attempt) end(ctx context.Context, err error) {
 	if err != nil && !errors.Is(err, io.EOF) {
 		a.log.Info("connection refused", "reason", err)
 	}
-	last := lastWord(err)
+	last := finalError(err)
 	a.rejected(err, last)
-	if last == nil || !a.met || a.raw.SetDeadline(time.Now().Add(lastWords)) != nil {
+	if last == nil || !a.introduced || a.raw.SetDeadline(time.Now().Add(closeTimeout)) != nil {
 		return
 	}
 	word, encoding := encoded(a.unsent)

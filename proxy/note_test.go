@@ -47,30 +47,30 @@ func TestTextsAreBounded(t *testing.T) {
 		{10, maxTextBytes / 3, 3},
 		{10, maxTextBytes + 1, 0},
 	} {
-		p := newPipeline(fakeState{})
+		p := newTracker(fakeState{}, nil)
 		sql := strings.Repeat("x", c.bytes)
 		for range c.texts {
-			p.push(stepExtended, nil, &note{kind: noteParse, sql: sql, in: fakeState{}})
+			p.send(stepExtended, &message{kind: messageParse, sql: sql, in: fakeState{}})
 		}
-		if p.notes.len() != c.kept || p.textBytes != c.kept*c.bytes {
-			t.Errorf("%d texts of %d bytes: %d are kept, %d bytes", c.texts, c.bytes, p.notes.len(), p.textBytes)
+		if p.messages.len() != c.kept || p.textBytes != c.kept*c.bytes {
+			t.Errorf("%d texts of %d bytes: %d are kept, %d bytes", c.texts, c.bytes, p.messages.len(), p.textBytes)
 		}
 		for i := range c.texts {
-			var about note
+			var about message
 			if i < c.texts-1 {
-				p.answered('1')
+				p.answered('1', nil)
 			} else {
-				if n := p.failing(); n != nil {
+				if n := p.current(); n != nil {
 					about = *n
 				}
-				p.fail("an error")
+				p.fail("", "an error")
 			}
 			if kept := c.texts == c.kept; i == c.texts-1 && (about.sql == sql) != kept {
 				t.Errorf("%d texts of %d bytes: the last one is %d bytes", c.texts, c.bytes, len(about.sql))
 			}
 		}
-		if p.notes.len()+p.textBytes != 0 {
-			t.Errorf("%d notes, %d bytes are left", p.notes.len(), p.textBytes)
+		if p.messages.len()+p.textBytes != 0 {
+			t.Errorf("%d notes, %d bytes are left", p.messages.len(), p.textBytes)
 		}
 	}
 }
@@ -78,35 +78,35 @@ func TestTextsAreBounded(t *testing.T) {
 // TestHoldingsAreBounded prepares statements that are remembered until no more are.
 func TestHoldingsAreBounded(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(fakeState{})
+	p := newTracker(fakeState{}, nil)
 	add := func(name string, bytes int) bool {
-		n := &note{kind: noteParse, statement: name, prepared: &prepared{effects: []any{fakeEffect{"set", "a"}}, bytes: bytes}}
+		n := &message{kind: messageParse, statement: name, prepared: &prepared{effects: []any{fakeEffect{"set", "a"}}, bytes: bytes}}
 		if !p.canHold(n) {
 			return false
 		}
-		p.push(stepExtended, nil, n)
+		p.send(stepExtended, n)
 		return true
 	}
 	if !add("a", maxPreparedBytes/2+1) || add("b", maxPreparedBytes/2+1) {
 		t.Error("what is on its way does not count")
 	}
-	p.answered('1')
+	p.answered('1', nil)
 	if add("b", maxPreparedBytes/2+1) {
 		t.Error("what is there does not count")
 	}
 	if !add("a", 1) {
 		t.Error("what is replaced counts")
 	}
-	p.answered('1')
+	p.answered('1', nil)
 	held := 1
 	for ; add(strings.Repeat("n", held), 1); held++ {
-		p.answered('1')
+		p.answered('1', nil)
 	}
 	if held != maxPrepared || p.done.bytes != maxPrepared {
 		t.Errorf("%d statements of %d bytes are held", held, p.done.bytes)
 	}
-	p.push(stepExtended, nil, &note{kind: noteCloseStatement, statement: "a"})
-	p.answered('3')
+	p.send(stepExtended, &message{kind: messageCloseStatement, statement: "a"})
+	p.answered('3', nil)
 	if !add("b", 1) {
 		t.Error("what is closed counts")
 	}
@@ -134,22 +134,22 @@ func TestNamedTextsAreBounded(t *testing.T) {
 	if most := maxResolvedBytes / heldOverhead; len(named.all) > most {
 		t.Errorf("%d statements are remembered, of at most %d", len(named.all), most)
 	}
-	long := note{in: fakeState{}}
+	long := message{in: fakeState{}}
 	long.name(parseMessage{name: bytes.Repeat([]byte("n"), 1<<20)}, Statement{})
 	if len(long.statement) != maxNameBytes {
 		t.Errorf("a name of %d bytes is remembered", len(long.statement))
 	}
-	p := newPipeline(fakeState{})
-	for range maxNotes {
-		n := &note{kind: noteParse, sql: text, in: fakeState{}}
+	p := newTracker(fakeState{}, nil)
+	for range maxMessages {
+		n := &message{kind: messageParse, sql: text, in: fakeState{}}
 		n.name(parseMessage{name: []byte("s"), sql: text}, Statement{SQL: text})
-		p.push(stepExtended, nil, n)
+		p.send(stepExtended, n)
 	}
 	if p.textBytes > maxTextBytes {
 		t.Errorf("%d bytes are on their way", p.textBytes)
 	}
-	for range maxNotes {
-		p.answered('1')
+	for range maxMessages {
+		p.answered('1', nil)
 	}
 	if p.textBytes != 0 || p.named.all["s"] != nil {
 		t.Errorf("%d bytes are left; a text that was not kept left another one: %v", p.textBytes, p.named.all["s"] != nil)

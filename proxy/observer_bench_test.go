@@ -23,10 +23,10 @@ func BenchmarkRelayAlone(b *testing.B) {
 			b.Run(kind+"/"+name, func(b *testing.B) {
 				config := Config{Gate: passingGate{}, Observer: observer}.withDefaults()
 				r := newRelay(&config, "ann", fakeState{}, nil)
-				if r.diary != nil {
-					r.diary.statements.mention([]byte("S_2")).become(&asked{}, false)
+				if r.tracker.observation != nil {
+					r.tracker.observation.statements.mention([]byte("S_2")).become(&observedText{}, false)
 				}
-				var out outlet
+				var out writeBuffer
 				b.ReportAllocs()
 				for b.Loop() {
 					if _, _, err := r.fromClient(e.request, &out); err != nil {

@@ -96,8 +96,8 @@ func (g shapingGate) Rewrite(sql string, in State) (Statement, error) {
 	return statement, nil
 }
 
-// observed are pipelines and what is told of them.
-var observed = []struct {
+// observedScripts are pipelines and what is told of them.
+var observedScripts = []struct {
 	name  string
 	send  []oldproto.FrontendMessage
 	ready int
@@ -184,7 +184,7 @@ func TestObserverIsToldOfStatements(t *testing.T) {
 	t.Parallel()
 	told := &witness{}
 	p := startProxy(t, func(c *Config) { c.Gate, c.Observer = shapingGate{}, told })
-	for _, script := range observed {
+	for _, script := range observedScripts {
 		w := p.loginWire(t)
 		told.mu.Lock()
 		told.answered = nil
@@ -203,7 +203,7 @@ func TestNamesBeyondThoseFollowed(t *testing.T) {
 	told := &witness{}
 	p := startProxy(t, func(c *Config) { c.Gate, c.Observer = shapingGate{}, told })
 	w := p.loginWire(t)
-	for i := range maxFollowed {
+	for i := range maxObservedNames {
 		w.send(parse(fmt.Sprint("s", i), "SELECT 1"))
 	}
 	w.send(parse("last", "SELECT 'the last'"), bind("", "last"), execute("", 0), syncMessage)

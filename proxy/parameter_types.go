@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// parameterTypes are the types, each with its array, that a client may declare
+// declarableTypes are the types, each with its array, that a client may declare
 // for a parameter (pg_type.dat). Left out are those that print the name of
 // whatever object a number stands for (reg*), transaction and row identifiers,
 // and row types: the gate keeps them out of statements, and a declared type
 // stands beside the statement. 0 leaves the type to the server, 705 is unknown, and
 // 2278, void, is what JDBC declares for what a call returns.
-var parameterTypes = []uint32{
+var declarableTypes = []uint32{
 	0, 705, 2278,
 	16, 1000, 17, 1001, 18, 1002, 19, 1003, 20, 1016, 21, 1005, 23, 1007, 25, 1009, 26, 1028, // bool to oid
 	700, 1021, 701, 1022, 790, 791, 1700, 1231, // numbers
@@ -48,30 +48,32 @@ const (
 	maxTypesBytes = 2 + 4*maxTypes
 )
 
-// learnTypes takes note of the database's types in the beginning of a
-// ParameterDescription. Drivers declare what they were told.
-func (r *relay) learnTypes(begin []byte) {
+// parameterTypes are the database's own types that the server has reported for parameters:
+// drivers declare what they were told. It belongs to a relay.
+type parameterTypes map[uint32]struct{}
+
+// learn records the database's types in the beginning of a ParameterDescription.
+func (p *parameterTypes) learn(begin []byte) {
 	if len(begin) < 2 {
 		return
 	}
 	for types := begin[2:]; len(types) >= 4; types = types[4:] {
 		oid := binary.BigEndian.Uint32(types)
-		if oid < firstUserType || len(r.types) >= maxTypes {
+		if oid < firstUserType || len(*p) >= maxTypes {
 			continue
 		}
-		if r.types == nil {
-			r.types = make(map[uint32]struct{})
+		if *p == nil {
+			*p = make(parameterTypes)
 		}
-		r.types[oid] = struct{}{}
+		(*p)[oid] = struct{}{}
 	}
 }
 
-// checkTypes returns the refusal of a parameter's declared type, if any. Of the database's
-// own types those may be declared that the server has told.
-func (m parseMessage) checkTypes(told map[uint32]struct{}) *refusal {
+// refuse returns the refusal of a parameter's declared type, if any.
+func (p *parameterTypes) refuse(m parseMessage) *refusal {
 	for types := m.types[2:]; len(types) >= 4; types = types[4:] {
 		oid := binary.BigEndian.Uint32(types)
-		if _, known := told[oid]; !known && !slices.Contains(parameterTypes, oid) {
+		if _, known := (*p)[oid]; !known && !slices.Contains(declarableTypes, oid) {
 			return newRefusal(errParameterType{fmt.Errorf("a parameter is declared with type %d, which is not allowed here", oid)}, stateFeatureNotSupported)
 		}
 	}

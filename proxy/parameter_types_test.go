@@ -15,7 +15,8 @@ func TestParameterTypes(t *testing.T) {
 		"\x00\x02\x00\x00\x00\x19\x00\x00\x08\x9d": "2205",
 		"\x00\x01\x00\x00\x40\x01":                 "16385",
 	} {
-		r := parseMessage{types: []byte(types)}.checkTypes(nil)
+		var told parameterTypes
+		r := told.refuse(parseMessage{types: []byte(types)})
 		if (r != nil) != (refused != "") || r != nil && !strings.Contains(r.message, "type "+refused+",") {
 			t.Errorf("%q: %v", types, r)
 		}

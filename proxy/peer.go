@@ -23,18 +23,21 @@ const (
 // peer is one of a session's two connections.
 type peer struct {
 	raw  *reactor.Conn
-	conn net.Conn     // raw, or TLS over it
-	pull func() error // reads it and relays
+	conn net.Conn // raw, or TLS over it
+
+	wanted func() bool        // there is a use for its input
+	take   func([]byte) error // relays its input
+	lost   func(error) error  // returns the reason to end the session after a read
 
 	// held is input that was not taken, and need how much there must be of it for
 	// anything to happen. Memory grows with what arrives, not with what is announced.
 	held []byte
 	need int
 
-	watched  bool // for input
-	drained  bool // the last read has taken all there was
-	due      bool // it is about to be read
-	silenced bool // it cannot be written to any more
+	watched    bool // for input
+	drained    bool // the last read has taken all there was
+	due        bool // it is about to be read
+	unwritable bool // it cannot be written to any more
 }
 
 func (p *peer) encrypted() bool {
@@ -108,4 +111,4 @@ func (p *peer) congested() bool { return p.raw.Unsent() > 0 }
 
 // mostUnsent is more than what a server can leave behind of what sessions send to it: it
 // makes TLS answer by itself, and does not take the answers.
-func (c *Config) mostUnsent() int { return 2*max(c.MaxStatementBytes, largestOutlet) + 1<<20 }
+func (c *Config) mostUnsent() int { return 2*max(c.MaxStatementBytes, maxKeptBuffer) + 1<<20 }

@@ -12,15 +12,15 @@ import (
 // refusal it should be.
 func TestPipelineFollowsTheServer(t *testing.T) {
 	t.Parallel()
-	type message struct {
+	type scripted struct {
 		kind   stepKind
 		refuse *refusal
 		fails  bool // for another reason
 	}
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		p := newPipeline(fakeState{})
-		var sent []message
+		p := newTracker(fakeState{}, nil)
+		var sent []scripted
 		skipping := false // the model's, not the pipeline's
 		answer := func() {
 			m := sent[0]
@@ -33,16 +33,16 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 				if m.refuse != nil {
 					text = `syntax error at or near "` + m.refuse.token + `"`
 				}
-				if got := p.fail(text); got != m.refuse {
+				if got := p.fail("", text); got != m.refuse {
 					t.Fatalf("seed %d: the error is %v, want %v", seed, got, m.refuse)
 				}
 				skipping = m.kind == stepExtended
 			} else if m.kind == stepExtended {
-				p.answered('1')
+				p.answered('1', nil)
 			}
 			if m.kind != stepExtended {
 				skipping = false
-				if _, err := p.ready('I'); err != nil {
+				if err := p.ready('I'); err != nil {
 					t.Fatalf("seed %d: %v", seed, err)
 				}
 			}
@@ -53,7 +53,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 				answer()
 				continue
 			}
-			m := message{kind: stepKind(rng.IntN(3)), fails: rng.IntN(6) == 0}
+			m := scripted{kind: stepKind(rng.IntN(3)), fails: rng.IntN(6) == 0}
 			if doomed && m.kind != stepSync {
 				continue
 			}
@@ -63,7 +63,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 				m.refuse = newRefusal(io.EOF, stateInternalError)
 				doomed = m.kind == stepExtended
 			}
-			p.push(m.kind, m.refuse, nil)
+			p.send(m.kind, &message{refused: m.refuse})
 			sent = append(sent, m)
 		}
 		for len(sent) > 0 {
@@ -72,7 +72,7 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 		if p.running() {
 			t.Fatalf("seed %d: all is answered and %v is left", seed, p.steps)
 		}
-		if _, err := p.ready('I'); err == nil {
+		if err := p.ready('I'); err == nil {
 			t.Fatalf("seed %d: a ReadyForQuery too many is taken", seed)
 		}
 	}
@@ -83,24 +83,24 @@ func TestPipelineFollowsTheServer(t *testing.T) {
 func TestMixedSegmentIsCarriedOn(t *testing.T) {
 	t.Parallel()
 	for _, carried := range []bool{true, false} {
-		p := newPipeline(fakeState{})
-		set := noteOfText(noteParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
-		p.push(stepExtended, nil, &set)
-		p.push(stepQuery, nil, nil)
-		p.answered('1')
-		if _, err := p.ready(map[bool]byte{true: 'T', false: 'I'}[carried]); err != nil {
+		p := newTracker(fakeState{}, nil)
+		set := textMessage(messageParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
+		p.send(stepExtended, &set)
+		p.send(stepQuery, nil)
+		p.answered('1', nil)
+		if err := p.ready(map[bool]byte{true: 'T', false: 'I'}[carried]); err != nil {
 			t.Fatal(err)
 		}
 		if _, known := p.ahead(); !known {
 			t.Error("the state is unknown although all is answered")
 		}
-		p.push(stepExtended, nil, nil)
-		p.push(stepSync, nil, nil)
+		p.send(stepExtended, nil)
+		p.send(stepSync, nil)
 		if _, known := p.ahead(); known == carried {
 			t.Errorf("carried on is %v, the state ahead is known: %v", carried, known)
 		}
-		p.fail("an error")
-		if _, err := p.ready('I'); err != nil {
+		p.fail("", "an error")
+		if err := p.ready('I'); err != nil {
 			t.Fatal(err)
 		}
 		if _, known := p.ahead(); !known {
@@ -146,30 +146,30 @@ func TestBareSyncCommitsNothing(t *testing.T) {
 		"Execute":                    {between: "IC", commits: true},
 		"Sync":                       {between: "Z"},
 	} {
-		p := newPipeline(fakeState{})
+		p := newTracker(fakeState{}, nil)
 		ready := func(status byte) {
 			t.Helper()
-			if _, err := p.ready(status); err != nil {
+			if err := p.ready(status); err != nil {
 				t.Fatal(err)
 			}
 		}
-		set := noteOfText(noteParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
-		p.push(stepExtended, nil, &set)
-		p.push(stepQuery, nil, nil)
-		p.answered('1')
+		set := textMessage(messageParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
+		p.send(stepExtended, &set)
+		p.send(stepQuery, nil)
+		p.answered('1', nil)
 		ready('T')
 		for _, kind := range []byte(c.between) {
 			if kind == 'Z' {
-				p.push(stepSync, nil, nil)
+				p.send(stepSync, nil)
 				ready('I')
 			} else {
-				p.push(stepExtended, nil, nil)
-				p.answered(kind)
+				p.send(stepExtended, nil)
+				p.answered(kind, nil)
 			}
 		}
-		p.push(stepSync, nil, nil)
+		p.send(stepSync, nil)
 		ready('I')
-		p.push(stepQuery, nil, nil)
+		p.send(stepQuery, nil)
 		if _, known := p.ahead(); known != c.commits {
 			t.Errorf("%s between the query and Sync: the state ahead is known: %v", name, known)
 		}
@@ -180,23 +180,23 @@ func TestBareSyncCommitsNothing(t *testing.T) {
 // to a Sync with nothing of that in sight.
 func TestErrorTakesBackWhatIsCarried(t *testing.T) {
 	t.Parallel()
-	p := newPipeline(fakeState{})
-	set := noteOfText(noteParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
-	p.push(stepExtended, nil, &set)
-	p.push(stepQuery, nil, nil)
-	p.answered('1')
-	if _, err := p.ready('T'); err != nil {
+	p := newTracker(fakeState{}, nil)
+	set := textMessage(messageParse, "SET search_path TO a", fakeState{}, fakeRewrite("SET search_path TO a", fakeState{}))
+	p.send(stepExtended, &set)
+	p.send(stepQuery, nil)
+	p.answered('1', nil)
+	if err := p.ready('T'); err != nil {
 		t.Fatal(err)
 	}
-	p.push(stepExtended, nil, nil)
-	p.push(stepQuery, nil, nil)
-	p.fail("an error")
-	p.push(stepExtended, nil, nil) // which the server skips
-	p.push(stepSync, nil, nil)
-	if _, err := p.ready('I'); err != nil {
+	p.send(stepExtended, nil)
+	p.send(stepQuery, nil)
+	p.fail("", "an error")
+	p.send(stepExtended, nil) // which the server skips
+	p.send(stepSync, nil)
+	if err := p.ready('I'); err != nil {
 		t.Fatal(err)
 	}
-	p.push(stepQuery, nil, nil)
+	p.send(stepQuery, nil)
 	if _, known := p.ahead(); !known {
 		t.Error("the transaction goes on after an error")
 	}

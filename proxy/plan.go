@@ -33,28 +33,11 @@ type rows struct {
 }
 
 // arePlans tells whether the rows are the output of EXPLAIN.
-func (r *rows) arePlans(p *pipeline) bool {
+func (r *rows) arePlans(t *tracker) bool {
 	if !r.asked {
-		r.asked, r.plans = true, p.plans(r.described)
+		r.asked, r.plans = true, t.plans(r.described)
 	}
 	return r.plans
-}
-
-// plans tells whether the rows that come are the output of EXPLAIN. Described says
-// that their RowDescription looks like it: a simple query may have other statements.
-func (p *pipeline) plans(described bool) bool {
-	n := p.current()
-	switch {
-	case n == nil:
-		return false
-	case n.kind == noteQuery:
-		return described && n.prepared != nil && n.prepared.plans
-	case n.kind == noteExecute:
-		of := p.done.portal(n.portal).prepared
-		return of != nil && of.plans
-	default:
-		return false
-	}
 }
 
 // quickPlan is the longest row of a plan, in bytes, that is scrubbed in its turn.
@@ -62,23 +45,23 @@ const quickPlan = 16 << 10
 
 // deliverPlan passes a row of EXPLAIN's output on in the client's names. Its one
 // column is text, json or xml, which are the same in text and binary format.
-func (r *relay) deliverPlan(body []byte, out *outlet) (fate, error) {
-	if r.plan != nil {
-		row := *r.plan
-		r.plan = nil
+func (s *serverSide) deliverPlan(body []byte, out *writeBuffer) (action, error) {
+	if s.plan != nil {
+		row := *s.plan
+		s.plan = nil
 		if row == nil {
 			return drop, errMalformedRow
 		}
 		out.add(row)
 		return drop, nil
 	}
-	if len(body) > quickPlan && r.later != nil {
+	if len(body) > quickPlan && s.later != nil {
 		var row []byte
 		body = bytes.Clone(body)
-		work := func() { row, _ = scrubRow(body, r.config.Gate.ScrubPlan) }
-		return r.elsewhere(work, func() { r.plan = &row }), nil
+		work := func() { row, _ = scrubRow(body, s.config.Gate.ScrubPlan) }
+		return s.elsewhere(work, func() { s.plan = &row }), nil
 	}
-	row, err := scrubRow(body, r.config.Gate.ScrubPlan)
+	row, err := scrubRow(body, s.config.Gate.ScrubPlan)
 	if err != nil {
 		return drop, err
 	}

@@ -111,7 +111,7 @@ func TestPositionsInOtherTexts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := noteOfText(noteQuery, sql, state, sent)
+	n := textMessage(messageQuery, sql, state, sent)
 	at := utf8.RuneCountInString(shift) + 8
 	if got := n.locate(shiftingGate{}, at); got != 8 {
 		t.Errorf("the position is %d, want 8", got)

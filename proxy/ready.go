@@ -19,7 +19,7 @@ func (s *Server) Serves(ctx context.Context, sql string) error {
 	if err := c.Available(); err != nil {
 		return err
 	}
-	if s.places.taken() >= c.MaxSessions {
+	if s.limit.sessions() >= c.MaxSessions {
 		return errCrowded
 	}
 	state, parameters, err := c.Gate.Open("", map[string]string{})

@@ -38,7 +38,7 @@ func (s *settings) admits(session *session) bool {
 // has prepared, and cursors it has opened, do not pass the Gate again.
 func (s *Server) EndReaders(relations ...string) {
 	for _, session := range s.keys.sessions() {
-		if session.hasRead(relations) {
+		if session.relay.gate.hasRead(relations) {
 			session.revoke(errRevoked)
 		}
 	}

@@ -29,10 +29,10 @@ func withoutParameters(err error) error {
 // rejected tells the Observer of a connection that has not become a session, and whose end
 // has a reason; last is what the client is told.
 func (a *attempt) rejected(err error, last *fatal) {
-	if a.Observer == nil || a.told || err == nil || !a.met && errors.Is(err, io.EOF) {
+	if a.Observer == nil || a.observed || err == nil || !a.introduced && errors.Is(err, io.EOF) {
 		return
 	}
-	a.told = true
+	a.observed = true
 	r := Rejection{User: a.user, Address: clientAddress(a.raw), Transport: a.transport(), Reason: reasonOf(err)}
 	if last != nil {
 		r.SQLState = last.state
@@ -44,7 +44,7 @@ func (a *attempt) rejected(err error, last *fatal) {
 func reasonOf(err error) Reason {
 	denied := (*denial)(nil)
 	crash := (*panicError)(nil)
-	last := lastWord(err)
+	last := finalError(err)
 	switch {
 	case errors.Is(err, errStopping), errors.Is(err, errShutdown):
 		return ReasonShutdown
@@ -54,9 +54,9 @@ func reasonOf(err error) Reason {
 		return ReasonThrottled
 	case errors.As(err, &crash):
 		return ReasonCrash
-	case errors.As(err, &denied) && denied.told.state == stateCannotConnectNow:
+	case errors.As(err, &denied) && denied.shown.state == stateCannotConnectNow:
 		return ReasonLookup
-	case errors.As(err, &denied) && (denied.told.state == stateInvalidPassword || denied.told.state == stateInvalidAuthorization):
+	case errors.As(err, &denied) && (denied.shown.state == stateInvalidPassword || denied.shown.state == stateInvalidAuthorization):
 		return ReasonPassword
 	case last == nil:
 		return ReasonGone // or its bytes were none that could be answered

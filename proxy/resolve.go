@@ -1,9 +1,5 @@
 package proxy
 
-import (
-	"bytes"
-)
-
 // maxResolvedBytes caps the texts of named statements that are remembered. Beyond it
 // they are forgotten, and mean what they meant when they were parsed.
 const maxResolvedBytes = 512 << 10
@@ -71,94 +67,76 @@ func (r *resolutions) forget() {
 	}
 }
 
-// namesStatements tells whether a command tag is that of a statement that makes or
-// drops prepared statements by names which it does not tell.
-func namesStatements(tag []byte) bool {
-	return bytes.HasPrefix(tag, []byte("PREPARE\x00")) || bytes.HasPrefix(tag, []byte("DEALLOCATE\x00"))
-}
-
-// resolution returns what is known of a named statement, or nil, if all succeeds that
-// is on its way. It is not certain while earlier segments have not ended: a Parse may fail
-// where the name is taken.
-func (p *pipeline) resolution(name string) (known *resolved, certain bool) {
-	for i := p.notes.len() - 1; i >= 0; i-- {
-		n := p.notes.at(i)
-		if n.statement == name && (n.kind == noteParse || n.kind == noteCloseStatement) {
-			return n.resolved, p.segments == 0
-		}
+// apply records what a message with a name does once it has succeeded.
+func (r *resolutions) apply(m *message) {
+	switch {
+	case m.statement == "" || m.kind != messageParse && m.kind != messageCloseStatement:
+	case m.hidden && m.kind == messageCloseStatement:
+		r.lose(m.statement)
+	case m.resolved == nil:
+		r.remove(m.statement)
+	default:
+		r.put(m.statement, m.resolved)
 	}
-	return p.named.all[name], true
 }
 
-// forgetNames forgets all named statements that the server has.
-func (p *pipeline) forgetNames() {
-	p.named.forget()
-}
-
-// travels takes note of the search path after a text: once it is another one than at
-// first, statements must be looked at when they are bound.
-func (r *relay) travels(in State, effects []any) {
+// travels records the search path after a text: once it is another one than at first,
+// statements must be looked at when they are bound.
+func (c *clientSide) travels(in State, effects []any) {
 	for _, effect := range effects {
 		if effect != nil {
 			in = in.After(effect)
-			r.moved = r.moved || in.SearchPath() != r.begunPath
+			c.moved = c.moved || in.SearchPath() != c.firstPath
 		}
 	}
 }
 
-// resolve sees to it that a statement that is about to be bound or described means what
-// it means in the search path of now: it is parsed again if it does not, or if that
+// resolve makes sure that a statement that is about to be bound or described means what
+// it means in the present search path: it is parsed again if it does not, or if that
 // failed the last time. It returns the refusal of the text, if it is refused now; the
 // message waits until what the statement is now is known for certain.
-func (r *relay) resolve(name string, out *outlet) (refused *refusal, known bool, err error) {
-	before, certain := r.pipeline.resolution(name)
+func (c *clientSide) resolve(name string, out *writeBuffer) (refused *refusal, known bool) {
+	before, certain := c.tracker.resolution(name)
 	if before == nil {
-		return nil, true, nil
+		return nil, true
 	}
-	state, foreseen := r.pipeline.ahead()
+	state, foreseen := c.tracker.ahead()
 	if !foreseen || !certain {
-		r.until = r.pipeline.ended
-		return nil, false, nil
+		c.until = c.tracker.ended
+		return nil, false
 	}
 	if before.path == state.SearchPath() && !before.gone {
-		return nil, true, nil
+		return nil, true
 	}
-	ruling, known := r.rule(before.sql, state)
+	ruling, known := c.rule(before.sql, state)
 	switch {
 	case !known:
-		return nil, false, nil
+		return nil, false
 	case ruling.refused != nil:
-		return ruling.refused, true, nil
+		return ruling.refused, true
 	case ruling.statement.SQL == before.sent && !before.gone:
-		return nil, true, nil
-	case r.status == 'E' && !before.gone && !r.pipeline.touched:
+		return nil, true
+	case c.tracker.status == 'E' && !before.gone && !c.tracker.touched:
 		// The server refuses it, whatever its names are, and would lose the statement.
-		return nil, true, nil
-	case r.pipeline.running():
+		return nil, true
+	case c.tracker.running():
 		// What is on its way may fail, or be a PREPARE under the name.
-		r.flush(out)
-		r.until = func() bool { return !r.pipeline.running() }
-		return nil, false, nil
+		c.waitForAnswers(out)
+		return nil, false
 	}
-	r.parseAgain(name, before, ruling.statement, state, out)
-	return nil, true, nil
+	c.parseAgain(name, before, ruling.statement, state, out)
+	return nil, true
 }
 
-// parseAgain replaces a statement, of which the client hears nothing. Nothing is on its
-// way, so that there is room in the pipeline.
-func (r *relay) parseAgain(name string, before *resolved, now Statement, in State, out *outlet) {
-	r.push(stepExtended, nil, &note{kind: noteCloseStatement, statement: name, hidden: true})
+// parseAgain replaces a statement without the client's knowledge. Nothing is on its way,
+// so that the tracker has room.
+func (c *clientSide) parseAgain(name string, before *resolved, now Statement, in State, out *writeBuffer) {
+	c.send(stepExtended, &message{kind: messageCloseStatement, statement: name, hidden: true})
 	out.set(appendFrame(out.buffer(), 'C', append([]byte("S"+name), 0)))
-	message := parseMessage{name: []byte(name), sql: before.sql, types: before.types}
-	parsing := noteOfText(noteParse, before.sql, in, now)
-	parsing.hidden = true
-	parsing.name(message, now)
-	r.push(stepExtended, nil, &parsing)
-	out.set(appendParse(out.buffer(), message, now.SQL))
-}
-
-// name makes n the note of a Parse under a name.
-func (n *note) name(message parseMessage, sent Statement) {
-	n.statement = held(message.name)
-	n.resolved = &resolved{sql: message.sql, sent: sent.SQL, types: bytes.Clone(message.types), path: n.in.SearchPath()}
+	parsed := parseMessage{name: []byte(name), sql: before.sql, types: before.types}
+	again := textMessage(messageParse, before.sql, in, now)
+	again.hidden = true
+	again.name(parsed, now)
+	c.send(stepExtended, &again)
+	out.set(appendParse(out.buffer(), parsed, now.SQL))
 }

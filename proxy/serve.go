@@ -105,7 +105,7 @@ func (s *Server) accept(ctx context.Context, ln net.Listener, clients *sync.Wait
 		if s.connections.Add(1) > began.maxConnections() {
 			s.connections.Add(-1)
 			_ = conn.Close()
-			s.tellCrowded(began)
+			s.logCrowded(began)
 			continue
 		}
 		clients.Add(1)
@@ -122,11 +122,11 @@ func temporary(err error) bool {
 	return errors.As(err, &t) && t.Temporary()
 }
 
-// tellCrowded has the log say that connections were closed because there are too many,
+// logCrowded has the log say that connections were closed because there are too many,
 // but not each time.
-func (s *Server) tellCrowded(began *settings) {
-	now, last := time.Now().Unix(), s.toldCrowded.Load()
-	if now-last >= int64(crowdedPace.Seconds()) && s.toldCrowded.CompareAndSwap(last, now) {
+func (s *Server) logCrowded(began *settings) {
+	now, last := time.Now().Unix(), s.crowdedLogged.Load()
+	if now-last >= int64(crowdedPace.Seconds()) && s.crowdedLogged.CompareAndSwap(last, now) {
 		began.Logger.Warn("connections are closed unheard: there are too many", "most", began.maxConnections())
 	}
 }

@@ -13,15 +13,15 @@ import (
 // Server accepts clients and relays them to PostgreSQL. It is made by [New] and
 // safe for concurrent use.
 type Server struct {
-	current     atomic.Pointer[settings]
-	pool        *pool.Pool
-	keys        cancelKeys
-	places      places
-	connections atomic.Int64               // whatever their state
-	addresses   atomic.Pointer[[]net.Addr] // that Serve listens on
-	toldCrowded atomic.Int64               // when the log was last told of too many, in Unix seconds
-	shards      *shards                    // of Serve
-	sessions    atomic.Uint64              // that have begun, ever
+	current       atomic.Pointer[settings]
+	pool          *pool.Pool
+	keys          cancelKeys
+	limit         sessionLimit
+	connections   atomic.Int64               // whatever their state
+	addresses     atomic.Pointer[[]net.Addr] // that Serve listens on
+	crowdedLogged atomic.Int64               // when the log was last told of too many, in Unix seconds
+	shards        *shards                    // of Serve
+	sessions      atomic.Uint64              // that have begun, ever
 }
 
 // settings are a configuration and what follows from it. A connection keeps those that

@@ -33,7 +33,7 @@ var (
 // session is an authenticated client with its upstream connection. It lives on a shard,
 // in whose loop all its methods are called that do not say otherwise.
 type session struct {
-	*relay
+	relay  *relay
 	who    access.Identity
 	shard  *shard
 	client peer
@@ -42,10 +42,10 @@ type session struct {
 	about  Client             // for the Observer
 	over   func(reason error) // called at the end, in a goroutine of its own
 
-	canceling int            // cancel requests on their way; nothing is sent meanwhile
-	canceled  sync.WaitGroup // the same, to wait for
-	asides    sync.WaitGroup // what is done for it in goroutines
-	ended     bool
+	canceling  int            // cancel requests on their way; nothing is sent meanwhile
+	canceled   sync.WaitGroup // the same, to wait for
+	background sync.WaitGroup // what is done for it in goroutines
+	ended      bool
 
 	mu      sync.Mutex
 	begun   bool  // under mu: it is on its shard
@@ -60,13 +60,14 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 		server: peer{raw: up.raw, conn: up.conn},
 		link:   up,
 	}
-	if s.diary != nil {
-		s.diary.client = &s.about
+	if o := s.relay.tracker.observation; o != nil {
+		o.client = &s.about
 	}
-	s.think, s.later = s.thinkAside, s.aside
-	s.client.pull, s.server.pull = s.pullClient, s.pullServer
+	s.relay.gate.think, s.relay.server.later = s.ruleInBackground, s.inBackground
+	s.client.wanted, s.client.take, s.client.lost = s.wantsClient, s.takeClient, s.lostClient
+	s.server.wanted, s.server.take, s.server.lost = s.wantsServer, s.takeServer, s.lostServer
 	if up.link != nil {
-		s.fresh, s.good = up.link.Fresh, up.link.Good
+		s.relay.gate.fresh = up.link.Fresh
 	}
 	return s
 }
@@ -75,7 +76,7 @@ func newSession(config *Config, user string, state State, client net.Conn, raw *
 // follows them; it is called before begin.
 func (s *session) greet(key cancelKey, messages []pgproto3.BackendMessage) error {
 	for _, name := range slices.Sorted(maps.Keys(s.link.parameters)) {
-		messages = append(messages, s.visible(name, s.link.parameters[name]))
+		messages = append(messages, s.relay.server.visible(name, s.link.parameters[name]))
 	}
 	messages = append(messages,
 		&pgproto3.BackendKeyData{ProcessID: key.pid, SecretKey: key.secret},
@@ -107,7 +108,7 @@ func (s *session) enter(revoked error) {
 		s.shard.loop.Add(s.client.raw, func(e reactor.Event) { s.guarded(func() error { return s.onClient(e) }) }),
 		s.shard.loop.Add(s.server.raw, func(e reactor.Event) { s.guarded(func() error { return s.onServer(e) }) }))
 	// TLS may have taken from the connection what was sent behind the login.
-	s.guarded(func() error { return cmp.Or(err, s.pullClient()) })
+	s.guarded(func() error { return cmp.Or(err, s.pull(&s.client)) })
 }
 
 // guarded does what an event asks for, goes on with what had to wait, and ends the session
@@ -127,250 +128,21 @@ func (s *session) guarded(do func() error) {
 	}
 }
 
-// onClient is told of the client's connection.
-func (s *session) onClient(e reactor.Event) error {
-	if e.Writable && s.client.congested() {
-		if s.client.raw.Flush() != nil {
-			return errClientGone
-		}
-		if err := s.resumeServer(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case s.hearsClient() && (e.Readable || e.Gone):
-		return s.pullClient()
-	case e.Gone:
-		return errClientGone
-	default:
-		return nil
-	}
-}
-
-// onServer is told of the server's connection.
-func (s *session) onServer(e reactor.Event) error {
-	if e.Writable && s.server.congested() && s.server.raw.Flush() != nil {
-		s.silence()
-	}
-	switch {
-	case s.hearsServer() && (e.Readable || e.Gone):
-		return s.pullServer()
-	case e.Gone:
-		// It is heard of again when there is room for what it has sent.
-		s.server.raw.Mute()
-	}
-	return nil
-}
-
-// hearsClient tells whether there is a use for what the client sends.
-func (s *session) hearsClient() bool {
-	return s.until == nil && s.canceling == 0 && !s.server.silenced && !s.server.congested() && s.client.raw.Unsent() <= maxUnsent
-}
-
-// hearsServer tells whether there is a use for what the server sends.
-func (s *session) hearsServer() bool { return !s.working && !s.client.congested() }
-
-// pullClient takes what the client has sent.
-func (s *session) pullClient() error {
-	for range pulls {
-		if !s.hearsClient() {
-			return nil
-		}
-		in, drained, err := s.client.read(s.shard.loop.In)
-		if err != nil {
-			if s.terminated {
-				return errTerminated
-			}
-			return errClientGone
-		}
-		if len(in) > 0 {
-			if err := s.takeClient(in); err != nil {
-				return err
-			}
-		}
-		if drained {
-			return nil
-		}
-	}
-	return nil
-}
-
-// takeClient relays input of the client.
-func (s *session) takeClient(in []byte) error {
-	out := &s.shard.out
-	defer out.clear()
-	taken, need, err := s.fromClient(in, out)
-	switch {
-	case errors.Is(err, errFrameLength):
-		return violation(err.Error())
-	case err != nil:
-		return err
-	}
-	if s.server.write(out.gathered()) != nil {
-		s.silence()
-	}
-	s.client.hold(in, taken, need)
-	return nil
-}
-
-// pullServer takes what the server has sent.
-func (s *session) pullServer() error {
-	for range pulls {
-		if !s.hearsServer() {
-			return nil
-		}
-		in, drained, err := s.server.read(s.shard.loop.In)
-		if err != nil || s.server.raw.Unsent() > s.config.mostUnsent() {
-			return errUpstreamGone
-		}
-		if len(in) > 0 {
-			if err := s.takeServer(in); err != nil {
-				return err
-			}
-		}
-		if drained {
-			return nil
-		}
-	}
-	return nil
-}
-
-// takeServer relays input of the server.
-func (s *session) takeServer(in []byte) error {
-	out := &s.shard.out
-	defer out.clear()
-	taken, need, err := s.fromServer(in, out)
-	if s.client.write(out.gathered()) != nil {
-		return errClientGone
-	}
-	switch {
-	case errors.Is(err, errFrameLength), errors.Is(err, errOutOfStep):
-		return newFatal(stateProtocolViolation, errOutOfStep.Error())
-	case err != nil:
-		return err
-	}
-	s.server.hold(in, taken, need)
-	return nil
-}
-
-// silence stops writing to a server that is gone. It may have said why.
-func (s *session) silence() {
-	if !s.server.silenced {
-		s.server.silenced = true
-		time.AfterFunc(upstreamLastWords, func() {
-			s.shard.loop.Post(func() { s.end(errUpstreamGone) })
-		})
-	}
-}
-
-// settle goes on with what had to wait, returns the reason to end the session if it is
-// time, and watches for what is to come.
-func (s *session) settle() error {
-	for s.until != nil && s.canceling == 0 && !s.server.congested() && !s.waits() {
-		if err := s.resume(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case s.pipeline.running(), s.client.congested(): // what was sent before is answered
-	case s.terminated:
-		return errTerminated
-	case s.shard.draining:
-		return errShutdown
-	}
-	return errors.Join(s.watch(&s.client, s.hearsClient()), s.watch(&s.server, s.hearsServer()))
-}
-
-// watch has a connection watched for what is of use.
-func (s *session) watch(p *peer, read bool) error {
-	if read && (!p.watched || !p.drained) && p.encrypted() {
-		s.soon(p) // what TLS has taken already, no event tells of
-	}
-	p.watched = read
-	return p.raw.Watch(read, p.congested() && !p.silenced)
-}
-
-// soon pulls after the other sessions have had their turns.
-func (s *session) soon(p *peer) {
-	if p.due {
-		return
-	}
-	p.due = true
-	s.shard.loop.Post(func() {
-		p.due = false
-		s.guarded(p.pull)
-	})
-}
-
-// resume takes up the client's message that had to wait, and what is behind it.
-func (s *session) resume() error {
-	if len(s.client.held) > 0 {
-		if err := s.takeClient(s.client.held); err != nil {
-			return err
-		}
-	}
-	return s.pullClient()
-}
-
-// resumeServer takes up what the server has sent and what could not go on, and what is
-// behind it.
-func (s *session) resumeServer() error {
-	if p := &s.server; s.hearsServer() && len(p.held) > 0 && len(p.held) >= p.need {
-		if err := s.takeServer(p.held); err != nil {
-			return err
-		}
-	}
-	return s.pullServer()
-}
-
-// thinkAside has the Gate decide on a text in a goroutine of its own.
-func (s *session) thinkAside(sql string, in State, early bool) {
-	var thought ruling
-	s.aside(func() { thought = s.decideAndNote(sql, in) }, func() error {
-		thought.sql, thought.early = sql, early
-		s.ruling = &thought
-		return nil
-	})
-}
-
-// aside does what takes time in a goroutine, and something with it in the loop. The
-// session keeps its place until then, so that there is no more of it than sessions.
-func (s *session) aside(work func(), then func() error) {
-	s.asides.Add(1)
-	go func() {
-		defer s.asides.Done()
-		err := guard(func() error {
-			work()
-			return nil
-		})
-		s.shard.loop.Post(func() {
-			s.guarded(func() error {
-				if err != nil {
-					return err
-				}
-				if err := then(); err != nil {
-					return err
-				}
-				return s.resumeServer()
-			})
-		})
-	}()
-}
-
 // tick looks at what changes with time alone, and returns the reason to end the session,
 // if there is one.
 func (s *session) tick(now time.Time) error {
-	if s.good != nil && !s.good() {
+	tracker := s.relay.tracker
+	if link := s.link.link; link != nil && !link.Good() {
 		return errMisled
 	}
-	if s.fresh != nil && !s.fresh() && s.status != 'T' && !s.pipeline.running() {
+	if fresh := s.relay.gate.fresh; fresh != nil && !fresh() && tracker.status != 'T' && tracker.idle() {
 		return newFatal(stateAdminShutdown, "terminating connection because the data of its database server are too old").
 			withHint("Connect again: another server may have newer ones.")
 	}
-	if !s.timed {
+	if s.relay.clock == nil {
 		return nil
 	}
-	switch reached := s.clock.due(now, s.pipeline.running(), s.pipeline.open); reached {
+	switch reached := s.relay.clock.due(now, tracker.running(), tracker.open); reached {
 	case noLimit:
 		return nil
 	case limitStatement:

@@ -86,15 +86,15 @@ type exchanger struct {
 // clientSends has the relay take what the client sends, if it is not to wait.
 func (x *exchanger) clientSends(b []byte) error {
 	x.client = append(x.client, b...)
-	for !x.waits() {
-		var out outlet
+	for !x.relay.client.waits() {
+		var out writeBuffer
 		taken, _, err := x.fromClient(x.client, &out)
 		x.toServer = append(x.toServer, out.gathered()...)
 		if err != nil {
 			return err
 		}
 		x.client = x.client[taken:]
-		if x.until == nil {
+		if x.relay.client.until == nil {
 			return nil
 		}
 	}
@@ -105,7 +105,7 @@ func (x *exchanger) clientSends(b []byte) error {
 // for no more.
 func (x *exchanger) serverSends(b []byte) error {
 	x.server = append(x.server, b...)
-	var out outlet
+	var out writeBuffer
 	taken, _, err := x.fromServer(x.server, &out)
 	x.toClient = append(x.toClient, out.gathered()...)
 	x.server = x.server[taken:]

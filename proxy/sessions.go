@@ -69,49 +69,26 @@ func infos(of []*session) []SessionInfo {
 }
 
 func (s *session) info() SessionInfo {
-	i := SessionInfo{Client: s.about, Application: s.application, State: "active"}
+	t := s.relay.tracker
+	i := SessionInfo{Client: s.about, Application: s.relay.server.application, State: "active"}
 	switch {
-	case s.pipeline.running():
-	case s.status == 'T':
+	case t.running():
+	case t.status == 'T':
 		i.State = "idle in transaction"
-	case s.status == 'E':
+	case t.status == 'E':
 		i.State = "idle in transaction (aborted)"
 	default:
 		i.State = "idle"
 	}
-	if s.diary == nil {
-		return i
-	}
-	if e := s.diary.running(s.pipeline); e != nil {
-		i.StatementSince = epoch.Add(e.began)
-		if text := cmp.Or(e.text, e.stands()); text != nil {
+	if m := t.runs(); m != nil {
+		i.StatementSince = epoch.Add(m.began)
+		text := m.about()
+		if m.of != nil {
+			text = m.of.text // as far as the server has answered
+		}
+		if text != nil {
 			i.Shape = text.shape
 		}
 	}
 	return i
-}
-
-// running is the first entry whose answer is outstanding and that is about a statement.
-func (d *diary) running(p *pipeline) *entry {
-	if d.at(p) == nil {
-		return nil
-	}
-	for i := range d.sent.len() {
-		if e := d.sent.at(i); e.kind == noteQuery || e.kind == noteExecute {
-			return e
-		}
-	}
-	return d.sent.at(0)
-}
-
-// stands is the text that the entry's name stands for, as far as the server has answered.
-func (e *entry) stands() *asked {
-	switch {
-	case e.of != nil:
-		return e.of.text
-	case e.is != nil:
-		return e.is.text
-	default:
-		return nil
-	}
 }

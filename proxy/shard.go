@@ -17,7 +17,7 @@ const tickInterval = 200 * time.Millisecond
 type shard struct {
 	loop     *reactor.Loop
 	sessions map[*session]struct{}
-	out      outlet // for the handler that runs
+	out      writeBuffer // for the handler that runs
 	draining bool
 }
 

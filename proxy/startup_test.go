@@ -94,7 +94,7 @@ func FuzzStartup(f *testing.F) {
 		}
 		st, err := parseStartup(p)
 		if err != nil {
-			if last := lastWord(err); last == nil || !validSQLState(last.state) {
+			if last := finalError(err); last == nil || !validSQLState(last.state) {
 				t.Fatalf("no answer for %v", err)
 			}
 			return
@@ -131,7 +131,7 @@ func FuzzReport(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := parseReport(body)
-		r.position = (&note{}).locate(testGate{}, r.position)
+		r.position = (&message{}).locate(testGate{}, r.position)
 		encoded := r.scrubbed(testGate{}).append(nil, 'E')
 		var decoded oldproto.ErrorResponse
 		if err := decoded.Decode(encoded[headerBytes:]); err != nil {

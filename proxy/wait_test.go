@@ -198,7 +198,7 @@ func TestPathIsReported(t *testing.T) {
 func TestSegmentWithoutEnd(t *testing.T) {
 	t.Parallel()
 	w := startProxy(t, nil).loginWire(t)
-	const rounds = 3 * maxNotes
+	const rounds = 3 * maxMessages
 	var out []byte
 	for _, m := range []oldproto.FrontendMessage{parse("s", "SET search_path TO a"), parse("t", "SET search_path TO b")} {
 		out = encode(t, out, m)
@@ -304,7 +304,7 @@ func TestPositionIsSoughtAside(t *testing.T) {
 	t.Parallel()
 	converse(t, nil, func(s *scriptedServer) {
 		var done func() error
-		s.later = func(work func(), then func() error) { work(); done = then }
+		s.relay.server.later = func(work func(), then func() error) { work(); done = then }
 		s.sends("SELECT 1", "SELECT 2")
 		failed := *oldFailed
 		failed.Position = 8

@@ -23,7 +23,7 @@ type Control struct {
 
 	// The state that outlives a configuration.
 	failures *failures
-	lobby    *lobby
+	pending  *pending
 }
 
 // user is a User whose verifier has been read.
@@ -36,7 +36,7 @@ type user struct {
 func New(c Config) (*Control, error) {
 	secret := make([]byte, 2*minSecretBytes)
 	rand.Read(secret) // never fails: it returns or ends the process
-	first := &Control{secret: secret, failures: newFailures(), lobby: newLobby()}
+	first := &Control{secret: secret, failures: newFailures(), pending: newPending()}
 	return first.Next(c)
 }
 
@@ -51,7 +51,7 @@ func (p *Control) Next(c Config) (*Control, error) {
 	}
 	next := &Control{
 		config: c, users: users, shapes: shapes(c, users), secret: p.secret,
-		failures: p.failures, lobby: p.lobby,
+		failures: p.failures, pending: p.pending,
 	}
 	if c.Secret != nil {
 		next.secret = c.Secret
@@ -97,7 +97,7 @@ func (p *Control) Decide(q Request) Decision { return decide(p.config.Rules, q) 
 // none. The zero Addr stands for Unix sockets. Leave gives the place back and may be
 // called again.
 func (p *Control) Enter(from netip.Addr) (leave func(), ok bool) {
-	return p.lobby.enter(throttled(from), p.config.MaxPending, p.config.MaxPendingPerAddress)
+	return p.pending.enter(throttled(from), p.config.MaxPending, p.config.MaxPendingPerAddress)
 }
 
 // Attempt calls check, which looks at the proof of an attempt to log in, and counts what

@@ -337,7 +337,7 @@ func TestNextRemembers(t *testing.T) {
 // TestLobby fills places from several addresses.
 func TestLobby(t *testing.T) {
 	t.Parallel()
-	l := newLobby()
+	l := newPending()
 	var leave []func()
 	enter := func(address string) bool {
 		a := netip.Addr{}

@@ -2,29 +2,29 @@ package pool
 
 import "time"
 
-// standing is what a server is to the readers.
-type standing int
+// hostRole is what a server is to the readers.
+type hostRole int
 
 const (
-	unknown  standing = iota // it has not answered, or not shown whom it follows
-	primary                  // it is the server that kproxy writes to
-	standby                  // it follows that one
-	rival                    // a primary of the same cluster that kproxy does not write to
-	diverged                 // it follows another primary than that
-	foreign                  // it is of another cluster, or the database is another one
+	unknown       hostRole = iota // it has not answered, or not shown whom it follows
+	primary                       // it is the server that kproxy writes to
+	standby                       // it follows that one
+	secondPrimary                 // a primary of the same cluster that kproxy does not write to
+	diverged                      // it follows another primary than that
+	foreign                       // it is of another cluster, or the database is another one
 )
 
 // serves tells whether readers may have something from such a server.
-func (s standing) serves() bool { return s == primary || s == standby }
+func (s hostRole) serves() bool { return s == primary || s == standby }
 
-// String is the standing in words.
-func (s standing) String() string {
+// String is the role in words.
+func (s hostRole) String() string {
 	switch s {
 	case primary:
 		return "the primary"
 	case standby:
 		return "a standby"
-	case rival:
+	case secondPrimary:
 		return "a second primary"
 	case diverged:
 		return "a standby of another primary"
@@ -36,9 +36,9 @@ func (s standing) String() string {
 }
 
 // fix is what the operator does about such a server; empty where nothing is wrong.
-func (s standing) fix() string {
+func (s hostRole) fix() string {
 	switch s {
-	case rival:
+	case secondPrimary:
 		return "stop it and make it a standby again (pg_rewind), or have upstream.owner.host lead to it; readers get nothing from it"
 	case diverged:
 		return "make it follow the server of upstream.owner (pg_rewind, or a new copy); readers get nothing from it"
@@ -115,7 +115,7 @@ func (c *cluster) refer(r Reference) {
 // lost notes that a server does not answer. It stays what it was, as what was true of a
 // moment stays so; but one that was no server of readers' at all is forgotten.
 func (c *cluster) lost(i int) {
-	if is := c.standing(i); is == rival || is == foreign {
+	if is := c.role(i); is == secondPrimary || is == foreign {
 		c.members[i] = member{}
 	}
 	c.members[i].silent = true
@@ -124,8 +124,8 @@ func (c *cluster) lost(i int) {
 // follows tells whether a reading has a heartbeat that this history knows.
 func (c *cluster) follows(r reading) bool { return r.process != "" && r.process == c.last.Process }
 
-// standing is what a server is at present.
-func (c *cluster) standing(i int) standing {
+// role is what a server is at present.
+func (c *cluster) role(i int) hostRole {
 	m := c.members[i]
 	switch {
 	case !m.known || !c.known:
@@ -135,7 +135,7 @@ func (c *cluster) standing(i int) standing {
 	case !m.last.recovering && m.last.Identity == c.last.Identity:
 		return primary
 	case !m.last.recovering:
-		return rival
+		return secondPrimary
 	case m.strange || m.last.timeline > c.last.Timeline:
 		return diverged
 	case c.follows(m.last) && m.last.heartbeat > 0:
@@ -147,7 +147,7 @@ func (c *cluster) standing(i int) standing {
 
 // complete says that a server shows what is required.
 func (c *cluster) complete(i int) bool {
-	switch c.standing(i) {
+	switch c.role(i) {
 	case primary:
 		return true
 	case standby:
@@ -160,7 +160,7 @@ func (c *cluster) complete(i int) bool {
 // shows is a moment before which everything committed at the source is shown by a server,
 // as late as is known; zero = none is known.
 func (c *cluster) shows(i int) time.Time {
-	switch c.standing(i) {
+	switch c.role(i) {
 	case primary:
 		return c.asOf()
 	case standby:

@@ -41,12 +41,12 @@ func writes(seconds float64, started string, timeline uint64) reading {
 	return r
 }
 
-// expect compares what is known of the servers: P primary, S standby, R rival, D diverged,
+// expect compares what is known of the servers: P primary, S standby, R secondPrimary, D diverged,
 // F foreign, ? unknown, and the second up to which they show everything.
 func expect(t *testing.T, c *cluster, want ...string) {
 	t.Helper()
 	for i := range c.members {
-		got := map[standing]string{primary: "P", standby: "S", rival: "R", diverged: "D", foreign: "F", unknown: "?"}[c.standing(i)]
+		got := map[hostRole]string{primary: "P", standby: "S", secondPrimary: "R", diverged: "D", foreign: "F", unknown: "?"}[c.role(i)]
 		if shows := c.shows(i); !shows.IsZero() {
 			got += fmt.Sprint(shows.Sub(start).Seconds())
 		}
@@ -232,7 +232,7 @@ func TestSamplesAreBounded(t *testing.T) {
 // said to show must be there.
 func TestShowsIsNeverTooLate(t *testing.T) {
 	t.Parallel()
-	claims := map[standing]int{}
+	claims := map[hostRole]int{}
 	for seed := range uint64(300) {
 		simulate(t, rand.New(rand.NewPCG(seed, 3)), claims)
 	}
@@ -277,7 +277,7 @@ func (s *simulated) write(e entry) {
 	s.replayed = len(*s.log)
 }
 
-func simulate(t *testing.T, r *rand.Rand, claims map[standing]int) {
+func simulate(t *testing.T, r *rand.Rand, claims map[hostRole]int) {
 	c := clusterOf(3)
 	servers := make([]*simulated, 3)
 	log := &[]entry{}
@@ -365,7 +365,7 @@ func simulate(t *testing.T, r *rand.Rand, claims map[standing]int) {
 }
 
 // testShown compares what servers are said to show with what they do.
-func testShown(t *testing.T, c *cluster, servers []*simulated, owner int, now float64, claims map[standing]int) {
+func testShown(t *testing.T, c *cluster, servers []*simulated, owner int, now float64, claims map[hostRole]int) {
 	t.Helper()
 	truth := *servers[owner].log
 	for i, s := range servers {
@@ -373,11 +373,11 @@ func testShown(t *testing.T, c *cluster, servers []*simulated, owner int, now fl
 		if shows.IsZero() {
 			continue
 		}
-		claims[c.standing(i)]++
+		claims[c.role(i)]++
 		applied, _ := s.view("")
 		for place, e := range truth {
 			if e.moment != 0 && at(e.moment).Before(shows) && (place >= applied || (*s.log)[place] != e) {
-				t.Fatalf("at %v server %d, %v, is said to show all up to %v, and lacks the change of %v", now, i, c.standing(i), shows.Sub(start), e.moment)
+				t.Fatalf("at %v server %d, %v, is said to show all up to %v, and lacks the change of %v", now, i, c.role(i), shows.Sub(start), e.moment)
 			}
 		}
 	}

@@ -18,7 +18,7 @@ type conn struct {
 	host       *host
 	group      string            // of connections that are alike
 	parameters map[string]string // as reported right after login; nobody changes it
-	picky      bool              // see picky
+	queuesWait bool              // see queuesWait
 	limits     []string          // see timeLimits
 	login      state             // right after login
 	cancels    canceler
@@ -69,9 +69,9 @@ func (c *conn) quiet() bool {
 
 func (servers) quiet(c *conn) bool { return c.quiet() }
 
-// greet has a kept connection given the name and the time limits of the session that gets
+// claim has a kept connection given the name and the time limits of the session that gets
 // it: settle reads the server's answer.
-func (servers) greet(ctx context.Context, c *conn, w *want) error {
+func (servers) claim(ctx context.Context, c *conn, w *want) error {
 	if !c.quiet() {
 		return errors.New("the server has closed the connection, or has something to say")
 	}
@@ -79,16 +79,16 @@ func (servers) greet(ctx context.Context, c *conn, w *want) error {
 	if err := c.SetDeadline(deadline); err != nil {
 		return err
 	}
-	_, err := c.Write(query(c.welcome(w.name)))
+	_, err := c.Write(query(c.claimText(w.name)))
 	return err
 }
 
-// settle reads the answer to greet, until ctx ends, after which the connection is of no
+// settle reads the answer to claim, until ctx ends, after which the connection is of no
 // use.
 func (servers) settle(ctx context.Context, c *conn) error {
 	var answers []answer
 	err := c.within(ctx, func() (err error) {
-		answers, err = hear(c.Conn, func(string, string) {}, 1)
+		answers, err = readAnswers(c.Conn, func(string, string) {}, 1)
 		return err
 	})
 	if err != nil {
@@ -129,11 +129,11 @@ func (c *conn) within(ctx context.Context, do func() error) error {
 	return c.SetDeadline(time.Time{})
 }
 
-// bye closes a connection that is between two messages.
-func (c *conn) bye() {
-	terminate := []byte{'X', 0, 0, 0, 4}
+// terminate closes a connection that is between two messages.
+func (c *conn) terminate() {
+	message := []byte{'X', 0, 0, 0, 4}
 	if c.SetDeadline(time.Now().Add(time.Second)) == nil {
-		_, _ = c.Write(terminate) // the server finds out in any case
+		_, _ = c.Write(message) // the server finds out in any case
 	}
 	_ = c.Close()
 }

@@ -48,12 +48,12 @@ func ask(conn net.Conn, report func(name, value string), requests ...request) ([
 	if _, err := conn.Write(slices.Concat(requests...)); err != nil {
 		return nil, err
 	}
-	return hear(conn, report, len(requests))
+	return readAnswers(conn, report, len(requests))
 }
 
-// hear reads the answers to all requests that were sent, so that nothing is left in conn
+// readAnswers reads the answers to all requests that were sent, so that nothing is left in conn
 // or in a buffer. What the server reports of its parameters meanwhile goes to report.
-func hear(conn net.Conn, report func(name, value string), requests int) ([]answer, error) {
+func readAnswers(conn net.Conn, report func(name, value string), requests int) ([]answer, error) {
 	r := readers.Get().(*bufio.Reader)
 	r.Reset(conn)
 	defer func() {

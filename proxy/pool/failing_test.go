@@ -115,7 +115,7 @@ func TestStalledServer(t *testing.T) {
 		f.stalled = func() bool { return false }
 		time.Sleep(mostBackoff)
 		keep(t, p, 1)
-		if s := p.Stats(); s.Idle != 5 || s.Places != 5 || p.hosts[0].load != 0 {
+		if s := p.Stats(); s.Idle != 5 || s.Places != 5 || p.hosts.all[0].load != 0 {
 			t.Errorf("%+v", s)
 		}
 	})

@@ -49,7 +49,7 @@ func (f *fakeWorld) newPool(c Config, hosts ...string) *Pool {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	p.world = f
+	p.backend = f
 	return p
 }
 
@@ -106,7 +106,7 @@ func (f *fakeWorld) open(ctx context.Context, h *host, w *want) (*conn, string, 
 	return c, w.name, f.standby[h.host], nil
 }
 
-func (f *fakeWorld) greet(_ context.Context, c *conn, w *want) error {
+func (f *fakeWorld) claim(_ context.Context, c *conn, w *want) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if c.group != w.group {

@@ -25,7 +25,7 @@ func TestHostsThatAreGoneAreNotFresh(t *testing.T) {
 		if err := p.Reconfigure(Config{Roles: map[string]*pgconn.Config{"": fakeRole(t, host)}}); err != nil {
 			t.Fatal(err)
 		}
-		if same := before.conn.host == p.hosts[0]; before.Fresh() != same {
+		if same := before.conn.host == p.hosts.all[0]; before.Fresh() != same {
 			t.Errorf("fresh %v of a host that stays %v", before.Fresh(), same)
 		}
 		before.Release('I')

@@ -30,17 +30,17 @@ func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 			return nil, err
 		}
 	}
-	g, err := p.admit(waiting, w)
+	a := &acquisition{pool: p, ctx: ctx, waiting: waiting, want: w}
+	g, err := a.admit()
 	if err != nil {
 		return nil, err
 	}
-	filled, err := p.fill(ctx, waiting, w, g)
+	filled, err := a.fill(g)
 	if err != nil {
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		p.places--
-		p.queue.leave(w.User)
-		p.serve()
+		p.slots.queue.leave(w.User)
+		p.slots.free()
 		return nil, err
 	}
 	parameters := maps.Clone(filled.conn.parameters)
@@ -49,127 +49,74 @@ func (p *Pool) Get(ctx context.Context, wanted Want) (*Link, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.inUse++
+	p.slots.inUse++
 	return &Link{pool: p, conn: filled.conn, user: w.User, role: w.Role, settling: filled.kept, parameters: parameters}, nil
 }
 
-// admit waits for a place, and maybe a kept connection with it.
-func (p *Pool) admit(ctx context.Context, wanted *want) (grant, error) {
-	p.mu.Lock()
-	if p.isClosed() {
-		p.mu.Unlock()
-		return grant{}, errClosed
-	}
-	if _, err := p.candidates(wanted.Role, time.Now(), p.kept(wanted)); err != nil {
-		p.mu.Unlock()
+// acquisition is a [Pool.Get] under way. Only the goroutine that has called Get uses it.
+type acquisition struct {
+	pool         *Pool
+	ctx, waiting context.Context // of the session; of its wait in the queue
+	want         *want
+}
+
+// admit waits for a slot, and maybe a kept connection with it.
+func (a *acquisition) admit() (grant, error) {
+	w, blocked, err := a.join()
+	if err != nil {
 		return grant{}, err
-	}
-	w := p.queue.join(wanted)
-	p.serve()
-	refused := p.tooLong(w)
-	if refused != nil {
-		p.queue.abandon(w)
-	}
-	blocked := w.blocked != nil
-	p.mu.Unlock()
-	if refused != nil {
-		return grant{}, refused
 	}
 	select {
 	case g := <-w.granted:
 		return g, nil
-	case <-p.closed:
-		refused = errClosed
-	case <-ctx.Done():
-		refused = context.Cause(ctx)
-		if blocked && errors.Is(refused, errQueueTimeout) {
-			refused = errUserLimit
+	case <-a.pool.closed:
+		err = errClosed
+	case <-a.waiting.Done():
+		err = context.Cause(a.waiting)
+		if blocked && errors.Is(err, errQueueTimeout) {
+			err = errUserLimit
 		}
 	}
-	p.giveUp(w)
-	return grant{}, refused
+	a.pool.mu.Lock()
+	defer a.pool.mu.Unlock()
+	a.pool.slots.giveUp(w)
+	return grant{}, err
 }
 
-// tooLong says why a session that has just come must not wait; nil = it may, or need not.
-// Those who wait because of their own user's limit are counted apart, so that one user
-// cannot fill the queue.
-func (p *Pool) tooLong(w *waiter) error {
-	switch {
-	case w.served:
-		return nil
-	case w.blocked != nil && (p.config.MaxQueue < 0 || p.queue.blocked(w.want.User) > p.config.MaxPerUser):
-		return errUserLimit
-	case w.blocked == nil && len(p.queue.ready) > max(p.config.MaxQueue, 0):
-		return errQueueFull
-	default:
-		return nil
-	}
-}
-
-// giveUp takes a session out of the queue, or gives back what it has been granted in the
-// same moment.
-func (p *Pool) giveUp(w *waiter) {
+// join gets in line for a slot. Blocked says that it is the user's own limit that the
+// session waits for.
+func (a *acquisition) join() (w *waiter, blocked bool, err error) {
+	p := a.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !w.served {
-		p.queue.abandon(w)
-		p.serve()
-		return
+	if isClosed(p.closed) {
+		return nil, false, errClosed
 	}
-	p.queue.leave(w.want.User)
-	switch g := <-w.granted; {
-	case g.conn != nil:
-		g.conn.host.load--
-		p.store(g.conn)
-	case g.instead != nil:
-		p.store(g.instead)
-	default:
-		p.places--
+	if _, err := p.slots.candidates(a.want); err != nil {
+		return nil, false, err
 	}
-	p.serve()
+	w = p.slots.queue.join(a.want)
+	p.slots.serve()
+	if err := p.slots.refuse(w); err != nil {
+		p.slots.queue.abandon(w)
+		return nil, false, err
+	}
+	return w, w.blocked != nil, nil
 }
 
-// serve gives places to those who wait for one, in their order.
-func (p *Pool) serve() {
-	for w := p.queue.next(); w != nil; w = p.queue.next() {
-		g, ok := p.grant(w.want)
-		if !ok {
-			return
-		}
-		p.queue.serve(w, g)
-	}
-}
-
-// grant takes a place for a session: that of a connection that it can have, a free one,
-// or that of a connection that nobody uses.
-func (p *Pool) grant(w *want) (grant, bool) {
-	best, err := p.candidates(w.Role, time.Now(), p.kept(w))
-	if err == nil && !best[0].circuit(w.Role).stalled && best[0].good() { // else a new one tries whether it answers again
-		if c := p.idle.newest(alike{best[0], w.group}); c != nil {
-			c.host.load++
-			return grant{conn: c}, true
-		}
-	}
-	if p.places < p.config.MaxConnections {
-		p.places++
-		return grant{}, true
-	}
-	c := p.idle.oldest()
-	return grant{instead: c}, c != nil
-}
-
-// fill makes a place a connection: the one that came with it if it is still good, or
+// fill makes a slot a connection: the one that came with it if it is still good, or
 // another that is kept, or a new one.
-func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (filling, error) {
+func (a *acquisition) fill(g grant) (filling, error) {
+	p, w := a.pool, a.want
 	if g.instead != nil {
-		g.instead.bye()
+		g.instead.terminate()
 	}
-	greeting, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
+	greeting, cancel := context.WithTimeoutCause(a.ctx, p.connectTimeout(), errConnectTimeout)
 	defer cancel()
-	for c := g.conn; c != nil; c = p.replace(c, w) {
+	for c := g.conn; c != nil; c = a.replace(c) {
 		var err error = errNotShown
 		if c.good() {
-			err = p.world.greet(greeting, c, w)
+			err = p.backend.claim(greeting, c, w)
 		}
 		if err == nil {
 			p.count(func(n *counters) { n.reused++ })
@@ -180,7 +127,7 @@ func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (filling, er
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			c.host.load--
-			p.unanswered(c, w.Role, ctx.Err() == nil)
+			c.unanswered(w.Role, a.ctx.Err() == nil)
 			return filling{}, context.Cause(greeting)
 		}
 	}
@@ -190,12 +137,12 @@ func (p *Pool) fill(ctx, waiting context.Context, w *want, g grant) (filling, er
 	select {
 	case dials <- struct{}{}:
 		defer func() { <-dials }()
-		c, shown, err := p.open(ctx, w)
+		c, shown, err := a.open()
 		return filling{c, shown, false}, err
 	case <-p.closed:
 		return filling{}, errClosed
-	case <-waiting.Done():
-		return filling{}, context.Cause(waiting)
+	case <-a.waiting.Done():
+		return filling{}, context.Cause(a.waiting)
 	}
 }
 
@@ -207,26 +154,19 @@ type filling struct {
 }
 
 // replace returns a kept connection in place of one that turned out to be gone, or nil.
-// The place is the session's still.
-func (p *Pool) replace(gone *conn, w *want) *conn {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	gone.host.load--
-	c := p.idle.newest(alike{gone.host, w.group})
-	if c != nil {
-		p.places--
-		c.host.load++
-	}
-	return c
+func (a *acquisition) replace(gone *conn) *conn {
+	a.pool.mu.Lock()
+	defer a.pool.mu.Unlock()
+	return a.pool.slots.replace(gone, a.want)
 }
 
 // open makes a connection to the first host that gives one.
-func (p *Pool) open(ctx context.Context, w *want) (*conn, string, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
+func (a *acquisition) open() (*conn, string, error) {
+	ctx, cancel := context.WithTimeoutCause(a.ctx, a.pool.connectTimeout(), errConnectTimeout)
 	defer cancel()
 	var failures []error
 	for tried := map[*host]bool{}; ; {
-		h, permission, err := p.choose(&w, tried)
+		h, permission, err := a.choose(tried)
 		if err != nil {
 			return nil, "", errors.Join(append(failures, err)...)
 		}
@@ -234,19 +174,19 @@ func (p *Pool) open(ctx context.Context, w *want) (*conn, string, error) {
 			return nil, "", errors.Join(failures...)
 		}
 		tried[h] = true
-		c, shown, recovering, err := p.world.open(ctx, h, w)
+		c, shown, recovering, err := a.pool.backend.open(ctx, h, a.want)
 		if err != nil && ctx.Err() != nil && !errors.Is(context.Cause(ctx), errConnectTimeout) {
 			err = fmt.Errorf("%w: %w", errGaveUp, err)
 		}
-		suits := p.opened(h, w, permission, c, recovering, err)
+		suits := a.opened(h, permission, c, recovering, err)
 		if suits {
-			if err = p.recognize(ctx, h, w, c); err == nil {
+			if err = a.recognize(ctx, h, c); err == nil {
 				return c, shown, nil
 			}
-			p.unload(h)
+			a.unload(h)
 		}
 		if c != nil {
-			c.bye()
+			c.terminate()
 			err = cmp.Or(err, error(errNoServer))
 		}
 		failures = append(failures, err)
@@ -261,24 +201,25 @@ var errConnectTimeout = errors.New("connecting took too long")
 
 // choose returns the best host that has not been tried, and takes its permission; nil =
 // all have been. A want of an earlier configuration is renewed.
-func (p *Pool) choose(w **want, tried map[*host]bool) (*host, attempt, error) {
+func (a *acquisition) choose(tried map[*host]bool) (*host, attempt, error) {
+	p := a.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if (*w).generation != p.generation {
-		renewed, err := p.want((*w).Want)
+	if a.want.generation != p.slots.generation {
+		renewed, err := p.want(a.want.Want)
 		if err != nil {
 			return nil, attempt{}, err
 		}
-		*w = renewed
+		a.want = renewed
 	}
-	candidates, err := p.candidates((*w).Role, time.Now(), none)
+	candidates, err := p.hosts.candidates(a.want.Role, time.Now(), func(*host) bool { return false })
 	if err != nil && len(tried) == 0 {
 		return nil, attempt{}, err
 	}
 	for _, h := range candidates {
 		if !tried[h] {
 			h.load++
-			return h, h.circuit((*w).Role).try((*w).own), nil
+			return h, h.circuit(a.want.Role).try(a.want.own), nil
 		}
 	}
 	return nil, attempt{}, nil
@@ -286,11 +227,12 @@ func (p *Pool) choose(w **want, tried map[*host]bool) (*host, attempt, error) {
 
 // opened notes what came of an attempt, and tells whether the connection can be used:
 // not if there is none, or if the host is not of the kind wanted.
-func (p *Pool) opened(h *host, w *want, a attempt, c *conn, recovering bool, err error) bool {
+func (a *acquisition) opened(h *host, permission attempt, c *conn, recovering bool, err error) bool {
+	p, w := a.pool, a.want
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := time.Now()
-	h.circuit(w.Role).done(a, now, err)
+	h.circuit(w.Role).done(permission, now, err)
 	if err != nil || w.several && !p.config.suits(recovering) {
 		h.load--
 		p.counters.openFailed++
@@ -309,8 +251,8 @@ const (
 )
 
 // recognize sees to it that a new connection leads to the server by which its host is known.
-func (p *Pool) recognize(ctx context.Context, h *host, w *want, c *conn) error {
-	if !w.referred {
+func (a *acquisition) recognize(ctx context.Context, h *host, c *conn) error {
+	if !a.want.referred {
 		return nil
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, recognizeWithin, errNotShown)
@@ -320,7 +262,7 @@ func (p *Pool) recognize(ctx context.Context, h *host, w *want, c *conn) error {
 			return fmt.Errorf("host %s leads to several servers; name each of them: %w", h.host, errNotShown)
 		}
 		if !asked {
-			p.wake(h)
+			a.pool.wake(h)
 		}
 		select {
 		case <-time.After(recognizeEvery):
@@ -332,9 +274,9 @@ func (p *Pool) recognize(ctx context.Context, h *host, w *want, c *conn) error {
 }
 
 // unload notes that a connection has come to nothing.
-func (p *Pool) unload(h *host) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func (a *acquisition) unload(h *host) {
+	a.pool.mu.Lock()
+	defer a.pool.mu.Unlock()
 	h.load--
 }
 
@@ -342,19 +284,19 @@ func (p *Pool) unload(h *host) {
 func (p *Pool) settle(ctx context.Context, l *Link) error {
 	within, cancel := context.WithTimeoutCause(ctx, p.connectTimeout(), errConnectTimeout)
 	defer cancel()
-	err := p.world.settle(within, l.conn)
+	err := p.backend.settle(within, l.conn)
 	if err == nil || within.Err() == nil {
 		return err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.unanswered(l.conn, l.role, ctx.Err() == nil)
+	l.conn.unanswered(l.role, ctx.Err() == nil)
 	return context.Cause(within)
 }
 
 // unanswered notes that a session has waited for nothing on a kept connection; stalled
-// says that it was for too long. Mu is held.
-func (p *Pool) unanswered(c *conn, role string, stalled bool) {
+// says that it was for too long. Pool.mu is held.
+func (c *conn) unanswered(role string, stalled bool) {
 	if stalled {
 		c.host.circuit(role).stall(time.Now(), errConnectTimeout)
 	}

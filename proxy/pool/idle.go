@@ -8,21 +8,21 @@ import (
 // idleSet are the connections that no session has, all of them reset. It is not safe for
 // concurrent use.
 type idleSet struct {
-	all    *list.List           // of *conn, the one that has been idle for longest first
-	groups map[alike]*list.List // those that are alike, in the same order
+	all    *list.List               // of *conn, the one that has been idle for longest first
+	groups map[sameGroup]*list.List // those that are alike, in the same order
 }
 
-// alike says what connections have in common of which one is as good as another.
-type alike struct {
+// sameGroup says what connections have in common of which one is as good as another.
+type sameGroup struct {
 	host  *host
 	group string
 }
 
-func newIdleSet() *idleSet { return &idleSet{all: list.New(), groups: map[alike]*list.List{}} }
+func newIdleSet() *idleSet { return &idleSet{all: list.New(), groups: map[sameGroup]*list.List{}} }
 
 // add keeps a connection.
 func (s *idleSet) add(c *conn, now time.Time) {
-	at := alike{c.host, c.group}
+	at := sameGroup{c.host, c.group}
 	if s.groups[at] == nil {
 		s.groups[at] = list.New()
 	}
@@ -32,7 +32,7 @@ func (s *idleSet) add(c *conn, now time.Time) {
 
 // remove takes one out.
 func (s *idleSet) remove(c *conn) {
-	at := alike{c.host, c.group}
+	at := sameGroup{c.host, c.group}
 	s.groups[at].Remove(c.inGroup)
 	if s.groups[at].Len() == 0 {
 		delete(s.groups, at)
@@ -43,7 +43,7 @@ func (s *idleSet) remove(c *conn) {
 
 // newest takes out, of those that are alike, the one that was used last, so that what
 // nobody needs stays idle for long enough to be closed; nil = there is none.
-func (s *idleSet) newest(at alike) *conn {
+func (s *idleSet) newest(at sameGroup) *conn {
 	group := s.groups[at]
 	if group == nil {
 		return nil

@@ -24,17 +24,17 @@ func limitsOf(parameters map[string]string) []string {
 	return limits
 }
 
-// lift is the request that lifts the limits of a connection; none if it has none.
-func (c *conn) lift() []request {
+// liftLimits is the request that lifts the limits of a connection; none if it has none.
+func (c *conn) liftLimits() []request {
 	if len(c.limits) == 0 {
 		return nil
 	}
 	return []request{query("SET " + strings.Join(c.limits, " TO 0; SET ") + " TO 0")}
 }
 
-// welcome is the statement that gives a connection the name of a session, and puts its
+// claimText is the statement that gives a connection the name of a session, and puts its
 // limits back. That of statements is the last, since it holds from then on.
-func (c *conn) welcome(name string) string {
+func (c *conn) claimText(name string) string {
 	text := setName(name)
 	for _, limit := range slices.Backward(c.limits) {
 		text += "; RESET " + limit

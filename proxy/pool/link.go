@@ -111,35 +111,32 @@ func (l *Link) Release(status byte) {
 	if l.settling {
 		status = 0 // the answer is still to come
 	}
-	l.pool.release(l, status)
-}
-
-func (p *Pool) release(l *Link, status byte) {
+	p := l.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.inUse--
+	p.slots.inUse--
 	l.conn.host.load--
-	p.queue.leave(l.user)
-	p.serve() // another session of the user may have waited for this
-	if p.isClosed() {
-		go p.recycle(l, 0) // nobody waits
+	p.slots.queue.leave(l.user)
+	p.slots.serve() // another session of the user may have waited for this
+	if isClosed(p.closed) {
+		go l.recycle(0) // Close waits for no more
 		return
 	}
-	p.background.Go(func() { p.recycle(l, status) })
+	p.background.Go(func() { l.recycle(status) })
 }
 
 // recycle resets a connection and keeps it, or closes it.
-func (p *Pool) recycle(l *Link, status byte) {
+func (l *Link) recycle(status byte) {
 	l.canceling.Wait() // a cancel request must not hit what comes next
 	if l.uncertain {
 		status = 0
 	}
-	c := l.conn
+	p, c := l.pool, l.conn
 	p.mu.Lock()
-	wanted, log := p.wants(c, time.Now()), p.config.Logger
+	wanted, log := p.slots.wants(c, time.Now()), p.config.Logger
 	p.mu.Unlock()
 	if wanted && status != 0 {
-		if err := p.world.reset(c, status, l.traceless); err != nil {
+		if err := p.backend.reset(c, status, l.traceless); err != nil {
 			log.Info("an upstream connection is not used again", "reason", err)
 			status = 0
 		} else {
@@ -153,9 +150,9 @@ func (p *Pool) recycle(l *Link, status byte) {
 		p.count(func(n *counters) { n.discarded++ })
 		_ = c.Close() // it may be inside a message
 	} else {
-		c.bye()
+		c.terminate()
 	}
-	p.vacate()
+	p.free()
 }
 
 // keep has the next session use a connection that is as after login, unless it is not
@@ -163,25 +160,9 @@ func (p *Pool) recycle(l *Link, status byte) {
 func (p *Pool) keep(c *conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	now := time.Now()
-	if !p.wants(c, now) {
+	if !p.slots.keep(c) {
 		return false
 	}
-	p.idle.add(c, now)
-	p.serve()
+	p.slots.serve()
 	return true
-}
-
-// wants says whether a connection may be kept.
-func (p *Pool) wants(c *conn, now time.Time) bool {
-	return c.generation == p.generation && now.Before(c.expires) && p.config.IdleTimeout > 0 && !p.isClosed()
-}
-
-// store is keep where the lock is held already; what is not wanted is closed.
-func (p *Pool) store(c *conn) {
-	if now := time.Now(); p.wants(c, now) {
-		p.idle.add(c, now)
-	} else {
-		p.part(c)
-	}
 }

@@ -88,13 +88,13 @@ func (servers) open(ctx context.Context, h *host, w *want) (_ *conn, shown strin
 	}
 	dialer := &dialer{dial: role.DialFunc}
 	config.DialFunc = dialer.open
-	c := &conn{host: h, group: w.group, picky: picky(w.parameters), limits: limitsOf(w.parameters)}
+	c := &conn{host: h, group: w.group, queuesWait: queuesWait(w.parameters), limits: limitsOf(w.parameters)}
 	c.cancels.dial, c.cancels.direct = role.DialFunc, config.SSLNegotiation == "direct"
 	if err := c.logIn(ctx, config); err != nil {
 		return nil, "", false, err
 	}
 	c.cancels.network, c.cancels.address = dialer.target(c.below())
-	shown, recovering, err = c.look(ctx, w)
+	shown, recovering, err = c.inspect(ctx, w)
 	if err == nil {
 		plain := h.only(role)
 		plain.RuntimeParams = w.parameters
@@ -131,16 +131,16 @@ func (c *conn) logIn(ctx context.Context, config *pgconn.Config) error {
 // whose asks a connection whose it is.
 const whose = "SELECT pg_catalog.pg_is_in_recovery(), " + identityColumns
 
-// look inspects a connection that nobody has used, and names it. Recovering says whether
+// inspect looks at a connection that nobody has used, and names it. Recovering says whether
 // the host is a standby, where there are references.
-func (c *conn) look(ctx context.Context, w *want) (shown string, recovering bool, err error) {
-	requests := c.lift()
+func (c *conn) inspect(ctx context.Context, w *want) (shown string, recovering bool, err error) {
+	requests := c.liftLimits()
 	told := len(requests) + 1 // where the state is
-	requests = append(requests, query(ofTransactions), query(settings), query(c.calmly(inspection)))
+	requests = append(requests, query(ofTransactions), query(settings), query(c.withoutWaiting(inspection)))
 	if w.referred {
-		requests = append(requests, query(c.calmly(whose)))
+		requests = append(requests, query(c.withoutWaiting(whose)))
 	}
-	requests = append(requests, query(c.welcome(w.name)))
+	requests = append(requests, query(c.claimText(w.name)))
 	answers, shown, err := c.askWithin(ctx, requests...)
 	if err != nil {
 		return "", false, err

@@ -87,10 +87,10 @@ func randomSessions(t *testing.T, seed uint64) {
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
 	s := p.Stats()
-	if s.InUse != 0 || s.Waiting != 0 || s.Places != s.Idle || f.connections() != s.Idle || len(p.queue.accounts) != 0 {
-		t.Errorf("at the end %+v, %d connections, %d accounts", s, f.connections(), len(p.queue.accounts))
+	if s.InUse != 0 || s.Waiting != 0 || s.Places != s.Idle || f.connections() != s.Idle || len(p.slots.queue.accounts) != 0 {
+		t.Errorf("at the end %+v, %d connections, %d accounts", s, f.connections(), len(p.slots.queue.accounts))
 	}
-	for _, h := range p.hosts {
+	for _, h := range p.hosts.all {
 		if h.load != 0 {
 			t.Errorf("a host with %d sessions", h.load)
 		}

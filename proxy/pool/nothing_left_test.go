@@ -62,12 +62,12 @@ func TestHostOfSeveralServers(t *testing.T) {
 		p.mu.Lock()
 		p.config.Referred = true
 		p.mu.Unlock()
-		p.hosts[0].identity.Store(&Identity{Started: "another"})
+		p.hosts.all[0].identity.Store(&Identity{Started: "another"})
 		if _, err := obtain(t.Context(), p, Want{Parameters: map[string]string{"timezone": "new"}}); !errors.Is(err, errNotShown) {
 			t.Errorf("%v", err)
 		}
-		if s := p.Stats(); p.hosts[0].load != 0 || s.InUse != 0 {
-			t.Errorf("%d sessions of the host, %+v", p.hosts[0].load, s)
+		if s := p.Stats(); p.hosts.all[0].load != 0 || s.InUse != 0 {
+			t.Errorf("%d sessions of the host, %+v", p.hosts.all[0].load, s)
 		}
 	})
 }

@@ -35,32 +35,27 @@ type want struct {
 	referred   bool // see Config.Referred
 }
 
-// world is what a pool does to servers. Its methods are called without a lock held.
-type world interface {
+// backend is what a pool does to servers. Its methods are called without a lock held.
+type backend interface {
 	open(context.Context, *host, *want) (c *conn, shown string, recovering bool, err error)
-	greet(context.Context, *conn, *want) error
+	claim(context.Context, *conn, *want) error
 	settle(context.Context, *conn) error
 	reset(c *conn, status byte, traceless bool) error
 	quiet(*conn) bool
 }
 
-// Pool hands out connections. It is made by [New] and safe for concurrent use.
-//
-// A place is the right to have a connection: there are Options.MaxConnections. Each
-// connection has one, whether in use, being reset or kept, and so has each session that
-// is making one.
+// Pool hands out connections. It is made by [New] and safe for concurrent use. What it
+// consists of is guarded by mu: slots (who gets a connection, and which are kept), hosts
+// (which server answers) and watch (what the servers are). A [Pool.Get] that is under way is
+// an acquisition, in the goroutine of its session.
 type Pool struct {
-	world world
+	backend backend
 
 	mu         sync.Mutex
 	config     Config
-	generation uint64
-	hosts      []*host
-	history    history // what the references have told
-	places     int     // that are taken
-	inUse      int     // links that are not released
-	queue      *queue
-	idle       *idleSet
+	hosts      *hostSet
+	slots      slots
+	history    history       // what the references have told
 	dials      chan struct{} // one for each connection being made
 	watch      *watch        // nil = nothing has been asked for, or there are no references
 	started    bool
@@ -72,7 +67,8 @@ type Pool struct {
 // New returns a pool, or all mistakes of the configuration joined. It connects to
 // nothing before the first Get; [Pool.Close] ends it.
 func New(c Config) (*Pool, error) {
-	p := &Pool{world: servers{}, idle: newIdleSet(), closed: make(chan struct{})}
+	p := &Pool{backend: servers{}, closed: make(chan struct{}), hosts: &hostSet{}}
+	p.slots = slots{idle: newIdleSet(), queue: newQueue(0), closed: p.closed, retire: p.retire}
 	if err := p.Reconfigure(c); err != nil {
 		return nil, err
 	}
@@ -81,7 +77,8 @@ func New(c Config) (*Pool, error) {
 
 // Reconfigure has what is asked for from now on served under another configuration.
 // Connections that were made before are not reused. Hosts that stay keep what is known
-// of them; sessions on those that do not are no longer fresh. The error lists all mistakes; nothing is changed then.
+// of them; sessions on those that do not are no longer fresh. The error lists all mistakes;
+// nothing is changed then.
 func (p *Pool) Reconfigure(c Config) error {
 	c.Options = c.withDefaults()
 	if c.Logger == nil {
@@ -93,87 +90,53 @@ func (p *Pool) Reconfigure(c Config) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.config = c
-	p.generation++
-	former := p.hosts
-	p.hosts = hosts(c.Roles[""], former)
+	former := p.hosts.all
+	p.hosts = newHostSet(c.Roles[""], &p.config.Options, former)
 	for _, h := range former {
-		if !slices.Contains(p.hosts, h) {
-			h.behind.Store(true) // nobody watches it any more
+		if !slices.Contains(p.hosts.all, h) {
+			h.behind.Store(true) // it is not watched any more
 		}
 	}
-	for _, h := range p.hosts {
+	for _, h := range p.hosts.all {
 		// Of a host that is new it is not known whether it shows what it must.
-		h.behind.Store(h.behind.Load() || c.Referred && h.standing == unknown && !p.history.least.IsZero())
+		h.behind.Store(h.behind.Load() || c.Referred && h.role == unknown && !p.history.least.IsZero())
 	}
 	if cap(p.dials) != c.MaxDials {
 		p.dials = make(chan struct{}, c.MaxDials)
 	}
-	if p.queue == nil {
-		p.queue = newQueue(c.MaxPerUser)
-	}
-	p.queue.limit(c.MaxPerUser)
-	p.discard(p.idle.all.Len(), func(*conn) bool { return true })
-	if p.started && !p.isClosed() {
+	p.slots.generation++
+	p.slots.options, p.slots.hosts = c.Options, p.hosts
+	p.slots.queue.limit(c.MaxPerUser)
+	if p.started && !isClosed(p.closed) {
 		p.rewatch()
 	}
-	p.serve()
+	p.slots.discardAll()
 	return nil
-}
-
-// hosts are those of a connection, and among them of earlier ones those that stay.
-func hosts(c *pgconn.Config, earlier []*host) []*host {
-	known := make(map[address]*host, len(earlier))
-	for _, h := range earlier {
-		known[h.address] = h
-	}
-	var all []*host
-	for _, a := range addresses(c) {
-		h := known[a]
-		if h == nil {
-			h = newHost(a)
-		}
-		clear(h.circuits) // a failure may have been the configuration's
-		all = append(all, h)
-	}
-	return all
 }
 
 // Reset closes the connections that are kept, and those in use when they are released.
 func (p *Pool) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.generation++
-	p.discard(p.idle.all.Len(), func(*conn) bool { return true })
-	p.serve()
+	p.slots.generation++
+	p.slots.discardAll()
 }
 
 // Close closes the connections that are kept, refuses who waits and has those in use
 // closed when they are released. It returns when nothing runs in the background any more.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	if !p.isClosed() {
+	if !isClosed(p.closed) {
 		close(p.closed)
 		if p.watch != nil {
 			p.watch.stop()
 		}
 	}
-	for c := p.idle.oldest(); c != nil; c = p.idle.oldest() {
-		p.background.Go(func() {
-			c.bye()
-			p.vacate()
-		})
+	for c := p.slots.idle.oldest(); c != nil; c = p.slots.idle.oldest() {
+		p.background.Go(func() { p.closeIdle(c) })
 	}
 	p.mu.Unlock()
 	p.background.Wait()
-}
-
-func (p *Pool) isClosed() bool {
-	select {
-	case <-p.closed:
-		return true
-	default:
-		return false
-	}
 }
 
 // Stats count connections.
@@ -188,12 +151,12 @@ type Stats struct {
 func (p *Pool) Stats() Stats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return Stats{InUse: p.inUse, Idle: p.idle.all.Len(), Places: p.places, Waiting: p.queue.len()}
+	return Stats{InUse: p.slots.inUse, Idle: p.slots.idle.all.Len(), Places: p.slots.taken, Waiting: p.slots.queue.len()}
 }
 
 // start begins what runs beside the sessions, at the first of them.
 func (p *Pool) start() {
-	if p.started || p.isClosed() {
+	if p.started || isClosed(p.closed) {
 		return
 	}
 	p.started = true
@@ -217,41 +180,34 @@ func (p *Pool) expire() {
 			return
 		case now := <-ticker.C:
 			p.mu.Lock()
-			p.discard(expireBatch, func(c *conn) bool {
-				return now.After(c.expires) || now.Sub(c.idleSince) > p.config.IdleTimeout || !p.world.quiet(c)
+			p.slots.discard(expireBatch, func(c *conn) bool {
+				return now.After(c.expires) || now.Sub(c.idleSince) > p.config.IdleTimeout || !p.backend.quiet(c)
 			})
-			p.serve()
 			p.mu.Unlock()
 		}
 	}
 }
 
-// discard closes idle connections, of those that have been idle for longest.
-func (p *Pool) discard(most int, unwanted func(*conn) bool) {
-	for _, c := range p.idle.sweep(most, unwanted) {
-		p.part(c)
-	}
-}
-
-// part closes a connection in the background, and has its place taken then.
-func (p *Pool) part(c *conn) {
-	closing := func() {
-		c.bye()
-		p.vacate()
-	}
-	if p.isClosed() {
-		go closing() // nobody waits
+// retire closes a connection in the background, and has its slot taken then.
+func (p *Pool) retire(c *conn) {
+	if isClosed(p.closed) {
+		go p.closeIdle(c) // Close waits for no more
 		return
 	}
-	p.background.Go(closing)
+	p.background.Go(func() { p.closeIdle(c) })
 }
 
-// vacate gives a place back.
-func (p *Pool) vacate() {
+// closeIdle closes a connection that is between two messages and frees its slot.
+func (p *Pool) closeIdle(c *conn) {
+	c.terminate()
+	p.free()
+}
+
+// free gives a slot back.
+func (p *Pool) free() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.places--
-	p.serve()
+	p.slots.free()
 }
 
 // want returns what a session needs under the present configuration.
@@ -265,8 +221,8 @@ func (p *Pool) want(w Want) (*want, error) {
 		return nil, errLongParameters
 	}
 	return &want{
-		Want: w, generation: p.generation, role: role, parameters: parameters,
+		Want: w, generation: p.slots.generation, role: role, parameters: parameters,
 		group: groupOf(w.Role, parameters), name: applicationName(w.Application, w.Client),
-		own: !maps.Equal(parameters, pinned), several: len(p.hosts) > 1, referred: p.config.Referred,
+		own: !maps.Equal(parameters, pinned), several: len(p.hosts.all) > 1, referred: p.config.Referred,
 	}, nil
 }

@@ -32,14 +32,14 @@ func TestGrantThatComesTooLate(t *testing.T) {
 			p.mu.Lock()
 			cancel()
 			runtime.Gosched() // so that it sometimes finds the one first, sometimes the other
-			p.places++
-			p.queue.serve(p.queue.next(), grant{})
+			p.slots.taken++
+			p.slots.queue.serve(p.slots.queue.next(), grant{})
 			p.mu.Unlock()
 			synctest.Wait()
 			first.Release('I')
 			synctest.Wait()
-			if s := p.Stats(); s.Places != 1 || s.Idle != 1 || s.Waiting != 0 || len(p.queue.accounts) != 0 {
-				t.Errorf("%+v, %d accounts", s, len(p.queue.accounts))
+			if s := p.Stats(); s.Places != 1 || s.Idle != 1 || s.Waiting != 0 || len(p.slots.queue.accounts) != 0 {
+				t.Errorf("%+v, %d accounts", s, len(p.slots.queue.accounts))
 			}
 		})
 	}

@@ -54,7 +54,7 @@ func (p *Pool) Report() Report {
 		Stats: stats, Most: p.config.MaxConnections,
 		Opened: c.opened, OpenFailed: c.openFailed, Reused: c.reused, Reset: c.reset, Discarded: c.discarded,
 	}
-	for _, h := range p.hosts {
+	for _, h := range p.hosts.all {
 		r.Hosts = append(r.Hosts, p.reportOf(h))
 	}
 	return r
@@ -65,15 +65,15 @@ func (p *Pool) Report() Report {
 // database, or one of which that is not known.
 var HostRoles = []string{"primary", "standby", "second_primary", "diverged", "foreign", "unknown"}
 
-// role is the word of HostRoles.
-func (s standing) role() string {
-	return map[standing]string{primary: "primary", standby: "standby", rival: "second_primary", diverged: "diverged", foreign: "foreign", unknown: "unknown"}[s]
+// word is the word of HostRoles.
+func (s hostRole) word() string {
+	return map[hostRole]string{primary: "primary", standby: "standby", secondPrimary: "second_primary", diverged: "diverged", foreign: "foreign", unknown: "unknown"}[s]
 }
 
 // Words are the role in words.
 func (r HostReport) Words() string {
 	for s := unknown; s <= foreign; s++ {
-		if s.role() == r.Role {
+		if s.word() == r.Role {
 			return s.String()
 		}
 	}
@@ -83,7 +83,7 @@ func (r HostReport) Words() string {
 // reportOf is what is known of a host.
 func (p *Pool) reportOf(h *host) HostReport {
 	r := HostReport{
-		Address: net.JoinHostPort(h.host, strconv.Itoa(int(h.port))), Role: h.standing.role(), Fix: h.standing.fix(), Reachable: true,
+		Address: net.JoinHostPort(h.host, strconv.Itoa(int(h.port))), Role: h.role.word(), Fix: h.role.fix(), Reachable: true,
 		Fresh: h.fresh() && h.good(), Good: h.good(), Sessions: h.load, Lag: -1, LagBytes: -1,
 	}
 	for _, c := range h.circuits {
@@ -98,14 +98,14 @@ func (p *Pool) reportOf(h *host) HostReport {
 	}
 	of := p.watch.cluster
 	r.Reachable = !h.silent
-	if !h.standing.serves() {
+	if !h.role.serves() {
 		return r
 	}
 	if shows := of.shows(i); p.config.MaxStaleness > 0 && !shows.IsZero() {
 		r.Lag = max(time.Since(shows), 0)
 	}
 	switch {
-	case h.standing == primary:
+	case h.role == primary:
 		r.LagBytes = 0
 	case of.known && of.members[i].known:
 		r.LagBytes = max(int64(of.last.Flushed)-int64(of.members[i].last.position), 0)

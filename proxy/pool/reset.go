@@ -76,18 +76,18 @@ func (s state) differs(was state) string {
 // this tells nothing, each connection is used to it.
 const ofTransactions = "SET transaction_isolation = 'read committed'; SET transaction_read_only = on; SET transaction_deferrable = off"
 
-// picky says that the transactions of a connection are by default of a kind in which
+// queuesWait says that the transactions of a connection are by default of a kind in which
 // queries may wait for those of others (deferrable ones) or be refused (serializable ones
 // on a standby), so that the pool must ask for another kind itself.
-func picky(parameters map[string]string) bool {
+func queuesWait(parameters map[string]string) bool {
 	_, isolated := parameters["default_transaction_isolation"]
 	_, deferrable := parameters["default_transaction_deferrable"]
 	return isolated || deferrable
 }
 
-// calmly is a query in a transaction that waits for nobody.
-func (c *conn) calmly(query string) string {
-	if !c.picky {
+// withoutWaiting is a query in a transaction that waits for nobody.
+func (c *conn) withoutWaiting(query string) string {
+	if !c.queuesWait {
 		return query
 	}
 	return "BEGIN ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE; " + query + "; COMMIT"
@@ -105,12 +105,12 @@ func (servers) reset(c *conn, status byte, traceless bool) error {
 	if status != 'I' {
 		requests = append(requests, query("ROLLBACK"))
 	}
-	if c.picky {
+	if c.queuesWait {
 		requests = append(requests, query("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED, NOT DEFERRABLE"))
 	}
-	requests = append(append(requests, query("DISCARD ALL")), c.lift()...)
+	requests = append(append(requests, query("DISCARD ALL")), c.liftLimits()...)
 	if !traceless {
-		requests = append(requests, query(settings), query(c.calmly(inspection)))
+		requests = append(requests, query(settings), query(c.withoutWaiting(inspection)))
 	}
 	if err := c.SetDeadline(time.Now().Add(resetTimeout)); err != nil {
 		return err

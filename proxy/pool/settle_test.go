@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A connection whose answer to greet was never read must not be reset and kept.
+// A connection whose answer to claim was never read must not be reset and kept.
 func TestUnsettledIsDiscarded(t *testing.T) {
 	t.Parallel()
 	f := newFakeWorld(t, 1)

@@ -19,7 +19,7 @@ func TestSilentHostsAreToldFromStaleOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	first.Release('I')
-	h := p.hosts[0]
+	h := p.hosts.all[0]
 	h.behind.Store(true)
 	refusedWith := func(silent bool, trouble error) error {
 		h.silent, h.trouble = silent, trouble

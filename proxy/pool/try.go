@@ -14,7 +14,7 @@ func TrySession(ctx context.Context, role *pgconn.Config) error {
 	if err != nil {
 		return err
 	}
-	c.bye()
+	c.terminate()
 	return nil
 }
 

@@ -79,7 +79,7 @@ func (p *Pool) rewatch() {
 		p.watch = nil
 	}
 	bound := p.config.MaxStaleness
-	for _, h := range p.hosts {
+	for _, h := range p.hosts.all {
 		switch {
 		case !p.config.Referred:
 			h.behind.Store(false)
@@ -100,15 +100,15 @@ func (p *Pool) rewatch() {
 	p.history.reach(bound)
 	ctx, stop := context.WithCancel(context.Background())
 	w := &watch{
-		pool: p, hosts: p.hosts, role: p.config.Roles[""], log: p.config.Logger, every: Pace(bound), stop: stop, began: time.Now(),
-		cluster: newCluster(len(p.hosts), &p.history), missing: map[*host]bool{}, all: make(chan struct{}),
+		pool: p, hosts: p.hosts.all, role: p.config.Roles[""], log: p.config.Logger, every: Pace(bound), stop: stop, began: time.Now(),
+		cluster: newCluster(len(p.hosts.all), &p.history), missing: map[*host]bool{}, all: make(chan struct{}),
 	}
 	p.watch = w
-	for _, h := range p.hosts {
+	for _, h := range p.hosts.all {
 		w.missing[h] = true
 		w.wake = append(w.wake, make(chan struct{}, 1))
 	}
-	for i := range p.hosts {
+	for i := range p.hosts.all {
 		p.background.Go(func() { w.run(ctx, i) })
 	}
 }
@@ -127,7 +127,7 @@ func Pace(bound time.Duration) time.Duration {
 func (p *Pool) Refer(r Reference) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if !p.config.Referred || p.isClosed() {
+	if !p.config.Referred || isClosed(p.closed) {
 		return
 	}
 	p.start()
@@ -137,7 +137,7 @@ func (p *Pool) Refer(r Reference) {
 	if first || process != r.Process {
 		p.watch.wakeAll() // whether they show a heartbeat of this name
 	}
-	p.serve()
+	p.slots.serve()
 }
 
 // Apart tells whether a host has answered that is not the server that kproxy writes to, so
@@ -145,14 +145,14 @@ func (p *Pool) Refer(r Reference) {
 func (p *Pool) Apart() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if len(p.hosts) > 1 {
+	if len(p.hosts.all) > 1 {
 		return true
 	}
 	if p.watch == nil {
 		return false
 	}
-	for i := range p.hosts {
-		if m := p.watch.cluster.members[i]; m.known && p.watch.cluster.standing(i) != primary {
+	for i := range p.hosts.all {
+		if m := p.watch.cluster.members[i]; m.known && p.watch.cluster.role(i) != primary {
 			return true
 		}
 	}
@@ -173,8 +173,8 @@ func (p *Pool) NotBefore(least time.Time) {
 	if !p.config.Referred {
 		return
 	}
-	for _, h := range p.hosts {
-		h.behind.Store(h.standing != primary)
+	for _, h := range p.hosts.all {
+		h.behind.Store(h.role != primary)
 	}
 	if p.watch != nil {
 		p.watch.wakeAll()
@@ -246,7 +246,7 @@ func (w *watch) run(ctx context.Context, i int) {
 			w.log.Warn("a database server does not answer", "host", w.hosts[i].host, "port", w.hosts[i].port, "error", err)
 		}
 		failed = err != nil
-		w.told(i, r, err)
+		w.record(i, r, err)
 		select {
 		case <-ctx.Done():
 			return
@@ -260,7 +260,7 @@ func (w *watch) run(ctx context.Context, i int) {
 // soon is when a host that is behind, and answers, is asked again; nil = no sooner than
 // others.
 func (w *watch) soon(i int, failed bool) <-chan time.Time {
-	if failed || !w.hosts[i].behind.Load() || time.Since(w.pool.required()) > watchCatchUpFor {
+	if failed || !w.hosts[i].behind.Load() || time.Since(w.required()) > watchCatchUpFor {
 		return nil
 	}
 	return time.After(watchCatchUp)
@@ -277,7 +277,7 @@ func (w *watch) ask(ctx context.Context, i int, pg **pgconn.PgConn) (reading, er
 		}
 		*pg = conn
 	}
-	text, process := Question, w.pool.process()
+	text, process := Question, w.process()
 	if process != "" {
 		text += heartbeatOf(process)
 	}
@@ -374,21 +374,21 @@ func ReadAnswer(results []*pgconn.Result) (Answer, error) {
 }
 
 // required is when something was required last.
-func (p *Pool) required() time.Time {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.history.least
+func (w *watch) required() time.Time {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	return w.pool.history.least
 }
 
 // process is the name under which heartbeats are written.
-func (p *Pool) process() string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.history.last.Process
+func (w *watch) process() string {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	return w.pool.history.last.Process
 }
 
-// told takes what a host has said, or that it has not.
-func (w *watch) told(i int, r reading, err error) {
+// record takes what a host has said, or that it has not.
+func (w *watch) record(i int, r reading, err error) {
 	p := w.pool
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -433,11 +433,11 @@ func isClosed(c chan struct{}) bool {
 // judge has the pool know what a host is now, and until when it is good and fresh. Of a
 // host that does not answer it stays what it was: what was true of a moment stays so.
 func (w *watch) judge(i int, h *host) {
-	now, m := w.cluster.standing(i), w.cluster.members[i]
+	now, m := w.cluster.role(i), w.cluster.members[i]
 	h.silent = m.silent || !m.known
-	if h.standing != now {
-		h.standing = now
-		w.tell(h)
+	if h.role != now {
+		h.role = now
+		w.logRole(h)
 	}
 	if m.known {
 		h.behind.Store(!w.cluster.complete(i))
@@ -457,11 +457,11 @@ func (w *watch) judge(i int, h *host) {
 	}
 }
 
-// tell puts into the log what a host is now.
-func (w *watch) tell(h *host) {
+// logRole puts into the log what a host is now.
+func (w *watch) logRole(h *host) {
 	level, fields := slog.LevelInfo, []any{"host", h.host, "port", h.port}
-	if fix := h.standing.fix(); fix != "" {
+	if fix := h.role.fix(); fix != "" {
 		level, fields = slog.LevelError, append(fields, "fix", fix)
 	}
-	w.log.Log(context.Background(), level, "a database server is now "+h.standing.String(), fields...)
+	w.log.Log(context.Background(), level, "a database server is now "+h.role.String(), fields...)
 }

@@ -45,26 +45,26 @@ func appendFrame(dst []byte, kind byte, body []byte) []byte {
 	return append(appendHeader(dst, kind, len(body)), body...)
 }
 
-// fate is what becomes of a message.
-type fate byte
+// action is what is done with a message.
+type action byte
 
 const (
-	wait fate = iota // it is looked at again later: see relay.until
-	pass             // it goes on as it is
-	drop             // it does not; something else may have gone in its place
+	wait action = iota // it is looked at again later: see clientSide.until
+	pass               // it goes on as it is
+	drop               // it does not; something else may have gone in its place
 )
 
 // handler decides on the messages of one direction.
-type handler struct {
-	// look checks a header and returns how many bytes of the body, of those that decide
-	// gets, must be there.
-	look func(frame) (int, error)
-	// decide tells a message's fate by the beginning of its body.
-	decide func(f frame, begin []byte, out *outlet) (fate, error)
+type handler interface {
+	// check validates a header and returns how many bytes of the body, of those that
+	// decide gets, must be there.
+	check(frame) (int, error)
+	// decide decides on a message by the beginning of its body.
+	decide(f frame, begin []byte, out *writeBuffer) (action, error)
 }
 
-// course is the way of one direction's bytes through its messages.
-type course struct {
+// frameReader divides one direction's bytes into messages.
+type frameReader struct {
 	rest    int  // bytes of the message begun that are yet to come
 	passing bool // they go on; else they are dropped
 }
@@ -72,15 +72,15 @@ type course struct {
 // run takes messages from in until they end, one is incomplete that must be seen, or one
 // has to wait. It returns how much of in it has taken, and how much there must be of
 // what is left for anything to happen.
-func (c *course) run(in []byte, out *outlet, h handler) (taken, need int, err error) {
+func (r *frameReader) run(in []byte, out *writeBuffer, h handler) (taken, need int, err error) {
 	for {
-		if c.rest > 0 {
-			n := min(c.rest, len(in)-taken)
-			if c.passing {
+		if r.rest > 0 {
+			n := min(r.rest, len(in)-taken)
+			if r.passing {
 				out.pass(in[taken : taken+n])
 			}
 			taken += n
-			if c.rest -= n; c.rest > 0 {
+			if r.rest -= n; r.rest > 0 {
 				return taken, 1, nil
 			}
 		}
@@ -92,7 +92,7 @@ func (c *course) run(in []byte, out *outlet, h handler) (taken, need int, err er
 		if err != nil {
 			return taken, 0, err
 		}
-		seen, err := h.look(f)
+		seen, err := h.check(f)
 		if err != nil {
 			return taken, 0, err
 		}
@@ -103,9 +103,9 @@ func (c *course) run(in []byte, out *outlet, h handler) (taken, need int, err er
 		if err != nil || does == wait {
 			return taken, 0, err
 		}
-		c.rest, c.passing = headerBytes+f.size, does == pass
+		r.rest, r.passing = headerBytes+f.size, does == pass
 	}
 }
 
 // inside tells whether the last message that goes on has gone in part only.
-func (c *course) inside() bool { return c.rest > 0 && c.passing }
+func (r *frameReader) inside() bool { return r.rest > 0 && r.passing }

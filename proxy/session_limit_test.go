@@ -12,7 +12,7 @@ func TestPlaces(t *testing.T) {
 	const most, mostOfUser = 5, 3
 	random := rand.New(rand.NewPCG(1, 2))
 	users := []string{"ann", "bob", "cem"}
-	var p places
+	var p sessionLimit
 	var taken []string
 	count := func(user string) (n int) {
 		for _, u := range taken {
@@ -26,7 +26,7 @@ func TestPlaces(t *testing.T) {
 	for range 10_000 {
 		if len(taken) > 0 && random.IntN(2) == 0 {
 			i := random.IntN(len(taken))
-			p.leave(taken[i])
+			p.release(taken[i])
 			taken = append(taken[:i], taken[i+1:]...)
 		} else {
 			user := users[random.IntN(len(users))]
@@ -38,7 +38,7 @@ func TestPlaces(t *testing.T) {
 				want = "too many connections for role \"" + user + "\""
 			}
 			got := ""
-			if err := p.take(user, most, mostOfUser); err != nil {
+			if err := p.acquire(user, most, mostOfUser); err != nil {
 				got = err.Error()
 				if own := (*fatal)(nil); !errors.As(err, &own) || own.state != stateTooManyConnections || own.hint == "" {
 					t.Fatalf("%v has another SQLSTATE, or no hint", err)
@@ -51,8 +51,8 @@ func TestPlaces(t *testing.T) {
 				taken = append(taken, user)
 			}
 		}
-		if p.taken() != len(taken) || len(p.of) > len(taken) {
-			t.Fatalf("%d places are taken, with %d entries; want %d", p.taken(), len(p.of), len(taken))
+		if p.sessions() != len(taken) || len(p.of) > len(taken) {
+			t.Fatalf("%d places are taken, with %d entries; want %d", p.sessions(), len(p.of), len(taken))
 		}
 	}
 	if len(refused) != 2+len(users) {

@@ -32,26 +32,26 @@ type portal struct {
 	ran bool // its effect has happened: executing the rest of it has none
 }
 
-// holdings are what the server holds for a session: the state, and those prepared
-// statements and portals that change it, show plans or reach others. Others are not remembered,
-// and statements that the server has dropped by itself may be remembered still:
-// there is no way to execute them before they are replaced here.
-type holdings struct {
-	under      *holdings // what is not here is there; nil = nowhere
+// sessionState is what the server holds for a session: the Gate's state, and those prepared
+// statements and portals that change it, show plans or reach others. Others are not
+// remembered. Statements that the server has dropped by itself may still be: there is no
+// way to execute them before they are replaced here. It belongs to a tracker.
+type sessionState struct {
+	under      *sessionState // what is not here is there; nil = nowhere
 	state      State
 	statements map[string]*prepared
 	portals    map[string]portal
 	bytes      int // of all statements
 }
 
-func (h *holdings) statement(name string) *prepared {
+func (h *sessionState) statement(name string) *prepared {
 	if p, here := h.statements[name]; here || h.under == nil {
 		return p
 	}
 	return h.under.statement(name)
 }
 
-func (h *holdings) portal(name string) portal {
+func (h *sessionState) portal(name string) portal {
 	if p, here := h.portals[name]; here || h.under == nil {
 		return p
 	}
@@ -59,7 +59,7 @@ func (h *holdings) portal(name string) portal {
 }
 
 // prepare replaces a statement; nil removes it.
-func (h *holdings) prepare(name string, p *prepared) {
+func (h *sessionState) prepare(name string, p *prepared) {
 	h.bytes += p.size() - h.statements[name].size()
 	if p == nil && h.under == nil {
 		delete(h.statements, name)
@@ -72,7 +72,7 @@ func (h *holdings) prepare(name string, p *prepared) {
 }
 
 // bind replaces a portal; the zero one removes it.
-func (h *holdings) bind(name string, p portal) {
+func (h *sessionState) bind(name string, p portal) {
 	if p.prepared == nil && h.under == nil {
 		delete(h.portals, name)
 		return
@@ -83,51 +83,69 @@ func (h *holdings) bind(name string, p portal) {
 	h.portals[name] = p
 }
 
-// apply does what the message of a note does once it has succeeded.
-func (h *holdings) apply(n *note) {
-	switch n.kind {
-	case noteParse:
-		h.prepare(n.statement, n.prepared)
-	case noteBind:
-		h.bind(n.portal, portal{prepared: h.statement(n.statement)})
-	case noteExecute:
-		if p := h.portal(n.portal); p.prepared != nil && !p.ran {
+// apply does what a message does once it has succeeded.
+func (h *sessionState) apply(m *message) {
+	switch m.kind {
+	case messageParse:
+		h.prepare(m.statement, m.prepared)
+	case messageBind:
+		h.bind(m.portal, portal{prepared: h.statement(m.statement)})
+	case messageExecute:
+		if p := h.portal(m.portal); p.prepared != nil && !p.ran {
 			h.ran(p.effects, 0)
 			p.ran = true
-			h.bind(n.portal, p)
+			h.bind(m.portal, p)
 		}
-	case noteCloseStatement:
-		h.prepare(n.statement, nil)
-	case noteClosePortal:
-		h.bind(n.portal, portal{})
+	case messageCloseStatement:
+		h.prepare(m.statement, nil)
+	case messageClosePortal:
+		h.bind(m.portal, portal{})
 	}
 }
 
 // ran is the end of the i-th statement of a text.
-func (h *holdings) ran(effects []any, i int) {
+func (h *sessionState) ran(effects []any, i int) {
 	if i < len(effects) && effects[i] != nil {
 		h.state = h.state.After(effects[i])
 	}
 }
 
 // deallocate forgets all statements.
-func (h *holdings) deallocate() { h.statements, h.bytes = nil, 0 }
+func (h *sessionState) deallocate() { h.statements, h.bytes = nil, 0 }
 
-// touchedBy tells whether the message of a note changes the holdings or depends on
-// what they remember.
-func (h *holdings) touchedBy(n *note) bool {
-	switch n.kind {
-	case noteParse, noteCloseStatement:
-		return h.statement(n.statement) != nil
-	case noteBind:
-		return h.statement(n.statement) != nil || h.portal(n.portal).prepared != nil
+// touchedBy reports whether a message changes the session state or depends on what it
+// remembers.
+func (h *sessionState) touchedBy(m *message) bool {
+	switch m.kind {
+	case messageParse, messageCloseStatement:
+		return h.statement(m.statement) != nil
+	case messageBind:
+		return h.statement(m.statement) != nil || h.portal(m.portal).prepared != nil
 	default:
-		return h.portal(n.portal).prepared != nil
+		return h.portal(m.portal).prepared != nil
 	}
 }
 
+// holds reports whether a statement or a portal has one of the names.
+func (h *sessionState) holds(names []string) bool {
+	for _, name := range names {
+		if h.statement(name) != nil || h.portal(name).prepared != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// uses returns the names that the statement of a portal uses in SQL.
+func (h *sessionState) uses(portal string) []string {
+	if of := h.portal(portal).prepared; of != nil {
+		return of.uses
+	}
+	return nil
+}
+
 // synced is a ReadyForQuery. Outside of transactions there are no portals.
-func (h *holdings) synced(status byte, failed bool) {
+func (h *sessionState) synced(status byte, failed bool) {
 	h.state = h.state.Synced(status, failed)
 	if status == 'I' {
 		clear(h.portals)

@@ -6,51 +6,51 @@ import (
 	"github.com/kproxy/kproxy/proxy/pool"
 )
 
-// errCrowded is what clients are told for whom there is no place.
+// errCrowded is what clients are told beyond the limit of sessions.
 var errCrowded = newFatal(stateTooManyConnections, "sorry, too many clients already").withHint("Close sessions that are not used, or try again later.")
 
-// places count the sessions, all and each user's; the zero value is ready. It holds
+// sessionLimit counts the sessions, all and each user's; the zero value is ready. It holds
 // entries only for users with sessions.
-type places struct {
+type sessionLimit struct {
 	mu    sync.Mutex
 	total int
 	of    map[string]int
 }
 
-// take takes a place for a session of the user unless as many as are allowed are taken.
-func (p *places) take(user string, most, mostOfUser int) error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// acquire counts a session of the user, or refuses it if as many as are allowed exist.
+func (l *sessionLimit) acquire(user string, most, mostOfUser int) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
-	case p.total >= most:
+	case l.total >= most:
 		return errCrowded
-	case p.of[user] >= mostOfUser:
+	case l.of[user] >= mostOfUser:
 		return newFatal(stateTooManyConnections, "too many connections for role \""+cleanText(user)+"\"").
 			withHint("Close sessions that are not used, or try again later.")
 	}
-	if p.of == nil {
-		p.of = make(map[string]int)
+	if l.of == nil {
+		l.of = make(map[string]int)
 	}
-	p.total++
-	p.of[user]++
+	l.total++
+	l.of[user]++
 	return nil
 }
 
-// leave gives a place back.
-func (p *places) leave(user string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.total--
-	if p.of[user]--; p.of[user] == 0 {
-		delete(p.of, user)
+// release ends a session of the user.
+func (l *sessionLimit) release(user string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.total--
+	if l.of[user]--; l.of[user] == 0 {
+		delete(l.of, user)
 	}
 }
 
-// taken is how many places are taken.
-func (p *places) taken() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.total
+// sessions returns how many sessions exist.
+func (l *sessionLimit) sessions() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.total
 }
 
 // Counts are how many clients a server has at a moment.
@@ -61,7 +61,7 @@ type Counts struct {
 
 // Counts counts the clients.
 func (s *Server) Counts() Counts {
-	return Counts{Connections: int(s.connections.Load()), Sessions: s.places.taken()}
+	return Counts{Connections: int(s.connections.Load()), Sessions: s.limit.sessions()}
 }
 
 // Pool tells how the connections to the database do.

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// lobby counts the connections that have not logged in.
-type lobby struct {
+// pending counts the connections that have not logged in.
+type pending struct {
 	mu        sync.Mutex
 	all       int
 	addresses map[netip.Addr]int // none is 0; the zero Addr = Unix sockets
 }
 
-func newLobby() *lobby { return &lobby{addresses: map[netip.Addr]int{}} }
+func newPending() *pending { return &pending{addresses: map[netip.Addr]int{}} }
 
 // enter takes a place, if there are less than most and less than each from the address.
-func (l *lobby) enter(address netip.Addr, most, each int) (leave func(), ok bool) {
+func (l *pending) enter(address netip.Addr, most, each int) (leave func(), ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.all >= most || l.addresses[address] >= each {
@@ -26,7 +26,7 @@ func (l *lobby) enter(address netip.Addr, most, each int) (leave func(), ok bool
 	return sync.OnceFunc(func() { l.leave(address) }), true
 }
 
-func (l *lobby) leave(address netip.Addr) {
+func (l *pending) leave(address netip.Addr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.all--

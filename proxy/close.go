@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// lastWords is how long a client may take to read the end of a session.
-const lastWords = 2 * time.Second
+// closeTimeout is how long a client may take to read the end of a session.
+const closeTimeout = 2 * time.Second
 
 // end ends the session. What has to wait for the peers happens in a goroutine.
 func (s *session) end(reason error) {
@@ -17,7 +17,7 @@ func (s *session) end(reason error) {
 		return
 	}
 	s.ended = true
-	s.diary.abandon(endState(reason))
+	s.relay.tracker.abandon(endState(reason))
 	delete(s.shard.sessions, s)
 	s.shard.loop.Remove(s.client.raw)
 	s.shard.loop.Remove(s.server.raw)
@@ -28,7 +28,7 @@ func (s *session) end(reason error) {
 		}); err != nil {
 			reason = err
 		}
-		s.asides.Wait()
+		s.background.Wait()
 		s.over(reason)
 	}()
 }
@@ -40,24 +40,25 @@ func (s *session) finish(reason error) {
 	status, reached := byte(0), s.server.raw.Attach() == nil
 	switch {
 	case !reached, errors.Is(reason, errUpstreamGone):
-	case s.pipeline.running():
+	case s.relay.tracker.running():
 		// The connection is closed next in any case.
 		_ = s.deliverCancel(context.Background())
-	case s.server.silenced, s.farewell, s.server.congested(), len(s.server.held) > 0, s.down.rest > 0, s.up.inside(), s.pipeline.open:
+	case s.server.unwritable, s.relay.server.ended, s.server.congested(), len(s.server.held) > 0,
+		s.relay.server.frames.rest > 0, s.relay.client.frames.inside(), s.relay.tracker.open:
 	default:
-		status = s.status
+		status = s.relay.tracker.status
 	}
-	last, client := lastWord(reason), s.client.conn
-	told := s.client.raw.Attach() == nil && client.SetDeadline(time.Now().Add(lastWords)) == nil
-	if told && reached && last != nil && s.down.inside() {
+	last, client := finalError(reason), s.client.conn
+	told := s.client.raw.Attach() == nil && client.SetDeadline(time.Now().Add(closeTimeout)) == nil
+	if told && reached && last != nil && s.relay.server.frames.inside() {
 		s.completeMessage()
 	}
-	s.link.release(status, !s.traces)
+	s.link.release(status, !s.relay.client.traces)
 	if !told {
 		_ = s.client.raw.Close()
 		return
 	}
-	if last == nil || s.down.inside() || s.farewell {
+	if last == nil || s.relay.server.frames.inside() || s.relay.server.ended {
 		_ = client.Close()
 		return
 	}
@@ -74,16 +75,16 @@ const mostCompleted = 1 << 20
 // often a row, so that it can read what comes after it. The server has sent the rest, or is
 // about to.
 func (s *session) completeMessage() {
-	if s.down.rest > mostCompleted || s.server.conn.SetReadDeadline(time.Now().Add(lastWords)) != nil {
+	if s.relay.server.frames.rest > mostCompleted || s.server.conn.SetReadDeadline(time.Now().Add(closeTimeout)) != nil {
 		return
 	}
-	n, _ := io.CopyN(s.client.conn, s.server.conn, int64(s.down.rest)) // what is missing, inside tells of
-	s.down.rest -= int(n)
+	n, _ := io.CopyN(s.client.conn, s.server.conn, int64(s.relay.server.frames.rest)) // what is missing, inside tells of
+	s.relay.server.frames.rest -= int(n)
 }
 
 // endState is the SQLSTATE that a session's end is observed with.
 func endState(reason error) string {
-	switch last := lastWord(reason); {
+	switch last := finalError(reason); {
 	case last != nil:
 		return last.state
 	case errors.Is(reason, errTerminated):
@@ -93,9 +94,9 @@ func endState(reason error) string {
 	}
 }
 
-// lastWord is what a client is told of the reason for which its session, or its
+// finalError is what a client is told of the reason for which its session, or its
 // attempt at one, ends; nil = nothing.
-func lastWord(reason error) *fatal {
+func finalError(reason error) *fatal {
 	var own *fatal
 	var crash *panicError
 	switch {
@@ -115,7 +116,7 @@ func linger(conn net.Conn) {
 	if !ok || half.CloseWrite() != nil {
 		return
 	}
-	if conn.SetReadDeadline(time.Now().Add(lastWords)) == nil {
+	if conn.SetReadDeadline(time.Now().Add(closeTimeout)) == nil {
 		_, _ = io.CopyN(io.Discard, conn, 1<<20)
 	}
 }
