@@ -8,7 +8,7 @@ import pg "github.com/pganalyze/pg_query_go/v5"
 
 // refuseAdded refuses a name for what the server would find beside PostgreSQL's own.
 func refuseAdded(kind, name string) *Refusal {
-	return refuse(statePrivilege, "In this database it does not only mean PostgreSQL's own; kproxy check tells the operator what there is.",
+	return refuse(NameShadowed, "In this database it does not only mean PostgreSQL's own; kproxy check tells the operator what there is.",
 		"permission denied for %s %s", kind, name)
 }
 
@@ -18,7 +18,7 @@ func (w *walker) refuseImplicit(n *pg.Node) error {
 	if w.snapshot.Added().Implicit == "" || withoutQuery(n) {
 		return nil
 	}
-	return refuse(stateNotPublished, "The database has a cast or an operator class that is not PostgreSQL's own; kproxy check tells the operator which.",
+	return refuse(Uncheckable, "The database has a cast or an operator class that is not PostgreSQL's own; kproxy check tells the operator which.",
 		"statements cannot be checked at the moment")
 }
 

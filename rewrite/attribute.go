@@ -29,7 +29,7 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 	if systemColumns[name] {
 		return 0, missingSystemColumn(called + name)
 	}
-	missing := refuse(stateUndefinedColumn, "Nothing in FROM gives it a column of this name.", "column %s does not exist", called+name)
+	missing := refuse(UndefinedColumn, "Nothing in FROM gives it a column of this name.", "column %s does not exist", called+name)
 	schema, function, allowed := w.lookupFunction([]string{name})
 	guarded := schema != "pg_catalog" || specials[function] != nil
 	switch added := w.snapshot.Added(); {
@@ -113,7 +113,7 @@ func (w *walker) indirection(node *pg.Node, n *pg.A_Indirection, s *scope) error
 			called = &pg.Node{Node: &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: called, Indirection: n.GetIndirection()[:i]}}}
 		}
 		if len(rest) > 0 {
-			return refuse(stateNotSupported, "Write "+name+"(...) as a call.", "kproxy does not support what follows %q here", name).
+			return refuse(NotSupported, "Write "+name+"(...) as a call.", "kproxy does not support what follows %q here", name).
 				at(placeOf(n.GetArg()))
 		}
 		return w.attributeCall(node, name, called, placeOf(n.GetArg()))

@@ -51,7 +51,7 @@ func guardDepth(tokens []token, limit int) error {
 		}
 		top = &levels[len(levels)-1]
 		if below+top.chain+top.element > limit {
-			return refuse(stateTooComplex, "Split the expression, or write long chains as lists (IN, VALUES, AND, OR).",
+			return refuse(TooDeep, "Split the expression, or write long chains as lists (IN, VALUES, AND, OR).",
 				"the query nests deeper than %d levels", limit).at(t.start)
 		}
 	}

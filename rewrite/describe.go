@@ -60,7 +60,7 @@ func guardedObject(relation, key string, place int, further func(*walker, []*pg.
 		}
 		arguments := []*pg.Node{f.Args[place]}
 		if content, constant := textConstant(arguments[0]); constant && !digits(content) {
-			return refuse(stateNotSupported, "Cast the name to regclass.",
+			return refuse(NotSupported, "Cast the name to regclass.",
 				"kproxy supports %s of OIDs only", f.Funcname[1].GetString_().GetSval()).at(f.GetLocation())
 		}
 		for i, argument := range f.Args {
@@ -119,14 +119,14 @@ func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		)
 		return w.guard(node, "pg_description", greatest(columnNode(guardAlias, "description")), arguments, condition)
 	case len(arguments) != 2:
-		return refuse(stateNotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
+		return refuse(NotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
 			"kproxy supports %s with two arguments only", name).at(f.GetLocation())
 	case name == "col_description":
 		subobject = columnNode(argumentAlias, argumentName(1))
 	default:
 		catalogName, constant := stringConstant(arguments[1])
 		if !constant {
-			return refuse(stateNotSupported, "Write the catalog's name as a constant.",
+			return refuse(NotSupported, "Write the catalog's name as a constant.",
 				"kproxy supports obj_description with a constant only").at(f.GetLocation())
 		}
 		className = catalogName

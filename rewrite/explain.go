@@ -71,7 +71,7 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 	// hidden, which both the rows that a filter removes and estimates tell of. A prepared
 	// statement may read them.
 	if analyze {
-		return refuse(statePrivilege, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
+		return refuse(OptionDenied, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
 	}
 	n.Options = append(without(n.GetOptions(), words("costs")), turnedOff("costs"))
 	return nil
@@ -82,7 +82,7 @@ func explainable(list []*pg.Node) error {
 	for _, node := range list {
 		option := node.GetDefElem()
 		if on, _ := truth(option.GetArg()); on && offOnly[option.GetDefname()] {
-			return refuse(statePrivilege, explainHint, "EXPLAIN option %q is not allowed", option.GetDefname()).at(option.GetLocation())
+			return refuse(OptionDenied, explainHint, "EXPLAIN option %q is not allowed", option.GetDefname()).at(option.GetLocation())
 		}
 	}
 	return options(list, explainOptions, "EXPLAIN", explainHint)

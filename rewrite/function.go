@@ -173,14 +173,14 @@ func (w *walker) refuseFunction(parts []string) *Refusal {
 		return refuseAdded("function", called)
 	}
 	if w.definition || isBuiltin(parts) {
-		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
+		return refuse(FunctionDenied, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
 			"permission denied for function %s", called)
 	}
 	hint := "No function of that name is PostgreSQL's own, and the operator lists none."
 	if schema := w.snapshot.FunctionSchema(name); schema != "" {
 		hint = "Write " + catalog.Name{Schema: schema, Relation: name}.SQL() + ", with its schema."
 	}
-	return refuse(stateUndefinedFunction, hint, "function %s does not exist", called)
+	return refuse(UndefinedFunction, hint, "function %s does not exist", called)
 }
 
 // isBuiltin says of a function's name that PostgreSQL has such a function. New versions
@@ -251,7 +251,7 @@ func (w *walker) rangeFunction(n *pg.RangeFunction, s *scope) error {
 		for _, item := range function.GetList().GetItems() {
 			switch item.GetNode().(type) {
 			case *pg.Node_TypeCast, *pg.Node_SubLink, *pg.Node_CaseExpr:
-				return refuse(stateNotSupported, "Call it in the SELECT list.", "this function is not supported in FROM")
+				return refuse(NotSupported, "Call it in the SELECT list.", "this function is not supported in FROM")
 			}
 			if call := item.GetFuncCall(); call != nil && name != lastName(call.GetFuncname()) {
 				keepColumn(n, name)

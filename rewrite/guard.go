@@ -26,14 +26,14 @@ func byteSet(of string) (set [256]bool) {
 func guardText(sql string, o Options) error {
 	switch {
 	case len(sql) > o.MaxStatementBytes:
-		return refuse(stateLimit, "Send less text at once.", "the query is longer than %d bytes", o.MaxStatementBytes)
+		return refuse(TooLong, "Send less text at once.", "the query is longer than %d bytes", o.MaxStatementBytes)
 	case strings.IndexByte(sql, 0) >= 0:
-		return refuse(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\": 0x00").at(int32(strings.IndexByte(sql, 0)))
+		return refuse(BadEncoding, "", "invalid byte sequence for encoding \"UTF8\": 0x00").at(int32(strings.IndexByte(sql, 0)))
 	case !utf8.ValidString(sql):
-		return refuse(stateEncoding, "Send the query in UTF-8.", "invalid byte sequence for encoding \"UTF8\"")
+		return refuse(BadEncoding, "Send the query in UTF-8.", "invalid byte sequence for encoding \"UTF8\"")
 	}
 	if i := longRun(sql); i >= 0 {
-		return refuse(stateTooComplex, "Shorten rulers in comments.",
+		return refuse(TooComplex, "Shorten rulers in comments.",
 			"more than %d operator characters in a row", maxOperatorRun).at(int32(i))
 	}
 	return nil
@@ -86,7 +86,7 @@ func guardTokens(sql string, o Options) error {
 
 func checkTokens(sql string, tokens []token, o Options) error {
 	if len(tokens) > o.MaxTokens {
-		return refuse(stateTooComplex, "Send fewer values at once.", "the query has more than %d tokens", o.MaxTokens)
+		return refuse(TooManyTokens, "Send fewer values at once.", "the query has more than %d tokens", o.MaxTokens)
 	}
 	statements, first := 0, true
 	for i, t := range tokens {
@@ -96,7 +96,7 @@ func checkTokens(sql string, tokens []token, o Options) error {
 			continue
 		case first:
 			if statements++; statements > o.MaxStatements {
-				return refuse(stateLimit, "Send fewer statements at once.", "more than %d statements in one query", o.MaxStatements)
+				return refuse(TooManyStatements, "Send fewer statements at once.", "more than %d statements in one query", o.MaxStatements)
 			}
 			if err := guardVerb(sql, tokens[i:], o); err != nil {
 				return err

@@ -231,7 +231,7 @@ func (w *walker) knownName(typ, content string, location int32) (string, error) 
 		return w.relationName(content, location)
 	}
 	if schema := strings.ReplaceAll(content, `"`, ""); typ == "regnamespace" && !w.snapshot.HasSchema(schema) {
-		return "", refuse(stateUndefinedSchema, "", "schema %q does not exist", schema).at(location)
+		return "", refuse(UndefinedSchema, "", "schema %q does not exist", schema).at(location)
 	}
 	// Only built-in objects can be named with a schema; without one, only those and
 	// what is published lie on the session's path.
@@ -243,7 +243,7 @@ func (w *walker) knownName(typ, content string, location int32) (string, error) 
 		}
 		schema := before[strings.LastIndexAny(before, " ,(")+1:]
 		if typ == "regnamespace" || schema != "pg_catalog" && schema != "information_schema" {
-			return "", refuse(stateUndefinedType, "Only built-in types and functions can be named.", "%q does not exist", content).at(location)
+			return "", refuse(UndefinedType, "Only built-in types and functions can be named.", "%q does not exist", content).at(location)
 		}
 		rest = after
 	}

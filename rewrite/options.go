@@ -25,10 +25,10 @@ func options(list []*pg.Node, allowed map[string]shape, statement, hint string) 
 		option := node.GetDefElem()
 		fits := allowed[option.GetDefname()]
 		if option == nil || option.GetDefnamespace() != "" || fits == nil {
-			return refuse(statePrivilege, hint, "%s option %q is not allowed", statement, option.GetDefname()).at(option.GetLocation())
+			return refuse(OptionDenied, hint, "%s option %q is not allowed", statement, option.GetDefname()).at(option.GetLocation())
 		}
 		if !fits(option) {
-			return refuse(stateInvalidValue, "", "%s option %q does not take this value", statement, option.GetDefname()).at(option.GetLocation())
+			return refuse(InvalidValue, "", "%s option %q does not take this value", statement, option.GetDefname()).at(option.GetLocation())
 		}
 	}
 	return nil

@@ -57,7 +57,7 @@ func guardSharedComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	}
 	name, constant := stringConstant(f.Args[1])
 	if !constant {
-		return refuse(stateNotSupported, "Write the catalog's name as a constant.",
+		return refuse(NotSupported, "Write the catalog's name as a constant.",
 			"kproxy supports shobj_description with a constant only").at(f.GetLocation())
 	}
 	condition := and(

@@ -55,7 +55,7 @@ func (w *walker) relationName(text string, location int32) (string, error) {
 			}
 		}
 	}
-	return "", refuse(stateUndefinedRel, "", "relation %q does not exist", text).at(location)
+	return "", refuse(UndefinedRelation, "", "relation %q does not exist", text).about(text).at(location)
 }
 
 // splitName reads a relation's name as regclass does: identifiers with dots, case

@@ -24,7 +24,7 @@ func (w *walker) relation(n *pg.RangeVar, s *scope) error {
 		return err.at(n.GetLocation())
 	}
 	if !n.GetInh() && w.lookup(n.GetSchemaname(), n.GetRelname()).HasChildren {
-		return refuse(stateNotSupported, "Leave ONLY out.", "kproxy does not read ONLY %q: what stands for it has the rows of the tables below it, too", n.GetRelname()).at(n.GetLocation())
+		return refuse(NotSupported, "Leave ONLY out.", "kproxy does not read ONLY %q: what stands for it has the rows of the tables below it, too", n.GetRelname()).at(n.GetLocation())
 	}
 	if n.GetAlias() == nil {
 		n.Alias = &pg.Alias{Aliasname: n.GetRelname()}
@@ -50,12 +50,12 @@ func (w *walker) resolve(schema, relation string) (catalog.Name, *Refusal) {
 	case catalog.SystemCatalog:
 		return r.Target, nil
 	case catalog.Withdrawn:
-		return catalog.Name{}, refuse(stateNotPublished, r.Reason, "table %q is not published now", name)
+		return catalog.Name{}, refuse(NotPublished, r.Reason, "table %q is not published now", name).about(name)
 	case catalog.Forbidden:
-		return catalog.Name{}, refuse(statePrivilege, cmp.Or(r.Reason, "Only published tables and those that the operator lists can be read."),
-			"permission denied for table %s", name)
+		return catalog.Name{}, refuse(RelationDenied, cmp.Or(r.Reason, "Only published tables and those that the operator lists can be read."),
+			"permission denied for table %s", name).about(name)
 	}
-	return catalog.Name{}, refuse(stateUndefinedRel, "", "relation %q does not exist", name)
+	return catalog.Name{}, refuse(UndefinedRelation, "", "relation %q does not exist", name).about(name)
 }
 
 // lookup finds what a name stands for; an empty schema means the session's path.
@@ -75,6 +75,6 @@ func (w *walker) sameDatabase(name string, location int32) error {
 	if name == "" || name == w.database {
 		return nil
 	}
-	return refuse(stateNotSupported, "Leave the database's name out.",
+	return refuse(NotSupported, "Leave the database's name out.",
 		"cross-database references are not implemented: %q", name).at(location)
 }

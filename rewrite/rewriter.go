@@ -211,7 +211,7 @@ func result(sql string, done *rewriting, err error) outcome {
 	}
 	var refusal *Refusal
 	if !errors.As(err, &refusal) {
-		refusal = refuse(stateInternal, "", "the statement could not be analyzed")
+		refusal = refuse(InternalError, "", "the statement could not be analyzed")
 	}
 	return outcome{refusal: refusal.locate(sql)}
 }
@@ -229,7 +229,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
 	if err := guardTokens(sql, r.options); err != nil {
-		return nil, shaped(err, verbOf(err, sql))
+		return nil, withShape(err, verbOf(err, sql))
 	}
 	tree, err := parse(sql)
 	if err != nil {
@@ -242,13 +242,13 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	}
 	for i, raw := range tree.GetStmts() {
 		if err := w.statement(raw.GetStmt()); err != nil {
-			return nil, shaped(atStatement(err, sql, raw), shape)
+			return nil, withShape(atStatement(err, sql, raw), shape)
 		}
 		w.stepOn(i, len(tree.GetStmts()))
 	}
 	text, err := deparse(tree)
 	if err != nil {
-		return nil, shaped(err, shape)
+		return nil, withShape(err, shape)
 	}
 	statement := &Statement{
 		SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans,

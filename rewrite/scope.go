@@ -219,7 +219,7 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 	for _, node := range clause.GetCtes() {
 		n := node.GetCommonTableExpr()
 		if n == nil {
-			return refuse(stateNotSupported, "", "kproxy does not understand this WITH clause")
+			return refuse(NotSupported, "", "kproxy does not understand this WITH clause")
 		}
 		made := s.ctes[n.GetCtename()]
 		if !clause.GetRecursive() {

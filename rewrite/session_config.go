@@ -16,7 +16,7 @@ func (w *walker) setConfig(n *pg.SelectStmt) (handled bool, err error) {
 	if len(parts) == 0 || len(parts) > 2 || parts[len(parts)-1] != "set_config" || len(parts) == 2 && parts[0] != "pg_catalog" {
 		return false, nil
 	}
-	refused := refuse(stateNotSupported, "Write SELECT set_config(...) with constants as a statement of its own, or SET.",
+	refused := refuse(NotSupported, "Write SELECT set_config(...) with constants as a statement of its own, or SET.",
 		"kproxy supports set_config with constants only, as the whole statement").at(f.GetLocation())
 	if len(f.GetArgs()) != 3 || f.GetAggStar() || f.GetOver() != nil || f.GetAggFilter() != nil {
 		return true, refused
@@ -106,11 +106,11 @@ func (w *walker) mayConfigure(name, to string, isNull bool) *Refusal {
 	accepts := pinned[setting]
 	switch {
 	case w.operator[setting] && !isNull:
-		return refuse(statePrivilege, "SET ... TO DEFAULT and RESET go back to the operator's value.", "%s is set by the operator", setting)
+		return refuse(SettingDenied, "SET ... TO DEFAULT and RESET go back to the operator's value.", "%s is set by the operator", setting)
 	case ofTransaction[setting] && isNull, accepts == nil && !freeSettings[setting]:
 		return refuseSetting("set", name)
 	case accepts != nil && !isNull && !accepts([]string{to}):
-		return refuse(stateInvalidValue, pinnedHints[setting], "parameter %q cannot be set to this value", name)
+		return refuse(InvalidValue, pinnedHints[setting], "parameter %q cannot be set to this value", name)
 	}
 	return nil
 }

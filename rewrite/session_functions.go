@@ -87,7 +87,7 @@ func (w *walker) currentSchema(node *pg.Node) {
 func currentSchemas(w *walker, node *pg.Node, f *pg.FuncCall) error {
 	implicit, constant := booleanConstant(f)
 	if !constant {
-		return refuse(stateNotSupported, "Write current_schemas(true) or current_schemas(false).",
+		return refuse(NotSupported, "Write current_schemas(true) or current_schemas(false).",
 			"kproxy supports current_schemas with a constant only").at(f.GetLocation())
 	}
 	w.put(node, nameArray(w.searchPath(implicit)))

@@ -54,7 +54,7 @@ func refuseSetting(what, name string) *Refusal {
 	if strings.EqualFold(name, "synchronize_seqscans") {
 		hint = "pg_dump, which sets it, cannot be used through kproxy: use COPY ... TO STDOUT."
 	}
-	return refuse(statePrivilege, hint,
+	return refuse(SettingDenied, hint,
 		"permission denied to %s parameter %q", what, name)
 }
 
@@ -150,7 +150,7 @@ func (w *walker) set(n *pg.VariableSetStmt) error {
 		}
 	case pg.VariableSetKind_VAR_SET_VALUE:
 		if w.operator[name] {
-			return refuse(statePrivilege, "SET ... TO DEFAULT and RESET go back to the operator's value.",
+			return refuse(SettingDenied, "SET ... TO DEFAULT and RESET go back to the operator's value.",
 				"%s is set by the operator", name)
 		}
 		return w.setValue(n, name)
@@ -166,9 +166,9 @@ func (w *walker) setTransaction(n *pg.VariableSetStmt) error {
 	case "SESSION CHARACTERISTICS":
 		return w.transactionModes(n.GetArgs())
 	case "TRANSACTION SNAPSHOT":
-		return refuse(stateNotSupported, "Use REPEATABLE READ, and one session.", "kproxy does not support SET TRANSACTION SNAPSHOT")
+		return refuse(NotSupported, "Use REPEATABLE READ, and one session.", "kproxy does not support SET TRANSACTION SNAPSHOT")
 	}
-	return refuse(stateNotSupported, "", "SET %s is not supported", n.GetName())
+	return refuse(NotSupported, "", "SET %s is not supported", n.GetName())
 }
 
 // setRole allows to go back to who one is: SET ROLE NONE, RESET ROLE, SET SESSION
@@ -184,7 +184,7 @@ func (w *walker) setRole(n *pg.VariableSetStmt, name string) error {
 			return nil
 		}
 		if ok && len(to) == 1 {
-			return refuse(statePrivilege, "Clients stay the user that they log in as; NONE and DEFAULT are allowed.",
+			return refuse(RoleDenied, "Clients stay the user that they log in as; NONE and DEFAULT are allowed.",
 				"permission denied to set %s %q", strings.ReplaceAll(name, "_", " "), to[0])
 		}
 	}
@@ -235,7 +235,7 @@ func only(values []string, allowed ...string) bool {
 func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
 	if accepts := pinned[name]; accepts != nil {
 		if values, ok := constants(n.GetArgs()); !ok || !accepts(values) {
-			return refuse(stateInvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", n.GetName())
+			return refuse(InvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", n.GetName())
 		}
 		return nil
 	}
@@ -246,7 +246,7 @@ func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
 		return refuseSetting("set", n.GetName())
 	}
 	if !plainValues(n.GetArgs()) && (name != "timezone" || !zoneInterval(n.GetArgs())) {
-		return refuse(stateInvalidValue, "Write a name or a number; for a time zone: SET TIME ZONE 'Europe/Berlin'.",
+		return refuse(InvalidValue, "Write a name or a number; for a time zone: SET TIME ZONE 'Europe/Berlin'.",
 			"parameter %q cannot be set to this value", n.GetName())
 	}
 	return w.nodes(n.GetArgs())
@@ -256,7 +256,7 @@ func (w *walker) setValue(n *pg.VariableSetStmt, name string) error {
 func (w *walker) setPath(n *pg.VariableSetStmt) error {
 	path, ok := joinPath(n.GetArgs())
 	if !ok {
-		return refuse(stateInvalidValue, "Write names of schemas.", "parameter %q cannot be set to this value", n.GetName())
+		return refuse(InvalidValue, "Write names of schemas.", "parameter %q cannot be set to this value", n.GetName())
 	}
 	if _, err := splitPath(path); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, err
 		case accepts == nil, name == "client_min_messages" && accepts([]string{to}):
 			passed[name] = to
 		case !accepts([]string{to}):
-			return nil, refuse(stateInvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", name)
+			return nil, refuse(InvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", name)
 		}
 	}
 	return passed, nil

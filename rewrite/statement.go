@@ -76,7 +76,7 @@ func (w *walker) statement(n *pg.Node) error {
 		}
 		return nil
 	case nil:
-		return refuse(stateNotSupported, "", "kproxy does not understand this statement")
+		return refuse(NotSupported, "", "kproxy does not understand this statement")
 	}
 	hint := "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT."
 	if w.temporaryTables {
@@ -203,7 +203,7 @@ func (w *walker) transaction(n *pg.TransactionStmt) error {
 		w.effect = end{commit: n.GetKind() == pg.TransactionStmtKind_TRANS_STMT_COMMIT, chain: n.GetChain()}
 	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
 		if w.session.full() {
-			return refuse(stateLimit, "Release some.", "more than %d savepoints inside one another, or too much for them to lead back to", maxNesting)
+			return refuse(SessionLimit, "Release some.", "more than %d savepoints inside one another, or too much for them to lead back to", maxNesting)
 		}
 		w.effect = savepoint{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE:
@@ -228,13 +228,13 @@ func (w *walker) transactionModes(modes []*pg.Node) error {
 		case "transaction_isolation", "transaction_deferrable":
 		case "transaction_read_only":
 			if mode.GetArg().GetAConst() == nil {
-				return refuse(stateNotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
+				return refuse(NotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
 			}
 			if !w.temporaryTables {
 				mode.Arg = pg.MakeAConstIntNode(1, 0)
 			}
 		default:
-			return refuse(stateNotSupported, "", "kproxy does not support transaction mode %q", mode.GetDefname()).at(mode.GetLocation())
+			return refuse(NotSupported, "", "kproxy does not support transaction mode %q", mode.GetDefname()).at(mode.GetLocation())
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func refuseSystemColumn(n *pg.ColumnRef, s *scope) error {
 
 // missingSystemColumn says that there is none, with the name as PostgreSQL writes it.
 func missingSystemColumn(name string) *Refusal {
-	return refuse(stateUndefinedColumn, "Tables have no system columns here, as views have none.", "column %s does not exist", name)
+	return refuse(UndefinedColumn, "Tables have no system columns here, as views have none.", "column %s does not exist", name)
 }
 
 // systemColumn replaces a system column of a catalog, which the stand-in, a

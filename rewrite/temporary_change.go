@@ -55,7 +55,7 @@ func (w *walker) deleteFrom(n *pg.DeleteStmt) error {
 func (w *walker) truncate(n *pg.TruncateStmt) error {
 	for _, node := range n.GetRelations() {
 		if node.GetRangeVar() == nil {
-			return refuse(stateNotSupported, "", "kproxy does not understand this statement")
+			return refuse(NotSupported, "", "kproxy does not understand this statement")
 		}
 		if err := w.changed(node.GetRangeVar()); err != nil {
 			return err
@@ -84,14 +84,14 @@ func (w *walker) dropTable(n *pg.DropStmt) error {
 			schema, parts = parts[0], parts[1:]
 		}
 		if len(parts) != 1 {
-			return refuse(stateSyntax, "", "improper qualified name (too many dotted names)")
+			return refuse(SyntaxError, "", "improper qualified name (too many dotted names)")
 		}
 		missing := w.lookup(schema, parts[0]).Disposition == catalog.Missing
 		switch err := w.changeable(schema, parts[0]); {
 		case missing && !n.GetMissingOk():
-			return refuse(stateUndefinedRel, "", "table %q does not exist", parts[0])
+			return refuse(UndefinedRelation, "", "table %q does not exist", parts[0]).about(parts[0])
 		case !missing && err != nil:
-			return refuse(statePrivilege, temporaryHint, "must be owner of table %s", parts[0])
+			return refuse(ReadOnly, temporaryHint, "must be owner of table %s", parts[0])
 		}
 		object.GetList().Items = nameNodes(temporarySchema, parts[0])
 		effect.names = append(effect.names, parts[0])
@@ -124,7 +124,7 @@ func (w *walker) indexElements(list []*pg.Node, s *scope) error {
 	for _, node := range list {
 		n := node.GetIndexElem()
 		if n == nil {
-			return refuse(stateNotSupported, "", "kproxy does not understand this index")
+			return refuse(NotSupported, "", "kproxy does not understand this index")
 		}
 		if err := onlyFields(n.ProtoReflect(), "name expr ordering nulls_ordering"); err != nil {
 			return err

@@ -58,7 +58,7 @@ func onlyFields(m protoreflect.Message, allowed string) error {
 	for i := range m.Descriptor().Fields().Len() { // in order: Range has none
 		field := m.Descriptor().Fields().Get(i)
 		if m.Has(field) && !known[string(field.Name())] && field.Name() != "location" {
-			return refuse(stateNotSupported, "Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.",
+			return refuse(NotSupported, "Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.",
 				"kproxy does not support %s here", strings.ReplaceAll(string(field.Name()), "_", " "))
 		}
 	}
@@ -74,12 +74,12 @@ func (w *walker) newTemporary(n *pg.RangeVar, onCommit pg.OnCommitAction) error 
 	case n.GetRelpersistence() != "t" && n.GetSchemaname() != temporarySchema:
 		return refuseVerb("CREATE TABLE", temporaryHint)
 	case n.GetSchemaname() != "" && n.GetSchemaname() != temporarySchema:
-		return refuse(stateTableDefinition, "", "cannot create temporary relation in non-temporary schema").at(n.GetLocation())
+		return refuse(InvalidTable, "", "cannot create temporary relation in non-temporary schema").at(n.GetLocation())
 	case n.GetRelname() == "bpchar":
 		// Its row type would be found first where the deparser leaves the schema out.
-		return refuse(stateNotSupported, "Choose another name.", "kproxy does not support a temporary table of this name").at(n.GetLocation())
+		return refuse(NotSupported, "Choose another name.", "kproxy does not support a temporary table of this name").at(n.GetLocation())
 	case len(w.session.temporary) >= maxTemporaryTables:
-		return refuse(stateLimit, "Drop some.", "more than %d temporary tables in one session", maxTemporaryTables)
+		return refuse(SessionLimit, "Drop some.", "more than %d temporary tables in one session", maxTemporaryTables)
 	}
 	n.Catalogname, n.Schemaname, n.Relpersistence = "", temporarySchema, "t"
 	w.effect = makeTemporary{name: n.GetRelname(), dropped: onCommit == pg.OnCommitAction_ONCOMMIT_DROP}
@@ -101,7 +101,7 @@ func (w *walker) createTable(n *pg.CreateStmt) error {
 		case *pg.Node_Constraint:
 			err = w.constraint(e.Constraint)
 		default:
-			err = refuse(stateNotSupported, "Write CREATE TEMPORARY TABLE ... AS SELECT ... instead.",
+			err = refuse(NotSupported, "Write CREATE TEMPORARY TABLE ... AS SELECT ... instead.",
 				"kproxy supports columns and constraints in CREATE TABLE only")
 		}
 		if err != nil {
@@ -119,7 +119,7 @@ func (w *walker) columnDefinition(n *pg.ColumnDef) error {
 		return err
 	}
 	if parts := names(n.GetTypeName().GetNames()); len(parts) == 1 && serialTypes[parts[0]] {
-		return refuse(stateNotSupported, "Declare an integer, and number rows by row_number() OVER ().",
+		return refuse(NotSupported, "Declare an integer, and number rows by row_number() OVER ().",
 			"kproxy does not support columns of type %s: they draw on a sequence", parts[0]).at(n.GetTypeName().GetLocation())
 	}
 	if err := w.visit(n.GetTypeName().ProtoReflect(), nil); err != nil {
@@ -127,7 +127,7 @@ func (w *walker) columnDefinition(n *pg.ColumnDef) error {
 	}
 	if builtinName(n.GetTypeName()) == "" {
 		// A release is replaced together with its row type: a column of it would go, too.
-		return refuse(stateNotSupported, "Use built-in types.", "kproxy supports built-in types in temporary tables only").
+		return refuse(NotSupported, "Use built-in types.", "kproxy supports built-in types in temporary tables only").
 			at(n.GetTypeName().GetLocation())
 	}
 	if n.GetCollClause() != nil {
@@ -150,7 +150,7 @@ func (w *walker) constraint(n *pg.Constraint) error {
 	case pg.ConstrType_CONSTR_NULL, pg.ConstrType_CONSTR_NOTNULL, pg.ConstrType_CONSTR_DEFAULT, pg.ConstrType_CONSTR_CHECK,
 		pg.ConstrType_CONSTR_PRIMARY, pg.ConstrType_CONSTR_UNIQUE:
 	default:
-		return refuse(stateNotSupported, "NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE are allowed.",
+		return refuse(NotSupported, "NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE are allowed.",
 			"kproxy does not support this constraint").at(n.GetLocation())
 	}
 	if err := onlyFields(n.ProtoReflect(), "contype conname raw_expr keys initially_valid nulls_not_distinct"); err != nil {
@@ -224,7 +224,7 @@ func (w *walker) changeable(schema, relation string) *Refusal {
 		_, missing := w.resolve(schema, relation)
 		return missing
 	}
-	return refuse(statePrivilege, temporaryHint, "permission denied for table %s", relation)
+	return refuse(ReadOnly, temporaryHint, "permission denied for table %s", relation)
 }
 
 // changing begins the scope of a statement that changes a table: its WITH clause, its

@@ -25,7 +25,7 @@ func refuseObjectType(n *pg.TypeName) *Refusal {
 	if len(n.GetArrayBounds()) > 0 {
 		name += "[]"
 	}
-	return refuse(stateNotSupported, "Cast single values in the query instead.",
+	return refuse(NotSupported, "Cast single values in the query instead.",
 		"kproxy supports type %s in casts of single values only", name).at(n.GetLocation())
 }
 
@@ -35,17 +35,17 @@ func refuseObjectType(n *pg.TypeName) *Refusal {
 func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 	parts := names(n.GetNames())
 	if n.GetPctType() || n.GetSetof() || len(parts) == 0 {
-		return refuse(stateNotSupported, "Write the type's name.", "kproxy does not support this type").at(n.GetLocation())
+		return refuse(NotSupported, "Write the type's name.", "kproxy does not support this type").at(n.GetLocation())
 	}
 	name, ok := w.lookupType(parts)
 	if !ok {
-		return refuse(stateUndefinedType, "Built-in types, and those of columns that can be read, can be named.",
+		return refuse(UndefinedType, "Built-in types, and those of columns that can be read, can be named.",
 			"type %q does not exist", dotted(n.GetNames())).at(n.GetLocation())
 	}
 	// The deparser takes modifiers for integers, whatever they are.
 	for _, modifier := range n.GetTypmods() {
 		if !isInteger(modifier) {
-			return refuse(stateSyntax, "", "type modifiers must be integer constants").at(n.GetLocation())
+			return refuse(SyntaxError, "", "type modifiers must be integer constants").at(n.GetLocation())
 		}
 	}
 	n.Names = nameNodes(name.Schema, name.Relation)

@@ -49,7 +49,7 @@ func (r *Rewriter) RewriteView(definition string, columns []string, relations ma
 	case errors.As(err, &refusal):
 		return PublishedView{}, refusal.locate(definition)
 	default:
-		return PublishedView{}, refuse(stateInternal, "", "the definition could not be analyzed")
+		return PublishedView{}, refuse(InternalError, "", "the definition could not be analyzed")
 	}
 }
 
@@ -67,7 +67,7 @@ func (r *Rewriter) rewriteView(definition string, shown []string, relations map[
 		return PublishedView{}, err
 	}
 	if len(tree.GetStmts()) != 1 || tree.GetStmts()[0].GetStmt().GetSelectStmt() == nil {
-		return PublishedView{}, refuse(stateInternal, "", "the definition is not a query")
+		return PublishedView{}, refuse(InternalError, "", "the definition is not a query")
 	}
 	query := tree.GetStmts()[0].GetStmt()
 	view := PublishedView{Columns: shown}
@@ -122,7 +122,7 @@ func within(m protoreflect.Message, published map[catalog.Name]bool) error {
 }
 
 func refuseSystem(name string) *Refusal {
-	return refuse(stateNotSupported, "Leave system catalogs out of views over protected tables.",
+	return refuse(NotSupported, "Leave system catalogs out of views over protected tables.",
 		"the definition reads system catalogs, or calls a function that does: %s", name)
 }
 

@@ -133,7 +133,7 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.SortBy:
 		return w.operation(n.GetUseOp(), n.GetLocation(), m, s)
 	case *pg.LockingClause:
-		return refuse(statePrivilege, "Leave the locking clause out.",
+		return refuse(ReadOnly, "Leave the locking clause out.",
 			"kproxy publishes read-only views: SELECT FOR UPDATE/SHARE is not allowed")
 	case *pg.IntoClause:
 		return refuseInto().at(n.GetRel().GetLocation())
@@ -141,7 +141,7 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 		return refuseVerb("changing data in WITH", "Only SELECT may stand inside WITH.")
 	}
 	if !understood[string(m.Descriptor().Name())] {
-		return refuse(stateNotSupported, "", "kproxy does not support %s here", m.Descriptor().Name())
+		return refuse(NotSupported, "", "kproxy does not support %s here", m.Descriptor().Name())
 	}
 	return w.children(m, s)
 }
@@ -184,7 +184,7 @@ func (w *walker) node(n *pg.Node, s *scope) error {
 // are found on the session's search path, which clients cannot set.
 func (w *walker) operation(name []*pg.Node, location int32, m protoreflect.Message, s *scope) error {
 	if len(name) > 1 && (len(name) > 2 || name[0].GetString_().GetSval() != "pg_catalog") {
-		return refuse(statePrivilege, "Only the operators of pg_catalog are allowed.",
+		return refuse(OperatorDenied, "Only the operators of pg_catalog are allowed.",
 			"permission denied for operator %s", dotted(name)).at(location)
 	}
 	if len(name) > 0 {
@@ -199,7 +199,7 @@ func (w *walker) operation(name []*pg.Node, location int32, m protoreflect.Messa
 // constant: xmlroot(x, version y).
 func (w *walker) xml(n *pg.XmlExpr, s *scope) error {
 	if n.GetOp() == pg.XmlExprOp_IS_XMLROOT && (len(n.GetArgs()) != 3 || !isConstant(n.GetArgs()[1])) {
-		return refuse(stateNotSupported, "Write the version as a constant.",
+		return refuse(NotSupported, "Write the version as a constant.",
 			"kproxy supports xmlroot with a constant version only").at(n.GetLocation())
 	}
 	if n.GetOp() == pg.XmlExprOp_IS_XMLPARSE && len(n.GetArgs()) == 2 {
@@ -213,7 +213,7 @@ func (w *walker) xml(n *pg.XmlExpr, s *scope) error {
 func (w *walker) collation(n *pg.CollateClause, s *scope) error {
 	name := n.GetCollname()
 	if len(name) > 1 && (len(name) > 2 || name[0].GetString_().GetSval() != "pg_catalog") {
-		return refuse(statePrivilege, "Only the collations of pg_catalog are allowed.",
+		return refuse(OperatorDenied, "Only the collations of pg_catalog are allowed.",
 			"permission denied for collation %s", dotted(name)).at(n.GetLocation())
 	}
 	return w.children(n.ProtoReflect(), s)
