@@ -12,19 +12,19 @@ func refuseAdded(kind, name string) *Refusal {
 		"permission denied for %s %s", kind, name)
 }
 
-// refuseImplicit refuses any statement that computes something, where PostgreSQL may put
-// into it what is not its own.
-func (w *walker) refuseImplicit(n *pg.Node) error {
-	if w.snapshot.Added().Implicit == "" || withoutQuery(n) {
+// allowImplicit refuses all statements that compute something, while PostgreSQL may add
+// casts and operator classes to them that are not its own.
+func (r *resolver) allowImplicit() error {
+	if r.snapshot.Added().Implicit == "" {
 		return nil
 	}
 	return refuse(Uncheckable, "The database has a cast or an operator class that is not PostgreSQL's own; kproxy check tells the operator which.",
 		"statements cannot be checked at the moment")
 }
 
-// known refuses operators by the names that only PostgreSQL's own may have.
-func (w *walker) known(operators ...string) *Refusal {
-	added := w.snapshot.Added().Operators
+// allowOperators refuses operators whose names do not only mean PostgreSQL's own.
+func (r *resolver) allowOperators(operators ...string) *Refusal {
+	added := r.snapshot.Added().Operators
 	if len(added) == 0 {
 		return nil
 	}
@@ -50,9 +50,9 @@ func compared(n *pg.A_Expr) []string {
 	return nil
 }
 
-// compares refuses constructs that compare without an operator in the text, where = does not
-// only mean PostgreSQL's own.
-func (w *walker) compares(n any) *Refusal {
+// allowComparison refuses constructs that compare without an operator in the text, where =
+// does not only mean PostgreSQL's own.
+func (r *resolver) allowComparison(n any) *Refusal {
 	compares, location := false, int32(-1)
 	switch n := n.(type) {
 	case *pg.CaseExpr:
@@ -65,7 +65,7 @@ func (w *walker) compares(n any) *Refusal {
 	if !compares {
 		return nil
 	}
-	if refusal := w.known("="); refusal != nil {
+	if refusal := r.allowOperators("="); refusal != nil {
 		return refusal.at(location)
 	}
 	return nil

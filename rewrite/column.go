@@ -23,7 +23,7 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 	case 0, 1:
 		return w.children(n.ProtoReflect(), s)
 	case 4:
-		if err := w.sameDatabase(fields[0].GetString_().GetSval(), n.GetLocation()); err != nil {
+		if err := w.names.allowDatabase(fields[0].GetString_().GetSval(), n.GetLocation()); err != nil {
 			return err
 		}
 		fields = fields[1:]

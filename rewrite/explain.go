@@ -41,8 +41,8 @@ func isOn(options []*pg.Node, name string) bool {
 	return on
 }
 
-func (w *walker) explain(n *pg.ExplainStmt) error {
-	w.plans = true
+func (c *statements) explain(n *pg.ExplainStmt) error {
+	c.w.result.Plans = true
 	if err := explainable(n.GetOptions()); err != nil {
 		return err
 	}
@@ -55,16 +55,16 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 			n.Options = append(n.Options, turnedOff(name))
 		}
 	}
-	w.formAlone = false
+	c.w.names.hidesCosts = false
 	execute := n.GetQuery().GetExecuteStmt()
 	if execute != nil {
-		if err := w.execute(execute); err != nil {
+		if err := c.w.execute(execute); err != nil {
 			return err
 		}
-	} else if err := w.query(n.GetQuery(), "EXPLAIN"); err != nil {
+	} else if err := c.w.query(n.GetQuery(), "EXPLAIN"); err != nil {
 		return err
 	}
-	if execute == nil && !w.formAlone && !readsCatalogs(n.GetQuery().ProtoReflect()) {
+	if execute == nil && !c.w.names.hidesCosts && !readsCatalogs(n.GetQuery().ProtoReflect()) {
 		return nil
 	}
 	// Under system catalogs, listed views and columns of composite types are rows of what is

@@ -39,7 +39,7 @@ func inline(query protoreflect.Message, queries map[catalog.Name]string) error {
 		if alias == nil { // in what TABLESAMPLE became; PostgreSQL before 16 wants one
 			alias = &pg.Alias{Aliasname: name.Relation}
 		}
-		node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: tree.GetStmts()[0].GetStmt(), Alias: alias}}
+		node.Node = subqueryNode(tree.GetStmts()[0].GetStmt(), alias).GetNode()
 		return nil
 	})
 }

@@ -69,8 +69,8 @@ func (o Options) withDefaults() Options {
 // Rewriter rewrites clients' statements. It is safe for concurrent use.
 type Rewriter struct {
 	options Options
-	// operator are Options.Pinned.
-	operator map[string]bool
+	// pinned are Options.Pinned in lower case.
+	pinned map[string]bool
 	// parsers bounds the threads that are inside the C parser at once.
 	parsers chan struct{}
 	// evictions are those of all caches.
@@ -88,9 +88,9 @@ type version struct {
 // New returns a Rewriter that knows no relation until SetSnapshot.
 func New(o Options) *Rewriter {
 	o = o.withDefaults()
-	r := &Rewriter{options: o, operator: make(map[string]bool), parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	r := &Rewriter{options: o, pinned: make(map[string]bool), parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	for _, name := range o.Pinned {
-		r.operator[strings.ToLower(name)] = true
+		r.pinned[strings.ToLower(name)] = true
 	}
 	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{}, nil, nil))
 	return r
@@ -236,24 +236,19 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 		return nil, err
 	}
 	shape := shapeOf(sql, vocabulary(snapshot))
-	w := &walker{
-		snapshot: snapshot, session: s.orUntouched(), database: r.options.Database, operator: r.operator,
-		temporaryTables: r.options.TemporaryTables,
-	}
-	for i, raw := range tree.GetStmts() {
-		if err := w.statement(raw.GetStmt()); err != nil {
-			return nil, withShape(atStatement(err, sql, raw), shape)
-		}
-		w.stepOn(i, len(tree.GetStmts()))
+	c := newStatements(&resolver{
+		snapshot: snapshot, session: s.orUntouched(), database: r.options.Database, temporaryTables: r.options.TemporaryTables,
+	}, r.pinned)
+	if err := c.text(sql, tree); err != nil {
+		return nil, withShape(err, shape)
 	}
 	text, err := deparse(tree)
 	if err != nil {
 		return nil, withShape(err, shape)
 	}
-	statement := &Statement{
-		SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans,
-		Uses: w.uses, Makes: w.makes, Shape: shape, Traceless: !w.traces,
-	}
+	statement := c.w.result
+	statement.SQL, statement.Shape = text, shape
+	statement.Reads, statement.ReadNames = c.w.names.reads, catalog.Texts(c.w.names.reads)
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 

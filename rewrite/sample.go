@@ -21,7 +21,7 @@ func (w *walker) sample(node *pg.Node, n *pg.RangeTableSample, s *scope) error {
 		return refuse(UndefinedType, "Use BERNOULLI or SYSTEM.",
 			"tablesample method %s does not exist", dotted(n.GetMethod())).at(n.GetLocation())
 	}
-	r := w.lookup(relation.GetSchemaname(), relation.GetRelname())
+	r := w.names.relation(relation.GetSchemaname(), relation.GetRelname())
 	view := r.Disposition == catalog.Protected || r.Disposition == catalog.Readable && r.Target != r.Source || r.Target.Schema == catalog.CatalogSchema
 	if !view || relation.GetSchemaname() == "" && s.hasCTE(relation.GetRelname()) {
 		return w.children(n.ProtoReflect(), s)
@@ -39,14 +39,11 @@ func (w *walker) sample(node *pg.Node, n *pg.RangeTableSample, s *scope) error {
 	}
 	alias := relation.Alias
 	relation.Alias = nil
-	node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{
-		Alias: alias,
-		Subquery: selectNode(&pg.SelectStmt{
-			TargetList:  []*pg.Node{targetNode("", starNode())},
-			FromClause:  []*pg.Node{n.GetRelation()},
-			WhereClause: operatorNode("<", operatorNode("*", callNode("random"), integerNode(100)), share),
-		}),
-	}}
+	node.Node = subqueryNode(selectNode(&pg.SelectStmt{
+		TargetList:  []*pg.Node{targetNode("", starNode())},
+		FromClause:  []*pg.Node{n.GetRelation()},
+		WhereClause: operatorNode("<", operatorNode("*", callNode("random"), integerNode(100)), share),
+	}), alias).GetNode()
 	return nil
 }
 

@@ -167,32 +167,21 @@ func (w *walker) selectStmt(n *pg.SelectStmt, outer *scope) error {
 		return err
 	}
 	groupByKeys(n, s)
-	w.found(n, w.resultRow(n, s))
+	w.rows.found(n, w.rows.resultRow(n, s))
 	return nil
 }
 
 // from walks a FROM clause, before what goes by its columns.
 func (w *walker) from(items []*pg.Node, s *scope) error {
-	named := w.named
-	w.named = false
-	defer func() { w.named = named }()
+	named := w.shown
+	w.shown = false
+	defer func() { w.shown = named }()
 	for _, item := range items {
 		if err := w.node(item, s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// found notes what is known of a query's rows.
-func (w *walker) found(n *pg.SelectStmt, row *composite) {
-	if w.rows == nil {
-		w.rows = make(map[*pg.SelectStmt]*composite)
-	}
-	w.rows[n] = row
-	if tell := w.firstArms[n]; tell != nil {
-		tell(row)
-	}
 }
 
 // join walks a join. An alias hides the names inside from the query around it; its own
@@ -232,15 +221,12 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 			}
 		}
 		if clause.GetRecursive() && query.GetLarg() != nil {
-			if w.firstArms == nil {
-				w.firstArms = make(map[*pg.SelectStmt]func(*composite))
-			}
-			w.firstArms[query.GetLarg()] = know
+			w.rows.noteFirstArm(query.GetLarg(), know)
 		}
 		if err := w.children(n.ProtoReflect(), s); err != nil {
 			return err
 		}
-		know(w.rows[query])
+		know(w.rows.queries[query])
 		s.ctes[n.GetCtename()] = made
 	}
 	return nil
@@ -250,19 +236,19 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 func (w *walker) collect(node *pg.Node, s *scope) {
 	switch n := node.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s), w.rowOf(node, s))
+		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s), w.rows.rowOf(node, s))
 	case *pg.Node_RangeTableSample:
 		w.collect(n.RangeTableSample.GetRelation(), s)
 	case *pg.Node_RangeSubselect:
-		s.add(n.RangeSubselect.GetAlias(), fromItem{}, w.rowOf(node, s))
+		s.add(n.RangeSubselect.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 	case *pg.Node_RangeFunction:
-		s.add(n.RangeFunction.GetAlias(), fromItem{}, w.rowOf(node, s))
+		s.add(n.RangeFunction.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 	case *pg.Node_RangeTableFunc:
-		s.add(n.RangeTableFunc.GetAlias(), fromItem{}, w.rowOf(node, s))
+		s.add(n.RangeTableFunc.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 	case *pg.Node_JoinExpr:
 		s.add(n.JoinExpr.GetJoinUsingAlias(), fromItem{}, usingRow(n.JoinExpr))
 		if n.JoinExpr.GetAlias() != nil {
-			s.add(n.JoinExpr.GetAlias(), fromItem{}, w.rowOf(node, s))
+			s.add(n.JoinExpr.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 			return
 		}
 		w.collect(n.JoinExpr.GetLarg(), s)
@@ -284,8 +270,8 @@ func (w *walker) unaliased(n *pg.RangeVar, s *scope) fromItem {
 	if n.GetSchemaname() == "" && s.hasCTE(n.GetRelname()) {
 		return fromItem{name: n.GetRelname()}
 	}
-	r := w.lookup(n.GetSchemaname(), n.GetRelname())
-	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true, key: w.keyOf(n, s)}
+	r := w.names.relation(n.GetSchemaname(), n.GetRelname())
+	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true, key: w.rows.keyOf(n, s)}
 }
 
 // tellApart gives relations of one name and different schemas aliases of their own:

@@ -63,9 +63,9 @@ func (w *walker) systemColumn(node *pg.Node, n *pg.ColumnRef, s *scope) (replace
 		return false
 	}
 	if name == "tableoid" {
-		w.put(node, casted(castNode(items[0].standsFor, "regclass"), "oid"))
+		expression{w, node}.put(casted(castNode(items[0].standsFor, "regclass"), "oid"))
 	} else {
-		w.put(node, castNode(frozen, "xid"))
+		expression{w, node}.put(castNode(frozen, "xid"))
 	}
 	return true
 }

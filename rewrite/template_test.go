@@ -266,7 +266,7 @@ func TestTemplatesKeepLimits(t *testing.T) {
 // files that are named here serve statements that have no templates.
 func TestConstantsAreReadInOnePlace(t *testing.T) {
 	t.Parallel()
-	without := words("constant.go build.go settings.go statement.go options.go session_path.go session_config.go template.go position.go parenthesize.go")
+	without := words("constant.go build.go settings.go statement.go options.go session_path.go set_config.go template.go position.go parenthesize.go")
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,6 @@ package rewrite
 import (
 	"slices"
 	"strings"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // temporaryTable is a temporary table of a session.
@@ -36,18 +34,6 @@ func withoutDropped(tables []temporaryTable) []temporaryTable {
 // sameTemporary is quick for tables that nothing was done to since.
 func sameTemporary(a, b []temporaryTable) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
-}
-
-// inSchema resolves a name in one schema. A temporary table is read as it is.
-func (w *walker) inSchema(schema, relation string) catalog.Resolution {
-	if schema != temporarySchema || !w.temporaryTables {
-		return w.snapshot.Resolve(schema, relation)
-	}
-	name := catalog.Name{Schema: temporarySchema, Relation: relation}
-	if !w.session.hasTemporary(relation) {
-		return catalog.Resolution{Disposition: catalog.Missing, Source: name}
-	}
-	return catalog.Resolution{Disposition: catalog.Readable, Source: name, Target: name}
 }
 
 func (s *Session) hasTemporary(name string) bool {

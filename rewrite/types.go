@@ -37,7 +37,7 @@ func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 	if n.GetPctType() || n.GetSetof() || len(parts) == 0 {
 		return refuse(NotSupported, "Write the type's name.", "kproxy does not support this type").at(n.GetLocation())
 	}
-	name, ok := w.lookupType(parts)
+	name, ok := w.names.lookupType(parts)
 	if !ok {
 		return refuse(UndefinedType, "Built-in types, and those of columns that can be read, can be named.",
 			"type %q does not exist", dotted(n.GetNames())).at(n.GetLocation())
@@ -59,13 +59,13 @@ func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 
 // lookupType finds what a type is called in the database. Bare names are looked up on
 // the client's path; the types of temporary tables are not found.
-func (w *walker) lookupType(parts []string) (catalog.Name, bool) {
+func (r *resolver) lookupType(parts []string) (catalog.Name, bool) {
 	switch len(parts) {
 	case 2:
-		return w.typeInSchema(parts[0], parts[1])
+		return r.typeInSchema(parts[0], parts[1])
 	case 1:
-		for _, schema := range w.searchPath(true) {
-			if name, ok := w.typeInSchema(schema, parts[0]); ok {
+		for _, schema := range r.schemas() {
+			if name, ok := r.typeInSchema(schema, parts[0]); ok {
 				return name, true
 			}
 		}
@@ -73,14 +73,14 @@ func (w *walker) lookupType(parts []string) (catalog.Name, bool) {
 	return catalog.Name{}, false
 }
 
-func (w *walker) typeInSchema(schema, name string) (catalog.Name, bool) {
+func (r *resolver) typeInSchema(schema, name string) (catalog.Name, bool) {
 	switch schema {
 	case "pg_catalog":
-		return catalog.Name{Schema: schema, Relation: name}, (allowedTypes[name] || allowedArray(name)) && !w.snapshot.Added().Types[strings.TrimPrefix(name, "_")]
+		return catalog.Name{Schema: schema, Relation: name}, (allowedTypes[name] || allowedArray(name)) && !r.snapshot.Added().Types[strings.TrimPrefix(name, "_")]
 	case "information_schema":
 		return catalog.Name{Schema: schema, Relation: name}, informationTypes[name]
 	}
-	return w.snapshot.Type(schema, name)
+	return r.snapshot.Type(schema, name)
 }
 
 // allowedArray says whether this is PostgreSQL's name of an array of an allowed type:

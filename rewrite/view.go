@@ -90,8 +90,8 @@ func (r *Rewriter) rewriteView(definition string, shown []string, relations map[
 		}
 	}
 	snapshot := r.current.Load().snapshot.InDefinition(targets).WithColumns(columns)
-	w := &walker{snapshot: snapshot, session: untouched, database: r.options.Database, operator: r.operator, definition: true}
-	if err := w.statement(query); err != nil {
+	names := &resolver{snapshot: snapshot, session: untouched, database: r.options.Database, definition: true}
+	if _, err := newStatements(names, r.pinned).statement(query); err != nil {
 		return PublishedView{}, err
 	}
 	if err := within(query.ProtoReflect(), published); err != nil {

@@ -5,53 +5,20 @@ import (
 
 	pg "github.com/pganalyze/pg_query_go/v5"
 	"google.golang.org/protobuf/reflect/protoreflect"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
-// walker checks one text's statements and changes their trees in place.
+// walker checks the queries and expressions of one text and changes their trees in place. A
+// walker belongs to one goroutine, like all that it is made of.
 type walker struct {
-	snapshot *catalog.Snapshot
-	// session is the one in which the statement that is visited will run, if those
-	// before it in the text succeed.
-	session  *Session
-	paths    pathsOf
-	database string
-	// effect is what the statement that is visited does to the session; effects are
-	// those of the text's statements so far.
-	effect  Effect
-	effects []Effect
-	// plans says that a statement of the text answers with plans.
-	plans bool
-	// uses are the names in EXECUTE, FETCH and MOVE.
-	uses []string
-	// makes are those in PREPARE and DECLARE.
-	makes []string
-	// traces is the opposite of Statement.Traceless.
-	traces bool
-	// reads are the protected and readable tables met so far, each once.
-	reads []catalog.Name
-	// formAlone says that the statement that is visited reads a relation of which plans show
-	// their form alone.
-	formAlone bool
-	// rows is what is known of the rows of the queries that have been visited, relations of
-	// those of relations; firstArms are told of the rows of their queries.
-	rows      map[*pg.SelectStmt]*composite
-	relations map[catalog.Name]*composite
-	firstArms map[*pg.SelectStmt]func(*composite)
-	// replaced counts what was replaced by something else; see put.
+	names *resolver
+	rows  *rowTypes
+	// result describes the text; the walker fills in what it meets.
+	result *Statement
+	// shown says whether the value that is visited ends up in the client's hands, or in a
+	// text; see object.go.
+	shown bool
+	// replaced counts the expressions that were replaced by others.
 	replaced int
-	// named says whether the value that is visited ends up before the client's
-	// eyes, or in a text; see object.go.
-	named bool
-	// privileges says that a relation is named to ask for privileges on it.
-	privileges bool
-	// temporaryTables says that the session may have some.
-	temporaryTables bool
-	// definition says that the statement is a view's definition, not a client's.
-	definition bool
-	// operator are the settings that only the operator sets.
-	operator map[string]bool
 }
 
 // understood are the node types whose fields may simply be walked. The other
@@ -68,13 +35,13 @@ var understood = words(`
 // children visits all that a message holds, in the order of its fields, without
 // knowing them: a field that nobody thought of cannot be missed.
 func (w *walker) children(m protoreflect.Message, s *scope) error {
-	was := w.named
-	defer func() { w.named = was }()
+	was := w.shown
+	defer func() { w.shown = was }()
 	for _, f := range innerFields()[m.Descriptor()] {
 		if !m.Has(f.field) {
 			continue
 		}
-		w.named = namedInside(m, f.name, was)
+		w.shown = namedInside(m, f.name, was)
 		if !f.list {
 			if err := w.visit(m.Get(f.field).Message(), s); err != nil {
 				return err
@@ -101,7 +68,7 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.RangeVar:
 		return w.relation(n, s)
 	case *pg.JoinExpr:
-		if refusal := w.compares(n); refusal != nil {
+		if refusal := w.names.allowComparison(n); refusal != nil {
 			return refusal
 		}
 		return w.join(n, s)
@@ -116,17 +83,17 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.XmlExpr:
 		return w.xml(n, s)
 	case *pg.A_Expr:
-		if refusal := w.known(compared(n)...); refusal != nil {
+		if refusal := w.names.allowOperators(compared(n)...); refusal != nil {
 			return refusal.at(n.GetLocation())
 		}
 		return w.operation(n.GetName(), n.GetLocation(), m, s)
 	case *pg.CaseExpr:
-		if refusal := w.compares(n); refusal != nil {
+		if refusal := w.names.allowComparison(n); refusal != nil {
 			return refusal
 		}
 		return w.children(m, s)
 	case *pg.SubLink:
-		if refusal := w.compares(n); refusal != nil {
+		if refusal := w.names.allowComparison(n); refusal != nil {
 			return refusal
 		}
 		return w.operation(n.GetOperName(), n.GetLocation(), m, s)
@@ -188,7 +155,7 @@ func (w *walker) operation(name []*pg.Node, location int32, m protoreflect.Messa
 			"permission denied for operator %s", dotted(name)).at(location)
 	}
 	if len(name) > 0 {
-		if refusal := w.known(lastName(name)); refusal != nil {
+		if refusal := w.names.allowOperators(lastName(name)); refusal != nil {
 			return refusal.at(location)
 		}
 	}
