@@ -109,7 +109,7 @@ func isBuiltin(parts []string) bool {
 func (w *walker) valueFunction(node *pg.Node, f *pg.SQLValueFunction) error {
 	switch f.GetOp() {
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:
-		expression{w, node}.currentSchema()
+		return currentSchema(expression{w, node}, nil)
 	case pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG:
 		return currentDatabase(expression{w, node}, nil)
 	}

@@ -6,11 +6,6 @@ import pg "github.com/pganalyze/pg_query_go/v5"
 // tell of rows, of files, or of what the server does with published relations. They
 // answer the same for every object that the session may see, and null for others.
 
-// sizeOf says 0 bytes: a size counts rows, and changes with them.
-func sizeOf(e expression, f *pg.FuncCall) error {
-	return neutral("0", "int8", objectArgument("regclass", 0))(e, f)
-}
-
 // neutral answers with a value of a type wherever the first argument, found by find,
 // is an object that the session may see.
 func neutral(value, typ string, find special) special {
@@ -27,21 +22,11 @@ func neutral(value, typ string, find special) special {
 	}
 }
 
-// noText is null: nothing is told of where files lie, or of how functions are
-// written.
-func noText(e expression, _ *pg.FuncCall) error {
-	e.put(casted(nullNode(), "text"))
-	return nil
-}
-
-// noCount is null in the place of a number of rows or of readings.
-func noCount(e expression, _ *pg.FuncCall) error {
-	e.put(casted(nullNode(), "int8"))
-	return nil
-}
-
-// noObject is null in the place of an OID.
-func noObject(e expression, _ *pg.FuncCall) error {
-	e.put(casted(nullNode(), "oid"))
-	return nil
+// null answers with NULL of a type: nothing is shown of where files lie, how functions are
+// written, or how many rows and readings there are.
+func null(typ string) special {
+	return func(e expression, _ *pg.FuncCall) error {
+		e.put(casted(nullNode(), typ))
+		return nil
+	}
 }

@@ -107,10 +107,8 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 	switch {
 	case isNull(arg):
 		e.put(e.reveal(arg))
-	case typ == "regtype" && constant && !digits(content) && e.w.names.namesUserType(content):
-		return e.visibleObject(typ, e.w.names.toType(arg))
-	case typ == "regrole" && constant && !digits(content): // which roles there are is not known here
-		return e.visibleObject(typ, foundAs(typ, arg))
+	case constant && !digits(content) && (typ == "regtype" && e.w.names.namesUserType(content) || typ == "regrole"): // not known here
+		return e.visibleObject(typ, e.w.names.lookUp(typ, arg))
 	case constant && !digits(content):
 		known, err := e.w.names.objectName(typ, content, location)
 		if err != nil {
@@ -176,19 +174,17 @@ func (r *resolver) objectKey(typ string, arg *pg.Node) *pg.Node {
 	if !madeText(arg) {
 		return arg
 	}
-	switch typ {
-	case "regclass":
-		return r.toClass(arg)
-	case "regtype":
-		return r.toType(arg)
-	}
-	return foundAs(typ, arg)
+	return r.lookUp(typ, arg)
 }
 
-// foundAs looks a name up at run time. Of text search there are no functions for that: a
-// name that is missing is an error.
-func foundAs(typ string, name *pg.Node) *pg.Node {
-	if typ == "regconfig" || typ == "regdictionary" {
+// lookUp looks up an object's name that is made at run time.
+func (r *resolver) lookUp(typ string, name *pg.Node) *pg.Node {
+	switch typ {
+	case "regclass":
+		return ownCall("to_class", casted(name, "text"), r.pathNode())
+	case "regtype":
+		return ownCall("to_type", casted(name, "text"), r.pathNode())
+	case "regconfig", "regdictionary": // have no to_ function: a missing name is an error
 		return casted(casted(name, "text"), typ)
 	}
 	return callNode("to_"+typ, ownCall("usable_name", casted(name, "text")))
@@ -261,13 +257,7 @@ func lookup(typ string) special {
 			}
 			return e.visibleObject(typ, casted(castNode(known, typ), "oid"))
 		}
-		switch typ {
-		case "regclass":
-			return e.visibleObject(typ, e.w.names.toClass(arg))
-		case "regtype":
-			return e.visibleObject(typ, e.w.names.toType(arg))
-		}
-		return e.visibleObject(typ, foundAs(typ, arg))
+		return e.visibleObject(typ, e.w.names.lookUp(typ, arg))
 	}
 }
 
@@ -320,7 +310,7 @@ func routeArgument(typ string, i int, send func(r *resolver, name string, locati
 		defer func() { e.w.shown = named }()
 		f.Args[at] = &pg.Node{}
 		if typ == "regtype" && content != "" {
-			return expression{e.w, f.Args[at]}.visibleObject(typ, e.w.names.toType(arg))
+			return expression{e.w, f.Args[at]}.visibleObject(typ, e.w.names.lookUp(typ, arg))
 		}
 		return expression{e.w, f.Args[at]}.visibleObject(typ, e.w.names.objectKey(typ, arg))
 	}

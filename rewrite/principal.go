@@ -35,12 +35,6 @@ func namedBy(function string, i int) special {
 	}
 }
 
-// typeIsVisible asks kproxy's own function, which is told the client's search path.
-func typeIsVisible(e expression, f *pg.FuncCall) error {
-	e.put(ownCall("type_is_visible", append(f.Args, e.w.names.pathNode())...))
-	return nil
-}
-
 // guardSharedComment reads comments on databases, roles and tablespaces from the
 // stand-in for pg_shdescription.
 func guardSharedComment(e expression, f *pg.FuncCall) error {

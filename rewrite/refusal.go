@@ -138,6 +138,15 @@ func (r *Refusal) locate(sql string) *Refusal {
 	return r
 }
 
+// refusalOf is the refusal that an error is, with its position in the client's text.
+func refusalOf(err error, sql string) *Refusal {
+	var refusal *Refusal
+	if !errors.As(err, &refusal) {
+		refusal = refuse(InternalError, "", "the statement could not be analyzed")
+	}
+	return refusal.locate(sql)
+}
+
 // withShape gives a refusal the shape of its text.
 func withShape(err error, shape string) error {
 	var refusal *Refusal

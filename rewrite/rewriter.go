@@ -209,11 +209,7 @@ func result(sql string, done *rewriting, err error) outcome {
 	if err == nil {
 		return outcome{statement: done.statement}
 	}
-	var refusal *Refusal
-	if !errors.As(err, &refusal) {
-		refusal = refuse(InternalError, "", "the statement could not be analyzed")
-	}
-	return outcome{refusal: refusal.locate(sql)}
+	return outcome{refusal: refusalOf(err, sql)}
 }
 
 // rewriting is what came of a text, and the tree of it that was checked.
@@ -228,10 +224,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	}
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
-	if err := guardTokens(sql, r.options); err != nil {
-		return nil, withShape(err, verbOf(err, sql))
-	}
-	tree, err := parse(sql)
+	tree, err := guardedParse(sql, r.options)
 	if err != nil {
 		return nil, err
 	}
@@ -250,6 +243,14 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	statement.SQL, statement.Shape = text, shape
 	statement.Reads, statement.ReadNames = c.w.names.reads, catalog.Texts(c.w.names.reads)
 	return &rewriting{statement: statement, tree: tree}, nil
+}
+
+// guardedParse parses a text that guardText passed.
+func guardedParse(sql string, o Options) (*pg.ParseResult, error) {
+	if err := guardTokens(sql, o); err != nil {
+		return nil, withShape(err, verbOf(err, sql))
+	}
+	return parse(sql)
 }
 
 // atStatement gives a refusal that knows no place the beginning of its statement; of SET

@@ -22,13 +22,13 @@ func nameArray(elements []string) *pg.Node {
 }
 
 // currentSchema answers with the first schema of the client's search path, or null.
-func (e expression) currentSchema() {
-	path := e.w.names.searchPath().listed
-	if len(path) == 0 {
+func currentSchema(e expression, _ *pg.FuncCall) error {
+	if path := e.w.names.searchPath().listed; len(path) > 0 {
+		e.put(castNode(path[0], "name"))
+	} else {
 		e.put(casted(nullNode(), "name"))
-		return
 	}
-	e.put(castNode(path[0], "name"))
+	return nil
 }
 
 func currentSchemas(e expression, f *pg.FuncCall) error {
@@ -46,13 +46,10 @@ func currentSchemas(e expression, f *pg.FuncCall) error {
 	return nil
 }
 
-// tableIsVisible asks kproxy's own function, which is told the client's search path.
-func tableIsVisible(e expression, f *pg.FuncCall) error {
-	e.put(ownCall("table_is_visible", append(f.Args, e.w.names.pathNode())...))
-	return nil
-}
-
-// toClass looks up a relation's name that is made at run time.
-func (r *resolver) toClass(name *pg.Node) *pg.Node {
-	return ownCall("to_class", casted(name, "text"), r.pathNode())
+// visible asks one of kproxy's own functions, which takes the client's search path.
+func visible(function string) special {
+	return func(e expression, f *pg.FuncCall) error {
+		e.put(ownCall(function, append(f.Args, e.w.names.pathNode())...))
+		return nil
+	}
 }

@@ -16,8 +16,9 @@ type special func(e expression, f *pg.FuncCall) error
 var specials map[string]special
 
 func init() {
+	size := neutral("0", "int8", objectArgument("regclass", 0)) // it counts rows, and changes with them
 	specials = map[string]special{
-		"current_schema":  func(e expression, _ *pg.FuncCall) error { e.currentSchema(); return nil },
+		"current_schema":  currentSchema,
 		"current_schemas": currentSchemas,
 		"current_setting": currentSetting,
 		"regclass":        converted,
@@ -37,22 +38,22 @@ func init() {
 		"has_schema_privilege": namedBy("schema_oid", -2),
 		// PostgreSQL's own function takes both the names and the numbers of databases.
 		"has_database_privilege":  namedBy("database_oid", -2),
-		"pg_relation_size":        sizeOf,
-		"pg_table_size":           sizeOf,
-		"pg_indexes_size":         sizeOf,
-		"pg_total_relation_size":  sizeOf,
+		"pg_relation_size":        size,
+		"pg_table_size":           size,
+		"pg_indexes_size":         size,
+		"pg_total_relation_size":  size,
 		"pg_database_size":        neutral("0", "int8", namedBy("database_oid", 0)),
 		"pg_tablespace_size":      neutral("0", "int8", func(expression, *pg.FuncCall) error { return nil }),
-		"pg_type_is_visible":      typeIsVisible,
-		"pg_stat_get_live_tuples": noCount,
-		"pg_stat_get_dead_tuples": noCount,
-		"pg_stat_get_numscans":    noCount,
-		"pg_relation_filenode":    noObject,
-		"pg_relation_filepath":    noText,
-		"pg_tablespace_location":  noText,
-		"pg_get_functiondef":      noText,
+		"pg_type_is_visible":      visible("type_is_visible"),
+		"pg_stat_get_live_tuples": null("int8"),
+		"pg_stat_get_dead_tuples": null("int8"),
+		"pg_stat_get_numscans":    null("int8"),
+		"pg_relation_filenode":    null("oid"),
+		"pg_relation_filepath":    null("text"),
+		"pg_tablespace_location":  null("text"),
+		"pg_get_functiondef":      null("text"),
 
-		"pg_get_function_sqlbody": noText,
+		"pg_get_function_sqlbody": null("text"),
 
 		"to_regclass":     lookup("regclass"),
 		"to_regtype":      lookup("regtype"),
@@ -81,7 +82,7 @@ func init() {
 		"pg_index_column_has_property": objectArgument("regclass", 0),
 		"pg_get_serial_sequence":       serialSequence,
 		"pg_partition_ancestors":       partitionAncestors,
-		"pg_table_is_visible":          tableIsVisible,
+		"pg_table_is_visible":          visible("table_is_visible"),
 
 		"format_type":                        formatType,
 		"pg_get_expr":                        storedExpression,
@@ -160,7 +161,7 @@ func partitionAncestors(e expression, f *pg.FuncCall) error {
 func serialSequence(e expression, f *pg.FuncCall) error {
 	if len(f.GetArgs()) == 2 {
 		if content, constant := textConstant(f.Args[0]); !constant || digits(content) {
-			return noText(e, f)
+			return null("text")(e, f)
 		}
 	}
 	if len(f.GetArgs()) != 2 {

@@ -64,7 +64,7 @@ func (c *statements) statement(n *pg.Node) (Effect, error) {
 	if !traceless(n) {
 		c.w.result.Traceless = false
 	}
-	if !withoutQuery(n) {
+	if !computesNothing(n) {
 		if err := c.w.names.allowImplicit(); err != nil {
 			return nil, err
 		}

@@ -213,18 +213,7 @@ func eachConstant(m protoreflect.Message, visit func(*pg.A_Const)) {
 		visit(c)
 		return
 	}
-	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		switch {
-		case field.Message() == nil:
-		case field.IsList():
-			for i := range value.List().Len() {
-				eachConstant(value.List().Get(i).Message(), visit)
-			}
-		default:
-			eachConstant(value.Message(), visit)
-		}
-		return true
-	})
+	_ = each(m, func(inner protoreflect.Message) error { eachConstant(inner, visit); return nil })
 }
 
 // is says whether the constant is what the literal says.

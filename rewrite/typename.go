@@ -32,11 +32,6 @@ func (r *resolver) typeNameOf(modifier, builtIn *pg.Node) *pg.Node {
 // firstUserOID is PostgreSQL's FirstNormalObjectId.
 const firstUserOID = 16384
 
-// toType looks up a type's name that is made at run time, or is of a user's type.
-func (r *resolver) toType(name *pg.Node) *pg.Node {
-	return ownCall("to_type", casted(name, "text"), r.pathNode())
-}
-
 // namesUserType says whether a constant may name a type that is not PostgreSQL's own.
 func (r *resolver) namesUserType(content string) bool {
 	schema, name, ok := splitName(content, r.database)

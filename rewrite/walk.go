@@ -21,10 +21,10 @@ type walker struct {
 	replaced int
 }
 
-// understood are the node types whose fields may simply be walked. The other
-// allowed ones have a case in visit; whatever is in neither is refused. Types of
-// PostgreSQL's analyzed trees (Query, Var, OpExpr) never come from the parser.
-var understood = words(`
+// allowedNodes are the node types whose fields may simply be walked. The other allowed ones
+// have a case in visit; all others are refused. Types of PostgreSQL's analyzed trees (Query,
+// Var, OpExpr) never come from the parser.
+var allowedNodes = words(`
 	A_ArrayExpr A_Const A_Indices A_Star Alias BitString BoolExpr Boolean BooleanTest CTECycleClause
 	CTESearchClause CaseExpr CaseWhen CoalesceExpr ColumnDef Float GroupingFunc GroupingSet Integer
 	JsonAggConstructor JsonArrayAgg JsonArrayConstructor JsonArrayQueryConstructor JsonFormat JsonIsPredicate
@@ -60,6 +60,9 @@ func (w *walker) children(m protoreflect.Message, s *scope) error {
 
 // visit checks one message of the tree under the names in scope.
 func (w *walker) visit(m protoreflect.Message, s *scope) error {
+	if refusal := w.names.allowComparison(m); refusal != nil {
+		return refusal
+	}
 	switch n := m.Interface().(type) {
 	case *pg.Node:
 		return w.node(n, s)
@@ -68,9 +71,6 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.RangeVar:
 		return w.relation(n, s)
 	case *pg.JoinExpr:
-		if refusal := w.names.allowComparison(n); refusal != nil {
-			return refusal
-		}
 		return w.join(n, s)
 	case *pg.RangeFunction:
 		return w.rangeFunction(n, s)
@@ -83,19 +83,8 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.XmlExpr:
 		return w.xml(n, s)
 	case *pg.A_Expr:
-		if refusal := w.names.allowOperators(compared(n)...); refusal != nil {
-			return refusal.at(n.GetLocation())
-		}
 		return w.operation(n.GetName(), n.GetLocation(), m, s)
-	case *pg.CaseExpr:
-		if refusal := w.names.allowComparison(n); refusal != nil {
-			return refusal
-		}
-		return w.children(m, s)
 	case *pg.SubLink:
-		if refusal := w.names.allowComparison(n); refusal != nil {
-			return refusal
-		}
 		return w.operation(n.GetOperName(), n.GetLocation(), m, s)
 	case *pg.SortBy:
 		return w.operation(n.GetUseOp(), n.GetLocation(), m, s)
@@ -107,7 +96,7 @@ func (w *walker) visit(m protoreflect.Message, s *scope) error {
 	case *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.MergeStmt:
 		return refuseVerb("changing data in WITH", "Only SELECT may stand inside WITH.")
 	}
-	if !understood[string(m.Descriptor().Name())] {
+	if !allowedNodes[string(m.Descriptor().Name())] {
 		return refuse(NotSupported, "", "kproxy does not support %s here", m.Descriptor().Name())
 	}
 	return w.children(m, s)
