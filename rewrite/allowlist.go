@@ -25,7 +25,7 @@ var (
 	informationTypes     = words("cardinal_number character_data sql_identifier time_stamp yes_or_no")
 	// temporaryVerbs begin those of them that pass for temporary tables.
 	temporaryVerbs = words("ANALYSE ANALYZE CREATE DELETE DROP INSERT TRUNCATE UPDATE")
-	// refusedVerbs begin the statements that never pass; see guardVerb.
+	// refusedVerbs begin the statements that never pass; see allowVerb.
 	refusedVerbs = verbs(`ALTER ANALYSE ANALYZE CALL CHECKPOINT CLUSTER COMMENT CREATE DELETE DO DROP GRANT IMPORT
 		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UPDATE VACUUM`)
 )

@@ -22,7 +22,7 @@ const (
 
 // attribute decides on value.name, of which it is known whether name is a column of the
 // value, and what else is known of it. Called is the value in words.
-func (w *walker) attribute(name string, is belonging, value *composite, called string) (attributed, *Refusal) {
+func (w *walker) attribute(name string, is columnState, value *composite, called string) (attributed, *Refusal) {
 	if is == knownColumn {
 		return asItStands, nil
 	}
@@ -44,7 +44,7 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 		return 0, missing
 	case allowed && is == noColumn:
 		return asCall, nil
-	case !w.names.callable(name):
+	case !w.names.mayBeCall(name):
 		if is == noColumn {
 			return 0, missing
 		}
@@ -59,10 +59,10 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 	return 0, refusal
 }
 
-// callable says whether a name may be that of a function or a type in pg_catalog, which is
+// mayBeCall says whether a name may be that of a function or a type in pg_catalog, which is
 // all that such a call can find: by what is known of all versions, and by what the server
 // has. Where that is not known, any name may be.
-func (r *resolver) callable(name string) bool {
+func (r *resolver) mayBeCall(name string) bool {
 	return isBuiltin([]string{name}) || allowedTypes[name] || r.snapshot.Callable(name)
 }
 

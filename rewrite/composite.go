@@ -22,21 +22,21 @@ var plainValue = &composite{complete: true}
 // has been can see it.
 var unvisited = &composite{}
 
-// mostColumns is more than a row can have (MaxTupleAttributeNumber of PostgreSQL's
+// maxColumns is more than a row can have (MaxTupleAttributeNumber of PostgreSQL's
 // access/htup_details.h), so that nested queries cannot make one grow without bound.
-const mostColumns = 2000
+const maxColumns = 2000
 
-// belonging says whether a name is that of a column.
-type belonging int
+// columnState says whether a name is that of a column.
+type columnState int
 
 const (
-	unknownColumn belonging = iota
+	unknownColumn columnState = iota
 	knownColumn
 	noColumn
 )
 
 // has says whether the value has a column of the name, and what is known of that.
-func (c *composite) has(name string) (belonging, *composite) {
+func (c *composite) has(name string) (columnState, *composite) {
 	if c == nil {
 		return unknownColumn, nil
 	}
@@ -52,7 +52,7 @@ func (c *composite) has(name string) (belonging, *composite) {
 // add adds a column. Of two of one name nothing is known, and no query can tell them
 // apart.
 func (c *composite) add(name string, value *composite) {
-	if len(c.order) >= mostColumns {
+	if len(c.order) >= maxColumns {
 		c.complete = false
 		return
 	}

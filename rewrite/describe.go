@@ -27,7 +27,7 @@ func guardObject(relation, key string, place int, others ...string) special {
 	return guardedObject(relation, key, place, func(e expression, _ []*pg.Node) ([]*pg.Node, error) {
 		var conditions []*pg.Node
 		for _, other := range others {
-			visible, err := e.seen(other)
+			visible, err := e.visibleOrZero(other)
 			if err != nil {
 				return nil, err
 			}
@@ -59,7 +59,7 @@ func guardedObject(relation, key string, place int, further func(expression, []*
 			return nil // the database knows no such function
 		}
 		arguments := []*pg.Node{f.Args[place]}
-		if content, constant := textConstant(arguments[0]); constant && !digits(content) {
+		if content, constant := textConstant(arguments[0]); constant && !isNumber(content) {
 			return refuse(NotSupported, "Cast the name to regclass.",
 				"kproxy supports %s of OIDs only", f.Funcname[1].GetString_().GetSval()).at(f.GetLocation())
 		}
@@ -86,8 +86,8 @@ func guardedObject(relation, key string, place int, further func(expression, []*
 	}
 }
 
-// seen is the condition that a column of the stand-in holds 0 or a visible relation.
-func (e expression) seen(column string) (*pg.Node, error) {
+// visibleOrZero is the condition that a column of the stand-in holds 0 or a visible relation.
+func (e expression) visibleOrZero(column string) (*pg.Node, error) {
 	class, refusal := e.w.names.read("pg_catalog", "pg_class")
 	if refusal != nil {
 		return nil, refusal

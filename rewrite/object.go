@@ -30,19 +30,19 @@ func objectType(n *pg.TypeName) string {
 	return ""
 }
 
-// handsOn are the fields whose value becomes the value of what holds them.
-var handsOn = words(`SelectStmt.target_list SelectStmt.values_lists SelectStmt.larg SelectStmt.rarg
+// valueFields are the fields whose value becomes the value of what holds them.
+var valueFields = words(`SelectStmt.target_list SelectStmt.values_lists SelectStmt.larg SelectStmt.rarg
 	SelectStmt.sort_clause SelectStmt.group_clause SelectStmt.distinct_clause ResTarget.val SortBy.node
 	GroupingSet.content CaseExpr.args CaseExpr.defresult CaseWhen.result CoalesceExpr.args MinMaxExpr.args
 	A_ArrayExpr.elements RowExpr.args List.items CollateClause.arg A_Indirection.arg`)
 
-// textual are functions that make a text of any value.
-var textual = words(`array_agg array_to_string concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
+// textFunctions are functions that make a text of any value.
+var textFunctions = words(`array_agg array_to_string concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
 	jsonb_build_array jsonb_build_object quote_literal quote_nullable to_json to_jsonb`)
 
-// namedInside says whether values in a field of m are shown, where m is itself or
+// shownInside says whether values in a field of m are shown, where m is itself or
 // is not.
-func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bool {
+func shownInside(m protoreflect.Message, field protoreflect.Name, named bool) bool {
 	switch n := m.Interface().(type) {
 	case *pg.RangeSubselect, *pg.CommonTableExpr:
 		return true
@@ -50,11 +50,11 @@ func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bo
 		scalar := n.GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK || n.GetSubLinkType() == pg.SubLinkType_ARRAY_SUBLINK
 		return named && scalar && field == "subselect"
 	case *pg.FuncCall:
-		return field == "args" && textual[lastName(n.GetFuncname())]
+		return field == "args" && textFunctions[lastName(n.GetFuncname())]
 	case *pg.A_Expr:
 		return lastName(n.GetName()) == "||"
 	}
-	return named && handsOn[string(m.Descriptor().Name())+"."+string(field)]
+	return named && valueFields[string(m.Descriptor().Name())+"."+string(field)]
 }
 
 // cast checks a cast; those to types of objects are replaced.
@@ -107,9 +107,9 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 	switch {
 	case isNull(arg):
 		e.put(e.reveal(arg))
-	case constant && !digits(content) && (typ == "regtype" && e.w.names.namesUserType(content) || typ == "regrole"): // not known here
+	case constant && !isNumber(content) && (typ == "regtype" && e.w.names.mayNameUserType(content) || typ == "regrole"): // not known here
 		return e.visibleObject(typ, e.w.names.lookUp(typ, arg))
-	case constant && !digits(content):
+	case constant && !isNumber(content):
 		known, err := e.w.names.objectName(typ, content, location)
 		if err != nil {
 			return err
@@ -119,7 +119,7 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 			return nil
 		}
 		e.put(e.reveal(castNode(known, typ)))
-	case !e.w.shown && !madeText(arg):
+	case !e.w.shown && !isRuntimeText(arg):
 		e.put(casted(arg, "oid"))
 	default:
 		return e.visibleObject(typ, e.w.names.objectKey(typ, arg))
@@ -133,7 +133,7 @@ func (e expression) object(typ string, arg *pg.Node, location int32) error {
 // looked up.
 func (e expression) objects(to *pg.TypeName, arg *pg.Node) error {
 	_, constant := textConstant(arg)
-	if objectType(to) != "regtype" || !e.w.shown || constant || madeText(arg) || arg.GetAArrayExpr() != nil ||
+	if objectType(to) != "regtype" || !e.w.shown || constant || isRuntimeText(arg) || arg.GetAArrayExpr() != nil ||
 		isTextArray(arg.GetTypeCast().GetTypeName()) {
 		return refuseObjectType(to)
 	}
@@ -171,7 +171,7 @@ func (r *resolver) clientName(oid *pg.Node) *pg.Node { return ownCall("class_nam
 // made at run time is looked up in a way that does not fail if there is none, so
 // that hidden objects and missing ones look the same.
 func (r *resolver) objectKey(typ string, arg *pg.Node) *pg.Node {
-	if !madeText(arg) {
+	if !isRuntimeText(arg) {
 		return arg
 	}
 	return r.lookUp(typ, arg)
@@ -190,8 +190,8 @@ func (r *resolver) lookUp(typ string, name *pg.Node) *pg.Node {
 	return callNode("to_"+typ, ownCall("usable_name", casted(name, "text")))
 }
 
-// madeText says whether an expression is, by its looks, a text made at run time.
-func madeText(n *pg.Node) bool {
+// isRuntimeText says whether an expression is, by its looks, a text made at run time.
+func isRuntimeText(n *pg.Node) bool {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
 		return true
@@ -213,8 +213,8 @@ func madeText(n *pg.Node) bool {
 // textMakers are functions with which clients make names.
 var textMakers = words("concat concat_ws format lower quote_ident quote_literal replace upper")
 
-// digits says whether reg* types take the text for an OID.
-func digits(content string) bool {
+// isNumber reports whether reg* types take the text for an OID.
+func isNumber(content string) bool {
 	return content != "" && strings.Trim(content, "0123456789") == ""
 }
 
@@ -249,7 +249,7 @@ func lookup(typ string) special {
 			return nil // the database knows no such function
 		}
 		arg := f.Args[0]
-		if content, constant := textConstant(arg); constant && typ == "regclass" && !digits(content) {
+		if content, constant := textConstant(arg); constant && typ == "regclass" && !isNumber(content) {
 			known, err := e.w.names.relationName(content, false, f.GetLocation())
 			if err != nil { // to_regclass answers with null
 				e.put(e.reveal(nullNode()))
@@ -290,11 +290,11 @@ func routeArgument(typ string, i int, send func(r *resolver, name string, locati
 		}
 		arg := f.Args[at]
 		content, constant := textConstant(arg)
-		if constant && typ == "regtype" && !digits(content) && e.w.names.namesUserType(content) {
+		if constant && typ == "regtype" && !isNumber(content) && e.w.names.mayNameUserType(content) {
 			arg = casted(arg, "text")
 			constant = false
 		}
-		if constant && !digits(content) {
+		if constant && !isNumber(content) {
 			known, err := send(e.w.names, content, f.GetLocation())
 			if err != nil {
 				return err

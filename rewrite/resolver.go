@@ -95,7 +95,7 @@ func (r *resolver) relationIn(schema, relation string) catalog.Resolution {
 		return r.snapshot.Resolve(schema, relation)
 	}
 	name := catalog.Name{Schema: temporarySchema, Relation: relation}
-	if !r.session.hasTemporary(relation) {
+	if !r.session.hasTemporaryTable(relation) {
 		return catalog.Resolution{Disposition: catalog.Missing, Source: name}
 	}
 	return catalog.Resolution{Disposition: catalog.Readable, Source: name, Target: name}

@@ -158,15 +158,15 @@ func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 	return now.result()
 }
 
-// mostRecalled is the length in bytes of the texts that Recall looks at: some 20
+// maxRecallBytes is the length in bytes of the texts that Recall looks at: some 20
 // microseconds of reading.
-const mostRecalled = 8 << 10
+const maxRecallBytes = 8 << 10
 
 // Recall is Rewrite for texts that need no parsing: those that were rewritten before, and
 // those that differ from one in constants only. It tells whether this is one. The
 // Statement is no pointer, as with a template's text it is a new one each time.
 func (r *Rewriter) Recall(sql string, s *Session) (statement Statement, known bool, err error) {
-	if len(sql) > mostRecalled {
+	if len(sql) > maxRecallBytes {
 		return Statement{}, false, nil
 	}
 	v := r.current.Load()
@@ -219,7 +219,7 @@ type rewriting struct {
 }
 
 func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (*rewriting, error) {
-	if err := guardText(sql, r.options); err != nil {
+	if err := limitText(sql, r.options); err != nil {
 		return nil, err
 	}
 	r.parsers <- struct{}{}
@@ -245,9 +245,9 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 
-// guardedParse parses a text that guardText passed.
+// guardedParse parses a text that limitText passed.
 func guardedParse(sql string, o Options) (*pg.ParseResult, error) {
-	if err := guardTokens(sql, o); err != nil {
+	if err := limitTokens(sql, o); err != nil {
 		return nil, withShape(err, verbOf(err, sql))
 	}
 	return parse(sql)

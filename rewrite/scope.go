@@ -30,7 +30,7 @@ type fromItem struct {
 	// all; see systemcolumn.go.
 	standsFor string
 	stored    bool
-	// key is its primary key, where the server does not know of one; see groupby.go.
+	// key is its primary key, where the server does not know one; see groupby.go.
 	key []string
 	// row is what is known of its rows; see rowOf. Nil is nothing.
 	row func() *composite
@@ -76,7 +76,7 @@ func (s *scope) item(name string) []fromItem {
 // columnOf says whether item.name is a column, and what is known of it. Which item is
 // meant depends on which of them the place can see: what is said holds for all items of
 // that name, be they further out.
-func (s *scope) columnOf(item, name string) (is belonging, value *composite) {
+func (s *scope) columnOf(item, name string) (is columnState, value *composite) {
 	items := 0
 	for ; s != nil; s = s.outer {
 		for i := range s.items {
@@ -215,18 +215,18 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 			made = &cte{}
 		}
 		query := n.GetCtequery().GetSelectStmt()
-		know := func(row *composite) {
+		note := func(row *composite) {
 			if n.GetSearchClause() == nil && n.GetCycleClause() == nil { // they add columns
 				made.row = row.renamed(names(n.GetAliascolnames()))
 			}
 		}
 		if clause.GetRecursive() && query.GetLarg() != nil {
-			w.rows.noteFirstArm(query.GetLarg(), know)
+			w.rows.noteFirstArm(query.GetLarg(), note)
 		}
 		if err := w.children(n.ProtoReflect(), s); err != nil {
 			return err
 		}
-		know(w.rows.queries[query])
+		note(w.rows.queries[query])
 		s.ctes[n.GetCtename()] = made
 	}
 	return nil

@@ -160,7 +160,7 @@ func partitionAncestors(e expression, f *pg.FuncCall) error {
 // say which tables and columns there are.
 func serialSequence(e expression, f *pg.FuncCall) error {
 	if len(f.GetArgs()) == 2 {
-		if content, constant := textConstant(f.Args[0]); !constant || digits(content) {
+		if content, constant := textConstant(f.Args[0]); !constant || isNumber(content) {
 			return null("text")(e, f)
 		}
 	}

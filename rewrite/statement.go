@@ -7,10 +7,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
-// traceless tells of the kinds of statements that leave nothing in a session that DISCARD
+// leavesNothing tells of the kinds of statements that leave nothing in a session that DISCARD
 // ALL might miss, apart from what functions in them do: no setting has another value after
 // them, no object is made.
-func traceless(n *pg.Node) bool {
+func leavesNothing(n *pg.Node) bool {
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		return *intoClause(s.SelectStmt) == nil
@@ -61,7 +61,7 @@ func (c *statements) text(sql string, tree *pg.ParseResult) error {
 // statement checks one top-level statement and rewrites it in place.
 func (c *statements) statement(n *pg.Node) (Effect, error) {
 	c.w.shown = true
-	if !traceless(n) {
+	if !leavesNothing(n) {
 		c.w.result.Traceless = false
 	}
 	if !computesNothing(n) {

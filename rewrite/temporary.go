@@ -36,6 +36,6 @@ func sameTemporary(a, b []temporaryTable) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
-func (s *Session) hasTemporary(name string) bool {
+func (s *Session) hasTemporaryTable(name string) bool {
 	return slices.ContainsFunc(s.temporary, func(t temporaryTable) bool { return t.name == name })
 }

@@ -12,7 +12,7 @@ func (t *temporaryStatements) insert(n *pg.InsertStmt) error {
 	if err := allowFields(n.ProtoReflect(), "relation cols select_stmt on_conflict_clause returning_list with_clause override"); err != nil {
 		return err
 	}
-	s, err := t.changing(n.GetWithClause(), n.GetRelation(), nil)
+	s, err := t.scopeOf(n.GetWithClause(), n.GetRelation(), nil)
 	if err != nil {
 		return err
 	}
@@ -21,35 +21,35 @@ func (t *temporaryStatements) insert(n *pg.InsertStmt) error {
 		s.items = append(s.items, fromItem{name: "excluded"})
 	}
 	// The query sees neither the target nor "excluded".
-	if err := t.each(&scope{ctes: s.ctes}, n.GetCols(), []*pg.Node{n.GetSelectStmt()}); err != nil {
+	if err := t.visitAll(&scope{ctes: s.ctes}, n.GetCols(), []*pg.Node{n.GetSelectStmt()}); err != nil {
 		return err
 	}
 	if err := t.indexElements(conflict.GetInfer().GetIndexElems(), s); err != nil {
 		return err
 	}
-	return t.each(s, []*pg.Node{conflict.GetInfer().GetWhereClause(), conflict.GetWhereClause()}, conflict.GetTargetList(), n.GetReturningList())
+	return t.visitAll(s, []*pg.Node{conflict.GetInfer().GetWhereClause(), conflict.GetWhereClause()}, conflict.GetTargetList(), n.GetReturningList())
 }
 
 func (t *temporaryStatements) update(n *pg.UpdateStmt) error {
 	if err := allowFields(n.ProtoReflect(), "relation target_list where_clause from_clause returning_list with_clause"); err != nil {
 		return err
 	}
-	s, err := t.changing(n.GetWithClause(), n.GetRelation(), n.GetFromClause())
+	s, err := t.scopeOf(n.GetWithClause(), n.GetRelation(), n.GetFromClause())
 	if err != nil {
 		return err
 	}
-	return t.each(s, n.GetFromClause(), n.GetTargetList(), []*pg.Node{n.GetWhereClause()}, n.GetReturningList())
+	return t.visitAll(s, n.GetFromClause(), n.GetTargetList(), []*pg.Node{n.GetWhereClause()}, n.GetReturningList())
 }
 
 func (t *temporaryStatements) deleteFrom(n *pg.DeleteStmt) error {
 	if err := allowFields(n.ProtoReflect(), "relation using_clause where_clause returning_list with_clause"); err != nil {
 		return err
 	}
-	s, err := t.changing(n.GetWithClause(), n.GetRelation(), n.GetUsingClause())
+	s, err := t.scopeOf(n.GetWithClause(), n.GetRelation(), n.GetUsingClause())
 	if err != nil {
 		return err
 	}
-	return t.each(s, n.GetUsingClause(), []*pg.Node{n.GetWhereClause()}, n.GetReturningList())
+	return t.visitAll(s, n.GetUsingClause(), []*pg.Node{n.GetWhereClause()}, n.GetReturningList())
 }
 
 func (t *temporaryStatements) truncate(n *pg.TruncateStmt) error {
@@ -57,7 +57,7 @@ func (t *temporaryStatements) truncate(n *pg.TruncateStmt) error {
 		if node.GetRangeVar() == nil {
 			return refuse(NotSupported, "", "kproxy does not understand this statement")
 		}
-		if err := t.changed(node.GetRangeVar()); err != nil {
+		if err := t.qualify(node.GetRangeVar()); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (t *temporaryStatements) createIndex(n *pg.IndexStmt) error {
 	if err != nil {
 		return err
 	}
-	if err := t.changed(n.GetRelation()); err != nil {
+	if err := t.qualify(n.GetRelation()); err != nil {
 		return err
 	}
 	for _, list := range [][]*pg.Node{n.GetIndexParams(), n.GetIndexIncludingParams()} {
@@ -144,7 +144,7 @@ func (t *temporaryStatements) analyze(n *pg.VacuumStmt) error {
 		if err := allowFields(node.GetVacuumRelation().ProtoReflect(), "relation va_cols"); err != nil {
 			return err
 		}
-		if err := t.changed(node.GetVacuumRelation().GetRelation()); err != nil {
+		if err := t.qualify(node.GetVacuumRelation().GetRelation()); err != nil {
 			return err
 		}
 	}

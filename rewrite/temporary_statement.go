@@ -206,9 +206,9 @@ func (t *temporaryStatements) selectInto(n *pg.SelectStmt, into **pg.IntoClause)
 	return effect, t.w.selectStmt(n, nil)
 }
 
-// changed makes a name that of an existing temporary table, or refuses what changes
+// qualify gives the name of an existing temporary table its schema, or refuses what changes
 // any other.
-func (t *temporaryStatements) changed(n *pg.RangeVar) error {
+func (t *temporaryStatements) qualify(n *pg.RangeVar) error {
 	if err := t.w.names.allowDatabase(n.GetCatalogname(), n.GetLocation()); err != nil {
 		return err
 	}
@@ -232,10 +232,10 @@ func (t *temporaryStatements) allowChange(schema, relation string) *Refusal {
 	return refuse(ReadOnly, temporaryHint, "permission denied for table %s", relation)
 }
 
-// changing begins the scope of a statement that changes a table: its WITH clause, its
+// scopeOf begins the scope of a statement that changes a table: its WITH clause, its
 // target, and what it reads besides.
-func (t *temporaryStatements) changing(with *pg.WithClause, target *pg.RangeVar, from []*pg.Node) (*scope, error) {
-	if err := t.changed(target); err != nil {
+func (t *temporaryStatements) scopeOf(with *pg.WithClause, target *pg.RangeVar, from []*pg.Node) (*scope, error) {
+	if err := t.qualify(target); err != nil {
 		return nil, err
 	}
 	s := &scope{}
@@ -249,8 +249,8 @@ func (t *temporaryStatements) changing(with *pg.WithClause, target *pg.RangeVar,
 	return s, nil
 }
 
-// each walks lists of nodes under the same names; what they give may be shown.
-func (t *temporaryStatements) each(s *scope, lists ...[]*pg.Node) error {
+// visitAll walks lists of nodes under the same names; what they give may be shown.
+func (t *temporaryStatements) visitAll(s *scope, lists ...[]*pg.Node) error {
 	for _, n := range slices.Concat(lists...) {
 		t.w.shown = true
 		if err := t.w.node(n, s); err != nil {

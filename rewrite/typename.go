@@ -32,8 +32,8 @@ func (r *resolver) typeNameOf(modifier, builtIn *pg.Node) *pg.Node {
 // firstUserOID is PostgreSQL's FirstNormalObjectId.
 const firstUserOID = 16384
 
-// namesUserType says whether a constant may name a type that is not PostgreSQL's own.
-func (r *resolver) namesUserType(content string) bool {
+// mayNameUserType says whether a constant may name a type that is not PostgreSQL's own.
+func (r *resolver) mayNameUserType(content string) bool {
 	schema, name, ok := splitName(content, r.database)
 	return ok && (schema != "" || !allowedTypes[name]) && schema != "pg_catalog" && schema != "information_schema"
 }

@@ -48,7 +48,7 @@ func (r *Rewriter) RewriteView(definition string, columns []string, relations ma
 }
 
 func (r *Rewriter) rewriteView(definition string, shown []string, relations map[catalog.Name]ViewRelation) (PublishedView, error) {
-	if err := guardText(definition, r.options); err != nil {
+	if err := limitText(definition, r.options); err != nil {
 		return PublishedView{}, err
 	}
 	r.parsers <- struct{}{}

@@ -41,7 +41,7 @@ func (w *walker) children(m protoreflect.Message, s *scope) error {
 		if !m.Has(f.field) {
 			continue
 		}
-		w.shown = namedInside(m, f.name, was)
+		w.shown = shownInside(m, f.name, was)
 		if !f.list {
 			if err := w.visit(m.Get(f.field).Message(), s); err != nil {
 				return err
