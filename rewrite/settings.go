@@ -169,7 +169,7 @@ func (s *settings) allowValue(written, value string, constant bool) *Refusal {
 	switch {
 	case s.pinned[name]:
 		return refuse(SettingDenied, "SET ... TO DEFAULT and RESET go back to the operator's value.", "%s is set by the operator", name)
-	case isFixed && !(constant && fixed.allows(value)):
+	case isFixed && (!constant || !fixed.allows(value)):
 		return refuseValue(written, fixed.hint)
 	case !isFixed && !allowedSettings[name]:
 		return refuseSetting("set", written)
