@@ -1,6 +1,9 @@
 package rewrite
 
-import pg "github.com/pganalyze/pg_query_go/v5"
+import (
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/reflect/protoreflect"
+)
 
 // The lists of what may be called and named mean PostgreSQL's own objects. An extension or
 // a superuser may put others of such names into pg_catalog, which the server finds as well,
@@ -8,71 +11,72 @@ import pg "github.com/pganalyze/pg_query_go/v5"
 
 // refuseAdded refuses a name for what the server would find beside PostgreSQL's own.
 func refuseAdded(kind, name string) *Refusal {
-	return refuse(statePrivilege, "In this database it does not only mean PostgreSQL's own; kproxy check tells the operator what there is.",
+	return refuse(NameShadowed, "In this database it does not only mean PostgreSQL's own; kproxy check tells the operator what there is.",
 		"permission denied for %s %s", kind, name)
 }
 
-// refuseImplicit refuses any statement that computes something, where PostgreSQL may put
-// into it what is not its own.
-func (w *walker) refuseImplicit(n *pg.Node) error {
-	if w.snapshot.Added().Implicit == "" || withoutQuery(n) {
+// allowImplicit refuses all statements that compute something, while PostgreSQL may add
+// casts and operator classes to them that are not its own.
+func (r *resolver) allowImplicit() error {
+	if r.snapshot.Added().Implicit == "" {
 		return nil
 	}
-	return refuse(stateNotPublished, "The database has a cast or an operator class that is not PostgreSQL's own; kproxy check tells the operator which.",
+	return refuse(Uncheckable, "The database has a cast or an operator class that is not PostgreSQL's own; kproxy check tells the operator which.",
 		"statements cannot be checked at the moment")
 }
 
-// known refuses operators by the names that only PostgreSQL's own may have.
-func (w *walker) known(operators ...string) *Refusal {
-	added := w.snapshot.Added().Operators
-	if len(added) == 0 {
-		return nil
-	}
+// allowOperators refuses operators whose names do not only mean PostgreSQL's own.
+func (r *resolver) allowOperators(operators ...string) *Refusal {
 	for _, name := range operators {
-		if added[name] {
+		if r.snapshot.Added().Operators[name] {
 			return refuseAdded("operator", name)
 		}
 	}
 	return nil
 }
 
-// compared are the operators that an expression stands for, if others than its name says.
-func compared(n *pg.A_Expr) []string {
+// allowComparison refuses constructs that compare by operators that their text does not
+// name, where these do not only mean PostgreSQL's own.
+func (r *resolver) allowComparison(m protoreflect.Message) *Refusal {
+	if len(r.snapshot.Added().Operators) == 0 {
+		return nil
+	}
+	operators, location := []string(nil), int32(-1)
+	switch n := m.Interface().(type) {
+	case *pg.A_Expr:
+		operators, location = comparisonOperators(n), n.GetLocation()
+	case *pg.CaseExpr:
+		if n.GetArg() != nil {
+			operators, location = []string{"="}, n.GetLocation()
+		}
+	case *pg.SubLink:
+		if n.GetSubLinkType() == pg.SubLinkType_ANY_SUBLINK && len(n.GetOperName()) == 0 {
+			operators, location = []string{"="}, n.GetLocation()
+		}
+	case *pg.JoinExpr:
+		if n.GetIsNatural() || len(n.GetUsingClause()) > 0 {
+			operators = []string{"="}
+		}
+	}
+	if refusal := r.allowOperators(operators...); refusal != nil {
+		return refusal.at(location)
+	}
+	return nil
+}
+
+// comparisonOperators are the operators that an expression stands for.
+func comparisonOperators(n *pg.A_Expr) []string {
 	switch n.GetKind() {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_BETWEEN_SYM:
 		return []string{">=", "<="}
 	case pg.A_Expr_Kind_AEXPR_NOT_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM:
 		return []string{"<", ">"}
 	}
-	if parts := names(n.GetName()); len(parts) > 0 {
-		return parts[len(parts)-1:]
-	}
-	return nil
+	return []string{lastName(n.GetName())}
 }
 
-// compares refuses constructs that compare without an operator in the text, where = does not
-// only mean PostgreSQL's own.
-func (w *walker) compares(n any) *Refusal {
-	compares, location := false, int32(-1)
-	switch n := n.(type) {
-	case *pg.CaseExpr:
-		compares, location = n.GetArg() != nil, n.GetLocation()
-	case *pg.SubLink:
-		compares, location = n.GetSubLinkType() == pg.SubLinkType_ANY_SUBLINK && len(n.GetOperName()) == 0, n.GetLocation()
-	case *pg.JoinExpr:
-		compares = n.GetIsNatural() || len(n.GetUsingClause()) > 0
-	}
-	if !compares {
-		return nil
-	}
-	if refusal := w.known("="); refusal != nil {
-		return refusal.at(location)
-	}
-	return nil
-}
-
-// withoutQuery are the statements that compute nothing.
-func withoutQuery(n *pg.Node) bool {
+// computesNothing reports whether a statement holds no expression to compute.
+func computesNothing(n *pg.Node) bool {
 	switch n.GetNode().(type) {
 	case *pg.Node_TransactionStmt, *pg.Node_VariableSetStmt, *pg.Node_VariableShowStmt, *pg.Node_DiscardStmt,
 		*pg.Node_DeallocateStmt, *pg.Node_ClosePortalStmt, *pg.Node_UnlistenStmt:

@@ -74,8 +74,8 @@ func TestStrangersAreNotCalled(t *testing.T) {
 		refusal := (*Refusal)(nil)
 		if text, err := after.text(sql); !errors.As(err, &refusal) {
 			t.Errorf("passes: %s\n%s", sql, text)
-		} else if refusal.state != statePrivilege && refusal.state != stateUndefinedColumn {
-			t.Errorf("%s: %s %v", sql, refusal.state, err)
+		} else if refusal.SQLState() != statePrivilege && refusal.SQLState() != stateUndefinedColumn {
+			t.Errorf("%s: %s %v", sql, refusal.SQLState(), err)
 		}
 	}
 	for _, sql := range []string{
@@ -112,7 +112,7 @@ func TestNothingIsComputedBesideImplicitStrangers(t *testing.T) {
 	for _, sql := range []string{"SELECT 1", "TABLE wards", "EXPLAIN SELECT 1", "COPY (SELECT 1) TO STDOUT", "PREPARE p AS SELECT 1", "DECLARE c CURSOR FOR SELECT 1", "VALUES (1)", "EXECUTE p", "FETCH c"} {
 		_, err := r.text(sql)
 		refusal := (*Refusal)(nil)
-		if !errors.As(err, &refusal) || refusal.state != stateNotPublished || refusal.hint == "" || strings.Contains(fmt.Sprint(err, refusal.hint), "integer") {
+		if !errors.As(err, &refusal) || refusal.SQLState() != stateNotPublished || refusal.hint == "" || strings.Contains(fmt.Sprint(err, refusal.hint), "integer") {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}

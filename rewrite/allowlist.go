@@ -25,7 +25,7 @@ var (
 	informationTypes     = words("cardinal_number character_data sql_identifier time_stamp yes_or_no")
 	// temporaryVerbs begin those of them that pass for temporary tables.
 	temporaryVerbs = words("ANALYSE ANALYZE CREATE DELETE DROP INSERT TRUNCATE UPDATE")
-	// refusedVerbs begin the statements that never pass; see guardVerb.
+	// refusedVerbs begin the statements that never pass; see allowVerb.
 	refusedVerbs = verbs(`ALTER ANALYSE ANALYZE CALL CHECKPOINT CLUSTER COMMENT CREATE DELETE DO DROP GRANT IMPORT
 		INSERT LISTEN LOAD LOCK MERGE NOTIFY REASSIGN REFRESH REINDEX REVOKE SECURITY TRUNCATE UPDATE VACUUM`)
 )
@@ -53,13 +53,13 @@ func verbs(text string) map[string]string {
 }
 
 func refuseVerb(verb, hint string) *Refusal {
-	return refuse(statePrivilege, hint, "kproxy publishes read-only views: %s is not allowed", verb)
+	return refuse(ReadOnly, hint, "kproxy publishes read-only views: %s is not allowed", verb)
 }
 
 // operatorMay is for hints where the operator has not allowed temporary tables.
 const operatorMay = "the operator can allow temporary tables (temporary_tables)."
 
 func refuseInto() *Refusal {
-	return refuse(statePrivilege, "Leave INTO out and keep the result on the client's side; "+operatorMay,
+	return refuse(ReadOnly, "Leave INTO out and keep the result on the client's side; "+operatorMay,
 		"kproxy publishes read-only views: SELECT INTO is not allowed")
 }

@@ -22,27 +22,29 @@ const (
 
 // attribute decides on value.name, of which it is known whether name is a column of the
 // value, and what else is known of it. Called is the value in words.
-func (w *walker) attribute(name string, is belonging, value *composite, called string) (attributed, *Refusal) {
+func (w *walker) attribute(name string, is columnState, value *composite, called string) (attributed, *Refusal) {
 	if is == knownColumn {
 		return asItStands, nil
 	}
 	if systemColumns[name] {
 		return 0, missingSystemColumn(called + name)
 	}
-	missing := refuse(stateUndefinedColumn, "Nothing in FROM gives it a column of this name.", "column %s does not exist", called+name)
-	schema, function, allowed := w.lookupFunction([]string{name})
+	missing := refuse(UndefinedColumn, "Nothing in FROM gives it a column of this name.", "column %s does not exist", called+name)
+	schema, function, allowed := w.names.lookupFunction([]string{name})
 	guarded := schema != "pg_catalog" || specials[function] != nil
-	switch added := w.snapshot.Added(); {
+	switch added := w.names.snapshot.Added(); {
 	case (added.Functions[name] || added.Types[name]) && (allowedFunctions[name] || allowedTypes[name]):
 		return 0, refuseAdded("function", name)
 	case allowed && !guarded:
-		w.traces = w.traces || traceful[name]
+		if leavesTrace[name] {
+			w.result.Traceless = false
+		}
 		return asItStands, nil
 	case allowed && schema == "pg_catalog" && value != nil && value.row: // none of these is about rows
 		return 0, missing
 	case allowed && is == noColumn:
 		return asCall, nil
-	case !w.callable(name):
+	case !w.names.mayBeCall(name):
 		if is == noColumn {
 			return 0, missing
 		}
@@ -50,18 +52,18 @@ func (w *walker) attribute(name string, is belonging, value *composite, called s
 	case allowedTypes[name] && !strings.HasPrefix(name, "reg") && !isBuiltin([]string{name}):
 		return asItStands, nil
 	}
-	refusal := w.refuseFunction([]string{name})
+	refusal := w.names.refuseFunction([]string{name})
 	if is == unknownColumn {
 		refusal.hint = "A column of this name can be read through column aliases: FROM t AS t(a, b)."
 	}
 	return 0, refusal
 }
 
-// callable says whether a name may be that of a function or a type in pg_catalog, which is
+// mayBeCall says whether a name may be that of a function or a type in pg_catalog, which is
 // all that such a call can find: by what is known of all versions, and by what the server
 // has. Where that is not known, any name may be.
-func (w *walker) callable(name string) bool {
-	return isBuiltin([]string{name}) || allowedTypes[name] || w.snapshot.Callable(name)
+func (r *resolver) mayBeCall(name string) bool {
+	return isBuiltin([]string{name}) || allowedTypes[name] || r.snapshot.Callable(name)
 }
 
 // reference checks a column reference. A qualified one may be a call.
@@ -92,7 +94,7 @@ func (w *walker) indirection(node *pg.Node, n *pg.A_Indirection, s *scope) error
 	if err := w.children(n.ProtoReflect(), s); err != nil {
 		return err
 	}
-	value := w.typeOf(n.GetArg(), s)
+	value := w.rows.typeOf(n.GetArg(), s)
 	for i, step := range n.GetIndirection() {
 		if step.GetString_() == nil {
 			value = nil
@@ -113,7 +115,7 @@ func (w *walker) indirection(node *pg.Node, n *pg.A_Indirection, s *scope) error
 			called = &pg.Node{Node: &pg.Node_AIndirection{AIndirection: &pg.A_Indirection{Arg: called, Indirection: n.GetIndirection()[:i]}}}
 		}
 		if len(rest) > 0 {
-			return refuse(stateNotSupported, "Write "+name+"(...) as a call.", "kproxy does not support what follows %q here", name).
+			return refuse(NotSupported, "Write "+name+"(...) as a call.", "kproxy does not support what follows %q here", name).
 				at(placeOf(n.GetArg()))
 		}
 		return w.attributeCall(node, name, called, placeOf(n.GetArg()))
@@ -126,7 +128,7 @@ func (w *walker) attributeCall(node *pg.Node, name string, value *pg.Node, locat
 	f := &pg.FuncCall{
 		Funcname: nameNodes(name), Args: []*pg.Node{value}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL, Location: location,
 	}
-	w.put(node, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}})
+	expression{w, node}.put(functionNode(f))
 	return w.checkedCall(node, f)
 }
 

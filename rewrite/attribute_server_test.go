@@ -64,16 +64,16 @@ func TestAttributesAreCalls(t *testing.T) {
 	functions := list(`SELECT DISTINCT proname::text FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
 		AND pronargs - pronargdefaults <= 1 AND (pronargs >= 1 OR provariadic <> 0)`)
 	types := list("SELECT DISTINCT typname::text FROM pg_type WHERE typnamespace = 'pg_catalog'::regnamespace")
-	callable := make(map[string]bool)
+	mayBeCall := make(map[string]bool)
 	for _, name := range append(slices.Clone(functions), types...) {
-		callable[name] = true
+		mayBeCall[name] = true
 	}
 	r := New(Options{CacheBytes: NoCache})
 	names := clinicNames
-	names.Callable = callable
+	names.Callable = mayBeCall
 	r.SetSnapshot(clinic().WithNames(names))
 	tried, refused := 0, 0
-	for name := range callable {
+	for name := range mayBeCall {
 		quoted := catalog.QuoteIdentifier(name)
 		for _, form := range attributeForms {
 			if name == "beds" || name == "ward" {

@@ -1,15 +1,25 @@
 package rewrite
 
-import pg "github.com/pganalyze/pg_query_go/v5"
+import (
+	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+)
 
 // The nodes that kproxy itself puts into a tree. They have no location, which is 0:
 // nothing of the client's that a message could point at stands at the beginning of a
 // text (position.go).
 
-// put puts another expression in the place of a call, a cast or a column.
-func (w *walker) put(node, other *pg.Node) {
-	w.replaced++
-	node.Node = other.GetNode()
+// expression is a call, a cast or a column of the tree that may be replaced.
+type expression struct {
+	w    *walker
+	node *pg.Node
+}
+
+// put replaces the expression by another.
+func (e expression) put(other *pg.Node) {
+	e.w.replaced++
+	e.node.Node = other.GetNode()
 }
 
 // textNode is 'text'.
@@ -51,6 +61,53 @@ func targetNode(name string, value *pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Name: name, Val: value}}}
 }
 
+// callNode calls a function of pg_catalog.
+func callNode(function string, arguments ...*pg.Node) *pg.Node {
+	return qualifiedCall("pg_catalog", function, arguments...)
+}
+
+// ownCall calls one of kproxy's own functions.
+func ownCall(function string, arguments ...*pg.Node) *pg.Node {
+	return qualifiedCall(catalog.CatalogSchema, function, arguments...)
+}
+
+func qualifiedCall(schema, function string, arguments ...*pg.Node) *pg.Node {
+	return functionNode(&pg.FuncCall{
+		Funcname: nameNodes(schema, function), Args: arguments, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
+	})
+}
+
+func functionNode(f *pg.FuncCall) *pg.Node { return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}} }
+
+func relationNode(n *pg.RangeVar) *pg.Node { return &pg.Node{Node: &pg.Node_RangeVar{RangeVar: n}} }
+
+// readNode reads a relation in FROM under an alias, which may be empty.
+func readNode(name catalog.Name, alias string) *pg.Node {
+	n := &pg.RangeVar{Schemaname: name.Schema, Relname: name.Relation, Inh: true, Relpersistence: "p"}
+	if alias != "" {
+		n.Alias = &pg.Alias{Aliasname: alias}
+	}
+	return relationNode(n)
+}
+
+// subqueryNode is a query in FROM under an alias.
+func subqueryNode(query *pg.Node, alias *pg.Alias) *pg.Node {
+	return &pg.Node{Node: &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: query, Alias: alias}}}
+}
+
+// subLinkNode is a query as a value.
+func subLinkNode(kind pg.SubLinkType, query *pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{SubLinkType: kind, Subselect: query}}}
+}
+
+// caseNode is CASE WHEN condition THEN value ELSE otherwise END; otherwise may be nil.
+func caseNode(condition, value, otherwise *pg.Node) *pg.Node {
+	return &pg.Node{Node: &pg.Node_CaseExpr{CaseExpr: &pg.CaseExpr{
+		Args:      []*pg.Node{{Node: &pg.Node_CaseWhen{CaseWhen: &pg.CaseWhen{Expr: condition, Result: value}}}},
+		Defresult: otherwise,
+	}}}
+}
+
 func columnNode(parts ...string) *pg.Node {
 	return &pg.Node{Node: &pg.Node_ColumnRef{ColumnRef: &pg.ColumnRef{Fields: nameNodes(parts...)}}}
 }
@@ -65,13 +122,6 @@ func equal(left, right *pg.Node) *pg.Node { return operatorNode("=", left, right
 func operatorNode(operator string, left, right *pg.Node) *pg.Node {
 	return &pg.Node{Node: &pg.Node_AExpr{AExpr: &pg.A_Expr{
 		Kind: pg.A_Expr_Kind_AEXPR_OP, Name: nameNodes(operator), Lexpr: left, Rexpr: right,
-	}}}
-}
-
-// callNode calls a function of pg_catalog.
-func callNode(function string, arguments ...*pg.Node) *pg.Node {
-	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes("pg_catalog", function), Args: arguments, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
 	}}}
 }
 

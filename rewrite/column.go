@@ -17,24 +17,24 @@ func (w *walker) column(n *pg.ColumnRef, s *scope) error {
 	case 2:
 		table := fields[0].GetString_().GetSval()
 		if items := s.item(table); len(items) > 1 && items[0].alias != "" {
-			return refuse(stateAmbiguous, "Name its schema, too, or give it an alias.", "table reference %q is ambiguous", table).at(n.GetLocation())
+			return refuse(AmbiguousName, "Name its schema, too, or give it an alias.", "table reference %q is ambiguous", table).at(n.GetLocation())
 		}
 		return w.children(n.ProtoReflect(), s)
 	case 0, 1:
 		return w.children(n.ProtoReflect(), s)
 	case 4:
-		if err := w.sameDatabase(fields[0].GetString_().GetSval(), n.GetLocation()); err != nil {
+		if err := w.names.allowDatabase(fields[0].GetString_().GetSval(), n.GetLocation()); err != nil {
 			return err
 		}
 		fields = fields[1:]
 	case 3:
 	default:
-		return refuse(stateSyntax, "", "improper qualified name (too many dotted names)").at(n.GetLocation())
+		return refuse(SyntaxError, "", "improper qualified name (too many dotted names)").at(n.GetLocation())
 	}
 	schema, table := fields[0].GetString_().GetSval(), fields[1].GetString_().GetSval()
 	items := slices.DeleteFunc(s.item(table), func(i fromItem) bool { return i.schema != schema || i.relation == nil })
 	if len(items) != 1 {
-		return refuse(stateUndefinedRel, "Name the column by its table's alias.",
+		return refuse(UndefinedRelation, "Name the column by its table's alias.",
 			"invalid reference to FROM-clause entry for table %q", table).at(n.GetLocation())
 	}
 	n.Fields = fields[1:]

@@ -168,7 +168,7 @@ func FuzzEncode(f *testing.F) {
 	}
 	o, r := Options{}.withDefaults(), clinicRewriter()
 	f.Fuzz(func(t *testing.T, sql string) {
-		if guardText(sql, o) != nil || guardTokens(sql, o) != nil {
+		if limitText(sql, o) != nil || limitTokens(sql, o) != nil {
 			return
 		}
 		written(t, r, sql)

@@ -71,13 +71,13 @@ func TestColumnsOfComposites(t *testing.T) {
 		}
 	}
 	many := of(true)
-	for range mostColumns {
+	for range maxColumns {
 		many.add("a", nil)
 	}
-	if !many.complete || len(many.order) != mostColumns {
+	if !many.complete || len(many.order) != maxColumns {
 		t.Errorf("%d columns, complete %v", len(many.order), many.complete)
 	}
-	if many.add("b", nil); many.complete || len(many.order) != mostColumns {
+	if many.add("b", nil); many.complete || len(many.order) != maxColumns {
 		t.Errorf("%d columns, complete %v", len(many.order), many.complete)
 	}
 }

@@ -15,14 +15,14 @@ type level struct {
 	between int
 }
 
-// guardDepth bounds the depth of the tree that the parser would build, before
+// limitDepth bounds the depth of the tree that the parser would build, before
 // it does. A level of the tree takes at least one token that is not a constant
 // or a name; tokens on both sides of a separator (comma, AND, OR, and the parts
 // of a CASE) belong to siblings, as PostgreSQL keeps lists and AND/OR chains
 // flat. So the depth is at most a small multiple of the sum, over the brackets
 // open at a token, of the tokens since the last separator plus the joins and set
 // operations.
-func guardDepth(tokens []token, limit int) error {
+func limitDepth(tokens []token, limit int) error {
 	levels := []level{{}}
 	below := 0 // sum of all levels but the innermost
 	previous := pg.Token_NUL
@@ -51,7 +51,7 @@ func guardDepth(tokens []token, limit int) error {
 		}
 		top = &levels[len(levels)-1]
 		if below+top.chain+top.element > limit {
-			return refuse(stateTooComplex, "Split the expression, or write long chains as lists (IN, VALUES, AND, OR).",
+			return refuse(TooDeep, "Split the expression, or write long chains as lists (IN, VALUES, AND, OR).",
 				"the query nests deeper than %d levels", limit).at(t.start)
 		}
 	}

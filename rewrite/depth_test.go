@@ -66,7 +66,7 @@ func TestDepthOf(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		depth := sort.Search(100, func(n int) bool { return guardDepth(tokens, n) == nil })
+		depth := sort.Search(100, func(n int) bool { return limitDepth(tokens, n) == nil })
 		if depth != test.want {
 			t.Errorf("%s\nhas the depth %d, want %d", test.sql, depth, test.want)
 		}

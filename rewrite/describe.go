@@ -24,10 +24,10 @@ const (
 // Columns of the catalog named in others hold another relation that the description
 // names, or 0; it must be visible, too.
 func guardObject(relation, key string, place int, others ...string) special {
-	return guardedObject(relation, key, place, func(w *walker, _ []*pg.Node) ([]*pg.Node, error) {
+	return guardedObject(relation, key, place, func(e expression, _ []*pg.Node) ([]*pg.Node, error) {
 		var conditions []*pg.Node
 		for _, other := range others {
-			visible, err := w.seen(other)
+			visible, err := e.visibleOrZero(other)
 			if err != nil {
 				return nil, err
 			}
@@ -39,7 +39,7 @@ func guardObject(relation, key string, place int, others ...string) special {
 
 // storedExpression guards pg_get_expr, which gives columns' names for the numbers in an
 // expression, whatever it was stored for.
-var storedExpression = guardedObject("pg_class", "oid", 1, func(_ *walker, f []*pg.Node) ([]*pg.Node, error) {
+var storedExpression = guardedObject("pg_class", "oid", 1, func(_ expression, f []*pg.Node) ([]*pg.Node, error) {
 	if f[0].GetColumnRef() == nil {
 		return nil, nil // a constant: the type's input function takes none but null
 	}
@@ -47,20 +47,20 @@ var storedExpression = guardedObject("pg_class", "oid", 1, func(_ *walker, f []*
 })
 
 // guardBound guards what tells of a partition's bound.
-var guardBound = guardedObject("pg_class", "oid", 0, func(*walker, []*pg.Node) ([]*pg.Node, error) {
+var guardBound = guardedObject("pg_class", "oid", 0, func(expression, []*pg.Node) ([]*pg.Node, error) {
 	return []*pg.Node{ownCall("shows_bound", columnNode(guardAlias, "oid"))}, nil
 })
 
 // guardedObject is guardObject under conditions on the call's arguments, where they are
 // replaced.
-func guardedObject(relation, key string, place int, further func(*walker, []*pg.Node) ([]*pg.Node, error)) special {
-	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
+func guardedObject(relation, key string, place int, further func(expression, []*pg.Node) ([]*pg.Node, error)) special {
+	return func(e expression, f *pg.FuncCall) error {
 		if len(f.GetArgs()) <= place {
 			return nil // the database knows no such function
 		}
 		arguments := []*pg.Node{f.Args[place]}
-		if content, constant := textConstant(arguments[0]); constant && !digits(content) {
-			return refuse(stateNotSupported, "Cast the name to regclass.",
+		if content, constant := textConstant(arguments[0]); constant && !isNumber(content) {
+			return refuse(NotSupported, "Cast the name to regclass.",
 				"kproxy supports %s of OIDs only", f.Funcname[1].GetString_().GetSval()).at(f.GetLocation())
 		}
 		for i, argument := range f.Args {
@@ -73,7 +73,7 @@ func guardedObject(relation, key string, place int, further func(*walker, []*pg.
 			}
 		}
 		conditions := []*pg.Node{equal(columnNode(guardAlias, key), columnNode(argumentAlias, argumentName(0)))}
-		more, err := further(w, f.Args)
+		more, err := further(e, f.Args)
 		if err != nil {
 			return err
 		}
@@ -82,25 +82,22 @@ func guardedObject(relation, key string, place int, further func(*walker, []*pg.
 		if len(conditions) > 1 {
 			condition = and(conditions...)
 		}
-		return w.guard(node, relation, &pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}, arguments, condition)
+		return e.guard(relation, functionNode(f), arguments, condition)
 	}
 }
 
-// seen is the condition that a column of the stand-in holds 0 or a visible relation.
-func (w *walker) seen(column string) (*pg.Node, error) {
-	class, refusal := w.resolve("pg_catalog", "pg_class")
+// visibleOrZero is the condition that a column of the stand-in holds 0 or a visible relation.
+func (e expression) visibleOrZero(column string) (*pg.Node, error) {
+	class, refusal := e.w.names.read("pg_catalog", "pg_class")
 	if refusal != nil {
 		return nil, refusal
 	}
 	oids := selectNode(&pg.SelectStmt{
 		TargetList: []*pg.Node{targetNode("", columnNode("oid"))},
-		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
-			Schemaname: class.Schema, Relname: class.Relation, Inh: true, Relpersistence: "p",
-		}}}},
+		FromClause: []*pg.Node{readNode(class, "")},
 	})
-	in := &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{
-		SubLinkType: pg.SubLinkType_ANY_SUBLINK, Testexpr: columnNode(guardAlias, column), Subselect: oids,
-	}}}
+	in := subLinkNode(pg.SubLinkType_ANY_SUBLINK, oids)
+	in.GetSubLink().Testexpr = columnNode(guardAlias, column)
 	return &pg.Node{Node: &pg.Node_BoolExpr{BoolExpr: &pg.BoolExpr{
 		Boolop: pg.BoolExprType_OR_EXPR, Args: []*pg.Node{equal(columnNode(guardAlias, column), integerNode(0)), in},
 	}}}, nil
@@ -108,7 +105,7 @@ func (w *walker) seen(column string) (*pg.Node, error) {
 
 // guardComment reads comments from the stand-in for pg_description, which is how
 // PostgreSQL defines these two functions over the catalog itself.
-func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
+func guardComment(e expression, f *pg.FuncCall) error {
 	arguments := f.GetArgs()
 	className, subobject := "pg_class", integerNode(0)
 	switch name := f.Funcname[1].GetString_().GetSval(); {
@@ -117,16 +114,16 @@ func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 			equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
 			equal(columnNode(guardAlias, "objsubid"), integerNode(0)),
 		)
-		return w.guard(node, "pg_description", greatest(columnNode(guardAlias, "description")), arguments, condition)
+		return e.guard("pg_description", callNode("max", columnNode(guardAlias, "description")), arguments, condition)
 	case len(arguments) != 2:
-		return refuse(stateNotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
+		return refuse(NotSupported, "Name the catalog: obj_description(oid, 'pg_class').",
 			"kproxy supports %s with two arguments only", name).at(f.GetLocation())
 	case name == "col_description":
 		subobject = columnNode(argumentAlias, argumentName(1))
 	default:
 		catalogName, constant := stringConstant(arguments[1])
 		if !constant {
-			return refuse(stateNotSupported, "Write the catalog's name as a constant.",
+			return refuse(NotSupported, "Write the catalog's name as a constant.",
 				"kproxy supports obj_description with a constant only").at(f.GetLocation())
 		}
 		className = catalogName
@@ -137,21 +134,14 @@ func guardComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
 		equal(columnNode(guardAlias, "classoid"), catalogOID(className)),
 		equal(columnNode(guardAlias, "objsubid"), subobject),
 	)
-	return w.guard(node, "pg_description", columnNode(guardAlias, "description"), arguments, condition)
-}
-
-// greatest is max(value): one of several.
-func greatest(value *pg.Node) *pg.Node {
-	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes("pg_catalog", "max"), Args: []*pg.Node{value}, Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
-	}}}
+	return e.guard("pg_description", columnNode(guardAlias, "description"), arguments, condition)
 }
 
 // guard replaces node by a subquery over the stand-in. The client's arguments
 // stand in a subquery of their own, where no name of the stand-in can capture
 // theirs; the first is an OID.
-func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, arguments []*pg.Node, condition *pg.Node) error {
-	target, refusal := w.resolve("pg_catalog", relation)
+func (e expression) guard(relation string, result *pg.Node, arguments []*pg.Node, condition *pg.Node) error {
+	target, refusal := e.w.names.read("pg_catalog", relation)
 	if refusal != nil {
 		return refusal
 	}
@@ -168,22 +158,11 @@ func (w *walker) guard(node *pg.Node, relation string, result *pg.Node, argument
 		// computed for every row of the catalog.
 		inner.LimitOffset, inner.LimitOption = integerNode(0), pg.LimitOption_LIMIT_OPTION_COUNT
 	}
-	w.put(node, &pg.Node{Node: &pg.Node_SubLink{SubLink: &pg.SubLink{
-		SubLinkType: pg.SubLinkType_EXPR_SUBLINK,
-		Subselect: selectNode(&pg.SelectStmt{
-			TargetList: []*pg.Node{targetNode("", result)},
-			FromClause: []*pg.Node{
-				{Node: &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{
-					Subquery: computed, Alias: &pg.Alias{Aliasname: argumentAlias},
-				}}},
-				{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
-					Schemaname: target.Schema, Relname: target.Relation, Inh: true, Relpersistence: "p",
-					Alias: &pg.Alias{Aliasname: guardAlias},
-				}}},
-			},
-			WhereClause: condition,
-		}),
-	}}})
+	e.put(subLinkNode(pg.SubLinkType_EXPR_SUBLINK, selectNode(&pg.SelectStmt{
+		TargetList:  []*pg.Node{targetNode("", result)},
+		FromClause:  []*pg.Node{subqueryNode(computed, &pg.Alias{Aliasname: argumentAlias}), readNode(target, guardAlias)},
+		WhereClause: condition,
+	})))
 	return nil
 }
 

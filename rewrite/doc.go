@@ -14,7 +14,7 @@
 //     in the client's words
 //
 // A text that is known, or differs from a known one in literals only, is answered by
-// cache.go or template.go. Another passes guard.go and depth.go (before the parser
+// cache.go or template.go. Another passes limit.go and depth.go (before the parser
 // sees it), statement.go (which statements), walk.go (which nodes), scope.go and
 // relation.go (what names stand for), function.go, types.go and regclass.go
 // (what may be called and cast), and roundtrip.go (deparse and compare). The

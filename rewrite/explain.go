@@ -41,8 +41,8 @@ func isOn(options []*pg.Node, name string) bool {
 	return on
 }
 
-func (w *walker) explain(n *pg.ExplainStmt) error {
-	w.plans = true
+func (c *statements) explain(n *pg.ExplainStmt) error {
+	c.w.result.Plans = true
 	if err := explainable(n.GetOptions()); err != nil {
 		return err
 	}
@@ -55,23 +55,23 @@ func (w *walker) explain(n *pg.ExplainStmt) error {
 			n.Options = append(n.Options, turnedOff(name))
 		}
 	}
-	w.formAlone = false
+	c.w.names.hidesCosts = false
 	execute := n.GetQuery().GetExecuteStmt()
 	if execute != nil {
-		if err := w.execute(execute); err != nil {
+		if err := c.w.execute(execute); err != nil {
 			return err
 		}
-	} else if err := w.query(n.GetQuery(), "EXPLAIN"); err != nil {
+	} else if err := c.w.query(n.GetQuery(), "EXPLAIN"); err != nil {
 		return err
 	}
-	if execute == nil && !w.formAlone && !readsCatalogs(n.GetQuery().ProtoReflect()) {
+	if execute == nil && !c.w.names.hidesCosts && !readsCatalogs(n.GetQuery().ProtoReflect()) {
 		return nil
 	}
 	// Under system catalogs, listed views and columns of composite types are rows of what is
 	// hidden, which both the rows that a filter removes and estimates tell of. A prepared
 	// statement may read them.
 	if analyze {
-		return refuse(statePrivilege, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
+		return refuse(OptionDenied, "Leave ANALYZE out.", "EXPLAIN ANALYZE of system catalogs, listed views or prepared statements is not allowed")
 	}
 	n.Options = append(without(n.GetOptions(), words("costs")), turnedOff("costs"))
 	return nil
@@ -82,7 +82,7 @@ func explainable(list []*pg.Node) error {
 	for _, node := range list {
 		option := node.GetDefElem()
 		if on, _ := truth(option.GetArg()); on && offOnly[option.GetDefname()] {
-			return refuse(statePrivilege, explainHint, "EXPLAIN option %q is not allowed", option.GetDefname()).at(option.GetLocation())
+			return refuse(OptionDenied, explainHint, "EXPLAIN option %q is not allowed", option.GetDefname()).at(option.GetLocation())
 		}
 	}
 	return options(list, explainOptions, "EXPLAIN", explainHint)

@@ -37,3 +37,24 @@ var innerFields = sync.OnceValue(func() map[protoreflect.MessageDescriptor][]inn
 	add((&pg.ParseResult{}).ProtoReflect().Descriptor())
 	return known
 })
+
+// each visits the messages that a message holds, in the order of its fields.
+func each(m protoreflect.Message, visit func(protoreflect.Message) error) error {
+	for _, f := range innerFields()[m.Descriptor()] {
+		switch {
+		case !m.Has(f.field):
+		case f.list:
+			list := m.Get(f.field).List()
+			for i := range list.Len() {
+				if err := visit(list.Get(i).Message()); err != nil {
+					return err
+				}
+			}
+		default:
+			if err := visit(m.Get(f.field).Message()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

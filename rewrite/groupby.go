@@ -182,15 +182,15 @@ func (d *dependency) add(item *fromItem, columns map[string]bool, column string)
 
 // keyOf is the primary key of a readable table, by the names that the item's alias gives its
 // columns.
-func (w *walker) keyOf(n *pg.RangeVar, s *scope) []string {
+func (k *rowTypes) keyOf(n *pg.RangeVar, s *scope) []string {
 	if n.GetSchemaname() == "" && s.hasCTE(n.GetRelname()) {
 		return nil
 	}
-	r := w.lookup(n.GetSchemaname(), n.GetRelname())
+	r := k.names.relation(n.GetSchemaname(), n.GetRelname())
 	if len(r.Key) == 0 {
 		return nil
 	}
-	order, renamed := w.stored(r).order, names(n.GetAlias().GetColnames())
+	order, renamed := k.stored(r).order, names(n.GetAlias().GetColnames())
 	key := make([]string, len(r.Key))
 	for i, column := range r.Key {
 		at := slices.Index(order, column)

@@ -26,20 +26,20 @@ func inline(query protoreflect.Message, queries map[catalog.Name]string) error {
 			return inline(m, queries)
 		}
 		if !relation.GetInh() {
-			return refuse(stateNotSupported, "Leave ONLY out.", "it reads ONLY %s", name)
+			return refuse(NotSupported, "Leave ONLY out.", "it reads ONLY %s", name)
 		}
 		tree, err := parse(text)
 		if err != nil {
 			return err
 		}
 		if len(tree.GetStmts()) != 1 || tree.GetStmts()[0].GetStmt().GetSelectStmt() == nil {
-			return refuse(stateInternal, "", "what stands for %s is not a query", name)
+			return refuse(InternalError, "", "what stands for %s is not a query", name)
 		}
 		alias := relation.GetAlias()
 		if alias == nil { // in what TABLESAMPLE became; PostgreSQL before 16 wants one
 			alias = &pg.Alias{Aliasname: name.Relation}
 		}
-		node.Node = &pg.Node_RangeSubselect{RangeSubselect: &pg.RangeSubselect{Subquery: tree.GetStmts()[0].GetStmt(), Alias: alias}}
+		node.Node = subqueryNode(tree.GetStmts()[0].GetStmt(), alias).GetNode()
 		return nil
 	})
 }

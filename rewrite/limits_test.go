@@ -89,7 +89,7 @@ func TestDepthAtTheCap(t *testing.T) {
 	r := clinicRewriter()
 	for name, text := range deepTexts {
 		t.Run(name, func(t *testing.T) {
-			over := sort.Search(20_000, func(n int) bool { return tooComplex(guardTokens(text(n), r.options)) })
+			over := sort.Search(20_000, func(n int) bool { return tooComplex(limitTokens(text(n), r.options)) })
 			if over == 20_000 {
 				t.Fatal("the depth is not bounded")
 			}
@@ -206,8 +206,8 @@ func TestGuardOnLargestTexts(t *testing.T) {
 	o := Options{}.withDefaults()
 	for _, part := range []string{"/* ", "a ", "'a' ", "+ ", "1,", "\"a\".", "/**/"} {
 		sql := strings.Repeat(part, DefaultMaxStatementBytes/len(part))
-		if guardText(sql, o) == nil {
-			_ = guardTokens(sql, o) // returns, whatever it says
+		if limitText(sql, o) == nil {
+			_ = limitTokens(sql, o) // returns, whatever it says
 		}
 	}
 }

@@ -30,19 +30,19 @@ func objectType(n *pg.TypeName) string {
 	return ""
 }
 
-// handsOn are the fields whose value becomes the value of what holds them.
-var handsOn = words(`SelectStmt.target_list SelectStmt.values_lists SelectStmt.larg SelectStmt.rarg
+// valueFields are the fields whose value becomes the value of what holds them.
+var valueFields = words(`SelectStmt.target_list SelectStmt.values_lists SelectStmt.larg SelectStmt.rarg
 	SelectStmt.sort_clause SelectStmt.group_clause SelectStmt.distinct_clause ResTarget.val SortBy.node
 	GroupingSet.content CaseExpr.args CaseExpr.defresult CaseWhen.result CoalesceExpr.args MinMaxExpr.args
 	A_ArrayExpr.elements RowExpr.args List.items CollateClause.arg A_Indirection.arg`)
 
-// textual are functions that make a text of any value.
-var textual = words(`array_agg array_to_string concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
+// textFunctions are functions that make a text of any value.
+var textFunctions = words(`array_agg array_to_string concat concat_ws format json_agg json_build_array json_build_object jsonb_agg
 	jsonb_build_array jsonb_build_object quote_literal quote_nullable to_json to_jsonb`)
 
-// namedInside says whether values in a field of m are shown, where m is itself or
+// shownInside says whether values in a field of m are shown, where m is itself or
 // is not.
-func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bool {
+func shownInside(m protoreflect.Message, field protoreflect.Name, named bool) bool {
 	switch n := m.Interface().(type) {
 	case *pg.RangeSubselect, *pg.CommonTableExpr:
 		return true
@@ -50,20 +50,20 @@ func namedInside(m protoreflect.Message, field protoreflect.Name, named bool) bo
 		scalar := n.GetSubLinkType() == pg.SubLinkType_EXPR_SUBLINK || n.GetSubLinkType() == pg.SubLinkType_ARRAY_SUBLINK
 		return named && scalar && field == "subselect"
 	case *pg.FuncCall:
-		return field == "args" && textual[lastName(n.GetFuncname())]
+		return field == "args" && textFunctions[lastName(n.GetFuncname())]
 	case *pg.A_Expr:
 		return lastName(n.GetName()) == "||"
 	}
-	return named && handsOn[string(m.Descriptor().Name())+"."+string(field)]
+	return named && valueFields[string(m.Descriptor().Name())+"."+string(field)]
 }
 
 // cast checks a cast; those to types of objects are replaced.
 func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
-	named, before := w.named, w.replaced
+	named, before := w.shown, w.replaced
 	last := names(n.GetTypeName().GetNames())
-	w.named = isText(n.GetTypeName()) || isTextArray(n.GetTypeName()) || len(last) > 0 && (last[len(last)-1] == "name" || last[len(last)-1] == "bpchar")
+	w.shown = isText(n.GetTypeName()) || isTextArray(n.GetTypeName()) || len(last) > 0 && (last[len(last)-1] == "name" || last[len(last)-1] == "bpchar")
 	err := w.node(n.GetArg(), s)
-	w.named = named
+	w.shown = named
 	if err != nil {
 		return err
 	}
@@ -71,9 +71,9 @@ func (w *walker) cast(node *pg.Node, n *pg.TypeCast, s *scope) error {
 		return err
 	}
 	if name := objectType(n.GetTypeName()); name != "" && len(n.GetTypeName().GetArrayBounds()) > 0 {
-		return w.objects(node, n.GetTypeName(), n.GetArg())
+		return expression{w, node}.objects(n.GetTypeName(), n.GetArg())
 	} else if name != "" {
-		return w.object(node, name, n.GetArg(), n.GetLocation())
+		return expression{w, node}.object(name, n.GetArg(), n.GetLocation())
 	}
 	if builtinName(n.GetTypeName()) == "bool" {
 		spellOut(n.GetArg())
@@ -102,29 +102,27 @@ func plain(n *pg.TypeCast) bool {
 }
 
 // object replaces node, a cast of the checked arg, by the object's name or OID.
-func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32) error {
+func (e expression) object(typ string, arg *pg.Node, location int32) error {
 	content, constant := textConstant(arg)
 	switch {
 	case isNull(arg):
-		w.put(node, w.shown(arg))
-	case typ == "regtype" && constant && !digits(content) && w.namesUserType(content):
-		return w.visibleObject(node, typ, w.toType(arg))
-	case typ == "regrole" && constant && !digits(content): // which roles there are is not known here
-		return w.visibleObject(node, typ, foundAs(typ, arg))
-	case constant && !digits(content):
-		known, err := w.knownName(typ, content, location)
+		e.put(e.reveal(arg))
+	case constant && !isNumber(content) && (typ == "regtype" && e.w.names.mayNameUserType(content) || typ == "regrole"): // not known here
+		return e.visibleObject(typ, e.w.names.lookUp(typ, arg))
+	case constant && !isNumber(content):
+		known, err := e.w.names.objectName(typ, content, location)
 		if err != nil {
 			return err
 		}
-		if w.named && typ == "regclass" && known != content { // not a system catalog
-			w.put(node, w.clientName(casted(castNode(known, typ), "oid")))
+		if e.w.shown && typ == "regclass" && known != content { // not a system catalog
+			e.put(e.w.names.clientName(casted(castNode(known, typ), "oid")))
 			return nil
 		}
-		w.put(node, w.shown(castNode(known, typ)))
-	case !w.named && !madeText(arg):
-		w.put(node, casted(arg, "oid"))
+		e.put(e.reveal(castNode(known, typ)))
+	case !e.w.shown && !isRuntimeText(arg):
+		e.put(casted(arg, "oid"))
 	default:
-		return w.visibleObject(node, typ, w.objectKey(typ, arg))
+		return e.visibleObject(typ, e.w.names.objectKey(typ, arg))
 	}
 	return nil
 }
@@ -133,19 +131,19 @@ func (w *walker) object(node *pg.Node, typ string, arg *pg.Node, location int32)
 // objects' names: pg_proc.proargtypes::regtype[]::text[]. It does so only where they are
 // shown, and only for OIDs of types, which tools ask for: names would have to be
 // looked up.
-func (w *walker) objects(node *pg.Node, to *pg.TypeName, arg *pg.Node) error {
+func (e expression) objects(to *pg.TypeName, arg *pg.Node) error {
 	_, constant := textConstant(arg)
-	if objectType(to) != "regtype" || !w.named || constant || madeText(arg) || arg.GetAArrayExpr() != nil ||
+	if objectType(to) != "regtype" || !e.w.shown || constant || isRuntimeText(arg) || arg.GetAArrayExpr() != nil ||
 		isTextArray(arg.GetTypeCast().GetTypeName()) {
 		return refuseObjectType(to)
 	}
-	w.put(node, ownCall("type_names", arrayOf(arg, "oid"), w.pathNode()))
+	e.put(ownCall("type_names", arrayOf(arg, "oid"), e.w.names.pathNode()))
 	return nil
 }
 
 // shown casts a value of an object's type to what takes its place.
-func (w *walker) shown(value *pg.Node) *pg.Node {
-	if w.named {
+func (e expression) reveal(value *pg.Node) *pg.Node {
+	if e.w.shown {
 		return casted(value, "text")
 	}
 	return casted(value, "oid")
@@ -153,52 +151,47 @@ func (w *walker) shown(value *pg.Node) *pg.Node {
 
 // visibleObject replaces node by the name or OID of the object with the given key
 // if the session may see it, and by null otherwise.
-func (w *walker) visibleObject(node *pg.Node, typ string, key *pg.Node) error {
+func (e expression) visibleObject(typ string, key *pg.Node) error {
 	result := columnNode(guardAlias, "oid")
 	switch {
-	case w.named && typ == "regclass":
-		result = w.clientName(result)
-	case w.named && typ == "regtype":
-		result = w.typeNameOf(casted(nullNode(), "int4"), casted(casted(result, typ), "text"))
-	case w.named:
+	case e.w.shown && typ == "regclass":
+		result = e.w.names.clientName(result)
+	case e.w.shown && typ == "regtype":
+		result = e.w.names.typeNameOf(casted(nullNode(), "int4"), casted(casted(result, typ), "text"))
+	case e.w.shown:
 		result = casted(casted(result, typ), "text")
 	}
-	return w.guard(node, objectCatalogs[typ], result, []*pg.Node{key}, equal(columnNode(guardAlias, "oid"), columnNode(argumentAlias, argumentName(0))))
+	return e.guard(objectCatalogs[typ], result, []*pg.Node{key}, equal(columnNode(guardAlias, "oid"), columnNode(argumentAlias, argumentName(0))))
 }
 
 // clientName is a relation's name as the client would have to write it.
-func (w *walker) clientName(oid *pg.Node) *pg.Node { return ownCall("class_name", oid, w.pathNode()) }
+func (r *resolver) clientName(oid *pg.Node) *pg.Node { return ownCall("class_name", oid, r.pathNode()) }
 
 // objectKey is the OID that the argument of such a cast stands for. A name that is
 // made at run time is looked up in a way that does not fail if there is none, so
 // that hidden objects and missing ones look the same.
-func (w *walker) objectKey(typ string, arg *pg.Node) *pg.Node {
-	if !madeText(arg) {
+func (r *resolver) objectKey(typ string, arg *pg.Node) *pg.Node {
+	if !isRuntimeText(arg) {
 		return arg
 	}
+	return r.lookUp(typ, arg)
+}
+
+// lookUp looks up an object's name that is made at run time.
+func (r *resolver) lookUp(typ string, name *pg.Node) *pg.Node {
 	switch typ {
 	case "regclass":
-		return w.toClass(arg)
+		return ownCall("to_class", casted(name, "text"), r.pathNode())
 	case "regtype":
-		return w.toType(arg)
-	}
-	return foundAs(typ, arg)
-}
-
-// foundAs looks a name up at run time. Of text search there are no functions for that: a
-// name that is missing is an error.
-func foundAs(typ string, name *pg.Node) *pg.Node {
-	if typ == "regconfig" || typ == "regdictionary" {
+		return ownCall("to_type", casted(name, "text"), r.pathNode())
+	case "regconfig", "regdictionary": // have no to_ function: a missing name is an error
 		return casted(casted(name, "text"), typ)
 	}
-	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes("pg_catalog", "to_"+typ), Args: []*pg.Node{ownCall("usable_name", casted(name, "text"))},
-		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
-	}}}
+	return callNode("to_"+typ, ownCall("usable_name", casted(name, "text")))
 }
 
-// madeText says whether an expression is, by its looks, a text made at run time.
-func madeText(n *pg.Node) bool {
+// isRuntimeText says whether an expression is, by its looks, a text made at run time.
+func isRuntimeText(n *pg.Node) bool {
 	switch n := n.GetNode().(type) {
 	case *pg.Node_ParamRef:
 		return true
@@ -220,18 +213,18 @@ func madeText(n *pg.Node) bool {
 // textMakers are functions with which clients make names.
 var textMakers = words("concat concat_ws format lower quote_ident quote_literal replace upper")
 
-// digits says whether reg* types take the text for an OID.
-func digits(content string) bool {
+// isNumber reports whether reg* types take the text for an OID.
+func isNumber(content string) bool {
 	return content != "" && strings.Trim(content, "0123456789") == ""
 }
 
-// knownName is the text to send for a name, or a refusal.
-func (w *walker) knownName(typ, content string, location int32) (string, error) {
+// objectName is the text to send for an object's name, or a refusal.
+func (r *resolver) objectName(typ, content string, location int32) (string, error) {
 	if typ == "regclass" {
-		return w.relationName(content, location)
+		return r.relationName(content, false, location)
 	}
-	if schema := strings.ReplaceAll(content, `"`, ""); typ == "regnamespace" && !w.snapshot.HasSchema(schema) {
-		return "", refuse(stateUndefinedSchema, "", "schema %q does not exist", schema).at(location)
+	if schema := strings.ReplaceAll(content, `"`, ""); typ == "regnamespace" && !r.snapshot.HasSchema(schema) {
+		return "", refuse(UndefinedSchema, "", "schema %q does not exist", schema).at(location)
 	}
 	// Only built-in objects can be named with a schema; without one, only those and
 	// what is published lie on the session's path.
@@ -243,7 +236,7 @@ func (w *walker) knownName(typ, content string, location int32) (string, error) 
 		}
 		schema := before[strings.LastIndexAny(before, " ,(")+1:]
 		if typ == "regnamespace" || schema != "pg_catalog" && schema != "information_schema" {
-			return "", refuse(stateUndefinedType, "Only built-in types and functions can be named.", "%q does not exist", content).at(location)
+			return "", refuse(UndefinedType, "Only built-in types and functions can be named.", "%q does not exist", content).at(location)
 		}
 		rest = after
 	}
@@ -251,42 +244,43 @@ func (w *walker) knownName(typ, content string, location int32) (string, error) 
 
 // lookup handles to_regclass and its like.
 func lookup(typ string) special {
-	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	return func(e expression, f *pg.FuncCall) error {
 		if len(f.GetArgs()) != 1 {
 			return nil // the database knows no such function
 		}
 		arg := f.Args[0]
-		if content, constant := textConstant(arg); constant && typ == "regclass" && !digits(content) {
-			known, err := w.relationName(content, f.GetLocation())
+		if content, constant := textConstant(arg); constant && typ == "regclass" && !isNumber(content) {
+			known, err := e.w.names.relationName(content, false, f.GetLocation())
 			if err != nil { // to_regclass answers with null
-				w.put(node, w.shown(nullNode()))
+				e.put(e.reveal(nullNode()))
 				return nil
 			}
-			return w.visibleObject(node, typ, casted(castNode(known, typ), "oid"))
+			return e.visibleObject(typ, casted(castNode(known, typ), "oid"))
 		}
-		switch typ {
-		case "regclass":
-			return w.visibleObject(node, typ, w.toClass(arg))
-		case "regtype":
-			return w.visibleObject(node, typ, w.toType(arg))
-		}
-		return w.visibleObject(node, typ, foundAs(typ, arg))
+		return e.visibleObject(typ, e.w.names.lookUp(typ, arg))
 	}
 }
 
 // converted handles the function-like casts regclass(x) and pg_typeof.
-func converted(w *walker, node *pg.Node, f *pg.FuncCall) error {
+func converted(e expression, f *pg.FuncCall) error {
 	if name := f.Funcname[1].GetString_().GetSval(); objectCatalogs[name] != "" && len(f.GetArgs()) == 1 {
-		return w.object(node, name, f.Args[0], f.GetLocation())
+		return e.object(name, f.Args[0], f.GetLocation())
 	}
-	w.put(node, w.shown(&pg.Node{Node: &pg.Node_FuncCall{FuncCall: f}}))
+	e.put(e.reveal(functionNode(f)))
 	return nil
 }
 
 // objectArgument routes the argument that names an object, counted from the end if
 // i is negative, through its stand-in: a hidden one becomes null.
 func objectArgument(typ string, i int) special {
-	return func(w *walker, _ *pg.Node, f *pg.FuncCall) error {
+	return routeArgument(typ, i, func(r *resolver, name string, location int32) (string, error) {
+		return r.objectName(typ, name, location)
+	})
+}
+
+// routeArgument is objectArgument with the text to send for a constant name.
+func routeArgument(typ string, i int, send func(r *resolver, name string, location int32) (string, error)) special {
+	return func(e expression, f *pg.FuncCall) error {
 		at := i
 		if at < 0 {
 			at += len(f.GetArgs())
@@ -296,12 +290,12 @@ func objectArgument(typ string, i int) special {
 		}
 		arg := f.Args[at]
 		content, constant := textConstant(arg)
-		if constant && typ == "regtype" && !digits(content) && w.namesUserType(content) {
+		if constant && typ == "regtype" && !isNumber(content) && e.w.names.mayNameUserType(content) {
 			arg = casted(arg, "text")
 			constant = false
 		}
-		if constant && !digits(content) {
-			known, err := w.knownName(typ, content, f.GetLocation())
+		if constant && !isNumber(content) {
+			known, err := send(e.w.names, content, f.GetLocation())
 			if err != nil {
 				return err
 			}
@@ -311,13 +305,13 @@ func objectArgument(typ string, i int) special {
 			setText(arg, known)
 			return nil
 		}
-		named := w.named
-		w.named = false
-		defer func() { w.named = named }()
+		named := e.w.shown
+		e.w.shown = false
+		defer func() { e.w.shown = named }()
 		f.Args[at] = &pg.Node{}
 		if typ == "regtype" && content != "" {
-			return w.visibleObject(f.Args[at], typ, w.toType(arg))
+			return expression{e.w, f.Args[at]}.visibleObject(typ, e.w.names.lookUp(typ, arg))
 		}
-		return w.visibleObject(f.Args[at], typ, w.objectKey(typ, arg))
+		return expression{e.w, f.Args[at]}.visibleObject(typ, e.w.names.objectKey(typ, arg))
 	}
 }

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -25,10 +26,10 @@ func options(list []*pg.Node, allowed map[string]shape, statement, hint string) 
 		option := node.GetDefElem()
 		fits := allowed[option.GetDefname()]
 		if option == nil || option.GetDefnamespace() != "" || fits == nil {
-			return refuse(statePrivilege, hint, "%s option %q is not allowed", statement, option.GetDefname()).at(option.GetLocation())
+			return refuse(OptionDenied, hint, "%s option %q is not allowed", statement, option.GetDefname()).at(option.GetLocation())
 		}
 		if !fits(option) {
-			return refuse(stateInvalidValue, "", "%s option %q does not take this value", statement, option.GetDefname()).at(option.GetLocation())
+			return refuse(InvalidValue, "", "%s option %q does not take this value", statement, option.GetDefname()).at(option.GetLocation())
 		}
 	}
 	return nil
@@ -39,7 +40,7 @@ func text(option *pg.DefElem) bool { return option.GetArg().GetString_() != nil 
 // word takes one of these words, none of which is empty.
 func word(allowed ...string) shape {
 	return func(option *pg.DefElem) bool {
-		return only([]string{option.GetArg().GetString_().GetSval()}, allowed...)
+		return slices.Contains(allowed, strings.ToLower(option.GetArg().GetString_().GetSval()))
 	}
 }
 
@@ -74,7 +75,7 @@ func truth(arg *pg.Node) (value, ok bool) {
 		return v.Integer.GetIval() == 1, v.Integer.GetIval() == 0 || v.Integer.GetIval() == 1
 	case *pg.Node_String_:
 		word := strings.ToLower(v.String_.GetSval())
-		return word == "true" || word == "on", only([]string{word}, "true", "on", "false", "off")
+		return word == "true" || word == "on", slices.Contains([]string{"true", "on", "false", "off"}, word)
 	}
 	return false, false
 }

@@ -14,18 +14,7 @@ import (
 // for a pair of them. The parser makes no such nodes: the tree is for writing
 // only, and what it says is compared with the tree that was checked.
 func parenthesize(m protoreflect.Message) {
-	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		switch {
-		case field.Message() == nil:
-		case field.IsList():
-			for i := range value.List().Len() {
-				parenthesize(value.List().Get(i).Message())
-			}
-		default:
-			parenthesize(value.Message())
-		}
-		return true
-	})
+	_ = each(m, func(inner protoreflect.Message) error { parenthesize(inner); return nil })
 	switch n := m.Interface().(type) {
 	case *pg.A_Expr:
 		wrap(n.Lexpr)

@@ -17,7 +17,7 @@ import (
 // none: there, names that qualify a column are replaced in literals as well.
 func (r *Rewriter) ScrubPlan(text string) string {
 	text = withoutServerOwn(text)
-	if !mayNameOwn(text) {
+	if !mayNameInternals(text) {
 		return text
 	}
 	p := planScrubber{snapshot: r.current.Load().snapshot, in: text, form: formOf(text)}
@@ -25,15 +25,15 @@ func (r *Rewriter) ScrubPlan(text string) string {
 	return p.out.String()
 }
 
-// storeKinds begin the names of the private store's relations.
-var storeKinds = []string{"packed", "release", "records", "stored", "copied"}
+// storePrefixes begin the names of the private store's relations.
+var storePrefixes = []string{"packed", "release", "records", "stored", "copied"}
 
-// mayNameOwn says whether a plan needs to be looked at.
-func mayNameOwn(text string) bool {
+// mayNameInternals says whether a plan needs to be looked at.
+func mayNameInternals(text string) bool {
 	if strings.Contains(text, "kproxy_") || strings.Contains(text, "information_schema_") {
 		return true
 	}
-	for _, kind := range storeKinds {
+	for _, kind := range storePrefixes {
 		if strings.Contains(text, kind+"_") {
 			return true
 		}
@@ -179,7 +179,7 @@ func inJSON(text string) string {
 // ofStore are the relations of the private store, by the number of their generation,
 // with what PostgreSQL appends: a number where an alias is taken already, or an index's
 // columns.
-var ofStore = regexp.MustCompile(`^(` + strings.Join(storeKinds, "|") + `)_(\d{1,18})(_.*)?$`)
+var ofStore = regexp.MustCompile(`^(` + strings.Join(storePrefixes, "|") + `)_(\d{1,18})(_.*)?$`)
 
 // known is what the client knows in place of a word, and whether that is the name of a
 // relation.

@@ -11,9 +11,9 @@ import (
 // tables.
 
 // currentDatabase answers with the name that clients connect to.
-func currentDatabase(w *walker, node *pg.Node, _ *pg.FuncCall) error {
-	if w.database != "" {
-		w.put(node, castNode(w.database, "name"))
+func currentDatabase(e expression, _ *pg.FuncCall) error {
+	if e.w.names.database != "" {
+		e.put(castNode(e.w.names.database, "name"))
 	}
 	return nil
 }
@@ -22,7 +22,7 @@ func currentDatabase(w *walker, node *pg.Node, _ *pg.FuncCall) error {
 // negative, by its OID. One of kproxy's own functions finds it, by name or number; a
 // hidden one is null.
 func namedBy(function string, i int) special {
-	return func(w *walker, _ *pg.Node, f *pg.FuncCall) error {
+	return func(e expression, f *pg.FuncCall) error {
 		at := i
 		if at < 0 {
 			at += len(f.GetArgs())
@@ -35,36 +35,22 @@ func namedBy(function string, i int) special {
 	}
 }
 
-// typeIsVisible asks kproxy's own function, which is told the client's search path.
-func typeIsVisible(w *walker, node *pg.Node, f *pg.FuncCall) error {
-	w.put(node, ownCall("type_is_visible", append(f.Args, w.pathNode())...))
-	return nil
-}
-
-// ownCall calls one of kproxy's functions.
-func ownCall(function string, arguments ...*pg.Node) *pg.Node {
-	return &pg.Node{Node: &pg.Node_FuncCall{FuncCall: &pg.FuncCall{
-		Funcname: nameNodes(catalog.CatalogSchema, function), Args: arguments,
-		Funcformat: pg.CoercionForm_COERCE_EXPLICIT_CALL,
-	}}}
-}
-
 // guardSharedComment reads comments on databases, roles and tablespaces from the
 // stand-in for pg_shdescription.
-func guardSharedComment(w *walker, node *pg.Node, f *pg.FuncCall) error {
+func guardSharedComment(e expression, f *pg.FuncCall) error {
 	if len(f.GetArgs()) != 2 {
 		return nil // the database knows no such function
 	}
 	name, constant := stringConstant(f.Args[1])
 	if !constant {
-		return refuse(stateNotSupported, "Write the catalog's name as a constant.",
+		return refuse(NotSupported, "Write the catalog's name as a constant.",
 			"kproxy supports shobj_description with a constant only").at(f.GetLocation())
 	}
 	condition := and(
 		equal(columnNode(guardAlias, "objoid"), columnNode(argumentAlias, argumentName(0))),
 		equal(columnNode(guardAlias, "classoid"), catalogOID(name)),
 	)
-	return w.guard(node, "pg_shdescription", columnNode(guardAlias, "description"), f.Args[:1], condition)
+	return e.guard("pg_shdescription", columnNode(guardAlias, "description"), f.Args[:1], condition)
 }
 
 // catalogOID is the OID of the system catalog with the name.

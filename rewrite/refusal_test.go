@@ -43,7 +43,7 @@ var postgresOwn = []string{
 func TestRefusalsSayWhatToDo(t *testing.T) {
 	t.Parallel()
 	known := append([]string{
-		stateNotSupported, statePrivilege, stateReadOnly, stateSampleArgument, stateLimit, stateUndefinedColumn, stateUndefinedFunction, stateTooComplex, stateNotPublished,
+		stateNotSupported, statePrivilege, stateSampleArgument, stateLimit, stateUndefinedColumn, stateUndefinedFunction, stateTooComplex, stateNotPublished,
 	}, postgresOwn...)
 	r, refused := clinicRewriter(), 0
 	for _, sql := range corpora(t) {
@@ -67,5 +67,41 @@ func TestRefusalsSayWhatToDo(t *testing.T) {
 	}
 	if refused < 300 {
 		t.Errorf("only %d texts are refused", refused)
+	}
+}
+
+// TestReasonsHaveStates holds the set of reasons to one SQLSTATE each.
+func TestReasonsHaveStates(t *testing.T) {
+	t.Parallel()
+	if len(sqlStates) != int(SessionLimit)+1 {
+		t.Errorf("%d reasons have a state, want %d", len(sqlStates), SessionLimit+1)
+	}
+	for reason, state := range sqlStates {
+		if len(state) != 5 || reason < 0 || reason > SessionLimit {
+			t.Errorf("reason %d has state %q", reason, state)
+		}
+	}
+}
+
+// TestNameAt reads the name that an error position points at.
+func TestNameAt(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		sql      string
+		position int
+		want     string
+	}{
+		{"SELECT name FROM t", 8, "name"},
+		{"SELECT t.name FROM t", 8, "name"},
+		{`SELECT "é", s."T" . "Na""me" FROM t`, 13, `Na"me`},
+		{`SELECT 'é', a.B.C`, 13, "c"},
+		{"SELECT 1 + 2", 8, ""},
+		{"SELECT name", 0, ""},
+		{"SELECT name", 40, ""},
+		{"SELECT name.*", 8, "name"},
+	} {
+		if got := NameAt(test.sql, test.position); got != test.want {
+			t.Errorf("%q at %d: %q, want %q", test.sql, test.position, got, test.want)
+		}
 	}
 }

@@ -11,15 +11,15 @@ import (
 // privilegesOn routes the argument that names a relation as objectArgument does.
 // Privileges on a readable relation are those on its stand-in.
 func privilegesOn(i int) special {
-	route := objectArgument("regclass", i)
-	return func(w *walker, node *pg.Node, f *pg.FuncCall) error {
+	route := routeArgument("regclass", i, func(r *resolver, name string, location int32) (string, error) {
+		return r.relationName(name, true, location)
+	})
+	return func(e expression, f *pg.FuncCall) error {
 		at := i + len(f.GetArgs())
 		if at < 0 {
-			return nil // the database knows no such function
+			return nil // the server has no such function
 		}
-		w.privileges = true
-		err := route(w, node, f)
-		w.privileges = false
+		err := route(e, f)
 		if _, constant := textConstant(f.Args[at]); err == nil && !constant {
 			f.Args[at] = ownCall("stand_in_oid", casted(f.Args[at], "oid"))
 		}
@@ -27,35 +27,35 @@ func privilegesOn(i int) special {
 	}
 }
 
-// relationName is the text to send for a relation's name: that of the published
-// relation for a protected table, with its schema, since the session's real search
-// path is not the client's. Names of system relations stay, because columns such as
-// classoid hold the real ones' OIDs. Unknown names are refused here, as hidden ones
-// are: the database would tell them apart.
-func (w *walker) relationName(text string, location int32) (string, error) {
-	schema, relation, ok := splitName(text, w.database)
-	if ok {
-		r := w.lookup(schema, relation)
-		switch r.Disposition {
+// relationName is the text to send for a relation's name: for a protected table the name of
+// the published relation, with its schema, since the session's path on the server is not the
+// client's. A readable relation keeps its name, as clients see it in the catalogs, unless
+// the stand-in is asked for. Names of system relations stay, because columns such as
+// classoid hold the OIDs of the real ones. Names that are unknown or hidden are refused
+// here: the server would tell them apart.
+func (r *resolver) relationName(text string, standIn bool, location int32) (string, error) {
+	if schema, relation, ok := splitName(text, r.database); ok {
+		found := r.relation(schema, relation)
+		switch found.Disposition {
 		case catalog.Protected:
-			return r.Target.SQL(), nil
+			return found.Target.SQL(), nil
 		case catalog.Readable:
-			if w.privileges {
-				return r.Target.SQL(), nil
+			if standIn {
+				return found.Target.SQL(), nil
 			}
-			return r.Source.SQL(), nil // clients see it, not its stand-in, in the catalogs
+			return found.Source.SQL(), nil
 		case catalog.Withdrawn:
-			_, err := w.resolve(schema, relation)
+			_, err := r.read(schema, relation)
 			return "", err.at(location)
 		case catalog.SystemCatalog:
 			return text, nil
 		case catalog.Forbidden:
-			if r.Source.Schema == "pg_catalog" || r.Source.Schema == "information_schema" {
+			if found.Source.Schema == "pg_catalog" || found.Source.Schema == "information_schema" {
 				return text, nil
 			}
 		}
 	}
-	return "", refuse(stateUndefinedRel, "", "relation %q does not exist", text).at(location)
+	return "", refuse(UndefinedRelation, "", "relation %q does not exist", text).about(text).at(location)
 }
 
 // splitName reads a relation's name as regclass does: identifiers with dots, case

@@ -69,8 +69,8 @@ func (o Options) withDefaults() Options {
 // Rewriter rewrites clients' statements. It is safe for concurrent use.
 type Rewriter struct {
 	options Options
-	// operator are Options.Pinned.
-	operator map[string]bool
+	// pinned are Options.Pinned in lower case.
+	pinned map[string]bool
 	// parsers bounds the threads that are inside the C parser at once.
 	parsers chan struct{}
 	// evictions are those of all caches.
@@ -88,9 +88,9 @@ type version struct {
 // New returns a Rewriter that knows no relation until SetSnapshot.
 func New(o Options) *Rewriter {
 	o = o.withDefaults()
-	r := &Rewriter{options: o, operator: make(map[string]bool), parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	r := &Rewriter{options: o, pinned: make(map[string]bool), parsers: make(chan struct{}, runtime.GOMAXPROCS(0))}
 	for _, name := range o.Pinned {
-		r.operator[strings.ToLower(name)] = true
+		r.pinned[strings.ToLower(name)] = true
 	}
 	r.SetSnapshot(catalog.NewSnapshot(catalog.Policy{}, nil, nil))
 	return r
@@ -158,15 +158,15 @@ func (r *Rewriter) Rewrite(sql string, s *Session) (*Statement, error) {
 	return now.result()
 }
 
-// mostRecalled is the length in bytes of the texts that Recall looks at: some 20
+// maxRecallBytes is the length in bytes of the texts that Recall looks at: some 20
 // microseconds of reading.
-const mostRecalled = 8 << 10
+const maxRecallBytes = 8 << 10
 
 // Recall is Rewrite for texts that need no parsing: those that were rewritten before, and
 // those that differ from one in constants only. It tells whether this is one. The
 // Statement is no pointer, as with a template's text it is a new one each time.
 func (r *Rewriter) Recall(sql string, s *Session) (statement Statement, known bool, err error) {
-	if len(sql) > mostRecalled {
+	if len(sql) > maxRecallBytes {
 		return Statement{}, false, nil
 	}
 	v := r.current.Load()
@@ -209,11 +209,7 @@ func result(sql string, done *rewriting, err error) outcome {
 	if err == nil {
 		return outcome{statement: done.statement}
 	}
-	var refusal *Refusal
-	if !errors.As(err, &refusal) {
-		refusal = refuse(stateInternal, "", "the statement could not be analyzed")
-	}
-	return outcome{refusal: refusal.locate(sql)}
+	return outcome{refusal: refusalOf(err, sql)}
 }
 
 // rewriting is what came of a text, and the tree of it that was checked.
@@ -223,38 +219,38 @@ type rewriting struct {
 }
 
 func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (*rewriting, error) {
-	if err := guardText(sql, r.options); err != nil {
+	if err := limitText(sql, r.options); err != nil {
 		return nil, err
 	}
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
-	if err := guardTokens(sql, r.options); err != nil {
-		return nil, shaped(err, verbOf(err, sql))
-	}
-	tree, err := parse(sql)
+	tree, err := guardedParse(sql, r.options)
 	if err != nil {
 		return nil, err
 	}
 	shape := shapeOf(sql, vocabulary(snapshot))
-	w := &walker{
-		snapshot: snapshot, session: s.orUntouched(), database: r.options.Database, operator: r.operator,
-		temporaryTables: r.options.TemporaryTables,
-	}
-	for i, raw := range tree.GetStmts() {
-		if err := w.statement(raw.GetStmt()); err != nil {
-			return nil, shaped(atStatement(err, sql, raw), shape)
-		}
-		w.stepOn(i, len(tree.GetStmts()))
+	c := newStatements(&resolver{
+		snapshot: snapshot, session: s.orUntouched(), database: r.options.Database, temporaryTables: r.options.TemporaryTables,
+	}, r.pinned)
+	if err := c.text(sql, tree); err != nil {
+		return nil, withShape(err, shape)
 	}
 	text, err := deparse(tree)
 	if err != nil {
-		return nil, shaped(err, shape)
+		return nil, withShape(err, shape)
 	}
-	statement := &Statement{
-		SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans,
-		Uses: w.uses, Makes: w.makes, Shape: shape, Traceless: !w.traces,
-	}
+	statement := c.w.result
+	statement.SQL, statement.Shape = text, shape
+	statement.Reads, statement.ReadNames = c.w.names.reads, catalog.Texts(c.w.names.reads)
 	return &rewriting{statement: statement, tree: tree}, nil
+}
+
+// guardedParse parses a text that limitText passed.
+func guardedParse(sql string, o Options) (*pg.ParseResult, error) {
+	if err := limitTokens(sql, o); err != nil {
+		return nil, withShape(err, verbOf(err, sql))
+	}
+	return parse(sql)
 }
 
 // atStatement gives a refusal that knows no place the beginning of its statement; of SET

@@ -26,13 +26,13 @@ func parse(sql string) (*pg.ParseResult, error) {
 func syntaxError(err error) *Refusal {
 	var parseError *parser.Error
 	if !errors.As(err, &parseError) {
-		return refuse(stateTooComplex, "Split the query.", "the query is too complex")
+		return refuse(TooComplex, "Split the query.", "the query is too complex")
 	}
 	hint := ""
 	if strings.HasPrefix(parseError.Message, "syntax error at or near") {
 		hint = "If it is syntax of a newer PostgreSQL: kproxy reads that of PostgreSQL 16."
 	}
-	r := refuse(stateSyntax, hint, "%s", parseError.Message)
+	r := refuse(SyntaxError, hint, "%s", parseError.Message)
 	r.position = parseError.Cursorpos
 	return r
 }
@@ -46,7 +46,7 @@ func deparse(tree *pg.ParseResult) (string, error) {
 	}
 	wire, err := proto.Marshal(tree)
 	if err != nil {
-		return "", refuse(stateInternal, "", "the statement could not be encoded")
+		return "", refuse(InternalError, "", "the statement could not be encoded")
 	}
 	if text, ok := faithful(wire, wire); ok {
 		return text, nil
@@ -58,7 +58,7 @@ func deparse(tree *pg.ParseResult) (string, error) {
 			return text, nil
 		}
 	}
-	return "", refuse(stateInternal, "Write the statement in another way.", "kproxy cannot write this statement faithfully")
+	return "", refuse(InternalError, "Write the statement in another way.", "kproxy cannot write this statement faithfully")
 }
 
 // faithful writes an encoded tree as SQL and says whether the text means the checked

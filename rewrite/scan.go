@@ -53,7 +53,7 @@ func scan(sql string) ([]token, error) {
 	return tokens, nil
 }
 
-// quickWords are the keywords that guardDepth and checkTokens ask for.
+// quickWords are the keywords that limitDepth and checkTokens ask for.
 var quickWords = map[string]pg.Token{
 	"and": pg.Token_AND, "or": pg.Token_OR, "between": pg.Token_BETWEEN, "as": pg.Token_AS, "join": pg.Token_JOIN,
 	"union": pg.Token_UNION, "intersect": pg.Token_INTERSECT, "except": pg.Token_EXCEPT, "case": pg.Token_CASE,

@@ -30,7 +30,7 @@ type fromItem struct {
 	// all; see systemcolumn.go.
 	standsFor string
 	stored    bool
-	// key is its primary key, where the server does not know of one; see groupby.go.
+	// key is its primary key, where the server does not know one; see groupby.go.
 	key []string
 	// row is what is known of its rows; see rowOf. Nil is nothing.
 	row func() *composite
@@ -76,7 +76,7 @@ func (s *scope) item(name string) []fromItem {
 // columnOf says whether item.name is a column, and what is known of it. Which item is
 // meant depends on which of them the place can see: what is said holds for all items of
 // that name, be they further out.
-func (s *scope) columnOf(item, name string) (is belonging, value *composite) {
+func (s *scope) columnOf(item, name string) (is columnState, value *composite) {
 	items := 0
 	for ; s != nil; s = s.outer {
 		for i := range s.items {
@@ -167,32 +167,21 @@ func (w *walker) selectStmt(n *pg.SelectStmt, outer *scope) error {
 		return err
 	}
 	groupByKeys(n, s)
-	w.found(n, w.resultRow(n, s))
+	w.rows.found(n, w.rows.resultRow(n, s))
 	return nil
 }
 
 // from walks a FROM clause, before what goes by its columns.
 func (w *walker) from(items []*pg.Node, s *scope) error {
-	named := w.named
-	w.named = false
-	defer func() { w.named = named }()
+	named := w.shown
+	w.shown = false
+	defer func() { w.shown = named }()
 	for _, item := range items {
 		if err := w.node(item, s); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// found notes what is known of a query's rows.
-func (w *walker) found(n *pg.SelectStmt, row *composite) {
-	if w.rows == nil {
-		w.rows = make(map[*pg.SelectStmt]*composite)
-	}
-	w.rows[n] = row
-	if tell := w.firstArms[n]; tell != nil {
-		tell(row)
-	}
 }
 
 // join walks a join. An alias hides the names inside from the query around it; its own
@@ -219,28 +208,25 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 	for _, node := range clause.GetCtes() {
 		n := node.GetCommonTableExpr()
 		if n == nil {
-			return refuse(stateNotSupported, "", "kproxy does not understand this WITH clause")
+			return refuse(NotSupported, "", "kproxy does not understand this WITH clause")
 		}
 		made := s.ctes[n.GetCtename()]
 		if !clause.GetRecursive() {
 			made = &cte{}
 		}
 		query := n.GetCtequery().GetSelectStmt()
-		know := func(row *composite) {
+		note := func(row *composite) {
 			if n.GetSearchClause() == nil && n.GetCycleClause() == nil { // they add columns
 				made.row = row.renamed(names(n.GetAliascolnames()))
 			}
 		}
 		if clause.GetRecursive() && query.GetLarg() != nil {
-			if w.firstArms == nil {
-				w.firstArms = make(map[*pg.SelectStmt]func(*composite))
-			}
-			w.firstArms[query.GetLarg()] = know
+			w.rows.noteFirstArm(query.GetLarg(), note)
 		}
 		if err := w.children(n.ProtoReflect(), s); err != nil {
 			return err
 		}
-		know(w.rows[query])
+		note(w.rows.queries[query])
 		s.ctes[n.GetCtename()] = made
 	}
 	return nil
@@ -250,19 +236,19 @@ func (w *walker) with(clause *pg.WithClause, s *scope) error {
 func (w *walker) collect(node *pg.Node, s *scope) {
 	switch n := node.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s), w.rowOf(node, s))
+		s.add(n.RangeVar.GetAlias(), w.unaliased(n.RangeVar, s), w.rows.rowOf(node, s))
 	case *pg.Node_RangeTableSample:
 		w.collect(n.RangeTableSample.GetRelation(), s)
 	case *pg.Node_RangeSubselect:
-		s.add(n.RangeSubselect.GetAlias(), fromItem{}, w.rowOf(node, s))
+		s.add(n.RangeSubselect.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 	case *pg.Node_RangeFunction:
-		s.add(n.RangeFunction.GetAlias(), fromItem{}, w.rowOf(node, s))
+		s.add(n.RangeFunction.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 	case *pg.Node_RangeTableFunc:
-		s.add(n.RangeTableFunc.GetAlias(), fromItem{}, w.rowOf(node, s))
+		s.add(n.RangeTableFunc.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 	case *pg.Node_JoinExpr:
 		s.add(n.JoinExpr.GetJoinUsingAlias(), fromItem{}, usingRow(n.JoinExpr))
 		if n.JoinExpr.GetAlias() != nil {
-			s.add(n.JoinExpr.GetAlias(), fromItem{}, w.rowOf(node, s))
+			s.add(n.JoinExpr.GetAlias(), fromItem{}, w.rows.rowOf(node, s))
 			return
 		}
 		w.collect(n.JoinExpr.GetLarg(), s)
@@ -284,8 +270,8 @@ func (w *walker) unaliased(n *pg.RangeVar, s *scope) fromItem {
 	if n.GetSchemaname() == "" && s.hasCTE(n.GetRelname()) {
 		return fromItem{name: n.GetRelname()}
 	}
-	r := w.lookup(n.GetSchemaname(), n.GetRelname())
-	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true, key: w.keyOf(n, s)}
+	r := w.names.relation(n.GetSchemaname(), n.GetRelname())
+	return fromItem{name: n.GetRelname(), schema: r.Source.Schema, relation: n, standsFor: standsFor(r), stored: true, key: w.rows.keyOf(n, s)}
 }
 
 // tellApart gives relations of one name and different schemas aliases of their own:

@@ -57,7 +57,7 @@ func (r *Rewriter) NewSession(parameters map[string]string) (*Session, error) {
 	s.user = parameters[UserParameter]
 	if path, given := parameters[PathParameter]; given {
 		if !utf8.ValidString(path) {
-			return nil, refuse(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
+			return nil, refuse(BadEncoding, "", "invalid byte sequence for encoding \"UTF8\"")
 		}
 		if _, err := splitPath(path); err != nil {
 			return nil, err

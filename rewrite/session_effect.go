@@ -100,7 +100,7 @@ type makeTemporary struct {
 
 func (e makeTemporary) change(s *Session) {
 	s.enter()
-	if s.hasTemporary(e.name) {
+	if s.hasTemporaryTable(e.name) {
 		return // IF NOT EXISTS, or the server refuses it
 	}
 	s.temporary = withTable(s.temporary, temporaryTable(e))

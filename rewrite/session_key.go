@@ -46,22 +46,22 @@ func (s *Session) cacheKey(snapshot *catalog.Snapshot) string {
 func (s *Session) makeKeys() {
 	var k key
 	if s.path.now.text != defaultPath || s.path.reset != defaultPath {
-		k.texts("path", s.path.now.text, s.path.reset)
+		k.strings("path", s.path.now.text, s.path.reset)
 	}
 	if s.undoable() {
-		k.texts("undo")
+		k.strings("undo")
 		k.flags(s.path.now.session, s.block, s.failed)
 		k.number(len(s.path.stack))
 		for _, found := range s.path.stack {
 			k.number(found.level)
 			k.number(int(found.action))
-			k.texts(found.prior.text, found.masked.text)
+			k.strings(found.prior.text, found.masked.text)
 			k.flags(found.prior.session, found.masked.session)
 		}
 		k.number(len(s.levels))
 		var outside []temporaryTable
 		for _, l := range s.levels {
-			k.texts(l.savepoint)
+			k.strings(l.savepoint)
 			same := sameTemporary(l.temporary, outside)
 			if k.flags(same); !same {
 				k.tables(l.temporary)
@@ -70,15 +70,15 @@ func (s *Session) makeKeys() {
 		}
 	}
 	if s.full() {
-		k.texts("full") // where SAVEPOINT is refused
+		k.strings("full") // where SAVEPOINT is refused
 	}
 	if len(s.temporary) > 0 {
-		k.texts("temporary")
+		k.strings("temporary")
 		k.tables(s.temporary)
 	}
 	s.keys.any = k.sum()
 	if s.user != "" && namesUser(s.path) {
-		k.texts("user", s.user)
+		k.strings("user", s.user)
 		s.keys.user = k.sum()
 	}
 }
@@ -142,7 +142,7 @@ func (k *key) write(part []byte) {
 
 func (k *key) number(n int) { k.write(binary.BigEndian.AppendUint64(nil, uint64(n))) }
 
-func (k *key) texts(texts ...string) {
+func (k *key) strings(texts ...string) {
 	for _, text := range texts {
 		k.number(len(text))
 		k.write([]byte(text))
@@ -158,7 +158,7 @@ func (k *key) flags(flags ...bool) {
 func (k *key) tables(tables []temporaryTable) {
 	k.number(len(tables))
 	for _, t := range tables {
-		k.texts(t.name)
+		k.strings(t.name)
 		k.flags(t.dropped)
 	}
 }

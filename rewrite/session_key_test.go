@@ -10,11 +10,11 @@ func TestKeysTellTheirPartsApart(t *testing.T) {
 	seen := map[string]int{}
 	for i, write := range []func(k *key){
 		func(*key) {},
-		func(k *key) { k.texts("a", "b") },
-		func(k *key) { k.texts("ab") },
-		func(k *key) { k.texts("ab", "") },
-		func(k *key) { k.texts("", "ab") },
-		func(k *key) { k.texts("b", "a") },
+		func(k *key) { k.strings("a", "b") },
+		func(k *key) { k.strings("ab") },
+		func(k *key) { k.strings("ab", "") },
+		func(k *key) { k.strings("", "ab") },
+		func(k *key) { k.strings("b", "a") },
 		func(k *key) { k.flags(true) },
 		func(k *key) { k.flags(false) },
 		func(k *key) { k.flags(true, false) },
@@ -24,9 +24,9 @@ func TestKeysTellTheirPartsApart(t *testing.T) {
 		func(k *key) { k.tables([]temporaryTable{{name: "a"}}) },
 		func(k *key) { k.tables([]temporaryTable{{name: "a", dropped: true}}) },
 		func(k *key) { k.tables([]temporaryTable{{name: "a"}, {name: "b"}}) },
-		func(k *key) { k.texts("a"); k.flags(false) },
-		func(k *key) { k.texts("true"); k.texts("true") },
-		func(k *key) { k.texts("true"); k.flags(true) },
+		func(k *key) { k.strings("a"); k.flags(false) },
+		func(k *key) { k.strings("true"); k.strings("true") },
+		func(k *key) { k.strings("true"); k.flags(true) },
 	} {
 		var k key
 		write(&k)

@@ -176,7 +176,7 @@ func (m *sessionModel) differs(s *Session) string {
 		return fmt.Sprintf("in a transaction: %v, want %v", s.InBlock(), m.block)
 	}
 	for i, name := range modelTables {
-		if got, want := s.orUntouched().hasTemporary(name), m.now.tables[i] != noTable; got != want {
+		if got, want := s.orUntouched().hasTemporaryTable(name), m.now.tables[i] != noTable; got != want {
 			return fmt.Sprintf("it has the table %s: %v, want %v", name, got, want)
 		}
 	}

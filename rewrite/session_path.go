@@ -21,10 +21,10 @@ const maxIdentifierBytes = 63
 // splitPath reads a search_path as PostgreSQL does (SplitIdentifierString in
 // varlena.c).
 func splitPath(text string) ([]string, error) {
-	invalid := refuse(stateInvalidValue, "A search path is a list of schemas, separated by commas.",
+	invalid := refuse(InvalidValue, "A search path is a list of schemas, separated by commas.",
 		"invalid value for parameter \"search_path\": \"%s\"", text)
 	if len(text) > maxPathBytes {
-		return nil, refuse(stateLimit, "Name fewer schemas.", "the search path is longer than %d bytes", maxPathBytes)
+		return nil, refuse(SessionLimit, "Name fewer schemas.", "the search path is longer than %d bytes", maxPathBytes)
 	}
 	var schemas []string
 	rest := strings.TrimLeft(text, pathSpace)

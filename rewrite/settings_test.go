@@ -30,14 +30,14 @@ func TestEveryWayToSetIsOne(t *testing.T) {
 	t.Parallel()
 	r := New(Options{Pinned: []string{"Statement_Timeout"}})
 	names := words("work_mem log_statement backslash_quote transform_null_equals session_replication_role app.tenant data_directory")
-	maps.Copy(names, freeSettings)
-	maps.Copy(names, shownSettings)
-	maps.Copy(names, ofTransaction)
-	for name := range pinned {
+	maps.Copy(names, allowedSettings)
+	maps.Copy(names, readableSettings)
+	maps.Copy(names, transactionSettings)
+	for name := range fixedSettings {
 		names[name] = true
 	}
 	for _, name := range slices.Sorted(maps.Keys(names)) {
-		settable := freeSettings[name] || pinned[name] != nil
+		settable := allowedSettings[name] || isFixed(name)
 		same := func(want string, texts ...string) {
 			t.Helper()
 			for _, sql := range texts {
@@ -47,13 +47,13 @@ func TestEveryWayToSetIsOne(t *testing.T) {
 			}
 		}
 		reset := statePrivilege
-		if (settable || name == "search_path") && !ofTransaction[name] {
+		if (settable || name == "search_path") && !transactionSettings[name] {
 			reset = ""
 		}
 		same(reset, "RESET "+name, "SET "+name+" TO DEFAULT", "SET LOCAL "+name+" = DEFAULT", "RESET "+strings.ToUpper(name),
 			"SELECT set_config('"+name+"', NULL, false)", "SELECT set_config('"+name+"', NULL, true)")
 		shown := statePrivilege
-		if settable || shownSettings[name] {
+		if settable || readableSettings[name] {
 			shown = ""
 		}
 		same(shown, "SHOW "+name, "SHOW "+strings.ToUpper(name), "SELECT current_setting('"+name+"')",
@@ -69,11 +69,11 @@ func TestEveryWayToSetIsOne(t *testing.T) {
 			switch passes := set == ""; {
 			case name == "statement_timeout" && passes:
 				t.Errorf("%s can be set, but it is the operator's", name)
-			case passes && !settable, !passes && freeSettings[name] && name != "statement_timeout":
+			case passes && !settable, !passes && allowedSettings[name] && name != "statement_timeout":
 				t.Errorf("SET %s = '%s': %q", name, value, set)
 			}
 		}
-		if pinned[name] != nil {
+		if isFixed(name) {
 			same(stateInvalidValue, "SET "+name+" = 'on', 'on'", "SET "+name+" = 'off', 'on'", "SET "+name+" = 1.5", "SET "+name+" = -1")
 		}
 	}
@@ -147,3 +147,5 @@ func TestPlainValues(t *testing.T) {
 		}
 	}
 }
+
+func isFixed(name string) bool { _, fixed := fixedSettings[name]; return fixed }

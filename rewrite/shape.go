@@ -38,7 +38,7 @@ func shapeOf(sql string, known func(string) bool) string {
 // that word.
 func verbOf(err error, sql string) string {
 	var refusal *Refusal
-	if !errors.As(err, &refusal) || refusal.state != statePrivilege {
+	if !errors.As(err, &refusal) || refusal.reason != ReadOnly {
 		return ""
 	}
 	l := lexer{sql: sql}

@@ -208,7 +208,7 @@ func FuzzShape(f *testing.F) {
 	}
 	known := vocabulary(ward())
 	f.Fuzz(func(t *testing.T, sql string) {
-		if guardText(sql, Options{}.withDefaults()) != nil {
+		if limitText(sql, Options{}.withDefaults()) != nil {
 			return
 		}
 		shape := shapeOf(sql, known)

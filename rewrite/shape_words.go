@@ -19,7 +19,7 @@ var systemWordsText string
 var systemWords = sync.OnceValue(func() map[string]bool {
 	all := words(systemWordsText)
 	for _, more := range []map[string]bool{
-		allowedFunctions, builtinFunctions, allowedTypes, informationFunctions, informationTypes, freeSettings, shownSettings,
+		allowedFunctions, builtinFunctions, allowedTypes, informationFunctions, informationTypes, allowedSettings, readableSettings,
 	} {
 		maps.Copy(all, more)
 	}

@@ -55,7 +55,7 @@ var splicePool = strings.Fields(`( ) , . * + - [ ] : :: = 1 -1 1.5 99999999999 '
 
 func spliceTokens(sql string) []string {
 	o := Options{MaxTokens: 200}.withDefaults()
-	if len(sql) > 2000 || guardText(sql, o) != nil || guardTokens(sql, o) != nil {
+	if len(sql) > 2000 || limitText(sql, o) != nil || limitTokens(sql, o) != nil {
 		return nil // FuzzRewrite has long texts and odd ones
 	}
 	scan, err := pg.Scan(sql)

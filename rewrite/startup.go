@@ -14,16 +14,16 @@ import (
 func (r *Rewriter) Startup(parameters map[string]string) (map[string]string, error) {
 	passed := make(map[string]string, len(parameters))
 	for _, name := range slices.Sorted(maps.Keys(parameters)) {
-		to := parameters[name]
-		accepts := pinned[name]
+		value := parameters[name]
+		fixed, isFixed := fixedSettings[name]
 		switch {
-		case name == PathParameter, r.operator[name], name == "client_encoding" && leftToServer(to):
-		case ofTransaction[name], accepts == nil && !freeSettings[name]:
+		case name == PathParameter, r.pinned[name], name == "client_encoding" && leftToServer(value):
+		case transactionSettings[name], !isFixed && !allowedSettings[name]:
 			return nil, refuseSetting("set", name)
-		case accepts == nil, name == "client_min_messages" && accepts([]string{to}):
-			passed[name] = to
-		case !accepts([]string{to}):
-			return nil, refuse(stateInvalidValue, pinnedHints[name], "parameter %q cannot be set to this value", name)
+		case isFixed && !fixed.allows(value):
+			return nil, refuseValue(name, fixed.hint)
+		case !isFixed, name == "client_min_messages":
+			passed[name] = value
 		}
 	}
 	return passed, nil

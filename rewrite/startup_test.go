@@ -15,8 +15,8 @@ func TestStartupAllowsWhatSetAllows(t *testing.T) {
 	r := New(Options{Pinned: []string{"statement_timeout"}})
 	names := words(`work_mem role session_authorization is_superuser session_preload_libraries log_statement
 		backslash_quote search_path user database options app.tenant`)
-	maps.Copy(names, freeSettings)
-	for name := range pinned {
+	maps.Copy(names, allowedSettings)
+	for name := range fixedSettings {
 		names[name] = true
 	}
 	for name := range names {
@@ -28,13 +28,13 @@ func TestStartupAllowsWhatSetAllows(t *testing.T) {
 				if err != nil || len(passed) > 0 {
 					t.Errorf("%s is passed on: %v, %v", name, passed, err)
 				}
-			case ofTransaction[name]: // there is no transaction yet
+			case transactionSettings[name]: // there is no transaction yet
 				if err == nil {
 					t.Errorf("%s can be set at startup", name)
 				}
 			case (err == nil) != (refused == nil):
 				t.Errorf("%s = %s: at startup %v, by SET %v", name, value, err, refused)
-			case err == nil && pinned[name] == nil && passed[name] != value:
+			case err == nil && !isFixed(name) && passed[name] != value:
 				t.Errorf("%s = %s is not passed on", name, value)
 			}
 		}
@@ -68,7 +68,7 @@ func TestServerTakesStartupParameters(t *testing.T) {
 	}
 	asked := make(map[string]string)
 	for _, row := range result.Rows {
-		if name := strings.ToLower(string(row[0])); freeSettings[name] && !ofTransaction[name] {
+		if name := strings.ToLower(string(row[0])); allowedSettings[name] && !transactionSettings[name] {
 			asked[name] = string(row[1])
 		}
 	}

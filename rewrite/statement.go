@@ -7,10 +7,10 @@ import (
 	pg "github.com/pganalyze/pg_query_go/v5"
 )
 
-// traceless tells of the kinds of statements that leave nothing in a session that DISCARD
+// leavesNothing tells of the kinds of statements that leave nothing in a session that DISCARD
 // ALL might miss, apart from what functions in them do: no setting has another value after
 // them, no object is made.
-func traceless(n *pg.Node) bool {
+func leavesNothing(n *pg.Node) bool {
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		return *intoClause(s.SelectStmt) == nil
@@ -22,81 +22,103 @@ func traceless(n *pg.Node) bool {
 	}
 }
 
-// traceful are functions of PostgreSQL's own that leave something: where the random
-// numbers of a session stand.
-var traceful = map[string]bool{"setseed": true, "random": true, "random_normal": true}
+// leavesTrace are the functions of PostgreSQL that change the state of a session: its
+// random numbers.
+var leavesTrace = map[string]bool{"setseed": true, "random": true, "random_normal": true}
+
+// statements checks whole statements: which may be run, and what they do to the session.
+type statements struct {
+	w         *walker
+	settings  *settings
+	temporary *temporaryStatements
+}
+
+func newStatements(names *resolver, pinned map[string]bool) *statements {
+	w := &walker{names: names, rows: &rowTypes{names: names}, result: &Statement{Traceless: true}}
+	return &statements{w: w, settings: &settings{w: w, pinned: pinned}, temporary: &temporaryStatements{w}}
+}
+
+// text checks the statements of a text in turn. Each is checked in the session that those
+// before it leave behind.
+func (c *statements) text(sql string, tree *pg.ParseResult) error {
+	for i, raw := range tree.GetStmts() {
+		effect, err := c.statement(raw.GetStmt())
+		if err != nil {
+			return atStatement(err, sql, raw)
+		}
+		if effect == nil {
+			continue
+		}
+		if c.w.result.Effects == nil {
+			c.w.result.Effects = make([]Effect, len(tree.GetStmts()))
+		}
+		c.w.result.Effects[i] = effect
+		c.w.names.session = c.w.names.session.After(effect)
+	}
+	return nil
+}
 
 // statement checks one top-level statement and rewrites it in place.
-func (w *walker) statement(n *pg.Node) error {
-	w.named = true
-	w.traces = w.traces || !traceless(n)
-	if err := w.refuseImplicit(n); err != nil {
-		return err
+func (c *statements) statement(n *pg.Node) (Effect, error) {
+	c.w.shown = true
+	if !leavesNothing(n) {
+		c.w.result.Traceless = false
 	}
-	if handled, err := w.temporaryStatement(n); handled {
-		return err
+	if !computesNothing(n) {
+		if err := c.w.names.allowImplicit(); err != nil {
+			return nil, err
+		}
+	}
+	if c.w.names.temporaryTables {
+		if handled, effect, err := c.temporary.statement(n); handled {
+			return effect, err
+		}
 	}
 	switch s := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
-		if handled, err := w.setConfig(s.SelectStmt); handled {
-			w.traces = true
-			return err
+		if handled, effect, err := c.settings.setConfig(s.SelectStmt); handled {
+			c.w.result.Traceless = false
+			return effect, err
 		}
-		return w.node(n, nil)
+		return nil, c.w.node(n, nil)
 	case *pg.Node_ExplainStmt:
-		return w.explain(s.ExplainStmt)
+		return nil, c.explain(s.ExplainStmt)
 	case *pg.Node_CopyStmt:
-		return w.copyTo(s.CopyStmt)
+		return nil, c.copyTo(s.CopyStmt)
 	case *pg.Node_PrepareStmt:
-		return w.prepare(s.PrepareStmt)
+		return nil, c.prepare(s.PrepareStmt)
 	case *pg.Node_ExecuteStmt:
-		return w.execute(s.ExecuteStmt)
+		return nil, c.w.execute(s.ExecuteStmt)
 	case *pg.Node_DeclareCursorStmt:
-		w.makes = append(w.makes, clip(s.DeclareCursorStmt.GetPortalname()))
-		return w.query(s.DeclareCursorStmt.GetQuery(), "DECLARE CURSOR")
+		c.w.result.Makes = append(c.w.result.Makes, clip(s.DeclareCursorStmt.GetPortalname()))
+		return nil, c.w.query(s.DeclareCursorStmt.GetQuery(), "DECLARE CURSOR")
 	case *pg.Node_FetchStmt:
-		w.uses = append(w.uses, clip(s.FetchStmt.GetPortalname()))
-		return nil
-	case *pg.Node_DeallocateStmt, *pg.Node_ClosePortalStmt:
-		return nil // names only
-	case *pg.Node_UnlistenStmt:
-		return nil // nobody listens
+		c.w.result.Uses = append(c.w.result.Uses, clip(s.FetchStmt.GetPortalname()))
+		return nil, nil
+	case *pg.Node_DeallocateStmt, *pg.Node_ClosePortalStmt, *pg.Node_UnlistenStmt:
+		return nil, nil // names of the session's own
 	case *pg.Node_TransactionStmt:
-		return w.transaction(s.TransactionStmt)
+		return c.transaction(s.TransactionStmt)
 	case *pg.Node_VariableSetStmt:
-		return w.set(s.VariableSetStmt)
+		return c.settings.set(s.VariableSetStmt)
 	case *pg.Node_VariableShowStmt:
-		return w.show(n, s.VariableShowStmt)
+		return nil, c.settings.show(n, s.VariableShowStmt)
 	case *pg.Node_DiscardStmt:
-		// ALL, too: it sets back to the values of the startup message, where the proxy
-		// pins what must stay, and closes what belongs to this session only.
+		// ALL is safe: it resets to the values of the startup message, where the proxy pins
+		// what must stay, and closes what belongs to this session only.
 		switch s.DiscardStmt.GetTarget() {
 		case pg.DiscardMode_DISCARD_ALL, pg.DiscardMode_DISCARD_TEMP:
-			w.effect = discard{all: s.DiscardStmt.GetTarget() == pg.DiscardMode_DISCARD_ALL}
+			return discard{all: s.DiscardStmt.GetTarget() == pg.DiscardMode_DISCARD_ALL}, nil
 		}
-		return nil
+		return nil, nil
 	case nil:
-		return refuse(stateNotSupported, "", "kproxy does not understand this statement")
+		return nil, refuse(NotSupported, "", "kproxy does not understand this statement")
 	}
 	hint := "Only reading statements are allowed: SELECT, VALUES, TABLE, EXPLAIN, COPY ... TO STDOUT."
-	if w.temporaryTables {
+	if c.w.names.temporaryTables {
 		hint = temporaryHint
 	}
-	return refuseVerb(statementName(n), hint)
-}
-
-// stepOn notes the effect of the i-th of n statements and goes on in the session that
-// it leaves behind.
-func (w *walker) stepOn(i, n int) {
-	if w.effect == nil {
-		return
-	}
-	if w.effects == nil {
-		w.effects = make([]Effect, n)
-	}
-	w.effects[i] = w.effect
-	w.session = w.session.After(w.effect)
-	w.effect = nil
+	return nil, refuseVerb(statementName(n), hint)
 }
 
 // statementNames are those of statements whose nodes have others.
@@ -131,7 +153,7 @@ func (w *walker) query(n *pg.Node, inside string) error {
 }
 
 func (w *walker) nodes(list []*pg.Node) error {
-	w.named = false
+	w.shown = false
 	for _, n := range list {
 		if err := w.node(n, nil); err != nil {
 			return err
@@ -143,27 +165,27 @@ func (w *walker) nodes(list []*pg.Node) error {
 // execute is EXECUTE, whose statement the protocol may have prepared as well: what it
 // does then is not in the text.
 func (w *walker) execute(n *pg.ExecuteStmt) error {
-	w.uses = append(w.uses, clip(n.GetName()))
+	w.result.Uses = append(w.result.Uses, clip(n.GetName()))
 	return w.nodes(n.GetParams())
 }
 
-func (w *walker) prepare(n *pg.PrepareStmt) error {
-	if err := w.nodes(n.GetArgtypes()); err != nil {
+func (c *statements) prepare(n *pg.PrepareStmt) error {
+	if err := c.w.nodes(n.GetArgtypes()); err != nil {
 		return err
 	}
-	w.named = true
-	w.makes = append(w.makes, clip(n.GetName()))
-	return w.query(n.GetQuery(), "PREPARE")
+	c.w.shown = true
+	c.w.result.Makes = append(c.w.result.Makes, clip(n.GetName()))
+	return c.w.query(n.GetQuery(), "PREPARE")
 }
 
 // copyTo allows COPY ... TO STDOUT. A relation becomes a query over the published
 // relation, which is a view and cannot be copied by name.
-func (w *walker) copyTo(n *pg.CopyStmt) error {
+func (c *statements) copyTo(n *pg.CopyStmt) error {
 	hint := "Use COPY ... TO STDOUT, or \\copy in psql."
 	switch {
 	case n.GetIsFrom():
 		hint = "Nothing can be loaded through kproxy."
-		if w.temporaryTables {
+		if c.w.names.temporaryTables {
 			hint = "Fill temporary tables with INSERT."
 		}
 		return refuseVerb("COPY FROM", hint)
@@ -177,7 +199,7 @@ func (w *walker) copyTo(n *pg.CopyStmt) error {
 		n.Query = selectFrom(n.GetRelation(), n.GetAttlist())
 		n.Relation, n.Attlist = nil, nil
 	}
-	return w.query(n.GetQuery(), "COPY")
+	return c.w.query(n.GetQuery(), "COPY")
 }
 
 func selectFrom(relation *pg.RangeVar, columns []*pg.Node) *pg.Node {
@@ -190,51 +212,50 @@ func selectFrom(relation *pg.RangeVar, columns []*pg.Node) *pg.Node {
 	}
 	return selectNode(&pg.SelectStmt{
 		TargetList: targets,
-		FromClause: []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: relation}}},
+		FromClause: []*pg.Node{relationNode(relation)},
 	})
 }
 
-// transaction allows all but two-phase commit and writing.
-func (w *walker) transaction(n *pg.TransactionStmt) error {
+// transaction allows all but two-phase commit.
+func (c *statements) transaction(n *pg.TransactionStmt) (effect Effect, err error) {
 	switch n.GetKind() {
 	case pg.TransactionStmtKind_TRANS_STMT_BEGIN, pg.TransactionStmtKind_TRANS_STMT_START:
-		w.effect = begin{}
+		effect = begin{}
 	case pg.TransactionStmtKind_TRANS_STMT_COMMIT, pg.TransactionStmtKind_TRANS_STMT_ROLLBACK:
-		w.effect = end{commit: n.GetKind() == pg.TransactionStmtKind_TRANS_STMT_COMMIT, chain: n.GetChain()}
+		effect = end{commit: n.GetKind() == pg.TransactionStmtKind_TRANS_STMT_COMMIT, chain: n.GetChain()}
 	case pg.TransactionStmtKind_TRANS_STMT_SAVEPOINT:
-		if w.session.full() {
-			return refuse(stateLimit, "Release some.", "more than %d savepoints inside one another, or too much for them to lead back to", maxNesting)
+		if c.w.names.session.full() {
+			return nil, refuse(SessionLimit, "Release some.", "more than %d savepoints inside one another, or too much for them to lead back to", maxNesting)
 		}
-		w.effect = savepoint{n.GetSavepointName()}
+		effect = savepoint{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_RELEASE:
-		w.effect = release{n.GetSavepointName()}
+		effect = release{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_TO:
-		w.effect = rollbackTo{n.GetSavepointName()}
+		effect = rollbackTo{n.GetSavepointName()}
 	case pg.TransactionStmtKind_TRANS_STMT_PREPARE, pg.TransactionStmtKind_TRANS_STMT_COMMIT_PREPARED,
 		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED:
-		return refuseVerb("two-phase commit", "Use COMMIT.")
+		return nil, refuseVerb("two-phase commit", "Use COMMIT.")
 	}
-	return w.transactionModes(n.GetOptions())
+	return effect, allowModes(n.GetOptions(), c.w.names.temporaryTables)
 }
 
-// transactionModes allows all modes. READ WRITE, which some drivers ask for with each
-// transaction, and with which pools give a connection back that was read-only, becomes
-// READ ONLY where nothing can be written: as on a standby, it is the transactions that
-// write nothing.
-func (w *walker) transactionModes(modes []*pg.Node) error {
+// allowModes allows all transaction modes. Unless writable is set, READ WRITE, which some
+// drivers request with each transaction and some pools when they take a connection back,
+// becomes READ ONLY: the transaction reads, as on a standby.
+func allowModes(modes []*pg.Node, writable bool) error {
 	for _, node := range modes {
 		mode := node.GetDefElem()
 		switch mode.GetDefname() {
 		case "transaction_isolation", "transaction_deferrable":
 		case "transaction_read_only":
 			if mode.GetArg().GetAConst() == nil {
-				return refuse(stateNotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
+				return refuse(NotSupported, "", "kproxy does not understand this transaction mode").at(mode.GetLocation())
 			}
-			if !w.temporaryTables {
+			if !writable {
 				mode.Arg = pg.MakeAConstIntNode(1, 0)
 			}
 		default:
-			return refuse(stateNotSupported, "", "kproxy does not support transaction mode %q", mode.GetDefname()).at(mode.GetLocation())
+			return refuse(NotSupported, "", "kproxy does not support transaction mode %q", mode.GetDefname()).at(mode.GetLocation())
 		}
 	}
 	return nil

@@ -41,7 +41,7 @@ func refuseSystemColumn(n *pg.ColumnRef, s *scope) error {
 
 // missingSystemColumn says that there is none, with the name as PostgreSQL writes it.
 func missingSystemColumn(name string) *Refusal {
-	return refuse(stateUndefinedColumn, "Tables have no system columns here, as views have none.", "column %s does not exist", name)
+	return refuse(UndefinedColumn, "Tables have no system columns here, as views have none.", "column %s does not exist", name)
 }
 
 // systemColumn replaces a system column of a catalog, which the stand-in, a
@@ -63,9 +63,9 @@ func (w *walker) systemColumn(node *pg.Node, n *pg.ColumnRef, s *scope) (replace
 		return false
 	}
 	if name == "tableoid" {
-		w.put(node, casted(castNode(items[0].standsFor, "regclass"), "oid"))
+		expression{w, node}.put(casted(castNode(items[0].standsFor, "regclass"), "oid"))
 	} else {
-		w.put(node, castNode(frozen, "xid"))
+		expression{w, node}.put(castNode(frozen, "xid"))
 	}
 	return true
 }

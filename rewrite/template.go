@@ -38,11 +38,11 @@ type form struct {
 // take.
 var forms = sync.Pool{New: func() any { return new(form) }}
 
-// keptForm is the greatest key, in bytes, whose memory is kept for the next text.
-const keptForm = 64 << 10
+// maxKeptBytes is the greatest key, in bytes, whose memory is kept for the next text.
+const maxKeptBytes = 64 << 10
 
 func (f *form) release() {
-	if cap(f.key) <= keptForm {
+	if cap(f.key) <= maxKeptBytes {
 		forms.Put(f)
 	}
 }
@@ -79,7 +79,7 @@ func (r *Rewriter) templated(v *version, session, sql string, f *form) *template
 	if e != nil && e.template == nil && slices.Contains(e.verbatim, false) {
 		e = v.cache.getForm(templateForm, session, f.replace(sql, e.verbatim))
 	}
-	if e == nil || e.template == nil || guardText(sql, r.options) != nil {
+	if e == nil || e.template == nil || limitText(sql, r.options) != nil {
 		return nil
 	}
 	return e.template
@@ -152,7 +152,7 @@ func (r *Rewriter) template(v *version, s *Session, sql string, of []literal, be
 	// client's belong.
 	marked, places := sentinels(sql, of, verbatim)
 	again, err := r.rewrite(marked, s, v.snapshot)
-	if err != nil || !again.statement.alike(done.statement) {
+	if err != nil || !again.statement.sameExceptSQL(done.statement) {
 		return none, nil
 	}
 	for i, fixed := range dependent(again.tree, marked, places) {
@@ -167,8 +167,8 @@ func (r *Rewriter) template(v *version, s *Session, sql string, of []literal, be
 	return verbatim, t
 }
 
-// alike says whether two texts' rewritings are the same but for their SQL.
-func (s *Statement) alike(other *Statement) bool {
+// sameExceptSQL reports whether two texts' rewritings are the same but for their SQL.
+func (s *Statement) sameExceptSQL(other *Statement) bool {
 	return slices.Equal(s.Reads, other.Reads) && s.Effects == nil && other.Effects == nil && s.Plans == other.Plans && s.Traceless == other.Traceless
 }
 
@@ -213,18 +213,7 @@ func eachConstant(m protoreflect.Message, visit func(*pg.A_Const)) {
 		visit(c)
 		return
 	}
-	m.Range(func(field protoreflect.FieldDescriptor, value protoreflect.Value) bool {
-		switch {
-		case field.Message() == nil:
-		case field.IsList():
-			for i := range value.List().Len() {
-				eachConstant(value.List().Get(i).Message(), visit)
-			}
-		default:
-			eachConstant(value.Message(), visit)
-		}
-		return true
-	})
+	_ = each(m, func(inner protoreflect.Message) error { eachConstant(inner, visit); return nil })
 }
 
 // is says whether the constant is what the literal says.

@@ -172,24 +172,24 @@ func TestAlike(t *testing.T) {
 	plain := func() *Statement {
 		return &Statement{SQL: "SELECT 1", Reads: []catalog.Name{{Schema: "public", Relation: "patients"}}, Plans: true, Traceless: true}
 	}
-	if s := plain(); !s.alike(plain()) {
+	if s := plain(); !s.sameExceptSQL(plain()) {
 		t.Error("a statement is not like itself")
 	}
 	for what, change := range map[string]func(*Statement){
-		"reads":     func(s *Statement) { s.Reads[0].Relation = "visits" },
-		"effects":   func(s *Statement) { s.Effects = []Effect{nil} },
-		"plans":     func(s *Statement) { s.Plans = false },
-		"traceless": func(s *Statement) { s.Traceless = false },
+		"reads":         func(s *Statement) { s.Reads[0].Relation = "visits" },
+		"effects":       func(s *Statement) { s.Effects = []Effect{nil} },
+		"plans":         func(s *Statement) { s.Plans = false },
+		"leavesNothing": func(s *Statement) { s.Traceless = false },
 	} {
 		changed := plain()
 		change(changed)
-		if changed.alike(plain()) || plain().alike(changed) {
+		if changed.sameExceptSQL(plain()) || plain().sameExceptSQL(changed) {
 			t.Errorf("statements with other %s are alike", what)
 		}
 	}
 	both := plain()
 	both.Effects = []Effect{nil}
-	if both.alike(both) {
+	if both.sameExceptSQL(both) {
 		t.Error("statements with effects are alike")
 	}
 }
@@ -266,7 +266,7 @@ func TestTemplatesKeepLimits(t *testing.T) {
 // files that are named here serve statements that have no templates.
 func TestConstantsAreReadInOnePlace(t *testing.T) {
 	t.Parallel()
-	without := words("constant.go build.go settings.go statement.go options.go session_path.go session_config.go template.go position.go parenthesize.go")
+	without := words("constant.go build.go settings.go statement.go options.go session_path.go set_config.go template.go position.go parenthesize.go")
 	files, err := filepath.Glob("*.go")
 	if err != nil {
 		t.Fatal(err)
@@ -337,7 +337,7 @@ func FuzzLexer(f *testing.F) {
 	}
 	o := Options{}.withDefaults()
 	f.Fuzz(func(t *testing.T, sql string) {
-		if guardText(sql, o) != nil {
+		if limitText(sql, o) != nil {
 			return
 		}
 		tokens, err := scan(sql)

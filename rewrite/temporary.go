@@ -3,8 +3,6 @@ package rewrite
 import (
 	"slices"
 	"strings"
-
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // temporaryTable is a temporary table of a session.
@@ -38,18 +36,6 @@ func sameTemporary(a, b []temporaryTable) bool {
 	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
 }
 
-// inSchema resolves a name in one schema. A temporary table is read as it is.
-func (w *walker) inSchema(schema, relation string) catalog.Resolution {
-	if schema != temporarySchema || !w.temporaryTables {
-		return w.snapshot.Resolve(schema, relation)
-	}
-	name := catalog.Name{Schema: temporarySchema, Relation: relation}
-	if !w.session.hasTemporary(relation) {
-		return catalog.Resolution{Disposition: catalog.Missing, Source: name}
-	}
-	return catalog.Resolution{Disposition: catalog.Readable, Source: name, Target: name}
-}
-
-func (s *Session) hasTemporary(name string) bool {
+func (s *Session) hasTemporaryTable(name string) bool {
 	return slices.ContainsFunc(s.temporary, func(t temporaryTable) bool { return t.name == name })
 }

@@ -19,124 +19,127 @@ const maxTemporaryTables = 200
 
 const temporaryHint = "Only temporary tables can be made and changed: CREATE TEMPORARY TABLE."
 
-// temporaryStatement handles the statements about temporary tables.
-func (w *walker) temporaryStatement(n *pg.Node) (handled bool, err error) {
-	if !w.temporaryTables {
-		return false, nil
-	}
+// temporaryStatements checks the statements about the session's temporary tables.
+type temporaryStatements struct{ w *walker }
+
+// statement checks a statement if it is about temporary tables.
+func (t *temporaryStatements) statement(n *pg.Node) (handled bool, effect Effect, err error) {
 	switch s := n.GetNode().(type) {
 	case *pg.Node_CreateStmt:
-		return true, w.createTable(s.CreateStmt)
+		effect, err = t.createTable(s.CreateStmt)
 	case *pg.Node_CreateTableAsStmt:
-		return true, w.createTableAs(s.CreateTableAsStmt)
+		effect, err = t.createTableAs(s.CreateTableAsStmt)
 	case *pg.Node_SelectStmt:
-		if into := intoClause(s.SelectStmt); into != nil && *into != nil {
-			return true, w.selectInto(s.SelectStmt, into)
+		into := intoClause(s.SelectStmt)
+		if into == nil || *into == nil {
+			return false, nil, nil
 		}
+		effect, err = t.selectInto(s.SelectStmt, into)
 	case *pg.Node_InsertStmt:
-		return true, w.insert(s.InsertStmt)
+		err = t.insert(s.InsertStmt)
 	case *pg.Node_UpdateStmt:
-		return true, w.update(s.UpdateStmt)
+		err = t.update(s.UpdateStmt)
 	case *pg.Node_DeleteStmt:
-		return true, w.deleteFrom(s.DeleteStmt)
+		err = t.deleteFrom(s.DeleteStmt)
 	case *pg.Node_TruncateStmt:
-		return true, w.truncate(s.TruncateStmt)
+		err = t.truncate(s.TruncateStmt)
 	case *pg.Node_DropStmt:
-		return true, w.dropTable(s.DropStmt)
+		effect, err = t.dropTable(s.DropStmt)
 	case *pg.Node_IndexStmt:
-		return true, w.createIndex(s.IndexStmt)
+		err = t.createIndex(s.IndexStmt)
 	case *pg.Node_VacuumStmt:
-		return true, w.analyze(s.VacuumStmt)
+		err = t.analyze(s.VacuumStmt)
+	default:
+		return false, nil, nil
 	}
-	return false, nil
+	return true, effect, err
 }
 
-// onlyFields refuses a node that has anything but these fields, by their names in
+// allowFields refuses a node that has anything but these fields, by their names in
 // pg_query.proto: the deparser may not expect it, or nobody has thought of it.
-func onlyFields(m protoreflect.Message, allowed string) error {
+func allowFields(m protoreflect.Message, allowed string) error {
 	known := words(allowed)
 	for i := range m.Descriptor().Fields().Len() { // in order: Range has none
 		field := m.Descriptor().Fields().Get(i)
 		if m.Has(field) && !known[string(field.Name())] && field.Name() != "location" {
-			return refuse(stateNotSupported, "Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.",
+			return refuse(NotSupported, "Temporary tables have columns, NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE.",
 				"kproxy does not support %s here", strings.ReplaceAll(string(field.Name()), "_", " "))
 		}
 	}
 	return nil
 }
 
-// newTemporary makes a name that of a temporary table that is to be made.
-func (w *walker) newTemporary(n *pg.RangeVar, onCommit pg.OnCommitAction) error {
-	if err := w.sameDatabase(n.GetCatalogname(), n.GetLocation()); err != nil {
-		return err
+// create qualifies the name of a temporary table that is to be made.
+func (t *temporaryStatements) create(n *pg.RangeVar, onCommit pg.OnCommitAction) (Effect, error) {
+	if err := t.w.names.allowDatabase(n.GetCatalogname(), n.GetLocation()); err != nil {
+		return nil, err
 	}
 	switch {
 	case n.GetRelpersistence() != "t" && n.GetSchemaname() != temporarySchema:
-		return refuseVerb("CREATE TABLE", temporaryHint)
+		return nil, refuseVerb("CREATE TABLE", temporaryHint)
 	case n.GetSchemaname() != "" && n.GetSchemaname() != temporarySchema:
-		return refuse(stateTableDefinition, "", "cannot create temporary relation in non-temporary schema").at(n.GetLocation())
+		return nil, refuse(InvalidTable, "", "cannot create temporary relation in non-temporary schema").at(n.GetLocation())
 	case n.GetRelname() == "bpchar":
 		// Its row type would be found first where the deparser leaves the schema out.
-		return refuse(stateNotSupported, "Choose another name.", "kproxy does not support a temporary table of this name").at(n.GetLocation())
-	case len(w.session.temporary) >= maxTemporaryTables:
-		return refuse(stateLimit, "Drop some.", "more than %d temporary tables in one session", maxTemporaryTables)
+		return nil, refuse(NotSupported, "Choose another name.", "kproxy does not support a temporary table of this name").at(n.GetLocation())
+	case len(t.w.names.session.temporary) >= maxTemporaryTables:
+		return nil, refuse(SessionLimit, "Drop some.", "more than %d temporary tables in one session", maxTemporaryTables)
 	}
 	n.Catalogname, n.Schemaname, n.Relpersistence = "", temporarySchema, "t"
-	w.effect = makeTemporary{name: n.GetRelname(), dropped: onCommit == pg.OnCommitAction_ONCOMMIT_DROP}
-	return nil
+	return makeTemporary{name: n.GetRelname(), dropped: onCommit == pg.OnCommitAction_ONCOMMIT_DROP}, nil
 }
 
-func (w *walker) createTable(n *pg.CreateStmt) error {
-	if err := onlyFields(n.ProtoReflect(), "relation table_elts oncommit if_not_exists"); err != nil {
-		return err
+func (t *temporaryStatements) createTable(n *pg.CreateStmt) (Effect, error) {
+	if err := allowFields(n.ProtoReflect(), "relation table_elts oncommit if_not_exists"); err != nil {
+		return nil, err
 	}
-	if err := w.newTemporary(n.GetRelation(), n.GetOncommit()); err != nil {
-		return err
+	effect, err := t.create(n.GetRelation(), n.GetOncommit())
+	if err != nil {
+		return nil, err
 	}
 	for _, element := range n.GetTableElts() {
-		var err error
 		switch e := element.GetNode().(type) {
 		case *pg.Node_ColumnDef:
-			err = w.columnDefinition(e.ColumnDef)
+			err = t.columnDefinition(e.ColumnDef)
 		case *pg.Node_Constraint:
-			err = w.constraint(e.Constraint)
+			err = t.constraint(e.Constraint)
 		default:
-			err = refuse(stateNotSupported, "Write CREATE TEMPORARY TABLE ... AS SELECT ... instead.",
+			err = refuse(NotSupported, "Write CREATE TEMPORARY TABLE ... AS SELECT ... instead.",
 				"kproxy supports columns and constraints in CREATE TABLE only")
 		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 	}
-	return nil
+	return effect, nil
 }
 
 // serialTypes are no types, but short for a sequence (transformColumnDefinition).
 var serialTypes = words("serial bigserial smallserial serial2 serial4 serial8")
 
-func (w *walker) columnDefinition(n *pg.ColumnDef) error {
-	if err := onlyFields(n.ProtoReflect(), "colname type_name is_local coll_clause constraints"); err != nil {
+func (t *temporaryStatements) columnDefinition(n *pg.ColumnDef) error {
+	if err := allowFields(n.ProtoReflect(), "colname type_name is_local coll_clause constraints"); err != nil {
 		return err
 	}
 	if parts := names(n.GetTypeName().GetNames()); len(parts) == 1 && serialTypes[parts[0]] {
-		return refuse(stateNotSupported, "Declare an integer, and number rows by row_number() OVER ().",
+		return refuse(NotSupported, "Declare an integer, and number rows by row_number() OVER ().",
 			"kproxy does not support columns of type %s: they draw on a sequence", parts[0]).at(n.GetTypeName().GetLocation())
 	}
-	if err := w.visit(n.GetTypeName().ProtoReflect(), nil); err != nil {
+	if err := t.w.visit(n.GetTypeName().ProtoReflect(), nil); err != nil {
 		return err
 	}
 	if builtinName(n.GetTypeName()) == "" {
 		// A release is replaced together with its row type: a column of it would go, too.
-		return refuse(stateNotSupported, "Use built-in types.", "kproxy supports built-in types in temporary tables only").
+		return refuse(NotSupported, "Use built-in types.", "kproxy supports built-in types in temporary tables only").
 			at(n.GetTypeName().GetLocation())
 	}
 	if n.GetCollClause() != nil {
-		if err := w.visit(n.GetCollClause().ProtoReflect(), nil); err != nil {
+		if err := t.w.visit(n.GetCollClause().ProtoReflect(), nil); err != nil {
 			return err
 		}
 	}
 	for _, constraint := range n.GetConstraints() {
-		if err := w.constraint(constraint.GetConstraint()); err != nil {
+		if err := t.constraint(constraint.GetConstraint()); err != nil {
 			return err
 		}
 	}
@@ -145,39 +148,40 @@ func (w *walker) columnDefinition(n *pg.ColumnDef) error {
 
 // constraint allows those that look at one table. Foreign keys ask for rights on
 // another, and exclusion constraints for operator classes.
-func (w *walker) constraint(n *pg.Constraint) error {
+func (t *temporaryStatements) constraint(n *pg.Constraint) error {
 	switch n.GetContype() {
 	case pg.ConstrType_CONSTR_NULL, pg.ConstrType_CONSTR_NOTNULL, pg.ConstrType_CONSTR_DEFAULT, pg.ConstrType_CONSTR_CHECK,
 		pg.ConstrType_CONSTR_PRIMARY, pg.ConstrType_CONSTR_UNIQUE:
 	default:
-		return refuse(stateNotSupported, "NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE are allowed.",
+		return refuse(NotSupported, "NOT NULL, DEFAULT, CHECK, PRIMARY KEY and UNIQUE are allowed.",
 			"kproxy does not support this constraint").at(n.GetLocation())
 	}
-	if err := onlyFields(n.ProtoReflect(), "contype conname raw_expr keys initially_valid nulls_not_distinct"); err != nil {
+	if err := allowFields(n.ProtoReflect(), "contype conname raw_expr keys initially_valid nulls_not_distinct"); err != nil {
 		return err
 	}
-	w.named = false
-	return w.node(n.GetRawExpr(), nil)
+	t.w.shown = false
+	return t.w.node(n.GetRawExpr(), nil)
 }
 
-func (w *walker) createTableAs(n *pg.CreateTableAsStmt) error {
+func (t *temporaryStatements) createTableAs(n *pg.CreateTableAsStmt) (Effect, error) {
 	if n.GetObjtype() != pg.ObjectType_OBJECT_TABLE {
-		return refuseVerb("CREATE MATERIALIZED VIEW", temporaryHint)
+		return nil, refuseVerb("CREATE MATERIALIZED VIEW", temporaryHint)
 	}
-	if err := w.into(n.GetInto()); err != nil {
-		return err
+	effect, err := t.into(n.GetInto())
+	if err != nil {
+		return nil, err
 	}
 	if execute := n.GetQuery().GetExecuteStmt(); execute != nil {
-		return w.execute(execute)
+		return effect, t.w.execute(execute)
 	}
-	return w.query(n.GetQuery(), "CREATE TABLE AS")
+	return effect, t.w.query(n.GetQuery(), "CREATE TABLE AS")
 }
 
-func (w *walker) into(n *pg.IntoClause) error {
-	if err := onlyFields(n.ProtoReflect(), "rel col_names on_commit skip_data"); err != nil {
-		return err
+func (t *temporaryStatements) into(n *pg.IntoClause) (Effect, error) {
+	if err := allowFields(n.ProtoReflect(), "rel col_names on_commit skip_data"); err != nil {
+		return nil, err
 	}
-	return w.newTemporary(n.GetRel(), n.GetOnCommit())
+	return t.create(n.GetRel(), n.GetOnCommit())
 }
 
 // intoClause is where a query's INTO stands: in the first arm of set operations.
@@ -191,64 +195,65 @@ func intoClause(n *pg.SelectStmt) **pg.IntoClause {
 	return &n.IntoClause
 }
 
-func (w *walker) selectInto(n *pg.SelectStmt, into **pg.IntoClause) error {
+func (t *temporaryStatements) selectInto(n *pg.SelectStmt, into **pg.IntoClause) (Effect, error) {
 	clause := *into
-	if err := w.into(clause); err != nil {
-		return err
+	effect, err := t.into(clause)
+	if err != nil {
+		return nil, err
 	}
 	*into = nil
 	defer func() { *into = clause }()
-	return w.selectStmt(n, nil)
+	return effect, t.w.selectStmt(n, nil)
 }
 
-// changed makes a name that of an existing temporary table, or refuses what changes
+// qualify gives the name of an existing temporary table its schema, or refuses what changes
 // any other.
-func (w *walker) changed(n *pg.RangeVar) error {
-	if err := w.sameDatabase(n.GetCatalogname(), n.GetLocation()); err != nil {
+func (t *temporaryStatements) qualify(n *pg.RangeVar) error {
+	if err := t.w.names.allowDatabase(n.GetCatalogname(), n.GetLocation()); err != nil {
 		return err
 	}
-	if err := w.changeable(n.GetSchemaname(), n.GetRelname()); err != nil {
+	if err := t.allowChange(n.GetSchemaname(), n.GetRelname()); err != nil {
 		return err.at(n.GetLocation())
 	}
 	n.Catalogname, n.Schemaname = "", temporarySchema
 	return nil
 }
 
-// changeable says that a name means a temporary table of the session.
-func (w *walker) changeable(schema, relation string) *Refusal {
-	r := w.lookup(schema, relation)
+// allowChange refuses to change anything but a temporary table of the session.
+func (t *temporaryStatements) allowChange(schema, relation string) *Refusal {
+	r := t.w.names.relation(schema, relation)
 	if r.Source.Schema == temporarySchema && r.Disposition == catalog.Readable {
 		return nil
 	}
 	if r.Disposition == catalog.Missing {
-		_, missing := w.resolve(schema, relation)
+		_, missing := t.w.names.read(schema, relation)
 		return missing
 	}
-	return refuse(statePrivilege, temporaryHint, "permission denied for table %s", relation)
+	return refuse(ReadOnly, temporaryHint, "permission denied for table %s", relation)
 }
 
-// changing begins the scope of a statement that changes a table: its WITH clause, its
+// scopeOf begins the scope of a statement that changes a table: its WITH clause, its
 // target, and what it reads besides.
-func (w *walker) changing(with *pg.WithClause, target *pg.RangeVar, from []*pg.Node) (*scope, error) {
-	if err := w.changed(target); err != nil {
+func (t *temporaryStatements) scopeOf(with *pg.WithClause, target *pg.RangeVar, from []*pg.Node) (*scope, error) {
+	if err := t.qualify(target); err != nil {
 		return nil, err
 	}
 	s := &scope{}
-	if err := w.with(with, s); err != nil {
+	if err := t.w.with(with, s); err != nil {
 		return nil, err
 	}
-	w.collect(&pg.Node{Node: &pg.Node_RangeVar{RangeVar: target}}, s)
+	t.w.collect(relationNode(target), s)
 	for _, item := range from {
-		w.collect(item, s)
+		t.w.collect(item, s)
 	}
 	return s, nil
 }
 
-// each walks lists of nodes under the same names; what they give may be shown.
-func (w *walker) each(s *scope, lists ...[]*pg.Node) error {
+// visitAll walks lists of nodes under the same names; what they give may be shown.
+func (t *temporaryStatements) visitAll(s *scope, lists ...[]*pg.Node) error {
 	for _, n := range slices.Concat(lists...) {
-		w.named = true
-		if err := w.node(n, s); err != nil {
+		t.w.shown = true
+		if err := t.w.node(n, s); err != nil {
 			return err
 		}
 	}

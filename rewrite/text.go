@@ -50,6 +50,30 @@ func Split(sql string) []string {
 	return statements
 }
 
+// NameAt returns the last part of the possibly qualified name that begins at a character
+// position of a text, counted from 1, as PostgreSQL reads it; it is empty where there is none.
+func NameAt(sql string, position int) string {
+	if position <= 0 {
+		return ""
+	}
+	l := lexer{sql: sql[byteOffset(sql, position):]}
+	for name := ""; ; {
+		switch l.next() {
+		case lexWord:
+			name = lowerASCII(l.sql[l.start:l.end])
+		case lexQuoted:
+			var rest string
+			name, rest, _ = cutQuoted(l.sql[l.start:])
+			l.end = len(l.sql) - len(rest)
+		default:
+			return name
+		}
+		if l.next() != lexSymbol || l.sql[l.start] != '.' {
+			return name
+		}
+	}
+}
+
 // clauses begin a line where a query is laid out.
 var clauses = map[pg.Token]bool{
 	pg.Token_FROM: true, pg.Token_WHERE: true, pg.Token_GROUP_P: true, pg.Token_HAVING: true, pg.Token_WINDOW: true, pg.Token_ORDER: true,

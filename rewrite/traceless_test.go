@@ -54,13 +54,13 @@ func TestTraceless(t *testing.T) {
 				t.Fatalf("%s: %v", sql, err)
 			}
 			if got.Traceless != want {
-				t.Errorf("traceless is %v of %s", got.Traceless, sql)
+				t.Errorf("leavesNothing is %v of %s", got.Traceless, sql)
 			}
 		}
 	}
 }
 
-// TestTracelessLeavesNothing runs what is called traceless on a real server and looks
+// TestTracelessLeavesNothing runs what is called leavesNothing on a real server and looks
 // whether DISCARD ALL brings it back to what a session is after login.
 func TestTracelessLeavesNothing(t *testing.T) {
 	t.Parallel()
@@ -107,6 +107,6 @@ func TestTracelessLeavesNothing(t *testing.T) {
 		}
 	}
 	if t.Logf("%d texts", ran); ran < 50 {
-		t.Errorf("%d texts are traceless", ran)
+		t.Errorf("%d texts are leavesNothing", ran)
 	}
 }

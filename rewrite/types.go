@@ -25,7 +25,7 @@ func refuseObjectType(n *pg.TypeName) *Refusal {
 	if len(n.GetArrayBounds()) > 0 {
 		name += "[]"
 	}
-	return refuse(stateNotSupported, "Cast single values in the query instead.",
+	return refuse(NotSupported, "Cast single values in the query instead.",
 		"kproxy supports type %s in casts of single values only", name).at(n.GetLocation())
 }
 
@@ -35,17 +35,17 @@ func refuseObjectType(n *pg.TypeName) *Refusal {
 func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 	parts := names(n.GetNames())
 	if n.GetPctType() || n.GetSetof() || len(parts) == 0 {
-		return refuse(stateNotSupported, "Write the type's name.", "kproxy does not support this type").at(n.GetLocation())
+		return refuse(NotSupported, "Write the type's name.", "kproxy does not support this type").at(n.GetLocation())
 	}
-	name, ok := w.lookupType(parts)
+	name, ok := w.names.lookupType(parts)
 	if !ok {
-		return refuse(stateUndefinedType, "Built-in types, and those of columns that can be read, can be named.",
+		return refuse(UndefinedType, "Built-in types, and those of columns that can be read, can be named.",
 			"type %q does not exist", dotted(n.GetNames())).at(n.GetLocation())
 	}
 	// The deparser takes modifiers for integers, whatever they are.
 	for _, modifier := range n.GetTypmods() {
 		if !isInteger(modifier) {
-			return refuse(stateSyntax, "", "type modifiers must be integer constants").at(n.GetLocation())
+			return refuse(SyntaxError, "", "type modifiers must be integer constants").at(n.GetLocation())
 		}
 	}
 	n.Names = nameNodes(name.Schema, name.Relation)
@@ -59,13 +59,13 @@ func (w *walker) visibleType(n *pg.TypeName, s *scope) error {
 
 // lookupType finds what a type is called in the database. Bare names are looked up on
 // the client's path; the types of temporary tables are not found.
-func (w *walker) lookupType(parts []string) (catalog.Name, bool) {
+func (r *resolver) lookupType(parts []string) (catalog.Name, bool) {
 	switch len(parts) {
 	case 2:
-		return w.typeInSchema(parts[0], parts[1])
+		return r.typeInSchema(parts[0], parts[1])
 	case 1:
-		for _, schema := range w.searchPath(true) {
-			if name, ok := w.typeInSchema(schema, parts[0]); ok {
+		for _, schema := range r.schemas() {
+			if name, ok := r.typeInSchema(schema, parts[0]); ok {
 				return name, true
 			}
 		}
@@ -73,14 +73,14 @@ func (w *walker) lookupType(parts []string) (catalog.Name, bool) {
 	return catalog.Name{}, false
 }
 
-func (w *walker) typeInSchema(schema, name string) (catalog.Name, bool) {
+func (r *resolver) typeInSchema(schema, name string) (catalog.Name, bool) {
 	switch schema {
 	case "pg_catalog":
-		return catalog.Name{Schema: schema, Relation: name}, (allowedTypes[name] || allowedArray(name)) && !w.snapshot.Added().Types[strings.TrimPrefix(name, "_")]
+		return catalog.Name{Schema: schema, Relation: name}, (allowedTypes[name] || allowedArray(name)) && !r.snapshot.Added().Types[strings.TrimPrefix(name, "_")]
 	case "information_schema":
 		return catalog.Name{Schema: schema, Relation: name}, informationTypes[name]
 	}
-	return w.snapshot.Type(schema, name)
+	return r.snapshot.Type(schema, name)
 }
 
 // allowedArray says whether this is PostgreSQL's name of an array of an allowed type:

@@ -1,7 +1,6 @@
 package rewrite
 
 import (
-	"errors"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -42,32 +41,24 @@ type PublishedView struct {
 // columns that readers must not know of.
 func (r *Rewriter) RewriteView(definition string, columns []string, relations map[catalog.Name]ViewRelation) (PublishedView, error) {
 	view, err := r.rewriteView(definition, columns, relations)
-	var refusal *Refusal
-	switch {
-	case err == nil:
-		return view, nil
-	case errors.As(err, &refusal):
-		return PublishedView{}, refusal.locate(definition)
-	default:
-		return PublishedView{}, refuse(stateInternal, "", "the definition could not be analyzed")
+	if err != nil {
+		return PublishedView{}, refusalOf(err, definition)
 	}
+	return view, nil
 }
 
 func (r *Rewriter) rewriteView(definition string, shown []string, relations map[catalog.Name]ViewRelation) (PublishedView, error) {
-	if err := guardText(definition, r.options); err != nil {
+	if err := limitText(definition, r.options); err != nil {
 		return PublishedView{}, err
 	}
 	r.parsers <- struct{}{}
 	defer func() { <-r.parsers }()
-	if err := guardTokens(definition, r.options); err != nil {
-		return PublishedView{}, err
-	}
-	tree, err := parse(definition)
+	tree, err := guardedParse(definition, r.options)
 	if err != nil {
 		return PublishedView{}, err
 	}
 	if len(tree.GetStmts()) != 1 || tree.GetStmts()[0].GetStmt().GetSelectStmt() == nil {
-		return PublishedView{}, refuse(stateInternal, "", "the definition is not a query")
+		return PublishedView{}, refuse(InternalError, "", "the definition is not a query")
 	}
 	query := tree.GetStmts()[0].GetStmt()
 	view := PublishedView{Columns: shown}
@@ -90,8 +81,8 @@ func (r *Rewriter) rewriteView(definition string, shown []string, relations map[
 		}
 	}
 	snapshot := r.current.Load().snapshot.InDefinition(targets).WithColumns(columns)
-	w := &walker{snapshot: snapshot, session: untouched, database: r.options.Database, operator: r.operator, definition: true}
-	if err := w.statement(query); err != nil {
+	names := &resolver{snapshot: snapshot, session: untouched, database: r.options.Database, definition: true}
+	if _, err := newStatements(names, r.pinned).statement(query); err != nil {
 		return PublishedView{}, err
 	}
 	if err := within(query.ProtoReflect(), published); err != nil {
@@ -122,32 +113,8 @@ func within(m protoreflect.Message, published map[catalog.Name]bool) error {
 }
 
 func refuseSystem(name string) *Refusal {
-	return refuse(stateNotSupported, "Leave system catalogs out of views over protected tables.",
+	return refuse(NotSupported, "Leave system catalogs out of views over protected tables.",
 		"the definition reads system catalogs, or calls a function that does: %s", name)
-}
-
-// each visits the messages inside of one.
-func each(m protoreflect.Message, visit func(protoreflect.Message) error) error {
-	fields := m.Descriptor().Fields()
-	for i := range fields.Len() {
-		field := fields.Get(i)
-		if field.Message() == nil || !m.Has(field) {
-			continue
-		}
-		if !field.IsList() {
-			if err := visit(m.Get(field).Message()); err != nil {
-				return err
-			}
-			continue
-		}
-		list := m.Get(field).List()
-		for j := range list.Len() {
-			if err := visit(list.Get(j).Message()); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }
 
 // labels takes the casts off constants of users' types, as pg_get_viewdef writes the

@@ -34,7 +34,7 @@ type viewItem struct {
 // published, and refuses all other uses of such columns.
 func (v *viewColumns) publish(n *pg.SelectStmt, view *PublishedView) error {
 	if n.GetOp() == pg.SetOperation_SETOP_NONE && len(n.GetValuesLists()) == 0 && len(n.GetTargetList()) != len(view.Columns) {
-		return refuse(stateInternal, "", "the definition has %d columns, the view %d", len(n.GetTargetList()), len(view.Columns))
+		return refuse(InternalError, "", "the definition has %d columns, the view %d", len(n.GetTargetList()), len(view.Columns))
 	}
 	if plainList(n) {
 		s, err := v.scope(n, nil)
@@ -52,7 +52,7 @@ func (v *viewColumns) publish(n *pg.SelectStmt, view *PublishedView) error {
 			targets, view.Columns = append(targets, target), append(view.Columns, all[i])
 		}
 		if len(targets) == 0 {
-			return refuse(statePrivilege, "List columns that are published.", "none of its columns is published")
+			return refuse(ColumnDenied, "List columns that are published.", "none of its columns is published")
 		}
 		n.TargetList = targets
 	}
@@ -79,7 +79,7 @@ func (v *viewColumns) visit(m protoreflect.Message, s *viewScope) error {
 		s = inner
 	case *pg.ColumnRef:
 		if item := s.hides(n); item != nil {
-			return refuse(statePrivilege, "Publish the column, or leave it out of the view.",
+			return refuse(ColumnDenied, "Publish the column, or leave it out of the view.",
 				"it computes with column %s of %s, which is not published", lastName(n.GetFields()), item.relation).at(n.GetLocation())
 		}
 	}
@@ -112,7 +112,7 @@ func (v *viewColumns) collect(node *pg.Node, s *viewScope) error {
 		return v.collect(n.RangeTableSample.GetRelation(), s)
 	case *pg.Node_JoinExpr:
 		if len(n.JoinExpr.GetAlias().GetColnames()) > 0 {
-			return refuse(stateNotSupported, "Name columns in a subquery instead.",
+			return refuse(NotSupported, "Name columns in a subquery instead.",
 				"it renames the columns of a join, of which not all may be published")
 		}
 		for _, side := range []*pg.Node{n.JoinExpr.GetLarg(), n.JoinExpr.GetRarg()} {

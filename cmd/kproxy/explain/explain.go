@@ -204,7 +204,7 @@ func (e *explainer) explain(ctx context.Context, sql string, in proxy.State) (on
 	one = Result{Statement: sql}
 	statement, err := e.gate.Rewrite(sql, in)
 	if err != nil {
-		one.Refusal = e.refusal(sql, err)
+		one.Refusal = e.refusal(err)
 		return one, in.Synced('I', true), nil
 	}
 	_, one.Cached, _ = e.gate.Recall(sql, in)
@@ -255,7 +255,7 @@ func (e *explainer) ask(ctx context.Context, sql string, statement proxy.Stateme
 			By: "server", SQLState: refused.Code, Message: e.gate.ScrubMessage(refused.Message), Hint: e.gate.ScrubMessage(refused.Hint),
 			Position: e.gate.Position(sql, in, int(refused.Position)),
 		}
-		one.Refusal.Why = e.why(one.Refusal, statement.Reads)
+		one.Refusal.Why = e.whyServer(refused.Code, rewrite.NameAt(sql, one.Refusal.Position), statement.Reads)
 		return nil
 	}
 	if err != nil {
@@ -286,11 +286,11 @@ func (e *explainer) ask(ctx context.Context, sql string, statement proxy.Stateme
 }
 
 // refusal is one of the gate.
-func (e *explainer) refusal(sql string, err error) *Refused {
+func (e *explainer) refusal(err error) *Refused {
 	r := &Refused{By: "kproxy", SQLState: "0A000", Message: err.Error()}
-	if said := (*rewrite.Refusal)(nil); errors.As(err, &said) {
-		r.SQLState, r.Hint, r.Position = said.SQLState(), said.Hint(), said.Position()
+	if refusal := (*rewrite.Refusal)(nil); errors.As(err, &refusal) {
+		r.SQLState, r.Hint, r.Position = refusal.SQLState(), refusal.Hint(), refusal.Position()
+		r.Why = e.why(refusal)
 	}
-	r.Why = e.why(r, nil)
 	return r
 }

@@ -22,18 +22,18 @@ func byteSet(of string) (set [256]bool) {
 	return set
 }
 
-// guardText looks at the bytes before the C scanner does.
-func guardText(sql string, o Options) error {
+// limitText looks at the bytes before the C scanner does.
+func limitText(sql string, o Options) error {
 	switch {
 	case len(sql) > o.MaxStatementBytes:
-		return refuse(stateLimit, "Send less text at once.", "the query is longer than %d bytes", o.MaxStatementBytes)
+		return refuse(TooLong, "Send less text at once.", "the query is longer than %d bytes", o.MaxStatementBytes)
 	case strings.IndexByte(sql, 0) >= 0:
-		return refuse(stateEncoding, "", "invalid byte sequence for encoding \"UTF8\": 0x00").at(int32(strings.IndexByte(sql, 0)))
+		return refuse(BadEncoding, "", "invalid byte sequence for encoding \"UTF8\": 0x00").at(int32(strings.IndexByte(sql, 0)))
 	case !utf8.ValidString(sql):
-		return refuse(stateEncoding, "Send the query in UTF-8.", "invalid byte sequence for encoding \"UTF8\"")
+		return refuse(BadEncoding, "Send the query in UTF-8.", "invalid byte sequence for encoding \"UTF8\"")
 	}
 	if i := longRun(sql); i >= 0 {
-		return refuse(stateTooComplex, "Shorten rulers in comments.",
+		return refuse(TooComplex, "Shorten rulers in comments.",
 			"more than %d operator characters in a row", maxOperatorRun).at(int32(i))
 	}
 	return nil
@@ -67,11 +67,11 @@ func longRun(sql string) int {
 // lexers ever read one in different ways, the process lives on.
 const quickBytes = 4096
 
-// guardTokens bounds tokens, statements and depth before the parser sees the text, and
+// limitTokens bounds tokens, statements and depth before the parser sees the text, and
 // refuses by their first word statements that never pass, so that most of the grammar
 // is out of reach. What the quick lexer's tokens do not clear is scanned by
 // PostgreSQL's own lexer, which does not recurse.
-func guardTokens(sql string, o Options) error {
+func limitTokens(sql string, o Options) error {
 	if len(sql) <= quickBytes {
 		if tokens, ok := quickScan(sql); ok && checkTokens(sql, tokens, o) == nil {
 			return nil
@@ -86,7 +86,7 @@ func guardTokens(sql string, o Options) error {
 
 func checkTokens(sql string, tokens []token, o Options) error {
 	if len(tokens) > o.MaxTokens {
-		return refuse(stateTooComplex, "Send fewer values at once.", "the query has more than %d tokens", o.MaxTokens)
+		return refuse(TooManyTokens, "Send fewer values at once.", "the query has more than %d tokens", o.MaxTokens)
 	}
 	statements, first := 0, true
 	for i, t := range tokens {
@@ -96,9 +96,9 @@ func checkTokens(sql string, tokens []token, o Options) error {
 			continue
 		case first:
 			if statements++; statements > o.MaxStatements {
-				return refuse(stateLimit, "Send fewer statements at once.", "more than %d statements in one query", o.MaxStatements)
+				return refuse(TooManyStatements, "Send fewer statements at once.", "more than %d statements in one query", o.MaxStatements)
 			}
-			if err := guardVerb(sql, tokens[i:], o); err != nil {
+			if err := allowVerb(sql, tokens[i:], o); err != nil {
 				return err
 			}
 		case t.kind == pg.Token_GLOBAL && tokens[i-1].kind == pg.Token_CREATE:
@@ -110,11 +110,11 @@ func checkTokens(sql string, tokens []token, o Options) error {
 		}
 		first = false
 	}
-	return guardDepth(tokens, o.MaxDepth)
+	return limitDepth(tokens, o.MaxDepth)
 }
 
-// guardVerb looks at the first of a statement's tokens.
-func guardVerb(sql string, tokens []token, o Options) error {
+// allowVerb looks at the first of a statement's tokens.
+func allowVerb(sql string, tokens []token, o Options) error {
 	t := tokens[0]
 	if t.keyword == pg.KeywordKind_NO_KEYWORD {
 		return nil

@@ -11,9 +11,9 @@ func TestGuardsBoundaries(t *testing.T) {
 	t.Parallel()
 	ok := func(o Options, sql string, state string, position int, hint string) {
 		t.Helper()
-		err := guardText(sql, o.withDefaults())
+		err := limitText(sql, o.withDefaults())
 		if err == nil {
-			err = guardTokens(sql, o.withDefaults())
+			err = limitTokens(sql, o.withDefaults())
 		}
 		var refusal *Refusal
 		switch {

@@ -4,22 +4,24 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/kproxy/kproxy/catalog"
 )
 
 // setConfig handles SELECT set_config(name, value, local), the whole of a statement, in
 // the forms that clients send: with constants, and FROM pg_settings WHERE name = the
 // same, as pgAdmin does for settings that an old server may not have. Anywhere else
 // the function may run once, often or never, so that what it did is not known.
-func (w *walker) setConfig(n *pg.SelectStmt) (handled bool, err error) {
+func (s *settings) setConfig(n *pg.SelectStmt) (handled bool, effect Effect, err error) {
 	f := soleCall(n)
 	parts := names(f.GetFuncname())
 	if len(parts) == 0 || len(parts) > 2 || parts[len(parts)-1] != "set_config" || len(parts) == 2 && parts[0] != "pg_catalog" {
-		return false, nil
+		return false, nil, nil
 	}
-	refused := refuse(stateNotSupported, "Write SELECT set_config(...) with constants as a statement of its own, or SET.",
+	refused := refuse(NotSupported, "Write SELECT set_config(...) with constants as a statement of its own, or SET.",
 		"kproxy supports set_config with constants only, as the whole statement").at(f.GetLocation())
 	if len(f.GetArgs()) != 3 || f.GetAggStar() || f.GetOver() != nil || f.GetAggFilter() != nil {
-		return true, refused
+		return true, nil, refused
 	}
 	name, isName := textConstant(f.Args[0])
 	to, isText := textConstant(f.Args[1])
@@ -27,25 +29,28 @@ func (w *walker) setConfig(n *pg.SelectStmt) (handled bool, err error) {
 	isNull := f.Args[1].GetAConst().GetIsnull()
 	conditional := len(n.GetFromClause()) > 0
 	if !isName || !isBool || !isText && !isNull || conditional && !ofSetting(n, name) {
-		return true, refused
+		return true, nil, refused
 	}
 	if strings.EqualFold(name, "search_path") && !conditional {
-		return true, w.setPathConfig(n, to, isNull, local.Boolval.GetBoolval())
+		effect, err := s.setPathConfig(n, to, isNull, local.Boolval.GetBoolval())
+		return true, effect, err
 	}
-	if err := w.mayConfigure(name, to, isNull); err != nil {
-		return true, err.at(f.GetLocation())
+	refusal := s.allowValue(name, to, true)
+	if isNull {
+		refusal = allowReset(name)
+	}
+	if refusal != nil {
+		return true, nil, refusal.at(f.GetLocation())
 	}
 	if conditional {
-		n.FromClause = []*pg.Node{{Node: &pg.Node_RangeVar{RangeVar: &pg.RangeVar{
-			Schemaname: "pg_catalog", Relname: "pg_settings", Inh: true, Relpersistence: "p",
-		}}}}
+		n.FromClause = []*pg.Node{readNode(catalog.Name{Schema: "pg_catalog", Relation: "pg_settings"}, "")}
 	}
 	f.Funcname = nameNodes("pg_catalog", "set_config")
 	call := n.TargetList[0].GetResTarget().Val
 	n.TargetList[0].GetResTarget().Val = pg.MakeAConstIntNode(0, 0)
-	err = w.selectStmt(n, nil)
+	err = s.w.selectStmt(n, nil)
 	n.TargetList[0].GetResTarget().Val = call
-	return true, err
+	return true, nil, err
 }
 
 // soleCall is the function that is the only thing that a query asks for; nil where
@@ -83,34 +88,18 @@ func ofSetting(n *pg.SelectStmt, name string) bool {
 
 // setPathConfig answers as set_config does, with the new value, and sets nothing on
 // the server.
-func (w *walker) setPathConfig(n *pg.SelectStmt, to string, isNull, local bool) error {
+func (s *settings) setPathConfig(n *pg.SelectStmt, to string, isNull, local bool) (Effect, error) {
 	effect := setPath{text: to, local: local}
 	if isNull {
-		to, effect = w.session.path.reset, setPath{reset: true, local: local}
+		to, effect = s.w.names.session.path.reset, setPath{reset: true, local: local}
 	}
 	if _, err := splitPath(to); err != nil {
-		return err
+		return nil, err
 	}
 	target := n.TargetList[0].GetResTarget()
 	if target.GetName() == "" {
 		target.Name = "set_config"
 	}
 	target.Val = castNode(to, "text")
-	w.effect = effect
-	return nil
-}
-
-// mayConfigure allows what SET allows.
-func (w *walker) mayConfigure(name, to string, isNull bool) *Refusal {
-	setting := strings.ToLower(name)
-	accepts := pinned[setting]
-	switch {
-	case w.operator[setting] && !isNull:
-		return refuse(statePrivilege, "SET ... TO DEFAULT and RESET go back to the operator's value.", "%s is set by the operator", setting)
-	case ofTransaction[setting] && isNull, accepts == nil && !freeSettings[setting]:
-		return refuseSetting("set", name)
-	case accepts != nil && !isNull && !accepts([]string{to}):
-		return refuse(stateInvalidValue, pinnedHints[setting], "parameter %q cannot be set to this value", name)
-	}
-	return nil
+	return effect, nil
 }
