@@ -14,9 +14,9 @@ import (
 // admit decides what becomes of a table of the policy: it is loaded and applied, or
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
-	fits := t.fits(g) // which one that is not known does not
+	fits := t.layout.fits(g) // which one that is not known does not
 	if g.staysHalted(fits, s.fresh()) {
-		s.setTable(t.name(), g.status(true))
+		s.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
 	bound, err := s.accepted(ctx, t, g, known)
@@ -31,17 +31,17 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 			return err
 		}
 	case g.updates == catalog.Guarded.String() && g.asked != askRebuild:
-		return s.halt(ctx, changesLineage(t.name(), g))
+		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens
-		if err := s.leave(ctx, t.name()); err != nil {
+		if err := s.leave(ctx, t.layout.name()); err != nil {
 			return err
 		}
 	}
 	s.order(t, kind)
 	status := g.status(fits)
 	status.Preparing = true
-	s.setTable(t.name(), status)
+	s.setTable(t.layout.name(), status)
 	return nil
 }
 
@@ -64,14 +64,14 @@ const noJob jobKind = -1
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
 func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.readDefinition(ctx, s.control, s.Publication, t.definition.bound)
+	now, absent, err := t.layout.readDefinition(ctx, s.control, s.Publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
 	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
 	different := (*TableError)(nil)
 	if absent || now.text() != g.definition {
-		different = t.differs(now, g.definition)
+		different = t.layout.differs(now, g.definition)
 	}
 	switch {
 	case inStep && different == nil:
@@ -87,7 +87,7 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 	case different != nil && !different.resync:
 		return noJob, s.halt(ctx, different)
 	case different != nil:
-		s.Logger.Info("a table is looked at afresh", "table", t.name(), "reason", different.What)
+		s.Logger.Info("a table is looked at afresh", "table", t.layout.name(), "reason", different.What)
 		return different.kind(), nil
 	}
 	return resynchronize, nil
@@ -96,13 +96,13 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 // renewDigest has a store that was made when identifying columns counted fit the policy
 // without them, too.
 func (s *session) renewDigest(ctx context.Context, t *table, g generation) error {
-	if g.digest == t.digest {
+	if g.digest == t.layout.digest {
 		return nil
 	}
 	_, err := s.control.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
-		t.name().Schema, t.name().Relation, t.digest)
+		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest)
 	if err != nil {
-		return fmt.Errorf("recording what %s was made for: %w", t.name(), err)
+		return fmt.Errorf("recording what %s was made for: %w", t.layout.name(), err)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func (s *session) leave(ctx context.Context, name catalog.Name) error {
 // order has something made beside the stream.
 func (s *session) order(t *table, kind jobKind) {
 	s.generation++
-	s.jobs = append(s.jobs, job{publication: t.publication, bound: t.definition.bound, kind: kind, generation: s.generation})
+	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.generation})
 }
 
 // load takes over what the store holds and has it applied from there.
@@ -129,15 +129,15 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.grant(ctx, s.control, s.Reader); err != nil {
+		if err := t.layout.grant(ctx, s.control, s.Reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
 	s.tables = append(s.tables, t)
 	status := t.stage.status()
 	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
-	status.Generation = t.generation
-	s.setTable(t.name(), status)
+	status.Generation = t.release.generation
+	s.setTable(t.layout.name(), status)
 	return nil
 }
 
@@ -145,11 +145,11 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error {
 	tx, err := s.control.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return fmt.Errorf("looking at the store of %s: %w", t.name(), err)
+		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
 	if err := s.asFound(ctx, tx, g); err != nil {
-		return fmt.Errorf("looking at the store of %s: %w", t.name(), err)
+		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	view, err := s.view(ctx, tx, t, g.number)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error
 	}
 	defer view.close()
 	return t.take(ctx, view, g, s.Seed, func(done int) {
-		s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done})
+		s.Progress(Progress{Table: t.layout.name(), Stage: "loading", Done: done})
 	})
 }
 
@@ -169,27 +169,27 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return s.halt(ctx, halt)
 	}
-	return s.halt(ctx, t.halted(err))
+	return s.halt(ctx, t.layout.halted(err))
 }
 
 // haltAgain is haltOr for a table that may be halted for the same already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
-		s.setTable(t.name(), g.status(true))
+		s.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
 	return s.haltOr(ctx, t, err)
 }
 
 // halted makes of an error one that concerns the table alone.
-func (t *table) halted(err error) *TableError {
+func (t *layout) halted(err error) *TableError {
 	return &TableError{Table: t.name(), What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
 }
 
 // halt notes that a table needs the operator, and goes on without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
 	s.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
-	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.name() == halt.Table })
+	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
 	s.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
 	if err := s.leave(ctx, halt.Table); err != nil {
 		return err

@@ -259,7 +259,7 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 		}
 		if t != nil {
 			if r.leaf {
-				return t.errDifferent("a partition was truncated")
+				return t.layout.errDifferent("a partition was truncated")
 			}
 			a.count()
 			if err := t.departAll(); err != nil {
@@ -276,7 +276,7 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 // table's position.
 func (a *applier) concerned(r *relation) (*table, error) {
 	a.heard[r.as.RelationID] = a.final
-	if r.table == nil || a.final < r.table.lsn {
+	if r.table == nil || a.final < r.table.release.position {
 		return nil, nil
 	}
 	if r.table.left.in != a.final {
@@ -304,7 +304,7 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 	if err := t.apply(kind, c); err != nil {
 		return err
 	}
-	if (t.rows >= spillRows || t.bytes >= spillBytes) && a.inTransaction {
+	if (t.pending.count >= spillRows || t.pending.bytes >= spillBytes) && a.inTransaction {
 		return a.spill(ctx, t)
 	}
 	return nil
@@ -365,7 +365,7 @@ func (a *applier) markDue() (any bool) {
 	now := a.Now()
 	for _, t := range a.tables {
 		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
-			t.changed, any = true, true
+			t.pending.any, any = true, true
 		}
 	}
 	return any

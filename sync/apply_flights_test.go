@@ -51,7 +51,7 @@ func TestGroupsWaitForEachOther(t *testing.T) {
 	}{{0, 0, 0, false}, {1, 0, 0, true}, {2, 0, 1, false}, {0, 5000, 0, true}, {1, 5000, 1, false}, {2, 5000, 2, false}} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.shows, of.spilled, a.rows = test.shows, test.spilled, 3
+		of.release.showAt, of.pending.spilled, a.rows = test.shows, test.spilled, 3
 		for i := range test.before {
 			a.flights = append(a.flights, landed(pglogrepl.LSN(910+10*i), nil))
 		}
@@ -127,10 +127,10 @@ func TestLandingIsNoted(t *testing.T) {
 			if err := a.land(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if a.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.lsn != 950 || a.ack.lsn() != 950 || len(a.flights) != 1 {
+			if a.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.release.position != 950 || a.ack.lsn() != 950 || len(a.flights) != 1 {
 				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.position, a.moved, a.wrote)
 			}
-			if status := a.Status(); status.Position != 950 || status.Tables[of.name()].Records != 77 {
+			if status := a.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
 				t.Errorf("%+v: the status tells of %s", test, status.Position)
 			}
 			if mixes := !a.mixer.until.IsZero(); mixes != test.changes {
@@ -164,7 +164,7 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 	}{{5, 1000, true, 0}, {1200, 1200, true, 0}, {5, 0, false, 0}, {5, 1000, false, -time.Second}, {5, 0, false, time.Hour}} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.lsn, of.changed = test.lsn, test.changed
+		of.release.position, of.pending.any = test.lsn, test.changed
 		if test.due != 0 {
 			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due)}
 		}
@@ -173,8 +173,8 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 		if err := a.flush(t.Context(), 1000); err != nil {
 			t.Fatal(err)
 		}
-		if got := store.lsn[of.name()]; got != test.want || of.changed || of.lsn != max(test.lsn, 1000) {
-			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.lsn, of.changed)
+		if got := store.lsn[of.layout.name()]; got != test.want || of.pending.any || of.release.position != max(test.lsn, 1000) {
+			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.release.position, of.pending.any)
 		}
 		if !slices.Equal(points, []string{FailBeforeCommit, FailAfterCommit}) {
 			t.Errorf("it passes %v", points)
@@ -226,7 +226,7 @@ func TestGroupsThatFail(t *testing.T) {
 	} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.changed, a.rows = true, 4
+		of.pending.any, a.rows = true, 4
 		test.prepare(a, of)
 		err := a.flush(t.Context(), 1000)
 		if halt := (*TableError)(nil); test.want != nil && !errors.Is(err, test.want) || err == nil || errors.As(err, &halt) != test.halts {
@@ -243,7 +243,7 @@ func TestOneErrorOfOneTable(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
 	a := memoryApplier(of)
-	of.changed = true
+	of.pending.any = true
 	f := &flight{to: 50, orders: make(chan order, 20), gone: make(chan struct{})}
 	if err := a.board(t.Context(), f); err != nil {
 		t.Fatal(err)
@@ -256,7 +256,7 @@ func TestOneErrorOfOneTable(t *testing.T) {
 			break // no request has been answered
 		}
 		halt := (*TableError)(nil)
-		if err := do(t.Context(), refusingTx{}); !errors.As(err, &halt) || halt.Table != of.name() {
+		if err := do(t.Context(), refusingTx{}); !errors.As(err, &halt) || halt.Table != of.layout.name() {
 			t.Errorf("order %d ends with %v", orders, err)
 		}
 	}
@@ -330,7 +330,7 @@ func TestKeepalivesMoveOn(t *testing.T) {
 	}{{false, 950, 950, 900}, {true, 950, 0, 900}, {false, 900 + idleBytes, 900 + idleBytes, 900 + idleBytes}, {true, 900 + idleBytes, 0, 900}} {
 		a := newMemoryServer(t).applier(of)
 		a.inTransaction = test.amid
-		a.found = &finding{table: of.name(), err: &TableError{Table: catalog.Name{Relation: "others"}}}
+		a.found = &finding{table: of.layout.name(), err: &TableError{Table: catalog.Name{Relation: "others"}}}
 		if err := a.handle(t.Context(), message{keepalive: test.end}); err != nil {
 			t.Fatal(err)
 		}
@@ -394,8 +394,8 @@ func TestReadersAreWaitedForAgain(t *testing.T) {
 			}
 			return err
 		})
-		if (err != nil) != (state == insufficientPrivilege) || of.postponed.IsZero() == postponed {
-			t.Errorf("refused by %q, it is postponed at %v: %v", state, of.postponed, err)
+		if (err != nil) != (state == insufficientPrivilege) || of.release.postponed.IsZero() == postponed {
+			t.Errorf("refused by %q, it is postponed at %v: %v", state, of.release.postponed, err)
 		}
 	}
 }

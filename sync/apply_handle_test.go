@@ -24,7 +24,7 @@ func storedApplier(t *testing.T, tables ...*table) (*applier, *memoryStore) {
 	t.Helper()
 	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{}, mirrors: map[catalog.Name]rowMirror{}, lsn: map[catalog.Name]pglogrepl.LSN{}}
 	for _, of := range tables {
-		store.tables[of.name()], store.mirrors[of.name()] = of, rowMirror{}
+		store.tables[of.layout.name()], store.mirrors[of.layout.name()] = of, rowMirror{}
 	}
 	a := memoryApplier(tables...)
 	a.due.Stop()
@@ -39,7 +39,7 @@ func (w *wal) transaction(of *table, final pglogrepl.LSN, rows int) []message {
 	w.put('B', uint64(final), uint64(0), w.xid)
 	w.describe(of)
 	for i := range rows {
-		w.put('I', uint32(of.publication.Relation.OID), "N", tupleOf(of.whole(of.visitOf(int(w.xid)*10000+i, 30, nil))))
+		w.put('I', uint32(of.layout.publication.Relation.OID), "N", tupleOf(of.layout.whole(of.layout.visitOf(int(w.xid)*10000+i, 30, nil))))
 	}
 	w.put('C', uint8(0), uint64(final), uint64(final+8), uint64(0))
 	var all []message
@@ -119,7 +119,7 @@ func TestTablesHaveWhatLiesBefore(t *testing.T) {
 		{1001, of, nil, false}, {1000, of, nil, true}, {999, of, nil, true}, {0, nil, failure, false}, {1001, of, failure, false}, {999, of, failure, true},
 	} {
 		a, _ := storedApplier(t, of)
-		of.lsn, of.left.in, a.final = test.lsn, 0, 1000
+		of.release.position, of.left.in, a.final = test.lsn, 0, 1000
 		r := &relation{table: test.table, err: test.err, as: &pglogrepl.RelationMessage{RelationID: 5}}
 		for range 2 {
 			got, err := a.concerned(r)
@@ -158,10 +158,10 @@ func TestMessagesThatCannotBe(t *testing.T) {
 	for _, one := range w.messages {
 		refuses("a message of "+string(one.m.data[:1]), one.m)
 	}
-	row := of.visitOf(1, 30, nil)
+	row := of.layout.visitOf(1, 30, nil)
 	w = &wal{}
-	w.put('D', uint32(1000), "K", tupleOf(of.whole(row))) // of nobody
-	w.put('I', uint32(1000), "N", tupleOf(of.whole(row))[:5])
+	w.put('D', uint32(1000), "K", tupleOf(of.layout.whole(row))) // of nobody
+	w.put('I', uint32(1000), "N", tupleOf(of.layout.whole(row))[:5])
 	for _, one := range w.messages {
 		a, _ := storedApplier(t, of)
 		handleAll(t, a, (&wal{}).transaction(of, 1000, 0)[:2])
@@ -195,7 +195,7 @@ func TestMessagesThatCannotBe(t *testing.T) {
 func TestChangesOfEachKind(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
-	one, other := of.visitOf(1, 30, nil), of.visitOf(2, 40, nil)
+	one, other := of.layout.visitOf(1, 30, nil), of.layout.visitOf(2, 40, nil)
 	steps := []struct {
 		kind pglogrepl.MessageType
 		c    change
@@ -203,7 +203,7 @@ func TestChangesOfEachKind(t *testing.T) {
 		has  []value
 	}{
 		{pglogrepl.MessageTypeInsert, change{new: one}, 30, one},
-		{pglogrepl.MessageTypeUpdate, change{new: of.visitOf(1, 31, nil)}, 31, one},
+		{pglogrepl.MessageTypeUpdate, change{new: of.layout.visitOf(1, 31, nil)}, 31, one},
 		{pglogrepl.MessageTypeUpdate, change{old: one, new: other}, 40, other},
 		{pglogrepl.MessageTypeDelete, change{old: other}, 0, nil},
 	}
@@ -235,7 +235,7 @@ func TestTruncatedTables(t *testing.T) {
 	w.put('T', uint32(1), uint8(0), uint32(1000))
 	messages = slices.Insert(messages, 2, w.messages[len(w.messages)-1].m)
 	handleAll(t, a, messages)
-	if records := of.stage.status().Records; records != 0 || a.rows != 1 || !slices.Equal(of.truncations, truncations{8}) || !a.spoke || !of.changed {
+	if records := of.stage.status().Records; records != 0 || a.rows != 1 || !slices.Equal(of.truncations, truncations{8}) || !a.spoke || !of.pending.any {
 		t.Errorf("%d records are left, by %d changes in the transactions %v", records, a.rows, of.truncations)
 	}
 	truncate := &pglogrepl.TruncateMessage{RelationIDs: []uint32{1000}}
@@ -276,10 +276,10 @@ func TestLargeTransactionsSpill(t *testing.T) {
 		a.Failpoint = func(name string) { points = append(points, name) }
 		messages := (&wal{}).transaction(of, 1000, 1)
 		handleAll(t, a, messages[:2])
-		of.rows, of.bytes, a.inTransaction = test.rows, test.bytes, test.amid
+		of.pending.count, of.pending.bytes, a.inTransaction = test.rows, test.bytes, test.amid
 		handleAll(t, a, messages[2:3])
-		if of.spilled != test.want || (of.rows == 0) != test.want || slices.Contains(points, FailSpilled) != test.want {
-			t.Errorf("%+v: spilled is %t, with %d rows left", test, of.spilled, of.rows)
+		if of.pending.spilled != test.want || (of.pending.count == 0) != test.want || slices.Contains(points, FailSpilled) != test.want {
+			t.Errorf("%+v: spilled is %t, with %d rows left", test, of.pending.spilled, of.pending.count)
 		}
 	}
 }
@@ -291,28 +291,28 @@ func TestRowsOfDeletedSpill(t *testing.T) {
 	of := partsTable(t)
 	const records = 20
 	for id := range records {
-		if err := of.insert(of.visitOf(id, 30, nil)); err != nil {
+		if err := of.insert(of.layout.visitOf(id, 30, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	of.written()
 	of.open(5)
 	for id := range records {
-		if err := of.delete(of.visitOf(id, 30, nil)); err != nil {
+		if err := of.delete(of.layout.visitOf(id, 30, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	of.rows = spillRows - 10
+	of.pending.count = spillRows - 10
 	spills, failure := 0, errors.New("full")
 	err := of.committed(func() error {
 		if spills++; spills == 2 {
 			return failure
 		}
-		of.rows = spillRows - 5
+		of.pending.count = spillRows - 5
 		return nil
 	})
-	if !errors.Is(err, failure) || spills != 2 || len(of.deleted) != 15 || !slices.IsSorted(of.deleted) {
-		t.Errorf("%d records are forgotten with %d spills: %v", len(of.deleted), spills, err)
+	if !errors.Is(err, failure) || spills != 2 || len(of.pending.deleted) != 15 || !slices.IsSorted(of.pending.deleted) {
+		t.Errorf("%d records are forgotten with %d spills: %v", len(of.pending.deleted), spills, err)
 	}
 }
 
@@ -331,8 +331,8 @@ func TestSpillingFails(t *testing.T) {
 	a := failing(of)
 	messages := (&wal{xid: 1}).transaction(of, 1100, 1)
 	handleAll(t, a, messages[:2])
-	of.rows = spillRows
-	if err := a.handle(t.Context(), messages[2]); !errors.Is(err, failure) || of.spilled {
+	of.pending.count = spillRows
+	if err := a.handle(t.Context(), messages[2]); !errors.Is(err, failure) || of.pending.spilled {
 		t.Errorf("rows that are not written are forgotten: %v", err)
 	}
 	of = partsTable(t)
@@ -342,10 +342,10 @@ func TestSpillingFails(t *testing.T) {
 	if _, err := a.concerned(a.relations[1000]); err != nil {
 		t.Fatal(err)
 	}
-	if err := of.delete(of.visitOf(10000, 30, nil)); err != nil {
+	if err := of.delete(of.layout.visitOf(10000, 30, nil)); err != nil {
 		t.Fatal(err)
 	}
-	of.rows = spillRows
+	of.pending.count = spillRows
 	if err := a.handle(t.Context(), messages[2]); !errors.Is(err, failure) {
 		t.Errorf("a transaction ends whose rows are not written: %v", err)
 	}

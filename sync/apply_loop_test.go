@@ -46,8 +46,8 @@ func TestDueTablesAreAwaited(t *testing.T) {
 				t.Errorf("%v: something is due: %t", test.due, any)
 			}
 			for i, due := range test.due {
-				if a.tables[i].changed != (due <= 0) {
-					t.Errorf("%v: table %d is due: %t", test.due, i, a.tables[i].changed)
+				if a.tables[i].pending.any != (due <= 0) {
+					t.Errorf("%v: table %d is due: %t", test.due, i, a.tables[i].pending.any)
 				}
 			}
 			a.due.Reset(time.Nanosecond) // what was set before does not count
@@ -66,7 +66,7 @@ func TestDueTablesAreAwaited(t *testing.T) {
 	}
 	now := time.Unix(5, 0)
 	a := memoryApplier(&table{stage: dueStage{at: now}}, &table{stage: dueStage{at: now.Add(1)}})
-	if a.Now = func() time.Time { return now }; !a.markDue() || !a.tables[0].changed || a.tables[1].changed {
+	if a.Now = func() time.Time { return now }; !a.markDue() || !a.tables[0].pending.any || a.tables[1].pending.any {
 		t.Error("what is due by the clock is not, or what is not is")
 	}
 }
@@ -87,7 +87,7 @@ func TestDueTablesArePublished(t *testing.T) {
 		if err := a.publishDue(t.Context()); !errors.Is(err, test.failure) || a.position != 900 {
 			t.Errorf("%+v: it ends with %v", test, err)
 		}
-		if written := strings.Contains(m.log(), "commit"); written != test.written || of.changed != (test.failure != nil) {
+		if written := strings.Contains(m.log(), "commit"); written != test.written || of.pending.any != (test.failure != nil) {
 			t.Errorf("%+v: it is written: %t", test, written)
 		}
 		if waits := a.due.Stop(); waits != (test.failure == nil) {
@@ -100,7 +100,7 @@ func TestDueTablesArePublished(t *testing.T) {
 		of.stage = dueStage{stage: of.stage, at: time.Now()}
 		a.inTransaction = true
 		now := time.Now()
-		if err := a.publishDue(t.Context()); err != nil || store.lsn[of.name()] != 0 || of.changed {
+		if err := a.publishDue(t.Context()); err != nil || store.lsn[of.layout.name()] != 0 || of.pending.any {
 			t.Errorf("something is published amid a transaction: %v", err)
 		}
 		if at := <-a.due.C; at.Sub(now) != mixIdle {
@@ -157,7 +157,7 @@ func TestWhateverComesIsTakenUp(t *testing.T) {
 	failure, broken := &StopError{What: "what"}, errors.New("broken")
 	for name, prepare := range map[string]func(a *applier, messages chan<- []message){
 		"a newcomer": func(a *applier, _ chan<- []message) {
-			a.jobs = []job{{publication: a.tables[0].publication}}
+			a.jobs = []job{{publication: a.tables[0].layout.publication}}
 			a.worker.ready <- &newcomer{job: a.jobs[0], err: broken}
 		},
 		"a finding": func(a *applier, _ chan<- []message) { a.watcher.found <- finding{err: failure} },
@@ -258,9 +258,9 @@ func TestNothingIsTakenOfTheStreamBefore(t *testing.T) {
 	}
 	defer func() { _ = a.stream.stop() }()
 	a.watcher = newWatcher(a.session)
-	a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
+	a.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
 	a.newcomer = &newcomer{job: a.jobs[0], table: of, at: 890}
-	of.lsn, a.heard[1000] = 890, 895
+	of.release.position, a.heard[1000] = 890, 895
 	w := &wal{}
 	messages := slices.Concat(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0))
 	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.newcomer != nil || a.position != 890 || a.end != 0 {

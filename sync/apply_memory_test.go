@@ -165,7 +165,7 @@ func TestShownOnceCaughtUp(t *testing.T) {
 		var tables []*table
 		for _, shows := range test.shows {
 			of := memoryTable(t, sizeOnly(3))
-			of.shows, of.postponed = shows, time.Now().Add(-test.postponed)
+			of.release.showAt, of.release.postponed = shows, time.Now().Add(-test.postponed)
 			tables = append(tables, of)
 		}
 		a := memoryApplier(tables...)
@@ -244,9 +244,9 @@ func TestInStepWithReaders(t *testing.T) {
 		{"halted", false, 0, 0, Halted, true, true},
 	} {
 		of := memoryTable(t, sizeOnly(3))
-		of.shows, of.previous = test.shows, test.previous
+		of.release.showAt, of.release.previous = test.shows, test.previous
 		a := memoryApplier()
-		a.status.Tables[of.name()] = TableStatus{State: test.state}
+		a.status.Tables[of.layout.name()] = TableStatus{State: test.state}
 		if test.applied {
 			a.tables = append(a.tables, of)
 		}
@@ -258,7 +258,7 @@ func TestInStepWithReaders(t *testing.T) {
 		if follows := a.Status().Position == 42; follows != test.follows {
 			t.Errorf("%s: the status has the position: %t", test.name, follows)
 		}
-		if status := a.Status().Tables[of.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
+		if status := a.Status().Tables[of.layout.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
 			t.Errorf("%s: the table is %+v", test.name, status)
 		}
 	}
@@ -321,7 +321,7 @@ func TestMissed(t *testing.T) {
 	t.Parallel()
 	const root, leaf, others = 1000, 1001, 2000
 	other := memoryTable(t, sizeOnly(3))
-	other.publication.Policy.Table.Relation = "others"
+	other.layout.publication.Policy.Table.Relation = "others"
 	own := memoryTable(t, sizeOnly(3))
 	for _, test := range []struct {
 		name  string
@@ -342,7 +342,7 @@ func TestMissed(t *testing.T) {
 	} {
 		a := &applier{heard: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
 		n := &newcomer{at: 100}
-		n.job.publication = own.publication
+		n.job.publication = own.layout.publication
 		n.job.publication.Relation.Kind = test.kind
 		if got := a.missed(n); got != test.want {
 			t.Errorf("%s: missed is %t", test.name, got)
@@ -384,7 +384,7 @@ func TestGroupsEnd(t *testing.T) {
 			{name: "middling, and a release is not shown", rows: aheadRows(), flights: one, shows: 9, want: false},
 		} {
 			of := memoryTable(t, sizeOnly(3))
-			of.bytes, of.shows = test.bytes, test.shows
+			of.pending.bytes, of.release.showAt = test.bytes, test.shows
 			a := &applier{session: &session{tables: []*table{of}}, more: test.more, rows: test.rows, wrote: test.wrote, flights: test.flights, since: time.Now()}
 			time.Sleep(test.age)
 			if got := a.isComplete(); got != test.want {
@@ -423,14 +423,14 @@ func TestBoundary(t *testing.T) {
 func TestFlushed(t *testing.T) {
 	t.Parallel()
 	for _, appears := range []bool{false, true} {
-		of := &table{lsn: 10, shows: 8, previous: 3, appears: appears}
-		of.flushed(9)
-		if of.lsn != 10 {
-			t.Errorf("the position is %s", of.lsn)
+		of := &table{release: releaseState{position: 10, showAt: 8, previous: 3, shown: appears}}
+		of.release.stored(9)
+		if of.release.position != 10 {
+			t.Errorf("the position is %s", of.release.position)
 		}
-		of.flushed(11)
-		if of.lsn != 11 || of.appears || (of.shows == 0) != appears || (of.previous == 0) != appears {
-			t.Errorf("appears %t: %s, shown from %s on instead of %d", appears, of.lsn, of.shows, of.previous)
+		of.release.stored(11)
+		if of.release.position != 11 || of.release.shown || (of.release.showAt == 0) != appears || (of.release.previous == 0) != appears {
+			t.Errorf("appears %t: %s, shown from %s on instead of %d", appears, of.release.position, of.release.showAt, of.release.previous)
 		}
 	}
 }

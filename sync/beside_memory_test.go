@@ -35,7 +35,7 @@ func TestWorkerInsists(t *testing.T) {
 		s, m, log := besideSession(t, of, answer{words: "SET TRANSACTION SNAPSHOT", state: "22023"})
 		var points []string
 		s.Failpoint = func(name string) { points = append(points, name) }
-		s.status.Tables[of.name()] = TableStatus{State: Published, Records: 9}
+		s.status.Tables[of.layout.name()] = TableStatus{State: Published, Records: 9}
 		var told atomic.Int64
 		s.Changed = func(Status) { told.Add(1) }
 		s.ack.stored.Store(90)
@@ -44,9 +44,9 @@ func TestWorkerInsists(t *testing.T) {
 		defer cancel()
 		ended := make(chan struct{})
 		go func() { w.run(ctx); close(ended) }()
-		w.orders <- job{publication: of.publication, bound: of.definition.bound, generation: 8}
+		w.orders <- job{publication: of.layout.publication, bound: of.definition.bound, generation: 8}
 		synctest.Wait()
-		status := s.Status().Tables[of.name()]
+		status := s.Status().Tables[of.layout.name()]
 		if status.Problem == "" || status.Fix == "" || status.Records != 9 || status.State != Published || told.Load() == 0 || s.ack.held.Load() != 0 {
 			t.Errorf("the status is %+v; %d is held", status, s.ack.held.Load())
 		}
@@ -64,7 +64,7 @@ func TestWorkerInsists(t *testing.T) {
 		m.noMore()
 		m.answersNow(sourceAnswers(of, 3)...)
 		n := <-w.ready
-		if n.err != nil || n.table == nil || n.table.generation != 8 || !slices.Contains(points, FailAfterPublication) {
+		if n.err != nil || n.table == nil || n.table.release.generation != 8 || !slices.Contains(points, FailAfterPublication) {
 			t.Errorf("it ends with %v", n.err)
 		}
 		cancel()
@@ -76,7 +76,7 @@ func TestWorkerInsists(t *testing.T) {
 		w := newWorker(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if n := w.insist(ctx, job{publication: of.publication}); n.err == nil || log.have("trying again") > 4 {
+		if n := w.insist(ctx, job{publication: of.layout.publication}); n.err == nil || log.have("trying again") > 4 {
 			t.Errorf("a job goes on after the end: %v", n.err)
 		}
 	})
@@ -84,7 +84,7 @@ func TestWorkerInsists(t *testing.T) {
 		of := boundTable(t)
 		s, _, log := besideSession(t, of, answer{words: "EXPORT_SNAPSHOT", state: insufficientPrivilege})
 		w := newWorker(s)
-		if n := w.insist(t.Context(), job{publication: of.publication}); n.err == nil || transient(n.err) || log.have("trying again") > 0 {
+		if n := w.insist(t.Context(), job{publication: of.layout.publication}); n.err == nil || transient(n.err) || log.have("trying again") > 0 {
 			t.Errorf("it ends with %v", n.err)
 		}
 	})
@@ -105,8 +105,8 @@ func TestWorkerPublishesAfresh(t *testing.T) {
 		s, _, log := besideSession(t, of, slices.Concat(comparing(of, rows...), sourceAnswers(of, 3))...)
 		s.ranges = readingPlan{blocks: 1, connections: 1}
 		began := time.Now()
-		n := newWorker(s).insist(t.Context(), job{publication: of.publication, bound: of.definition.bound, kind: resynchronize, generation: 8})
-		if n.err != nil || n.job.kind != publishAfresh || n.table.generation != 8 || n.table.nextRecord != 4 || log.have("published afresh") != 1 || time.Since(began) > leastPause {
+		n := newWorker(s).insist(t.Context(), job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize, generation: 8})
+		if n.err != nil || n.job.kind != publishAfresh || n.table.release.generation != 8 || n.table.nextRecord != 4 || log.have("published afresh") != 1 || time.Since(began) > leastPause {
 			t.Errorf("it ends with %v as %v after %v", n.err, n.job.kind, time.Since(began))
 		}
 	})
@@ -136,8 +136,8 @@ func TestWatcherLooks(t *testing.T) {
 			of := boundTable(t)
 			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest, of.definition.labels = 1000, []uint32{1000}, []string{"file 1"}, "rest", []string{}
 			s, m, log := besideSession(t, of, test.answers...)
-			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.publication}
-			s.status.Tables[of.name()] = test.tables
+			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
+			s.status.Tables[of.layout.name()] = test.tables
 			s.watch()
 			m.begin(-1)
 			w := newWatcher(s)

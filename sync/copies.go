@@ -28,12 +28,12 @@ func (t *table) newCopies() *copies {
 		return nil
 	}
 	c := &copies{}
-	for _, published := range t.publication.Columns {
+	for _, published := range t.layout.publication.Columns {
 		if published.Part != catalog.Copy {
 			continue
 		}
-		i := t.column(published.Source)
-		weight := textWeight(t.columns[i])
+		i := t.layout.column(published.Source)
+		weight := textWeight(t.layout.columns[i])
 		if weight == 0 {
 			return nil
 		}

@@ -147,15 +147,15 @@ func TestHeldRecords(t *testing.T) {
 	}
 	c := of.newCopies()
 	row := func(text string) []value {
-		values := make([]value, len(of.columns))
+		values := make([]value, len(of.layout.columns))
 		for i := range values {
 			values[i].null = true
 		}
-		values[of.column("t")] = value{text: text}
+		values[of.layout.column("t")] = value{text: text}
 		return values
 	}
 	kept := row("")
-	kept[of.column("t")] = value{kept: true}
+	kept[of.layout.column("t")] = value{kept: true}
 	slots := []int32{1, 255, 256, 1 << 20}
 	for _, slot := range slots {
 		c.note(slot, row("a"))

@@ -39,7 +39,7 @@ func (t *table) takeRoom() *keys {
 	room := t.left.room
 	t.left.room = nil
 	if room == nil {
-		room = newKeys(t.publication.Relation.KeyRepeats)
+		room = newKeys(t.layout.publication.Relation.KeyRepeats)
 	}
 	return room
 }
@@ -49,7 +49,7 @@ func (t *table) depart(key []byte, id incremental.RecordID) error {
 	if id >= t.left.own {
 		return t.remove(key, id)
 	}
-	t.changed = true
+	t.pending.any = true
 	t.keys.remove(key, id)
 	if t.left.keys == nil {
 		t.left.keys = t.takeRoom()
@@ -67,7 +67,7 @@ func (t *table) depart(key []byte, id incremental.RecordID) error {
 // departAll notes that all rows were deleted. What is known of their keys is set aside as it
 // is, but for a table that the transaction has deleted rows of before.
 func (t *table) departAll() error {
-	t.changed, t.left.emptied, t.left.arrived = true, true, t.left.arrived[:0]
+	t.pending.any, t.left.emptied, t.left.arrived = true, true, t.left.arrived[:0]
 	gone := t.keys
 	t.keys = t.takeRoom()
 	if t.left.keys == nil {
@@ -89,7 +89,7 @@ func (t *table) comeBack(key []byte, values []value) (bool, error) {
 	}
 	t.left.keys.remove(key, id)
 	if !t.keys.add(key, id) {
-		return true, t.errOutOfStep("a row was inserted twice")
+		return true, t.layout.errOutOfStep("a row was inserted twice")
 	}
 	if id >= t.left.own { // deleted by a TRUNCATE
 		t.arrive(id)
@@ -128,7 +128,7 @@ func (t *table) committed(spill func() error) error {
 		if err := t.forget(one.id, one.hash); err != nil {
 			return err
 		}
-		if t.rows >= spillRows {
+		if t.pending.count >= spillRows {
 			if err := spill(); err != nil {
 				return err
 			}
@@ -146,7 +146,7 @@ func (t *table) closeLeft() {
 
 // arrive notes one of the transaction's own records.
 func (t *table) arrive(id incremental.RecordID) {
-	if t.subject >= 0 {
+	if t.layout.subject >= 0 {
 		t.left.arrived = append(t.left.arrived, id)
 	}
 }
@@ -159,7 +159,7 @@ func (t *table) pairPersons() error {
 	}
 	comers := map[uint32][]incremental.RecordID{}
 	for _, id := range t.left.arrived {
-		if _, pending := t.pending[id]; pending { // it was not deleted, and is held in memory
+		if _, pending := t.pending.rows[id]; pending { // it was not deleted, and is held in memory
 			of := t.stage.row(id).subject
 			comers[of] = append(comers[of], id)
 		}
@@ -183,7 +183,7 @@ func (t *table) pairPersons() error {
 		}
 		comer := comers[p.of][0]
 		comers[p.of] = comers[p.of][1:]
-		values := t.pending[comer].values
+		values := t.pending.rows[comer].values
 		key := slices.Clone(t.keyOf(values))
 		if err := t.remove(key, comer); err != nil {
 			return err

@@ -69,7 +69,7 @@ func (a *applier) depart(ctx context.Context, to pglogrepl.LSN) error {
 		f.earlier, f.from = a.flights[last], a.flights[last].to
 	}
 	for _, t := range a.tables {
-		if t.spilled {
+		if t.pending.spilled {
 			f.orders = make(chan order, fewOrders)
 		}
 	}
@@ -93,7 +93,7 @@ func (a *applier) depart(ctx context.Context, to pglogrepl.LSN) error {
 
 // catchesUp says that a generation is not shown yet, which a flight may do.
 func (a *applier) catchesUp() bool {
-	return slices.ContainsFunc(a.tables, func(t *table) bool { return t.shows != 0 })
+	return slices.ContainsFunc(a.tables, func(t *table) bool { return t.release.showAt != 0 })
 }
 
 // lost waits for the end of all flights after an error; what went wrong with the first of
@@ -115,7 +115,7 @@ func (a *applier) lost(err error) error {
 // board gives a flight its orders.
 func (a *applier) board(ctx context.Context, f *flight) error {
 	for _, t := range a.tables {
-		if !t.changed {
+		if !t.pending.any {
 			continue
 		}
 		to := &sink{deliver: func(d delivery) error {
@@ -125,7 +125,7 @@ func (a *applier) board(ctx context.Context, f *flight) error {
 			return a.blame(t, err)
 		}
 		to.Queue("UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
-			t.name().Schema, t.name().Relation, max(f.to, t.lsn).String())
+			t.layout.name().Schema, t.layout.name().Relation, max(f.to, t.release.position).String())
 		if err := to.close(); err != nil {
 			return err
 		}
@@ -133,11 +133,11 @@ func (a *applier) board(ctx context.Context, f *flight) error {
 	}
 	f.figures = a.figures()
 	for _, t := range a.tables {
-		if t.shows == 0 || t.shows > f.to || time.Since(t.postponed) < postponement {
+		if t.release.showAt == 0 || t.release.showAt > f.to || time.Since(t.release.postponed) < postponement {
 			continue
 		}
 		err := f.order(func(ctx context.Context, tx pgx.Tx) (err error) {
-			t.appears, err = a.tryShow(ctx, tx, t)
+			t.release.shown, err = a.tryShow(ctx, tx, t)
 			return err
 		})
 		if err != nil {
@@ -241,7 +241,7 @@ func (a *applier) land(ctx context.Context) error {
 	a.position, a.moved = f.to, time.Now()
 	a.wrote = min(time.Since(f.began), groupMost)
 	for _, t := range a.tables {
-		t.flushed(f.to)
+		t.release.stored(f.to)
 	}
 	a.ack.stored.Store(uint64(f.to))
 	a.report(f.figures)

@@ -56,7 +56,7 @@ func (a *applier) isComplete() bool {
 func (a *applier) isFull() bool {
 	full := a.rows >= groupRows
 	for _, t := range a.tables {
-		full = full || t.bytes >= groupBytes
+		full = full || t.pending.bytes >= groupBytes
 	}
 	return full
 }
@@ -105,7 +105,7 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	}
 	due := end-a.position >= idleBytes || time.Since(a.moved) >= a.Heartbeat
 	for _, t := range a.tables {
-		due = due || (t.shows != 0 && t.shows <= end && time.Since(t.postponed) >= postponement)
+		due = due || (t.release.showAt != 0 && t.release.showAt <= end && time.Since(t.release.postponed) >= postponement)
 	}
 	if !due {
 		return nil
@@ -144,7 +144,7 @@ func (a *applier) blame(t *table, err error) error {
 	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
 		return err
 	}
-	return t.halted(err)
+	return t.layout.halted(err)
 }
 
 // flush writes store, release and position up to a commit boundary, and waits for it.
@@ -169,8 +169,8 @@ const (
 func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table) (shown bool, err error) {
 	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.show(ctx, tx, t) })
 	if err == nil && !shown {
-		t.postponed = time.Now()
-		a.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.name())
+		t.release.postponed = time.Now()
+		a.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
 	}
 	return shown, err
 }
@@ -199,9 +199,9 @@ func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, 
 }
 
 // flushed notes that the store has what the table had, up to a position.
-func (t *table) flushed(to pglogrepl.LSN) {
-	t.lsn = max(t.lsn, to)
-	if t.appears {
-		t.shows, t.previous, t.appears = 0, 0, false
+func (t *releaseState) stored(to pglogrepl.LSN) {
+	t.position = max(t.position, to)
+	if t.shown {
+		t.showAt, t.previous, t.shown = 0, 0, false
 	}
 }

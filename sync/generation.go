@@ -86,7 +86,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 // record notes a new generation of the table. Only what the stream still lacks decides
 // from which position on it is shown.
 func (t *table) record(ctx context.Context, tx pgx.Tx) error {
-	if err := forgetDeparted(ctx, tx, t.name(), t.generation); err != nil {
+	if err := forgetDeparted(ctx, tx, t.layout.name(), t.release.generation); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.generation
@@ -95,10 +95,10 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, policy_digest = excluded.policy_digest,
 			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition, returned = 0, hash_key = NULL,
 			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, noted = NULL, created_at = now()`,
-		t.name().Schema, t.name().Relation, t.generation, t.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
-		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.text())
+		t.layout.name().Schema, t.layout.name().Relation, t.release.generation, t.layout.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
+		t.layout.publication.Policy.Updates.Mode.String(), t.release.position.String(), storedLSN(t.release.showAt), storedNumber(t.release.previous), t.definition.text())
 	if err != nil {
-		return fmt.Errorf("recording the generation of %s: %w", t.name(), err)
+		return fmt.Errorf("recording the generation of %s: %w", t.layout.name(), err)
 	}
 	return nil
 }
@@ -126,14 +126,14 @@ func storedLSN(lsn pglogrepl.LSN) *string {
 // It comes last, because from here on readers have to wait for the commit.
 func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
 	_, err := tx.Exec(ctx, "UPDATE kproxy_store.generation SET shows = NULL, previous = NULL WHERE table_schema = $1 AND table_name = $2",
-		t.name().Schema, t.name().Relation)
+		t.layout.name().Schema, t.layout.name().Relation)
 	if err != nil {
-		return fmt.Errorf("recording that %s is shown: %w", t.name(), err)
+		return fmt.Errorf("recording that %s is shown: %w", t.layout.name(), err)
 	}
 	if err := s.put(ctx, tx, t); err != nil {
-		return fmt.Errorf("creating the published view of %s: %w", t.name(), err)
+		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.grant(ctx, tx, s.Reader); err != nil {
+	if err := t.layout.grant(ctx, tx, s.Reader); err != nil {
 		return err
 	}
 	return s.dropOrphans(ctx, tx)
@@ -146,7 +146,7 @@ const invalidTableDefinition = "42P16"
 // put makes the published view. Where it keeps its columns it is replaced, so that what
 // stands on it stays: published views over the table, and others' views and grants.
 func (s *session) put(ctx context.Context, tx pgx.Tx, t *table) error {
-	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
+	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.layout.name()).SQL(), t.layout.publishedList(), t.release.releaseTable())
 	part, err := tx.Begin(ctx)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *session) put(ctx context.Context, tx pgx.Tx, t *table) error {
 	if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != invalidTableDefinition {
 		return err
 	}
-	if err := s.hide(ctx, tx, t.name()); err != nil {
+	if err := s.hide(ctx, tx, t.layout.name()); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, "CREATE "+view)
@@ -182,7 +182,7 @@ type executor interface {
 }
 
 // grant lets the reader read the published view, with comments on how it was made.
-func (t *table) grant(ctx context.Context, on executor, reader string) error {
+func (t *layout) grant(ctx context.Context, on executor, reader string) error {
 	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", catalog.Published(t.name()).SQL(), catalog.QuoteIdentifier(reader))
 	if _, err := on.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("granting the published view of %s: %w", t.name(), err)

@@ -31,17 +31,17 @@ type guarded struct {
 
 func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded, error) {
 	if len(t.parts) != 1 {
-		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.name(), len(t.parts)))
+		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.layout.name(), len(t.parts)))
 	}
-	u := t.publication.Policy.Updates
-	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, room: t.newCoded()}
-	l, err := lineage.New(t.attributes, t.constraints, t.method, lineage.Options{
-		Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
+	u := t.layout.publication.Policy.Updates
+	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, room: t.layout.newCoded()}
+	l, err := lineage.New(t.layout.attributes, t.layout.constraints, t.layout.method, lineage.Options{
+		Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
 		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
 		Progress: func(done, _ int) { s.progress(done) },
 	})
 	if err != nil {
-		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.name(), err), Fix: "change its constraints, or say updates: immediate"}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.layout.name(), err), Fix: "change its constraints, or say updates: immediate"}
 	}
 	s.lineage = l
 	return s, nil
@@ -92,7 +92,7 @@ func (s *guarded) row(id incremental.RecordID) coded {
 func (s *guarded) settle(ctx context.Context, now time.Time) error {
 	var err error
 	if s.changes, err = s.lineage.Publish(ctx, now); err != nil {
-		return fmt.Errorf("publishing what %s has gathered: %w", s.t.name(), err)
+		return fmt.Errorf("publishing what %s has gathered: %w", s.t.layout.name(), err)
 	}
 	for _, ghost := range s.changes.Vanished {
 		s.returning.vanished(ghost)
@@ -166,7 +166,7 @@ func (s *guarded) reason(f lineage.Freshness) string {
 	}
 	if f.Waiting > 0 {
 		of := "records"
-		if s.t.subject >= 0 {
+		if s.t.layout.subject >= 0 {
 			of = "persons"
 		}
 		reasons = append(reasons, fmt.Sprintf("%d records wait for others: batches are of %d %s at least", f.Waiting, s.lineage.Least(), of))
@@ -198,7 +198,7 @@ func (s *guarded) deleteRows(batch *sink) {
 		n := min(writeChunk, len(gone))
 		classes := slices.Compact(slices.Sorted(slices.Values(from[:n])))
 		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS l USING unnest($1::bigint[], $2::bigint[]) AS g(class, id) WHERE l.%[2]s = g.class AND l.%[3]s = g.id AND l.%[2]s = ANY($3)",
-			s.t.releaseTable(), s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
+			s.t.release.releaseTable(), s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
 		gone, from = gone[n:], from[n:]
 	}
 }
@@ -211,7 +211,7 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 		records[i], classes[i], ids[i], persons[i], sealed[i] = int64(r.Record), int64(r.Class), int64(r.ID), int64(r.Person), r.Sealed
 	}
 	different := slices.Compact(slices.Sorted(slices.Values(classes)))
-	columns := t.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
+	columns := t.layout.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
 	arguments := append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed, numbers(different)}, columns...)
 	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
 		SELECT m.class, m.id, m.person, m.sealed, 1, %s
@@ -219,7 +219,7 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
 		JOIN %s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
-		t.releaseTable(), listed(s.marks(), ""), t.shownList(), t.releaseList(),
+		t.release.releaseTable(), listed(s.marks(), ""), t.layout.shownList(), t.releaseList(),
 		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
 }
 
@@ -233,5 +233,5 @@ func (s *guarded) writeWeights(batch *sink) {
 		return
 	}
 	batch.Queue(fmt.Sprintf("UPDATE %s AS l SET %s = u.weight FROM unnest($1::bigint[], $2::real[]) AS u(class, weight) WHERE l.%[3]s = u.class AND l.%[3]s = ANY($1)",
-		s.t.releaseTable(), catalog.WeightColumn, s.part.column), numbers(classes), weights)
+		s.t.release.releaseTable(), catalog.WeightColumn, s.part.column), numbers(classes), weights)
 }

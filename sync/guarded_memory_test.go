@@ -62,7 +62,7 @@ func TestGuardedBegins(t *testing.T) {
 	const records = 60
 	now := time.UnixMicro(1_700_000_000_000_000)
 	for i := range records {
-		if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.visitOf(i, i%40, nil)), now); err != nil {
+		if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.layout.visitOf(i, i%40, nil)), now); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -132,7 +132,7 @@ func TestBatchesThatAreNotMade(t *testing.T) {
 	} {
 		of, s := guardedTable(t, "")
 		for i := range 60 {
-			if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.visitOf(i, i%40, nil)), now); err != nil {
+			if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.layout.visitOf(i, i%40, nil)), now); err != nil {
 				t.Fatal(err)
 			}
 		}

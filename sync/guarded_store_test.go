@@ -39,11 +39,11 @@ func (m *guardedMirror) follow(s *sent, records rowMirror) {
 	m.t.Helper()
 	for _, q := range s.statements {
 		switch {
-		case strings.HasPrefix(q.sql, "DELETE FROM "+m.of.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "DELETE FROM "+m.of.release.releaseTable()+" "):
 			m.delete(q.arguments)
-		case strings.HasPrefix(q.sql, "INSERT INTO "+m.of.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "INSERT INTO "+m.of.release.releaseTable()+" "):
 			m.insert(q.arguments, records)
-		case strings.HasPrefix(q.sql, "UPDATE "+m.of.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "UPDATE "+m.of.release.releaseTable()+" "):
 			m.weigh(q.arguments)
 		case strings.HasPrefix(q.sql, "UPDATE kproxy_store.generation SET hash_key"):
 			m.secret = q.arguments[3].([]byte)
@@ -114,7 +114,7 @@ func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 			if _, err := fmt.Sscanf(text, `["%d","%d"]`, &lower, &upper); c.Part != catalog.Range || err != nil {
 				continue
 			}
-			if age, _ := strconv.Atoi(row[m.of.column("age")].text); age < lower || age > upper {
+			if age, _ := strconv.Atoi(row[m.of.layout.column("age")].text); age < lower || age > upper {
 				m.t.Errorf("somebody of the age %d is published with %s", age, text)
 			}
 		}
@@ -177,7 +177,7 @@ func (m *guardedMirror) compare(records rowMirror) {
 		// Readers know of ghosts as soon as they are k more, and no longer when they are k fewer.
 		of := shares[row.class]
 		told := math.Round((1 - float64(row.weight)) * float64(of[0]))
-		if ghosts := of[0] - of[1]; m.of.subject < 0 && math.Abs(told-float64(ghosts)) >= float64(m.of.constraints.K()) {
+		if ghosts := of[0] - of[1]; m.of.layout.subject < 0 && math.Abs(told-float64(ghosts)) >= float64(m.of.layout.constraints.K()) {
 			m.t.Errorf("of %d rows of class %d, %d stand for somebody, and the weight is %v", of[0], row.class, of[1], row.weight)
 		}
 	}
@@ -217,7 +217,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 			fields = append(fields, v)
 		}
 		fields[3], fields[4] = fields[4], fields[3]
-		for _, c := range m.of.codedColumns() {
+		for _, c := range m.of.layout.codedColumns() {
 			fields = append(fields, records[id].row[c])
 		}
 		add(0, fields...)
@@ -225,7 +225,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
 		r := m.rows[id]
 		fields := []value{{text: fmt.Sprint(r.class)}, {text: fmt.Sprint(id)}, {text: fmt.Sprint(r.person)}, {text: fmt.Sprint(r.sealed)[:1]}, {text: fmt.Sprint(r.weight)}}
-		for _, c := range m.of.sensitive {
+		for _, c := range m.of.layout.sensitive {
 			fields = append(fields, r.row[c])
 		}
 		add(1, fields...)
@@ -236,7 +236,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 			fields = append(fields, value{text: field})
 		}
 		id, _ := strconv.ParseInt(fields[2].text, 10, 64)
-		for _, c := range m.of.copied {
+		for _, c := range m.of.layout.copied {
 			fields = append(fields, m.rows[id].row[c])
 		}
 		add(2, fields...)
@@ -254,14 +254,14 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 	loaded := memoryTable(m.t, policy)
 	loaded.now = m.of.now
 	g := generation{
-		number: m.of.generation, nextRecord: m.of.nextRecord, nextClass: m.of.stage.nextClass(), lsn: 100, shows: 200, previous: 3,
+		number: m.of.release.generation, nextRecord: m.of.nextRecord, nextClass: m.of.stage.nextClass(), lsn: 100, shows: 200, previous: 3,
 		returned: m.of.stage.status().Returned, secret: m.secret,
 	}
 	if err := loaded.take(m.t.Context(), viewAsItIs(conn), g, 5, func(int) {}); err != nil {
 		m.t.Fatal(err)
 	}
-	if loaded.lsn != 100 || loaded.shows != 200 || loaded.previous != 3 || loaded.generation != g.number || loaded.nextRecord != g.nextRecord || loaded.stage.nextClass() != g.nextClass {
-		m.t.Errorf("generation %d is loaded, which is shown from %s", loaded.generation, loaded.shows)
+	if loaded.release.position != 100 || loaded.release.showAt != 200 || loaded.release.previous != 3 || loaded.release.generation != g.number || loaded.nextRecord != g.nextRecord || loaded.stage.nextClass() != g.nextClass {
+		m.t.Errorf("generation %d is loaded, which is shown from %s", loaded.release.generation, loaded.release.showAt)
 	}
 	return loaded
 }
@@ -350,7 +350,7 @@ func (c *memoryCase) few(some bool) {
 // diagnose has everybody suffer from something else, and nothing else change.
 func (c *memoryCase) diagnose() {
 	c.t.Helper()
-	illness := c.of.column("illness")
+	illness := c.of.layout.column("illness")
 	c.check(c.alone(func() error {
 		for i, key := range slices.Sorted(maps.Keys(c.source)) {
 			row := slices.Clone(c.source[key])
@@ -373,7 +373,7 @@ func (c *memoryCase) leaveOrReturn(step int) {
 		c.check(c.alone(func() error { return c.of.delete(c.keyColumns(row)) }))
 		delete(c.source, key)
 	} else if !there {
-		row := c.of.visitOf(-1, 30, nil)
+		row := c.of.layout.visitOf(-1, 30, nil)
 		c.source[key] = slices.Clone(row)
 		c.check(c.alone(func() error { return c.of.insert(row) }))
 	}
@@ -407,7 +407,7 @@ func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 	}
 	for id := range records {
 		want, got := is.encode(records[id].row, nil), is.stage.row(id)
-		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || is.subject >= 0 && got.subject != want.subject {
+		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || is.layout.subject >= 0 && got.subject != want.subject {
 			t.Errorf("record %d is loaded as %v, and is stored as %v", id, got, want)
 		}
 		if found, known := is.keys.find(is.keyOf(records[id].row)); !known || found != id {

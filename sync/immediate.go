@@ -25,13 +25,13 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
 		for i, a := range p.attributes {
-			attributes[i] = t.attributes[a]
+			attributes[i] = t.layout.attributes[a]
 		}
 		p.recent, p.loss, p.drift = nil, 0, 0
-		p.threshold = incremental.RenewalThreshold{Share: t.publication.Policy.Reanonymize}
-		p.partition = incremental.New(attributes, p.constraints, t.method, incremental.Options{
-			Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
-			Look: func(published []hierarchy.Generalization) string { return t.look(p, published) },
+		p.threshold = incremental.RenewalThreshold{Share: t.layout.publication.Policy.Reanonymize}
+		p.partition = incremental.New(attributes, p.constraints, t.layout.method, incremental.Options{
+			Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
+			Look: func(published []hierarchy.Generalization) string { return t.layout.look(p, published) },
 		})
 	}
 	return &immediate{t: t}
@@ -76,7 +76,7 @@ func (s *immediate) truncate() {
 
 // row puts together what the parts know of a record.
 func (s *immediate) row(id incremental.RecordID) coded {
-	row := coded{cells: make([]hierarchy.Cell, len(s.t.attributes))}
+	row := coded{cells: make([]hierarchy.Cell, len(s.t.layout.attributes))}
 	for _, p := range s.t.parts {
 		r, _, _ := p.partition.Record(id)
 		for i, a := range p.attributes {
@@ -104,14 +104,14 @@ func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 		s.changes = make([]incremental.Changes, len(s.t.parts))
 	}
 	for i, p := range s.t.parts {
-		p.threshold.Changed(len(s.t.pending) + len(s.t.deleted))
+		p.threshold.Changed(len(s.t.pending.rows) + len(s.t.pending.deleted))
 		if withheld {
 			s.changes[i] = s.changes[i].Then(p.partition.Withhold())
 			continue
 		}
 		changes, err := p.partition.SettleContext(ctx)
 		if err != nil {
-			return fmt.Errorf("settling the classes of %s: %w", s.t.name(), err)
+			return fmt.Errorf("settling the classes of %s: %w", s.t.layout.name(), err)
 		}
 		s.changes[i] = s.changes[i].Then(changes)
 	}

@@ -24,7 +24,7 @@ func (s *immediate) writeRelease(batch *sink) {
 	}
 	for i, p := range t.parts {
 		for chunk := range slices.Chunk(slices.Concat(changes[i].Retired, changes[i].Rewrite), writeChunk) {
-			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), p.column), numbers(chunk))
+			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.releaseTable(), p.column), numbers(chunk))
 		}
 	}
 	for ids := range s.rowsOf() {
@@ -78,7 +78,7 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 	var shown, joins []string
 	for i, p := range t.parts {
 		different := slices.Compact(slices.Sorted(slices.Values(classes[i])))
-		columns := t.shown(p, different, p.partition.Generalize)
+		columns := t.layout.shown(p, different, p.partition.Generalize)
 		first := len(arguments) + 1
 		// Values are cast once for each class.
 		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, t.castList(p), first, textArrays(first+1, len(columns)),
@@ -93,13 +93,13 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		JOIN %s AS r ON r.%[11]s = m.record AND r.%[11]s = ANY($1)
 		ORDER BY random()`,
 		strings.Join(shown, ", "),
-		t.releaseTable(), t.classColumns(""), t.shownList(), t.classColumns("m."), t.releaseList(),
+		t.release.releaseTable(), t.classColumns(""), t.layout.shownList(), t.classColumns("m."), t.releaseList(),
 		numberArrays(2, len(t.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
 }
 
 // shown gives what is published for some classes of a part, an array of texts for each
 // generalized column.
-func (t *table) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
+func (t *layout) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
 	columns := make([]*array, len(p.generalized))
 	for i := range columns {
 		columns[i] = newTexts(len(classes))

@@ -42,7 +42,7 @@ func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.R
 	if err != nil {
 		return internal(err)
 	}
-	row := s.t.newCoded()
+	row := s.t.layout.newCoded()
 	for i := range source.records {
 		source.rowInto(&row, int32(i))
 		if err := loading.Record(part.record(incremental.RecordID(i+1), row)); err != nil {
@@ -66,23 +66,23 @@ func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.R
 }
 
 func (s *immediate) anonymize(ctx context.Context, p *publisher, source *snapshot) ([]anonymizer.Part, error) {
-	records, err := anonymizer.NewTable(p.attributes, source.cells, source.sensitive)
-	if err == nil && p.subject >= 0 {
+	records, err := anonymizer.NewTable(p.layout.attributes, source.cells, source.sensitive)
+	if err == nil && p.layout.subject >= 0 {
 		records, err = records.WithSubjects(source.subjects)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("laying out the records: %w", err)
 	}
-	parts, err := anonymizer.Anonymize(ctx, p.method, records, p.constraints, anonymizer.Options{
+	parts, err := anonymizer.Anonymize(ctx, p.layout.method, records, p.layout.constraints, anonymizer.Options{
 		Seed:        p.session.Seed,
-		Suppression: p.publication.Policy.Suppression,
+		Suppression: p.layout.publication.Policy.Suppression,
 		Progress:    func(done, _ int) { p.progress("anonymizing", done) },
 	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.name()), Fix: "change its constraints or its method", Err: err}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.layout.name()), Fix: "change its constraints or its method", Err: err}
 	}
 	return parts, nil
 }
@@ -101,7 +101,7 @@ func (s *immediate) classes(of *part) func() ([]any, error) {
 		}
 		class := of.partition.ClassAt(place)
 		place++
-		return s.t.classRow(of, class, of.partition.Generalize(class)), nil
+		return s.t.layout.classRow(of, class, of.partition.Generalize(class)), nil
 	}
 }
 
@@ -121,10 +121,10 @@ func (s *immediate) load(ctx context.Context, from *storeView, progress func(don
 
 func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, progress func(done int)) error {
 	t := s.t
-	indexes := t.codedColumns()
+	indexes := t.layout.codedColumns()
 	var class incremental.ClassID
 	var members []incremental.Record
-	read, row := 0, make([]value, len(t.columns))
+	read, row := 0, make([]value, len(t.layout.columns))
 	finish := func() error {
 		if len(members) == 0 {
 			return nil
@@ -158,7 +158,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.codedList(), t.placedRecords()))
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.layout.codedList(), t.release.placedRecords()))
 	if err != nil {
 		return err
 	}

@@ -42,14 +42,14 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	}
 	rewinds := n.at < a.stands() && a.missed(n)
 	if !rewinds {
-		n.table.lsn = max(n.at, a.stands())
+		n.table.release.position = max(n.at, a.stands())
 	}
 	if err := a.writeNewcomer(ctx, n); err != nil {
 		return a.blame(n.table, err)
 	}
 	a.jobs = a.jobs[1:]
 	a.ack.held.Store(0)
-	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.name() == name })
+	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.layout.name() == name })
 	a.tables = append(a.tables, n.table)
 	a.watch()
 	a.Failpoint(FailAfterJoin)
@@ -74,7 +74,7 @@ func (a *applier) missed(n *newcomer) bool {
 			continue
 		}
 		of := a.relations[oid]
-		another := of != nil && of.table != nil && of.table.name() != n.job.publication.Policy.Table
+		another := of != nil && of.table != nil && of.table.layout.name() != n.job.publication.Policy.Table
 		if catalog.OID(oid) == relation.OID || relation.Kind == catalog.KindPartitionedTable && !another {
 			return true
 		}
@@ -85,7 +85,7 @@ func (a *applier) missed(n *newcomer) bool {
 // writeNewcomer records that the table is part of the stream from now on, in the
 // transaction that moves the position back to where it joins.
 func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
-	t, to := n.table, min(a.position, n.table.lsn)
+	t, to := n.table, min(a.position, n.table.release.position)
 	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
@@ -98,7 +98,7 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 	if err := (proof{table: t, bound: t.definition.bound}).prove(ctx, tx); err != nil {
 		return err
 	}
-	if err := accept.Save(ctx, tx, accept.KindTable, t.name(), t.definition.bound); err != nil {
+	if err := accept.Save(ctx, tx, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {
 		return err
 	}
 	if n.job.kind == publishAfresh {
@@ -111,7 +111,7 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 	}
 	a.Failpoint(FailBeforeJoin)
 	if err := tx.Commit(ctx); err != nil {
-		return fmt.Errorf("committing that %s joins: %w", t.name(), err)
+		return fmt.Errorf("committing that %s joins: %w", t.layout.name(), err)
 	}
 	t.written()
 	a.position = to
@@ -126,13 +126,13 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 	if err != nil {
 		return err
 	}
-	g, known := found[t.name()]
-	if t.lsn < a.stands() || known {
-		t.shows = a.stands() // readers of an earlier one may have to be waited for
-		if known && t.fits(g) && g.halted == "" {
-			t.previous = g.number
+	g, known := found[t.layout.name()]
+	if t.release.position < a.stands() || known {
+		t.release.showAt = a.stands() // readers of an earlier one may have to be waited for
+		if known && t.layout.fits(g) && g.halted == "" {
+			t.release.previous = g.number
 			if g.shows != 0 {
-				t.previous = g.previous
+				t.release.previous = g.previous
 			}
 		}
 	}
@@ -141,20 +141,20 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 	}
 	sql, arguments := t.statusUpdate()
 	if _, err := tx.Exec(ctx, sql, arguments...); err != nil {
-		return fmt.Errorf("recording the figures of %s: %w", t.name(), err)
+		return fmt.Errorf("recording the figures of %s: %w", t.layout.name(), err)
 	}
 	switch {
-	case t.shows == 0:
+	case t.release.showAt == 0:
 		return a.show(ctx, tx, t)
-	case t.previous == 0:
-		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.hide(ctx, tx, t.name()) })
+	case t.release.previous == 0:
+		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.hide(ctx, tx, t.layout.name()) })
 	}
 	return err
 }
 
 // recordCompared writes the difference to the source.
 func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error {
-	t.changed = true
+	t.pending.any = true
 	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
 	if err := t.write(ctx, to); err != nil {
 		return err
@@ -164,12 +164,12 @@ func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error
 	}
 	_, err := tx.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn, definition = $4,
 		halted = NULL, halted_fix = NULL, needs_consent = false, asked = nullif(asked, 'resync'), noted = NULL WHERE table_schema = $1 AND table_name = $2`,
-		t.name().Schema, t.name().Relation, t.lsn.String(), t.definition.text())
+		t.layout.name().Schema, t.layout.name().Relation, t.release.position.String(), t.definition.text())
 	if err != nil {
-		return fmt.Errorf("recording that %s was compared with its source: %w", t.name(), err)
+		return fmt.Errorf("recording that %s was compared with its source: %w", t.layout.name(), err)
 	}
-	if t.shows != 0 && t.previous == 0 {
+	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return t.grant(ctx, tx, a.Reader) // which a halt has taken
+	return t.layout.grant(ctx, tx, a.Reader) // which a halt has taken
 }

@@ -182,16 +182,16 @@ func (s *session) follow(ctx context.Context) error {
 	s.followed, s.applies, s.byOperator = true, false, false
 	clear(s.status.Tables)
 	for _, t := range s.policy {
-		g, known := found[t.name()]
-		status := g.status(known && t.fits(g))
-		if known && !t.fits(g) && status.State == Unpublished {
+		g, known := found[t.layout.name()]
+		status := g.status(known && t.layout.fits(g))
+		if known && !t.layout.fits(g) && status.State == Unpublished {
 			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
 			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"
 			if s.status.Refused != "" {
 				status.Problem, status.Fix, status.Outdated = s.status.Refused, FixPolicyRefused, s.status.InForce
 			}
 		}
-		s.status.Tables[t.name()] = status
+		s.status.Tables[t.layout.name()] = status
 	}
 	for _, name := range s.unfit {
 		s.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}

@@ -260,7 +260,7 @@ func TestSnapshotIsTheRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var want []coded
 	for i := range 100 {
-		row := of.visitOf(i, random.IntN(90), map[string]string{
+		row := of.layout.visitOf(i, random.IntN(90), map[string]string{
 			"person": fmt.Sprint(random.IntN(30)), "illness": fmt.Sprint(random.IntN(5)), "cost": fmt.Sprint(random.IntN(9)), "sex": []string{"f", "m"}[i%2],
 		})
 		want = append(want, of.encode(row, nil))
@@ -268,7 +268,7 @@ func TestSnapshotIsTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := of.newCoded()
+	got := of.layout.newCoded()
 	for i := range want {
 		if s.rowInto(&got, int32(i)); fmt.Sprint(got) != fmt.Sprint(want[i]) {
 			t.Fatalf("record %d is %v, not %v", i, got, want[i])
@@ -282,7 +282,7 @@ func TestSnapshotIsTheRows(t *testing.T) {
 	p = &publisher{table: memoryTable(t, policy)}
 	s = p.newSnapshot()
 	for i := range 5 {
-		if err := p.keep(s, p.visitOf(i, 10*i, nil)); err != nil {
+		if err := p.keep(s, p.layout.visitOf(i, 10*i, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if row := p.stage.row(incremental.RecordID(i + 1)); row.cells[0] != float64(10*i) {
@@ -307,7 +307,7 @@ func TestProgressNeverExceedsTheTotal(t *testing.T) {
 		p.progress("reading", done)
 		p.told(done, 99) // of a packed release the records are counted
 		for _, one := range told {
-			if one.Table != p.name() || one.Done != done || one.Total != max(10, done) {
+			if one.Table != p.layout.name() || one.Done != done || one.Total != max(10, done) {
 				t.Errorf("after %d records: %+v", done, one)
 			}
 		}

@@ -63,7 +63,7 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 		c.relkind <> 'r' OR coalesce(pg_catalog.pg_relation_size(nullif(c.reltoastrelid, 0)), 0) > 0
 		FROM pg_catalog.pg_class c WHERE c.oid = $1::text::pg_catalog.regclass`, t.recordsOf(generation)).Scan(&blocks, &v.records, &plain, &cut, &v.outOfLine)
 	if err != nil {
-		return nil, fmt.Errorf("measuring the store of %s: %w", t.name(), err)
+		return nil, fmt.Errorf("measuring the store of %s: %w", t.layout.name(), err)
 	}
 	v.records = min(v.records, int(blocks)*mostInBlock)
 	v.records += v.records / 64 // rather too much room than too little, when all would be moved
@@ -101,12 +101,12 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) e
 	}
 	var snapshot string
 	if err := tx.QueryRow(ctx, "SELECT pg_catalog.pg_export_snapshot()").Scan(&snapshot); err != nil {
-		return fmt.Errorf("exporting the snapshot of %s: %w", t.name(), err)
+		return fmt.Errorf("exporting the snapshot of %s: %w", t.layout.name(), err)
 	}
 	for range connections - 1 {
 		conn, err := s.openAt(ctx, snapshot)
 		if err != nil {
-			s.Logger.Info("the store is read by fewer connections than planned", "table", t.name(), "connections", 1+len(v.further), "error", withoutValues(err))
+			s.Logger.Info("the store is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
 			break
 		}
 		v.further = append(v.further, conn)

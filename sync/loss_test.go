@@ -176,7 +176,7 @@ func memoryOwner(database string) *Syncer {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	table := func(name string, k int) catalog.Publication {
-		p := memoryTable(t, sizeOnly(k)).publication
+		p := memoryTable(t, sizeOnly(k)).layout.publication
 		p.Policy.Table.Relation = name
 		return p
 	}
@@ -251,7 +251,7 @@ func TestWhatPasses(t *testing.T) {
 		// What an attempt would meet again concerns the table, unless it stops everything.
 		of, stop, halt := memoryTable(t, sizeOnly(3)), (*StopError)(nil), (*TableError)(nil)
 		blamed := memoryApplier().blame(of, test.err)
-		if wants := !test.want && !errors.As(test.err, &stop); errors.As(blamed, &halt) != wants || wants && halt.Table != of.name() && !errors.As(test.err, &halt) {
+		if wants := !test.want && !errors.As(test.err, &stop); errors.As(blamed, &halt) != wants || wants && halt.Table != of.layout.name() && !errors.As(test.err, &halt) {
 			t.Errorf("%v is blamed as %v", test.err, blamed)
 		}
 	}

@@ -64,7 +64,7 @@ func (a *applier) mix(ctx context.Context) error {
 // touchRecent has the recently written classes of all tables written again.
 func (a *applier) touchRecent() {
 	for _, t := range a.tables {
-		t.changed = t.stage.mix() || t.changed
+		t.pending.any = t.stage.mix() || t.pending.any
 	}
 	a.mixer.until = time.Time{}
 }
@@ -115,7 +115,7 @@ func (s *immediate) hide() {
 	if len(t.parts) == 1 {
 		return
 	}
-	others := t.constraints.K() - len(t.pending) - len(t.deleted)
+	others := t.layout.constraints.K() - len(t.pending.rows) - len(t.pending.deleted)
 	for range min(others, max(1, mixRows/s.rowsOfChange())) {
 		s.touchRandom()
 	}

@@ -82,7 +82,7 @@ func TestMixingOfParts(t *testing.T) {
 	of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 	jobs := []string{"nurse", "clerk", "cook", "smith", "baker", "judge"}
 	for i := range 240 {
-		row := of.visitOf(i+1, i%60, map[string]string{"job": jobs[i/7%len(jobs)], "sex": []string{"f", "m"}[i%2]})
+		row := of.layout.visitOf(i+1, i%60, map[string]string{"job": jobs[i/7%len(jobs)], "sex": []string{"f", "m"}[i%2]})
 		if err := of.insert(row); err != nil {
 			t.Fatal(err)
 		}
@@ -142,7 +142,7 @@ func TestEmptyTableIsNotMixed(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, sizeOnly(3))
 	fillMemory(t, of, 1, 1, 1)
-	if err := of.delete(of.visitOf(1, 1, nil)); err != nil {
+	if err := of.delete(of.layout.visitOf(1, 1, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if err := of.committed(nil); err != nil {
@@ -218,21 +218,21 @@ func TestMixingWaitsForABoundary(t *testing.T) {
 		a := &applier{session: &session{tables: []*table{of}}, mixer: newMixer()}
 		defer a.mixer.timer.Stop()
 		a.mixWith()
-		if of.changed {
+		if of.pending.any {
 			t.Fatal("nothing has changed, and classes are mixed")
 		}
 		a.mixer.changed(time.Now())
 		time.Sleep(mixLatest)
 		a.mixWith()
-		if of.changed {
+		if of.pending.any {
 			t.Fatal("classes are mixed too early")
 		}
 		time.Sleep(time.Millisecond)
 		a.inTransaction = true
-		if err := a.mix(t.Context()); err != nil || of.changed {
+		if err := a.mix(t.Context()); err != nil || of.pending.any {
 			t.Fatalf("classes are mixed within a transaction: %v", err)
 		}
-		if a.mixWith(); !of.changed || !a.mixer.until.IsZero() {
+		if a.mixWith(); !of.pending.any || !a.mixer.until.IsZero() {
 			t.Fatal("classes are not mixed with what departs")
 		}
 		if classes := rewritten(t, of, 0); len(classes) < 5 {

@@ -55,8 +55,8 @@ func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn)
 // recordTaker hands rows to the partition, which gives them slots in their order.
 func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	part, row, taken := t.parts[0], make([]value, len(t.columns)), t.newCoded()
-	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn())
+	part, row, taken := t.parts[0], make([]value, len(t.layout.columns)), t.layout.newCoded()
+	columns := slices.Concat(t.layout.qi, t.layout.sensitive, t.layout.subjectColumn())
 	places := selected.places(columns)
 	return func(b *rowBatch) error {
 		for i := range b.rows {
@@ -80,8 +80,8 @@ func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 // records get.
 func (l *packedLoading) besideTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	row, slot := make([]value, len(t.columns)), int32(-1)
-	columns := t.key
+	row, slot := make([]value, len(t.layout.columns)), int32(-1)
+	columns := t.layout.key
 	if t.copies != nil {
 		columns = slices.Concat(columns, t.copies.columns)
 	}
@@ -133,7 +133,7 @@ func (l *packedLoading) readClasses(ctx context.Context) error {
 
 // classesQuery selects packed rows' classes with the numbers of their records.
 func (t *table) classesQuery() string {
-	return fmt.Sprintf("SELECT p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.MembersColumn, recordColumn, t.packedTable())
+	return fmt.Sprintf("SELECT p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.MembersColumn, recordColumn, t.release.packedTable())
 }
 
 // appendStoredIDs reads an array of numbers, "{1,2,3}".

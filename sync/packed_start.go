@@ -22,17 +22,17 @@ func (p *publisher) createPacked() []string {
 	for _, c := range part.generalized {
 		columns = append(columns, catalog.QuoteIdentifier(c.Name)+" "+c.Type)
 	}
-	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.copiedTable()))
+	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.release.copiedTable()))
 	tables := []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.copiedTable(), p.copiedList("r."), p.recordsTable()),
-		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.packedTable(), strings.Join(columns, ", "), packedTarget),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.release.copiedTable(), p.layout.copiedList("r."), p.recordsTable()),
+		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.release.packedTable(), strings.Join(columns, ", "), packedTarget),
 	}
 	return append(append(tables, p.spreadRelease()...),
 		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			p.releaseTable(), part.column, p.unpackedList(), p.packedTable(), catalog.MembersColumn),
+			p.release.releaseTable(), part.column, p.layout.unpackedList(), p.release.packedTable(), catalog.MembersColumn),
 		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
 			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-			p.placedRecords(), recordColumn, part.column, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn))
+			p.release.placedRecords(), recordColumn, part.column, p.layout.columnList("r."), p.recordsTable(), p.release.packedTable(), catalog.MembersColumn))
 }
 
 // allClasses are the classes of a packed table, in random order: their numbers follow the
@@ -74,14 +74,14 @@ func (p *publisher) packRest(ctx context.Context, made filled) error {
 func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *sink)) error {
 	s, is := p.stage.(*immediate)
 	if !is {
-		return internal(fmt.Errorf("the release of %s is not packed", p.name()))
+		return internal(fmt.Errorf("the release of %s is not packed", p.layout.name()))
 	}
 	tx, err := p.conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := claim(ctx, tx, p.packedTable(), made.release); err != nil {
+	if err := claim(ctx, tx, p.release.packedTable(), made.release); err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
 	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}

@@ -28,13 +28,13 @@ type part struct {
 
 // divide makes the table's parts, in the order of anonymizer.Split.
 func (t *table) divide() error {
-	components, uncovered := t.constraints.Components(len(t.attributes))
+	components, uncovered := t.layout.constraints.Components(len(t.layout.attributes))
 	if len(uncovered) > 0 {
-		return fmt.Errorf("no constraint of %s speaks of the column %s", t.name(), t.attributes[uncovered[0]].Name)
+		return fmt.Errorf("no constraint of %s speaks of the column %s", t.layout.name(), t.layout.attributes[uncovered[0]].Name)
 	}
 	for i, c := range components {
 		p := &part{attributes: c.Attributes, constraints: c.Constraints, column: catalog.ClassColumn(i)}
-		for _, column := range t.publication.Columns {
+		for _, column := range t.layout.publication.Columns {
 			if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
 				p.generalized = append(p.generalized, generalizedColumn{column, attribute})
 			}

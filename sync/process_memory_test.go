@@ -76,7 +76,7 @@ func newProcess(t *testing.T, answers ...answer) *aProcess {
 	began := time.Now()
 	var err error
 	p.Syncer, err = New(Config{
-		Owner: p.server.owner, Reader: "reader", Publication: "kproxy", Slot: "slot", Tables: []catalog.Publication{of.publication},
+		Owner: p.server.owner, Reader: "reader", Publication: "kproxy", Slot: "slot", Tables: []catalog.Publication{of.layout.publication},
 		Logger: slog.New(p.log), Now: time.Now, Heartbeat: time.Second,
 		Changed: func(s Status) {
 			p.mu.Lock()

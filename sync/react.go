@@ -32,7 +32,7 @@ func (a *applier) react(ctx context.Context) error {
 	if t == nil {
 		return nil // it is not applied any more
 	}
-	if f.table == t.name() && t.truncations.explain(t.definition, f.definition) {
+	if f.table == t.layout.name() && t.truncations.explain(t.definition, f.definition) {
 		return a.adopt(ctx, f)
 	}
 	if !halt.resync {
@@ -48,8 +48,8 @@ func (a *applier) react(ctx context.Context) error {
 
 // withdraw takes a table out of the stream and has it compared with its source.
 func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) error {
-	a.Logger.Info("a table is compared with its source", "table", t.name(), "reason", halt.What)
-	if err := a.leave(ctx, t.name()); err != nil {
+	a.Logger.Info("a table is compared with its source", "table", t.layout.name(), "reason", halt.What)
+	if err := a.leave(ctx, t.layout.name()); err != nil {
 		return err
 	}
 	if err := a.recordHalt(ctx, a.control, halt); err != nil {
@@ -57,9 +57,9 @@ func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) erro
 	}
 	a.tables = slices.DeleteFunc(a.tables, func(other *table) bool { return other == t })
 	a.order(t, halt.kind())
-	status := a.Status().Tables[t.name()]
+	status := a.Status().Tables[t.layout.name()]
 	status.Preparing = true
-	a.setTable(t.name(), status)
+	a.setTable(t.layout.name(), status)
 	a.dispatch()
 	return nil
 }
@@ -71,7 +71,7 @@ func (a *applier) adopt(ctx context.Context, f finding) error {
 		return nil
 	}
 	t.definition = f.definition
-	if err := accept.Save(ctx, a.control, accept.KindTable, t.name(), t.definition.bound); err != nil {
+	if err := accept.Save(ctx, a.control, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {
 		return err
 	}
 	_, err := a.control.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2

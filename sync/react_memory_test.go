@@ -22,9 +22,9 @@ func TestStatementsOfReactions(t *testing.T) {
 			a.session, a.renewer.applier, a.worker = s, a, newWorker(s)
 			s.tables, a.position = []*table{of}, 100
 			s.watch()
-			a.relations[1000] = &relation{as: of.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
-			halt := &TableError{Table: of.name(), What: "what", Fix: "fix", resync: true}
-			a.found = &finding{table: of.name(), err: halt, at: 100, definition: definition{root: 1000, rest: "other", bound: of.definition.bound}}
+			a.relations[1000] = &relation{as: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
+			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix", resync: true}
+			a.found = &finding{table: of.layout.name(), err: halt, at: 100, definition: definition{root: 1000, rest: "other", bound: of.definition.bound}}
 			change(a, of, a.found)
 			err := a.react(ctx)
 			bound := a.relations[1000].table == of
@@ -84,8 +84,8 @@ func TestPartitionsAreBound(t *testing.T) {
 		{name: "in vain", kind: catalog.KindPartitionedTable, oid: 1002, root: 1000, refused: true, asked: true},
 	} {
 		of, plain := boundTable(t), boundTable(t)
-		of.publication.Relation.Kind, of.definition.leaves = test.kind, []uint32{1001}
-		plain.publication.Policy.Table.Relation, plain.publication.Relation.OID = "plain", 3000
+		of.layout.publication.Relation.Kind, of.definition.leaves = test.kind, []uint32{1001}
+		plain.layout.publication.Policy.Table.Relation, plain.layout.publication.Relation.OID = "plain", 3000
 		state := ""
 		if test.refused {
 			state = insufficientPrivilege
@@ -96,7 +96,7 @@ func TestPartitionsAreBound(t *testing.T) {
 		for i, tables := range [][]*table{{of, plain}, {plain, of}} {
 			a.tables = tables
 			m.begin(-1)
-			as := of.describedAs(test.oid, columns...)
+			as := of.layout.describedAs(test.oid, columns...)
 			as.RelationName = "partition"
 			r, err := a.bind(t.Context(), as)
 			if (err != nil) != test.refused || (r.table == of) != test.bound || r.leaf != test.leaf || r.table == plain || (m.log() != "") != test.asked {
@@ -116,7 +116,7 @@ func TestMixingIsWritten(t *testing.T) {
 	of := boundTable(t)
 	fillMemory(t, of, agesOf(5, 3)...)
 	a, m, _ := renewing(t, of)
-	of.lsn = 100
+	of.release.position = 100
 	a.inTransaction = true
 	a.mixer.until = time.Now()
 	if err := a.mix(t.Context()); err != nil || m.log() != "" || a.mixer.until.IsZero() {

@@ -79,8 +79,8 @@ func (p readingPlan) degree(e extent) int {
 // the whole table, so there it is one.
 func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e extent, err error) {
 	leaves := t.definition.leaves
-	if t.publication.Relation.Kind != catalog.KindPartitionedTable {
-		leaves = []uint32{uint32(t.publication.Relation.OID)}
+	if t.layout.publication.Relation.Kind != catalog.KindPartitionedTable {
+		leaves = []uint32{uint32(t.layout.publication.Relation.OID)}
 	}
 	var blocks, most int64
 	var cut bool
@@ -88,7 +88,7 @@ func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e ext
 		coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint, pg_catalog.current_setting('server_version_num')::int >= 140000
 		FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])`, leaves).Scan(&most, &e.rows, &cut)
 	if err != nil {
-		return e, fmt.Errorf("measuring %s: %w", t.name(), err)
+		return e, fmt.Errorf("measuring %s: %w", t.layout.name(), err)
 	}
 	blocks = max(plan.blocks/int64(max(1, len(leaves))), min(plan.blocks, leastBlocks))
 	from := int64(0)
@@ -96,7 +96,7 @@ func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e ext
 		e.ranges = append(e.ranges, sourceRange{from: from, to: from + blocks})
 	}
 	e.ranges = append(e.ranges, sourceRange{from: from})
-	if t.publication.Relation.Kind == catalog.KindPartitionedTable {
+	if t.layout.publication.Relation.Kind == catalog.KindPartitionedTable {
 		// A partition that is attached meanwhile is in sight, snapshot or not.
 		within := fmt.Sprintf(" AND tableoid = ANY ('{%s}'::oid[])", strings.Trim(strings.ReplaceAll(fmt.Sprint(leaves), " ", ","), "[]"))
 		for i := range e.ranges {
@@ -170,7 +170,7 @@ func (p *publisher) readRanges(ctx context.Context, selection string, columns in
 					return err
 				}
 				for at := i; at < len(p.extent.ranges); at += len(readers) {
-					if err := r.read(ctx, selection+" FROM "+p.source(), p.extent.ranges[at]); err != nil {
+					if err := r.read(ctx, selection+" FROM "+p.layout.source(), p.extent.ranges[at]); err != nil {
 						return err
 					}
 				}

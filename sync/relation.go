@@ -50,17 +50,17 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 	r := &relation{as: m}
 	oid, named, partitioned := catalog.OID(m.RelationID), catalog.Name{Schema: m.Namespace, Relation: m.RelationName}, false
 	for _, t := range a.tables {
-		partitioned = partitioned || t.publication.Relation.Kind == catalog.KindPartitionedTable
+		partitioned = partitioned || t.layout.publication.Relation.Kind == catalog.KindPartitionedTable
 		switch {
-		case t.publication.Relation.OID == oid:
-			if r.table = t; t.name() != named {
-				r.err = t.errRenamed(named)
+		case t.layout.publication.Relation.OID == oid:
+			if r.table = t; t.layout.name() != named {
+				r.err = t.layout.errRenamed(named)
 				return r, nil
 			}
 		case slices.Contains(t.definition.leaves, uint32(oid)):
 			r.table, r.leaf = t, true
-		case t.name() == named:
-			r.table, r.err = t, &TableError{Table: t.name(), What: "it was replaced by another of its name", Fix: fixReload}
+		case t.layout.name() == named:
+			r.table, r.err = t, &TableError{Table: t.layout.name(), What: "it was replaced by another of its name", Fix: fixReload}
 			return r, nil
 		}
 	}
@@ -69,15 +69,15 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 		if r.table, err = a.attached(ctx, oid); err != nil || r.table == nil {
 			return r, err
 		}
-		r.leaf, r.err = true, r.table.errDifferent("a partition was attached")
+		r.leaf, r.err = true, r.table.layout.errDifferent("a partition was attached")
 		return r, nil
 	}
 	if r.table != nil {
 		if !r.described() {
-			r.err = r.table.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
+			r.err = r.table.layout.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
 			return r, nil
 		}
-		r.place, r.err = r.table.places(m.Columns)
+		r.place, r.err = r.table.layout.places(m.Columns)
 		r.stored = make([]int, len(m.Columns))
 		for i := range r.stored {
 			r.stored[i] = slices.Index(r.place, i)
@@ -111,7 +111,7 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
 	}
 	for _, t := range a.tables {
-		if t.publication.Relation.OID == catalog.OID(root) {
+		if t.layout.publication.Relation.OID == catalog.OID(root) {
 			return t, nil
 		}
 	}
@@ -119,7 +119,7 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 }
 
 // places finds the stored columns among those of the stream.
-func (t *table) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
+func (t *layout) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
 	at := make(map[string]int, len(columns))
 	for i, c := range columns {
 		at[c.Name] = i

@@ -107,7 +107,7 @@ func (r *renewer) beginNext(ctx context.Context) {
 // which the request has to wait.
 func (r *renewer) renewable(name catalog.Name) (*table, error) {
 	for _, t := range r.tables {
-		if t.name() != name {
+		if t.layout.name() != name {
 			continue
 		}
 		if _, immediate := t.stage.(*immediate); !immediate {
@@ -137,7 +137,7 @@ func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*
 	for i, p := range t.parts {
 		if due(p) {
 			renewal.runs[i], any = p.partition.BeginRenewal(), true
-			renewal.runs[i].Suppression = t.publication.Policy.Suppression
+			renewal.runs[i].Suppression = t.layout.publication.Policy.Suppression
 		}
 	}
 	if !any {
@@ -156,7 +156,7 @@ func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*
 func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.table.name())...)
+			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.table.layout.name())...)
 			n.err = errors.New("an internal error; the log says where it was")
 		}
 	}()
@@ -176,11 +176,11 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	t := n.table
-	if r.table(t.name()) != t {
+	if r.table(t.layout.name()) != t {
 		return nil // it was made anew altogether
 	}
 	if n.err != nil {
-		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.name(), "error", n.err)
+		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
 		for i, p := range t.parts {
 			if n.runs[i] != nil {
 				p.threshold.Failed()
@@ -201,21 +201,21 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 			worth = run.Loss() < run.Before // whoever asks wants what can be had
 		}
 		if !worth {
-			r.Logger.Debug("the release has not drifted", "table", t.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
+			r.Logger.Debug("the release has not drifted", "table", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
 			continue
 		}
 		if err := p.partition.FinishRenewal(run); err != nil {
-			return internal(fmt.Errorf("adopting the classes of %s: %w", t.name(), err))
+			return internal(fmt.Errorf("adopting the classes of %s: %w", t.layout.name(), err))
 		}
 		p.loss, p.drift = run.Loss(), 1
-		t.changed = true
+		t.pending.any = true
 		adopted++
 	}
 	result.adopted = adopted > 0
 	if err := r.tell(ctx, n, result); err != nil || adopted == 0 {
 		return err
 	}
-	r.Logger.Info("a table was re-anonymized", "table", t.name(), "parts", adopted,
+	r.Logger.Info("a table was re-anonymized", "table", t.layout.name(), "parts", adopted,
 		"loss before", result.before, "loss afresh", result.afresh, "asked for", n.request != 0)
 	return nil
 }
@@ -225,7 +225,7 @@ func (r *renewer) tell(ctx context.Context, n *renewal, o outcome) error {
 	if n.request != 0 {
 		r.outcomes = append(r.outcomes, o)
 	}
-	if n.request == 0 && !n.table.changed {
+	if n.request == 0 && !n.table.pending.any {
 		return nil
 	}
 	if err := r.flush(ctx, r.position); err != nil {

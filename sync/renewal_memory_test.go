@@ -26,7 +26,7 @@ func driftedTable(t *testing.T, reanonymize float64) *table {
 		if id < 6 {
 			age = 80 * (id % 2)
 		}
-		if err := of.insert(of.visitOf(id+1, age, nil)); err != nil {
+		if err := of.insert(of.layout.visitOf(id+1, age, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if id%3 == 2 {
@@ -34,7 +34,7 @@ func driftedTable(t *testing.T, reanonymize float64) *table {
 		}
 	}
 	for id := 1; id <= 90; id += 3 {
-		if err := of.delete(of.visitOf(id, 0, nil)); err != nil {
+		if err := of.delete(of.layout.visitOf(id, 0, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if err := of.committed(nil); err != nil {
@@ -53,7 +53,7 @@ func renewing(t *testing.T, of *table) (*applier, *memoryServer, *logged) {
 	a.session = m.session(of)
 	a.Logger = slog.New(log)
 	a.renewer.applier = a
-	a.tables, a.Syncer.tables, a.position = []*table{of}, []catalog.Publication{of.publication}, 100
+	a.tables, a.Syncer.tables, a.position = []*table{of}, []catalog.Publication{of.layout.publication}, 100
 	t.Cleanup(a.renewer.close)
 	m.begin(-1)
 	return a, m, log
@@ -76,11 +76,11 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	a, m, log := renewing(t, of)
 	r, p := a.renewer, of.parts[0]
 	loss, drifted := p.partition.Loss(), p.partition.Classes()
-	r.requests = []request{{7, of.name()}, {8, of.name()}}
+	r.requests = []request{{7, of.layout.name()}, {8, of.layout.name()}}
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r.running == nil || r.running.request != 7 || !slices.Equal(r.requests, []request{{8, of.name()}}) || m.log() != "" {
+	if r.running == nil || r.running.request != 7 || !slices.Equal(r.requests, []request{{8, of.layout.name()}}) || m.log() != "" {
 		t.Fatalf("%+v waits; the server is told %q", r.requests, m.log())
 	}
 	r.awaitEnd(t)
@@ -115,7 +115,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if !strings.Contains(m.log(), "<- 8 | ") || !strings.Contains(m.log(), " | f\n") || strings.Contains(m.log(), "COPY") || p.partition.Classes() != classes || log.have("was re-anonymized") != 1 {
 		t.Errorf("what cannot be better is made anew:\n%s", m.log())
 	}
-	if r.running != nil || len(r.outcomes) > 0 || of.changed {
+	if r.running != nil || len(r.outcomes) > 0 || of.pending.any {
 		t.Error("something is left to be done")
 	}
 }
@@ -165,7 +165,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	t.Parallel()
 	of := boundAs(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 	for id := range 40 {
-		if err := of.insert(of.visitOf(id+1, id, map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
+		if err := of.insert(of.layout.visitOf(id+1, id, map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -178,7 +178,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	}
 	r.begin(t.Context(), of, 5, func(p *part) bool { return p == of.parts[1] })
 	r.awaitEnd(t)
-	if r.ready.runs[0] != nil || r.ready.runs[1] == nil || r.ready.done.Load() != 40 || r.ready.runs[1].Suppression != of.publication.Policy.Suppression {
+	if r.ready.runs[0] != nil || r.ready.runs[1] == nil || r.ready.done.Load() != 40 || r.ready.runs[1].Suppression != of.layout.publication.Policy.Suppression {
 		t.Errorf("%d are done of %v", r.ready.done.Load(), r.ready.runs)
 	}
 	if err := r.step(t.Context()); err != nil {
@@ -209,7 +209,7 @@ func TestRenewalsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	of := driftedTable(t, 0)
 	other := catalog.Name{Schema: "public", Relation: "other"}
-	configured := of.publication
+	configured := of.layout.publication
 	configured.Policy.Table = other
 	for _, test := range []struct {
 		name    string
@@ -270,7 +270,7 @@ func TestRenewalsEnd(t *testing.T) {
 		t.Errorf("a renewal that has not run ends with %v", err)
 	}
 	a.inTransaction = true
-	r.requests = []request{{7, of.name()}}
+	r.requests = []request{{7, of.layout.name()}}
 	if err := r.step(t.Context()); err != nil || r.running != nil {
 		t.Errorf("something begins amid a transaction: %v", err)
 	}

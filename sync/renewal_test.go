@@ -330,7 +330,7 @@ func TestGuardedIsNotRenewed(t *testing.T) {
 		want  string
 	}{{&guarded{}, "kproxy rebuild"}, {&immediate{}, ""}} {
 		r := &renewer{applier: &applier{session: &session{tables: []*table{
-			{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}, stage: test.stage},
+			{layout: layout{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}}, stage: test.stage},
 		}}}}
 		_, err := r.renewable(name)
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -391,7 +391,7 @@ func TestFailedRenewal(t *testing.T) {
 		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "its release stays as it is") {
 			t.Errorf("%s: the log says %q", name, text)
 		}
-		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.changed || p.partition.Classes() != classes {
+		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.pending.any || p.partition.Classes() != classes {
 			t.Errorf("%s: it is tried again at once, or something changed", name)
 		}
 	}

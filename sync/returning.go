@@ -143,9 +143,9 @@ func (r *returning) written() {
 
 // writeDeparted tells the store who has left, and of whom nothing stays.
 func (s *guarded) writeDeparted(batch *sink) {
-	r, generation := &s.returning, s.t.generation
+	r, generation := &s.returning, s.t.release.generation
 	if r.secret != nil {
-		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3", s.t.name().Schema, s.t.name().Relation, generation, r.secret)
+		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3", s.t.layout.name().Schema, s.t.layout.name().Relation, generation, r.secret)
 	}
 	for chunk := range slices.Chunk(r.gone, writeChunk) {
 		hashes := make([][]byte, len(chunk))
@@ -175,17 +175,17 @@ func (s *guarded) loadDeparted(ctx context.Context, from *storeView) error {
 	t := s.t
 	columns := []string{"encode(d.hash, 'hex')", "d.class", "d.row", "d.changed"}
 	own := len(columns)
-	for _, i := range t.copied {
-		columns = append(columns, "l."+catalog.QuoteIdentifier(t.columns[i].Name))
+	for _, i := range t.layout.copied {
+		columns = append(columns, "l."+catalog.QuoteIdentifier(t.layout.columns[i].Name))
 	}
-	row := make([]value, len(t.columns))
+	row := make([]value, len(t.layout.columns))
 	return copyOut(ctx, from.first, len(columns), func(values []value) error {
-		for i, column := range t.copied {
+		for i, column := range t.layout.copied {
 			row[column] = values[own+i]
 		}
-		return s.formerly(values[:own], t.fingerprints(nil, row, nil))
+		return s.formerly(values[:own], t.layout.fingerprints(nil, row, nil))
 	}, fmt.Sprintf("SELECT %s FROM kproxy_store.departed AS d LEFT JOIN %s AS l ON l.%s = d.class AND l.%s = d.row WHERE d.generation = %d",
-		strings.Join(columns, ", "), t.releaseTable(), s.part.column, catalog.RowColumn, t.generation))
+		strings.Join(columns, ", "), t.release.releaseTable(), s.part.column, catalog.RowColumn, t.release.generation))
 }
 
 // formerly takes over one who has left.

@@ -195,7 +195,7 @@ func (s *session) prepare(ctx context.Context) error {
 		}
 	}
 	for _, t := range s.policy {
-		g, known := found[t.name()]
+		g, known := found[t.layout.name()]
 		if !known {
 			if g, known, err = s.markRenamed(ctx, t, found); err != nil {
 				return err
@@ -211,7 +211,7 @@ func (s *session) prepare(ctx context.Context) error {
 // table finds an applied table.
 func (s *session) table(name catalog.Name) *table {
 	for _, t := range s.tables {
-		if t.name() == name {
+		if t.layout.name() == name {
 			return t
 		}
 	}

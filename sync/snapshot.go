@@ -66,7 +66,7 @@ func (p *publisher) abandon() {
 		farewell(reader.Conn()) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
-		p.session.Logger.Debug("an unfinished publication stays for the time being", "table", p.name(), "error", withoutValues(err))
+		p.session.Logger.Debug("an unfinished publication stays for the time being", "table", p.layout.name(), "error", withoutValues(err))
 	}
 }
 
@@ -84,10 +84,10 @@ func (w *stopwatch) lap() time.Duration {
 }
 
 func (p *publisher) progress(stage string, done int) {
-	p.session.Progress(Progress{Table: p.name(), Stage: stage, Done: done, Total: max(done, p.total)})
+	p.session.Progress(Progress{Table: p.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
 }
 
-func (p *publisher) staging(kind string) string { return storeTable(kind, p.generation).SQL() }
+func (p *publisher) staging(kind string) string { return storeTable(kind, p.release.generation).SQL() }
 
 // snapshot is the source as partitions know it, in the order of the records'
 // numbers from 1. Of a guarded table it has the number alone, as the lineage has the
@@ -105,7 +105,7 @@ func (p *publisher) newSnapshot() *snapshot {
 	if _, is := p.stage.(*guarded); is {
 		return &snapshot{}
 	}
-	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive))}
+	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.layout.qi)), sensitive: make([][]uint32, len(p.layout.sensitive))}
 	for a := range s.cells {
 		s.cells[a] = make([]hierarchy.Cell, 0, room)
 	}
@@ -118,14 +118,14 @@ func (p *publisher) newSnapshot() *snapshot {
 // add takes a further record of the table.
 func (s *snapshot) add(t *table, row []value) {
 	s.records++
-	for a, column := range t.qi {
-		s.cells[a] = append(s.cells[a], t.cell(a, row[column]))
+	for a, column := range t.layout.qi {
+		s.cells[a] = append(s.cells[a], t.layout.cell(a, row[column]))
 	}
-	for a, column := range t.sensitive {
+	for a, column := range t.layout.sensitive {
 		s.sensitive[a] = append(s.sensitive[a], t.code(a, row[column]))
 	}
-	if t.subject >= 0 {
-		s.subjects = append(s.subjects, t.person(row[t.subject]))
+	if t.layout.subject >= 0 {
+		s.subjects = append(s.subjects, t.person(row[t.layout.subject]))
 	}
 }
 
@@ -151,11 +151,11 @@ const progressRows = 10_000
 // first.
 func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 	indexes, list, wide := p.heldColumns()
-	row := make([]value, len(p.columns))
+	row := make([]value, len(p.layout.columns))
 	s := p.newSnapshot()
 	take := func(values []value) error {
 		if s.records == math.MaxInt32 {
-			return &TableError{Table: p.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
+			return &TableError{Table: p.layout.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
 		}
 		spread(row, indexes, values[1:])
 		if err := p.keep(s, row); err != nil {
@@ -165,7 +165,7 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 			p.copies.note(int32(s.records-1), row) // the slot that it will have
 		}
 		if !p.keys.add(p.keyOf(row), incremental.RecordID(s.records)) {
-			return &TableError{Table: p.name(), What: "two of its rows have the same key", Fix: fixPolicy}
+			return &TableError{Table: p.layout.name(), What: "two of its rows have the same key", Fix: fixPolicy}
 		}
 		if s.records%progressRows == 0 {
 			p.progress("reading", s.records)

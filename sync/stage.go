@@ -64,7 +64,7 @@ type storeColumn struct{ name, sqlType string }
 
 // newStage is the stage that the table's policy asks for, empty.
 func (t *table) newStage(nextClass incremental.ClassID, seed uint64) (stage, error) {
-	if t.publication.Policy.Updates.Mode == catalog.Guarded {
+	if t.layout.publication.Policy.Updates.Mode == catalog.Guarded {
 		return newGuarded(t, nextClass, seed)
 	}
 	return newImmediate(t, nextClass, seed), nil

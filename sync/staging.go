@@ -23,13 +23,13 @@ func (p *publisher) apart() []storeColumn {
 // createTables makes records, release and the staging tables, empty. What an earlier
 // attempt of this process has left of them goes.
 func (p *publisher) createTables(ctx context.Context) error {
-	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.columnList(""))
+	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.layout.columnList(""))
 	for _, c := range p.keptPlaces() {
 		columns += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
 	}
 	statements := []string{
 		p.dropAll(),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.recordsTable(), columns, p.source()),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.recordsTable(), columns, p.layout.source()),
 		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn),
 	}
 	statements = append(statements, p.spreadRecords()...)
@@ -43,7 +43,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 	if apart := p.apart(); len(apart) > 0 {
 		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
 	}
-	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("true")))
+	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
 	return p.fenced(ctx, statements, "preparing the tables")
 }
@@ -52,7 +52,7 @@ func (p *publisher) createTables(ctx context.Context) error {
 func (p *publisher) dropAll() string {
 	tables := []string{p.recordsTable(), p.releaseRows()}
 	if p.isPacked() {
-		tables = append(tables, p.copiedTable())
+		tables = append(tables, p.release.copiedTable())
 	}
 	// The view that unpacks a release goes with it.
 	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stages()...), ", ") + " CASCADE"

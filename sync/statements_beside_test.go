@@ -20,7 +20,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	t.Parallel()
 	look := func(do func(ctx context.Context, w *watcher, of *table) error) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.publication}
+			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
 			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest = 1000, []uint32{1000}, []string{"file 1"}, "rest"
 			of.definition.labels = []string{}
 			s.watch()
@@ -39,13 +39,13 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	wishes := func(preparing bool) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
 			w.whole = Policy{Fingerprint: "mine", Place: "here"}
-			w.status.Tables[of.name()] = TableStatus{Preparing: preparing}
+			w.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
 			return w.lookForWishes(ctx)
 		})
 	}
 	looked := func(state TableState, known catalog.OID) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.status.Tables[of.name()] = TableStatus{State: state}
+			w.status.Tables[of.layout.name()] = TableStatus{State: state}
 			w.Syncer.tables[0].Relation.OID *= known
 			return w.lookAtHalted(ctx)
 		})
@@ -77,7 +77,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	measured := func(end, position int) answer {
 		return answer{words: "pg_wal_lsn_diff", rows: [][]any{{500, "reserved", end, position}}}
 	}
-	tables := func(of *table) []catalog.Name { return []catalog.Name{of.name()} }
+	tables := func(of *table) []catalog.Name { return []catalog.Name{of.layout.name()} }
 	found := func(n int) answer { return answer{words: "WITH asked AS", rows: [][]any{{n}}} }
 	free := func(is bool) answer {
 		return answer{words: "pg_try_advisory_xact_lock", rows: [][]any{{is}}}
@@ -141,12 +141,12 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.renewer.running = &renewal{table: of, request: 7}
 			a.renewer.running.done.Store(5)
-			a.renewer.requests = []request{{id: 6, table: of.name()}}
+			a.renewer.requests = []request{{id: 6, table: of.layout.name()}}
 			err := a.renewer.exchange(ctx)
 			return a.renewer.requests, err
 		}), answers: renewals},
 		{name: "look for further requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.renewer.requests = []request{{id: 6, table: of.name()}}
+			a.renewer.requests = []request{{id: 6, table: of.layout.name()}}
 			err := a.renewer.exchange(ctx)
 			return a.renewer.requests, err
 		}), answers: renewals},
@@ -168,47 +168,47 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return found == nil, err
 		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{999}}}}},
 		{name: "adopt", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			err := a.adopt(ctx, finding{table: of.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
+			err := a.adopt(ctx, finding{table: of.layout.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
 			return fmt.Sprint(of.definition.rest, a.watching.Load() != nil), err
 		})},
 		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			err := a.withdraw(ctx, of, &TableError{Table: of.name(), What: "what", resync: true})
+			err := a.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
 			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.tables), len(a.jobs), a.working, toldOf(a.Status().Tables)), err
 		})},
 		{name: "join", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.position, a.tables = 100, nil
-			of.lsn = 100
-			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
+			of.release.position = 100
+			a.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
 			a.relations[1000] = &relation{as: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
 			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 100})
 			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, its rows are known %t",
-				len(a.tables), len(a.jobs), a.position, of.shows, a.relations[1000].table == of), err
+				len(a.tables), len(a.jobs), a.position, of.release.showAt, a.relations[1000].table == of), err
 		})},
 		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.position, a.tables = 100, nil
-			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}, {publication: of.publication}}
+			a.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
 			a.ack.held.Store(90)
 			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.tables), len(a.jobs), a.position, of.shows, a.ack.held.Load(), a.working,
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.tables), len(a.jobs), a.position, of.release.showAt, a.ack.held.Load(), a.working,
 				a.watching.Load() != nil, toldOf(a.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.position, a.tables = 100, nil
-			a.jobs = []job{{publication: of.publication, kind: resynchronize}}
+			a.jobs = []job{{publication: of.layout.publication, kind: resynchronize}}
 			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 120})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.tables), len(a.jobs), a.position, of.lsn), err
+			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.tables), len(a.jobs), a.position, of.release.position), err
 		})},
 		{name: "join in vain", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.jobs = []job{{publication: of.publication}}
+			a.jobs = []job{{publication: of.layout.publication}}
 			err := a.join(ctx, &newcomer{job: a.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
 			return fmt.Sprintf("%d jobs; %s", len(a.jobs), toldOf(a.Status().Tables)), err
 		})},
 		{name: "spill", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			if err := of.insert(of.visitOf(1, 30, nil)); err != nil {
+			if err := of.insert(of.layout.visitOf(1, 30, nil)); err != nil {
 				return nil, err
 			}
 			err := a.spill(ctx, of)
-			return fmt.Sprintf("spilled %t, open %t", of.spilled, a.tx != nil), err
+			return fmt.Sprintf("spilled %t, open %t", of.pending.spilled, a.tx != nil), err
 		})},
 		{name: "show", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
@@ -224,7 +224,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 				shown, err = a.tryShow(ctx, tx, of)
 				return err
 			})
-			return fmt.Sprint(shown, of.postponed.IsZero()), err
+			return fmt.Sprint(shown, of.release.postponed.IsZero()), err
 		}), answers: []answer{{words: "CREATE OR REPLACE", state: lockNotAvailable}}},
 	})
 }

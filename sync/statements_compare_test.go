@@ -47,7 +47,7 @@ func TestStatementsOfAComparison(t *testing.T) {
 	}
 	joined := func(ctx context.Context, s *session, of *table) (any, error) {
 		w := newWorker(s)
-		n := &newcomer{job: job{publication: of.publication, bound: of.definition.bound, kind: resynchronize}}
+		n := &newcomer{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize}}
 		if err := w.make(ctx, n); err != nil {
 			return made(n), err
 		}
@@ -80,11 +80,11 @@ func TestDifferences(t *testing.T) {
 		change func(*table)
 	}{
 		{"plain", func(*table) {}},
-		{"two columns", func(of *table) { of.key = []int{0, 1} }},
-		{"two columns, one of them a text", func(of *table) { of.key = []int{0, 2} }},
-		{"a text", func(of *table) { of.key = []int{2} }},
-		{"rows that may be equal", func(of *table) { of.key, of.publication.Relation.KeyRepeats = []int{0, 1, 2}, true }},
-		{"partitions", func(of *table) { of.publication.Relation.Kind = catalog.KindPartitionedTable }},
+		{"two columns", func(of *table) { of.layout.key = []int{0, 1} }},
+		{"two columns, one of them a text", func(of *table) { of.layout.key = []int{0, 2} }},
+		{"a text", func(of *table) { of.layout.key = []int{2} }},
+		{"rows that may be equal", func(of *table) { of.layout.key, of.layout.publication.Relation.KeyRepeats = []int{0, 1, 2}, true }},
+		{"partitions", func(of *table) { of.layout.publication.Relation.Kind = catalog.KindPartitionedTable }},
 	} {
 		of := memoryTable(t, sizeOnly(3))
 		test.change(of)
@@ -117,7 +117,7 @@ func TestDifferencesAreBounded(t *testing.T) {
 			t.Parallel()
 			of := boundAs(t, test.policy)
 			for i := range test.records {
-				if err := of.insert(of.visitOf(i, i%60, nil)); err != nil {
+				if err := of.insert(of.layout.visitOf(i, i%60, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -20,7 +20,7 @@ func copyRow(fields ...string) []any { return []any{strings.Join(fields, "\t") +
 func sourceRowsFrom(of *table, first, count int) (rows [][]any) {
 	columns, _, _ := of.heldColumns()
 	for i := first; i < first+count; i++ {
-		row := of.visitOf(i, 20+10*(i%3), map[string]string{"person": fmt.Sprint("p", i/2), "job": []string{"nurse", "clerk"}[i%2]})
+		row := of.layout.visitOf(i, 20+10*(i%3), map[string]string{"person": fmt.Sprint("p", i/2), "job": []string{"nurse", "clerk"}[i%2]})
 		fields := []string{"f"}
 		for _, column := range columns {
 			fields = append(fields, row[column].text)
@@ -63,7 +63,7 @@ func made(n *newcomer) string {
 	status := t.stage.status()
 	status.OldestWaiting = time.Time{}
 	return fmt.Sprintf("generation %d at %s, the table at %s, next record %d, next class %d, pending %d, deleted %d; %+v",
-		t.generation, n.at, t.lsn, t.nextRecord, t.stage.nextClass(), len(t.pending), len(t.deleted), status)
+		t.release.generation, n.at, t.release.position, t.nextRecord, t.stage.nextClass(), len(t.pending.rows), len(t.pending.deleted), status)
 }
 
 // making has a job done.
@@ -78,7 +78,7 @@ func making(kind jobKind, plan readingPlan, change func(s *session)) func(contex
 			change(s)
 		}
 		w := newWorker(s)
-		n := &newcomer{job: job{publication: of.publication, bound: of.definition.bound, kind: kind, generation: 8}}
+		n := &newcomer{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: kind, generation: 8}}
 		err := w.make(ctx, n)
 		if s.ranges.connections > 1 { // several at a time tell how much they have stored
 			told = slices.DeleteFunc(told, func(one string) bool { return strings.HasPrefix(one, "publishing") })

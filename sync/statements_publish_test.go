@@ -23,7 +23,7 @@ func (t *table) sourceLines(wide bool, ids ...int) (lines [][]any) {
 	columns, _, _ := t.heldColumns()
 	for _, id := range ids {
 		text := []byte(map[bool]string{false: "f", true: "t"}[wide])
-		row := t.visitOf(id, 30, map[string]string{"person": fmt.Sprint("p", id/2)})
+		row := t.layout.visitOf(id, 30, map[string]string{"person": fmt.Sprint("p", id/2)})
 		for _, c := range columns {
 			text = appendCopyField(append(text, '\t'), row[c])
 		}

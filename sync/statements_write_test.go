@@ -16,7 +16,7 @@ import (
 func writing(change func(of *table, to *sink) error) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
 		for id := range 12 {
-			if err := of.insert(of.visitOf(id+1, 20+10*(id%3), map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
+			if err := of.insert(of.layout.visitOf(id+1, 20+10*(id%3), map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
 				return nil, err
 			}
 		}
@@ -39,10 +39,10 @@ func writing(change func(of *table, to *sink) error) func(context.Context, *sess
 			}
 			return to.close()
 		})
-		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.changed, of.spilled, of.rows, of.bytes, len(of.pending), len(of.deleted))
+		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.pending.any, of.pending.spilled, of.pending.count, of.pending.bytes, len(of.pending.rows), len(of.pending.deleted))
 		of.written()
 		status := of.stage.status()
-		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.changed, of.spilled, of.rows, status.Records, status.Withheld, status.Classes), err
+		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.pending.any, of.pending.spilled, of.pending.count, status.Records, status.Withheld, status.Classes), err
 	}
 }
 
@@ -63,29 +63,31 @@ func TestStatementsOfChanges(t *testing.T) {
 	ofParts := visitsPolicy("visits", "rounded-partition", "", homes, persons)
 	guarded := sizeOnly(3)
 	guarded.Suppression, guarded.Updates = 0, catalog.Updates{Mode: catalog.Guarded}
-	insert := func(of *table, _ *sink) error { return of.insert(of.visitOf(20, 30, nil)) }
-	remove := func(of *table, _ *sink) error { return of.delete(of.visitOf(2, 0, nil)) }
+	insert := func(of *table, _ *sink) error { return of.insert(of.layout.visitOf(20, 30, nil)) }
+	remove := func(of *table, _ *sink) error { return of.delete(of.layout.visitOf(2, 0, nil)) }
 	update := func(of *table, _ *sink) error {
-		return of.update(of.visitOf(3, 0, nil), of.visitOf(3, 50, map[string]string{"illness": "gout"}))
+		return of.update(of.layout.visitOf(3, 0, nil), of.layout.visitOf(3, 50, map[string]string{"illness": "gout"}))
 	}
 	kept := func(of *table, _ *sink) error {
 		for _, id := range []int{3, 4} {
-			row := of.visitOf(id, 50, nil)
-			row[of.column("illness")], row[of.column("job")] = value{kept: true}, value{kept: true}
-			if err := of.update(of.visitOf(id, 0, nil), row); err != nil {
+			row := of.layout.visitOf(id, 50, nil)
+			row[of.layout.column("illness")], row[of.layout.column("job")] = value{kept: true}, value{kept: true}
+			if err := of.update(of.layout.visitOf(id, 0, nil), row); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
 	keptAll := func(of *table, _ *sink) error {
-		row := of.visitOf(5, 0, nil)
+		row := of.layout.visitOf(5, 0, nil)
 		for i := range row {
 			row[i] = value{kept: true}
 		}
-		return of.update(of.visitOf(5, 0, nil), row)
+		return of.update(of.layout.visitOf(5, 0, nil), row)
 	}
-	anotherKey := func(of *table, _ *sink) error { return of.update(of.visitOf(6, 0, nil), of.visitOf(60, 40, nil)) }
+	anotherKey := func(of *table, _ *sink) error {
+		return of.update(of.layout.visitOf(6, 0, nil), of.layout.visitOf(60, 40, nil))
+	}
 	all := func(of *table, to *sink) error {
 		return errors.Join(insert(of, to), remove(of, to), kept(of, to))
 	}

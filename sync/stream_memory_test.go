@@ -76,7 +76,7 @@ func (r lookedAt) Scan(into ...any) error {
 		now.Columns = now.Columns[:len(now.Columns)-1]
 	}
 	text, err := json.Marshal(now)
-	*into[0].(*string), *into[1].(*string) = r.table.name().Schema, r.table.name().Relation
+	*into[0].(*string), *into[1].(*string) = r.table.layout.name().Schema, r.table.layout.name().Relation
 	*into[2].(*[]byte), *into[3].(*bool) = text, true
 	return err
 }
@@ -84,7 +84,7 @@ func (r lookedAt) Scan(into ...any) error {
 func (tx *storeTx) QueryRow(_ context.Context, _ string, arguments ...any) pgx.Row {
 	tx.looks++
 	for _, of := range tx.on.tables {
-		if arguments[0] == uint32(of.publication.Relation.OID) {
+		if arguments[0] == uint32(of.layout.publication.Relation.OID) {
 			return lookedAt{of, tx.on.dropped}
 		}
 	}
@@ -165,7 +165,7 @@ func tupleOf(row []value) []byte {
 }
 
 // whole is a row with the columns that the store does not keep.
-func (t *table) whole(row []value) []value {
+func (t *layout) whole(row []value) []value {
 	var all []value
 	for _, c := range t.publication.Relation.Columns {
 		if i := t.column(c.Name); i >= 0 {
@@ -179,11 +179,11 @@ func (t *table) whole(row []value) []value {
 
 func (w *wal) describe(of *table) {
 	var columns []byte
-	for _, c := range of.publication.Relation.Columns {
+	for _, c := range of.layout.publication.Relation.Columns {
 		columns = append(append(append(columns, 0), c.Name...), 0)
 		columns = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(columns, uint32(c.TypeOID)), uint32(c.Modifier))
 	}
-	w.put('R', uint32(of.publication.Relation.OID), of.name().Schema, uint8(0), of.name().Relation, uint8(0), uint8('d'), uint16(len(of.publication.Relation.Columns)), columns)
+	w.put('R', uint32(of.layout.publication.Relation.OID), of.layout.name().Schema, uint8(0), of.layout.name().Relation, uint8(0), uint8('d'), uint16(len(of.layout.publication.Relation.Columns)), columns)
 }
 
 // random are transactions that change tables and their sources.
@@ -201,29 +201,29 @@ func (w *wal) random(random *rand.Rand, tables []*table, sources map[*table]sour
 		}
 		for range random.IntN(9) {
 			of := tables[random.IntN(2)]
-			rows, oid := sources[of], uint32(of.publication.Relation.OID)
+			rows, oid := sources[of], uint32(of.layout.publication.Relation.OID)
 			keys := slices.Sorted(maps.Keys(rows))
 			switch kind := random.IntN(12); {
 			case len(keys) == 0 || kind < 6:
 				next++
-				row := of.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
+				row := of.layout.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
 				rows[fmt.Sprint(next)] = row
-				w.put('I', oid, "N", tupleOf(of.whole(row)))
+				w.put('I', oid, "N", tupleOf(of.layout.whole(row)))
 			case kind == 6 && random.IntN(4) == 0:
 				clear(rows)
 				w.put('T', uint32(1), uint8(0), oid)
 			case kind < 9:
 				key := keys[random.IntN(len(keys))]
-				w.put('D', oid, "K", tupleOf(of.whole(rows[key])))
+				w.put('D', oid, "K", tupleOf(of.layout.whole(rows[key])))
 				delete(rows, key)
 			default:
 				key := keys[random.IntN(len(keys))]
 				row := slices.Clone(rows[key])
-				row[of.column("age")].text = fmt.Sprint(random.IntN(60))
+				row[of.layout.column("age")].text = fmt.Sprint(random.IntN(60))
 				sentRow := slices.Clone(row)
-				sentRow[of.column("job")] = value{kept: true}
+				sentRow[of.layout.column("job")] = value{kept: true}
 				rows[key] = row
-				w.put('U', oid, "N", tupleOf(of.whole(sentRow)))
+				w.put('U', oid, "N", tupleOf(of.layout.whole(sentRow)))
 			}
 		}
 		w.at = final + 8
@@ -251,12 +251,12 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 			of := boundTable(t)
 			parts := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 			parts.definition = of.definition
-			parts.publication.Policy.Table.Relation, parts.publication.Relation.Name.Relation = name, name
-			parts.publication.Relation.OID += catalog.OID(i)
+			parts.layout.publication.Policy.Table.Relation, parts.layout.publication.Relation.Name.Relation = name, name
+			parts.layout.publication.Relation.OID += catalog.OID(i)
 			parts.definition.bound.OID += catalog.OID(i)
-			parts.generation += int64(i)
+			parts.release.generation += int64(i)
 			tables, sources[parts] = append(tables, parts), sourceRows{}
-			store.tables[parts.name()], store.mirrors[parts.name()] = parts, rowMirror{}
+			store.tables[parts.layout.name()], store.mirrors[parts.layout.name()] = parts, rowMirror{}
 		}
 		w := &wal{at: 1000}
 		w.random(random, tables, sources)
@@ -307,8 +307,8 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for of, rows := range sources {
-			if got, want := store.mirrors[of.name()].rows(), rows.rows(); !slices.Equal(got, want) {
-				t.Fatalf("seed %d: the store of %s has\n%s\nand the source\n%s", seed, of.name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got, want := store.mirrors[of.layout.name()].rows(), rows.rows(); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: the store of %s has\n%s\nand the source\n%s", seed, of.layout.name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
 		if stands := a.stands(); stands != w.messages[boundaries[len(boundaries)-1]].at {
@@ -322,12 +322,12 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
-	of.generation = 7
-	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{of.name(): of}, mirrors: map[catalog.Name]rowMirror{of.name(): {}}, lsn: map[catalog.Name]pglogrepl.LSN{}, dropped: true}
+	of.release.generation = 7
+	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{of.layout.name(): of}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}}, lsn: map[catalog.Name]pglogrepl.LSN{}, dropped: true}
 	w := &wal{}
 	w.put('B', uint64(1000), uint64(0), uint32(1))
 	w.describe(of)
-	w.put('I', uint32(1000), "N", tupleOf(of.whole(of.visitOf(1, 30, nil))))
+	w.put('I', uint32(1000), "N", tupleOf(of.layout.whole(of.layout.visitOf(1, 30, nil))))
 	w.put('C', uint8(0), uint64(1000), uint64(1008), uint64(0))
 	a := memoryApplier(of)
 	a.position, a.stream = 900, &stream{}
@@ -346,14 +346,14 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	}
 	of.describedBy = []uint32{1}
 	err := a.flush(t.Context(), a.end)
-	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.name() || a.position != 900 || store.position != 900 || a.ack.lsn() != 0 {
+	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.position != 900 || store.position != 900 || a.ack.lsn() != 0 {
 		t.Errorf("it ends with %v at %s", err, a.position)
 	}
-	of.changed, of.shows = false, 0
+	of.pending.any, of.release.showAt = false, 0
 	if p := a.proofs(); len(p) > 0 {
 		t.Error("a table of which nothing is published is looked at")
 	}
-	of.shows = 5
+	of.release.showAt = 5
 	if p := a.proofs(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
 		t.Errorf("a table that is to be shown is to be proved: %+v", p)
 	}
@@ -382,8 +382,8 @@ func TestIdleStreamMovesOn(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			of := boundTable(t)
-			of.shows, of.postponed = test.shows, time.Now()
-			store := &memoryStore{t: t, position: from, tables: map[catalog.Name]*table{of.name(): of}, mirrors: map[catalog.Name]rowMirror{of.name(): {}}}
+			of.release.showAt, of.release.postponed = test.shows, time.Now()
+			store := &memoryStore{t: t, position: from, tables: map[catalog.Name]*table{of.layout.name(): of}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}}}
 			a := memoryApplier(of)
 			a.due.Stop()
 			a.position, a.stream = from, &stream{}
@@ -423,7 +423,7 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 		parts := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 		parts.definition = of.definition
 		store := &memoryStore{
-			t: t, position: 900, tables: map[catalog.Name]*table{of.name(): parts}, mirrors: map[catalog.Name]rowMirror{of.name(): {}},
+			t: t, position: 900, tables: map[catalog.Name]*table{of.layout.name(): parts}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}},
 			lsn: map[catalog.Name]pglogrepl.LSN{},
 		}
 		a := memoryApplier(parts)
@@ -436,7 +436,7 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 			if i == 0 {
 				w.describe(parts)
 			}
-			w.put('I', uint32(1000), "N", tupleOf(parts.whole(parts.visitOf(i, 30, nil))))
+			w.put('I', uint32(1000), "N", tupleOf(parts.layout.whole(parts.layout.visitOf(i, 30, nil))))
 			w.put('C', uint8(0), uint64(1000+10*i), uint64(1008+10*i), uint64(0))
 		}
 		var all []message
@@ -464,8 +464,8 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.flights), a.rows)
 			}
 		}
-		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.name()]) != 3 || a.position != 1028 {
-			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.name()]), a.position, err)
+		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.position != 1028 {
+			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.layout.name()]), a.position, err)
 		}
 	})
 }

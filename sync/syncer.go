@@ -188,7 +188,7 @@ func (s *session) lagging() bool {
 
 // superseded says that readers see a release of which the successor catches up.
 func (s *session) superseded() bool {
-	return slices.ContainsFunc(s.tables, func(t *table) bool { return t.shows != 0 && t.previous != 0 })
+	return slices.ContainsFunc(s.tables, func(t *table) bool { return t.release.showAt != 0 && t.release.previous != 0 })
 }
 
 // figures are those of the tables in memory.
@@ -210,17 +210,17 @@ func (s *session) report(figures map[*table]TableStatus) {
 	s.progressed.inStep.Store(!lagging && !s.superseded())
 	s.progressed.advance(s.position)
 	for _, t := range s.tables {
-		before, now := s.status.Tables[t.name()], figures[t]
-		now.Generation = t.generation
-		if t.shows == 0 || t.previous != 0 {
+		before, now := s.status.Tables[t.layout.name()], figures[t]
+		now.Generation = t.release.generation
+		if t.release.showAt == 0 || t.release.previous != 0 {
 			now.State = Published
 		}
-		now.Preparing = t.shows != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.name() })
-		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
-			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
+		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
+		if s.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
+			s.Logger.Warn("the table is withheld as a whole", "table", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
 		}
 		if now.Expired > before.Expired {
-			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.name(),
+			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.layout.name(),
 				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints, for those to come; kproxy rebuild --new-lineage tries these again")
 		}
 	}
@@ -388,14 +388,14 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		return nil, err
 	}
 	for _, t := range s.policy {
-		if t.name() != halt.Table {
+		if t.layout.name() != halt.Table {
 			continue
 		}
-		g := found[t.name()]
+		g := found[t.layout.name()]
 		bound, err := s.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.readDefinition(ctx, s.control, s.Publication, bound)
+			now, _, err = t.layout.readDefinition(ctx, s.control, s.Publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {
@@ -404,7 +404,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		case err != nil:
 			return nil, err
 		case now.text() != g.definition:
-			return t.differs(now, g.definition), nil
+			return t.layout.differs(now, g.definition), nil
 		}
 	}
 	return halt, nil

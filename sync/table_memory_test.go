@@ -69,7 +69,7 @@ func sizeOnly(k int) catalog.TablePolicy {
 }
 
 // visitOf is a row of visits in the order of the table's columns.
-func (t *table) visitOf(id, age int, more map[string]string) []value {
+func (t *layout) visitOf(id, age int, more map[string]string) []value {
 	of := map[string]string{"id": fmt.Sprint(id), "age": fmt.Sprint(age), "zip": "10115", "sex": "f", "job": "nurse", "illness": "flu", "cost": "1", "person": fmt.Sprint("p", id)}
 	maps.Copy(of, more)
 	values := make([]value, len(t.columns))
@@ -265,7 +265,7 @@ func (m rowMirror) insert(t *testing.T, of *table, s queuedStatement) {
 	t.Helper()
 	first := 1 + len(of.keptPlaces())
 	places := placesOf(s.arguments[1:first])
-	columns := make([][]value, len(of.columns))
+	columns := make([][]value, len(of.layout.columns))
 	for i := range columns {
 		columns[i] = s.arguments[first+i].(*array).elements(t)
 	}
@@ -283,7 +283,7 @@ func (m rowMirror) insert(t *testing.T, of *table, s queuedStatement) {
 func (m rowMirror) update(t *testing.T, of *table, s queuedStatement) {
 	t.Helper()
 	for i, set := range setColumn.FindAllStringSubmatch(s.sql, -1) {
-		column := of.column(set[1])
+		column := of.layout.column(set[1])
 		texts := s.arguments[1+i].(*array).elements(t)
 		for j, id := range s.arguments[0].(*array).ids(t) {
 			m.known(t, id).row[column] = texts[j]
@@ -332,12 +332,12 @@ func newMemoryCase(t *testing.T, policy catalog.TablePolicy, seed uint64) *memor
 
 // row is a random row of a key.
 func (c *memoryCase) row(id int) []value {
-	row := c.of.visitOf(id, c.random.IntN(60), map[string]string{
+	row := c.of.layout.visitOf(id, c.random.IntN(60), map[string]string{
 		"illness": []string{"flu", "gout", "", "a\tb\\c\n"}[c.random.IntN(4)], "person": fmt.Sprint("p", c.random.IntN(40)),
 		"job": strings.Repeat("long ", c.random.IntN(2)*200),
 	})
 	if c.random.IntN(4) == 0 {
-		row[c.of.column("zip")] = value{null: true}
+		row[c.of.layout.column("zip")] = value{null: true}
 	}
 	return row
 }
@@ -352,7 +352,7 @@ func (c *memoryCase) check(err error) {
 // keyColumns are the columns of the key alone, as an old row has them.
 func (c *memoryCase) keyColumns(row []value) []value {
 	old := make([]value, len(row))
-	for _, i := range c.of.key {
+	for _, i := range c.of.layout.key {
 		old[i] = row[i]
 	}
 	return old
@@ -456,10 +456,10 @@ func (c *memoryCase) compare() {
 			}
 		}
 		want, got := c.of.encode(row, nil), c.of.stage.row(id)
-		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || c.of.subject >= 0 && got.subject != want.subject {
+		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || c.of.layout.subject >= 0 && got.subject != want.subject {
 			c.t.Fatalf("record %d is %v in memory, and %v in the store", id, got, want)
 		}
-		numbers[row[c.of.key[0]].text] = id
+		numbers[row[c.of.layout.key[0]].text] = id
 		if known, is := c.of.keys.find(c.of.keyOf(row)); !is || known != id {
 			c.t.Fatalf("the key of record %d leads to %d", id, known)
 		}
@@ -468,13 +468,13 @@ func (c *memoryCase) compare() {
 		}
 	}
 	for key, id := range numbers {
-		if before, was := c.numbers[key]; was && before != id && c.of.subject < 0 {
+		if before, was := c.numbers[key]; was && before != id && c.of.layout.subject < 0 {
 			c.t.Fatalf("the row %s is record %d, and was %d", key, id, before)
 		}
 	}
 	c.numbers = numbers
-	if c.of.changed || c.of.rows != 0 || c.of.bytes != 0 || len(c.of.pending)+len(c.of.deleted) > 0 || c.of.left.keys != nil || c.of.truncated {
-		c.t.Fatalf("something is left to be written: %d rows, %d bytes", c.of.rows, c.of.bytes)
+	if c.of.pending.any || c.of.pending.count != 0 || c.of.pending.bytes != 0 || len(c.of.pending.rows)+len(c.of.pending.deleted) > 0 || c.of.left.keys != nil || c.of.pending.truncated {
+		c.t.Fatalf("something is left to be written: %d rows, %d bytes", c.of.pending.count, c.of.pending.bytes)
 	}
 }
 

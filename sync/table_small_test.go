@@ -82,7 +82,7 @@ func TestKeysOfSeveralRecords(t *testing.T) {
 func TestKeysAreTheirValues(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, sizeOnly(3))
-	of.key = []int{0, 1, 2}
+	of.layout.key = []int{0, 1, 2}
 	text := func(texts ...string) []value {
 		row := make([]value, 3)
 		for i, one := range texts {
@@ -144,7 +144,7 @@ func TestSourceIsMeasured(t *testing.T) {
 		of := boundTable(t)
 		of.definition.leaves = test.leaves
 		if test.leaves != nil {
-			of.publication.Relation.Kind = catalog.KindPartitionedTable
+			of.layout.publication.Relation.Kind = catalog.KindPartitionedTable
 		}
 		m := newMemoryServer(t, answer{words: "SELECT coalesce(max(pg_catalog.pg_relation_size(c.oid))", rows: [][]any{{int(test.most), 42, test.cut}}})
 		s := m.session()
@@ -196,7 +196,7 @@ func TestPoliciesAreTakenAsTexts(t *testing.T) {
 // TestTablesAreRefused makes tables of policies that nothing can be made of.
 func TestTablesAreRefused(t *testing.T) {
 	t.Parallel()
-	good := memoryTable(t, sizeOnly(3)).publication
+	good := memoryTable(t, sizeOnly(3)).layout.publication
 	for name, change := range map[string]func(p *catalog.Publication){
 		"method": func(p *catalog.Publication) { p.Policy.Method = "none" },
 		"constraint": func(p *catalog.Publication) {

@@ -53,7 +53,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
 	dropped := false
 	for name, g := range found {
-		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name }) {
+		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name }) {
 			continue
 		}
 		if !s.mayDrop(name) {
@@ -127,16 +127,16 @@ func markEnded(ctx context.Context, on executor, name catalog.Name) error {
 // has now, where a table that the store does not know is one that it knows by another name.
 func (s *session) markRenamed(ctx context.Context, t *table, found map[catalog.Name]generation) (g generation, renamed bool, err error) {
 	for name, before := range found {
-		listed := slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name })
-		if listed || before.updates != catalog.Guarded.String() || rootOf(before.definition) != t.publication.Relation.OID {
+		listed := slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name })
+		if listed || before.updates != catalog.Guarded.String() || rootOf(before.definition) != t.layout.publication.Relation.OID {
 			continue
 		}
 		g = generation{number: markNumber, updates: before.updates, definition: before.definition, halted: fmt.Sprintf(lineageRenamed, name), fix: fixEnded, consent: true}
 		_, err := s.control.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
 			updates, lsn, definition, halted, halted_fix, needs_consent) VALUES ($1, $2, $3, '', 0, 0, $4, '0/0', $5, $6, $7, true)`,
-			t.name().Schema, t.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
+			t.layout.name().Schema, t.layout.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
 		if err != nil {
-			return g, false, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.name(), err)
+			return g, false, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.layout.name(), err)
 		}
 		return g, true, nil
 	}

@@ -180,7 +180,7 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.readDefinition(ctx, w.conn, w.Publication, t.definition.bound)
+		now, absent, err := t.layout.readDefinition(ctx, w.conn, w.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -191,11 +191,11 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f := finding{table: t.name(), definition: now}
+		f := finding{table: t.layout.name(), definition: now}
 		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
-		if e := t.differs(now, t.definition.text()); absent || e.afresh || !empty {
+		if e := t.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
 		w.tell(f)
@@ -236,13 +236,13 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, err
 	}
-	g, known := found[t.name()]
-	if !known || !g.mayHeal() || !t.fits(g) {
+	g, known := found[t.layout.name()]
+	if !known || !g.mayHeal() || !t.layout.fits(g) {
 		return false, nil
 	}
 	bound, err := s.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.readDefinition(ctx, w.conn, w.Publication, bound)
+		_, _, err = t.layout.readDefinition(ctx, w.conn, w.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil

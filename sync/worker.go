@@ -128,12 +128,12 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 		return err
 	}
 	defer snapshot.close()
-	n.at, t.lsn = snapshot.at, snapshot.at
+	n.at, t.release.position = snapshot.at, snapshot.at
 	tx, err := snapshot.adopt(ctx, w.session)
 	if err != nil {
 		return err
 	}
-	if err := t.lockSource(ctx, tx); err != nil {
+	if err := t.layout.lockSource(ctx, tx); err != nil {
 		return err
 	}
 	present, err := snapshot.open(ctx, w.session)
@@ -154,7 +154,7 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, w.ranges.degree(p.extent)-1)...)
 	snapshot.letGo()
 	if err := p.publish(ctx, n.job.generation); err != nil {
-		return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
+		return fmt.Errorf("publishing %s: %w", t.layout.name(), withoutValues(err))
 	}
 	w.Failpoint(FailAfterPublication)
 	return nil
@@ -162,10 +162,10 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 
 // identify judges a table that is locked, under the snapshot that is read and at present.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.readDefinition(ctx, snapshot, w.Publication, bound); err != nil {
+	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.Publication, bound); err != nil {
 		return err
 	}
-	then, err := t.examine(ctx, snapshot, accept.Whole)
+	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
 	if err != nil {
 		return err
 	}
@@ -253,10 +253,10 @@ func (s *sourceSnapshot) further(ctx context.Context, ses *session, t *table, wa
 	for range wanted {
 		tx, err := s.adopt(ctx, ses)
 		if err == nil {
-			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
+			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
-			ses.Logger.Info("the source is read by fewer connections than planned", "table", t.name(), "connections", 1+len(more), "error", err)
+			ses.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
 			break
 		}
 		more = append(more, tx)

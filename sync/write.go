@@ -51,7 +51,7 @@ func (t *table) spill(ctx context.Context, to *sink) error {
 		return nowhere
 	})
 	t.forgetRows()
-	t.spilled = true
+	t.pending.spilled = true
 	if s, immediate := t.stage.(*immediate); immediate && s.crowded() {
 		if err := s.settle(ctx, t.clock()); err != nil {
 			return err
@@ -68,7 +68,7 @@ func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
 	if len(t.keptPlaces()) == 0 {
 		t.sendRows(to)
 	} else {
-		t.writeDeletes(to, t.deleted)
+		t.writeDeletes(to, t.pending.deleted)
 		t.writeInserts(to, place)
 	}
 	t.writeUpdates(to)
@@ -81,13 +81,13 @@ func (t *table) statusUpdate() (sql string, arguments []any) {
 		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13
 		WHERE table_schema = $1 AND table_name = $2`
 	return sql, []any{
-		t.name().Schema, t.name().Relation, int64(t.stage.nextClass()), int64(t.nextRecord), s.Withheld,
+		t.layout.name().Schema, t.layout.name().Relation, int64(t.stage.nextClass()), int64(t.nextRecord), s.Withheld,
 		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned,
 	}
 }
 
 func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
-	if t.truncated {
+	if t.pending.truncated {
 		// DELETE, not TRUNCATE: readers of the release are never locked out.
 		batch.Queue("DELETE FROM " + t.recordsTable())
 		return
@@ -99,26 +99,26 @@ func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
 
 func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []any) {
 	var ids []incremental.RecordID
-	for id, row := range t.pending {
+	for id, row := range t.pending.rows {
 		if row.inserted {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	casts, names := make([]string, len(t.columns)), make([]string, len(t.columns))
-	for i, c := range t.columns {
+	casts, names := make([]string, len(t.layout.columns)), make([]string, len(t.layout.columns))
+	for i, c := range t.layout.columns {
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
 		names[i] = fmt.Sprintf("c%d", i)
 	}
 	places := t.keptPlaces()
 	at := listed(places, "") + ", "
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
-		t.recordsTable(), recordColumn, at, t.columnList(""), at, strings.Join(casts, ", "),
-		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), at, strings.Join(names, ", "))
+		t.recordsTable(), recordColumn, at, t.layout.columnList(""), at, strings.Join(casts, ", "),
+		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
-		for i := range t.columns {
-			arguments = append(arguments, t.pendingColumn(chunk, i))
+		for i := range t.layout.columns {
+			arguments = append(arguments, t.pending.column(chunk, i))
 		}
 		batch.Queue(sql, arguments...)
 	}
@@ -128,9 +128,9 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 // row of which all values are known is deleted and sent as a new one is: that takes the
 // server half of what an UPDATE does.
 func (t *table) sendRows(to *sink) {
-	gone := slices.Clone(t.deleted)
+	gone := slices.Clone(t.pending.deleted)
 	var sent []incremental.RecordID
-	for id, row := range t.pending {
+	for id, row := range t.pending.rows {
 		if row.isSent() {
 			sent = append(sent, id)
 			if !row.inserted {
@@ -141,11 +141,11 @@ func (t *table) sendRows(to *sink) {
 	slices.Sort(gone)
 	t.writeDeletes(to, gone)
 	slices.Sort(sent)
-	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.columnList(""))
+	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columnList(""))
 	rows := newRows()
 	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
-		for _, v := range t.pending[id].values {
+		for _, v := range t.pending.rows[id].values {
 			rows = appendCopyField(append(rows, '\t'), v)
 		}
 		if rows = append(rows, '\n'); len(rows) >= copyBytes {
@@ -165,7 +165,7 @@ func (r *pendingRow) isSent() bool {
 // together: the stream leaves unchanged TOAST values out.
 func (t *table) writeUpdates(batch *sink) {
 	byColumns, sent := make(map[string][]incremental.RecordID), len(t.keptPlaces()) == 0
-	for id, row := range t.pending {
+	for id, row := range t.pending.rows {
 		if row.inserted || sent && row.isSent() {
 			continue
 		}
@@ -180,7 +180,7 @@ func (t *table) writeUpdates(batch *sink) {
 	for mask, ids := range byColumns {
 		slices.Sort(ids)
 		var columns []int
-		for i := range t.columns {
+		for i := range t.layout.columns {
 			if mask[i] == 1 {
 				columns = append(columns, i)
 			}
@@ -190,7 +190,7 @@ func (t *table) writeUpdates(batch *sink) {
 		}
 		sets, names := make([]string, len(columns)), make([]string, len(columns))
 		for i, c := range columns {
-			column := t.columns[c]
+			column := t.layout.columns[c]
 			sets[i] = fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
 			names[i] = fmt.Sprintf("c%d", c)
 		}
@@ -199,7 +199,7 @@ func (t *table) writeUpdates(batch *sink) {
 		for chunk := range slices.Chunk(ids, writeChunk) {
 			arguments := []any{recordNumbers(chunk)}
 			for _, c := range columns {
-				arguments = append(arguments, t.pendingColumn(chunk, c))
+				arguments = append(arguments, t.pending.column(chunk, c))
 			}
 			batch.Queue(sql, arguments...)
 		}
@@ -222,7 +222,7 @@ func (t *table) writePlaces(batch *sink) {
 	}
 	var ids []incremental.RecordID
 	for _, id := range t.stage.moved() {
-		if row, pending := t.pending[id]; !pending || !row.inserted {
+		if row, pending := t.pending.rows[id]; !pending || !row.inserted {
 			ids = append(ids, id)
 		}
 	}
@@ -238,10 +238,10 @@ func (t *table) writePlaces(batch *sink) {
 }
 
 // pendingColumn collects one column of the pending rows.
-func (t *table) pendingColumn(ids []incremental.RecordID, column int) *array {
+func (t *pendingChanges) column(ids []incremental.RecordID, column int) *array {
 	texts := newTexts(len(ids))
 	for _, id := range ids {
-		texts.add(t.pending[id].values[column])
+		texts.add(t.rows[id].values[column])
 	}
 	return texts
 }
