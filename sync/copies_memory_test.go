@@ -38,8 +38,8 @@ func TestHeldMembersAreNarrow(t *testing.T) {
 		row  []value
 		held bool
 	}{{illness("flu"), true}, {illness(strings.Repeat("w", room)), true}, {illness(strings.Repeat("w", room+1)), false}} {
-		c.note(int32(slot), test.row)
-		if c.holds(int32(slot)) != test.held || c.have([]int32{0, int32(slot)}) != test.held || c.same(int32(slot), test.row) != test.held {
+		c.put(int32(slot), test.row)
+		if c.holds(int32(slot)) != test.held || c.have([]int32{0, int32(slot)}) != test.held || c.shows(int32(slot), test.row) != test.held {
 			t.Errorf("a record of %d bytes is held: %t", len(test.row[of.layout.column("illness")].text), !test.held)
 		}
 	}
@@ -48,20 +48,20 @@ func TestHeldMembersAreNarrow(t *testing.T) {
 		t.Error("the width of arrays is not counted as that of their elements")
 	}
 	c.weights[0] = 1
-	if c.same(0, illness("gout")) || !c.same(0, of.layout.visitOf(2, 50, map[string]string{"illness": "flu", "cost": "12"})) || c.same(7, illness("flu")) {
+	if c.shows(0, illness("gout")) || !c.shows(0, of.layout.visitOf(2, 50, map[string]string{"illness": "flu", "cost": "12"})) || c.shows(7, illness("flu")) {
 		t.Error("what is held is not compared with what would be shown")
 	}
 	kept := illness("flu")
 	kept[of.layout.column("cost")] = value{kept: true}
-	if c.note(0, kept); c.holds(0) || c.have([]int32{1, 0}) || !c.have(nil) {
+	if c.put(0, kept); c.holds(0) || c.have([]int32{1, 0}) || !c.have(nil) {
 		t.Error("a record is held whose values are not all known")
 	}
 	if got := string(c.appendMember([]byte("{"), 7, 1)); !strings.HasPrefix(got, `{"(7,www`) || !strings.HasSuffix(got, `www,12)"`) {
 		t.Errorf("a member is written %s", got)
 	}
-	c.note(0, illness("flu"))
-	c.forget(1)
-	if c.forget(9); c.holds(1) || !c.holds(0) {
+	c.put(0, illness("flu"))
+	c.drop(1)
+	if c.drop(9); c.holds(1) || !c.holds(0) {
 		t.Error("another record is forgotten")
 	}
 	if c.clear(); c.holds(0) {
@@ -81,9 +81,9 @@ func TestNothingIsHeld(t *testing.T) {
 		t.Error("members are held whose texts are not stable")
 	}
 	var c *copies
-	c.note(1, nil)
-	c.forget(1)
-	if c.clear(); c.holds(1) || c.have(nil) || c.same(1, nil) {
+	c.put(1, nil)
+	c.drop(1)
+	if c.clear(); c.holds(1) || c.have(nil) || c.shows(1, nil) {
 		t.Error("something is held of nothing")
 	}
 }

@@ -145,7 +145,10 @@ func TestHeldRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := of.newCopies()
+	if err := of.begin(1, 1, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	c := of.copies
 	row := func(text string) []value {
 		values := make([]value, len(of.layout.columns))
 		for i := range values {
@@ -158,7 +161,7 @@ func TestHeldRecords(t *testing.T) {
 	kept[of.layout.column("t")] = value{kept: true}
 	slots := []int32{1, 255, 256, 1 << 20}
 	for _, slot := range slots {
-		c.note(slot, row("a"))
+		c.put(slot, row("a"))
 	}
 	if !c.have(slots) {
 		t.Fatal("a record is not held")
@@ -166,8 +169,8 @@ func TestHeldRecords(t *testing.T) {
 	if got, want := string(c.appendMember(nil, 7, 256)), `"(7,a`+strings.Repeat(",", 13)+`)"`; got != want {
 		t.Errorf("a member is %s, want %s", got, want)
 	}
-	c.note(1, kept)
-	c.note(255, row(strings.Repeat("w", packedWidth)))
+	c.put(1, kept)
+	c.put(255, row(strings.Repeat("w", packedWidth)))
 	c.forget(256)
 	c.forget(7)
 	for _, slot := range slots[:3] {

@@ -79,7 +79,7 @@ func TestGuardedBegins(t *testing.T) {
 	if s.progress(1); len(told) != before {
 		t.Error("progress is told of a batch that is not the first")
 	}
-	classes, next := map[int64]bool{}, s.classes(s.part)
+	classes, next := map[int64]bool{}, s.classes(0)
 	for {
 		row, err := next()
 		if err != nil {

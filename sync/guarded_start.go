@@ -46,7 +46,7 @@ func (s *guarded) assignments() func() ([]any, error) {
 	}
 }
 
-func (s *guarded) classes(of *part) func() ([]any, error) {
+func (s *guarded) classes(int) func() ([]any, error) {
 	ids := slices.Collect(s.lineage.Classes())
 	return func() ([]any, error) {
 		if len(ids) == 0 {
@@ -54,7 +54,7 @@ func (s *guarded) classes(of *part) func() ([]any, error) {
 		}
 		id := ids[0]
 		ids = ids[1:]
-		return s.t.layout.classRow(of, id, s.lineage.Generalize(id)), nil
+		return s.t.layout.classRow(s.part, id, s.lineage.Generalize(id)), nil
 	}
 }
 

@@ -19,7 +19,7 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 	if err != nil {
 		return err
 	}
-	for i, part := range s.t.parts {
+	for i, part := range s.parts {
 		if err := s.takeOver(part, source, parts[i].Release); err != nil {
 			return fmt.Errorf("taking over the classes of part %d: %w", i+1, err)
 		}
@@ -28,8 +28,8 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	s.changes = nil // all is new
-	s.hidden = s.t.parts[0].partition.Classes() == 0
-	for _, part := range s.t.parts {
+	s.hidden = s.parts[0].partition.Classes() == 0
+	for _, part := range s.parts {
 		part.threshold.Fresh(part.partition.Loss())
 	}
 	return nil
@@ -37,15 +37,15 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 
 // takeOver has a part's partition hold the records, in the order of the snapshot, and the
 // classes that the method made of them.
-func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.Release) error {
-	loading, err := part.partition.BeginLoading(source.records)
+func (s *immediate) takeOver(p *maintained, source *snapshot, release *anonymizer.Release) error {
+	loading, err := p.partition.BeginLoading(source.records)
 	if err != nil {
 		return internal(err)
 	}
 	row := s.t.layout.newCoded()
 	for i := range source.records {
 		source.rowInto(&row, int32(i))
-		if err := loading.Record(part.record(incremental.RecordID(i+1), row)); err != nil {
+		if err := loading.Record(p.part.record(incremental.RecordID(i+1), row)); err != nil {
 			return internal(err)
 		}
 	}
@@ -93,15 +93,15 @@ func (s *immediate) assignments() func() ([]any, error) {
 	return func() ([]any, error) { return nil, nil }
 }
 
-func (s *immediate) classes(of *part) func() ([]any, error) {
-	place := 0
+func (s *immediate) classes(part int) func() ([]any, error) {
+	of, place := s.parts[part], 0
 	return func() ([]any, error) {
 		if place == of.partition.Classes() {
 			return nil, nil
 		}
 		class := of.partition.ClassAt(place)
 		place++
-		return s.t.layout.classRow(of, class, of.partition.Generalize(class)), nil
+		return s.t.layout.classRow(of.part, class, of.partition.Generalize(class)), nil
 	}
 }
 
@@ -110,16 +110,16 @@ func (s *immediate) load(ctx context.Context, from *storeView, progress func(don
 	if s.t.isPacked() {
 		return s.loadPacked(ctx, from, progress)
 	}
-	for i, p := range s.t.parts {
-		if err := s.loadPart(ctx, from.first, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
+	for i, p := range s.parts {
+		if err := s.loadPart(ctx, from.first, p, func(done int) { progress(i*s.parts[0].partition.Len() + done) }); err != nil {
 			return err
 		}
 	}
-	s.hidden = s.t.parts[0].partition.Classes() == 0
+	s.hidden = s.parts[0].partition.Classes() == 0
 	return nil
 }
 
-func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, progress func(done int)) error {
+func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *maintained, progress func(done int)) error {
 	t := s.t
 	indexes := t.layout.codedColumns()
 	var class incremental.ClassID
@@ -153,12 +153,12 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 		id := incremental.RecordID(record)
 		spread(row, indexes, values[2:])
 		t.keys.add(t.keyOf(row), id)
-		members = append(members, p.record(id, t.encode(row, nil)))
+		members = append(members, p.part.record(id, t.encode(row, nil)))
 		if read++; read%10000 == 0 {
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.layout.codedList(), t.release.placedRecords()))
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.part.column, t.layout.codedList(), t.release.placedRecords()))
 	if err != nil {
 		return err
 	}

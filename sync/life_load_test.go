@@ -312,7 +312,7 @@ func TestLoadSeesOneSnapshot(t *testing.T) {
 	if err := ses.takeAsFound(t.Context(), of, found[wardTable]); err != nil {
 		t.Fatal(err)
 	}
-	p := of.parts[0].partition
+	p := partsOf(of)[0].partition
 	if p.Len() != records || p.Classes() != classes || p.Withheld() != 0 {
 		t.Errorf("%d records, %d classes, want %d, %d", p.Len(), p.Classes(), records, classes)
 	}

@@ -54,8 +54,8 @@ func (a *applier) mix(ctx context.Context) error {
 		return err
 	}
 	for _, t := range a.tables {
-		for _, p := range t.parts {
-			p.recent = p.recent[:0]
+		if s, is := t.stage.(*immediate); is {
+			s.forgetRecent()
 		}
 	}
 	return nil
@@ -80,15 +80,15 @@ func (a *applier) mixWith() {
 // mix has the recently written classes and as many others as mixRows allows
 // written again. A table with few classes is written whole.
 func (s *immediate) mix() bool {
-	t, recent := s.t, 0
-	for _, p := range t.parts {
+	recent := 0
+	for _, p := range s.parts {
 		recent += len(p.recent)
 		for _, class := range p.recent {
 			p.partition.TouchClass(class)
 		}
 		p.recent = p.recent[:0]
 	}
-	if recent == 0 || t.parts[0].partition.Classes() == 0 {
+	if recent == 0 || s.parts[0].partition.Classes() == 0 {
 		return false
 	}
 	for range min(mixClasses, max(1, mixRows/s.rowsOfChange())) {
@@ -100,7 +100,7 @@ func (s *immediate) mix() bool {
 // rowsOfChange is about how many rows are written for the change of one record.
 func (s *immediate) rowsOfChange() int {
 	rows := 0
-	for _, p := range s.t.parts {
+	for _, p := range s.parts {
 		rows += p.partition.Len() / max(1, p.partition.Classes())
 	}
 	return max(1, rows)
@@ -112,7 +112,7 @@ func (s *immediate) rowsOfChange() int {
 // it, drawn at random, as far as mixRows allows.
 func (s *immediate) hide() {
 	t := s.t
-	if len(t.parts) == 1 {
+	if len(s.parts) == 1 {
 		return
 	}
 	others := t.layout.constraints.K() - len(t.pending.rows) - len(t.pending.deleted)
@@ -121,8 +121,14 @@ func (s *immediate) hide() {
 	}
 }
 
+func (s *immediate) forgetRecent() {
+	for _, p := range s.parts {
+		p.recent = p.recent[:0]
+	}
+}
+
 // rememberWritten notes which classes were written, the last ones if there are many.
-func (p *part) rememberWritten(classes []incremental.ClassID) {
+func (p *maintained) rememberWritten(classes []incremental.ClassID) {
 	p.recent = append(p.recent, classes...)
 	if surplus := len(p.recent) - mixRecent; surplus > 0 {
 		p.recent = append(p.recent[:0], p.recent[surplus:]...)

@@ -40,7 +40,7 @@ func TestMixing(t *testing.T) {
 			ages[i] /= 10 // apart by one, so that there is room for many
 		}
 		fillMemory(t, of, ages...)
-		p := of.parts[0]
+		p := partsOf(of)[0]
 		p.recent = p.recent[:0] // those that were new
 		if of.stage.mix() || len(rewritten(t, of, 0)) > 0 {
 			t.Error("nothing has changed, and something is mixed")
@@ -100,7 +100,7 @@ func TestMixingOfParts(t *testing.T) {
 		}
 		// Records that may be the changed one: those in a class of each part that is written.
 		hidden := map[incremental.RecordID]int{}
-		for part, p := range of.parts {
+		for part, p := range partsOf(of) {
 			for _, class := range s.changes[part].Rewrite {
 				for _, id := range p.partition.Members(class) {
 					hidden[id]++
@@ -108,7 +108,7 @@ func TestMixingOfParts(t *testing.T) {
 			}
 		}
 		for _, parts := range hidden {
-			if parts == len(of.parts) {
+			if parts == len(partsOf(of)) {
 				sum++
 			}
 		}
@@ -117,7 +117,7 @@ func TestMixingOfParts(t *testing.T) {
 	if among := float64(sum) / changes; among < float64(homes.K) { // two of those drawn may be one
 		t.Errorf("the changed record is one of %.1f", among)
 	}
-	for _, p := range of.parts {
+	for _, p := range partsOf(of) {
 		p.recent = p.recent[:0]
 	}
 	if err := of.change(1, 0, "last"); err != nil {
@@ -130,7 +130,7 @@ func TestMixingOfParts(t *testing.T) {
 	if err := s.settle(t.Context(), of.clock()); err != nil {
 		t.Fatal(err)
 	}
-	for part, p := range of.parts {
+	for part, p := range partsOf(of) {
 		if written := len(s.changes[part].Rewrite); written < min(4, p.partition.Classes()) {
 			t.Errorf("of part %d, %d classes are mixed", part, written)
 		}
@@ -149,7 +149,7 @@ func TestEmptyTableIsNotMixed(t *testing.T) {
 		t.Fatal(err)
 	}
 	settleAndSend(t, of)
-	if of.parts[0].partition.Classes() > 0 || of.stage.mix() {
+	if partsOf(of)[0].partition.Classes() > 0 || of.stage.mix() {
 		t.Error("a table without classes is mixed")
 	}
 }
@@ -157,7 +157,7 @@ func TestEmptyTableIsNotMixed(t *testing.T) {
 // TestRecentClassesAreTheLast keeps the classes that were written last.
 func TestRecentClassesAreTheLast(t *testing.T) {
 	t.Parallel()
-	p := &part{}
+	p := &maintained{}
 	var all []incremental.ClassID
 	for class := incremental.ClassID(1); class < 3*mixRecent; class += 5 {
 		more := []incremental.ClassID{class, class + 1, class + 2, class + 3, class + 4}

@@ -134,7 +134,7 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 	}
 	var members []int32
 	for _, class := range classes {
-		members = s.t.parts[0].partition.AppendSlots(members[:0], class)
+		members = s.parts[0].partition.AppendSlots(members[:0], class)
 		if s.t.copies.have(members) {
 			held = append(held, class)
 		} else {
@@ -150,7 +150,7 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 	if len(classes) == 0 {
 		return
 	}
-	t, part := s.t, s.t.parts[0]
+	t, p := s.t, s.parts[0]
 	names, _ := t.packedList()
 	into := fmt.Sprintf("%s (%s)", t.release.packedTable(), names)
 	var members []int32
@@ -158,10 +158,10 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 	var shown []byte
 	rows := newRows()
 	for _, class := range classes {
-		members = part.partition.AppendSlots(members[:0], class)
+		members = p.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		shown = strconv.AppendInt(shown[:0], int64(class), 10)
-		texts = t.layout.published(part, part.partition.Generalize(class), texts[:0])
+		texts = t.layout.published(p.part, p.partition.Generalize(class), texts[:0])
 		for _, v := range texts {
 			shown = appendCopyField(append(shown, '\t'), v)
 		}
@@ -171,7 +171,7 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 				if i > 0 {
 					rows = append(rows, ',')
 				}
-				rows = t.copies.appendMember(rows, part.partition.InSlot(slot), slot)
+				rows = t.copies.appendMember(rows, p.partition.InSlot(slot), slot)
 			}
 			rows = append(rows, "}\n"...)
 		}
@@ -198,10 +198,10 @@ func (p placement) add(record, pack int64) {
 // replacePacked deletes the rows of some classes and writes those of others, in random
 // order. Records that are not fresh are among what is deleted.
 func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
-	t, part := s.t, s.t.parts[0]
+	t, p := s.t, s.parts[0]
 	if len(classes) == 0 {
 		if len(gone) > 0 {
-			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.packedTable(), part.column), numbers(gone))
+			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.packedTable(), p.part.column), numbers(gone))
 		}
 		return
 	}
@@ -209,13 +209,13 @@ func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID,
 	var packs, classOf []int64 // of each new row
 	var members []int32
 	for _, class := range classes {
-		members = part.partition.AppendSlots(members[:0], class)
+		members = p.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		for pack := range slices.Chunk(members, packedMembers) {
 			number := int64(len(packs))
 			packs, classOf = append(packs, number), append(classOf, int64(class))
 			for _, slot := range pack {
-				id := part.partition.InSlot(slot)
+				id := p.partition.InSlot(slot)
 				if fresh(id) {
 					read.add(int64(id), number)
 				} else {
@@ -224,7 +224,7 @@ func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID,
 			}
 		}
 	}
-	columns := t.layout.shown(part, classOf, part.partition.Generalize)
+	columns := t.layout.shown(p.part, classOf, p.partition.Generalize)
 	arguments := append([]any{numbers(gone), kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf)}, columns...)
 	to.Queue(t.packedReplacement(len(columns)), arguments...)
 }

@@ -16,7 +16,7 @@ import (
 // server has nothing to sort or to join; where there are several connections, at the same
 // time. What leads to records, keys and members is made when all are there.
 func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress func(done int)) error {
-	loading, err := s.t.parts[0].partition.BeginLoading(from.records)
+	loading, err := s.parts[0].partition.BeginLoading(from.records)
 	if err != nil {
 		return internal(err)
 	}
@@ -29,7 +29,7 @@ func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress fu
 	if err := l.end(); err != nil {
 		return err
 	}
-	s.hidden = s.t.parts[0].partition.Classes() == 0
+	s.hidden = s.parts[0].partition.Classes() == 0
 	return nil
 }
 
@@ -55,7 +55,7 @@ func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn)
 // recordTaker hands rows to the partition, which gives them slots in their order.
 func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	part, row, taken := t.parts[0], make([]value, len(t.layout.columns)), t.layout.newCoded()
+	part, row, taken := l.s.parts[0].part, make([]value, len(t.layout.columns)), t.layout.newCoded()
 	columns := slices.Concat(t.layout.qi, t.layout.sensitive, t.layout.subjectColumn())
 	places := selected.places(columns)
 	return func(b *rowBatch) error {
@@ -104,7 +104,7 @@ func (l *packedLoading) besideTaker(selected selection) func(*rowBatch) error {
 				}
 			}
 			if wide.text != "t" {
-				t.copies.note(slot, row)
+				t.copies.put(slot, row)
 			}
 		}
 		return nil

@@ -107,7 +107,7 @@ func TestPackedOrderTellsNothing(t *testing.T) {
 				places[slices.Index(all, 1)] = true
 			}
 			var want []int64
-			for _, id := range of.parts[0].partition.Members(class) {
+			for _, id := range partsOf(of)[0].partition.Members(class) {
 				want = append(want, int64(id))
 			}
 			slices.Sort(all)
@@ -141,7 +141,7 @@ func TestPackedInTheServerTellsNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			of.pending.spilled = spilled
-			class := of.parts[0].partition.ClassOf(1)
+			class := partsOf(of)[0].partition.ClassOf(1)
 			var gone []incremental.RecordID
 			var read, kept map[incremental.RecordID]int
 			for _, s := range settleAndSend(t, of).statements {

@@ -38,7 +38,7 @@ func (p *publisher) createPacked() []string {
 // allClasses are the classes of a packed table, in random order: their numbers follow the
 // method, which orders them by values that are not published.
 func (s *immediate) allClasses() []incremental.ClassID {
-	partition := s.t.parts[0].partition
+	partition := s.parts[0].partition
 	classes := make([]incremental.ClassID, partition.Classes())
 	for i := range classes {
 		classes[i] = partition.ClassAt(i)

@@ -18,12 +18,6 @@ type part struct {
 	constraints privacy.ConstraintSet
 	column      string // of the class's number, in the records and in the release
 	generalized []generalizedColumn
-	// For immediate publication:
-	partition *incremental.Partition
-	recent    []incremental.ClassID // written since the classes were mixed
-	threshold incremental.RenewalThreshold
-	loss      float64 // of the release when it was last compared with one made afresh, and
-	drift     float64 // by that one's; 0 for never
 }
 
 // divide makes the table's parts, in the order of anonymizer.Split.

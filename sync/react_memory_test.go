@@ -128,20 +128,20 @@ func TestMixingIsWritten(t *testing.T) {
 		t.Fatal("mixing is not put off, but left out")
 	}
 	a.inTransaction = false
-	if len(of.parts[0].recent) == 0 {
+	if len(partsOf(of)[0].recent) == 0 {
 		t.Fatal("nothing has changed")
 	}
 	if err := a.mix(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(of.parts[0].recent) > 0 {
-		t.Errorf("%v are to be mixed: %v", of.parts[0].recent, err)
+	if err := a.landAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
+		t.Errorf("%v are to be mixed: %v", partsOf(of)[0].recent, err)
 	}
 	if log := m.log(); log == "" || a.position != pglogrepl.LSN(100) {
 		t.Errorf("at %s, the server is told %q", a.position, log)
 	}
 	m.begin(0)
-	of.parts[0].recent = append(of.parts[0].recent, of.parts[0].partition.ClassAt(0))
+	partsOf(of)[0].recent = append(partsOf(of)[0].recent, partsOf(of)[0].partition.ClassAt(0))
 	if err := errors.Join(a.mix(t.Context()), a.landAll(t.Context())); err == nil {
 		t.Error("a refusal is not told")
 	}

@@ -36,7 +36,7 @@ type renewer struct {
 
 // renewal makes the classes of one table anew.
 type renewal struct {
-	table   *table
+	stage   *immediate             // of the table
 	request int64                  // 0 where the threshold asks
 	runs    []*incremental.Renewal // of each part; nil where none is due
 	done    atomic.Int64           // records of all parts that have found their class
@@ -86,34 +86,35 @@ func (r *renewer) beginNext(ctx context.Context) {
 			waiting = append(waiting, asked)
 			continue
 		}
-		switch t, problem := r.renewable(asked.table); {
+		switch s, problem := r.renewable(asked.table); {
 		case problem != nil:
 			r.outcomes = append(r.outcomes, outcome{request: asked.id, problem: problem.Error()})
-		case t == nil:
+		case s == nil:
 			waiting = append(waiting, asked)
 		default:
-			r.begin(ctx, t, asked.id, func(*part) bool { return true })
+			r.begin(ctx, s, asked.id, func(*maintained) bool { return true })
 		}
 	}
 	r.requests = waiting
 	for _, t := range r.tables {
-		if _, immediate := t.stage.(*immediate); immediate && r.running == nil {
-			r.begin(ctx, t, 0, func(p *part) bool { return p.threshold.Due(p.partition) })
+		if s, is := t.stage.(*immediate); is && r.running == nil {
+			r.begin(ctx, s, 0, func(p *maintained) bool { return p.threshold.Due(p.partition) })
 		}
 	}
 }
 
 // renewable finds a table that can be made anew; nil for one that is being prepared, for
 // which the request has to wait.
-func (r *renewer) renewable(name catalog.Name) (*table, error) {
+func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
 	for _, t := range r.tables {
 		if t.layout.name() != name {
 			continue
 		}
-		if _, immediate := t.stage.(*immediate); !immediate {
+		s, is := t.stage.(*immediate)
+		if !is {
 			return nil, errGuarded(name)
 		}
-		return t, nil
+		return s, nil
 	}
 	if slices.ContainsFunc(r.configured(), func(p catalog.Publication) bool { return p.Policy.Table == name }) {
 		if status := r.Status().Tables[name]; status.State == Halted && !status.Preparing {
@@ -131,13 +132,13 @@ func errGuarded(name catalog.Name) error {
 }
 
 // begin copies the records of the parts that are due and has their classes made.
-func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*part) bool) {
-	renewal := &renewal{table: t, request: request, runs: make([]*incremental.Renewal, len(t.parts))}
+func (r *renewer) begin(ctx context.Context, s *immediate, request int64, due func(*maintained) bool) {
+	renewal := &renewal{stage: s, request: request, runs: make([]*incremental.Renewal, len(s.parts))}
 	any := false
-	for i, p := range t.parts {
+	for i, p := range s.parts {
 		if due(p) {
 			renewal.runs[i], any = p.partition.BeginRenewal(), true
-			renewal.runs[i].Suppression = t.layout.publication.Policy.Suppression
+			renewal.runs[i].Suppression = s.t.layout.publication.Policy.Suppression
 		}
 	}
 	if !any {
@@ -156,7 +157,7 @@ func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*
 func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.table.layout.name())...)
+			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.stage.t.layout.name())...)
 			n.err = errors.New("an internal error; the log says where it was")
 		}
 	}()
@@ -175,13 +176,13 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
-	t := n.table
+	t := n.stage.t
 	if r.table(t.layout.name()) != t {
 		return nil // it was made anew altogether
 	}
 	if n.err != nil {
 		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
-		for i, p := range t.parts {
+		for i, p := range n.stage.parts {
 			if n.runs[i] != nil {
 				p.threshold.Failed()
 			}
@@ -189,7 +190,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 		return r.tell(ctx, n, outcome{request: n.request, problem: n.err.Error()})
 	}
 	result, adopted := outcome{request: n.request}, 0
-	for i, p := range t.parts {
+	for i, p := range n.stage.parts {
 		run := n.runs[i]
 		if run == nil {
 			continue
@@ -225,7 +226,7 @@ func (r *renewer) tell(ctx context.Context, n *renewal, o outcome) error {
 	if n.request != 0 {
 		r.outcomes = append(r.outcomes, o)
 	}
-	if n.request == 0 && !n.table.pending.any {
+	if n.request == 0 && !n.stage.t.pending.any {
 		return nil
 	}
 	if err := r.flush(ctx, r.position); err != nil {

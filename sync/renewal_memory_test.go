@@ -74,7 +74,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	t.Parallel()
 	of := driftedTable(t, 0)
 	a, m, log := renewing(t, of)
-	r, p := a.renewer, of.parts[0]
+	r, p := a.renewer, partsOf(of)[0]
 	loss, drifted := p.partition.Loss(), p.partition.Classes()
 	r.requests = []request{{7, of.layout.name()}, {8, of.layout.name()}}
 	if err := r.step(t.Context()); err != nil {
@@ -130,7 +130,7 @@ func TestThresholdAsksForRenewals(t *testing.T) {
 	}{{0, false, false}, {0.01, true, true}, {100, true, false}} {
 		of := driftedTable(t, test.share)
 		a, m, _ := renewing(t, of)
-		r, p := a.renewer, of.parts[0]
+		r, p := a.renewer, partsOf(of)[0]
 		before := p.partition.Loss()
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
@@ -172,11 +172,11 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	settleAndSend(t, of)
 	a, m, _ := renewing(t, of)
 	r := a.renewer
-	r.begin(t.Context(), of, 0, func(*part) bool { return false })
+	r.begin(t.Context(), of.stage.(*immediate), 0, func(*maintained) bool { return false })
 	if r.running != nil {
 		t.Error("nothing is due, and something is made")
 	}
-	r.begin(t.Context(), of, 5, func(p *part) bool { return p == of.parts[1] })
+	r.begin(t.Context(), of.stage.(*immediate), 5, func(p *maintained) bool { return p == partsOf(of)[1] })
 	r.awaitEnd(t)
 	if r.ready.runs[0] != nil || r.ready.runs[1] == nil || r.ready.done.Load() != 40 || r.ready.runs[1].Suppression != of.layout.publication.Policy.Suppression {
 		t.Errorf("%d are done of %v", r.ready.done.Load(), r.ready.runs)
@@ -184,7 +184,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.begin(t.Context(), of, 6, func(*part) bool { return true })
+	r.begin(t.Context(), of.stage.(*immediate), 6, func(*maintained) bool { return true })
 	r.awaitEnd(t)
 	if done := r.ready.done.Load(); done != 80 {
 		t.Errorf("%d are done", done)
@@ -248,13 +248,13 @@ func TestRenewalsEnd(t *testing.T) {
 	t.Parallel()
 	of := driftedTable(t, 0.5)
 	a, m, log := renewing(t, of)
-	r, p := a.renewer, of.parts[0]
+	r, p := a.renewer, partsOf(of)[0]
 	runs := []*incremental.Renewal{p.partition.BeginRenewal()}
-	if err := r.finish(t.Context(), &renewal{table: driftedTable(t, 0), request: 4, runs: runs}); err != nil || len(r.outcomes) > 0 || m.log() != "" {
+	if err := r.finish(t.Context(), &renewal{stage: driftedTable(t, 0).stage.(*immediate), request: 4, runs: runs}); err != nil || len(r.outcomes) > 0 || m.log() != "" {
 		t.Errorf("a table that is gone: %v", err)
 	}
 	p.threshold.Changed(1000)
-	if err := r.finish(t.Context(), &renewal{table: of, request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
+	if err := r.finish(t.Context(), &renewal{stage: of.stage.(*immediate), request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.landAll(t.Context()); err != nil {
@@ -266,7 +266,7 @@ func TestRenewalsEnd(t *testing.T) {
 	if p.threshold.Changed(p.partition.Len() - 1); p.threshold.Due(p.partition) {
 		t.Error("what failed is tried again at once")
 	}
-	if err := r.finish(t.Context(), &renewal{table: of, runs: runs}); err == nil || transient(err) {
+	if err := r.finish(t.Context(), &renewal{stage: of.stage.(*immediate), runs: runs}); err == nil || transient(err) {
 		t.Errorf("a renewal that has not run ends with %v", err)
 	}
 	a.inTransaction = true

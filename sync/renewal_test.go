@@ -361,7 +361,7 @@ func TestFailedRenewal(t *testing.T) {
 		"error": func() error { return errors.New("cannot") },
 		"panic": func() error { panic("secret") },
 	} {
-		p := &part{threshold: incremental.RenewalThreshold{Share: 0.1}}
+		p := &maintained{threshold: incremental.RenewalThreshold{Share: 0.1}}
 		p.partition = incremental.New([]anonymizer.Attribute{{Name: "n", Hierarchy: h}}, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, failing{do: func() error { return errors.New("") }}, incremental.Options{})
 		for id := range incremental.RecordID(9) {
 			if err := p.partition.Insert(incremental.Record{ID: id, Cells: []float64{float64(id)}}); err != nil {
@@ -378,8 +378,9 @@ func TestFailedRenewal(t *testing.T) {
 		}
 		var log strings.Builder
 		logger := slog.New(slog.NewTextHandler(&log, nil))
-		renewed := &table{parts: []*part{p}}
-		n := &renewal{table: renewed, runs: []*incremental.Renewal{other.BeginRenewal()}}
+		renewed := &table{}
+		renewed.stage = &immediate{t: renewed, parts: []*maintained{p}}
+		n := &renewal{stage: renewed.stage.(*immediate), runs: []*incremental.Renewal{other.BeginRenewal()}}
 		n.run(t.Context(), logger)
 		if n.err == nil {
 			t.Fatalf("%s: it ended well", name)

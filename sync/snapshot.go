@@ -162,7 +162,7 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 			return err
 		}
 		if values[0].text != "t" {
-			p.copies.note(int32(s.records-1), row) // the slot that it will have
+			p.copies.put(int32(s.records-1), row) // the slot that it will have
 		}
 		if !p.keys.add(p.keyOf(row), incremental.RecordID(s.records)) {
 			return &TableError{Table: p.layout.name(), What: "two of its rows have the same key", Fix: fixPolicy}

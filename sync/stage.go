@@ -45,7 +45,7 @@ type stage interface {
 	publish(ctx context.Context, p *publisher, source *snapshot) error
 	assignments() func() ([]any, error)
 	// classes yields the classes of a part with what is published for them.
-	classes(of *part) func() ([]any, error)
+	classes(part int) func() ([]any, error)
 	// load takes over what the store holds.
 	load(ctx context.Context, from *storeView, progress func(done int)) error
 

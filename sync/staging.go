@@ -100,8 +100,8 @@ func (p *publisher) fenced(ctx context.Context, statements []string, doing strin
 // stageClasses sends the classes' generalizations to the server, and what the release
 // shows of records beside.
 func (p *publisher) stageClasses(ctx context.Context) error {
-	for i, part := range p.parts {
-		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging(p.classStage(i)), p.stage.classes(part)); err != nil {
+	for i := range p.parts {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging(p.classStage(i)), p.stage.classes(i)); err != nil {
 			return fmt.Errorf("writing the classes: %w", err)
 		}
 	}

@@ -139,7 +139,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
 		}, answers: []answer{free(false), {words: "DELETE FROM kproxy_store.renewal", state: "42P01"}}},
 		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.renewer.running = &renewal{table: of, request: 7}
+			a.renewer.running = &renewal{stage: of.stage.(*immediate), request: 7}
 			a.renewer.running.done.Store(5)
 			a.renewer.requests = []request{{id: 6, table: of.layout.name()}}
 			err := a.renewer.exchange(ctx)

@@ -19,18 +19,18 @@ func loaded(t *table) string {
 	fmt.Fprintf(&all, "generation %d at %s, shown from %s after %d, next record %d, next class %d", t.release.generation, t.release.position, t.release.showAt, t.release.previous, t.nextRecord, t.stage.nextClass())
 	for id := incremental.RecordID(1); id < t.nextRecord; id++ {
 		if s, is := t.stage.(*immediate); is {
-			if _, _, there := s.t.parts[0].partition.Record(id); !there {
+			if _, _, there := s.parts[0].partition.Record(id); !there {
 				continue
 			}
 		}
 		row := t.stage.row(id)
 		fmt.Fprintf(&all, "\n%d: %v %v %d", id, row.cells, row.sensitive, row.subject)
-		for _, p := range t.parts {
-			if p.partition != nil {
+		if s, is := t.stage.(*immediate); is {
+			for _, p := range s.parts {
 				fmt.Fprintf(&all, ", class %d", p.partition.ClassOf(id))
 			}
 		}
-		if slot := t.slotOf(id); t.copies.holds(slot) {
+		if slot := slotOf(t, id); t.copies.holds(slot) {
 			fmt.Fprintf(&all, ", held %s", t.copies.texts.get(slot))
 		}
 		for key := range 20 {

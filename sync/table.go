@@ -162,8 +162,10 @@ func (t *layout) name() catalog.Name { return t.publication.Policy.Table }
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
 	t.release.generation, t.nextRecord = generation, nextRecord
-	t.keys, t.copies, t.left = newKeys(t.layout.publication.Relation.KeyRepeats), t.newCopies(), departed{}
-	t.stage, err = t.newStage(nextClass, seed)
+	t.keys, t.left = newKeys(t.layout.publication.Relation.KeyRepeats), departed{}
+	if t.stage, err = t.newStage(nextClass, seed); err == nil {
+		t.copies = t.newCopies()
+	}
 	return err
 }
 
@@ -300,7 +302,7 @@ func (t *table) insert(values []value) error {
 		return internal(fmt.Errorf("inserting into %s: %w", t.layout.name(), err))
 	}
 	t.nextRecord++
-	t.copies.note(t.slotOf(id), values)
+	t.copies.note(id, values)
 	t.pending.rows[id] = &pendingRow{inserted: true, values: values}
 	t.pending.count++
 	t.pending.addBytes(values)
@@ -341,7 +343,7 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 		if err := t.stage.modify(id, after, t.clock()); err != nil {
 			return internal(fmt.Errorf("modifying a record of %s: %w", t.layout.name(), err))
 		}
-		t.copies.note(t.slotOf(id), values)
+		t.copies.note(id, values)
 	}
 	t.pending.merge(id, values)
 	return nil
@@ -352,15 +354,7 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 // is known of records that are held in memory.
 func (t *table) showsSame(id incremental.RecordID, before, after coded, values []value) bool {
 	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) &&
-		before.subject == after.subject && t.copies.same(t.slotOf(id), values)
-}
-
-// slotOf is where what is copied of a record is held; -1 in a table of which nothing is.
-func (t *table) slotOf(id incremental.RecordID) int32 {
-	if t.copies == nil {
-		return -1
-	}
-	return t.parts[0].partition.SlotOf(id)
+		before.subject == after.subject && t.copies.same(id, values)
 }
 
 // weigh counts what values take in memory.
@@ -403,7 +397,7 @@ func (t *table) remove(key []byte, id incremental.RecordID) error {
 // forget deletes a record that no key leads to any more; the hash is of the one that did.
 func (t *table) forget(id incremental.RecordID, hash keyHash) error {
 	t.pending.any = true
-	t.copies.forget(t.slotOf(id))
+	t.copies.forget(id)
 	if err := t.stage.remove(id, hash); err != nil {
 		return internal(fmt.Errorf("deleting from %s: %w", t.layout.name(), err))
 	}

@@ -463,7 +463,7 @@ func (c *memoryCase) compare() {
 		if known, is := c.of.keys.find(c.of.keyOf(row)); !is || known != id {
 			c.t.Fatalf("the key of record %d leads to %d", id, known)
 		}
-		if slot := c.of.slotOf(id); c.of.copies.holds(slot) && !c.of.copies.same(slot, row) {
+		if c.of.copies.holds(slotOf(c.of, id)) && !c.of.copies.same(id, row) {
 			c.t.Fatalf("what is held of record %d is not what the store has", id)
 		}
 	}
@@ -503,4 +503,15 @@ func TestStoreFollowsTheStream(t *testing.T) {
 			}
 		})
 	}
+}
+
+// partsOf are the maintained partitions of an immediate table.
+func partsOf(of *table) []*maintained { return of.stage.(*immediate).parts }
+
+// slotOf is where what is copied of a record is held, -1 in a table that holds none.
+func slotOf(of *table, id incremental.RecordID) int32 {
+	if of.copies == nil {
+		return -1
+	}
+	return of.copies.partition.SlotOf(id)
 }
