@@ -15,8 +15,8 @@ import (
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := t.layout.fits(g) // which one that is not known does not
-	if g.staysHalted(fits, s.fresh()) {
-		s.setTable(t.layout.name(), g.status(true))
+	if g.staysHalted(fits, s.syncer.fresh()) {
+		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
 	bound, err := s.accepted(ctx, t, g, known)
@@ -41,7 +41,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	s.order(t, kind)
 	status := g.status(fits)
 	status.Preparing = true
-	s.setTable(t.layout.name(), status)
+	s.syncer.setTable(t.layout.name(), status)
 	return nil
 }
 
@@ -64,7 +64,7 @@ const noJob jobKind = -1
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
 func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.layout.readDefinition(ctx, s.control, s.Publication, t.definition.bound)
+	now, absent, err := t.layout.readDefinition(ctx, s.control, s.syncer.config.Publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
@@ -87,7 +87,7 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 	case different != nil && !different.resync:
 		return noJob, s.halt(ctx, different)
 	case different != nil:
-		s.Logger.Info("a table is looked at afresh", "table", t.layout.name(), "reason", different.What)
+		s.syncer.config.Logger.Info("a table is looked at afresh", "table", t.layout.name(), "reason", different.What)
 		return different.kind(), nil
 	}
 	return resynchronize, nil
@@ -110,7 +110,7 @@ func (s *session) renewDigest(ctx context.Context, t *table, g generation) error
 // leave notes that a generation is not applied any more.
 func (s *session) leave(ctx context.Context, name catalog.Name) error {
 	_, err := s.control.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
-		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.Slot, s.epoch)
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.syncer.config.Slot, s.epoch)
 	if err != nil {
 		return fmt.Errorf("recording that %s is not applied: %w", name, err)
 	}
@@ -129,7 +129,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.layout.grant(ctx, s.control, s.Reader); err != nil {
+		if err := t.layout.grant(ctx, s.control, s.syncer.config.Reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
@@ -137,7 +137,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	status := t.stage.status()
 	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
 	status.Generation = t.release.generation
-	s.setTable(t.layout.name(), status)
+	s.syncer.setTable(t.layout.name(), status)
 	return nil
 }
 
@@ -156,8 +156,8 @@ func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error
 		return err
 	}
 	defer view.close()
-	return t.take(ctx, view, g, s.Seed, func(done int) {
-		s.Progress(Progress{Table: t.layout.name(), Stage: "loading", Done: done})
+	return t.take(ctx, view, g, s.syncer.config.Seed, func(done int) {
+		s.syncer.config.Progress(Progress{Table: t.layout.name(), Stage: "loading", Done: done})
 	})
 }
 
@@ -175,7 +175,7 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 // haltAgain is haltOr for a table that may be halted for the same already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
-		s.setTable(t.layout.name(), g.status(true))
+		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
 	return s.haltOr(ctx, t, err)
@@ -188,9 +188,9 @@ func (t *layout) halted(err error) *TableError {
 
 // halt notes that a table needs the operator, and goes on without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
-	s.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
+	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
 	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
-	s.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
+	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
 	if err := s.leave(ctx, halt.Table); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError)
 	}
 	done, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,
-		append([]any{halt.Table.Schema, halt.Table.Relation, s.Slot, s.epoch}, arguments...)...)
+		append([]any{halt.Table.Schema, halt.Table.Relation, s.syncer.config.Slot, s.epoch}, arguments...)...)
 	if err != nil {
 		return fmt.Errorf("recording that %s is halted: %w", halt.Table, err)
 	}
@@ -221,7 +221,7 @@ func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError)
 // store.
 func (s *session) haltUnfit(ctx context.Context, name catalog.Name, g generation) error {
 	if g.halted != "" {
-		s.setTable(name, g.status(false))
+		s.syncer.setTable(name, g.status(false))
 		return nil
 	}
 	return s.halt(ctx, &TableError{Table: name, What: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"})

@@ -39,7 +39,7 @@ const (
 // applier turns the stream's messages into changes of the tables and writes
 // them at commit boundaries of the source.
 type applier struct {
-	*session
+	session   *session
 	stream    *stream
 	relations map[uint32]*relation
 	heard     map[uint32]pglogrepl.LSN // of each relation: where the last commit begins that changed it
@@ -79,7 +79,7 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 		a.worker.run(ctx)
 		close(worked)
 	}()
-	applied := guard(s.Logger, func() error { return a.run(ctx) })
+	applied := guard(s.syncer.config.Logger, func() error { return a.run(ctx) })
 	if halt := (*TableError)(nil); !errors.As(applied, &halt) {
 		cancel() // else the connection is needed once more
 	}
@@ -159,7 +159,7 @@ func (a *applier) tick(ctx context.Context) error {
 		return err
 	}
 	// Changes that concern nobody move the position as well, if not each on its own.
-	if a.passed > a.position && a.atBoundary() {
+	if a.passed > a.session.position && a.atBoundary() {
 		return a.flush(ctx, a.end)
 	}
 	return nil
@@ -181,7 +181,7 @@ func (a *applier) welcome(ctx context.Context) error {
 // rewind has the stream start at the position once more.
 func (a *applier) rewind(ctx context.Context) (err error) {
 	old := a.stream
-	if a.stream, err = a.restartStream(ctx, old); err != nil {
+	if a.stream, err = a.session.restartStream(ctx, old); err != nil {
 		a.stream = old
 		return err
 	}
@@ -208,7 +208,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 			return err
 		}
 		if a.rows == 0 && len(a.flights) == 0 {
-			a.consume(a.end)
+			a.session.consume(a.end)
 		}
 		if a.spoke {
 			a.passed = a.end
@@ -352,7 +352,7 @@ func (a *applier) publishDue(ctx context.Context) error {
 		return nil
 	}
 	if a.markDue() {
-		if err := a.flush(ctx, a.position); err != nil {
+		if err := a.flush(ctx, a.session.position); err != nil {
 			return err
 		}
 	}
@@ -362,8 +362,8 @@ func (a *applier) publishDue(ctx context.Context) error {
 
 // markDue notes which tables have something to publish by the clock.
 func (a *applier) markDue() (any bool) {
-	now := a.Now()
-	for _, t := range a.tables {
+	now := a.session.syncer.config.Now()
+	for _, t := range a.session.tables {
 		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
 			t.pending.any, any = true, true
 		}
@@ -383,12 +383,12 @@ const (
 func (a *applier) waitForDue() {
 	a.due.Stop()
 	var first time.Time
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		if due := t.stage.due(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
 			first = due
 		}
 	}
 	if !first.IsZero() {
-		a.due.Reset(min(mostWait, max(leastWait, first.Sub(a.Now()))))
+		a.due.Reset(min(mostWait, max(leastWait, first.Sub(a.session.syncer.config.Now()))))
 	}
 }

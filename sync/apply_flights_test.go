@@ -61,14 +61,14 @@ func TestGroupsWaitForEachOther(t *testing.T) {
 			t.Fatal(err)
 		}
 		f := a.flights[len(a.flights)-1]
-		if len(a.flights) != test.before-test.waits+1 || a.position != pglogrepl.LSN(900+10*test.waits) || f.from != from || f.to != 1000 {
-			t.Errorf("%+v: %d groups are on their way, the last from %s, and the position is %s", test, len(a.flights), f.from, a.position)
+		if len(a.flights) != test.before-test.waits+1 || a.session.position != pglogrepl.LSN(900+10*test.waits) || f.from != from || f.to != 1000 {
+			t.Errorf("%+v: %d groups are on their way, the last from %s, and the position is %s", test, len(a.flights), f.from, a.session.position)
 		}
 		if !f.changes || !f.given || a.rows != 0 || a.tx != nil || f.began.IsZero() || cap(f.orders) != map[bool]int{false: queuedOrders, true: fewOrders}[test.spilled] {
 			t.Errorf("%+v: the group is %+v", test, f)
 		}
-		if err := a.landAll(t.Context()); err != nil || a.position != 1000 || store.position != 1000 || f.earlier != nil {
-			t.Errorf("%+v: they end at %s: %v", test, a.position, err)
+		if err := a.landAll(t.Context()); err != nil || a.session.position != 1000 || store.position != 1000 || f.earlier != nil {
+			t.Errorf("%+v: they end at %s: %v", test, a.session.position, err)
 		}
 	}
 }
@@ -104,8 +104,8 @@ func TestLostGroupsTellTheCause(t *testing.T) {
 		t.Errorf("a group is not waited for: %v", err)
 	}
 	a.flights = []*flight{landed(7, one), landed(8, nil)}
-	if err := a.landAll(t.Context()); !errors.Is(err, one) || len(a.flights) > 0 || a.position == 7 {
-		t.Errorf("they end at %s: %v", a.position, err)
+	if err := a.landAll(t.Context()); !errors.Is(err, one) || len(a.flights) > 0 || a.session.position == 7 {
+		t.Errorf("they end at %s: %v", a.session.position, err)
 	}
 }
 
@@ -127,10 +127,10 @@ func TestLandingIsNoted(t *testing.T) {
 			if err := a.land(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if a.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.release.position != 950 || a.ack.lsn() != 950 || len(a.flights) != 1 {
-				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.position, a.moved, a.wrote)
+			if a.session.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.release.position != 950 || a.session.ack.lsn() != 950 || len(a.flights) != 1 {
+				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.session.position, a.moved, a.wrote)
 			}
-			if status := a.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
+			if status := a.session.syncer.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
 				t.Errorf("%+v: the status tells of %s", test, status.Position)
 			}
 			if mixes := !a.mixer.until.IsZero(); mixes != test.changes {
@@ -169,7 +169,7 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due)}
 		}
 		var points []string
-		a.Failpoint = func(name string) { points = append(points, name) }
+		a.session.syncer.config.Failpoint = func(name string) { points = append(points, name) }
 		if err := a.flush(t.Context(), 1000); err != nil {
 			t.Fatal(err)
 		}
@@ -232,8 +232,8 @@ func TestGroupsThatFail(t *testing.T) {
 		if halt := (*TableError)(nil); test.want != nil && !errors.Is(err, test.want) || err == nil || errors.As(err, &halt) != test.halts {
 			t.Errorf("%s: it ends with %v", name, err)
 		}
-		if a.position != 900 || store.position != 900 || len(a.flights) > 0 || a.rows != 0 {
-			t.Errorf("%s: the position is %s, with %d groups on their way", name, a.position, len(a.flights))
+		if a.session.position != 900 || store.position != 900 || len(a.flights) > 0 || a.rows != 0 {
+			t.Errorf("%s: the position is %s, with %d groups on their way", name, a.session.position, len(a.flights))
 		}
 	}
 }
@@ -309,8 +309,8 @@ func TestGroupsAreSentAtBoundaries(t *testing.T) {
 		if err := a.flushIfDue(t.Context()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if a.position != test.position || len(a.flights) != test.flights || a.rows != test.left || (a.found != nil) != test.found {
-			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.position, len(a.flights), a.rows, a.found != nil)
+		if a.session.position != test.position || len(a.flights) != test.flights || a.rows != test.left || (a.found != nil) != test.found {
+			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.session.position, len(a.flights), a.rows, a.found != nil)
 		}
 		if err := a.landAll(t.Context()); err != nil {
 			t.Fatal(err)
@@ -334,8 +334,8 @@ func TestKeepalivesMoveOn(t *testing.T) {
 		if err := a.handle(t.Context(), message{keepalive: test.end}); err != nil {
 			t.Fatal(err)
 		}
-		if a.consumed.Load() != test.consumed || a.position != test.position || (a.found != nil) != test.amid {
-			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.consumed.Load(), a.position)
+		if a.session.consumed.Load() != test.consumed || a.session.position != test.position || (a.found != nil) != test.amid {
+			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.session.consumed.Load(), a.session.position)
 		}
 	}
 }
@@ -346,7 +346,7 @@ func (m *memoryServer) applier(tables ...*table) *applier {
 	a := memoryApplier()
 	a.due.Stop()
 	a.session = m.session()
-	a.tables, a.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
+	a.session.tables, a.session.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
 	return a
 }
 

@@ -40,14 +40,14 @@ func TestDueTablesAreAwaited(t *testing.T) {
 				if due <= 0 {
 					marked++
 				}
-				a.tables = append(a.tables, of)
+				a.session.tables = append(a.session.tables, of)
 			}
 			if any := a.markDue(); any != (marked > 0) {
 				t.Errorf("%v: something is due: %t", test.due, any)
 			}
 			for i, due := range test.due {
-				if a.tables[i].pending.any != (due <= 0) {
-					t.Errorf("%v: table %d is due: %t", test.due, i, a.tables[i].pending.any)
+				if a.session.tables[i].pending.any != (due <= 0) {
+					t.Errorf("%v: table %d is due: %t", test.due, i, a.session.tables[i].pending.any)
 				}
 			}
 			a.due.Reset(time.Nanosecond) // what was set before does not count
@@ -66,7 +66,7 @@ func TestDueTablesAreAwaited(t *testing.T) {
 	}
 	now := time.Unix(5, 0)
 	a := memoryApplier(&table{stage: dueStage{at: now}}, &table{stage: dueStage{at: now.Add(1)}})
-	if a.Now = func() time.Time { return now }; !a.markDue() || !a.tables[0].pending.any || a.tables[1].pending.any {
+	if a.session.syncer.config.Now = func() time.Time { return now }; !a.markDue() || !a.session.tables[0].pending.any || a.session.tables[1].pending.any {
 		t.Error("what is due by the clock is not, or what is not is")
 	}
 }
@@ -84,7 +84,7 @@ func TestDueTablesArePublished(t *testing.T) {
 		m := newMemoryServer(t, usualAnswers(of)...)
 		a := m.applier(of)
 		of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due), failure: test.failure}
-		if err := a.publishDue(t.Context()); !errors.Is(err, test.failure) || a.position != 900 {
+		if err := a.publishDue(t.Context()); !errors.Is(err, test.failure) || a.session.position != 900 {
 			t.Errorf("%+v: it ends with %v", test, err)
 		}
 		if written := strings.Contains(m.log(), "commit"); written != test.written || of.pending.any != (test.failure != nil) {
@@ -121,14 +121,14 @@ func TestTicks(t *testing.T) {
 		m := newMemoryServer(t)
 		a := m.applier(of)
 		a.passed, a.end, a.inTransaction = test.passed, 960, test.amid
-		if err := a.tick(t.Context()); err != nil || a.position != test.position || !strings.Contains(m.log(), "SELECT id, table_schema") {
-			t.Errorf("%+v: the position is %s: %v", test, a.position, err)
+		if err := a.tick(t.Context()); err != nil || a.session.position != test.position || !strings.Contains(m.log(), "SELECT id, table_schema") {
+			t.Errorf("%+v: the position is %s: %v", test, a.session.position, err)
 		}
 	}
 	const words = "SELECT id, table_schema"
 	a := newMemoryServer(t, answer{words: words, state: "40001"}).applier(of)
-	if a.passed, a.end = 950, 960; a.tick(t.Context()) == nil || a.position != 900 {
-		t.Errorf("requests that cannot be read are left, at %s", a.position)
+	if a.passed, a.end = 950, 960; a.tick(t.Context()) == nil || a.session.position != 900 {
+		t.Errorf("requests that cannot be read are left, at %s", a.session.position)
 	}
 	a = newMemoryServer(t, answer{words: "UPDATE kproxy_store.position", state: refusedState}).applier(of)
 	a.renewer.outcomes = []outcome{{request: 1, problem: "none"}}
@@ -157,14 +157,14 @@ func TestWhateverComesIsTakenUp(t *testing.T) {
 	failure, broken := &StopError{What: "what"}, errors.New("broken")
 	for name, prepare := range map[string]func(a *applier, messages chan<- []message){
 		"a newcomer": func(a *applier, _ chan<- []message) {
-			a.jobs = []job{{publication: a.tables[0].layout.publication}}
-			a.worker.ready <- &newcomer{job: a.jobs[0], err: broken}
+			a.session.jobs = []job{{publication: a.session.tables[0].layout.publication}}
+			a.worker.ready <- &newcomer{job: a.session.jobs[0], err: broken}
 		},
 		"a finding": func(a *applier, _ chan<- []message) { a.watcher.found <- finding{err: failure} },
 		"a message": func(_ *applier, messages chan<- []message) { messages <- []message{{data: []byte("Z")}} },
 		"a group":   func(a *applier, _ chan<- []message) { a.flights = []*flight{landed(910, failure)} },
 		"what is due": func(a *applier, _ chan<- []message) {
-			a.tables[0].stage = dueStage{stage: a.tables[0].stage, at: time.Now(), failure: failure}
+			a.session.tables[0].stage = dueStage{stage: a.session.tables[0].stage, at: time.Now(), failure: failure}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,7 +225,7 @@ func TestTheStreamBeginsAnew(t *testing.T) {
 		m := newMemoryServer(t, answer{words: "SELECT pg_catalog.pg_advisory", rows: [][]any{{"t"}}, state: state})
 		a := m.applier()
 		var err error
-		if a.stream, err = a.startStream(t.Context()); err != nil {
+		if a.stream, err = a.session.startStream(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		first := a.stream
@@ -253,17 +253,17 @@ func TestNothingIsTakenOfTheStreamBefore(t *testing.T) {
 	of := boundTable(t)
 	a := newMemoryServer(t, append(usualAnswers(of), answer{words: "SELECT pg_catalog.pg_advisory", rows: [][]any{{"t"}}})...).applier(of)
 	var err error
-	if a.stream, err = a.startStream(t.Context()); err != nil {
+	if a.stream, err = a.session.startStream(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = a.stream.stop() }()
 	a.watcher = newWatcher(a.session)
-	a.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
-	a.newcomer = &newcomer{job: a.jobs[0], table: of, at: 890}
+	a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
+	a.newcomer = &newcomer{job: a.session.jobs[0], table: of, at: 890}
 	of.release.position, a.heard[1000] = 890, 895
 	w := &wal{}
 	messages := slices.Concat(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0))
-	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.newcomer != nil || a.position != 890 || a.end != 0 {
-		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.position, a.newcomer, a.inTransaction, err)
+	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.newcomer != nil || a.session.position != 890 || a.end != 0 {
+		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.session.position, a.newcomer, a.inTransaction, err)
 	}
 }

@@ -48,14 +48,14 @@ func (tx memoryTx) Rollback(context.Context) error { return tx.note("rollback", 
 // memoryApplier applies tables in memory.
 func memoryApplier(tables ...*table) *applier {
 	s := &Syncer{
-		Config: Config{
+		config: Config{
 			Slot: "slot", Heartbeat: time.Second, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 			Failpoint: func(string) {}, Changed: func(Status) {},
 		},
 		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
 	}
 	a := &applier{
-		session:   &session{Syncer: s, tables: tables, epoch: 5, progressed: &progress{}},
+		session:   &session{syncer: s, tables: tables, epoch: 5, progressed: &progress{}},
 		relations: map[uint32]*relation{}, heard: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
 	}
 	a.renewer = newRenewer(a)
@@ -87,7 +87,7 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			t.Parallel()
 			var log []string
 			a := memoryApplier()
-			a.position = 100
+			a.session.position = 100
 			a.tx = memoryTx{log: &log, hit: test.hit, refuses: test.refuses}
 			for _, to := range []pglogrepl.LSN{200, 300} {
 				if a.tx == nil {
@@ -97,8 +97,8 @@ func TestGroupsCommitInOrder(t *testing.T) {
 				if err := a.depart(t.Context(), to); err != nil {
 					t.Fatal(err)
 				}
-				if a.position != 100 || a.ack.lsn() != 0 {
-					t.Fatalf("the position is %s before anything has landed", a.position)
+				if a.session.position != 100 || a.session.ack.lsn() != 0 {
+					t.Fatalf("the position is %s before anything has landed", a.session.position)
 				}
 			}
 			err := a.landAll(t.Context())
@@ -113,10 +113,10 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			if wrong {
 				position, acknowledged = 100, 0
 			}
-			if a.position != position || a.ack.lsn() != acknowledged || len(a.flights) > 0 {
-				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.position, a.ack.lsn(), len(a.flights))
+			if a.session.position != position || a.session.ack.lsn() != acknowledged || len(a.flights) > 0 {
+				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.session.position, a.session.ack.lsn(), len(a.flights))
 			}
-			if status := a.Status(); (status.Position == 300) == wrong {
+			if status := a.session.syncer.Status(); (status.Position == 300) == wrong {
 				t.Errorf("the status tells of %s", status.Position)
 			}
 		})
@@ -207,7 +207,7 @@ func TestAppliedNeverGoesBack(t *testing.T) {
 	if _, is := s.Applied(); is {
 		t.Error("something is applied before the first position")
 	}
-	ses := &session{Syncer: s, progressed: p}
+	ses := &session{syncer: s, progressed: p}
 	random, want := rand.New(rand.NewPCG(1, 1)), uint64(0)
 	for range 200 {
 		inStep, to := random.IntN(2) == 0, random.Uint64N(1000)+1
@@ -246,19 +246,19 @@ func TestInStepWithReaders(t *testing.T) {
 		of := memoryTable(t, sizeOnly(3))
 		of.release.showAt, of.release.previous = test.shows, test.previous
 		a := memoryApplier()
-		a.status.Tables[of.layout.name()] = TableStatus{State: test.state}
+		a.session.syncer.status.Tables[of.layout.name()] = TableStatus{State: test.state}
 		if test.applied {
-			a.tables = append(a.tables, of)
+			a.session.tables = append(a.session.tables, of)
 		}
-		a.position = 42
-		a.report(a.figures())
-		if inStep := a.progressed.inStep.Load(); inStep != test.inStep || (a.progressed.shown.Load() == 42) != test.inStep {
+		a.session.position = 42
+		a.session.report(a.session.figures())
+		if inStep := a.session.progressed.inStep.Load(); inStep != test.inStep || (a.session.progressed.shown.Load() == 42) != test.inStep {
 			t.Errorf("%s: in step is %t", test.name, inStep)
 		}
-		if follows := a.Status().Position == 42; follows != test.follows {
+		if follows := a.session.syncer.Status().Position == 42; follows != test.follows {
 			t.Errorf("%s: the status has the position: %t", test.name, follows)
 		}
-		if status := a.Status().Tables[of.layout.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
+		if status := a.session.syncer.Status().Tables[of.layout.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
 			t.Errorf("%s: the table is %+v", test.name, status)
 		}
 	}
@@ -271,13 +271,13 @@ func TestWithheldTablesAreWarnedOf(t *testing.T) {
 	of := memoryTable(t, sizeOnly(3))
 	var logged []slog.Level
 	a := memoryApplier()
-	a.Logger, a.tables = slog.New(levels{logged: &logged}), []*table{of}
+	a.session.syncer.config.Logger, a.session.tables = slog.New(levels{logged: &logged}), []*table{of}
 	for i, step := range []struct {
 		reason   string
 		records  int
 		warnings int
 	}{{"", 9, 0}, {"too few values", 9, 1}, {"too few values", 9, 1}, {"too few persons", 9, 1}, {"", 9, 1}, {"too few values", 9, 2}, {"", 0, 2}, {"no records", 0, 2}} {
-		a.report(map[*table]TableStatus{of: {State: Published, Reason: step.reason, Records: step.records}})
+		a.session.report(map[*table]TableStatus{of: {State: Published, Reason: step.reason, Records: step.records}})
 		if len(logged) != step.warnings {
 			t.Errorf("step %d: %d warnings, wanted were %d", i, len(logged), step.warnings)
 		}
@@ -290,10 +290,10 @@ func TestPublishedIsAnnounced(t *testing.T) {
 	t.Parallel()
 	a := memoryApplier()
 	one, two := catalog.Name{Relation: "one"}, catalog.Name{Relation: "two"}
-	a.Syncer.tables = []catalog.Publication{{Policy: catalog.TablePolicy{Table: one}}, {Policy: catalog.TablePolicy{Table: two}}}
+	a.session.syncer.tables = []catalog.Publication{{Policy: catalog.TablePolicy{Table: one}}, {Policy: catalog.TablePolicy{Table: two}}}
 	is := func() bool {
 		select {
-		case <-a.published:
+		case <-a.session.syncer.published:
 			return true
 		default:
 			return false
@@ -303,11 +303,14 @@ func TestPublishedIsAnnounced(t *testing.T) {
 		do   func()
 		want bool
 	}{
-		{func() { a.setTable(one, TableStatus{State: Published}) }, false},
-		{func() { a.setState(Streaming, "", "") }, false},
-		{func() { a.setTable(two, TableStatus{State: Halted}); a.setState(Reconnecting, "", "") }, false},
-		{func() { a.setState(Following, "", "") }, true},
-		{func() { a.setState(Streaming, "", "") }, true},
+		{func() { a.session.syncer.setTable(one, TableStatus{State: Published}) }, false},
+		{func() { a.session.syncer.setState(Streaming, "", "") }, false},
+		{func() {
+			a.session.syncer.setTable(two, TableStatus{State: Halted})
+			a.session.syncer.setState(Reconnecting, "", "")
+		}, false},
+		{func() { a.session.syncer.setState(Following, "", "") }, true},
+		{func() { a.session.syncer.setState(Streaming, "", "") }, true},
 	} {
 		if step.do(); is() != step.want {
 			t.Errorf("announced is %t", is())

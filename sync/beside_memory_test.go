@@ -21,7 +21,7 @@ func besideSession(t *testing.T, of *table, answers ...answer) (*session, *memor
 	t.Helper()
 	m := newPipedServer(t, slices.Concat(answers, usualAnswers(of))...)
 	s, log := m.session(of), &logged{}
-	s.Logger = slog.New(log)
+	s.syncer.config.Logger = slog.New(log)
 	t.Cleanup(func() { time.Sleep(time.Minute) }) // connections are closed
 	return s, m, log
 }
@@ -34,10 +34,10 @@ func TestWorkerInsists(t *testing.T) {
 		of := boundTable(t)
 		s, m, log := besideSession(t, of, answer{words: "SET TRANSACTION SNAPSHOT", state: "22023"})
 		var points []string
-		s.Failpoint = func(name string) { points = append(points, name) }
-		s.status.Tables[of.layout.name()] = TableStatus{State: Published, Records: 9}
+		s.syncer.config.Failpoint = func(name string) { points = append(points, name) }
+		s.syncer.status.Tables[of.layout.name()] = TableStatus{State: Published, Records: 9}
 		var told atomic.Int64
-		s.Changed = func(Status) { told.Add(1) }
+		s.syncer.config.Changed = func(Status) { told.Add(1) }
 		s.ack.stored.Store(90)
 		w := newWorker(s)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -46,7 +46,7 @@ func TestWorkerInsists(t *testing.T) {
 		go func() { w.run(ctx); close(ended) }()
 		w.orders <- job{publication: of.layout.publication, bound: of.definition.bound, generation: 8}
 		synctest.Wait()
-		status := s.Status().Tables[of.layout.name()]
+		status := s.syncer.Status().Tables[of.layout.name()]
 		if status.Problem == "" || status.Fix == "" || status.Records != 9 || status.State != Published || told.Load() == 0 || s.ack.held.Load() != 0 {
 			t.Errorf("the status is %+v; %d is held", status, s.ack.held.Load())
 		}
@@ -103,7 +103,7 @@ func TestWorkerPublishesAfresh(t *testing.T) {
 			rows[i] = differing(`\N`, "t", string(rune('a'+i/100))+string(rune('a'+i/10%10))+string(rune('a'+i%10)), "30", "10115", "f", "nurse", "flu", "1")
 		}
 		s, _, log := besideSession(t, of, slices.Concat(comparing(of, rows...), sourceAnswers(of, 3))...)
-		s.ranges = readingPlan{blocks: 1, connections: 1}
+		s.syncer.config.ranges = readingPlan{blocks: 1, connections: 1}
 		began := time.Now()
 		n := newWorker(s).insist(t.Context(), job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize, generation: 8})
 		if n.err != nil || n.job.kind != publishAfresh || n.table.release.generation != 8 || n.table.nextRecord != 4 || log.have("published afresh") != 1 || time.Since(began) > leastPause {
@@ -136,8 +136,8 @@ func TestWatcherLooks(t *testing.T) {
 			of := boundTable(t)
 			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest, of.definition.labels = 1000, []uint32{1000}, []string{"file 1"}, "rest", []string{}
 			s, m, log := besideSession(t, of, test.answers...)
-			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
-			s.status.Tables[of.layout.name()] = test.tables
+			s.tables, s.syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
+			s.syncer.status.Tables[of.layout.name()] = test.tables
 			s.watch()
 			m.begin(-1)
 			w := newWatcher(s)
@@ -218,7 +218,7 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 			s, m, log := besideSession(t, of, answer{words: "state = 'active'", rows: [][]any{{busy}}}, answer{words: "a long statement", silent: true})
 			w := newWatcher(s)
 			var err error
-			if w.conn, err = s.open(t.Context(), followerName); err != nil {
+			if w.conn, err = s.syncer.open(t.Context(), followerName); err != nil {
 				t.Fatal(err)
 			}
 			ended := make(chan error, 1)

@@ -128,7 +128,7 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 
 // proof is what has to be found of a table before something of it is published.
 type proof struct {
-	*table
+	table  *table
 	bound  accept.Table
 	detail accept.Detail
 	after  []uint32 // transactions that may have altered it
@@ -138,15 +138,15 @@ type proof struct {
 // *TableError where it is not what was accepted, or where a column has gone by whose place
 // the rows of the stream were read.
 func (p proof) prove(ctx context.Context, on querier) error {
-	now, err := p.layout.examine(ctx, on, p.detail, p.after...)
+	now, err := p.table.layout.examine(ctx, on, p.detail, p.after...)
 	if err == nil {
-		err = p.layout.judge(now, p.bound)
+		err = p.table.layout.judge(now, p.bound)
 	}
 	if err == nil && !p.bound.Holds(now.Table) {
-		err = p.layout.errDifferent("a column was dropped")
+		err = p.table.layout.errDifferent("a column was dropped")
 	}
 	if halt := (*TableError)(nil); err != nil && !errors.As(err, &halt) {
-		return fmt.Errorf("looking at the columns of %s: %w", p.layout.name(), err)
+		return fmt.Errorf("looking at the columns of %s: %w", p.table.layout.name(), err)
 	}
 	return err
 }
@@ -154,7 +154,7 @@ func (p proof) prove(ctx context.Context, on querier) error {
 // proofs are those of the tables of which a group has something to publish.
 func (a *applier) proofs() []proof {
 	var proofs []proof
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		if !t.pending.any && t.release.showAt == 0 {
 			continue
 		}

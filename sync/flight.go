@@ -62,20 +62,20 @@ func (a *applier) depart(ctx context.Context, to pglogrepl.LSN) error {
 	a.markDue()
 	a.mixWith()
 	f := &flight{
-		from: a.position, to: to, tx: a.tx, began: time.Now(), changes: a.rows > 0,
+		from: a.session.position, to: to, tx: a.tx, began: time.Now(), changes: a.rows > 0,
 		orders: make(chan order, queuedOrders), gone: make(chan struct{}), proofs: a.proofs(),
 	}
 	if last := len(a.flights) - 1; last >= 0 {
 		f.earlier, f.from = a.flights[last], a.flights[last].to
 	}
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		if t.pending.spilled {
 			f.orders = make(chan order, fewOrders)
 		}
 	}
 	a.flights, a.tx = append(a.flights, f), nil
 	go func() {
-		f.err = guard(a.Logger, func() error { return a.fly(ctx, f) })
+		f.err = guard(a.session.syncer.config.Logger, func() error { return a.fly(ctx, f) })
 		close(f.gone)
 	}()
 	err := a.board(ctx, f)
@@ -93,7 +93,7 @@ func (a *applier) depart(ctx context.Context, to pglogrepl.LSN) error {
 
 // catchesUp says that a generation is not shown yet, which a flight may do.
 func (a *applier) catchesUp() bool {
-	return slices.ContainsFunc(a.tables, func(t *table) bool { return t.release.showAt != 0 })
+	return slices.ContainsFunc(a.session.tables, func(t *table) bool { return t.release.showAt != 0 })
 }
 
 // lost waits for the end of all flights after an error; what went wrong with the first of
@@ -114,7 +114,7 @@ func (a *applier) lost(err error) error {
 
 // board gives a flight its orders.
 func (a *applier) board(ctx context.Context, f *flight) error {
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		if !t.pending.any {
 			continue
 		}
@@ -131,8 +131,8 @@ func (a *applier) board(ctx context.Context, f *flight) error {
 		}
 		t.written()
 	}
-	f.figures = a.figures()
-	for _, t := range a.tables {
+	f.figures = a.session.figures()
+	for _, t := range a.session.tables {
 		if t.release.showAt == 0 || t.release.showAt > f.to || time.Since(t.release.postponed) < postponement {
 			continue
 		}
@@ -177,7 +177,7 @@ func (a *applier) fly(ctx context.Context, f *flight) error {
 	tx := f.tx
 	if tx == nil {
 		var err error
-		if tx, err = a.control.BeginTx(ctx, pgx.TxOptions{}); err != nil {
+		if tx, err = a.session.control.BeginTx(ctx, pgx.TxOptions{}); err != nil {
 			return fmt.Errorf("opening a transaction on the store: %w", err)
 		}
 	}
@@ -187,7 +187,7 @@ func (a *applier) fly(ctx context.Context, f *flight) error {
 			_ = tx.Rollback(context.WithoutCancel(ctx))
 		}
 	}()
-	if err := a.movePosition(ctx, tx, f.from, f.to); err != nil {
+	if err := a.session.movePosition(ctx, tx, f.from, f.to); err != nil {
 		return err
 	}
 	for _, p := range f.proofs {
@@ -203,12 +203,12 @@ func (a *applier) fly(ctx context.Context, f *flight) error {
 	if !f.given {
 		return errNotGiven
 	}
-	a.Failpoint(FailBeforeCommit)
+	a.session.syncer.config.Failpoint(FailBeforeCommit)
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("committing the store: %w", err)
 	}
 	committed = true
-	a.Failpoint(FailAfterCommit)
+	a.session.syncer.config.Failpoint(FailAfterCommit)
 	return nil
 }
 
@@ -238,13 +238,13 @@ func (a *applier) land(ctx context.Context) error {
 		return a.lost(f.err)
 	}
 	a.flights = a.flights[1:]
-	a.position, a.moved = f.to, time.Now()
+	a.session.position, a.moved = f.to, time.Now()
 	a.wrote = min(time.Since(f.began), groupMost)
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		t.release.stored(f.to)
 	}
-	a.ack.stored.Store(uint64(f.to))
-	a.report(f.figures)
+	a.session.ack.stored.Store(uint64(f.to))
+	a.session.report(f.figures)
 	if f.changes {
 		a.mixer.changed(a.moved)
 		a.waitForDue()

@@ -55,7 +55,7 @@ func (a *applier) isComplete() bool {
 // isFull says that the group is as large as memory and readers' patience allow.
 func (a *applier) isFull() bool {
 	full := a.rows >= groupRows
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		full = full || t.pending.bytes >= groupBytes
 	}
 	return full
@@ -90,7 +90,7 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
 	}
-	a.consume(end)
+	a.session.consume(end)
 	if err := a.advance(ctx, end); err != nil {
 		return err
 	}
@@ -100,11 +100,11 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 // advance moves the position over WAL without changes, now and then, or where a table
 // waits for that to be shown.
 func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
-	if end <= a.position {
+	if end <= a.session.position {
 		return nil
 	}
-	due := end-a.position >= idleBytes || time.Since(a.moved) >= a.Heartbeat
-	for _, t := range a.tables {
+	due := end-a.session.position >= idleBytes || time.Since(a.moved) >= a.session.syncer.config.Heartbeat
+	for _, t := range a.session.tables {
 		due = due || (t.release.showAt != 0 && t.release.showAt <= end && time.Since(t.release.postponed) >= postponement)
 	}
 	if !due {
@@ -118,7 +118,7 @@ func (a *applier) begin(ctx context.Context) error {
 	if err := a.landAll(ctx); err != nil || a.tx != nil {
 		return err
 	}
-	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
+	tx, err := a.session.control.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
@@ -135,7 +135,7 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 	if err := t.spill(ctx, &sink{deliver: func(d delivery) error { return d.send(ctx, a.tx) }}); err != nil {
 		return a.blame(t, err)
 	}
-	a.Failpoint(FailSpilled)
+	a.session.syncer.config.Failpoint(FailSpilled)
 	return nil
 }
 
@@ -167,10 +167,10 @@ const (
 // tryShow shows a generation that has caught up, unless a reader's open transaction keeps
 // the earlier one for longer than the other tables can wait.
 func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table) (shown bool, err error) {
-	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.show(ctx, tx, t) })
+	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.show(ctx, tx, t) })
 	if err == nil && !shown {
 		t.release.postponed = time.Now()
-		a.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
+		a.session.syncer.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
 	}
 	return shown, err
 }

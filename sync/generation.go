@@ -133,7 +133,7 @@ func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err := s.put(ctx, tx, t); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.layout.grant(ctx, tx, s.Reader); err != nil {
+	if err := t.layout.grant(ctx, tx, s.syncer.config.Reader); err != nil {
 		return err
 	}
 	return s.dropOrphans(ctx, tx)
@@ -196,7 +196,7 @@ func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) er
 	view := catalog.Published(name).SQL()
 	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
 	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.Reader))
+		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.syncer.config.Reader))
 	}
 	if err != nil {
 		return fmt.Errorf("revoking the published view of %s: %w", name, err)

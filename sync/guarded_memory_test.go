@@ -68,7 +68,7 @@ func TestGuardedBegins(t *testing.T) {
 	}
 	a := memoryApplier()
 	var told []Progress
-	a.Progress = func(p Progress) { told = append(told, p) }
+	a.session.syncer.config.Progress = func(p Progress) { told = append(told, p) }
 	if err := s.publish(t.Context(), &publisher{table: of, session: a.session, at: now, total: records}, nil); err != nil {
 		t.Fatal(err)
 	}

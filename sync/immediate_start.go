@@ -66,23 +66,23 @@ func (s *immediate) takeOver(p *maintained, source *snapshot, release *anonymize
 }
 
 func (s *immediate) anonymize(ctx context.Context, p *publisher, source *snapshot) ([]anonymizer.Part, error) {
-	records, err := anonymizer.NewTable(p.layout.attributes, source.cells, source.sensitive)
-	if err == nil && p.layout.subject >= 0 {
+	records, err := anonymizer.NewTable(p.table.layout.attributes, source.cells, source.sensitive)
+	if err == nil && p.table.layout.subject >= 0 {
 		records, err = records.WithSubjects(source.subjects)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("laying out the records: %w", err)
 	}
-	parts, err := anonymizer.Anonymize(ctx, p.layout.method, records, p.layout.constraints, anonymizer.Options{
-		Seed:        p.session.Seed,
-		Suppression: p.layout.publication.Policy.Suppression,
+	parts, err := anonymizer.Anonymize(ctx, p.table.layout.method, records, p.table.layout.constraints, anonymizer.Options{
+		Seed:        p.session.syncer.config.Seed,
+		Suppression: p.table.layout.publication.Policy.Suppression,
 		Progress:    func(done, _ int) { p.progress("anonymizing", done) },
 	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.layout.name()), Fix: "change its constraints or its method", Err: err}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.table.layout.name()), Fix: "change its constraints or its method", Err: err}
 	}
 	return parts, nil
 }

@@ -16,12 +16,12 @@ import (
 // dispatch hands the next job to the worker, at a commit boundary. The table of a
 // resynchronization is no longer applied from here on.
 func (a *applier) dispatch() {
-	if a.working || len(a.jobs) == 0 {
+	if a.working || len(a.session.jobs) == 0 {
 		return
 	}
 	a.working = true
-	a.ack.held.Store(uint64(a.position))
-	a.worker.orders <- a.jobs[0]
+	a.session.ack.held.Store(uint64(a.session.position))
+	a.worker.orders <- a.session.jobs[0]
 }
 
 // join lets a newcomer into the stream at a commit boundary. What others have applied
@@ -30,15 +30,15 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	name := n.job.publication.Policy.Table
 	a.working, a.newcomer = false, nil
 	if n.err != nil {
-		a.jobs = a.jobs[1:]
-		a.ack.held.Store(0)
+		a.session.jobs = a.session.jobs[1:]
+		a.session.ack.held.Store(0)
 		if transient(n.err) {
 			return n.err // the session ends
 		}
 		if halt := (*TableError)(nil); errors.As(n.err, &halt) {
-			return a.halt(ctx, halt)
+			return a.session.halt(ctx, halt)
 		}
-		return a.halt(ctx, &TableError{Table: name, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
+		return a.session.halt(ctx, &TableError{Table: name, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
 	}
 	rewinds := n.at < a.stands() && a.missed(n)
 	if !rewinds {
@@ -47,13 +47,13 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	if err := a.writeNewcomer(ctx, n); err != nil {
 		return a.blame(n.table, err)
 	}
-	a.jobs = a.jobs[1:]
-	a.ack.held.Store(0)
-	a.tables = slices.DeleteFunc(a.tables, func(t *table) bool { return t.layout.name() == name })
-	a.tables = append(a.tables, n.table)
-	a.watch()
-	a.Failpoint(FailAfterJoin)
-	a.report(a.figures())
+	a.session.jobs = a.session.jobs[1:]
+	a.session.ack.held.Store(0)
+	a.session.tables = slices.DeleteFunc(a.session.tables, func(t *table) bool { return t.layout.name() == name })
+	a.session.tables = append(a.session.tables, n.table)
+	a.session.watch()
+	a.session.syncer.config.Failpoint(FailAfterJoin)
+	a.session.report(a.session.figures())
 	a.dispatch()
 	if rewinds {
 		return a.rewind(ctx)
@@ -63,7 +63,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 
 // stands is up to where the stream was consumed: transactions that change none of the
 // applied tables do not move the position.
-func (a *applier) stands() pglogrepl.LSN { return max(a.position, a.end) }
+func (a *applier) stands() pglogrepl.LSN { return max(a.session.position, a.end) }
 
 // missed tells whether the stream has brought something for the newcomer since its
 // snapshot. Of what a partitioned table consists is not known for certain meanwhile.
@@ -85,13 +85,13 @@ func (a *applier) missed(n *newcomer) bool {
 // writeNewcomer records that the table is part of the stream from now on, in the
 // transaction that moves the position back to where it joins.
 func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
-	t, to := n.table, min(a.position, n.table.release.position)
-	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
+	t, to := n.table, min(a.session.position, n.table.release.position)
+	tx, err := a.session.control.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := a.movePosition(ctx, tx, a.position, to); err != nil {
+	if err := a.session.movePosition(ctx, tx, a.session.position, to); err != nil {
 		return err
 	}
 	// The table was locked until now; its types were not.
@@ -109,20 +109,20 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 	if err != nil {
 		return err
 	}
-	a.Failpoint(FailBeforeJoin)
+	a.session.syncer.config.Failpoint(FailBeforeJoin)
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("committing that %s joins: %w", t.layout.name(), err)
 	}
 	t.written()
-	a.position = to
-	a.ack.stored.Store(uint64(to))
+	a.session.position = to
+	a.session.ack.stored.Store(uint64(to))
 	return nil
 }
 
 // recordNewcomer records a new generation, which is shown as soon as it has caught up
 // with the others. The previous one stays until then if it was made for the same policy.
 func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error {
-	found, err := a.generations(ctx)
+	found, err := a.session.generations(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 	}
 	switch {
 	case t.release.showAt == 0:
-		return a.show(ctx, tx, t)
+		return a.session.show(ctx, tx, t)
 	case t.release.previous == 0:
-		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.hide(ctx, tx, t.layout.name()) })
+		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.hide(ctx, tx, t.layout.name()) })
 	}
 	return err
 }
@@ -171,5 +171,5 @@ func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error
 	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return t.layout.grant(ctx, tx, a.Reader) // which a halt has taken
+	return t.layout.grant(ctx, tx, a.session.syncer.config.Reader) // which a halt has taken
 }

@@ -43,7 +43,7 @@ func lockKeys(slot string) [2]string {
 
 // tryLock makes this process the one that applies, unless another is.
 func (s *session) tryLock(ctx context.Context) (bool, error) {
-	keys := lockKeys(s.Slot)
+	keys := lockKeys(s.syncer.config.Slot)
 	locked, err := s.ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
 		THEN pg_catalog.pg_try_advisory_lock(%[2]s) OR (pg_catalog.pg_advisory_unlock(%[1]s) AND false) ELSE false END`, keys[0], keys[1]))
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *session) ask(ctx context.Context, conn *pgconn.PgConn, sql string) (str
 func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	ctx, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
-	keys := lockKeys(s.Slot)
+	keys := lockKeys(s.syncer.config.Slot)
 	if _, err := s.ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
@@ -113,7 +113,7 @@ func (s *session) await(ctx context.Context) error {
 // lead takes the name of the one that applies, and ends the sessions of the one that
 // did: it may sleep inside a transaction.
 func (s *session) lead(ctx context.Context) error {
-	name := ApplierName(s.Slot)
+	name := ApplierName(s.syncer.config.Slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
 	for _, conn := range []*pgconn.PgConn{s.control.PgConn(), s.replication} {
 		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {
@@ -141,9 +141,9 @@ func (s *session) lead(ctx context.Context) error {
 	if err == nil && !may {
 		err = errLookAfresh // another policy was accepted meanwhile
 	}
-	s.mu.Lock()
-	s.applies = err == nil
-	s.mu.Unlock()
+	s.syncer.mu.Lock()
+	s.syncer.applies = err == nil
+	s.syncer.mu.Unlock()
 	return err
 }
 
@@ -154,7 +154,7 @@ func (s *session) depose(ctx context.Context) error {
 	_, err := s.control.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
 		WHERE a.application_name = $1 AND a.usename = current_user AND a.datname = pg_catalog.current_database()
 		AND a.backend_type = 'walsender' AND a.state LIKE 'idle%' AND a.state_change < pg_catalog.clock_timestamp() - $2::text::interval`,
-		ApplierName(s.Slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
+		ApplierName(s.syncer.config.Slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
 	if err != nil {
 		return fmt.Errorf("ending the sessions of a process that sleeps: %w", err)
 	}
@@ -167,44 +167,44 @@ func (s *session) follow(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.setUnreadable(false) // another process sees to that
+	s.syncer.setUnreadable(false) // another process sees to that
 	position, _, err := s.storedPosition(ctx)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	entered := s.status.State != Following
-	s.status.State, s.status.Reason, s.status.Fix = Following, s.status.Refused, ""
-	if s.status.Refused != "" {
-		s.status.Fix = FixPolicyRefused
+	s.syncer.mu.Lock()
+	entered := s.syncer.status.State != Following
+	s.syncer.status.State, s.syncer.status.Reason, s.syncer.status.Fix = Following, s.syncer.status.Refused, ""
+	if s.syncer.status.Refused != "" {
+		s.syncer.status.Fix = FixPolicyRefused
 	}
-	s.status.Position = position.lsn
-	s.followed, s.applies, s.byOperator = true, false, false
-	clear(s.status.Tables)
+	s.syncer.status.Position = position.lsn
+	s.syncer.followed, s.syncer.applies, s.syncer.byOperator = true, false, false
+	clear(s.syncer.status.Tables)
 	for _, t := range s.policy {
 		g, known := found[t.layout.name()]
 		status := g.status(known && t.layout.fits(g))
 		if known && !t.layout.fits(g) && status.State == Unpublished {
 			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
 			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"
-			if s.status.Refused != "" {
-				status.Problem, status.Fix, status.Outdated = s.status.Refused, FixPolicyRefused, s.status.InForce
+			if s.syncer.status.Refused != "" {
+				status.Problem, status.Fix, status.Outdated = s.syncer.status.Refused, FixPolicyRefused, s.syncer.status.InForce
 			}
 		}
-		s.status.Tables[t.layout.name()] = status
+		s.syncer.status.Tables[t.layout.name()] = status
 	}
 	for _, name := range s.unfit {
-		s.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
+		s.syncer.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
 	}
-	s.mu.Unlock()
+	s.syncer.mu.Unlock()
 	if entered {
-		s.Logger.Info("another kproxy applies in this database; following it")
+		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
 	}
-	if refused := s.Status().Refused; refused != s.toldRefused {
+	if refused := s.syncer.Status().Refused; refused != s.toldRefused {
 		if s.toldRefused = refused; refused != "" {
-			s.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
+			s.syncer.config.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
 		}
 	}
-	s.told()
+	s.syncer.told()
 	return nil
 }

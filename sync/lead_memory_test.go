@@ -32,11 +32,11 @@ func TestFollowing(t *testing.T) {
 				t.Errorf("%s is said %d times", words, got)
 			}
 		}
-		if s.Status().State != Following || log.have("following it") != 1 || s.applies {
-			t.Errorf("the status is %+v", s.Status())
+		if s.syncer.Status().State != Following || log.have("following it") != 1 || s.syncer.applies {
+			t.Errorf("the status is %+v", s.syncer.Status())
 		}
 		m.answersNow(answer{words: "pg_try_advisory_lock", rows: [][]any{{"t"}}})
-		if err := <-ended; err != nil || !s.applies || strings.Count(m.log(), "set_config('application_name'") != 2 {
+		if err := <-ended; err != nil || !s.syncer.applies || strings.Count(m.log(), "set_config('application_name'") != 2 {
 			t.Errorf("it ends with %v", err)
 		}
 	})
@@ -64,7 +64,7 @@ func TestPredecessorsAreEnded(t *testing.T) {
 			began := time.Now()
 			err := s.lead(t.Context())
 			took := time.Since(began)
-			if server := (*pgconn.PgError)(nil); ends != (err == nil) || ends != s.applies || !ends && (!errors.As(err, &server) || server.Code != "55006" || !transient(err)) {
+			if server := (*pgconn.PgError)(nil); ends != (err == nil) || ends != s.syncer.applies || !ends && (!errors.As(err, &server) || server.Code != "55006" || !transient(err)) {
 				t.Errorf("it ends with %v", err)
 			}
 			if most := lease + 100*time.Millisecond; took > most || took < lease-time.Second || !ends && took <= lease {

@@ -37,7 +37,7 @@ func (b *bench) looking() (*session, map[catalog.Name]generation) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
+	ses := &session{syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
 	if ses.control, err = s.open(b.t.Context(), followerName); err != nil {
 		b.t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestLoadIsTheSame(t *testing.T) {
 		return of
 	}
 	several := load()
-	ses.ranges = readingPlan{blocks: 1 << 30}
+	ses.syncer.config.ranges = readingPlan{blocks: 1 << 30}
 	one := load()
 	status, rows := several.stage.status(), func(of *table) (all []lineage.NewRow) {
 		guarded := of.stage.(*guarded)

@@ -282,15 +282,15 @@ func TestSnapshotIsTheRows(t *testing.T) {
 	p = &publisher{table: memoryTable(t, policy)}
 	s = p.newSnapshot()
 	for i := range 5 {
-		if err := p.keep(s, p.layout.visitOf(i, 10*i, nil)); err != nil {
+		if err := p.keep(s, p.table.layout.visitOf(i, 10*i, nil)); err != nil {
 			t.Fatal(err)
 		}
-		if row := p.stage.row(incremental.RecordID(i + 1)); row.cells[0] != float64(10*i) {
+		if row := p.table.stage.row(incremental.RecordID(i + 1)); row.cells[0] != float64(10*i) {
 			t.Errorf("record %d has the age %v", i+1, row.cells[0])
 		}
 	}
-	if s.records != 5 || p.stage.status().Waiting != 5 {
-		t.Errorf("%d records, of which %d wait", s.records, p.stage.status().Waiting)
+	if s.records != 5 || p.table.stage.status().Waiting != 5 {
+		t.Errorf("%d records, of which %d wait", s.records, p.table.stage.status().Waiting)
 	}
 }
 
@@ -300,14 +300,14 @@ func TestProgressNeverExceedsTheTotal(t *testing.T) {
 	t.Parallel()
 	a := memoryApplier()
 	var told []Progress
-	a.Progress = func(p Progress) { told = append(told, p) }
+	a.session.syncer.config.Progress = func(p Progress) { told = append(told, p) }
 	p := &publisher{table: memoryTable(t, sizeOnly(3)), session: a.session, total: 10}
 	for _, done := range []int{0, 7, 10, 12} {
 		told = nil
 		p.progress("reading", done)
 		p.told(done, 99) // of a packed release the records are counted
 		for _, one := range told {
-			if one.Table != p.layout.name() || one.Done != done || one.Total != max(10, done) {
+			if one.Table != p.table.layout.name() || one.Done != done || one.Total != max(10, done) {
 				t.Errorf("after %d records: %+v", done, one)
 			}
 		}

@@ -40,7 +40,7 @@ func (v *storeView) close() {
 func (s *session) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
 	var now generation
 	err := tx.QueryRow(ctx, `SELECT coalesce(max(lsn), (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(max(next_record), 0), coalesce(max(next_class), 0) FROM kproxy_store.generation
-		WHERE generation = $1 AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $2 AND epoch = $3)`, g.number, s.Slot, s.epoch).
+		WHERE generation = $1 AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $2 AND epoch = $3)`, g.number, s.syncer.config.Slot, s.epoch).
 		Scan(&now.lsn, &now.nextRecord, &now.nextClass)
 	if err == nil && (now.lsn != g.lsn || now.nextRecord != g.nextRecord || now.nextClass != g.nextClass) {
 		return errFenced
@@ -52,7 +52,7 @@ func (s *session) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
 // are read by one connection, as the server sorts their records by class.
 func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int64) (*storeView, error) {
 	v := viewAsItIs(tx.Conn().PgConn())
-	v.failpoint = s.Failpoint
+	v.failpoint = s.syncer.config.Failpoint
 	if len(t.parts) > 1 {
 		return v, nil
 	}
@@ -67,8 +67,8 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 	}
 	v.records = min(v.records, int(blocks)*mostInBlock)
 	v.records += v.records / 64 // rather too much room than too little, when all would be moved
-	if plain && blocks > s.ranges.blocks {
-		v.cut(blocks, s.ranges.blocks, cut)
+	if plain && blocks > s.syncer.config.ranges.blocks {
+		v.cut(blocks, s.syncer.config.ranges.blocks, cut)
 		err = v.open(ctx, tx, s, t)
 	}
 	return v, err
@@ -91,7 +91,7 @@ func (v *storeView) cut(blocks, size int64, can bool) {
 // open has further connections see what the transaction does, as many as can be had: without
 // them it only takes longer.
 func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) error {
-	connections := s.ranges.connections
+	connections := s.syncer.config.ranges.connections
 	if connections == 0 {
 		connections = min(mostReaders, max(2, runtime.GOMAXPROCS(0)))
 	}
@@ -106,7 +106,7 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) e
 	for range connections - 1 {
 		conn, err := s.openAt(ctx, snapshot)
 		if err != nil {
-			s.Logger.Info("the store is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
+			s.syncer.config.Logger.Info("the store is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
 			break
 		}
 		v.further = append(v.further, conn)
@@ -116,7 +116,7 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) e
 
 // openAt opens a connection that sees a snapshot.
 func (s *session) openAt(ctx context.Context, snapshot string) (*pgx.Conn, error) {
-	conn, err := s.open(ctx, ApplierName(s.Slot))
+	conn, err := s.syncer.open(ctx, ApplierName(s.syncer.config.Slot))
 	if err != nil {
 		return nil, err
 	}

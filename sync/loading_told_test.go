@@ -33,7 +33,7 @@ func TestLoadingIsTold(t *testing.T) {
 	}, usualAnswers(of)...)...)
 	s := m.session(of)
 	var told []Progress
-	s.Progress = func(p Progress) { told = append(told, p) }
+	s.syncer.config.Progress = func(p Progress) { told = append(told, p) }
 	found, err := s.generations(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -44,7 +44,7 @@ func TestLoadingIsTold(t *testing.T) {
 	if len(told) != 1 || told[0].Table != of.layout.name() || told[0].Stage != "loading" || told[0].Done < progressRows || told[0].Done > records {
 		t.Errorf("it is told that %+v", told)
 	}
-	if status := s.Status().Tables[of.layout.name()]; len(s.tables) != 1 || status.State != Published || status.Records != records || status.Classes != 1 {
+	if status := s.syncer.Status().Tables[of.layout.name()]; len(s.tables) != 1 || status.State != Published || status.Records != records || status.Classes != 1 {
 		t.Errorf("%d tables are applied: %+v", len(s.tables), status)
 	}
 }

@@ -27,20 +27,20 @@ type loss struct {
 func (s *session) assess(slot slotState, stored storedPosition, known bool) *loss {
 	if !known {
 		if slot.lost {
-			return &loss{what: fmt.Sprintf("replication slot %q is invalidated", s.Slot), drop: true}
+			return &loss{what: fmt.Sprintf("replication slot %q is invalidated", s.syncer.config.Slot), drop: true}
 		}
 		return nil
 	}
 	var l loss
 	switch {
-	case s.unreadable():
-		l.what, l.drop = fmt.Sprintf("the server cannot decode what replication slot %q holds; publication %s may have been made anew", s.Slot, s.Publication), true
+	case s.syncer.unreadable():
+		l.what, l.drop = fmt.Sprintf("the server cannot decode what replication slot %q holds; publication %s may have been made anew", s.syncer.config.Slot, s.syncer.config.Publication), true
 	case !slot.exists:
-		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.Slot, stored.lsn)
+		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.syncer.config.Slot, stored.lsn)
 	case slot.lost:
-		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.Slot), true
+		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.syncer.config.Slot), true
 	case slot.confirmed > stored.lsn:
-		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.Slot, slot.confirmed, stored.lsn)
+		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.syncer.config.Slot, slot.confirmed, stored.lsn)
 	default:
 		l.continuous = true
 	}
@@ -65,7 +65,7 @@ func (s *session) assess(slot slotState, stored storedPosition, known bool) *los
 // recover makes the slot anew where it has to be, and has the tables compared with
 // their sources.
 func (s *session) recover(ctx context.Context, slot slotState, stored storedPosition, l *loss) error {
-	if s.Recovery == StopOnLoss && !l.continuous {
+	if s.syncer.config.Recovery == StopOnLoss && !l.continuous {
 		consent, err := s.allAsked(ctx)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 			return &StopError{What: l.what, Fix: fixResync}
 		}
 	}
-	s.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
+	s.syncer.config.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
 	if l.drop && slot.exists {
 		if err := s.checkPublication(ctx); err != nil {
 			return err
@@ -95,7 +95,7 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 	if err := s.recordLoss(ctx, l, position); err != nil {
 		return err
 	}
-	s.setUnreadable(false)
+	s.syncer.setUnreadable(false)
 	return nil
 }
 
@@ -134,7 +134,7 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("recording a loss: %w", err)
 	}
-	s.Failpoint(FailPositionStored)
+	s.syncer.config.Failpoint(FailPositionStored)
 	return nil
 }
 
@@ -154,12 +154,12 @@ var errUnreadable = errors.New("the server cannot decode what the slot holds")
 // checkPublication makes sure that a new slot can be read.
 func (s *session) checkPublication(ctx context.Context) error {
 	var exists bool
-	err := s.control.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.Publication).Scan(&exists)
+	err := s.control.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.syncer.config.Publication).Scan(&exists)
 	if err != nil {
 		return fmt.Errorf("looking for the publication: %w", err)
 	}
 	if !exists {
-		return &StopError{What: fmt.Sprintf("there is no publication %s", s.Publication), Fix: "run 'kproxy setup', which makes it, and 'kproxy reload'"}
+		return &StopError{What: fmt.Sprintf("there is no publication %s", s.syncer.config.Publication), Fix: "run 'kproxy setup', which makes it, and 'kproxy reload'"}
 	}
 	return nil
 }

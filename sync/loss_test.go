@@ -35,7 +35,7 @@ func TestLossIsAssessed(t *testing.T) {
 								if lost && !exists {
 									continue
 								}
-								s := &session{Syncer: &Syncer{Config: Config{Slot: "slot"}, blind: blind}, system: "this", timeline: 2}
+								s := &session{syncer: &Syncer{config: Config{Slot: "slot"}, blind: blind}, system: "this", timeline: 2}
 								slot := slotState{exists: exists, lost: lost, confirmed: confirmed}
 								l := s.assess(slot, storedPosition{lsn: stored, system: system, timeline: timeline}, known)
 								state := fmt.Sprintf("known %t, blind %t, %+v, %s, timeline %d", known, blind, slot, system, timeline)
@@ -78,7 +78,7 @@ func TestWhoseSlot(t *testing.T) {
 		{slotState{exists: true, plugin: "test_decoding", database: "hospital"}, false},
 		{slotState{exists: true, plugin: outputPlugin, database: "bank"}, false},
 	} {
-		if err := (&session{Syncer: of}).checkForeign(test.slot); (err == nil) != test.own {
+		if err := (&session{syncer: of}).checkForeign(test.slot); (err == nil) != test.own {
 			t.Errorf("%+v: %v", test.slot, err)
 		}
 	}
@@ -166,9 +166,9 @@ func TestHaltedTablesWait(t *testing.T) {
 // memoryOwner is a Syncer of a database.
 func memoryOwner(database string) *Syncer {
 	a := memoryApplier()
-	a.Owner = &pgx.ConnConfig{}
-	a.Owner.Database = database
-	return a.Syncer
+	a.session.syncer.config.Owner = &pgx.ConnConfig{}
+	a.session.syncer.config.Owner.Database = database
+	return a.session.syncer
 }
 
 // TestReload replaces a configuration: what is gone may be dropped, what has changed or gone
@@ -317,7 +317,7 @@ func TestFailedLooksAreWarnedOfOnce(t *testing.T) {
 	t.Parallel()
 	var logged []slog.Level
 	a := memoryApplier()
-	a.Logger = slog.New(levels{logged: &logged})
+	a.session.syncer.config.Logger = slog.New(levels{logged: &logged})
 	w := newWatcher(a.session)
 	for range 3 * warnAfter {
 		w.failed(errors.New("no answer"))

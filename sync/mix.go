@@ -50,10 +50,10 @@ func (a *applier) mix(ctx context.Context) error {
 		return nil
 	}
 	a.touchRecent()
-	if err := a.flush(ctx, a.position); err != nil {
+	if err := a.flush(ctx, a.session.position); err != nil {
 		return err
 	}
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		if s, is := t.stage.(*immediate); is {
 			s.forgetRecent()
 		}
@@ -63,7 +63,7 @@ func (a *applier) mix(ctx context.Context) error {
 
 // touchRecent has the recently written classes of all tables written again.
 func (a *applier) touchRecent() {
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		t.pending.any = t.stage.mix() || t.pending.any
 	}
 	a.mixer.until = time.Time{}

@@ -17,22 +17,22 @@ import (
 // createPacked makes a packed release, empty, and the views on which others stand: of the
 // release, and of the records with their classes.
 func (p *publisher) createPacked() []string {
-	part := p.parts[0]
+	part := p.table.parts[0]
 	columns := []string{part.column + " bigint"}
 	for _, c := range part.generalized {
 		columns = append(columns, catalog.QuoteIdentifier(c.Name)+" "+c.Type)
 	}
-	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.release.copiedTable()))
+	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.table.release.copiedTable()))
 	tables := []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.release.copiedTable(), p.layout.copiedList("r."), p.recordsTable()),
-		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.release.packedTable(), strings.Join(columns, ", "), packedTarget),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.copiedList("r."), p.table.recordsTable()),
+		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.table.release.packedTable(), strings.Join(columns, ", "), packedTarget),
 	}
 	return append(append(tables, p.spreadRelease()...),
 		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			p.release.releaseTable(), part.column, p.layout.unpackedList(), p.release.packedTable(), catalog.MembersColumn),
+			p.table.release.releaseTable(), part.column, p.table.layout.unpackedList(), p.table.release.packedTable(), catalog.MembersColumn),
 		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
 			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-			p.release.placedRecords(), recordColumn, part.column, p.layout.columnList("r."), p.recordsTable(), p.release.packedTable(), catalog.MembersColumn))
+			p.table.release.placedRecords(), recordColumn, part.column, p.table.layout.columnList("r."), p.table.recordsTable(), p.table.release.packedTable(), catalog.MembersColumn))
 }
 
 // allClasses are the classes of a packed table, in random order: their numbers follow the
@@ -72,16 +72,16 @@ func (p *publisher) packRest(ctx context.Context, made filled) error {
 
 // packing writes rows of the packed release in one transaction.
 func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *sink)) error {
-	s, is := p.stage.(*immediate)
+	s, is := p.table.stage.(*immediate)
 	if !is {
-		return internal(fmt.Errorf("the release of %s is not packed", p.layout.name()))
+		return internal(fmt.Errorf("the release of %s is not packed", p.table.layout.name()))
 	}
 	tx, err := p.conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := claim(ctx, tx, p.release.packedTable(), made.release); err != nil {
+	if err := claim(ctx, tx, p.table.release.packedTable(), made.release); err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
 	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}

@@ -138,7 +138,7 @@ func (s *Syncer) policyNow() (p Policy, told bool) {
 // mayApply tells whether the process may apply by its policy. What it says of one that is
 // not to be refused is not accepted yet: see takeOn.
 func (s *session) mayApply(ctx context.Context) (bool, error) {
-	p, told := s.policyNow()
+	p, told := s.syncer.policyNow()
 	if p.Fingerprint == "" {
 		return true, nil
 	}
@@ -147,12 +147,12 @@ func (s *session) mayApply(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	refused := standing.IsRefused() && !told
-	s.mu.Lock()
-	s.status.Refused = ""
+	s.syncer.mu.Lock()
+	s.syncer.status.Refused = ""
 	if refused {
-		s.status.Refused, s.status.InForce = standing.Problem(), standing.InForce.Number
+		s.syncer.status.Refused, s.syncer.status.InForce = standing.Problem(), standing.InForce.Number
 	}
-	s.mu.Unlock()
+	s.syncer.mu.Unlock()
 	return !refused, nil
 }
 
@@ -160,7 +160,7 @@ func (s *session) mayApply(ctx context.Context) (bool, error) {
 // not.
 func (s *session) takeOn(ctx context.Context) (bool, error) {
 	may, err := s.mayApply(ctx)
-	p, _ := s.policyNow()
+	p, _ := s.syncer.policyNow()
 	if err != nil || !may || p.Fingerprint == "" {
 		return may, err
 	}
@@ -173,10 +173,10 @@ func (s *session) takeOn(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	if number != standing.InForce.Number {
-		s.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
+		s.syncer.config.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
 	}
-	s.mu.Lock()
-	s.byOperator = false
-	s.mu.Unlock()
+	s.syncer.mu.Lock()
+	s.syncer.byOperator = false
+	s.syncer.mu.Unlock()
 	return true, nil
 }

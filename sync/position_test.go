@@ -31,7 +31,7 @@ func TestEpochRises(t *testing.T) {
 			t.Fatal(err)
 		}
 		// One that applied before, at the very position of the store.
-		ses := &session{Syncer: s, epoch: last}
+		ses := &session{syncer: s, epoch: last}
 		conn, err := pgx.ConnectConfig(t.Context(), b.config.Owner)
 		if err != nil {
 			t.Fatal(err)

@@ -20,7 +20,7 @@ func TestStatementsOfReactions(t *testing.T) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			a := memoryApplier()
 			a.session, a.renewer.applier, a.worker = s, a, newWorker(s)
-			s.tables, a.position = []*table{of}, 100
+			s.tables, a.session.position = []*table{of}, 100
 			s.watch()
 			a.relations[1000] = &relation{as: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
 			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix", resync: true}
@@ -28,8 +28,8 @@ func TestStatementsOfReactions(t *testing.T) {
 			change(a, of, a.found)
 			err := a.react(ctx)
 			bound := a.relations[1000].table == of
-			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.tables), len(a.jobs), len(a.worker.orders),
-				len(*a.watching.Load()), of.definition.rest, bound, toldOf(a.Status().Tables)), err
+			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.worker.orders),
+				len(*a.session.watching.Load()), of.definition.rest, bound, toldOf(a.session.syncer.Status().Tables)), err
 		}
 	}
 	halt := func(f *finding) *TableError { return f.err.(*TableError) } //nolint:errorlint,forcetypeassert // as it was set
@@ -38,11 +38,11 @@ func TestStatementsOfReactions(t *testing.T) {
 		{name: "differs, and is to be made afresh", do: react(func(_ *applier, _ *table, f *finding) { halt(f).afresh = true })},
 		{name: "ahead of the stream", do: react(func(_ *applier, _ *table, f *finding) { f.at = 101 })},
 		{name: "ahead of the position", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.end = 101 })},
-		{name: "ahead, but consumed", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.consumed.Store(101) })},
+		{name: "ahead, but consumed", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.session.consumed.Store(101) })},
 		{name: "halts", do: react(func(_ *applier, _ *table, f *finding) { halt(f).resync, f.at = false, 101 })},
 		{name: "more partitions", do: react(func(_ *applier, _ *table, f *finding) { f.err = nil })},
-		{name: "more partitions of what is not applied", do: react(func(a *applier, _ *table, f *finding) { f.err, a.tables = nil, nil })},
-		{name: "what is not applied", do: react(func(a *applier, _ *table, _ *finding) { a.tables = nil })},
+		{name: "more partitions of what is not applied", do: react(func(a *applier, _ *table, f *finding) { f.err, a.session.tables = nil, nil })},
+		{name: "what is not applied", do: react(func(a *applier, _ *table, _ *finding) { a.session.tables = nil })},
 		{name: "something else", do: react(func(_ *applier, _ *table, f *finding) { f.err = errors.New("something else") })},
 		{name: "truncated", do: react(func(_ *applier, of *table, f *finding) {
 			of.definition = leavesOf(definition{rest: "rest"}, 1)
@@ -94,7 +94,7 @@ func TestPartitionsAreBound(t *testing.T) {
 		a := memoryApplier()
 		a.session = m.session()
 		for i, tables := range [][]*table{{of, plain}, {plain, of}} {
-			a.tables = tables
+			a.session.tables = tables
 			m.begin(-1)
 			as := of.layout.describedAs(test.oid, columns...)
 			as.RelationName = "partition"
@@ -137,8 +137,8 @@ func TestMixingIsWritten(t *testing.T) {
 	if err := a.landAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
 		t.Errorf("%v are to be mixed: %v", partsOf(of)[0].recent, err)
 	}
-	if log := m.log(); log == "" || a.position != pglogrepl.LSN(100) {
-		t.Errorf("at %s, the server is told %q", a.position, log)
+	if log := m.log(); log == "" || a.session.position != pglogrepl.LSN(100) {
+		t.Errorf("at %s, the server is told %q", a.session.position, log)
 	}
 	m.begin(0)
 	partsOf(of)[0].recent = append(partsOf(of)[0].recent, partsOf(of)[0].partition.ClassAt(0))

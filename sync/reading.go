@@ -165,12 +165,12 @@ func (p *publisher) readRanges(ctx context.Context, selection string, columns in
 		readers[i] = r
 		running.Go(func() {
 			defer close(r.pieces)
-			r.err = guard(p.session.Logger, func() error {
+			r.err = guard(p.session.syncer.config.Logger, func() error {
 				if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 					return err
 				}
 				for at := i; at < len(p.extent.ranges); at += len(readers) {
-					if err := r.read(ctx, selection+" FROM "+p.layout.source(), p.extent.ranges[at]); err != nil {
+					if err := r.read(ctx, selection+" FROM "+p.table.layout.source(), p.extent.ranges[at]); err != nil {
 						return err
 					}
 				}

@@ -42,7 +42,7 @@ const (
 // the outcome of all and tells of them meanwhile; else the requests are fulfilled
 // later. The error is a *StopError where nobody applies.
 func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, wait bool, tell func([]Renewed)) ([]Renewed, error) {
-	s := &session{Syncer: &Syncer{Config: Config{Owner: owner, Slot: slot}}}
+	s := &session{syncer: &Syncer{config: Config{Owner: owner, Slot: slot}}}
 	defer s.close()
 	var err error
 	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
@@ -75,7 +75,7 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables
 func (s *session) checkApplied(ctx context.Context, fix string) error {
 	var free bool
 	// Within one statement's transaction: the lock is given back at once.
-	err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.Slot)[0]+")").Scan(&free)
+	err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.syncer.config.Slot)[0]+")").Scan(&free)
 	if err != nil {
 		return fmt.Errorf("looking for who applies: %w", err)
 	}

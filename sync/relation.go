@@ -49,7 +49,7 @@ func (a *applier) bindAgain(ctx context.Context) error {
 func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*relation, error) {
 	r := &relation{as: m}
 	oid, named, partitioned := catalog.OID(m.RelationID), catalog.Name{Schema: m.Namespace, Relation: m.RelationName}, false
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		partitioned = partitioned || t.layout.publication.Relation.Kind == catalog.KindPartitionedTable
 		switch {
 		case t.layout.publication.Relation.OID == oid:
@@ -106,11 +106,11 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 		return nil, err
 	}
 	var root uint32
-	err := a.control.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
+	err := a.session.control.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
 	}
-	for _, t := range a.tables {
+	for _, t := range a.session.tables {
 		if t.layout.publication.Relation.OID == catalog.OID(root) {
 			return t, nil
 		}

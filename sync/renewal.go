@@ -22,7 +22,7 @@ import (
 // that readers see the old release until it commits. Whatever becomes of a renewal,
 // publication goes on.
 type renewer struct {
-	*applier
+	applier  *applier
 	look     *time.Ticker
 	asked    bool      // requests are to be looked for as soon as the connection is free
 	requests []request // waiting, oldest first
@@ -58,7 +58,7 @@ func (r *renewer) close() {
 // step does what is to be done at a commit boundary: it adopts a renewal that has
 // ended, or begins one that is due.
 func (r *renewer) step(ctx context.Context) error {
-	if !r.atBoundary() {
+	if !r.applier.atBoundary() {
 		return nil // after the next flush
 	}
 	if r.ready != nil {
@@ -73,7 +73,7 @@ func (r *renewer) step(ctx context.Context) error {
 		r.beginNext(ctx)
 	}
 	if len(r.outcomes) > 0 {
-		return r.flush(ctx, r.position)
+		return r.applier.flush(ctx, r.applier.session.position)
 	}
 	return nil
 }
@@ -96,7 +96,7 @@ func (r *renewer) beginNext(ctx context.Context) {
 		}
 	}
 	r.requests = waiting
-	for _, t := range r.tables {
+	for _, t := range r.applier.session.tables {
 		if s, is := t.stage.(*immediate); is && r.running == nil {
 			r.begin(ctx, s, 0, func(p *maintained) bool { return p.threshold.Due(p.partition) })
 		}
@@ -106,7 +106,7 @@ func (r *renewer) beginNext(ctx context.Context) {
 // renewable finds a table that can be made anew; nil for one that is being prepared, for
 // which the request has to wait.
 func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
-	for _, t := range r.tables {
+	for _, t := range r.applier.session.tables {
 		if t.layout.name() != name {
 			continue
 		}
@@ -116,8 +116,8 @@ func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
 		}
 		return s, nil
 	}
-	if slices.ContainsFunc(r.configured(), func(p catalog.Publication) bool { return p.Policy.Table == name }) {
-		if status := r.Status().Tables[name]; status.State == Halted && !status.Preparing {
+	if slices.ContainsFunc(r.applier.session.syncer.configured(), func(p catalog.Publication) bool { return p.Policy.Table == name }) {
+		if status := r.applier.session.syncer.Status().Tables[name]; status.State == Halted && !status.Preparing {
 			return nil, fmt.Errorf("%s is halted: %s", name, status.Problem)
 		}
 		return nil, nil
@@ -147,7 +147,7 @@ func (r *renewer) begin(ctx context.Context, s *immediate, request int64, due fu
 	ctx, r.stop = context.WithCancel(ctx)
 	r.running = renewal
 	r.work.Go(func() {
-		renewal.run(ctx, r.Logger)
+		renewal.run(ctx, r.applier.session.syncer.config.Logger)
 		r.ended <- renewal
 	})
 }
@@ -177,11 +177,11 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	t := n.stage.t
-	if r.table(t.layout.name()) != t {
+	if r.applier.session.table(t.layout.name()) != t {
 		return nil // it was made anew altogether
 	}
 	if n.err != nil {
-		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
+		r.applier.session.syncer.config.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
 		for i, p := range n.stage.parts {
 			if n.runs[i] != nil {
 				p.threshold.Failed()
@@ -202,7 +202,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 			worth = run.Loss() < run.Before // whoever asks wants what can be had
 		}
 		if !worth {
-			r.Logger.Debug("the release has not drifted", "table", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
+			r.applier.session.syncer.config.Logger.Debug("the release has not drifted", "table", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
 			continue
 		}
 		if err := p.partition.FinishRenewal(run); err != nil {
@@ -216,7 +216,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	if err := r.tell(ctx, n, result); err != nil || adopted == 0 {
 		return err
 	}
-	r.Logger.Info("a table was re-anonymized", "table", t.layout.name(), "parts", adopted,
+	r.applier.session.syncer.config.Logger.Info("a table was re-anonymized", "table", t.layout.name(), "parts", adopted,
 		"loss before", result.before, "loss afresh", result.afresh, "asked for", n.request != 0)
 	return nil
 }
@@ -229,9 +229,9 @@ func (r *renewer) tell(ctx context.Context, n *renewal, o outcome) error {
 	if n.request == 0 && !n.stage.t.pending.any {
 		return nil
 	}
-	if err := r.flush(ctx, r.position); err != nil {
+	if err := r.applier.flush(ctx, r.applier.session.position); err != nil {
 		return err
 	}
-	r.mixer.changed(r.moved)
+	r.applier.mixer.changed(r.applier.moved)
 	return nil
 }

@@ -51,9 +51,9 @@ func renewing(t *testing.T, of *table) (*applier, *memoryServer, *logged) {
 	m := newMemoryServer(t, usualAnswers(of)...)
 	a, log := memoryApplier(), &logged{}
 	a.session = m.session(of)
-	a.Logger = slog.New(log)
+	a.session.syncer.config.Logger = slog.New(log)
 	a.renewer.applier = a
-	a.tables, a.Syncer.tables, a.position = []*table{of}, []catalog.Publication{of.layout.publication}, 100
+	a.session.tables, a.session.syncer.tables, a.session.position = []*table{of}, []catalog.Publication{of.layout.publication}, 100
 	t.Cleanup(a.renewer.close)
 	m.begin(-1)
 	return a, m, log
@@ -226,9 +226,9 @@ func TestRenewalsThatCannotBe(t *testing.T) {
 		a, m, _ := renewing(t, of)
 		r := a.renewer
 		if test.listed {
-			a.Syncer.tables = append(a.Syncer.tables, configured)
+			a.session.syncer.tables = append(a.session.syncer.tables, configured)
 		}
-		a.status.Tables[other] = test.status
+		a.session.syncer.status.Tables[other] = test.status
 		r.requests = []request{{3, other}}
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ type outcome struct {
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
 func (r *renewer) lookForRequests(ctx context.Context) error {
-	if r.asked = r.tx != nil || len(r.flights) > 0; r.asked {
+	if r.asked = r.applier.tx != nil || len(r.applier.flights) > 0; r.asked {
 		return nil // it would become part of it; when it has ended
 	}
 	err := r.exchange(ctx)
@@ -44,7 +44,7 @@ func (r *renewer) lookForRequests(ctx context.Context) error {
 		return err
 	}
 	r.look.Stop()
-	r.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "run 'kproxy setup' and start again")
+	r.applier.session.syncer.config.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "run 'kproxy setup' and start again")
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 		last = n.request
 		if done := n.done.Load(); n.request != 0 && done != n.told {
 			n.told = done
-			if _, err := r.control.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
+			if _, err := r.applier.session.control.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
 				return fmt.Errorf("telling how far a re-anonymization is: %w", err)
 			}
 		}
@@ -62,7 +62,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 	for _, known := range r.requests {
 		last = max(last, known.id)
 	}
-	rows, err := r.control.Query(ctx, "SELECT id, table_schema, table_name FROM kproxy_store.renewal WHERE ended_at IS NULL AND id > $1 ORDER BY id", last)
+	rows, err := r.applier.session.control.Query(ctx, "SELECT id, table_schema, table_name FROM kproxy_store.renewal WHERE ended_at IS NULL AND id > $1 ORDER BY id", last)
 	if err != nil {
 		return fmt.Errorf("looking for requests to re-anonymize: %w", err)
 	}

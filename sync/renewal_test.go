@@ -385,7 +385,7 @@ func TestFailedRenewal(t *testing.T) {
 		if n.err == nil {
 			t.Fatalf("%s: it ended well", name)
 		}
-		r := &renewer{applier: &applier{session: &session{tables: []*table{renewed}, Syncer: &Syncer{Config: Config{Logger: logger}}}}}
+		r := &renewer{applier: &applier{session: &session{tables: []*table{renewed}, syncer: &Syncer{config: Config{Logger: logger}}}}}
 		if err := r.finish(t.Context(), n); err != nil {
 			t.Errorf("%s: publication ends with %v", name, err)
 		}

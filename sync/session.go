@@ -19,7 +19,7 @@ import (
 // and the position they stand at. After any failure it is thrown away, as its
 // memory may be ahead of the store.
 type session struct {
-	*Syncer
+	syncer      *Syncer
 	control     *pgx.Conn      // reads and writes the store
 	replication *pgconn.PgConn // holds the lock and carries the stream
 	system      string         // the server's system identifier
@@ -124,7 +124,7 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 }
 
 func (s *Syncer) connect(ctx context.Context) (*session, error) {
-	ses := &session{Syncer: s}
+	ses := &session{syncer: s}
 	var err error
 	if ses.control, err = s.open(ctx, followerName); err != nil {
 		return nil, err
@@ -155,7 +155,7 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 			ses.close()
 			return nil, &StopError{What: err.Error(), Fix: fixPolicy}
 		}
-		t.now, t.logger = s.Now, s.Logger
+		t.now, t.logger = s.config.Now, s.config.Logger
 		ses.policy = append(ses.policy, t)
 	}
 	return ses, nil

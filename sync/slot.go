@@ -29,7 +29,7 @@ func (s *session) slotState(ctx context.Context) (slotState, error) {
 	err := s.control.QueryRow(ctx, `SELECT coalesce(wal_status = 'lost', false) OR coalesce((to_jsonb(s) ->> 'conflicting')::boolean, false)
 			OR to_jsonb(s) ->> 'invalidation_reason' IS NOT NULL,
 			coalesce(plugin::text, ''), coalesce(database::text, ''), coalesce(confirmed_flush_lsn, '0/0')::text
-		FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1`, s.Slot).
+		FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1`, s.syncer.config.Slot).
 		Scan(&state.lost, &state.plugin, &state.database, &state.confirmed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return slotState{}, nil
@@ -42,11 +42,11 @@ func (s *session) slotState(ctx context.Context) (slotState, error) {
 
 // checkForeign refuses a slot that something else reads.
 func (s *session) checkForeign(slot slotState) error {
-	if !slot.exists || (slot.plugin == outputPlugin && slot.database == s.Owner.Database) {
+	if !slot.exists || (slot.plugin == outputPlugin && slot.database == s.syncer.config.Owner.Database) {
 		return nil
 	}
 	return &StopError{
-		What: fmt.Sprintf("replication slot %q belongs to something else (plugin %s, database %s)", s.Slot, slot.plugin, slot.database),
+		What: fmt.Sprintf("replication slot %q belongs to something else (plugin %s, database %s)", s.syncer.config.Slot, slot.plugin, slot.database),
 		Fix:  "set another slot name in the configuration",
 	}
 }
@@ -60,7 +60,7 @@ func (s *session) checkSlotStayed(ctx context.Context) error {
 		return err
 	}
 	if slot.confirmed > s.position {
-		return fmt.Errorf("replication slot %q was moved to %s, past %s, before the stream started", s.Slot, slot.confirmed, s.position)
+		return fmt.Errorf("replication slot %q was moved to %s, past %s, before the stream started", s.syncer.config.Slot, slot.confirmed, s.position)
 	}
 	return nil
 }
@@ -70,12 +70,12 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 	if slot.exists {
 		return slot, nil
 	}
-	_, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, s.Slot, outputPlugin,
+	_, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, s.syncer.config.Slot, outputPlugin,
 		pglogrepl.CreateReplicationSlotOptions{SnapshotAction: "NOEXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
 	if err != nil {
-		return slot, fmt.Errorf("creating replication slot %q: %w", s.Slot, err)
+		return slot, fmt.Errorf("creating replication slot %q: %w", s.syncer.config.Slot, err)
 	}
-	s.Failpoint(FailSlotCreated)
+	s.syncer.config.Failpoint(FailSlotCreated)
 	return s.slotState(ctx)
 }
 
@@ -83,7 +83,7 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 // waited for.
 func (s *session) dropSlot(ctx context.Context) error {
 	for range 50 {
-		_, err := s.control.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.Slot)
+		_, err := s.control.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.syncer.config.Slot)
 		if err == nil {
 			return nil
 		}
@@ -95,7 +95,7 @@ func (s *session) dropSlot(ctx context.Context) error {
 		}
 	}
 	return &StopError{
-		What: fmt.Sprintf("replication slot %q is in use by another process", s.Slot),
+		What: fmt.Sprintf("replication slot %q is in use by another process", s.syncer.config.Slot),
 		Fix:  "stop the other consumer, or set another slot name in the configuration",
 	}
 }

@@ -19,7 +19,7 @@ import (
 // record's class is known, all that is stored, inside the server. What it writes commits
 // in several transactions and is nobody's until the table joins the stream.
 type publisher struct {
-	*table
+	table   *table
 	session *session
 	readers []pgx.Tx  // all see the snapshot, and hold the source as it is
 	conn    *pgx.Conn // makes the tables; outside of the snapshot
@@ -38,8 +38,8 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 			p.abandon()
 		}
 	}()
-	p.at = p.clock()
-	if err := p.begin(generation, 1, 1, p.session.Seed); err != nil {
+	p.at = p.table.clock()
+	if err := p.table.begin(generation, 1, 1, p.session.syncer.config.Seed); err != nil {
 		return err
 	}
 	p.total = p.extent.rows
@@ -49,8 +49,8 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 		return err
 	}
 	p.watch.reading = p.watch.lap()
-	p.session.Failpoint(FailSnapshotCopied)
-	if err := p.stage.publish(ctx, p, source); err != nil {
+	p.session.syncer.config.Failpoint(FailSnapshotCopied)
+	if err := p.table.stage.publish(ctx, p, source); err != nil {
 		return err
 	}
 	p.watch.anonymizing = p.watch.lap()
@@ -66,7 +66,7 @@ func (p *publisher) abandon() {
 		farewell(reader.Conn()) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
-		p.session.Logger.Debug("an unfinished publication stays for the time being", "table", p.layout.name(), "error", withoutValues(err))
+		p.session.syncer.config.Logger.Debug("an unfinished publication stays for the time being", "table", p.table.layout.name(), "error", withoutValues(err))
 	}
 }
 
@@ -84,10 +84,12 @@ func (w *stopwatch) lap() time.Duration {
 }
 
 func (p *publisher) progress(stage string, done int) {
-	p.session.Progress(Progress{Table: p.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
+	p.session.syncer.config.Progress(Progress{Table: p.table.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
 }
 
-func (p *publisher) staging(kind string) string { return storeTable(kind, p.release.generation).SQL() }
+func (p *publisher) staging(kind string) string {
+	return storeTable(kind, p.table.release.generation).SQL()
+}
 
 // snapshot is the source as partitions know it, in the order of the records'
 // numbers from 1. Of a guarded table it has the number alone, as the lineage has the
@@ -102,10 +104,10 @@ type snapshot struct {
 // newSnapshot is empty, with room for as many records as the server believes there are.
 func (p *publisher) newSnapshot() *snapshot {
 	room := min(p.total, math.MaxInt32)
-	if _, is := p.stage.(*guarded); is {
+	if _, is := p.table.stage.(*guarded); is {
 		return &snapshot{}
 	}
-	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.layout.qi)), sensitive: make([][]uint32, len(p.layout.sensitive))}
+	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.table.layout.qi)), sensitive: make([][]uint32, len(p.table.layout.sensitive))}
 	for a := range s.cells {
 		s.cells[a] = make([]hierarchy.Cell, 0, room)
 	}
@@ -131,7 +133,7 @@ func (s *snapshot) add(t *table, row []value) {
 
 // keep takes a further record, into the snapshot or, as one that waits, into a lineage.
 func (p *publisher) keep(s *snapshot, row []value) error {
-	lineage, is := p.stage.(*guarded)
+	lineage, is := p.table.stage.(*guarded)
 	if !is {
 		s.add(p.table, row)
 		return nil
@@ -150,22 +152,22 @@ const progressRows = 10_000
 // numbers by it. Values are coded one after the other: their codes depend on which came
 // first.
 func (p *publisher) read(ctx context.Context) (*snapshot, error) {
-	indexes, list, wide := p.heldColumns()
-	row := make([]value, len(p.layout.columns))
+	indexes, list, wide := p.table.heldColumns()
+	row := make([]value, len(p.table.layout.columns))
 	s := p.newSnapshot()
 	take := func(values []value) error {
 		if s.records == math.MaxInt32 {
-			return &TableError{Table: p.layout.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
+			return &TableError{Table: p.table.layout.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
 		}
 		spread(row, indexes, values[1:])
 		if err := p.keep(s, row); err != nil {
 			return err
 		}
 		if values[0].text != "t" {
-			p.copies.put(int32(s.records-1), row) // the slot that it will have
+			p.table.copies.put(int32(s.records-1), row) // the slot that it will have
 		}
-		if !p.keys.add(p.keyOf(row), incremental.RecordID(s.records)) {
-			return &TableError{Table: p.layout.name(), What: "two of its rows have the same key", Fix: fixPolicy}
+		if !p.table.keys.add(p.table.keyOf(row), incremental.RecordID(s.records)) {
+			return &TableError{Table: p.table.layout.name(), What: "two of its rows have the same key", Fix: fixPolicy}
 		}
 		if s.records%progressRows == 0 {
 			p.progress("reading", s.records)
@@ -178,13 +180,13 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 		r.first, r.rows = before+1, s.records-before
 		before = s.records
 		if at == len(p.extent.ranges)/2 {
-			p.session.Failpoint(FailSnapshotReading)
+			p.session.syncer.config.Failpoint(FailSnapshotReading)
 		}
 	}
 	if err := p.readRanges(ctx, wide+", "+list, 1+len(indexes), take, ended); err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
 	}
-	p.total, p.nextRecord = s.records, incremental.RecordID(s.records+1)
+	p.total, p.table.nextRecord = s.records, incremental.RecordID(s.records+1)
 	p.progress("reading", s.records)
 	return s, nil
 }

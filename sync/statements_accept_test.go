@@ -140,11 +140,11 @@ func TestStatementsOfAdmission(t *testing.T) {
 		for _, j := range s.jobs {
 			jobs = append(jobs, fmt.Sprintf("%s as generation %d", j.kind.wish(), j.generation))
 		}
-		return fmt.Sprintf("%d tables, jobs %v, %s", len(s.tables), jobs, toldOf(s.Status().Tables))
+		return fmt.Sprintf("%d tables, jobs %v, %s", len(s.tables), jobs, toldOf(s.syncer.Status().Tables))
 	}
 	admit := func(change func(s *session, of *table, g *generation)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			s.looked = true
+			s.syncer.looked = true
 			found, err := s.generations(ctx)
 			if err != nil {
 				return nil, err

@@ -25,10 +25,10 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		for _, of := range s.tables {
 			tables = append(tables, fmt.Sprintf("generation %d at %s, shown from %s, of %d leaves and %d columns", of.release.generation, of.release.position, of.release.showAt, len(of.definition.leaves), len(of.definition.bound.Columns)))
 		}
-		return fmt.Sprintf("jobs %v, tables %v; %s", jobs, tables, toldOf(s.Status().Tables))
+		return fmt.Sprintf("jobs %v, tables %v; %s", jobs, tables, toldOf(s.syncer.Status().Tables))
 	}
 	admit := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.looked = true
+		s.syncer.looked = true
 		found, err := s.generations(ctx)
 		if err == nil {
 			g, known := found[of.layout.name()]
@@ -65,7 +65,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		}
 	}
 	described := func(ctx context.Context, s *session, of *table) (any, error) {
-		d, absent, err := of.layout.readDefinition(ctx, s.control, s.Publication, of.definition.bound)
+		d, absent, err := of.layout.readDefinition(ctx, s.control, s.syncer.config.Publication, of.definition.bound)
 		halt := (*TableError)(nil)
 		if errors.As(err, &halt) {
 			return fmt.Sprintf("resync %t, afresh %t, heals %t", halt.resync, halt.afresh, halt.heals), err
@@ -123,8 +123,8 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "no longer protected, while readers hold it", do: other(nil), answers: []answer{{words: "DROP VIEW IF EXISTS", state: lockNotAvailable}}},
 		{name: "no longer protected, and guarded", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
 		{name: "no longer protected, but a mark", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.number = markNumber })}},
-		{name: "not in this configuration", do: other(func(s *session) { s.followed, s.policy = true, nil })},
-		{name: "not in this configuration, and halted", do: other(func(s *session) { s.followed, s.policy = true, nil }), answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
+		{name: "not in this configuration", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil })},
+		{name: "not in this configuration, and halted", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil }), answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
 		{name: "renamed, and guarded", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			found, err := s.generations(ctx)
 			if err != nil {

@@ -20,7 +20,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	t.Parallel()
 	look := func(do func(ctx context.Context, w *watcher, of *table) error) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
+			s.tables, s.syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
 			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest = 1000, []uint32{1000}, []string{"file 1"}, "rest"
 			of.definition.labels = []string{}
 			s.watch()
@@ -38,15 +38,15 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.lookAtDefinitions(ctx) })
 	wishes := func(preparing bool) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.whole = Policy{Fingerprint: "mine", Place: "here"}
-			w.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
+			w.session.syncer.whole = Policy{Fingerprint: "mine", Place: "here"}
+			w.session.syncer.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
 			return w.lookForWishes(ctx)
 		})
 	}
 	looked := func(state TableState, known catalog.OID) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.status.Tables[of.layout.name()] = TableStatus{State: state}
-			w.Syncer.tables[0].Relation.OID *= known
+			w.session.syncer.status.Tables[of.layout.name()] = TableStatus{State: state}
+			w.session.syncer.tables[0].Relation.OID *= known
 			return w.lookAtHalted(ctx)
 		})
 	}
@@ -56,7 +56,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		if err := w.lookAtSlot(ctx); err != nil {
 			return err
 		}
-		if got := w.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
+		if got := w.session.syncer.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
 			return fmt.Errorf("the slot is %+v", got)
 		}
 		return w.lookAtSlot(ctx) // not so soon
@@ -112,31 +112,31 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "the slot is behind", do: slot, answers: []answer{measured(200, 100)}},
 		{name: "the slot is not behind", do: slot, answers: []answer{measured(100, 100)}},
 		{name: "ask for a release", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, Rebuild(ctx, s.Owner, s.Slot, tables(of))
+			return nil, Rebuild(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of))
 		}, answers: []answer{found(1)}},
 		{name: "ask for differences", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Resynchronize(ctx, s.Owner, s.Slot, nil)
+			return nil, Resynchronize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, nil)
 		}, answers: []answer{found(0)}},
 		{name: "ask for what was never published", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, Rebuild(ctx, s.Owner, s.Slot, tables(of))
+			return nil, Rebuild(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of))
 		}, answers: []answer{found(0)}},
 		{name: "go on from here", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.control, s.Slot, "this", StopOnLoss)
+			return nil, Continues(ctx, s.control, s.syncer.config.Slot, "this", StopOnLoss)
 		}},
 		{name: "go on from elsewhere", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.control, s.Slot, "other", StopOnLoss)
+			return nil, Continues(ctx, s.control, s.syncer.config.Slot, "other", StopOnLoss)
 		}, answers: []answer{{words: "bool_and(asked IS NOT NULL)", rows: [][]any{{false}}}}},
 		{name: "re-anonymize", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, func([]Renewed) {})
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, func([]Renewed) {})
 		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}, {words: "FROM kproxy_store.renewal WHERE id", rows: [][]any{{"public", "visits", 9, true, 0.5, 0.25, true, ""}}}}},
 		{name: "re-anonymize, and do not wait", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), false, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), false, nil)
 		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}}},
 		{name: "re-anonymize where nobody applies", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(true)}},
 		{name: "re-anonymize where one is only starting", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(false), {words: "DELETE FROM kproxy_store.renewal", state: "42P01"}}},
 		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.renewer.running = &renewal{stage: of.stage.(*immediate), request: 7}
@@ -169,39 +169,39 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{999}}}}},
 		{name: "adopt", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			err := a.adopt(ctx, finding{table: of.layout.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
-			return fmt.Sprint(of.definition.rest, a.watching.Load() != nil), err
+			return fmt.Sprint(of.definition.rest, a.session.watching.Load() != nil), err
 		})},
 		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			err := a.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
-			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.tables), len(a.jobs), a.working, toldOf(a.Status().Tables)), err
+			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.session.tables), len(a.session.jobs), a.working, toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "join", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.position, a.tables = 100, nil
+			a.session.position, a.session.tables = 100, nil
 			of.release.position = 100
-			a.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
+			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
 			a.relations[1000] = &relation{as: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
-			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 100})
+			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 100})
 			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, its rows are known %t",
-				len(a.tables), len(a.jobs), a.position, of.release.showAt, a.relations[1000].table == of), err
+				len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.relations[1000].table == of), err
 		})},
 		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.position, a.tables = 100, nil
-			a.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
-			a.ack.held.Store(90)
-			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.tables), len(a.jobs), a.position, of.release.showAt, a.ack.held.Load(), a.working,
-				a.watching.Load() != nil, toldOf(a.Status().Tables)), err
+			a.session.position, a.session.tables = 100, nil
+			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
+			a.session.ack.held.Store(90)
+			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 90})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.ack.held.Load(), a.working,
+				a.session.watching.Load() != nil, toldOf(a.session.syncer.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.position, a.tables = 100, nil
-			a.jobs = []job{{publication: of.layout.publication, kind: resynchronize}}
-			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 120})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.tables), len(a.jobs), a.position, of.release.position), err
+			a.session.position, a.session.tables = 100, nil
+			a.session.jobs = []job{{publication: of.layout.publication, kind: resynchronize}}
+			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 120})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.position), err
 		})},
 		{name: "join in vain", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.jobs = []job{{publication: of.layout.publication}}
-			err := a.join(ctx, &newcomer{job: a.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
-			return fmt.Sprintf("%d jobs; %s", len(a.jobs), toldOf(a.Status().Tables)), err
+			a.session.jobs = []job{{publication: of.layout.publication}}
+			err := a.join(ctx, &newcomer{job: a.session.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
+			return fmt.Sprintf("%d jobs; %s", len(a.session.jobs), toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "spill", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			if err := of.insert(of.layout.visitOf(1, 30, nil)); err != nil {

@@ -54,9 +54,9 @@ func TestStatementsOfAComparison(t *testing.T) {
 		a := memoryApplier()
 		a.session, a.worker = s, w
 		a.renewer.applier = a
-		a.position, a.jobs = 100, []job{n.job}
+		a.session.position, a.session.jobs = 100, []job{n.job}
 		err := a.join(ctx, n)
-		return fmt.Sprintf("%s; at %s, %d tables\n%s", made(n), a.position, len(a.tables), loaded(n.table)), err
+		return fmt.Sprintf("%s; at %s, %d tables\n%s", made(n), a.session.position, len(a.session.tables), loaded(n.table)), err
 	}
 	holdConversations(t, "compare.txt", []conversation{
 		{name: "nothing differs", do: compare, answers: comparing(of), whole: true},

@@ -93,9 +93,9 @@ func storedOf(change func(*generation), of *table) answer {
 // taking takes a table from the store.
 func taking(plan readingPlan) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
-		s.ranges = plan
+		s.syncer.config.ranges = plan
 		var told []string
-		s.Failpoint = func(name string) { told = append(told, name) }
+		s.syncer.config.Failpoint = func(name string) { told = append(told, name) }
 		found, err := s.generations(ctx)
 		if err != nil {
 			return nil, err
@@ -107,7 +107,7 @@ func taking(plan readingPlan) func(context.Context, *session, *table) (any, erro
 			}
 			defer view.close()
 			told = append(told, fmt.Sprintf("%d ranges, room for %d, %d further connections, out of line %t", len(view.ranges), view.records, len(view.further), view.outOfLine))
-			return of.take(ctx, view, found[of.layout.name()], s.Seed, func(done int) { told = append(told, fmt.Sprint(done)) })
+			return of.take(ctx, view, found[of.layout.name()], s.syncer.config.Seed, func(done int) { told = append(told, fmt.Sprint(done)) })
 		})
 		if halt := (*TableError)(nil); errors.As(err, &halt) {
 			return halt.Fix, err

@@ -69,18 +69,18 @@ func made(n *newcomer) string {
 // making has a job done.
 func making(kind jobKind, plan readingPlan, change func(s *session)) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
-		s.ranges, s.epoch = plan, 5
-		s.Now = func() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
+		s.syncer.config.ranges, s.epoch = plan, 5
+		s.syncer.config.Now = func() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
 		var told []string
-		s.Progress = func(p Progress) { told = append(told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total)) }
-		s.Failpoint = func(name string) { told = append(told, name) }
+		s.syncer.config.Progress = func(p Progress) { told = append(told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total)) }
+		s.syncer.config.Failpoint = func(name string) { told = append(told, name) }
 		if change != nil {
 			change(s)
 		}
 		w := newWorker(s)
 		n := &newcomer{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: kind, generation: 8}}
 		err := w.make(ctx, n)
-		if s.ranges.connections > 1 { // several at a time tell how much they have stored
+		if s.syncer.config.ranges.connections > 1 { // several at a time tell how much they have stored
 			told = slices.DeleteFunc(told, func(one string) bool { return strings.HasPrefix(one, "publishing") })
 		}
 		return fmt.Sprintf("%s\nheld %d; %s", made(n), s.ack.held.Load(), strings.Join(told, ", ")), err
@@ -105,7 +105,7 @@ func TestStatementsOfAJob(t *testing.T) {
 	}
 	fewer := []answer{{words: "IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0", state: lockNotAvailable}}
 	spread := func(s *session) {
-		s.spreading = func(table, column string) []string { return []string{"spread " + table + " by " + column} }
+		s.syncer.config.spreading = func(table, column string) []string { return []string{"spread " + table + " by " + column} }
 	}
 	changed := func(change func(*accept.Table)) []answer {
 		of := boundTable(t)

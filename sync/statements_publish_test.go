@@ -70,23 +70,23 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 			*list = append(*list, what)
 		}
 	}
-	s.Failpoint = func(name string) { note(&points, name) }
-	s.Progress = func(p Progress) {
+	s.syncer.config.Failpoint = func(name string) { note(&points, name) }
+	s.syncer.config.Progress = func(p Progress) {
 		if p.Stage != "anonymizing" {
 			note(&told, fmt.Sprintf("%s %d of %d", p.Stage, p.Done, p.Total))
 		}
 	}
 	laps := &lapLog{}
-	s.Logger = slog.New(laps)
+	s.syncer.config.Logger = slog.New(laps)
 	of := p.table()
 	pub := &publisher{table: of, session: s, extent: extent{ranges: []sourceRange{{to: 5}, {from: 5}}, rows: 10}}
 	var err error
-	if pub.conn, err = s.open(ctx, "publisher"); err != nil {
+	if pub.conn, err = s.syncer.open(ctx, "publisher"); err != nil {
 		return nil, err
 	}
 	defer farewell(pub.conn)
 	for range p.readers {
-		conn, err := s.open(ctx, "reader")
+		conn, err := s.syncer.open(ctx, "reader")
 		if err != nil {
 			return nil, err
 		}

@@ -19,12 +19,12 @@ func TestStatementsOfAStart(t *testing.T) {
 		return fmt.Sprintf("epoch %d at %s", s.epoch, s.position), err
 	}
 	blind := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.setUnreadable(true)
+		s.syncer.setUnreadable(true)
 		seen, err := find(ctx, s, of)
-		return fmt.Sprint(seen, ", unreadable: ", s.unreadable()), err
+		return fmt.Sprint(seen, ", unreadable: ", s.syncer.unreadable()), err
 	}
 	asked := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.Recovery = StopOnLoss
+		s.syncer.config.Recovery = StopOnLoss
 		return find(ctx, s, of)
 	}
 	slot := func(values ...any) answer {
@@ -92,25 +92,25 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 		}
 	}
 	status := func(s *session) string {
-		now := s.Status()
+		now := s.syncer.Status()
 		return fmt.Sprintf("state %s, reason %q, fix %q, refused %q, in force %d, position %s, tables [%s]; followed %t, applies %t, by the operator %t",
-			now.State, now.Reason, now.Fix, now.Refused, now.InForce, now.Position, toldOf(now.Tables), s.followed, s.applies, s.byOperator)
+			now.State, now.Reason, now.Fix, now.Refused, now.InForce, now.Position, toldOf(now.Tables), s.syncer.followed, s.syncer.applies, s.syncer.byOperator)
 	}
 	follow := func(ctx context.Context, s *session, _ *table) (any, error) {
-		s.applies, s.byOperator, s.blind = true, true, true
+		s.syncer.applies, s.syncer.byOperator, s.syncer.blind = true, true, true
 		s.unfit = []catalog.Name{{Schema: "public", Relation: "unfit"}}
-		s.status.Tables[catalog.Name{Relation: "before"}] = TableStatus{}
+		s.syncer.status.Tables[catalog.Name{Relation: "before"}] = TableStatus{}
 		err := s.follow(ctx)
-		return fmt.Sprint(status(s), ", blind ", s.blind), err
+		return fmt.Sprint(status(s), ", blind ", s.syncer.blind), err
 	}
 	refused := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.status.Refused, s.status.InForce = "its policy is old", 4
+		s.syncer.status.Refused, s.syncer.status.InForce = "its policy is old", 4
 		return follow(ctx, s, of)
 	}
 	try := func(ctx context.Context, s *session, _ *table) (any, error) { return s.tryLock(ctx) }
 	by := func(p Policy, told bool, do func(ctx context.Context, s *session) (any, error)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, _ *table) (any, error) {
-			s.whole, s.byOperator = p, told
+			s.syncer.whole, s.syncer.byOperator = p, told
 			seen, err := do(ctx, s)
 			return fmt.Sprint(seen, "; ", status(s)), err
 		}
@@ -123,7 +123,7 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 		{name: "lock in vain", do: try, answers: []answer{locked("f")}},
 		{name: "lock without an answer", do: try},
 		{name: "move the lock", answers: []answer{unlocked}, do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			next, err := s.openReplication(ctx, ApplierName(s.Slot))
+			next, err := s.syncer.openReplication(ctx, ApplierName(s.syncer.config.Slot))
 			if err != nil {
 				return nil, err
 			}

@@ -262,7 +262,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 		w.random(random, tables, sources)
 
 		a := memoryApplier(tables...)
-		store.position, a.position = 900, 900
+		store.position, a.session.position = 900, 900
 		st := &stream{}
 		a.stream = st
 		var boundaries []int // messages from which on the stream can be sent again
@@ -287,8 +287,8 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				if err := a.landAll(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if a.position != store.position || a.ack.lsn() != 0 && a.ack.lsn() != store.position {
-					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.position, store.position, a.ack.lsn())
+				if a.session.position != store.position || a.session.ack.lsn() != 0 && a.session.ack.lsn() != store.position {
+					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.session.position, store.position, a.session.ack.lsn())
 				}
 			}
 			if random.IntN(12) == 0 && a.rows == 0 { // the stream begins anew, as tables have joined
@@ -296,14 +296,14 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
-				a.position, a.end, a.passed = w.messages[back].at, 0, 0
-				store.position = a.position
-				a.ack.stored.Store(uint64(a.position))
+				a.session.position, a.end, a.passed = w.messages[back].at, 0, 0
+				store.position = a.session.position
+				a.session.ack.stored.Store(uint64(a.session.position))
 				i = back
 			}
 		}
 		a.more, a.tx = false, &storeTx{on: store}
-		if err := a.flush(t.Context(), max(a.end, a.position)); err != nil {
+		if err := a.flush(t.Context(), max(a.end, a.session.position)); err != nil {
 			t.Fatal(err)
 		}
 		for of, rows := range sources {
@@ -330,7 +330,7 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	w.put('I', uint32(1000), "N", tupleOf(of.layout.whole(of.layout.visitOf(1, 30, nil))))
 	w.put('C', uint8(0), uint64(1000), uint64(1008), uint64(0))
 	a := memoryApplier(of)
-	a.position, a.stream = 900, &stream{}
+	a.session.position, a.stream = 900, &stream{}
 	for _, one := range w.messages {
 		if err := a.handle(t.Context(), one.m); err != nil {
 			t.Fatal(err)
@@ -346,8 +346,8 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	}
 	of.describedBy = []uint32{1}
 	err := a.flush(t.Context(), a.end)
-	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.position != 900 || store.position != 900 || a.ack.lsn() != 0 {
-		t.Errorf("it ends with %v at %s", err, a.position)
+	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.session.position != 900 || store.position != 900 || a.session.ack.lsn() != 0 {
+		t.Errorf("it ends with %v at %s", err, a.session.position)
 	}
 	of.pending.any, of.release.showAt = false, 0
 	if p := a.proofs(); len(p) > 0 {
@@ -386,7 +386,7 @@ func TestIdleStreamMovesOn(t *testing.T) {
 			store := &memoryStore{t: t, position: from, tables: map[catalog.Name]*table{of.layout.name(): of}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}}}
 			a := memoryApplier(of)
 			a.due.Stop()
-			a.position, a.stream = from, &stream{}
+			a.session.position, a.stream = from, &stream{}
 			time.Sleep(test.idle)
 			w := &wal{}
 			w.put('B', uint64(test.end-1), uint64(0), uint32(1))
@@ -396,7 +396,7 @@ func TestIdleStreamMovesOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := pglogrepl.LSN(a.consumed.Load()); got != test.end {
+			if got := pglogrepl.LSN(a.session.consumed.Load()); got != test.end {
 				t.Errorf("%s: %s is consumed", test.name, got)
 			}
 			a.tx = &storeTx{on: store}
@@ -407,8 +407,8 @@ func TestIdleStreamMovesOn(t *testing.T) {
 			if test.moves {
 				want = test.end
 			}
-			if a.position != want || store.position != want {
-				t.Errorf("%s: the position is %s", test.name, a.position)
+			if a.session.position != want || store.position != want {
+				t.Errorf("%s: the position is %s", test.name, a.session.position)
 			}
 		})
 	}
@@ -429,7 +429,7 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 		a := memoryApplier(parts)
 		a.due.Stop()
 		waiting := make(chan []message, 1)
-		a.position, a.stream = 900, &stream{messages: waiting}
+		a.session.position, a.stream = 900, &stream{messages: waiting}
 		w := &wal{}
 		for i := range 3 {
 			w.put('B', uint64(1000+10*i), uint64(0), uint32(i+1))
@@ -464,8 +464,8 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.flights), a.rows)
 			}
 		}
-		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.position != 1028 {
-			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.layout.name()]), a.position, err)
+		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.session.position != 1028 {
+			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.layout.name()]), a.session.position, err)
 		}
 	})
 }

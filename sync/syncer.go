@@ -18,7 +18,7 @@ import (
 
 // Syncer publishes the tables of its configuration and keeps them in step.
 type Syncer struct {
-	Config
+	config Config
 
 	mu        gosync.Mutex
 	owner     *pgx.ConnConfig // see LogInAs
@@ -47,7 +47,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	return &Syncer{
-		Config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
+		config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
@@ -172,13 +172,13 @@ func (s *Syncer) told() {
 	if ready {
 		s.announce.Do(func() { close(s.published) })
 	}
-	s.Changed(status)
+	s.config.Changed(status)
 }
 
 // lagging says that readers see a release that is not applied at the moment, as it is
 // being compared with its source.
 func (s *session) lagging() bool {
-	for name, status := range s.status.Tables {
+	for name, status := range s.syncer.status.Tables {
 		if status.State == Published && s.table(name) == nil {
 			return true
 		}
@@ -202,30 +202,30 @@ func (s *session) figures() map[*table]TableStatus {
 
 // report tells the tables' figures after the store has been written.
 func (s *session) report(figures map[*table]TableStatus) {
-	s.mu.Lock()
+	s.syncer.mu.Lock()
 	lagging := s.lagging()
 	if !lagging {
-		s.status.Position = s.position
+		s.syncer.status.Position = s.position
 	}
 	s.progressed.inStep.Store(!lagging && !s.superseded())
 	s.progressed.advance(s.position)
 	for _, t := range s.tables {
-		before, now := s.status.Tables[t.layout.name()], figures[t]
+		before, now := s.syncer.status.Tables[t.layout.name()], figures[t]
 		now.Generation = t.release.generation
 		if t.release.showAt == 0 || t.release.previous != 0 {
 			now.State = Published
 		}
 		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
-		if s.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
-			s.Logger.Warn("the table is withheld as a whole", "table", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
+		if s.syncer.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
+			s.syncer.config.Logger.Warn("the table is withheld as a whole", "table", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
 		}
 		if now.Expired > before.Expired {
-			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.layout.name(),
+			s.syncer.config.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.layout.name(),
 				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints, for those to come; kproxy rebuild --new-lineage tries these again")
 		}
 	}
-	s.mu.Unlock()
-	s.told()
+	s.syncer.mu.Unlock()
+	s.syncer.told()
 }
 
 // Bounds of the pause before another attempt.
@@ -270,7 +270,7 @@ func (s *Syncer) Run(ctx context.Context) error {
 		if time.Since(started) > mostPause {
 			pause = leastPause
 		}
-		s.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
+		s.config.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
 		s.setState(Reconnecting, err.Error(), fixTransient(err))
 		jittered := pause/2 + rand.N(pause)
 		select {
@@ -295,7 +295,7 @@ func (s *Syncer) attempt(parent context.Context) error {
 	ses, err := s.connect(ctx)
 	if err == nil {
 		defer ses.close()
-		err = guard(s.Logger, func() error { return ses.run(ctx) })
+		err = guard(s.config.Logger, func() error { return ses.run(ctx) })
 	}
 	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
 		return cause
@@ -344,14 +344,14 @@ func (s *session) run(ctx context.Context) error {
 		_ = first.stop() // there is a better reason
 		return err
 	}
-	s.mu.Lock()
-	s.looked = true
-	clear(s.removed)
-	s.mu.Unlock()
+	s.syncer.mu.Lock()
+	s.syncer.looked = true
+	clear(s.syncer.removed)
+	s.syncer.mu.Unlock()
 	s.watch()
 	s.progressed.epoch = s.epoch
-	s.progress.Store(s.progressed)
-	s.setState(Streaming, "", "")
+	s.syncer.progress.Store(s.progressed)
+	s.syncer.setState(Streaming, "", "")
 	s.report(s.figures())
 	if err := s.apply(ctx, w, first); err != nil {
 		return fmt.Errorf("applying changes: %w", err)
@@ -371,7 +371,7 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 		return err
 	}
 	if halt.resync {
-		s.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
+		s.syncer.config.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
 		return s.recordHalt(ctx, s.control, halt)
 	}
 	return s.halt(ctx, halt)
@@ -395,7 +395,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		bound, err := s.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.layout.readDefinition(ctx, s.control, s.Publication, bound)
+			now, _, err = t.layout.readDefinition(ctx, s.control, s.syncer.config.Publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {

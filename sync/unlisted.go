@@ -56,7 +56,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name }) {
 			continue
 		}
-		if !s.mayDrop(name) {
+		if !s.syncer.mayDrop(name) {
 			if g.halted == "" {
 				halt := &TableError{Table: name, What: "it is not in the configuration of the kproxy that applies", Fix: "give all kproxy processes the same configuration"}
 				if err := s.recordHalt(ctx, tx, halt); err != nil {
@@ -75,13 +75,13 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 		return err
 	}
 	if dropped {
-		s.Failpoint(FailBeforeDrop)
+		s.syncer.config.Failpoint(FailBeforeDrop)
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("dropping what is no longer protected: %w", err)
 	}
 	if dropped {
-		s.Failpoint(FailAfterDrop)
+		s.syncer.config.Failpoint(FailAfterDrop)
 	}
 	return nil
 }
@@ -94,17 +94,17 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 		return false, err
 	}
 	if !hidden {
-		s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
+		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
 		return false, s.leave(ctx, name) // the stream passes it by meanwhile
 	}
 	if g.updates == catalog.Guarded.String() {
-		s.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
+		s.syncer.config.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
 		return true, markEnded(ctx, tx, name)
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
 		return false, fmt.Errorf("forgetting %s: %w", name, err)
 	}
-	s.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
+	s.syncer.config.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
 	return true, nil
 }
 

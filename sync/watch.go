@@ -18,8 +18,8 @@ import (
 // that is open only here, and at how far the slot is behind. It gives an idle stream a
 // message now and then.
 type watcher struct {
-	*session
-	conn *pgx.Conn
+	session *session
+	conn    *pgx.Conn
 	// found is what the applier has to know of.
 	found    chan finding
 	beat     time.Time // of the last heartbeat
@@ -71,7 +71,7 @@ func (w *watcher) run(ctx context.Context) {
 		}
 	}()
 	for sleep(ctx, watchPace) == nil {
-		err := guard(w.Logger, func() error { return w.look(ctx) })
+		err := guard(w.session.syncer.config.Logger, func() error { return w.look(ctx) })
 		if err == nil {
 			w.failures = 0
 		}
@@ -97,7 +97,7 @@ func (w *watcher) failed(err error) {
 	if w.failures++; w.failures == warnAfter {
 		level = slog.LevelWarn
 	}
-	w.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
+	w.session.syncer.config.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
 }
 
 // warnAfter is after how many failed looks the log warns.
@@ -115,7 +115,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if w.conn == nil {
-		if w.conn, err = w.open(ctx, followerName); err != nil {
+		if w.conn, err = w.session.syncer.open(ctx, followerName); err != nil {
 			return err
 		}
 	}
@@ -129,7 +129,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 
 // lookForWishes finds what an operator has asked for and is not being done.
 func (w *watcher) lookForWishes(ctx context.Context) error {
-	if w.watching.Load() == nil {
+	if w.session.watching.Load() == nil {
 		return nil
 	}
 	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
@@ -140,14 +140,14 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for wishes: %w", err)
 	}
-	may, err := (&session{Syncer: w.Syncer, control: w.conn}).mayApply(ctx)
+	may, err := (&session{syncer: w.session.syncer, control: w.conn}).mayApply(ctx)
 	if err != nil {
 		return err
 	}
 	if !may {
 		return errLookAfresh // the operator has accepted another policy
 	}
-	tables := w.Status().Tables
+	tables := w.session.syncer.Status().Tables
 	for _, name := range asked {
 		if status, configured := tables[name]; configured && !status.Preparing {
 			return errLookAfresh
@@ -159,7 +159,7 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 // watchedTable is a table whose definition is looked at. Of the table itself, only what
 // never changes is read.
 type watchedTable struct {
-	*table
+	table      *table
 	definition definition
 }
 
@@ -175,12 +175,12 @@ func (s *session) watch() {
 // lookAtDefinitions compares the tables with what they were when their stores were
 // compared with their sources.
 func (w *watcher) lookAtDefinitions(ctx context.Context) error {
-	watched := w.watching.Load()
+	watched := w.session.watching.Load()
 	if watched == nil {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.layout.readDefinition(ctx, w.conn, w.Publication, t.definition.bound)
+		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.session.syncer.config.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -191,11 +191,11 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f := finding{table: t.layout.name(), definition: now}
+		f := finding{table: t.table.layout.name(), definition: now}
 		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
-		if e := t.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
+		if e := t.table.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
 		w.tell(f)
@@ -206,11 +206,11 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 // lookAtHalted finds tables that were halted for what they were, and are again what was
 // accepted.
 func (w *watcher) lookAtHalted(ctx context.Context) error {
-	if w.watching.Load() == nil {
+	if w.session.watching.Load() == nil {
 		return nil
 	}
-	statuses := w.Status().Tables
-	for _, p := range w.configured() {
+	statuses := w.session.syncer.Status().Tables
+	for _, p := range w.session.syncer.configured() {
 		if statuses[p.Policy.Table].State != Halted || p.Relation.OID == 0 {
 			continue
 		}
@@ -219,7 +219,7 @@ func (w *watcher) lookAtHalted(ctx context.Context) error {
 			return err
 		}
 		if healed {
-			w.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
+			w.session.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
 			return errLookAfresh
 		}
 	}
@@ -231,7 +231,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
 	}
-	s := &session{Syncer: w.Syncer, control: w.conn}
+	s := &session{syncer: w.session.syncer, control: w.conn}
 	found, err := s.generations(ctx)
 	if err != nil {
 		return false, err
@@ -242,7 +242,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	}
 	bound, err := s.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.layout.readDefinition(ctx, w.conn, w.Publication, bound)
+		_, _, err = t.layout.readDefinition(ctx, w.conn, w.session.syncer.config.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
@@ -272,7 +272,7 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 
 // lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
 func (w *watcher) lookAtSlot(ctx context.Context) error {
-	if w.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
+	if w.session.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
 		return nil
 	}
 	w.slotAt = time.Now()
@@ -280,7 +280,7 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	var end, position uint64
 	err := w.conn.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
 		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint, pg_catalog.pg_wal_lsn_diff(p.lsn, '0/0')::bigint
-		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.Slot).
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.session.syncer.config.Slot).
 		Scan(&status.Retained, &status.WALStatus, &end, &position)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -288,11 +288,11 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
 	}
-	status.Behind = w.behind(end, max(position, w.consumed.Load()))
-	w.mu.Lock()
-	w.status.Slot = status
-	w.mu.Unlock()
-	w.told()
+	status.Behind = w.behind(end, max(position, w.session.consumed.Load()))
+	w.session.syncer.mu.Lock()
+	w.session.syncer.status.Slot = status
+	w.session.syncer.mu.Unlock()
+	w.session.syncer.told()
 	return w.heartbeat(ctx, end > position)
 }
 
@@ -322,7 +322,7 @@ const maxMarks = 1024
 // one, so that the stream of an idle table moves on and lets go of what others wrote.
 // PostgreSQL 13 leaves messages out; there, keepalives do it.
 func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
-	if !behind || time.Since(w.beat) < w.Heartbeat {
+	if !behind || time.Since(w.beat) < w.session.syncer.config.Heartbeat {
 		return nil
 	}
 	w.beat = time.Now()

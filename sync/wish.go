@@ -32,7 +32,7 @@ func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []cata
 		return fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
 	}
 	defer farewell(conn)
-	s := &session{Syncer: &Syncer{Config: Config{Slot: slot}}, control: conn}
+	s := &session{syncer: &Syncer{config: Config{Slot: slot}}, control: conn}
 	if err := s.checkOwnership(ctx); err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []cata
 // system is the server's system identifier.
 func Continues(ctx context.Context, conn *pgx.Conn, slot, system string, recovery Recovery) error {
 	s := &session{
-		Syncer:  &Syncer{Config: Config{Slot: slot, Recovery: recovery, Owner: &pgx.ConnConfig{Config: pgconn.Config{Database: conn.Config().Database}}}},
+		syncer:  &Syncer{config: Config{Slot: slot, Recovery: recovery, Owner: &pgx.ConnConfig{Config: pgconn.Config{Database: conn.Config().Database}}}},
 		control: conn, system: system,
 	}
 	if err := s.checkOwnership(ctx); err != nil {

@@ -60,9 +60,9 @@ type newcomer struct {
 // worker makes newcomers beside the stream, one at a time, on connections of its own.
 // What it writes is invisible until the applier lets the table join.
 type worker struct {
-	*session
-	orders chan job
-	ready  chan *newcomer
+	session *session
+	orders  chan job
+	ready   chan *newcomer
 }
 
 func newWorker(s *session) *worker {
@@ -89,18 +89,18 @@ func (w *worker) run(ctx context.Context) {
 func (w *worker) insist(ctx context.Context, j job) *newcomer {
 	n := &newcomer{job: j}
 	for pause := leastPause; ; pause = min(2*pause, mostPause) {
-		n.err = guard(w.Logger, func() error { return w.make(ctx, n) })
+		n.err = guard(w.session.syncer.config.Logger, func() error { return w.make(ctx, n) })
 		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
 			return n
 		}
 		if errors.Is(n.err, errMostDiffers) {
-			w.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
+			w.session.syncer.config.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
 			n.job.kind = publishAfresh
 			continue
 		}
-		w.ack.held.Store(0)
+		w.session.ack.held.Store(0)
 		w.tellObstacle(n)
-		w.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
+		w.session.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
 		}
@@ -110,10 +110,10 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 // tellObstacle has the status say why a table is not ready yet.
 func (w *worker) tellObstacle(n *newcomer) {
 	name := n.job.publication.Policy.Table
-	status := w.Status().Tables[name]
+	status := w.session.syncer.Status().Tables[name]
 	status.Problem, status.Fix = n.err.Error(), fixTransient(n.err)
-	w.setTable(name, status)
-	w.told()
+	w.session.syncer.setTable(name, status)
+	w.session.syncer.told()
 }
 
 // make brings the table to a snapshot.
@@ -122,7 +122,7 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
-	t.now, t.logger, n.table = w.Now, w.Logger, t
+	t.now, t.logger, n.table = w.session.syncer.config.Now, w.session.syncer.config.Logger, t
 	snapshot, err := w.takeSnapshot(ctx)
 	if err != nil {
 		return err
@@ -148,21 +148,21 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 		return w.compare(ctx, tx, t)
 	}
 	p := &publisher{table: t, session: w.session, readers: []pgx.Tx{tx}, conn: present}
-	if p.extent, err = t.measure(ctx, tx, w.ranges); err != nil {
+	if p.extent, err = t.measure(ctx, tx, w.session.syncer.config.ranges); err != nil {
 		return err
 	}
-	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, w.ranges.degree(p.extent)-1)...)
+	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, w.session.syncer.config.ranges.degree(p.extent)-1)...)
 	snapshot.letGo()
 	if err := p.publish(ctx, n.job.generation); err != nil {
 		return fmt.Errorf("publishing %s: %w", t.layout.name(), withoutValues(err))
 	}
-	w.Failpoint(FailAfterPublication)
+	w.session.syncer.config.Failpoint(FailAfterPublication)
 	return nil
 }
 
 // identify judges a table that is locked, under the snapshot that is read and at present.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.Publication, bound); err != nil {
+	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.session.syncer.config.Publication, bound); err != nil {
 		return err
 	}
 	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
@@ -188,17 +188,17 @@ type sourceSnapshot struct {
 func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error) {
 	s := &sourceSnapshot{}
 	// What is acknowledged from here on lies before the snapshot, wherever that will be.
-	w.ack.held.Store(w.ack.stored.Load())
+	w.session.ack.held.Store(w.session.ack.stored.Load())
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if s.replication, err = w.openReplication(ctx, ApplierName(w.Slot)); err != nil {
+	if s.replication, err = w.session.syncer.openReplication(ctx, ApplierName(w.session.syncer.config.Slot)); err != nil {
 		return nil, err
 	}
 	slow := time.AfterFunc(slowSlot, func() {
-		w.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
+		w.session.syncer.config.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
 	})
 	defer slow.Stop()
 	slot, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, fmt.Sprintf("kproxy_snapshot_%d", s.replication.PID()), outputPlugin,
@@ -210,8 +210,8 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 		return nil, fmt.Errorf("reading the snapshot's position: %w", err)
 	}
 	s.name = slot.SnapshotName
-	w.ack.held.Store(uint64(s.at))
-	w.Failpoint(FailSnapshotTaken)
+	w.session.ack.held.Store(uint64(s.at))
+	w.session.syncer.config.Failpoint(FailSnapshotTaken)
 	return s, nil
 }
 
@@ -220,7 +220,7 @@ const slowSlot = 5 * time.Second
 
 // open makes a further connection, which is closed with the snapshot.
 func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, error) {
-	conn, err := ses.open(ctx, ApplierName(ses.Slot))
+	conn, err := ses.syncer.open(ctx, ApplierName(ses.syncer.config.Slot))
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s *sourceSnapshot) further(ctx context.Context, ses *session, t *table, wa
 			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
-			ses.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
+			ses.syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
 			break
 		}
 		more = append(more, tx)
