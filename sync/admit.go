@@ -19,7 +19,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
-	bound, err := s.accepted(ctx, t, g, known)
+	bound, err := s.store.accepted(ctx, t, g, known)
 	if err != nil {
 		return s.haltAgain(ctx, t, g, err)
 	}
@@ -34,7 +34,7 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens
-		if err := s.leave(ctx, t.layout.name()); err != nil {
+		if err := s.store.leave(ctx, t.layout.name()); err != nil {
 			return err
 		}
 	}
@@ -64,7 +64,7 @@ const noJob jobKind = -1
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
 func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.layout.readDefinition(ctx, s.control, s.syncer.config.Publication, t.definition.bound)
+	now, absent, err := t.layout.readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
@@ -75,7 +75,7 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 	}
 	switch {
 	case inStep && different == nil:
-		if err := s.renewDigest(ctx, t, g); err != nil {
+		if err := s.store.renewDigest(ctx, t, g); err != nil {
 			return noJob, err
 		}
 		if t.definition = now; g.asked == askRebuild {
@@ -95,11 +95,11 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 
 // renewDigest has a store that was made when identifying columns counted fit the policy
 // without them, too.
-func (s *session) renewDigest(ctx context.Context, t *table, g generation) error {
+func (s *store) renewDigest(ctx context.Context, t *table, g generation) error {
 	if g.digest == t.layout.digest {
 		return nil
 	}
-	_, err := s.control.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
+	_, err := s.conn.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
 		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest)
 	if err != nil {
 		return fmt.Errorf("recording what %s was made for: %w", t.layout.name(), err)
@@ -108,9 +108,9 @@ func (s *session) renewDigest(ctx context.Context, t *table, g generation) error
 }
 
 // leave notes that a generation is not applied any more.
-func (s *session) leave(ctx context.Context, name catalog.Name) error {
-	_, err := s.control.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
-		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.syncer.config.Slot, s.epoch)
+func (s *store) leave(ctx context.Context, name catalog.Name) error {
+	_, err := s.conn.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.slot, s.epoch)
 	if err != nil {
 		return fmt.Errorf("recording that %s is not applied: %w", name, err)
 	}
@@ -129,7 +129,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.layout.grant(ctx, s.control, s.syncer.config.Reader); err != nil {
+		if err := t.layout.grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
@@ -143,12 +143,12 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 
 // takeAsFound takes over what the store holds at one moment.
 func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error {
-	tx, err := s.control.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	tx, err := s.store.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
-	if err := s.asFound(ctx, tx, g); err != nil {
+	if err := s.store.asFound(ctx, tx, g); err != nil {
 		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	view, err := s.view(ctx, tx, t, g.number)
@@ -191,23 +191,23 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
 	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
 	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
-	if err := s.leave(ctx, halt.Table); err != nil {
+	if err := s.store.leave(ctx, halt.Table); err != nil {
 		return err
 	}
-	return s.recordHalt(ctx, s.control, halt)
+	return s.store.recordHalt(ctx, s.store.conn, halt)
 }
 
 // recordHalt notes in the store that a table is halted, or that its difference to the
 // source is wanted, unless another process has taken over. A table that was never
 // published has no place there.
-func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
+func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) error {
 	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
 	if halt.resync {
 		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
 	}
 	done, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,
-		append([]any{halt.Table.Schema, halt.Table.Relation, s.syncer.config.Slot, s.epoch}, arguments...)...)
+		append([]any{halt.Table.Schema, halt.Table.Relation, s.slot, s.epoch}, arguments...)...)
 	if err != nil {
 		return fmt.Errorf("recording that %s is halted: %w", halt.Table, err)
 	}

@@ -127,7 +127,7 @@ func TestLandingIsNoted(t *testing.T) {
 			if err := a.land(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if a.session.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.release.position != 950 || a.session.ack.lsn() != 950 || len(a.flights) != 1 {
+			if a.session.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.release.position != 950 || a.session.shared.ack.lsn() != 950 || len(a.flights) != 1 {
 				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.session.position, a.moved, a.wrote)
 			}
 			if status := a.session.syncer.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
@@ -334,8 +334,8 @@ func TestKeepalivesMoveOn(t *testing.T) {
 		if err := a.handle(t.Context(), message{keepalive: test.end}); err != nil {
 			t.Fatal(err)
 		}
-		if a.session.consumed.Load() != test.consumed || a.session.position != test.position || (a.found != nil) != test.amid {
-			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.session.consumed.Load(), a.session.position)
+		if a.session.shared.consumed.Load() != test.consumed || a.session.position != test.position || (a.found != nil) != test.amid {
+			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.session.shared.consumed.Load(), a.session.position)
 		}
 	}
 }

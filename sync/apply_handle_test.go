@@ -80,18 +80,18 @@ func TestTransactionsAreFollowed(t *testing.T) {
 	}
 	since := a.since
 	handleAll(t, a, messages[4:])
-	if a.inTransaction || a.end != 1008 || a.passed != 1008 || len(a.opened) > 0 || of.left.in != 0 || a.session.consumed.Load() != 0 || a.since != since {
+	if a.inTransaction || a.end != 1008 || a.passed != 1008 || len(a.opened) > 0 || of.left.in != 0 || a.session.shared.consumed.Load() != 0 || a.since != since {
 		t.Errorf("a transaction has ended at %s, of a group that began at %v", a.end, a.since)
 	}
 	handleAll(t, a, (&wal{xid: 7}).transaction(of, 1100, 0))
-	if a.end != 1108 || a.passed != 1008 || a.session.consumed.Load() != 0 {
+	if a.end != 1108 || a.passed != 1008 || a.session.shared.consumed.Load() != 0 {
 		t.Errorf("a transaction without changes ends at %s, after changes up to %s", a.end, a.passed)
 	}
 	a.rows = 0
 	for i, flights := range [][]*flight{{{}}, nil} {
 		a.flights = flights
 		handleAll(t, a, (&wal{}).transaction(of, 1200, 0))
-		if got := a.session.consumed.Load(); (got == 1208) != (i == 1) {
+		if got := a.session.shared.consumed.Load(); (got == 1208) != (i == 1) {
 			t.Errorf("with %d groups on their way, %d is consumed", len(flights), got)
 		}
 	}

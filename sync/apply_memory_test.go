@@ -55,7 +55,7 @@ func memoryApplier(tables ...*table) *applier {
 		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
 	}
 	a := &applier{
-		session:   &session{syncer: s, tables: tables, epoch: 5, progressed: &progress{}},
+		session:   &session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}},
 		relations: map[uint32]*relation{}, heard: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
 	}
 	a.renewer = newRenewer(a)
@@ -97,7 +97,7 @@ func TestGroupsCommitInOrder(t *testing.T) {
 				if err := a.depart(t.Context(), to); err != nil {
 					t.Fatal(err)
 				}
-				if a.session.position != 100 || a.session.ack.lsn() != 0 {
+				if a.session.position != 100 || a.session.shared.ack.lsn() != 0 {
 					t.Fatalf("the position is %s before anything has landed", a.session.position)
 				}
 			}
@@ -113,8 +113,8 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			if wrong {
 				position, acknowledged = 100, 0
 			}
-			if a.session.position != position || a.session.ack.lsn() != acknowledged || len(a.flights) > 0 {
-				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.session.position, a.session.ack.lsn(), len(a.flights))
+			if a.session.position != position || a.session.shared.ack.lsn() != acknowledged || len(a.flights) > 0 {
+				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.session.position, a.session.shared.ack.lsn(), len(a.flights))
 			}
 			if status := a.session.syncer.Status(); (status.Position == 300) == wrong {
 				t.Errorf("the status tells of %s", status.Position)
@@ -215,8 +215,8 @@ func TestAppliedNeverGoesBack(t *testing.T) {
 			want = max(want, to)
 		}
 		ses.consume(pglogrepl.LSN(to))
-		if ses.consumed.Load() != to {
-			t.Fatalf("%d is consumed, not %d", ses.consumed.Load(), to)
+		if ses.shared.consumed.Load() != to {
+			t.Fatalf("%d is consumed, not %d", ses.shared.consumed.Load(), to)
 		}
 		applied, is := s.Applied()
 		if is != (want > 0) || is && applied != (Applied{Position: pglogrepl.LSN(want), Epoch: 3, System: "one", Timeline: 2}) {

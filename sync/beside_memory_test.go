@@ -38,7 +38,7 @@ func TestWorkerInsists(t *testing.T) {
 		s.syncer.status.Tables[of.layout.name()] = TableStatus{State: Published, Records: 9}
 		var told atomic.Int64
 		s.syncer.config.Changed = func(Status) { told.Add(1) }
-		s.ack.stored.Store(90)
+		s.shared.ack.stored.Store(90)
 		w := newWorker(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -47,8 +47,8 @@ func TestWorkerInsists(t *testing.T) {
 		w.orders <- job{publication: of.layout.publication, bound: of.definition.bound, generation: 8}
 		synctest.Wait()
 		status := s.syncer.Status().Tables[of.layout.name()]
-		if status.Problem == "" || status.Fix == "" || status.Records != 9 || status.State != Published || told.Load() == 0 || s.ack.held.Load() != 0 {
-			t.Errorf("the status is %+v; %d is held", status, s.ack.held.Load())
+		if status.Problem == "" || status.Fix == "" || status.Records != 9 || status.State != Published || told.Load() == 0 || s.shared.ack.held.Load() != 0 {
+			t.Errorf("the status is %+v; %d is held", status, s.shared.ack.held.Load())
 		}
 		time.Sleep(20 * mostPause)
 		times, pause := log.when("trying again"), leastPause
@@ -225,7 +225,7 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() {
-				_, err := s.control.Exec(ctx, "a long statement", pgx.QueryExecModeSimpleProtocol)
+				_, err := s.store.conn.Exec(ctx, "a long statement", pgx.QueryExecModeSimpleProtocol)
 				ended <- err
 			}()
 			time.Sleep(deadAfter)

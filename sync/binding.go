@@ -67,8 +67,8 @@ func (t *layout) errDropped() error {
 
 // accepted is what was accepted of the table; it is accepted now where nothing was, and the
 // table is one that the store does not know, or knows as it is configured.
-func (s *session) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
-	now, err := t.layout.examine(ctx, s.control, accept.Whole)
+func (s *store) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
+	now, err := t.layout.examine(ctx, s.conn, accept.Whole)
 	if err != nil {
 		return bound, err
 	}
@@ -76,9 +76,9 @@ func (s *session) accepted(ctx context.Context, t *table, g generation, known bo
 		// What the policy was compared with is not there: whatever that was, it says nothing.
 		err = &TableError{Table: t.layout.name(), What: "it is not as it was when the configuration was compared with it", Fix: fixReload, heals: true}
 	}
-	found, loading := accept.Load(ctx, s.control, accept.KindTable, t.layout.name(), &bound)
+	found, loading := accept.Load(ctx, s.conn, accept.KindTable, t.layout.name(), &bound)
 	if loading == nil && !found {
-		_, found, loading = accept.LoadAs(ctx, s.control, accept.KindTable, t.layout.publication.Relation.OID, &bound)
+		_, found, loading = accept.LoadAs(ctx, s.conn, accept.KindTable, t.layout.publication.Relation.OID, &bound)
 	}
 	if loading != nil {
 		return bound, loading
@@ -95,7 +95,7 @@ func (s *session) accepted(ctx context.Context, t *table, g generation, known bo
 	if err != nil {
 		return bound, err
 	}
-	return now.Table, accept.Save(ctx, s.control, accept.KindTable, t.layout.name(), now.Table)
+	return now.Table, accept.Save(ctx, s.conn, accept.KindTable, t.layout.name(), now.Table)
 }
 
 // isAsConfigured tells whether the table still has the columns that the policy was compared

@@ -108,7 +108,7 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := of.layout.examine(ctx, s.control, accept.Whole, 7)
+		_, err := of.layout.examine(ctx, s.store.conn, accept.Whole, 7)
 		ended <- err
 	}()
 	for looks := 0; looks < 3; time.Sleep(time.Millisecond) {
@@ -121,7 +121,7 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 		t.Errorf("another transaction is awaited: %s", m.log())
 	}
 	m = newMemoryServer(t, answer{words: "What a table is:", state: refusedState})
-	if _, err := of.layout.examine(t.Context(), m.session().control, accept.Whole); err == nil {
+	if _, err := of.layout.examine(t.Context(), m.session().store.conn, accept.Whole); err == nil {
 		t.Error("a table that cannot be looked at is nothing")
 	}
 }
@@ -130,13 +130,13 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 func TestNothingIsFoundOnFailures(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
-	conn := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", state: refusedState}).session().control
+	conn := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", state: refusedState}).session().store.conn
 	if published, err := of.layout.stillPublished(t.Context(), conn, "kproxy"); published || err == nil {
 		t.Errorf("it is published: %t, %v", published, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	m := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", rows: [][]any{{false}}})
-	conn = m.session().control
+	conn = m.session().store.conn
 	go func() {
 		for !strings.Contains(m.log(), "SELECT NOT EXISTS") {
 			time.Sleep(time.Millisecond)
@@ -160,7 +160,7 @@ func TestPartitionsAreThoseOfNow(t *testing.T) {
 		{words: "What a table is:", rows: [][]any{{"public", "visits", identityOf(now), true}}},
 		{words: "SELECT array_agg(c.oid)", rows: [][]any{{[]uint32{1003}}}},
 	}, usualAnswers(of)...)...)
-	on := m.session().control
+	on := m.session().store.conn
 	check := func(bound accept.Table, err error) {
 		t.Helper()
 		var leaves []catalog.OID

@@ -17,10 +17,10 @@ import (
 // of a table whose copied columns can change their texts by themselves.
 type copies struct {
 	partition *incremental.Partition
-	columns []int // of the stored ones, in the order of copiedList
-	weights []int // bytes that a byte of each column's text takes at most
-	texts   texts // by slot of the partition; empty for none
-	room    []byte
+	columns   []int // of the stored ones, in the order of copiedList
+	weights   []int // bytes that a byte of each column's text takes at most
+	texts     texts // by slot of the partition; empty for none
+	room      []byte
 }
 
 // newCopies are none, and nil for a table whose members are not held in memory.

@@ -177,7 +177,7 @@ func (a *applier) fly(ctx context.Context, f *flight) error {
 	tx := f.tx
 	if tx == nil {
 		var err error
-		if tx, err = a.session.control.BeginTx(ctx, pgx.TxOptions{}); err != nil {
+		if tx, err = a.session.store.conn.BeginTx(ctx, pgx.TxOptions{}); err != nil {
 			return fmt.Errorf("opening a transaction on the store: %w", err)
 		}
 	}
@@ -187,7 +187,7 @@ func (a *applier) fly(ctx context.Context, f *flight) error {
 			_ = tx.Rollback(context.WithoutCancel(ctx))
 		}
 	}()
-	if err := a.session.movePosition(ctx, tx, f.from, f.to); err != nil {
+	if err := a.session.store.movePosition(ctx, tx, f.from, f.to); err != nil {
 		return err
 	}
 	for _, p := range f.proofs {
@@ -243,7 +243,7 @@ func (a *applier) land(ctx context.Context) error {
 	for _, t := range a.session.tables {
 		t.release.stored(f.to)
 	}
-	a.session.ack.stored.Store(uint64(f.to))
+	a.session.shared.ack.stored.Store(uint64(f.to))
 	a.session.report(f.figures)
 	if f.changes {
 		a.mixer.changed(a.moved)

@@ -118,7 +118,7 @@ func (a *applier) begin(ctx context.Context) error {
 	if err := a.landAll(ctx); err != nil || a.tx != nil {
 		return err
 	}
-	tx, err := a.session.control.BeginTx(ctx, pgx.TxOptions{})
+	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}

@@ -59,7 +59,7 @@ func (g generation) status(fits bool) TableStatus {
 
 // generations reads what the store holds, and the last number given.
 func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
-	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
+	rows, err := s.store.conn.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
 		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key
 		FROM kproxy_store.generation`)
@@ -133,7 +133,7 @@ func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err := s.put(ctx, tx, t); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.layout.grant(ctx, tx, s.syncer.config.Reader); err != nil {
+	if err := t.layout.grant(ctx, tx, s.store.reader); err != nil {
 		return err
 	}
 	return s.dropOrphans(ctx, tx)
@@ -192,11 +192,11 @@ func (t *layout) grant(ctx context.Context, on executor, reader string) error {
 
 // revoke takes what is published of a table from the reader until it is granted again:
 // what kproxy refuses, the role shall not have either.
-func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) error {
+func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) error {
 	view := catalog.Published(name).SQL()
 	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
 	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.syncer.config.Reader))
+		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
 	}
 	if err != nil {
 		return fmt.Errorf("revoking the published view of %s: %w", name, err)

@@ -203,14 +203,14 @@ func TestGuardedStoresThatDoNotFit(t *testing.T) {
 		}
 		of, _ := guardedTable(t, "")
 		m := newMemoryServer(t, answer{words: "extract(epoch FROM", rows: lines(test.records)}, answer{words: catalog.SealedColumn, rows: lines(test.rows)})
-		err := of.stage.load(t.Context(), viewAsItIs(m.session().control.PgConn()), func(int) {})
+		err := of.stage.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {})
 		if (err == nil) != test.fits || err != nil && transient(err) {
 			t.Errorf("%s: it is loaded: %v", name, err)
 		}
 	}
 	of, _ := guardedTable(t, "")
 	m := newMemoryServer(t, answer{words: catalog.SealedColumn, state: insufficientPrivilege})
-	if err := of.stage.load(t.Context(), viewAsItIs(m.session().control.PgConn()), func(int) {}); err == nil {
+	if err := of.stage.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {}); err == nil {
 		t.Error("a release that cannot be read is loaded")
 	}
 }

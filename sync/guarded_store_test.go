@@ -250,7 +250,7 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 	lines := m.lines(records)
 	server := newMemoryServer(m.t,
 		answer{words: "kproxy_store.departed", rows: lines[2]}, answer{words: "extract(epoch FROM", rows: lines[0]}, answer{words: catalog.SealedColumn, rows: lines[1]})
-	conn := server.session().control.PgConn()
+	conn := server.session().store.conn.PgConn()
 	loaded := memoryTable(m.t, policy)
 	loaded.now = m.of.now
 	g := generation{

@@ -20,7 +20,7 @@ func (a *applier) dispatch() {
 		return
 	}
 	a.working = true
-	a.session.ack.held.Store(uint64(a.session.position))
+	a.session.shared.ack.held.Store(uint64(a.session.position))
 	a.worker.orders <- a.session.jobs[0]
 }
 
@@ -31,7 +31,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	a.working, a.newcomer = false, nil
 	if n.err != nil {
 		a.session.jobs = a.session.jobs[1:]
-		a.session.ack.held.Store(0)
+		a.session.shared.ack.held.Store(0)
 		if transient(n.err) {
 			return n.err // the session ends
 		}
@@ -48,7 +48,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 		return a.blame(n.table, err)
 	}
 	a.session.jobs = a.session.jobs[1:]
-	a.session.ack.held.Store(0)
+	a.session.shared.ack.held.Store(0)
 	a.session.tables = slices.DeleteFunc(a.session.tables, func(t *table) bool { return t.layout.name() == name })
 	a.session.tables = append(a.session.tables, n.table)
 	a.session.watch()
@@ -86,12 +86,12 @@ func (a *applier) missed(n *newcomer) bool {
 // transaction that moves the position back to where it joins.
 func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 	t, to := n.table, min(a.session.position, n.table.release.position)
-	tx, err := a.session.control.BeginTx(ctx, pgx.TxOptions{})
+	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := a.session.movePosition(ctx, tx, a.session.position, to); err != nil {
+	if err := a.session.store.movePosition(ctx, tx, a.session.position, to); err != nil {
 		return err
 	}
 	// The table was locked until now; its types were not.
@@ -115,7 +115,7 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 	}
 	t.written()
 	a.session.position = to
-	a.session.ack.stored.Store(uint64(to))
+	a.session.shared.ack.stored.Store(uint64(to))
 	return nil
 }
 
@@ -171,5 +171,5 @@ func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error
 	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return t.layout.grant(ctx, tx, a.session.syncer.config.Reader) // which a halt has taken
+	return t.layout.grant(ctx, tx, a.session.store.reader) // which a halt has taken
 }

@@ -43,7 +43,7 @@ func lockKeys(slot string) [2]string {
 
 // tryLock makes this process the one that applies, unless another is.
 func (s *session) tryLock(ctx context.Context) (bool, error) {
-	keys := lockKeys(s.syncer.config.Slot)
+	keys := lockKeys(s.store.slot)
 	locked, err := s.ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
 		THEN pg_catalog.pg_try_advisory_lock(%[2]s) OR (pg_catalog.pg_advisory_unlock(%[1]s) AND false) ELSE false END`, keys[0], keys[1]))
 	if err != nil {
@@ -68,7 +68,7 @@ func (s *session) ask(ctx context.Context, conn *pgconn.PgConn, sql string) (str
 func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	ctx, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
-	keys := lockKeys(s.syncer.config.Slot)
+	keys := lockKeys(s.store.slot)
 	if _, err := s.ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
@@ -101,7 +101,7 @@ func (s *session) await(ctx context.Context) error {
 		if err := s.follow(ctx); err != nil {
 			return err
 		}
-		if err := s.depose(ctx); err != nil {
+		if err := s.store.depose(ctx); err != nil {
 			return err
 		}
 		if err := sleep(ctx, followPace); err != nil {
@@ -113,9 +113,9 @@ func (s *session) await(ctx context.Context) error {
 // lead takes the name of the one that applies, and ends the sessions of the one that
 // did: it may sleep inside a transaction.
 func (s *session) lead(ctx context.Context) error {
-	name := ApplierName(s.syncer.config.Slot)
+	name := ApplierName(s.store.slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
-	for _, conn := range []*pgconn.PgConn{s.control.PgConn(), s.replication} {
+	for _, conn := range []*pgconn.PgConn{s.store.conn.PgConn(), s.replication} {
 		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {
 			return fmt.Errorf("naming the session: %w", err)
 		}
@@ -124,7 +124,7 @@ func (s *session) lead(ctx context.Context) error {
 		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() AND pid NOT IN ($2, $3)`
 	for start := time.Now(); ; {
 		var sessions int
-		if err := s.control.QueryRow(ctx, left, name, s.control.PgConn().PID(), s.replication.PID()).Scan(&sessions); err != nil {
+		if err := s.store.conn.QueryRow(ctx, left, name, s.store.conn.PgConn().PID(), s.replication.PID()).Scan(&sessions); err != nil {
 			return fmt.Errorf("ending the sessions of a predecessor: %w", err)
 		}
 		if sessions == 0 {
@@ -150,11 +150,11 @@ func (s *session) lead(ctx context.Context) error {
 // depose ends the sessions of a process that holds the lock and has done nothing for
 // longer than the lease: it sleeps, before its stream has begun. While that runs the
 // server itself watches.
-func (s *session) depose(ctx context.Context) error {
-	_, err := s.control.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
+func (s *store) depose(ctx context.Context) error {
+	_, err := s.conn.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
 		WHERE a.application_name = $1 AND a.usename = current_user AND a.datname = pg_catalog.current_database()
 		AND a.backend_type = 'walsender' AND a.state LIKE 'idle%' AND a.state_change < pg_catalog.clock_timestamp() - $2::text::interval`,
-		ApplierName(s.syncer.config.Slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
+		ApplierName(s.slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
 	if err != nil {
 		return fmt.Errorf("ending the sessions of a process that sleeps: %w", err)
 	}
@@ -168,7 +168,7 @@ func (s *session) follow(ctx context.Context) error {
 		return err
 	}
 	s.syncer.setUnreadable(false) // another process sees to that
-	position, _, err := s.storedPosition(ctx)
+	position, _, err := s.store.storedPosition(ctx)
 	if err != nil {
 		return err
 	}

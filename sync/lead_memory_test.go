@@ -93,7 +93,7 @@ func TestSlotInUse(t *testing.T) {
 				time.AfterFunc(4900*time.Millisecond, m.noMore)
 			}
 			m.begin(-1)
-			err := s.dropSlot(t.Context())
+			err := s.store.dropSlot(t.Context())
 			stop := (*StopError)(nil)
 			if ends != (err == nil) || !ends && !errors.As(err, &stop) {
 				t.Errorf("it ends with %v", err)
@@ -107,7 +107,7 @@ func TestSlotInUse(t *testing.T) {
 		s, _, _ := besideSession(t, boundTable(t), answer{words: "pg_drop_replication_slot", state: "55006"})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if err := s.dropSlot(ctx); !errors.Is(err, context.Canceled) {
+		if err := s.store.dropSlot(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
 	})

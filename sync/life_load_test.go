@@ -37,11 +37,11 @@ func (b *bench) looking() (*session, map[catalog.Name]generation) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ses := &session{syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
-	if ses.control, err = s.open(b.t.Context(), followerName); err != nil {
+	ses := &session{syncer: s, store: store{epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}}
+	if ses.store.conn, err = s.open(b.t.Context(), followerName); err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { farewell(ses.control) })
+	b.t.Cleanup(func() { farewell(ses.store.conn) })
 	found, err := ses.generations(b.t.Context())
 	if err != nil {
 		b.t.Fatal(err)

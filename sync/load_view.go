@@ -37,10 +37,10 @@ func (v *storeView) close() {
 
 // asFound makes sure that a transaction sees the generation as it was read: otherwise
 // another process has taken over since.
-func (s *session) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
+func (s *store) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
 	var now generation
 	err := tx.QueryRow(ctx, `SELECT coalesce(max(lsn), (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(max(next_record), 0), coalesce(max(next_class), 0) FROM kproxy_store.generation
-		WHERE generation = $1 AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $2 AND epoch = $3)`, g.number, s.syncer.config.Slot, s.epoch).
+		WHERE generation = $1 AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $2 AND epoch = $3)`, g.number, s.slot, s.epoch).
 		Scan(&now.lsn, &now.nextRecord, &now.nextClass)
 	if err == nil && (now.lsn != g.lsn || now.nextRecord != g.nextRecord || now.nextClass != g.nextClass) {
 		return errFenced
@@ -116,7 +116,7 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) e
 
 // openAt opens a connection that sees a snapshot.
 func (s *session) openAt(ctx context.Context, snapshot string) (*pgx.Conn, error) {
-	conn, err := s.syncer.open(ctx, ApplierName(s.syncer.config.Slot))
+	conn, err := s.syncer.open(ctx, ApplierName(s.store.slot))
 	if err != nil {
 		return nil, err
 	}

@@ -35,9 +35,9 @@ func TestLossIsAssessed(t *testing.T) {
 								if lost && !exists {
 									continue
 								}
-								s := &session{syncer: &Syncer{config: Config{Slot: "slot"}, blind: blind}, system: "this", timeline: 2}
+								s := &session{store: store{slot: "slot", system: "this", timeline: 2}}
 								slot := slotState{exists: exists, lost: lost, confirmed: confirmed}
-								l := s.assess(slot, storedPosition{lsn: stored, system: system, timeline: timeline}, known)
+								l := s.store.assess(slot, storedPosition{lsn: stored, system: system, timeline: timeline}, known, blind)
 								state := fmt.Sprintf("known %t, blind %t, %+v, %s, timeline %d", known, blind, slot, system, timeline)
 								if !known {
 									if (l != nil) != lost || l != nil && (!l.drop || l.moved || l.continuous) {
@@ -68,7 +68,6 @@ func TestLossIsAssessed(t *testing.T) {
 // TestWhoseSlot refuses a slot of another plugin or database.
 func TestWhoseSlot(t *testing.T) {
 	t.Parallel()
-	of := memoryOwner("hospital")
 	for _, test := range []struct {
 		slot slotState
 		own  bool
@@ -78,7 +77,7 @@ func TestWhoseSlot(t *testing.T) {
 		{slotState{exists: true, plugin: "test_decoding", database: "hospital"}, false},
 		{slotState{exists: true, plugin: outputPlugin, database: "bank"}, false},
 	} {
-		if err := (&session{syncer: of}).checkForeign(test.slot); (err == nil) != test.own {
+		if err := test.slot.checkForeign("slot", "hospital"); (err == nil) != test.own {
 			t.Errorf("%+v: %v", test.slot, err)
 		}
 	}

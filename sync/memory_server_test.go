@@ -404,7 +404,7 @@ func (m *memoryServer) session(tables ...*table) *session {
 	m.t.Helper()
 	s := memoryApplier().session
 	s.syncer.config.Owner, s.syncer.owner, s.syncer.config.Reader, s.syncer.config.Publication = m.owner, m.owner, "reader", "kproxy"
-	s.system, s.timeline, s.policy = "this", 2, tables
+	s.store.system, s.store.timeline, s.policy = "this", 2, tables
 	s.syncer.config.ranges, s.syncer.config.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
 	s.syncer.config.Failpoint = func(name string) {
 		m.mu.Lock()
@@ -412,7 +412,7 @@ func (m *memoryServer) session(tables ...*table) *session {
 		m.points = append(m.points, name)
 	}
 	var err error
-	if s.control, err = s.syncer.open(m.t.Context(), followerName); err == nil {
+	if s.store.conn, err = s.syncer.open(m.t.Context(), followerName); err == nil {
 		s.replication, err = s.syncer.openReplication(m.t.Context(), followerName)
 	}
 	if err != nil {

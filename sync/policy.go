@@ -142,7 +142,7 @@ func (s *session) mayApply(ctx context.Context) (bool, error) {
 	if p.Fingerprint == "" {
 		return true, nil
 	}
-	standing, err := StandingOf(ctx, s.control, p)
+	standing, err := StandingOf(ctx, s.store.conn, p)
 	if err != nil {
 		return false, err
 	}
@@ -164,11 +164,11 @@ func (s *session) takeOn(ctx context.Context) (bool, error) {
 	if err != nil || !may || p.Fingerprint == "" {
 		return may, err
 	}
-	standing, err := StandingOf(ctx, s.control, p)
+	standing, err := StandingOf(ctx, s.store.conn, p)
 	if err != nil {
 		return false, err
 	}
-	number, err := AcceptPolicy(ctx, s.control, p)
+	number, err := AcceptPolicy(ctx, s.store.conn, p)
 	if err != nil {
 		return false, err
 	}

@@ -18,7 +18,7 @@ func (a *applier) react(ctx context.Context) error {
 		return nil
 	}
 	f, halt := *a.found, (*TableError)(nil)
-	if errors.As(f.err, &halt) && halt.resync && max(a.stands(), pglogrepl.LSN(a.session.consumed.Load())) < f.at {
+	if errors.As(f.err, &halt) && halt.resync && max(a.stands(), pglogrepl.LSN(a.session.shared.consumed.Load())) < f.at {
 		return nil // the stream may tell of it yet
 	}
 	a.found = nil
@@ -49,10 +49,10 @@ func (a *applier) react(ctx context.Context) error {
 // withdraw takes a table out of the stream and has it compared with its source.
 func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) error {
 	a.session.syncer.config.Logger.Info("a table is compared with its source", "table", t.layout.name(), "reason", halt.What)
-	if err := a.session.leave(ctx, t.layout.name()); err != nil {
+	if err := a.session.store.leave(ctx, t.layout.name()); err != nil {
 		return err
 	}
-	if err := a.session.recordHalt(ctx, a.session.control, halt); err != nil {
+	if err := a.session.store.recordHalt(ctx, a.session.store.conn, halt); err != nil {
 		return err
 	}
 	a.session.tables = slices.DeleteFunc(a.session.tables, func(other *table) bool { return other == t })
@@ -71,12 +71,12 @@ func (a *applier) adopt(ctx context.Context, f finding) error {
 		return nil
 	}
 	t.definition = f.definition
-	if err := accept.Save(ctx, a.session.control, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {
+	if err := accept.Save(ctx, a.session.store.conn, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {
 		return err
 	}
-	_, err := a.session.control.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2
+	_, err := a.session.store.conn.Exec(ctx, `UPDATE kproxy_store.generation SET definition = $3 WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $4 AND epoch = $5)`,
-		f.table.Schema, f.table.Relation, f.definition.text(), a.session.syncer.config.Slot, a.session.epoch)
+		f.table.Schema, f.table.Relation, f.definition.text(), a.session.store.slot, a.session.store.epoch)
 	if err != nil {
 		return fmt.Errorf("noting the partitions of %s: %w", f.table, err)
 	}

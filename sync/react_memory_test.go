@@ -29,7 +29,7 @@ func TestStatementsOfReactions(t *testing.T) {
 			err := a.react(ctx)
 			bound := a.relations[1000].table == of
 			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.worker.orders),
-				len(*a.session.watching.Load()), of.definition.rest, bound, toldOf(a.session.syncer.Status().Tables)), err
+				len(*a.session.shared.watching.Load()), of.definition.rest, bound, toldOf(a.session.syncer.Status().Tables)), err
 		}
 	}
 	halt := func(f *finding) *TableError { return f.err.(*TableError) } //nolint:errorlint,forcetypeassert // as it was set
@@ -38,7 +38,7 @@ func TestStatementsOfReactions(t *testing.T) {
 		{name: "differs, and is to be made afresh", do: react(func(_ *applier, _ *table, f *finding) { halt(f).afresh = true })},
 		{name: "ahead of the stream", do: react(func(_ *applier, _ *table, f *finding) { f.at = 101 })},
 		{name: "ahead of the position", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.end = 101 })},
-		{name: "ahead, but consumed", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.session.consumed.Store(101) })},
+		{name: "ahead, but consumed", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.session.shared.consumed.Store(101) })},
 		{name: "halts", do: react(func(_ *applier, _ *table, f *finding) { halt(f).resync, f.at = false, 101 })},
 		{name: "more partitions", do: react(func(_ *applier, _ *table, f *finding) { f.err = nil })},
 		{name: "more partitions of what is not applied", do: react(func(a *applier, _ *table, f *finding) { f.err, a.session.tables = nil, nil })},

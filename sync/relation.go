@@ -106,7 +106,7 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 		return nil, err
 	}
 	var root uint32
-	err := a.session.control.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
+	err := a.session.store.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
 	}

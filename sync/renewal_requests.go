@@ -54,7 +54,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 		last = n.request
 		if done := n.done.Load(); n.request != 0 && done != n.told {
 			n.told = done
-			if _, err := r.applier.session.control.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
+			if _, err := r.applier.session.store.conn.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
 				return fmt.Errorf("telling how far a re-anonymization is: %w", err)
 			}
 		}
@@ -62,7 +62,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 	for _, known := range r.requests {
 		last = max(last, known.id)
 	}
-	rows, err := r.applier.session.control.Query(ctx, "SELECT id, table_schema, table_name FROM kproxy_store.renewal WHERE ended_at IS NULL AND id > $1 ORDER BY id", last)
+	rows, err := r.applier.session.store.conn.Query(ctx, "SELECT id, table_schema, table_name FROM kproxy_store.renewal WHERE ended_at IS NULL AND id > $1 ORDER BY id", last)
 	if err != nil {
 		return fmt.Errorf("looking for requests to re-anonymize: %w", err)
 	}

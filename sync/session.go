@@ -15,27 +15,43 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
+// store TODO
+type store struct {
+	conn        *pgx.Conn // reads and writes the store
+	slot        string
+	publication string
+	reader      string
+	system      string // the server's system identifier
+	timeline    int64
+	epoch       int64
+}
+
+// shared TODO
+type shared struct {
+	ack      acknowledgement
+	consumed atomic.Uint64 // up to where the stream was consumed while nothing had to be written
+	watching atomic.Pointer[[]watchedTable]
+}
+
 // session is one attempt at applying: two connections, the tables in memory,
 // and the position they stand at. After any failure it is thrown away, as its
 // memory may be ahead of the store.
 type session struct {
-	syncer      *Syncer
-	control     *pgx.Conn      // reads and writes the store
+	syncer *Syncer
+	store  store
+
 	replication *pgconn.PgConn // holds the lock and carries the stream
-	system      string         // the server's system identifier
-	timeline    int64
-	policy      []*table       // as configured, empty; a job's or the applier's once it is given away
-	unfit       []catalog.Name // configured, but at odds with their tables
-	tables      []*table       // applied
-	jobs        []job          // to be done beside the stream
-	generation  int64          // the last number given
-	epoch       int64
+
+	policy     []*table       // as configured, empty; a job's or the applier's once it is given away
+	unfit      []catalog.Name // configured, but at odds with their tables
+	tables     []*table       // applied
+	jobs       []job          // to be done beside the stream
+	generation int64          // the last number given
+
 	toldRefused string        // as the log was told last
 	position    pglogrepl.LSN // of the store: every applied table has at least that
-	ack         acknowledgement
+	shared      shared
 	progressed  *progress
-	consumed    atomic.Uint64 // up to where the stream was consumed while nothing had to be written
-	watching    atomic.Pointer[[]watchedTable]
 }
 
 // sessionSettings pin the text form of values, which keys, digests and
@@ -124,9 +140,9 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 }
 
 func (s *Syncer) connect(ctx context.Context) (*session, error) {
-	ses := &session{syncer: s}
+	ses := &session{syncer: s, store: store{slot: s.config.Slot, publication: s.config.Publication, reader: s.config.Reader}}
 	var err error
-	if ses.control, err = s.open(ctx, followerName); err != nil {
+	if ses.store.conn, err = s.open(ctx, followerName); err != nil {
 		return nil, err
 	}
 	if ses.replication, err = s.openReplication(ctx, followerName); err != nil {
@@ -139,12 +155,12 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		return nil, fmt.Errorf("identifying the server: %w", err)
 	}
 	var standby bool
-	if err := ses.control.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
+	if err := ses.store.conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
 		ses.close()
 		return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
 	}
-	ses.system, ses.timeline = identity.SystemID, int64(identity.Timeline)
-	ses.progressed = &progress{system: ses.system, timeline: ses.timeline}
+	ses.store.system, ses.store.timeline = identity.SystemID, int64(identity.Timeline)
+	ses.progressed = &progress{system: ses.store.system, timeline: ses.store.timeline}
 	for _, p := range s.configured() {
 		if p.Relation.OID == 0 {
 			ses.unfit = append(ses.unfit, p.Policy.Table)
@@ -174,8 +190,8 @@ func (s *session) close() {
 	if s.replication != nil {
 		farewell(s.replication)
 	}
-	if s.control != nil {
-		farewell(s.control)
+	if s.store.conn != nil {
+		farewell(s.store.conn)
 	}
 }
 

@@ -35,9 +35,9 @@ func TestStatementsOfAccepting(t *testing.T) {
 	l := looking{t}
 	look := func(ctx context.Context, s *session, of *table) (any, error) {
 		other := of.layout.publication
-		found, err := LookForUnaccepted(ctx, s.control, []catalog.Publication{of.layout.publication, other})
+		found, err := LookForUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication, other})
 		if err == nil {
-			err = Accept(ctx, s.control, found)
+			err = Accept(ctx, s.store.conn, found)
 		}
 		return fmt.Sprintf("%+v", found), err
 	}
@@ -84,7 +84,7 @@ func TestStatementsOfBinding(t *testing.T) {
 	}
 	accepted := func(digest string, known bool, number int64) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			bound, err := s.accepted(ctx, of, generation{digest: digest, number: number}, known)
+			bound, err := s.store.accepted(ctx, of, generation{digest: digest, number: number}, known)
 			return fmt.Sprintf("%d columns; %s", len(bound.Columns), told(err)), err
 		}
 	}
@@ -92,11 +92,11 @@ func TestStatementsOfBinding(t *testing.T) {
 	settle := func(then answer) func(ctx context.Context, s *session, of *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			m := newMemoryServer(t, then)
-			snapshot, err := of.layout.examine(ctx, m.session().control, accept.Whole)
+			snapshot, err := of.layout.examine(ctx, m.session().store.conn, accept.Whole)
 			if err != nil {
 				return nil, err
 			}
-			err = of.settle(ctx, s.control, snapshot.Table)
+			err = of.settle(ctx, s.store.conn, snapshot.Table)
 			return fmt.Sprintf("%d columns; %s", len(of.definition.bound.Columns), told(err)), err
 		}
 	}

@@ -65,7 +65,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		}
 	}
 	described := func(ctx context.Context, s *session, of *table) (any, error) {
-		d, absent, err := of.layout.readDefinition(ctx, s.control, s.syncer.config.Publication, of.definition.bound)
+		d, absent, err := of.layout.readDefinition(ctx, s.store.conn, s.syncer.config.Publication, of.definition.bound)
 		halt := (*TableError)(nil)
 		if errors.As(err, &halt) {
 			return fmt.Sprintf("resync %t, afresh %t, heals %t", halt.resync, halt.afresh, halt.heals), err
@@ -146,7 +146,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "described with another identity", do: described, answers: []answer{relation(func(row []any) { row[5] = []string{`["age"]`} })}},
 		{name: "described, and dropped", do: described, answers: []answer{{words: "What a relation is:"}}},
 		{name: "the end of a session", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			if _, err := s.control.Exec(ctx, "begin"); err != nil {
+			if _, err := s.store.conn.Exec(ctx, "begin"); err != nil {
 				return nil, err
 			}
 			err := s.haltAfterwards(ctx, &TableError{Table: of.layout.name(), What: "what", Fix: "fix"})
@@ -171,9 +171,9 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.lockSource(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{true}}}}},
 		{name: "a column that nobody needs was dropped", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := LookForUnaccepted(ctx, s.control, []catalog.Publication{of.layout.publication})
+			found, err := LookForUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication})
 			if err == nil {
-				err = Accept(ctx, s.control, found)
+				err = Accept(ctx, s.store.conn, found)
 			}
 			return fmt.Sprintf("%+v", found), err
 		}, answers: []answer{changed(func(b *accept.Table) { b.Columns = append(b.Columns[:1], b.Columns[2:]...) })}},

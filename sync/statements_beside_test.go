@@ -25,7 +25,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			of.definition.labels = []string{}
 			s.watch()
 			w := newWatcher(s)
-			w.conn = s.control
+			w.conn = s.store.conn
 			err := do(ctx, w, of)
 			select {
 			case f := <-w.found:
@@ -121,10 +121,10 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return nil, Rebuild(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of))
 		}, answers: []answer{found(0)}},
 		{name: "go on from here", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.control, s.syncer.config.Slot, "this", StopOnLoss)
+			return nil, Continues(ctx, s.store.conn, s.syncer.config.Slot, "this", StopOnLoss)
 		}},
 		{name: "go on from elsewhere", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.control, s.syncer.config.Slot, "other", StopOnLoss)
+			return nil, Continues(ctx, s.store.conn, s.syncer.config.Slot, "other", StopOnLoss)
 		}, answers: []answer{{words: "bool_and(asked IS NOT NULL)", rows: [][]any{{false}}}}},
 		{name: "re-anonymize", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, func([]Renewed) {})
@@ -169,7 +169,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{999}}}}},
 		{name: "adopt", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			err := a.adopt(ctx, finding{table: of.layout.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
-			return fmt.Sprint(of.definition.rest, a.session.watching.Load() != nil), err
+			return fmt.Sprint(of.definition.rest, a.session.shared.watching.Load() != nil), err
 		})},
 		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			err := a.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
@@ -187,10 +187,10 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.position, a.session.tables = 100, nil
 			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
-			a.session.ack.held.Store(90)
+			a.session.shared.ack.held.Store(90)
 			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.ack.held.Load(), a.working,
-				a.session.watching.Load() != nil, toldOf(a.session.syncer.Status().Tables)), err
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.shared.ack.held.Load(), a.working,
+				a.session.shared.watching.Load() != nil, toldOf(a.session.syncer.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.position, a.session.tables = 100, nil

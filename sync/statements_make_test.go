@@ -69,7 +69,7 @@ func made(n *newcomer) string {
 // making has a job done.
 func making(kind jobKind, plan readingPlan, change func(s *session)) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
-		s.syncer.config.ranges, s.epoch = plan, 5
+		s.syncer.config.ranges, s.store.epoch = plan, 5
 		s.syncer.config.Now = func() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
 		var told []string
 		s.syncer.config.Progress = func(p Progress) { told = append(told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total)) }
@@ -83,7 +83,7 @@ func making(kind jobKind, plan readingPlan, change func(s *session)) func(contex
 		if s.syncer.config.ranges.connections > 1 { // several at a time tell how much they have stored
 			told = slices.DeleteFunc(told, func(one string) bool { return strings.HasPrefix(one, "publishing") })
 		}
-		return fmt.Sprintf("%s\nheld %d; %s", made(n), s.ack.held.Load(), strings.Join(told, ", ")), err
+		return fmt.Sprintf("%s\nheld %d; %s", made(n), s.shared.ack.held.Load(), strings.Join(told, ", ")), err
 	}
 }
 

@@ -16,7 +16,7 @@ func TestStatementsOfAStart(t *testing.T) {
 	t.Parallel()
 	find := func(ctx context.Context, s *session, _ *table) (any, error) {
 		err := s.findPosition(ctx)
-		return fmt.Sprintf("epoch %d at %s", s.epoch, s.position), err
+		return fmt.Sprintf("epoch %d at %s", s.store.epoch, s.position), err
 	}
 	blind := func(ctx context.Context, s *session, of *table) (any, error) {
 		s.syncer.setUnreadable(true)
@@ -57,20 +57,20 @@ func TestStatementsOfAStart(t *testing.T) {
 		{name: "a copied database, to be asked for", do: asked, answers: []answer{position("0/64", "other", 2), all(false)}},
 		{name: "a copied database that was asked for", do: asked, answers: []answer{position("0/64", "other", 2), all(true)}},
 		{name: "a promoted standby, to be asked for", do: asked, answers: []answer{position("0/64", "this", 1), all(false)}},
-		{name: "whose store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) }},
+		{name: "whose store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) }},
 		{
-			name: "the store of another slot", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
+			name: "the store of another slot", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) },
 			answers: []answer{{words: "SELECT slot FROM kproxy_store.position", rows: [][]any{{"slot_b"}}}},
 		},
 		{
-			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
+			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) },
 			answers: []answer{{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{true}}}},
 		},
 		{name: "move", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.movePosition(ctx, tx, 100, 200) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.store.movePosition(ctx, tx, 100, 200) })
 		}},
 		{name: "move what another process moves", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.movePosition(ctx, tx, 100, 200) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.store.movePosition(ctx, tx, 100, 200) })
 		}, answers: []answer{{words: "UPDATE kproxy_store.position SET lsn"}}},
 	})
 }
@@ -138,7 +138,7 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 			err := s.await(ctx)
 			return status(s), err
 		}, answers: []answer{left(0), locked("t")}},
-		{name: "depose", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.depose(ctx) }},
+		{name: "depose", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.depose(ctx) }},
 		{name: "follow", do: follow},
 		{name: "follow what is not published", do: follow, answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}, {words: "SELECT epoch, lsn::text"}}},
 		{name: "follow another policy", do: follow, answers: []answer{stored(t, func(g *generation) { g.digest = "other" })}},

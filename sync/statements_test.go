@@ -182,7 +182,7 @@ func toldOf(tables map[catalog.Name]TableStatus) string {
 
 // within does something in a transaction.
 func within(ctx context.Context, s *session, do func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, s.control, do)
+	return pgx.BeginFunc(ctx, s.store.conn, do)
 }
 
 // TestStatementsOfGenerations follows what the store is told of a table's generations.
@@ -205,7 +205,7 @@ func TestStatementsOfGenerations(t *testing.T) {
 	halt := func(e TableError) func(context.Context, *session, *table) (any, error) {
 		return none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
 			e.Table, e.What, e.Fix = of.layout.name(), "what", "fix"
-			return s.recordHalt(ctx, tx, &e)
+			return s.store.recordHalt(ctx, tx, &e)
 		})
 	}
 	holdConversations(t, "generations.txt", []conversation{
@@ -233,11 +233,11 @@ func TestStatementsOfGenerations(t *testing.T) {
 			answers: []answer{{words: "CREATE OR REPLACE", state: insufficientPrivilege}},
 		},
 		{name: "revoke", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-			return s.revoke(ctx, tx, of.layout.name())
+			return s.store.revoke(ctx, tx, of.layout.name())
 		})},
 		{
 			name: "revoke what is not there", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-				return s.revoke(ctx, tx, of.layout.name())
+				return s.store.revoke(ctx, tx, of.layout.name())
 			}),
 			answers: []answer{{words: "to_regclass"}},
 		},
@@ -247,14 +247,14 @@ func TestStatementsOfGenerations(t *testing.T) {
 		{name: "note a difference", do: halt(TableError{resync: true})},
 		{name: "note another label", do: halt(TableError{resync: true, afresh: true})},
 		{name: "leave", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, s.leave(ctx, of.layout.name())
+			return nil, s.store.leave(ctx, of.layout.name())
 		}},
 		{name: "digest stays", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, s.renewDigest(ctx, of, generation{digest: of.layout.digest})
+			return nil, s.store.renewDigest(ctx, of, generation{digest: of.layout.digest})
 		}},
 		{name: "digest changes", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			of.layout.digest = "now"
-			return nil, s.renewDigest(ctx, of, generation{digest: of.layout.former})
+			return nil, s.store.renewDigest(ctx, of, generation{digest: of.layout.former})
 		}},
 		{name: "mark the end", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
 			return markEnded(ctx, tx, of.layout.name())

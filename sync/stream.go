@@ -80,9 +80,9 @@ type receiver struct {
 // startStream has the server send the changes that follow the position.
 func (s *session) startStream(ctx context.Context) (*stream, error) {
 	s.syncer.config.Failpoint(FailBeforeStream)
-	err := pglogrepl.StartReplication(ctx, s.replication, s.syncer.config.Slot, s.position, pglogrepl.StartReplicationOptions{
+	err := pglogrepl.StartReplication(ctx, s.replication, s.store.slot, s.position, pglogrepl.StartReplicationOptions{
 		Mode:       pglogrepl.LogicalReplication,
-		PluginArgs: []string{"proto_version '1'", "publication_names " + quotePublication(s.syncer.config.Publication)},
+		PluginArgs: []string{"proto_version '1'", "publication_names " + quotePublication(s.store.publication)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting replication: %w", err)
@@ -91,7 +91,7 @@ func (s *session) startStream(ctx context.Context) (*stream, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &receiver{conn: s.replication, messages: make(chan []message, queued), ack: &s.ack, failpoint: s.syncer.config.Failpoint, heard: time.Now()}
+	r := &receiver{conn: s.replication, messages: make(chan []message, queued), ack: &s.shared.ack, failpoint: s.syncer.config.Failpoint, heard: time.Now()}
 	st := &stream{messages: r.messages, end: cancel}
 	go func() {
 		st.failure = guard(s.syncer.config.Logger, func() error { return r.run(ctx) })
@@ -120,7 +120,7 @@ func (s *session) restartStream(ctx context.Context, old *stream) (*stream, erro
 	if err := s.endStream(ctx); err != nil {
 		return nil, fmt.Errorf("ending the stream: %w", err)
 	}
-	next, err := s.syncer.openReplication(ctx, ApplierName(s.syncer.config.Slot))
+	next, err := s.syncer.openReplication(ctx, ApplierName(s.store.slot))
 	if err != nil {
 		return nil, err
 	}

@@ -287,8 +287,8 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				if err := a.landAll(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if a.session.position != store.position || a.session.ack.lsn() != 0 && a.session.ack.lsn() != store.position {
-					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.session.position, store.position, a.session.ack.lsn())
+				if a.session.position != store.position || a.session.shared.ack.lsn() != 0 && a.session.shared.ack.lsn() != store.position {
+					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.session.position, store.position, a.session.shared.ack.lsn())
 				}
 			}
 			if random.IntN(12) == 0 && a.rows == 0 { // the stream begins anew, as tables have joined
@@ -298,7 +298,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
 				a.session.position, a.end, a.passed = w.messages[back].at, 0, 0
 				store.position = a.session.position
-				a.session.ack.stored.Store(uint64(a.session.position))
+				a.session.shared.ack.stored.Store(uint64(a.session.position))
 				i = back
 			}
 		}
@@ -346,7 +346,7 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	}
 	of.describedBy = []uint32{1}
 	err := a.flush(t.Context(), a.end)
-	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.session.position != 900 || store.position != 900 || a.session.ack.lsn() != 0 {
+	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.session.position != 900 || store.position != 900 || a.session.shared.ack.lsn() != 0 {
 		t.Errorf("it ends with %v at %s", err, a.session.position)
 	}
 	of.pending.any, of.release.showAt = false, 0
@@ -396,7 +396,7 @@ func TestIdleStreamMovesOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := pglogrepl.LSN(a.session.consumed.Load()); got != test.end {
+			if got := pglogrepl.LSN(a.session.shared.consumed.Load()); got != test.end {
 				t.Errorf("%s: %s is consumed", test.name, got)
 			}
 			a.tx = &storeTx{on: store}

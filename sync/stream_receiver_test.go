@@ -64,14 +64,14 @@ func TestIdleStreamIsAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeardStream(t)
-		h.ses.ack.stored.Store(7)
+		h.ses.shared.ack.stored.Store(7)
 		time.Sleep(2*statusInterval + 1)
-		h.ses.ack.stored.Store(9)
+		h.ses.shared.ack.stored.Store(9)
 		time.Sleep(statusInterval / 2)
 		h.say <- keepalive(50, false)
 		h.say <- keepalive(51, true)
 		synctest.Wait()
-		h.ses.ack.held.Store(8)
+		h.ses.shared.ack.held.Store(8)
 		time.Sleep(silence - time.Second)
 		synctest.Wait()
 		half := 2*statusInterval + 1 + statusInterval/2

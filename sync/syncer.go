@@ -328,14 +328,14 @@ func (s *session) run(ctx context.Context) error {
 	if err := s.await(ctx); err != nil {
 		return err
 	}
-	if err := s.checkOwnership(ctx); err != nil {
+	if err := s.store.checkOwnership(ctx); err != nil {
 		return err
 	}
 	if err := s.findPosition(ctx); err != nil {
 		return err
 	}
 	// From here on the server sees whether this process is alive, also while it loads.
-	s.ack.stored.Store(uint64(s.position))
+	s.shared.ack.stored.Store(uint64(s.position))
 	first, err := s.startStream(ctx)
 	if err != nil {
 		return err
@@ -349,7 +349,7 @@ func (s *session) run(ctx context.Context) error {
 	clear(s.syncer.removed)
 	s.syncer.mu.Unlock()
 	s.watch()
-	s.progressed.epoch = s.epoch
+	s.progressed.epoch = s.store.epoch
 	s.syncer.progress.Store(s.progressed)
 	s.syncer.setState(Streaming, "", "")
 	s.report(s.figures())
@@ -361,8 +361,8 @@ func (s *session) run(ctx context.Context) error {
 
 // haltAfterwards notes what ended the session, whose transaction is of no use any more.
 func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
-	if s.control.PgConn().TxStatus() != 'I' {
-		if _, err := s.control.Exec(ctx, "ROLLBACK"); err != nil {
+	if s.store.conn.PgConn().TxStatus() != 'I' {
+		if _, err := s.store.conn.Exec(ctx, "ROLLBACK"); err != nil {
 			return fmt.Errorf("ending a transaction: %w", err)
 		}
 	}
@@ -372,7 +372,7 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 	}
 	if halt.resync {
 		s.syncer.config.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
-		return s.recordHalt(ctx, s.control, halt)
+		return s.store.recordHalt(ctx, s.store.conn, halt)
 	}
 	return s.halt(ctx, halt)
 }
@@ -392,10 +392,10 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 			continue
 		}
 		g := found[t.layout.name()]
-		bound, err := s.accepted(ctx, t, g, true)
+		bound, err := s.store.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.layout.readDefinition(ctx, s.control, s.syncer.config.Publication, bound)
+			now, _, err = t.layout.readDefinition(ctx, s.store.conn, s.store.publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {

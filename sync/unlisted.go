@@ -46,7 +46,7 @@ func changesLineage(name catalog.Name, g generation) *TableError {
 // that takes over from another one leaves alone what it does not know: the other's
 // configuration may be newer.
 func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]generation) error {
-	tx, err := s.control.Begin(ctx)
+	tx, err := s.store.conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("dropping what is no longer protected: %w", err)
 	}
@@ -59,7 +59,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 		if !s.syncer.mayDrop(name) {
 			if g.halted == "" {
 				halt := &TableError{Table: name, What: "it is not in the configuration of the kproxy that applies", Fix: "give all kproxy processes the same configuration"}
-				if err := s.recordHalt(ctx, tx, halt); err != nil {
+				if err := s.store.recordHalt(ctx, tx, halt); err != nil {
 					return err
 				}
 			}
@@ -95,7 +95,7 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 	}
 	if !hidden {
 		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
-		return false, s.leave(ctx, name) // the stream passes it by meanwhile
+		return false, s.store.leave(ctx, name) // the stream passes it by meanwhile
 	}
 	if g.updates == catalog.Guarded.String() {
 		s.syncer.config.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
@@ -132,7 +132,7 @@ func (s *session) markRenamed(ctx context.Context, t *table, found map[catalog.N
 			continue
 		}
 		g = generation{number: markNumber, updates: before.updates, definition: before.definition, halted: fmt.Sprintf(lineageRenamed, name), fix: fixEnded, consent: true}
-		_, err := s.control.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
+		_, err := s.store.conn.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
 			updates, lsn, definition, halted, halted_fix, needs_consent) VALUES ($1, $2, $3, '', 0, 0, $4, '0/0', $5, $6, $7, true)`,
 			t.layout.name().Schema, t.layout.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
 		if err != nil {

@@ -129,7 +129,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 
 // lookForWishes finds what an operator has asked for and is not being done.
 func (w *watcher) lookForWishes(ctx context.Context) error {
-	if w.session.watching.Load() == nil {
+	if w.session.shared.watching.Load() == nil {
 		return nil
 	}
 	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
@@ -140,7 +140,7 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for wishes: %w", err)
 	}
-	may, err := (&session{syncer: w.session.syncer, control: w.conn}).mayApply(ctx)
+	may, err := (&session{syncer: w.session.syncer, store: store{slot: w.session.store.slot, conn: w.conn}}).mayApply(ctx)
 	if err != nil {
 		return err
 	}
@@ -169,18 +169,18 @@ func (s *session) watch() {
 	for _, t := range s.tables {
 		watched = append(watched, watchedTable{t, t.definition})
 	}
-	s.watching.Store(&watched)
+	s.shared.watching.Store(&watched)
 }
 
 // lookAtDefinitions compares the tables with what they were when their stores were
 // compared with their sources.
 func (w *watcher) lookAtDefinitions(ctx context.Context) error {
-	watched := w.session.watching.Load()
+	watched := w.session.shared.watching.Load()
 	if watched == nil {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.session.syncer.config.Publication, t.definition.bound)
+		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.session.store.publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 // lookAtHalted finds tables that were halted for what they were, and are again what was
 // accepted.
 func (w *watcher) lookAtHalted(ctx context.Context) error {
-	if w.session.watching.Load() == nil {
+	if w.session.shared.watching.Load() == nil {
 		return nil
 	}
 	statuses := w.session.syncer.Status().Tables
@@ -231,7 +231,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
 	}
-	s := &session{syncer: w.session.syncer, control: w.conn}
+	s := &session{syncer: w.session.syncer, store: store{slot: w.session.store.slot, conn: w.conn}}
 	found, err := s.generations(ctx)
 	if err != nil {
 		return false, err
@@ -240,9 +240,9 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if !known || !g.mayHeal() || !t.layout.fits(g) {
 		return false, nil
 	}
-	bound, err := s.accepted(ctx, t, g, known)
+	bound, err := s.store.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.layout.readDefinition(ctx, w.conn, w.session.syncer.config.Publication, bound)
+		_, _, err = t.layout.readDefinition(ctx, w.conn, w.session.store.publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
@@ -272,7 +272,7 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 
 // lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
 func (w *watcher) lookAtSlot(ctx context.Context) error {
-	if w.session.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
+	if w.session.shared.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
 		return nil
 	}
 	w.slotAt = time.Now()
@@ -280,7 +280,7 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	var end, position uint64
 	err := w.conn.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
 		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint, pg_catalog.pg_wal_lsn_diff(p.lsn, '0/0')::bigint
-		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.session.syncer.config.Slot).
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.session.store.slot).
 		Scan(&status.Retained, &status.WALStatus, &end, &position)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -288,7 +288,7 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
 	}
-	status.Behind = w.behind(end, max(position, w.session.consumed.Load()))
+	status.Behind = w.behind(end, max(position, w.session.shared.consumed.Load()))
 	w.session.syncer.mu.Lock()
 	w.session.syncer.status.Slot = status
 	w.session.syncer.mu.Unlock()

@@ -98,7 +98,7 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 			n.job.kind = publishAfresh
 			continue
 		}
-		w.session.ack.held.Store(0)
+		w.session.shared.ack.held.Store(0)
 		w.tellObstacle(n)
 		w.session.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
@@ -162,7 +162,7 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 
 // identify judges a table that is locked, under the snapshot that is read and at present.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.session.syncer.config.Publication, bound); err != nil {
+	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.session.store.publication, bound); err != nil {
 		return err
 	}
 	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
@@ -188,13 +188,13 @@ type sourceSnapshot struct {
 func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error) {
 	s := &sourceSnapshot{}
 	// What is acknowledged from here on lies before the snapshot, wherever that will be.
-	w.session.ack.held.Store(w.session.ack.stored.Load())
+	w.session.shared.ack.held.Store(w.session.shared.ack.stored.Load())
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if s.replication, err = w.session.syncer.openReplication(ctx, ApplierName(w.session.syncer.config.Slot)); err != nil {
+	if s.replication, err = w.session.syncer.openReplication(ctx, ApplierName(w.session.store.slot)); err != nil {
 		return nil, err
 	}
 	slow := time.AfterFunc(slowSlot, func() {
@@ -210,7 +210,7 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 		return nil, fmt.Errorf("reading the snapshot's position: %w", err)
 	}
 	s.name = slot.SnapshotName
-	w.session.ack.held.Store(uint64(s.at))
+	w.session.shared.ack.held.Store(uint64(s.at))
 	w.session.syncer.config.Failpoint(FailSnapshotTaken)
 	return s, nil
 }
@@ -220,7 +220,7 @@ const slowSlot = 5 * time.Second
 
 // open makes a further connection, which is closed with the snapshot.
 func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, error) {
-	conn, err := ses.syncer.open(ctx, ApplierName(ses.syncer.config.Slot))
+	conn, err := ses.syncer.open(ctx, ApplierName(ses.store.slot))
 	if err != nil {
 		return nil, err
 	}
