@@ -119,8 +119,8 @@ func (s *store) leave(ctx context.Context, name catalog.Name) error {
 
 // order has something made beside the stream.
 func (s *session) order(t *table, kind jobKind) {
-	s.generation++
-	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.generation})
+	s.store.lastGeneration++
+	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration})
 }
 
 // load takes over what the store holds and has it applied from there.

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/jackc/pglogrepl"
-	"github.com/jackc/pgx/v5"
 )
 
 // groupRows bounds the changes of a group. Tests lower it.
@@ -54,10 +53,9 @@ type applier struct {
 	passed        pglogrepl.LSN // end of the last transaction that had
 	rows          int           // changes in the group
 	since         time.Time     // when the group began
-	wrote         time.Duration // how long the last group was written, up to groupMost
+	writeTime     time.Duration // how long the last group was written, up to groupMost
 	moved         time.Time     // when the position was last moved
-	tx            pgx.Tx        // open where rows were spilled; else nil
-	flights       []*flight     // the groups on their way into the store
+	writer        writer
 
 	mixer    *mixer
 	due      *time.Timer // for tables that publish by the clock
@@ -73,7 +71,7 @@ type applier struct {
 func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), heard: make(map[uint32]pglogrepl.LSN), worker: newWorker(s), watcher: w}
+	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), heard: make(map[uint32]pglogrepl.LSN), worker: newWorker(s), watcher: w, writer: newWriter(s)}
 	worked := make(chan struct{})
 	go func() {
 		a.worker.run(ctx)
@@ -83,7 +81,7 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	if halt := (*TableError)(nil); !errors.As(applied, &halt) {
 		cancel() // else the connection is needed once more
 	}
-	applied = a.lost(applied)
+	applied = a.writer.fail(applied)
 	cancel()
 	<-worked
 	if ended := a.stream.stop(); applied == nil {
@@ -104,8 +102,8 @@ func (a *applier) run(ctx context.Context) error {
 		select {
 		case <-a.due.C:
 			err = a.publishDue(ctx)
-		case <-a.gone():
-			err = a.arrive(ctx)
+		case <-a.writer.oldestEnded():
+			err = a.batchWritten(ctx)
 		case <-a.mixer.timer.C:
 			err = a.mix(ctx)
 		case <-a.renewer.look.C:
@@ -167,7 +165,7 @@ func (a *applier) tick(ctx context.Context) error {
 
 // atBoundary says that tables and store agree, between two transactions of the source.
 func (a *applier) atBoundary() bool {
-	return !a.inTransaction && a.rows == 0 && a.tx == nil && len(a.flights) == 0
+	return !a.inTransaction && a.rows == 0 && a.writer.spilled == nil && len(a.writer.batches) == 0
 }
 
 // welcome lets the newcomer join, if this is a commit boundary; else the next flush does.
@@ -207,7 +205,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 		if err := a.committed(ctx); err != nil {
 			return err
 		}
-		if a.rows == 0 && len(a.flights) == 0 {
+		if a.rows == 0 && len(a.writer.batches) == 0 {
 			a.session.consume(a.end)
 		}
 		if a.spoke {

@@ -28,7 +28,7 @@ func storedApplier(t *testing.T, tables ...*table) (*applier, *memoryStore) {
 	}
 	a := memoryApplier(tables...)
 	a.due.Stop()
-	a.session.position, a.stream, a.tx = 900, &stream{}, &storeTx{on: store}
+	a.session.position, a.stream, a.writer.spilled = 900, &stream{}, &storeTx{on: store}
 	return a, store
 }
 
@@ -88,8 +88,8 @@ func TestTransactionsAreFollowed(t *testing.T) {
 		t.Errorf("a transaction without changes ends at %s, after changes up to %s", a.end, a.passed)
 	}
 	a.rows = 0
-	for i, flights := range [][]*flight{{{}}, nil} {
-		a.flights = flights
+	for i, flights := range [][]*batch{{{}}, nil} {
+		a.writer.batches = flights
 		handleAll(t, a, (&wal{}).transaction(of, 1200, 0))
 		if got := a.session.shared.consumed.Load(); (got == 1208) != (i == 1) {
 			t.Errorf("with %d groups on their way, %d is consumed", len(flights), got)
@@ -323,8 +323,8 @@ func TestSpillingFails(t *testing.T) {
 	failing := func(of *table) *applier {
 		a, _ := storedApplier(t, of)
 		handleAll(t, a, (&wal{}).transaction(of, 1000, 1))
-		a.tx, a.flights = nil, []*flight{{gone: make(chan struct{}), err: failure}}
-		close(a.flights[0].gone)
+		a.writer.spilled, a.writer.batches = nil, []*batch{{ended: make(chan struct{}), err: failure}}
+		close(a.writer.batches[0].ended)
 		return a
 	}
 	of := partsTable(t)

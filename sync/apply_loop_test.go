@@ -162,7 +162,7 @@ func TestWhateverComesIsTakenUp(t *testing.T) {
 		},
 		"a finding": func(a *applier, _ chan<- []message) { a.watcher.found <- finding{err: failure} },
 		"a message": func(_ *applier, messages chan<- []message) { messages <- []message{{data: []byte("Z")}} },
-		"a group":   func(a *applier, _ chan<- []message) { a.flights = []*flight{landed(910, failure)} },
+		"a group":   func(a *applier, _ chan<- []message) { a.writer.batches = []*batch{landed(910, failure)} },
 		"what is due": func(a *applier, _ chan<- []message) {
 			a.session.tables[0].stage = dueStage{stage: a.session.tables[0].stage, at: time.Now(), failure: failure}
 		},

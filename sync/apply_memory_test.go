@@ -58,6 +58,7 @@ func memoryApplier(tables ...*table) *applier {
 		session:   &session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}},
 		relations: map[uint32]*relation{}, heard: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
 	}
+	a.writer = newWriter(a.session)
 	a.renewer = newRenewer(a)
 	a.renewer.look.Stop()
 	a.mixer.timer.Stop()
@@ -88,22 +89,22 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			var log []string
 			a := memoryApplier()
 			a.session.position = 100
-			a.tx = memoryTx{log: &log, hit: test.hit, refuses: test.refuses}
+			a.writer.spilled = memoryTx{log: &log, hit: test.hit, refuses: test.refuses}
 			for _, to := range []pglogrepl.LSN{200, 300} {
-				if a.tx == nil {
-					a.tx = memoryTx{log: &log, hit: 1}
+				if a.writer.spilled == nil {
+					a.writer.spilled = memoryTx{log: &log, hit: 1}
 				}
 				a.rows = 1
-				if err := a.depart(t.Context(), to); err != nil {
+				if err := a.startBatch(t.Context(), to); err != nil {
 					t.Fatal(err)
 				}
 				if a.session.position != 100 || a.session.shared.ack.lsn() != 0 {
 					t.Fatalf("the position is %s before anything has landed", a.session.position)
 				}
 			}
-			err := a.landAll(t.Context())
+			err := a.awaitBatches(t.Context())
 			wrong := test.refuses != "" || test.err != nil
-			if (err != nil) != wrong || test.err != nil && !errors.Is(err, test.err) || errors.Is(err, errNotGiven) {
+			if (err != nil) != wrong || test.err != nil && !errors.Is(err, test.err) || errors.Is(err, errIncomplete) {
 				t.Errorf("it ends with %v", err)
 			}
 			if got := strings.Join(log, "; "); got != test.want {
@@ -113,8 +114,8 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			if wrong {
 				position, acknowledged = 100, 0
 			}
-			if a.session.position != position || a.session.shared.ack.lsn() != acknowledged || len(a.flights) > 0 {
-				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.session.position, a.session.shared.ack.lsn(), len(a.flights))
+			if a.session.position != position || a.session.shared.ack.lsn() != acknowledged || len(a.writer.batches) > 0 {
+				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.session.position, a.session.shared.ack.lsn(), len(a.writer.batches))
 			}
 			if status := a.session.syncer.Status(); (status.Position == 300) == wrong {
 				t.Errorf("the status tells of %s", status.Position)
@@ -131,19 +132,19 @@ func TestNothingHalfIsCommitted(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		var log []string
 		a := memoryApplier()
-		f := &flight{to: 7, tx: memoryTx{log: &log, hit: 1}, orders: make(chan order, 1), given: given}
+		f := &batch{to: 7, tx: memoryTx{log: &log, hit: 1}, steps: make(chan step, 1), complete: given}
 		if given {
-			f.orders <- func(context.Context, pgx.Tx) error { return failure }
+			f.steps <- func(context.Context, pgx.Tx) error { return failure }
 		}
-		close(f.orders)
-		err := a.fly(t.Context(), f)
-		if given && !errors.Is(err, failure) || !given && !errors.Is(err, errNotGiven) || slices.Contains(log, "commit") || !slices.Contains(log, "rollback") {
+		close(f.steps)
+		err := a.writer.write(t.Context(), f)
+		if given && !errors.Is(err, failure) || !given && !errors.Is(err, errIncomplete) || slices.Contains(log, "commit") || !slices.Contains(log, "rollback") {
 			t.Errorf("it ends with %v after %v", err, log)
 		}
 	}
-	gone := &flight{orders: make(chan order), gone: make(chan struct{}), err: failure}
-	close(gone.gone)
-	if err := gone.order(nil); !errors.Is(err, failure) {
+	gone := &batch{steps: make(chan step), ended: make(chan struct{}), err: failure}
+	close(gone.ended)
+	if err := gone.add(nil); !errors.Is(err, failure) {
 		t.Errorf("an order for a group that is lost ends with %v", err)
 	}
 }
@@ -170,12 +171,12 @@ func TestShownOnceCaughtUp(t *testing.T) {
 		}
 		a := memoryApplier(tables...)
 		a.renewer.outcomes = []outcome{{request: 1, problem: "none"}}
-		f := &flight{to: 50, orders: make(chan order, 10), gone: make(chan struct{})}
-		if err := a.board(t.Context(), f); err != nil {
+		f := &batch{to: 50, steps: make(chan step, 10), ended: make(chan struct{})}
+		if err := a.fillBatch(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(f.orders) - 1; got != test.want || len(a.renewer.outcomes) > 0 || len(f.figures) != len(tables) {
-			t.Errorf("%v: %d are shown, %d expected; %d answers are left, %d figures", test.shows, got, test.want, len(a.renewer.outcomes), len(f.figures))
+		if got := len(f.steps) - 1; got != test.want || len(a.renewer.outcomes) > 0 || len(f.status) != len(tables) {
+			t.Errorf("%v: %d are shown, %d expected; %d answers are left, %d figures", test.shows, got, test.want, len(a.renewer.outcomes), len(f.status))
 		}
 	}
 }
@@ -359,7 +360,7 @@ func TestMissed(t *testing.T) {
 func TestGroupsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		one := []*flight{{}}
+		one := []*batch{{}}
 		for _, test := range []struct {
 			name    string
 			more    bool
@@ -367,7 +368,7 @@ func TestGroupsEnd(t *testing.T) {
 			wrote   time.Duration
 			rows    int
 			bytes   int
-			flights []*flight
+			flights []*batch
 			shows   pglogrepl.LSN
 			want    bool
 		}{
@@ -383,12 +384,12 @@ func TestGroupsEnd(t *testing.T) {
 			{name: "small behind another", rows: aheadRows() - 1, flights: one, want: false},
 			{name: "middling behind another", rows: aheadRows(), flights: one, want: true},
 			{name: "middling behind another, with more", more: true, rows: aheadRows(), flights: one, want: false},
-			{name: "middling behind two others", rows: aheadRows(), flights: []*flight{{}, {}}, want: false},
+			{name: "middling behind two others", rows: aheadRows(), flights: []*batch{{}, {}}, want: false},
 			{name: "middling, and a release is not shown", rows: aheadRows(), flights: one, shows: 9, want: false},
 		} {
 			of := memoryTable(t, sizeOnly(3))
 			of.pending.bytes, of.release.showAt = test.bytes, test.shows
-			a := &applier{session: &session{tables: []*table{of}}, more: test.more, rows: test.rows, wrote: test.wrote, flights: test.flights, since: time.Now()}
+			a := &applier{session: &session{tables: []*table{of}}, more: test.more, rows: test.rows, writeTime: test.wrote, writer: writer{batches: test.flights}, since: time.Now()}
 			time.Sleep(test.age)
 			if got := a.isComplete(); got != test.want {
 				t.Errorf("%s: complete is %t", test.name, got)
@@ -400,7 +401,7 @@ func TestGroupsEnd(t *testing.T) {
 // TestBoundary takes each thing away that keeps store and memory from agreeing.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
-	for i, a := range []*applier{{}, {inTransaction: true}, {rows: 1}, {tx: memoryTx{}}, {flights: []*flight{{}}}} {
+	for i, a := range []*applier{{}, {inTransaction: true}, {rows: 1}, {writer: writer{spilled: memoryTx{}}}, {writer: writer{batches: []*batch{{}}}}} {
 		if got := a.atBoundary(); got != (i == 0) {
 			t.Errorf("%d: at a boundary is %t", i, got)
 		}

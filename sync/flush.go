@@ -18,7 +18,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	switch {
 	case a.inTransaction:
 		return nil
-	case a.rows == 0 && len(a.flights) > 0:
+	case a.rows == 0 && len(a.writer.batches) > 0:
 		return nil
 	case a.rows == 0:
 		if err := a.advance(ctx, a.end); err != nil {
@@ -36,7 +36,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	case !a.isComplete():
 		return nil
 	}
-	return a.depart(ctx, a.end)
+	return a.startBatch(ctx, a.end)
 }
 
 // isComplete says that the group need not wait for more of the stream. While another one
@@ -45,10 +45,10 @@ func (a *applier) isComplete() bool {
 	switch {
 	case a.isFull():
 		return true
-	case len(a.flights) == 0:
-		return !a.more || time.Since(a.since) >= max(groupTime, a.wrote)
+	case len(a.writer.batches) == 0:
+		return !a.more || time.Since(a.since) >= max(groupTime, a.writeTime)
 	default:
-		return !a.more && a.rows >= aheadRows() && len(a.flights) < mostFlights && !a.catchesUp()
+		return !a.more && a.rows >= aheadRows() && len(a.writer.batches) < maxBatches && !a.awaitsShowing()
 	}
 }
 
@@ -67,8 +67,8 @@ func (a *applier) isAwaited() bool {
 }
 
 // arrive takes note of a group that has been written, and goes on with the next.
-func (a *applier) arrive(ctx context.Context) error {
-	if err := a.land(ctx); err != nil {
+func (a *applier) batchWritten(ctx context.Context) error {
+	if err := a.awaitBatch(ctx); err != nil {
 		return err
 	}
 	if err := a.renewer.step(ctx); err != nil {
@@ -115,14 +115,14 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 
 // begin opens the transaction that the next flush will end.
 func (a *applier) begin(ctx context.Context) error {
-	if err := a.landAll(ctx); err != nil || a.tx != nil {
+	if err := a.awaitBatches(ctx); err != nil || a.writer.spilled != nil {
 		return err
 	}
 	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
-	a.tx = tx
+	a.writer.spilled = tx
 	return nil
 }
 
@@ -132,7 +132,7 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 	if err := a.begin(ctx); err != nil {
 		return err
 	}
-	if err := t.spill(ctx, &sink{deliver: func(d delivery) error { return d.send(ctx, a.tx) }}); err != nil {
+	if err := t.spill(ctx, sendTo(ctx, a.writer.spilled)); err != nil {
 		return a.blame(t, err)
 	}
 	a.session.syncer.config.Failpoint(FailSpilled)
@@ -149,10 +149,10 @@ func (a *applier) blame(t *table, err error) error {
 
 // flush writes store, release and position up to a commit boundary, and waits for it.
 func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
-	if err := a.depart(ctx, to); err != nil {
+	if err := a.startBatch(ctx, to); err != nil {
 		return err
 	}
-	return a.landAll(ctx)
+	return a.awaitBatches(ctx)
 }
 
 const (
@@ -166,8 +166,8 @@ const (
 
 // tryShow shows a generation that has caught up, unless a reader's open transaction keeps
 // the earlier one for longer than the other tables can wait.
-func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table) (shown bool, err error) {
-	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.show(ctx, tx, t) })
+func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table, making []int64) (shown bool, err error) {
+	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.store.show(ctx, tx, t, making) })
 	if err == nil && !shown {
 		t.release.postponed = time.Now()
 		a.session.syncer.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())

@@ -180,7 +180,7 @@ func (s *guarded) reason(f lineage.Freshness) string {
 // writeRelease deletes the rows that vanish, writes the new ones and corrects weights.
 // All new rows are shuffled before they are cut into statements: with classes in their
 // order, a reader would know which of them a statement's last class was cut in.
-func (s *guarded) writeRelease(batch *sink) {
+func (s *guarded) writeRelease(batch *statements) {
 	s.deleteRows(batch)
 	rows := s.changes.Rows
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -192,7 +192,7 @@ func (s *guarded) writeRelease(batch *sink) {
 }
 
 // deleteRows finds the rows by their classes, which alone have an index.
-func (s *guarded) deleteRows(batch *sink) {
+func (s *guarded) deleteRows(batch *statements) {
 	gone, from := s.changes.Gone, s.changes.GoneFrom
 	for len(gone) > 0 {
 		n := min(writeChunk, len(gone))
@@ -203,7 +203,7 @@ func (s *guarded) deleteRows(batch *sink) {
 	}
 }
 
-func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
+func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 	t := s.t
 	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
 	ids, persons, sealed := make([]int64, len(rows)), make([]int64, len(rows)), make([]bool, len(rows))
@@ -223,7 +223,7 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
 }
 
-func (s *guarded) writeWeights(batch *sink) {
+func (s *guarded) writeWeights(batch *statements) {
 	var classes []int64
 	var weights []float32
 	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {

@@ -122,7 +122,7 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 // recordNewcomer records a new generation, which is shown as soon as it has caught up
 // with the others. The previous one stays until then if it was made for the same policy.
 func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error {
-	found, err := a.session.generations(ctx)
+	found, err := a.session.store.generations(ctx)
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,9 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 	}
 	switch {
 	case t.release.showAt == 0:
-		return a.session.show(ctx, tx, t)
+		return a.session.store.show(ctx, tx, t, a.session.making())
 	case t.release.previous == 0:
-		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.hide(ctx, tx, t.layout.name()) })
+		_, err = briefly(ctx, tx, func(tx pgx.Tx) error { return hide(ctx, tx, t.layout.name()) })
 	}
 	return err
 }
@@ -155,7 +155,7 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 // recordCompared writes the difference to the source.
 func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.pending.any = true
-	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
+	to := sendTo(ctx, tx)
 	if err := t.write(ctx, to); err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func lockKeys(slot string) [2]string {
 // tryLock makes this process the one that applies, unless another is.
 func (s *session) tryLock(ctx context.Context) (bool, error) {
 	keys := lockKeys(s.store.slot)
-	locked, err := s.ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
+	locked, err := ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
 		THEN pg_catalog.pg_try_advisory_lock(%[2]s) OR (pg_catalog.pg_advisory_unlock(%[1]s) AND false) ELSE false END`, keys[0], keys[1]))
 	if err != nil {
 		return false, fmt.Errorf("locking the store: %w", err)
@@ -53,7 +53,7 @@ func (s *session) tryLock(ctx context.Context) (bool, error) {
 }
 
 // ask reads one value on a connection for replication.
-func (s *session) ask(ctx context.Context, conn *pgconn.PgConn, sql string) (string, error) {
+func ask(ctx context.Context, conn *pgconn.PgConn, sql string) (string, error) {
 	results, err := conn.Exec(ctx, sql).ReadAll()
 	if err != nil {
 		return "", err
@@ -69,15 +69,15 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	ctx, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
 	keys := lockKeys(s.store.slot)
-	if _, err := s.ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
+	if _, err := ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
-	if _, err := s.ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[1]+")"); err != nil {
+	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
 	farewell(s.replication)
 	s.replication = to
-	if _, err := s.ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
+	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
 	return nil
@@ -87,7 +87,7 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 // the store says.
 func (s *session) await(ctx context.Context) error {
 	for {
-		may, err := s.mayApply(ctx)
+		may, err := s.syncer.mayApply(ctx, s.store.conn)
 		locked := false
 		if err == nil && may {
 			locked, err = s.tryLock(ctx)
@@ -137,7 +137,7 @@ func (s *session) lead(ctx context.Context) error {
 			return err
 		}
 	}
-	may, err := s.takeOn(ctx)
+	may, err := s.syncer.takeOn(ctx, s.store.conn)
 	if err == nil && !may {
 		err = errLookAfresh // another policy was accepted meanwhile
 	}
@@ -163,7 +163,7 @@ func (s *store) depose(ctx context.Context) error {
 
 // follow tells what the store says of the tables while another process applies.
 func (s *session) follow(ctx context.Context) error {
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
 	}

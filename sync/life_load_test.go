@@ -42,7 +42,7 @@ func (b *bench) looking() (*session, map[catalog.Name]generation) {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { farewell(ses.store.conn) })
-	found, err := ses.generations(b.t.Context())
+	found, err := ses.store.generations(b.t.Context())
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -89,11 +89,11 @@ func TestSinkSendsInTime(t *testing.T) {
 	of := func(rows int) *array { return numbers(make([]incremental.RecordID, rows)) }
 	var got []string
 	failure := error(nil)
-	s := &sink{deliver: func(d delivery) error {
-		if d.batch == nil {
-			got = append(got, d.into)
+	s := &statements{send: func(c chunk) error {
+		if c.batch == nil {
+			got = append(got, c.into)
 		} else {
-			for _, q := range d.batch.QueuedQueries {
+			for _, q := range c.batch.QueuedQueries {
 				got = append(got, q.SQL)
 			}
 		}
@@ -101,7 +101,7 @@ func TestSinkSendsInTime(t *testing.T) {
 		return failure
 	}}
 	told := func() string { all := strings.Join(got, " "); got = nil; return all }
-	half := sinkRows / 2
+	half := maxStatementRows / 2
 	for i, step := range []struct {
 		do   func()
 		want string
@@ -109,14 +109,14 @@ func TestSinkSendsInTime(t *testing.T) {
 		{func() { s.Queue("a", of(half)) }, ""},
 		{func() { s.Queue("b", of(half-1), of(1), "text") }, ""}, // the longest counts
 		{func() { s.Queue("c", of(1)) }, "a b c ;"},
-		{func() { s.Queue("d", of(sinkRows-1)) }, ""},
+		{func() { s.Queue("d", of(maxStatementRows-1)) }, ""},
 		{func() { s.Queue("e", "text") }, ""}, // without rows
 		{func() { s.Copy("t", []byte("row\n")) }, "d e ; t ;"},
 		{func() { s.Copy("t", nil) }, ""},
-		{func() { s.Queue("f", of(1), of(sinkRows)) }, "f ;"},
+		{func() { s.Queue("f", of(1), of(maxStatementRows)) }, "f ;"},
 		{func() { s.Queue("g"); _ = s.close() }, "g ;"},
-		{func() { failure = errors.New("full"); s.Queue("h", of(sinkRows)) }, "h ;"},
-		{func() { s.Queue("i", of(sinkRows)); s.Copy("t", []byte("row\n")); s.send() }, ""},
+		{func() { failure = errors.New("full"); s.Queue("h", of(maxStatementRows)) }, "h ;"},
+		{func() { s.Queue("i", of(maxStatementRows)); s.Copy("t", []byte("row\n")); s.flush() }, ""},
 	} {
 		if step.do(); told() != step.want {
 			t.Errorf("step %d sends otherwise than %q", i, step.want)

@@ -34,7 +34,7 @@ func TestLoadingIsTold(t *testing.T) {
 	s := m.session(of)
 	var told []Progress
 	s.syncer.config.Progress = func(p Progress) { told = append(told, p) }
-	found, err := s.generations(t.Context())
+	found, err := s.store.generations(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

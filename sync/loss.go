@@ -128,12 +128,13 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 			return fmt.Errorf("recording a loss: %w", err)
 		}
 	}
-	if err := s.storePosition(ctx, tx, position); err != nil {
+	if err := s.store.storePosition(ctx, tx, position); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("recording a loss: %w", err)
 	}
+	s.position = position
 	s.syncer.config.Failpoint(FailPositionStored)
 	return nil
 }

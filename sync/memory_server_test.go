@@ -403,7 +403,8 @@ func (s *memorySession) copied() {
 func (m *memoryServer) session(tables ...*table) *session {
 	m.t.Helper()
 	s := memoryApplier().session
-	s.syncer.config.Owner, s.syncer.owner, s.syncer.config.Reader, s.syncer.config.Publication = m.owner, m.owner, "reader", "kproxy"
+	s.syncer.config.Owner, s.syncer.owner, s.store.reader, s.store.publication = m.owner, m.owner, "reader", "kproxy"
+	s.syncer.config.Publication = s.store.publication
 	s.store.system, s.store.timeline, s.policy = "this", 2, tables
 	s.syncer.config.ranges, s.syncer.config.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
 	s.syncer.config.Failpoint = func(name string) {

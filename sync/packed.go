@@ -107,7 +107,7 @@ const packedAtOnce = mostGroupRows + mostGroupRows/2
 
 // writePacked replaces the rows of the classes that are gone or touched: those whose
 // members are held in memory by rows that are sent, the others inside the server.
-func (s *immediate) writePacked(to *sink) {
+func (s *immediate) writePacked(to *statements) {
 	gone := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)
 	held, touched := s.held(s.changes[0].Rewrite)
 	if len(gone) <= packedAtOnce && !s.hidden && !s.t.pending.spilled {
@@ -146,7 +146,7 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 
 // sendPacked writes the rows of some classes, whose members are held in memory, those of
 // each in random order.
-func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
+func (s *immediate) sendPacked(to *statements, classes []incremental.ClassID) {
 	if len(classes) == 0 {
 		return
 	}
@@ -156,7 +156,7 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 	var members []int32
 	var texts []value
 	var shown []byte
-	rows := newRows()
+	rows := newCopyRows()
 	for _, class := range classes {
 		members = p.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
@@ -177,7 +177,7 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 		}
 		if len(rows) >= copyBytes {
 			to.Copy(into, rows)
-			rows = newRows()
+			rows = newCopyRows()
 		}
 	}
 	to.Copy(into, rows)
@@ -197,7 +197,7 @@ func (p placement) add(record, pack int64) {
 
 // replacePacked deletes the rows of some classes and writes those of others, in random
 // order. Records that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
+func (s *immediate) replacePacked(to *statements, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
 	t, p := s.t, s.parts[0]
 	if len(classes) == 0 {
 		if len(gone) > 0 {

@@ -49,7 +49,7 @@ func (s *immediate) allClasses() []incremental.ClassID {
 
 // fillPacked writes the classes whose members are all held.
 func (p *publisher) fillPacked(ctx context.Context, made filled) error {
-	return p.packing(ctx, made, func(s *immediate, to *sink) {
+	return p.packing(ctx, made, func(s *immediate, to *statements) {
 		var held []incremental.ClassID
 		held, p.unheld = s.held(s.allClasses())
 		for chunk := range slices.Chunk(held, writeChunk) {
@@ -63,7 +63,7 @@ func (p *publisher) packRest(ctx context.Context, made filled) error {
 	if len(p.unheld) == 0 {
 		return nil
 	}
-	return p.packing(ctx, made, func(s *immediate, to *sink) {
+	return p.packing(ctx, made, func(s *immediate, to *statements) {
 		for chunk := range slices.Chunk(p.unheld, writeChunk) {
 			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
 		}
@@ -71,7 +71,7 @@ func (p *publisher) packRest(ctx context.Context, made filled) error {
 }
 
 // packing writes rows of the packed release in one transaction.
-func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *sink)) error {
+func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *statements)) error {
 	s, is := p.table.stage.(*immediate)
 	if !is {
 		return internal(fmt.Errorf("the release of %s is not packed", p.table.layout.name()))
@@ -84,7 +84,7 @@ func (p *publisher) packing(ctx context.Context, made filled, write func(s *imme
 	if err := claim(ctx, tx, p.table.release.packedTable(), made.release); err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
-	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
+	to := sendTo(ctx, tx)
 	write(s, to)
 	if err := to.close(); err != nil {
 		return err

@@ -137,46 +137,46 @@ func (s *Syncer) policyNow() (p Policy, told bool) {
 
 // mayApply tells whether the process may apply by its policy. What it says of one that is
 // not to be refused is not accepted yet: see takeOn.
-func (s *session) mayApply(ctx context.Context) (bool, error) {
-	p, told := s.syncer.policyNow()
+func (s *Syncer) mayApply(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	p, told := s.policyNow()
 	if p.Fingerprint == "" {
 		return true, nil
 	}
-	standing, err := StandingOf(ctx, s.store.conn, p)
+	standing, err := StandingOf(ctx, conn, p)
 	if err != nil {
 		return false, err
 	}
 	refused := standing.IsRefused() && !told
-	s.syncer.mu.Lock()
-	s.syncer.status.Refused = ""
+	s.mu.Lock()
+	s.status.Refused = ""
 	if refused {
-		s.syncer.status.Refused, s.syncer.status.InForce = standing.Problem(), standing.InForce.Number
+		s.status.Refused, s.status.InForce = standing.Problem(), standing.InForce.Number
 	}
-	s.syncer.mu.Unlock()
+	s.mu.Unlock()
 	return !refused, nil
 }
 
 // takeOn has the policy accepted by which this process begins to apply; false where it may
 // not.
-func (s *session) takeOn(ctx context.Context) (bool, error) {
-	may, err := s.mayApply(ctx)
-	p, _ := s.syncer.policyNow()
+func (s *Syncer) takeOn(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	may, err := s.mayApply(ctx, conn)
+	p, _ := s.policyNow()
 	if err != nil || !may || p.Fingerprint == "" {
 		return may, err
 	}
-	standing, err := StandingOf(ctx, s.store.conn, p)
+	standing, err := StandingOf(ctx, conn, p)
 	if err != nil {
 		return false, err
 	}
-	number, err := AcceptPolicy(ctx, s.store.conn, p)
+	number, err := AcceptPolicy(ctx, conn, p)
 	if err != nil {
 		return false, err
 	}
 	if number != standing.InForce.Number {
-		s.syncer.config.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
+		s.config.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
 	}
-	s.syncer.mu.Lock()
-	s.syncer.byOperator = false
-	s.syncer.mu.Unlock()
+	s.mu.Lock()
+	s.byOperator = false
+	s.mu.Unlock()
 	return true, nil
 }

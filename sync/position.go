@@ -87,9 +87,10 @@ func (s *session) findPosition(ctx context.Context) error {
 		if _, err := s.store.conn.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = '0/0'"); err != nil {
 			return fmt.Errorf("recording that nothing is applied: %w", err)
 		}
-		if err := s.storePosition(ctx, s.store.conn, slot.confirmed); err != nil {
+		if err := s.store.storePosition(ctx, s.store.conn, slot.confirmed); err != nil {
 			return err
 		}
+		s.position = slot.confirmed
 		s.syncer.config.Failpoint(FailPositionStored)
 		return nil
 	}
@@ -103,15 +104,14 @@ type querier interface {
 }
 
 // storePosition writes where the stream begins, in a new epoch.
-func (s *session) storePosition(ctx context.Context, on querier, position pglogrepl.LSN) error {
+func (s *store) storePosition(ctx context.Context, on querier, position pglogrepl.LSN) error {
 	err := on.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier, timeline) VALUES ($1, 1, $2::text::pg_lsn, $3, $4)
 		ON CONFLICT (slot) DO UPDATE SET epoch = p.epoch + 1, lsn = excluded.lsn, system_identifier = excluded.system_identifier,
 		timeline = excluded.timeline, updated_at = now()
-		RETURNING epoch`, s.store.slot, position.String(), s.store.system, s.store.timeline).Scan(&s.store.epoch)
+		RETURNING epoch`, s.slot, position.String(), s.system, s.timeline).Scan(&s.epoch)
 	if err != nil {
 		return fmt.Errorf("storing the position: %w", err)
 	}
-	s.position = position
 	return nil
 }
 

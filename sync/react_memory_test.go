@@ -93,6 +93,7 @@ func TestPartitionsAreBound(t *testing.T) {
 		m := newMemoryServer(t, answer{words: "pg_partition_root", rows: [][]any{{test.root}}, state: state})
 		a := memoryApplier()
 		a.session = m.session()
+		a.writer = newWriter(a.session)
 		for i, tables := range [][]*table{{of, plain}, {plain, of}} {
 			a.session.tables = tables
 			m.begin(-1)
@@ -134,7 +135,7 @@ func TestMixingIsWritten(t *testing.T) {
 	if err := a.mix(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
+	if err := a.awaitBatches(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
 		t.Errorf("%v are to be mixed: %v", partsOf(of)[0].recent, err)
 	}
 	if log := m.log(); log == "" || a.session.position != pglogrepl.LSN(100) {
@@ -142,7 +143,7 @@ func TestMixingIsWritten(t *testing.T) {
 	}
 	m.begin(0)
 	partsOf(of)[0].recent = append(partsOf(of)[0].recent, partsOf(of)[0].partition.ClassAt(0))
-	if err := errors.Join(a.mix(t.Context()), a.landAll(t.Context())); err == nil {
+	if err := errors.Join(a.mix(t.Context()), a.awaitBatches(t.Context())); err == nil {
 		t.Error("a refusal is not told")
 	}
 }

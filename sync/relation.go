@@ -102,7 +102,7 @@ func (r *relation) described() bool {
 // attached finds the table that a partition belongs to which was attached after the
 // table had been looked at; nil for none.
 func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
-	if err := a.landAll(ctx); err != nil {
+	if err := a.awaitBatches(ctx); err != nil {
 		return nil, err
 	}
 	var root uint32

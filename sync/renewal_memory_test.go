@@ -51,6 +51,7 @@ func renewing(t *testing.T, of *table) (*applier, *memoryServer, *logged) {
 	m := newMemoryServer(t, usualAnswers(of)...)
 	a, log := memoryApplier(), &logged{}
 	a.session = m.session(of)
+	a.writer = newWriter(a.session)
 	a.session.syncer.config.Logger = slog.New(log)
 	a.renewer.applier = a
 	a.session.tables, a.session.syncer.tables, a.session.position = []*table{of}, []catalog.Publication{of.layout.publication}, 100
@@ -90,7 +91,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if p.partition.Loss() >= loss || p.loss != p.partition.Loss() || p.drift != 1 || p.partition.Classes() == drifted || log.have("was re-anonymized") != 1 {
@@ -109,7 +110,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(m.log(), "<- 8 | ") || !strings.Contains(m.log(), " | f\n") || strings.Contains(m.log(), "COPY") || p.partition.Classes() != classes || log.have("was re-anonymized") != 1 {
@@ -145,7 +146,7 @@ func TestThresholdAsksForRenewals(t *testing.T) {
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.landAll(t.Context()); err != nil {
+		if err := a.awaitBatches(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if adopted := strings.Contains(m.log(), "COPY"); adopted != test.adopts || (m.log() != "") != test.adopts || strings.Contains(m.log(), "kproxy_store.renewal") {
@@ -196,7 +197,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("<- 6 | %v | %v", before, afresh); !strings.Contains(m.log(), want) {
@@ -233,7 +234,7 @@ func TestRenewalsThatCannotBe(t *testing.T) {
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.landAll(t.Context()); err != nil {
+		if err := a.awaitBatches(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if (len(r.requests) == 1) != test.waits || r.running != nil || !strings.Contains(m.log(), test.problem) || test.waits != (m.log() == "") {
@@ -257,7 +258,7 @@ func TestRenewalsEnd(t *testing.T) {
 	if err := r.finish(t.Context(), &renewal{stage: of.stage.(*immediate), request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(m.log(), "<- 4 | cannot") || log.have("could not be re-anonymized") != 1 || len(r.outcomes) > 0 {

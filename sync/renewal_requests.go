@@ -36,7 +36,7 @@ type outcome struct {
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
 func (r *renewer) lookForRequests(ctx context.Context) error {
-	if r.asked = r.applier.tx != nil || len(r.applier.flights) > 0; r.asked {
+	if r.asked = r.applier.writer.spilled != nil || len(r.applier.writer.batches) > 0; r.asked {
 		return nil // it would become part of it; when it has ended
 	}
 	err := r.exchange(ctx)
@@ -78,7 +78,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 }
 
 // writeOutcomes queues the answers, in the transaction that shows what they tell of.
-func (r *renewer) writeOutcomes(batch *sink) {
+func (r *renewer) writeOutcomes(batch *statements) {
 	for _, o := range r.outcomes {
 		if o.problem != "" {
 			batch.Queue("UPDATE kproxy_store.renewal SET ended_at = now(), problem = $2 WHERE id = $1", o.request, o.problem)

@@ -36,7 +36,7 @@ var errMostDiffers = errors.New("more than half of the table differs from its pr
 // compare loads the table's generation and applies what differs.
 func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	s := &session{store: store{slot: w.session.store.slot, conn: tx.Conn()}}
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
 	}

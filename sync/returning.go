@@ -142,7 +142,7 @@ func (r *returning) written() {
 }
 
 // writeDeparted tells the store who has left, and of whom nothing stays.
-func (s *guarded) writeDeparted(batch *sink) {
+func (s *guarded) writeDeparted(batch *statements) {
 	r, generation := &s.returning, s.t.release.generation
 	if r.secret != nil {
 		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3", s.t.layout.name().Schema, s.t.layout.name().Relation, generation, r.secret)

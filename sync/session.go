@@ -17,13 +17,14 @@ import (
 
 // store TODO
 type store struct {
-	conn        *pgx.Conn // reads and writes the store
-	slot        string
-	publication string
-	reader      string
-	system      string // the server's system identifier
-	timeline    int64
-	epoch       int64
+	conn           *pgx.Conn // reads and writes the store
+	slot           string
+	publication    string
+	reader         string
+	system         string // the server's system identifier
+	timeline       int64
+	epoch          int64
+	lastGeneration int64 // the last number given
 }
 
 // shared TODO
@@ -42,11 +43,10 @@ type session struct {
 
 	replication *pgconn.PgConn // holds the lock and carries the stream
 
-	policy     []*table       // as configured, empty; a job's or the applier's once it is given away
-	unfit      []catalog.Name // configured, but at odds with their tables
-	tables     []*table       // applied
-	jobs       []job          // to be done beside the stream
-	generation int64          // the last number given
+	policy []*table       // as configured, empty; a job's or the applier's once it is given away
+	unfit  []catalog.Name // configured, but at odds with their tables
+	tables []*table       // applied
+	jobs   []job          // to be done beside the stream
 
 	toldRefused string        // as the log was told last
 	position    pglogrepl.LSN // of the store: every applied table has at least that
@@ -198,7 +198,7 @@ func (s *session) close() {
 // prepare brings tables and store to one position and says what has to be made
 // beside the stream.
 func (s *session) prepare(ctx context.Context) error {
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
 	}

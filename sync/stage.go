@@ -33,7 +33,7 @@ type stage interface {
 	// those that are gone; new ones may be among them.
 	moved() []incremental.RecordID
 	// writeRelease queues what brings the release to where it was settled.
-	writeRelease(batch *sink)
+	writeRelease(batch *statements)
 	// written forgets what the store has been told.
 	written()
 

@@ -145,7 +145,7 @@ func TestStatementsOfAdmission(t *testing.T) {
 	admit := func(change func(s *session, of *table, g *generation)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			s.syncer.looked = true
-			found, err := s.generations(ctx)
+			found, err := s.store.generations(ctx)
 			if err != nil {
 				return nil, err
 			}

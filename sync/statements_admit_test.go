@@ -29,7 +29,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	}
 	admit := func(ctx context.Context, s *session, of *table) (any, error) {
 		s.syncer.looked = true
-		found, err := s.generations(ctx)
+		found, err := s.store.generations(ctx)
 		if err == nil {
 			g, known := found[of.layout.name()]
 			err = s.admit(ctx, of, g, known)
@@ -126,7 +126,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "not in this configuration", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil })},
 		{name: "not in this configuration, and halted", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil }), answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
 		{name: "renamed, and guarded", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := s.generations(ctx)
+			found, err := s.store.generations(ctx)
 			if err != nil {
 				return nil, err
 			}

@@ -86,6 +86,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			a := memoryApplier()
 			a.session = s
+			a.writer = newWriter(a.session)
 			a.renewer.applier = a
 			s.tables = []*table{of}
 			a.worker = newWorker(s)
@@ -154,9 +155,9 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return a.renewer.requests, a.renewer.lookForRequests(ctx)
 		}), spares: []string{"kproxy_store.renewal"}},
 		{name: "look for requests in the midst of a group", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
-			a.tx = memoryTx{}
+			a.writer.spilled = memoryTx{}
 			err := a.renewer.lookForRequests(ctx)
-			a.tx, a.flights = nil, []*flight{{}}
+			a.writer.spilled, a.writer.batches = nil, []*batch{{}}
 			return a.renewer.asked, errors.Join(err, a.renewer.lookForRequests(ctx))
 		}), answers: renewals},
 		{name: "attached", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
@@ -208,12 +209,12 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 				return nil, err
 			}
 			err := a.spill(ctx, of)
-			return fmt.Sprintf("spilled %t, open %t", of.pending.spilled, a.tx != nil), err
+			return fmt.Sprintf("spilled %t, open %t", of.pending.spilled, a.writer.spilled != nil), err
 		})},
 		{name: "show", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
 			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.tryShow(ctx, tx, of)
+				shown, err = a.tryShow(ctx, tx, of, a.session.making())
 				return err
 			})
 			return shown, err
@@ -221,7 +222,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "show while readers wait", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
 			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.tryShow(ctx, tx, of)
+				shown, err = a.tryShow(ctx, tx, of, a.session.making())
 				return err
 			})
 			return fmt.Sprint(shown, of.release.postponed.IsZero()), err

@@ -96,7 +96,7 @@ func taking(plan readingPlan) func(context.Context, *session, *table) (any, erro
 		s.syncer.config.ranges = plan
 		var told []string
 		s.syncer.config.Failpoint = func(name string) { told = append(told, name) }
-		found, err := s.generations(ctx)
+		found, err := s.store.generations(ctx)
 		if err != nil {
 			return nil, err
 		}

@@ -115,8 +115,8 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 			return fmt.Sprint(seen, "; ", status(s)), err
 		}
 	}
-	may := func(ctx context.Context, s *session) (any, error) { return s.mayApply(ctx) }
-	take := func(ctx context.Context, s *session) (any, error) { return s.takeOn(ctx) }
+	may := func(ctx context.Context, s *session) (any, error) { return s.syncer.mayApply(ctx, s.store.conn) }
+	take := func(ctx context.Context, s *session) (any, error) { return s.syncer.takeOn(ctx, s.store.conn) }
 	lead := func(ctx context.Context, s *session) (any, error) { return nil, s.lead(ctx) }
 	holdConversations(t, "apply.txt", []conversation{
 		{name: "lock", do: try, answers: []answer{locked("t")}},

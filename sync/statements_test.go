@@ -210,8 +210,8 @@ func TestStatementsOfGenerations(t *testing.T) {
 	}
 	holdConversations(t, "generations.txt", []conversation{
 		{name: "what is there", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := s.generations(ctx)
-			return fmt.Sprintf("%+v, the last number is %d", found, s.generation), err
+			found, err := s.store.generations(ctx)
+			return fmt.Sprintf("%+v, the last number is %d", found, s.store.lastGeneration), err
 		}, answers: []answer{stored(t, func(g *generation) {
 			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def"}
 		})}},
@@ -222,14 +222,18 @@ func TestStatementsOfGenerations(t *testing.T) {
 		{name: "record what is shown", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error { return of.record(ctx, tx) })},
 		{name: "show", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
 			s.order(of, publishAfresh)
-			return s.show(ctx, tx, of)
+			return s.store.show(ctx, tx, of, s.making())
 		}), answers: []answer{{words: "SELECT c.relname::text FROM", rows: [][]any{{"packed_2"}, {"stored_2"}}}}},
 		{
-			name: "show other columns", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
+			name: "show other columns", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
+				return s.store.show(ctx, tx, of, s.making())
+			}),
 			answers: []answer{{words: "CREATE OR REPLACE", state: invalidTableDefinition}},
 		},
 		{
-			name: "show in vain", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
+			name: "show in vain", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
+				return s.store.show(ctx, tx, of, s.making())
+			}),
 			answers: []answer{{words: "CREATE OR REPLACE", state: insufficientPrivilege}},
 		},
 		{name: "revoke", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {

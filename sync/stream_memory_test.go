@@ -268,9 +268,9 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 		var boundaries []int // messages from which on the stream can be sent again
 		for i := 0; i < len(w.messages); i++ {
 			one := w.messages[i]
-			a.tx = nil
+			a.writer.spilled = nil
 			if one.at != 0 {
-				a.tx = &storeTx{on: store}
+				a.writer.spilled = &storeTx{on: store}
 			}
 			if err := a.handle(t.Context(), one.m); err != nil {
 				t.Fatal(err)
@@ -284,7 +284,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				t.Fatal(err)
 			}
 			if random.IntN(4) == 0 {
-				if err := a.landAll(t.Context()); err != nil {
+				if err := a.awaitBatches(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if a.session.position != store.position || a.session.shared.ack.lsn() != 0 && a.session.shared.ack.lsn() != store.position {
@@ -292,7 +292,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				}
 			}
 			if random.IntN(12) == 0 && a.rows == 0 { // the stream begins anew, as tables have joined
-				if err := a.landAll(t.Context()); err != nil {
+				if err := a.awaitBatches(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
@@ -302,7 +302,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				i = back
 			}
 		}
-		a.more, a.tx = false, &storeTx{on: store}
+		a.more, a.writer.spilled = false, &storeTx{on: store}
 		if err := a.flush(t.Context(), max(a.end, a.session.position)); err != nil {
 			t.Fatal(err)
 		}
@@ -339,7 +339,7 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	if !slices.Equal(of.describedBy, []uint32{1}) {
 		t.Errorf("the table was described by %v", of.describedBy)
 	}
-	a.tx = &storeTx{on: store}
+	a.writer.spilled = &storeTx{on: store}
 	p := a.proofs()
 	if len(p) != 1 || !slices.Equal(p[0].after, []uint32{1}) || p[0].detail != accept.Whole || of.describedBy != nil {
 		t.Errorf("it is to be proved: %+v", p)
@@ -399,7 +399,7 @@ func TestIdleStreamMovesOn(t *testing.T) {
 			if got := pglogrepl.LSN(a.session.shared.consumed.Load()); got != test.end {
 				t.Errorf("%s: %s is consumed", test.name, got)
 			}
-			a.tx = &storeTx{on: store}
+			a.writer.spilled = &storeTx{on: store}
 			if err := a.flushIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -449,22 +449,22 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 			waits   bool
 			flights int
 		}{{all[:5], false, 0}, {all[5:7], true, 0}, {all[7:], false, 1}} {
-			a.tx = nil
+			a.writer.spilled = nil
 			if step.waits {
 				waiting <- nil
 			}
 			if step.flights > 0 {
 				<-waiting
-				a.tx = &storeTx{on: store}
+				a.writer.spilled = &storeTx{on: store}
 			}
 			if err := a.take(t.Context(), step.batch); err != nil {
 				t.Fatal(err)
 			}
-			if len(a.flights) != step.flights || (a.rows > 0) != (step.flights == 0) {
-				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.flights), a.rows)
+			if len(a.writer.batches) != step.flights || (a.rows > 0) != (step.flights == 0) {
+				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.writer.batches), a.rows)
 			}
 		}
-		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.session.position != 1028 {
+		if err := a.awaitBatches(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.session.position != 1028 {
 			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.layout.name()]), a.session.position, err)
 		}
 	})

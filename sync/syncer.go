@@ -383,7 +383,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 	if halt.Err != nil {
 		return halt, nil // the server refuses something, and would again
 	}
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -97,23 +97,23 @@ type copiedRows struct {
 }
 
 // sink gathers what is sent.
-func (s *sent) sink(t *testing.T) *sink {
+func (s *sent) sink(t *testing.T) *statements {
 	t.Helper()
-	return &sink{deliver: func(d delivery) error {
-		if d.batch == nil {
-			c := copiedRows{into: d.into}
-			columns := strings.Count(d.into, ",") + 1
+	return &statements{send: func(c chunk) error {
+		if c.batch == nil {
+			copied := copiedRows{into: c.into}
+			columns := strings.Count(c.into, ",") + 1
 			reader := &copyReader{columns: columns, row: func(row []value) error {
-				c.rows = append(c.rows, slices.Clone(row))
+				copied.rows = append(copied.rows, slices.Clone(row))
 				return nil
 			}}
-			if _, err := reader.Write(bytes.Clone(d.rows)); err != nil {
-				t.Fatalf("COPY %s takes no %q: %v", d.into, d.rows, err)
+			if _, err := reader.Write(bytes.Clone(c.rows)); err != nil {
+				t.Fatalf("COPY %s takes no %q: %v", c.into, c.rows, err)
 			}
-			s.copied, s.order = append(s.copied, c), append(s.order, c)
+			s.copied, s.order = append(s.copied, copied), append(s.order, copied)
 			return reader.Close()
 		}
-		for _, q := range d.batch.QueuedQueries {
+		for _, q := range c.batch.QueuedQueries {
 			one := queuedStatement{q.SQL, q.Arguments}
 			s.statements, s.order = append(s.statements, one), append(s.order, one)
 		}

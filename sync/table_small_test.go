@@ -249,7 +249,7 @@ func TestBuffersAreUsedAgain(t *testing.T) { //nolint:paralleltest // the buffer
 		if reuseRows(rows); (len(sentRows) == 1) != test.kept {
 			t.Errorf("a buffer of %d bytes is kept: %t", test.size, !test.kept)
 		}
-		if again := newRows(); len(again) != 0 || (cap(again) == test.size) != test.kept {
+		if again := newCopyRows(); len(again) != 0 || (cap(again) == test.size) != test.kept {
 			t.Errorf("a buffer of %d bytes comes back with %d of %d", test.size, len(again), cap(again))
 		}
 	}

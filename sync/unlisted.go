@@ -71,7 +71,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 		}
 		dropped = dropped || gone
 	}
-	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.dropOrphans(ctx, tx) }); err != nil {
+	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return dropOrphans(ctx, tx, s.making()) }); err != nil {
 		return err
 	}
 	if dropped {
@@ -89,7 +89,7 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 // drop takes a table from its readers and has its generation forgotten; the tables follow
 // as orphans. It is left for another time where readers hold it.
 func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g generation) (gone bool, err error) {
-	hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.hide(ctx, tx, name) })
+	hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return hide(ctx, tx, name) })
 	if err != nil {
 		return false, err
 	}

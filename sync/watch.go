@@ -140,7 +140,7 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for wishes: %w", err)
 	}
-	may, err := (&session{syncer: w.session.syncer, store: store{slot: w.session.store.slot, conn: w.conn}}).mayApply(ctx)
+	may, err := w.session.syncer.mayApply(ctx, w.conn)
 	if err != nil {
 		return err
 	}
@@ -232,7 +232,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
 	}
 	s := &session{syncer: w.session.syncer, store: store{slot: w.session.store.slot, conn: w.conn}}
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return false, err
 	}

@@ -18,11 +18,11 @@ const writeChunk = 5000
 // write queues everything that brings the table's store and release to the
 // state of its partition. It belongs to the transaction that also moves the position.
 // What is queued does not change when the table does.
-func (t *table) write(ctx context.Context, to *sink) error {
+func (t *table) write(ctx context.Context, to *statements) error {
 	placed := len(t.keptPlaces()) > 0
 	if !placed {
 		t.writeRows(to, nil)
-		to.send() // the server has something to do while the classes are settled
+		to.flush() // the server has something to do while the classes are settled
 	}
 	if err := t.stage.settle(ctx, t.clock()); err != nil {
 		return err
@@ -41,7 +41,7 @@ func (t *table) write(ctx context.Context, to *sink) error {
 // ended, so that memory does not grow with it. Where new records stand is told when it
 // commits, or when many of them wait to be settled. What the release shows of them is
 // written at the commit alone.
-func (t *table) spill(ctx context.Context, to *sink) error {
+func (t *table) spill(ctx context.Context, to *statements) error {
 	columns := len(t.keptPlaces())
 	t.writeRows(to, func(ids []incremental.RecordID) []any {
 		nowhere := make([]any, columns)
@@ -64,7 +64,7 @@ func (t *table) spill(ctx context.Context, to *sink) error {
 
 // writeRows writes the rows of the private store; place tells where new ones stand, in a
 // table that keeps that.
-func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
+func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []any) {
 	if len(t.keptPlaces()) == 0 {
 		t.sendRows(to)
 	} else {
@@ -86,7 +86,7 @@ func (t *table) statusUpdate() (sql string, arguments []any) {
 	}
 }
 
-func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
+func (t *table) writeDeletes(batch *statements, deleted []incremental.RecordID) {
 	if t.pending.truncated {
 		// DELETE, not TRUNCATE: readers of the release are never locked out.
 		batch.Queue("DELETE FROM " + t.recordsTable())
@@ -97,7 +97,7 @@ func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
 	}
 }
 
-func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []any) {
+func (t *table) writeInserts(batch *statements, place func([]incremental.RecordID) []any) {
 	var ids []incremental.RecordID
 	for id, row := range t.pending.rows {
 		if row.inserted {
@@ -127,7 +127,7 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 // sendRows writes the rows of a table whose records do not tell their places. A changed
 // row of which all values are known is deleted and sent as a new one is: that takes the
 // server half of what an UPDATE does.
-func (t *table) sendRows(to *sink) {
+func (t *table) sendRows(to *statements) {
 	gone := slices.Clone(t.pending.deleted)
 	var sent []incremental.RecordID
 	for id, row := range t.pending.rows {
@@ -142,7 +142,7 @@ func (t *table) sendRows(to *sink) {
 	t.writeDeletes(to, gone)
 	slices.Sort(sent)
 	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columnList(""))
-	rows := newRows()
+	rows := newCopyRows()
 	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
 		for _, v := range t.pending.rows[id].values {
@@ -150,7 +150,7 @@ func (t *table) sendRows(to *sink) {
 		}
 		if rows = append(rows, '\n'); len(rows) >= copyBytes {
 			to.Copy(into, rows)
-			rows = newRows()
+			rows = newCopyRows()
 		}
 	}
 	to.Copy(into, rows)
@@ -163,7 +163,7 @@ func (r *pendingRow) isSent() bool {
 
 // writeUpdates writes the other changed rows, those that changed the same columns
 // together: the stream leaves unchanged TOAST values out.
-func (t *table) writeUpdates(batch *sink) {
+func (t *table) writeUpdates(batch *statements) {
 	byColumns, sent := make(map[string][]incremental.RecordID), len(t.keptPlaces()) == 0
 	for id, row := range t.pending.rows {
 		if row.inserted || sent && row.isSent() {
@@ -215,7 +215,7 @@ func (t *table) keptPlaces() []storeColumn {
 }
 
 // writePlaces tells the store where records stand that were there before.
-func (t *table) writePlaces(batch *sink) {
+func (t *table) writePlaces(batch *statements) {
 	places := t.keptPlaces()
 	if len(places) == 0 {
 		return
