@@ -151,7 +151,7 @@ func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error
 	if err := s.store.asFound(ctx, tx, g); err != nil {
 		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
-	view, err := s.view(ctx, tx, t, g.number)
+	view, err := s.syncer.view(ctx, tx, t, g.number)
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func (p *publisher) write(ctx context.Context) error {
 		return err
 	}
 	p.watch.records = p.watch.lap()
-	p.session.syncer.config.Failpoint(FailRecordsFilled)
+	p.config.Failpoint(FailRecordsFilled)
 	if !p.table.isPacked() {
 		if err := p.fillRelease(ctx, filled); err != nil {
 			return err
@@ -41,7 +41,7 @@ func (p *publisher) write(ctx context.Context) error {
 		return err
 	}
 	p.table.stage.written()
-	p.session.syncer.config.Logger.Info("a table was published", "table", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
+	p.config.Logger.Info("a table was published", "table", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
 		"anonymizing", p.watch.anonymizing, "storing", p.watch.records, "releasing", p.watch.release, "indexes", p.watch.indexes)
 	return nil
 }
@@ -52,10 +52,10 @@ func (p *publisher) finish(ctx context.Context, made filled) error {
 		if err := p.packRest(ctx, made); err != nil {
 			return err
 		}
-		p.session.syncer.config.Failpoint(FailBeforePublication)
+		p.config.Failpoint(FailBeforePublication)
 		return nil
 	}
-	p.session.syncer.config.Failpoint(FailBeforePublication)
+	p.config.Failpoint(FailBeforePublication)
 	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}, "dropping the stages")
 }
 
@@ -102,7 +102,7 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 	var running gosync.WaitGroup
 	for i, tx := range on {
 		running.Go(func() {
-			err := guard(p.session.syncer.config.Logger, func() error {
+			err := guard(p.config.Logger, func() error {
 				if err := do(ctx, i, tx); err != nil {
 					return err
 				}
@@ -125,7 +125,7 @@ func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
 	staged := make(chan struct{})
 	go func() {
 		defer close(staged)
-		err := guard(p.session.syncer.config.Logger, func() error {
+		err := guard(p.config.Logger, func() error {
 			if p.table.isPacked() {
 				return p.fillPacked(ctx, made)
 			}

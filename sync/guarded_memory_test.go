@@ -69,7 +69,7 @@ func TestGuardedBegins(t *testing.T) {
 	a := memoryApplier()
 	var told []Progress
 	a.session.syncer.config.Progress = func(p Progress) { told = append(told, p) }
-	if err := s.publish(t.Context(), &publisher{table: of, session: a.session, at: now, total: records}, nil); err != nil {
+	if err := s.publish(t.Context(), &publisher{table: of, config: &a.session.syncer.config, at: now, total: records}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(told, func(p Progress) bool { return p.Stage == "anonymizing" && p.Done == records }) {
@@ -126,7 +126,7 @@ func TestBatchesThatAreNotMade(t *testing.T) {
 	now := time.UnixMicro(1_700_000_000_000_000)
 	for name, end := range map[string]func(of *table, s *guarded) error{
 		"published": func(of *table, s *guarded) error {
-			return s.publish(ctx, &publisher{table: of, session: memoryApplier().session, at: now}, nil)
+			return s.publish(ctx, &publisher{table: of, config: &memoryApplier().session.syncer.config, at: now}, nil)
 		},
 		"settled": func(_ *table, s *guarded) error { return s.settle(ctx, now.Add(time.Hour)) },
 	} {

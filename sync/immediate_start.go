@@ -74,7 +74,7 @@ func (s *immediate) anonymize(ctx context.Context, p *publisher, source *snapsho
 		return nil, fmt.Errorf("laying out the records: %w", err)
 	}
 	parts, err := anonymizer.Anonymize(ctx, p.table.layout.method, records, p.table.layout.constraints, anonymizer.Options{
-		Seed:        p.session.syncer.config.Seed,
+		Seed:        p.config.Seed,
 		Suppression: p.table.layout.publication.Policy.Suppression,
 		Progress:    func(done, _ int) { p.progress("anonymizing", done) },
 	})

@@ -99,7 +99,7 @@ func (ls *lines) awaited(since time.Duration) []*line {
 // lookAtLines asks the server for the sessions from which an answer is awaited. One that
 // waits for kproxy, or is not there, will never give it.
 func (w *watcher) lookAtLines(ctx context.Context) error {
-	for _, l := range w.session.syncer.lines.awaited(deadAfter) {
+	for _, l := range w.syncer.lines.awaited(deadAfter) {
 		reading := l.reading.Load()
 		var busy bool
 		err := w.conn.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)", l.pid).Scan(&busy)
@@ -107,7 +107,7 @@ func (w *watcher) lookAtLines(ctx context.Context) error {
 			return fmt.Errorf("asking for a session: %w", err)
 		}
 		if !busy && l.reading.Load() == reading {
-			w.session.syncer.config.Logger.Warn("a connection to the server is open only at this end", "session", l.pid)
+			w.syncer.config.Logger.Warn("a connection to the server is open only at this end", "session", l.pid)
 			_ = l.Close()
 		}
 	}

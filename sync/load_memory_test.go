@@ -301,7 +301,7 @@ func TestProgressNeverExceedsTheTotal(t *testing.T) {
 	a := memoryApplier()
 	var told []Progress
 	a.session.syncer.config.Progress = func(p Progress) { told = append(told, p) }
-	p := &publisher{table: memoryTable(t, sizeOnly(3)), session: a.session, total: 10}
+	p := &publisher{table: memoryTable(t, sizeOnly(3)), config: &a.session.syncer.config, total: 10}
 	for _, done := range []int{0, 7, 10, 12} {
 		told = nil
 		p.progress("reading", done)

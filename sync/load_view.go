@@ -50,9 +50,9 @@ func (s *store) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
 
 // view has the store of a table seen as a transaction does. Tables with a class for each part
 // are read by one connection, as the server sorts their records by class.
-func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int64) (*storeView, error) {
+func (s *Syncer) view(ctx context.Context, tx pgx.Tx, t *table, generation int64) (*storeView, error) {
 	v := viewAsItIs(tx.Conn().PgConn())
-	v.failpoint = s.syncer.config.Failpoint
+	v.failpoint = s.config.Failpoint
 	if len(t.parts) > 1 {
 		return v, nil
 	}
@@ -67,8 +67,8 @@ func (s *session) view(ctx context.Context, tx pgx.Tx, t *table, generation int6
 	}
 	v.records = min(v.records, int(blocks)*mostInBlock)
 	v.records += v.records / 64 // rather too much room than too little, when all would be moved
-	if plain && blocks > s.syncer.config.ranges.blocks {
-		v.cut(blocks, s.syncer.config.ranges.blocks, cut)
+	if plain && blocks > s.config.ranges.blocks {
+		v.cut(blocks, s.config.ranges.blocks, cut)
 		err = v.open(ctx, tx, s, t)
 	}
 	return v, err
@@ -90,8 +90,8 @@ func (v *storeView) cut(blocks, size int64, can bool) {
 
 // open has further connections see what the transaction does, as many as can be had: without
 // them it only takes longer.
-func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) error {
-	connections := s.syncer.config.ranges.connections
+func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *Syncer, t *table) error {
+	connections := s.config.ranges.connections
 	if connections == 0 {
 		connections = min(mostReaders, max(2, runtime.GOMAXPROCS(0)))
 	}
@@ -106,7 +106,7 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) e
 	for range connections - 1 {
 		conn, err := s.openAt(ctx, snapshot)
 		if err != nil {
-			s.syncer.config.Logger.Info("the store is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
+			s.config.Logger.Info("the store is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(v.further), "error", withoutValues(err))
 			break
 		}
 		v.further = append(v.further, conn)
@@ -115,8 +115,8 @@ func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *session, t *table) e
 }
 
 // openAt opens a connection that sees a snapshot.
-func (s *session) openAt(ctx context.Context, snapshot string) (*pgx.Conn, error) {
-	conn, err := s.syncer.open(ctx, ApplierName(s.store.slot))
+func (s *Syncer) openAt(ctx context.Context, snapshot string) (*pgx.Conn, error) {
+	conn, err := s.open(ctx, ApplierName(s.config.Slot))
 	if err != nil {
 		return nil, err
 	}

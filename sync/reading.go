@@ -165,7 +165,7 @@ func (p *publisher) readRanges(ctx context.Context, selection string, columns in
 		readers[i] = r
 		running.Go(func() {
 			defer close(r.pieces)
-			r.err = guard(p.session.syncer.config.Logger, func() error {
+			r.err = guard(p.config.Logger, func() error {
 				if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 					return err
 				}

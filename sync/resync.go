@@ -35,7 +35,7 @@ var errMostDiffers = errors.New("more than half of the table differs from its pr
 
 // compare loads the table's generation and applies what differs.
 func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
-	s := &session{store: store{slot: w.session.store.slot, conn: tx.Conn()}}
+	s := &session{store: store{slot: w.syncer.config.Slot, conn: tx.Conn()}}
 	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
@@ -45,11 +45,11 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	}
 	at, watch := t.release.position, stopwatch{last: time.Now()}
 	g := found[t.layout.name()]
-	view, err := w.session.view(ctx, tx, t, g.number)
+	view, err := w.syncer.view(ctx, tx, t, g.number)
 	if err != nil {
 		return err
 	}
-	err = t.take(ctx, view, g, w.session.syncer.config.Seed, w.telling(t, "loading"))
+	err = t.take(ctx, view, g, w.syncer.config.Seed, w.telling(t, "loading"))
 	if view.close(); err != nil {
 		return err
 	}
@@ -61,13 +61,13 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err != nil {
 		return fmt.Errorf("comparing %s with its source: %w", t.layout.name(), withoutValues(err))
 	}
-	w.session.syncer.config.Logger.Info("a table was compared with its source", "table", t.layout.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
+	w.syncer.config.Logger.Info("a table was compared with its source", "table", t.layout.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
 	return nil
 }
 
 func (w *worker) telling(t *table, stage string) func(done int) {
 	return func(done int) {
-		w.session.syncer.config.Progress(Progress{Table: t.layout.name(), Stage: stage, Done: done})
+		w.syncer.config.Progress(Progress{Table: t.layout.name(), Stage: stage, Done: done})
 	}
 }
 

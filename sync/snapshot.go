@@ -20,7 +20,8 @@ import (
 // in several transactions and is nobody's until the table joins the stream.
 type publisher struct {
 	table   *table
-	session *session
+	config  *Config
+	epoch   int64
 	readers []pgx.Tx  // all see the snapshot, and hold the source as it is
 	conn    *pgx.Conn // makes the tables; outside of the snapshot
 	extent  extent
@@ -39,7 +40,7 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 		}
 	}()
 	p.at = p.table.clock()
-	if err := p.table.begin(generation, 1, 1, p.session.syncer.config.Seed); err != nil {
+	if err := p.table.begin(generation, 1, 1, p.config.Seed); err != nil {
 		return err
 	}
 	p.total = p.extent.rows
@@ -49,7 +50,7 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 		return err
 	}
 	p.watch.reading = p.watch.lap()
-	p.session.syncer.config.Failpoint(FailSnapshotCopied)
+	p.config.Failpoint(FailSnapshotCopied)
 	if err := p.table.stage.publish(ctx, p, source); err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (p *publisher) abandon() {
 		farewell(reader.Conn()) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
-		p.session.syncer.config.Logger.Debug("an unfinished publication stays for the time being", "table", p.table.layout.name(), "error", withoutValues(err))
+		p.config.Logger.Debug("an unfinished publication stays for the time being", "table", p.table.layout.name(), "error", withoutValues(err))
 	}
 }
 
@@ -84,7 +85,7 @@ func (w *stopwatch) lap() time.Duration {
 }
 
 func (p *publisher) progress(stage string, done int) {
-	p.session.syncer.config.Progress(Progress{Table: p.table.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
+	p.config.Progress(Progress{Table: p.table.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
 }
 
 func (p *publisher) staging(kind string) string {
@@ -180,7 +181,7 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 		r.first, r.rows = before+1, s.records-before
 		before = s.records
 		if at == len(p.extent.ranges)/2 {
-			p.session.syncer.config.Failpoint(FailSnapshotReading)
+			p.config.Failpoint(FailSnapshotReading)
 		}
 	}
 	if err := p.readRanges(ctx, wide+", "+list, 1+len(indexes), take, ended); err != nil {

@@ -27,8 +27,8 @@ func (p *publisher) spreadRelease() []string {
 }
 
 func (p *publisher) spread(table, column string) []string {
-	if p.session.syncer.config.spreading == nil {
+	if p.config.spreading == nil {
 		return nil
 	}
-	return p.session.syncer.config.spreading(table, column)
+	return p.config.spreading(table, column)
 }

@@ -79,7 +79,7 @@ func (p *publisher) fenced(ctx context.Context, statements []string, doing strin
 	if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '2s'"); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	tag, err := tx.Exec(ctx, "SELECT FROM kproxy_store.position WHERE slot = $1 AND epoch = $2 FOR SHARE", p.session.store.slot, p.session.store.epoch)
+	tag, err := tx.Exec(ctx, "SELECT FROM kproxy_store.position WHERE slot = $1 AND epoch = $2 FOR SHARE", p.config.Slot, p.epoch)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}

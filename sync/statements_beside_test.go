@@ -38,15 +38,15 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.lookAtDefinitions(ctx) })
 	wishes := func(preparing bool) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.session.syncer.whole = Policy{Fingerprint: "mine", Place: "here"}
-			w.session.syncer.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
+			w.syncer.whole = Policy{Fingerprint: "mine", Place: "here"}
+			w.syncer.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
 			return w.lookForWishes(ctx)
 		})
 	}
 	looked := func(state TableState, known catalog.OID) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.session.syncer.status.Tables[of.layout.name()] = TableStatus{State: state}
-			w.session.syncer.tables[0].Relation.OID *= known
+			w.syncer.status.Tables[of.layout.name()] = TableStatus{State: state}
+			w.syncer.tables[0].Relation.OID *= known
 			return w.lookAtHalted(ctx)
 		})
 	}
@@ -56,7 +56,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		if err := w.lookAtSlot(ctx); err != nil {
 			return err
 		}
-		if got := w.session.syncer.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
+		if got := w.syncer.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
 			return fmt.Errorf("the slot is %+v", got)
 		}
 		return w.lookAtSlot(ctx) // not so soon

@@ -101,7 +101,7 @@ func taking(plan readingPlan) func(context.Context, *session, *table) (any, erro
 			return nil, err
 		}
 		err = within(ctx, s, func(tx pgx.Tx) error {
-			view, err := s.view(ctx, tx, of, found[of.layout.name()].number)
+			view, err := s.syncer.view(ctx, tx, of, found[of.layout.name()].number)
 			if err != nil {
 				return err
 			}

@@ -79,7 +79,7 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 	laps := &lapLog{}
 	s.syncer.config.Logger = slog.New(laps)
 	of := p.table()
-	pub := &publisher{table: of, session: s, extent: extent{ranges: []sourceRange{{to: 5}, {from: 5}}, rows: 10}}
+	pub := &publisher{table: of, config: &s.syncer.config, epoch: s.store.epoch, extent: extent{ranges: []sourceRange{{to: 5}, {from: 5}}, rows: 10}}
 	var err error
 	if pub.conn, err = s.syncer.open(ctx, "publisher"); err != nil {
 		return nil, err

@@ -18,8 +18,9 @@ import (
 // that is open only here, and at how far the slot is behind. It gives an idle stream a
 // message now and then.
 type watcher struct {
-	session *session
-	conn    *pgx.Conn
+	syncer *Syncer
+	shared *shared
+	conn   *pgx.Conn
 	// found is what the applier has to know of.
 	found    chan finding
 	beat     time.Time // of the last heartbeat
@@ -60,7 +61,7 @@ const (
 var errLookAfresh = errors.New("the operator asked for something")
 
 func newWatcher(s *session) *watcher {
-	return &watcher{session: s, found: make(chan finding, 1), beat: time.Now()}
+	return &watcher{syncer: s.syncer, shared: &s.shared, found: make(chan finding, 1), beat: time.Now()}
 }
 
 // run looks until ctx ends. A look that fails is no failure of the session.
@@ -71,7 +72,7 @@ func (w *watcher) run(ctx context.Context) {
 		}
 	}()
 	for sleep(ctx, watchPace) == nil {
-		err := guard(w.session.syncer.config.Logger, func() error { return w.look(ctx) })
+		err := guard(w.syncer.config.Logger, func() error { return w.look(ctx) })
 		if err == nil {
 			w.failures = 0
 		}
@@ -97,7 +98,7 @@ func (w *watcher) failed(err error) {
 	if w.failures++; w.failures == warnAfter {
 		level = slog.LevelWarn
 	}
-	w.session.syncer.config.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
+	w.syncer.config.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
 }
 
 // warnAfter is after how many failed looks the log warns.
@@ -115,7 +116,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if w.conn == nil {
-		if w.conn, err = w.session.syncer.open(ctx, followerName); err != nil {
+		if w.conn, err = w.syncer.open(ctx, followerName); err != nil {
 			return err
 		}
 	}
@@ -129,7 +130,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 
 // lookForWishes finds what an operator has asked for and is not being done.
 func (w *watcher) lookForWishes(ctx context.Context) error {
-	if w.session.shared.watching.Load() == nil {
+	if w.shared.watching.Load() == nil {
 		return nil
 	}
 	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
@@ -140,14 +141,14 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for wishes: %w", err)
 	}
-	may, err := w.session.syncer.mayApply(ctx, w.conn)
+	may, err := w.syncer.mayApply(ctx, w.conn)
 	if err != nil {
 		return err
 	}
 	if !may {
 		return errLookAfresh // the operator has accepted another policy
 	}
-	tables := w.session.syncer.Status().Tables
+	tables := w.syncer.Status().Tables
 	for _, name := range asked {
 		if status, configured := tables[name]; configured && !status.Preparing {
 			return errLookAfresh
@@ -175,12 +176,12 @@ func (s *session) watch() {
 // lookAtDefinitions compares the tables with what they were when their stores were
 // compared with their sources.
 func (w *watcher) lookAtDefinitions(ctx context.Context) error {
-	watched := w.session.shared.watching.Load()
+	watched := w.shared.watching.Load()
 	if watched == nil {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.session.store.publication, t.definition.bound)
+		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -206,11 +207,11 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 // lookAtHalted finds tables that were halted for what they were, and are again what was
 // accepted.
 func (w *watcher) lookAtHalted(ctx context.Context) error {
-	if w.session.shared.watching.Load() == nil {
+	if w.shared.watching.Load() == nil {
 		return nil
 	}
-	statuses := w.session.syncer.Status().Tables
-	for _, p := range w.session.syncer.configured() {
+	statuses := w.syncer.Status().Tables
+	for _, p := range w.syncer.configured() {
 		if statuses[p.Policy.Table].State != Halted || p.Relation.OID == 0 {
 			continue
 		}
@@ -219,7 +220,7 @@ func (w *watcher) lookAtHalted(ctx context.Context) error {
 			return err
 		}
 		if healed {
-			w.session.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
+			w.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
 			return errLookAfresh
 		}
 	}
@@ -231,7 +232,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
 	}
-	s := &session{syncer: w.session.syncer, store: store{slot: w.session.store.slot, conn: w.conn}}
+	s := &session{syncer: w.syncer, store: store{slot: w.syncer.config.Slot, conn: w.conn}}
 	found, err := s.store.generations(ctx)
 	if err != nil {
 		return false, err
@@ -242,7 +243,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	}
 	bound, err := s.store.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.layout.readDefinition(ctx, w.conn, w.session.store.publication, bound)
+		_, _, err = t.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
@@ -272,7 +273,7 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 
 // lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
 func (w *watcher) lookAtSlot(ctx context.Context) error {
-	if w.session.shared.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
+	if w.shared.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
 		return nil
 	}
 	w.slotAt = time.Now()
@@ -280,7 +281,7 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	var end, position uint64
 	err := w.conn.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
 		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint, pg_catalog.pg_wal_lsn_diff(p.lsn, '0/0')::bigint
-		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.session.store.slot).
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.syncer.config.Slot).
 		Scan(&status.Retained, &status.WALStatus, &end, &position)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -288,11 +289,11 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
 	}
-	status.Behind = w.behind(end, max(position, w.session.shared.consumed.Load()))
-	w.session.syncer.mu.Lock()
-	w.session.syncer.status.Slot = status
-	w.session.syncer.mu.Unlock()
-	w.session.syncer.told()
+	status.Behind = w.behind(end, max(position, w.shared.consumed.Load()))
+	w.syncer.mu.Lock()
+	w.syncer.status.Slot = status
+	w.syncer.mu.Unlock()
+	w.syncer.told()
 	return w.heartbeat(ctx, end > position)
 }
 
@@ -322,7 +323,7 @@ const maxMarks = 1024
 // one, so that the stream of an idle table moves on and lets go of what others wrote.
 // PostgreSQL 13 leaves messages out; there, keepalives do it.
 func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
-	if !behind || time.Since(w.beat) < w.session.syncer.config.Heartbeat {
+	if !behind || time.Since(w.beat) < w.syncer.config.Heartbeat {
 		return nil
 	}
 	w.beat = time.Now()

@@ -60,13 +60,15 @@ type newcomer struct {
 // worker makes newcomers beside the stream, one at a time, on connections of its own.
 // What it writes is invisible until the applier lets the table join.
 type worker struct {
-	session *session
-	orders  chan job
-	ready   chan *newcomer
+	syncer *Syncer
+	ack    *acknowledgement
+	epoch  int64
+	orders chan job
+	ready  chan *newcomer
 }
 
 func newWorker(s *session) *worker {
-	return &worker{session: s, orders: make(chan job, 1), ready: make(chan *newcomer, 1)}
+	return &worker{syncer: s.syncer, ack: &s.shared.ack, epoch: s.store.epoch, orders: make(chan job, 1), ready: make(chan *newcomer, 1)}
 }
 
 // run works until ctx ends. A failure that may pass is tried again.
@@ -89,18 +91,18 @@ func (w *worker) run(ctx context.Context) {
 func (w *worker) insist(ctx context.Context, j job) *newcomer {
 	n := &newcomer{job: j}
 	for pause := leastPause; ; pause = min(2*pause, mostPause) {
-		n.err = guard(w.session.syncer.config.Logger, func() error { return w.make(ctx, n) })
+		n.err = guard(w.syncer.config.Logger, func() error { return w.make(ctx, n) })
 		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
 			return n
 		}
 		if errors.Is(n.err, errMostDiffers) {
-			w.session.syncer.config.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
+			w.syncer.config.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
 			n.job.kind = publishAfresh
 			continue
 		}
-		w.session.shared.ack.held.Store(0)
+		w.ack.held.Store(0)
 		w.tellObstacle(n)
-		w.session.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
+		w.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
 		}
@@ -110,10 +112,10 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 // tellObstacle has the status say why a table is not ready yet.
 func (w *worker) tellObstacle(n *newcomer) {
 	name := n.job.publication.Policy.Table
-	status := w.session.syncer.Status().Tables[name]
+	status := w.syncer.Status().Tables[name]
 	status.Problem, status.Fix = n.err.Error(), fixTransient(n.err)
-	w.session.syncer.setTable(name, status)
-	w.session.syncer.told()
+	w.syncer.setTable(name, status)
+	w.syncer.told()
 }
 
 // make brings the table to a snapshot.
@@ -122,21 +124,21 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
-	t.now, t.logger, n.table = w.session.syncer.config.Now, w.session.syncer.config.Logger, t
+	t.now, t.logger, n.table = w.syncer.config.Now, w.syncer.config.Logger, t
 	snapshot, err := w.takeSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer snapshot.close()
 	n.at, t.release.position = snapshot.at, snapshot.at
-	tx, err := snapshot.adopt(ctx, w.session)
+	tx, err := snapshot.adopt(ctx, w.syncer)
 	if err != nil {
 		return err
 	}
 	if err := t.layout.lockSource(ctx, tx); err != nil {
 		return err
 	}
-	present, err := snapshot.open(ctx, w.session)
+	present, err := snapshot.open(ctx, w.syncer)
 	if err != nil {
 		return err
 	}
@@ -147,22 +149,22 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 		snapshot.letGo()
 		return w.compare(ctx, tx, t)
 	}
-	p := &publisher{table: t, session: w.session, readers: []pgx.Tx{tx}, conn: present}
-	if p.extent, err = t.measure(ctx, tx, w.session.syncer.config.ranges); err != nil {
+	p := &publisher{table: t, config: &w.syncer.config, epoch: w.epoch, readers: []pgx.Tx{tx}, conn: present}
+	if p.extent, err = t.measure(ctx, tx, w.syncer.config.ranges); err != nil {
 		return err
 	}
-	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, w.session.syncer.config.ranges.degree(p.extent)-1)...)
+	p.readers = append(p.readers, snapshot.further(ctx, w.syncer, t, w.syncer.config.ranges.degree(p.extent)-1)...)
 	snapshot.letGo()
 	if err := p.publish(ctx, n.job.generation); err != nil {
 		return fmt.Errorf("publishing %s: %w", t.layout.name(), withoutValues(err))
 	}
-	w.session.syncer.config.Failpoint(FailAfterPublication)
+	w.syncer.config.Failpoint(FailAfterPublication)
 	return nil
 }
 
 // identify judges a table that is locked, under the snapshot that is read and at present.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.session.store.publication, bound); err != nil {
+	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.syncer.config.Publication, bound); err != nil {
 		return err
 	}
 	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
@@ -188,17 +190,17 @@ type sourceSnapshot struct {
 func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error) {
 	s := &sourceSnapshot{}
 	// What is acknowledged from here on lies before the snapshot, wherever that will be.
-	w.session.shared.ack.held.Store(w.session.shared.ack.stored.Load())
+	w.ack.held.Store(w.ack.stored.Load())
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	if s.replication, err = w.session.syncer.openReplication(ctx, ApplierName(w.session.store.slot)); err != nil {
+	if s.replication, err = w.syncer.openReplication(ctx, ApplierName(w.syncer.config.Slot)); err != nil {
 		return nil, err
 	}
 	slow := time.AfterFunc(slowSlot, func() {
-		w.session.syncer.config.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
+		w.syncer.config.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
 	})
 	defer slow.Stop()
 	slot, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, fmt.Sprintf("kproxy_snapshot_%d", s.replication.PID()), outputPlugin,
@@ -210,8 +212,8 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 		return nil, fmt.Errorf("reading the snapshot's position: %w", err)
 	}
 	s.name = slot.SnapshotName
-	w.session.shared.ack.held.Store(uint64(s.at))
-	w.session.syncer.config.Failpoint(FailSnapshotTaken)
+	w.ack.held.Store(uint64(s.at))
+	w.syncer.config.Failpoint(FailSnapshotTaken)
 	return s, nil
 }
 
@@ -219,8 +221,8 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 const slowSlot = 5 * time.Second
 
 // open makes a further connection, which is closed with the snapshot.
-func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, error) {
-	conn, err := ses.syncer.open(ctx, ApplierName(ses.store.slot))
+func (s *sourceSnapshot) open(ctx context.Context, syncer *Syncer) (*pgx.Conn, error) {
+	conn, err := syncer.open(ctx, ApplierName(syncer.config.Slot))
 	if err != nil {
 		return nil, err
 	}
@@ -229,8 +231,8 @@ func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, err
 }
 
 // adopt opens a transaction that sees the snapshot, on a connection of its own.
-func (s *sourceSnapshot) adopt(ctx context.Context, ses *session) (pgx.Tx, error) {
-	conn, err := s.open(ctx, ses)
+func (s *sourceSnapshot) adopt(ctx context.Context, syncer *Syncer) (pgx.Tx, error) {
+	conn, err := s.open(ctx, syncer)
 	if err != nil {
 		return nil, err
 	}
@@ -248,15 +250,15 @@ func (s *sourceSnapshot) adopt(ctx context.Context, ses *session) (pgx.Tx, error
 // further opens transactions beside the first one, as many as can be had: without them it
 // only takes longer. Each holds the source as the first one does. It does not wait for
 // that behind somebody who waits for the first one, since neither would ever end.
-func (s *sourceSnapshot) further(ctx context.Context, ses *session, t *table, wanted int) []pgx.Tx {
+func (s *sourceSnapshot) further(ctx context.Context, syncer *Syncer, t *table, wanted int) []pgx.Tx {
 	var more []pgx.Tx
 	for range wanted {
-		tx, err := s.adopt(ctx, ses)
+		tx, err := s.adopt(ctx, syncer)
 		if err == nil {
 			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
-			ses.syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
+			syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
 			break
 		}
 		more = append(more, tx)
