@@ -22,16 +22,16 @@ type Unaccepted struct {
 	now accept.Table
 }
 
-// LookForUnaccepted compares tables, as the policy was just compared with them, with what the
+// FindUnaccepted compares tables, as the policy was just compared with them, with what the
 // operator accepted. A table that was never accepted is not told of: it is when it is first
 // published. The connection is the owner's.
-func LookForUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Publication) (found []Unaccepted, err error) {
+func FindUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Publication) (found []Unaccepted, err error) {
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil {
 			return err
 		}
 		for _, p := range tables {
-			u, err := lookAtAccepted(ctx, tx, p)
+			u, err := findUnaccepted(ctx, tx, p)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func LookForUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Pub
 	return found, nil
 }
 
-func lookAtAccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Unaccepted, err error) {
+func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Unaccepted, err error) {
 	t, err := newTable(p)
 	if err != nil {
 		return u, err

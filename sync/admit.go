@@ -15,7 +15,7 @@ import (
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
 	fits := t.layout.fits(g) // which one that is not known does not
-	if g.staysHalted(fits, s.syncer.fresh()) {
+	if g.staysHalted(fits, s.syncer.retryHalted()) {
 		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
@@ -27,18 +27,18 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	kind := publishAfresh
 	switch {
 	case fits:
-		if kind, err = s.goOn(ctx, t, g); err != nil || kind == noJob {
+		if kind, err = s.resume(ctx, t, g); err != nil || kind == noJob {
 			return err
 		}
 	case g.updates == catalog.Guarded.String() && g.asked != askRebuild:
 		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens
-		if err := s.store.leave(ctx, t.layout.name()); err != nil {
+		if err := s.store.stopApplying(ctx, t.layout.name()); err != nil {
 			return err
 		}
 	}
-	s.order(t, kind)
+	s.enqueue(t, kind)
 	status := g.status(fits)
 	status.Preparing = true
 	s.syncer.setTable(t.layout.name(), status)
@@ -63,7 +63,7 @@ const noJob jobKind = -1
 // goOn has a table applied from where its store stands, if it can be; else wanted is what
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
-func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
+func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
 	now, absent, err := t.layout.readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
@@ -75,11 +75,11 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 	}
 	switch {
 	case inStep && different == nil:
-		if err := s.store.renewDigest(ctx, t, g); err != nil {
+		if err := s.store.updateDigest(ctx, t, g); err != nil {
 			return noJob, err
 		}
 		if t.definition = now; g.asked == askRebuild {
-			s.order(t, publishAfresh)
+			s.enqueue(t, publishAfresh)
 		}
 		return noJob, s.load(ctx, t, g)
 	case g.asked == askRebuild || g.noted == askRebuild:
@@ -95,7 +95,7 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 
 // renewDigest has a store that was made when identifying columns counted fit the policy
 // without them, too.
-func (s *store) renewDigest(ctx context.Context, t *table, g generation) error {
+func (s *store) updateDigest(ctx context.Context, t *table, g generation) error {
 	if g.digest == t.layout.digest {
 		return nil
 	}
@@ -108,7 +108,7 @@ func (s *store) renewDigest(ctx context.Context, t *table, g generation) error {
 }
 
 // leave notes that a generation is not applied any more.
-func (s *store) leave(ctx context.Context, name catalog.Name) error {
+func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 	_, err := s.conn.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.slot, s.epoch)
 	if err != nil {
@@ -118,23 +118,23 @@ func (s *store) leave(ctx context.Context, name catalog.Name) error {
 }
 
 // order has something made beside the stream.
-func (s *session) order(t *table, kind jobKind) {
+func (s *session) enqueue(t *table, kind jobKind) {
 	s.store.lastGeneration++
 	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration})
 }
 
 // load takes over what the store holds and has it applied from there.
 func (s *session) load(ctx context.Context, t *table, g generation) error {
-	if err := s.takeAsFound(ctx, t, g); err != nil {
+	if err := s.loadStored(ctx, t, g); err != nil {
 		return s.haltOr(ctx, t, err)
 	}
-	if g.shows == 0 {
+	if g.showAt == 0 {
 		if err := t.layout.grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
 	s.tables = append(s.tables, t)
-	status := t.stage.status()
+	status := t.mode.status()
 	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
 	status.Generation = t.release.generation
 	s.syncer.setTable(t.layout.name(), status)
@@ -142,13 +142,13 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 }
 
 // takeAsFound takes over what the store holds at one moment.
-func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error {
+func (s *session) loadStored(ctx context.Context, t *table, g generation) error {
 	tx, err := s.store.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
 		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
-	if err := s.store.asFound(ctx, tx, g); err != nil {
+	if err := s.store.checkUnchanged(ctx, tx, g); err != nil {
 		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	view, err := s.syncer.view(ctx, tx, t, g.number)
@@ -156,7 +156,7 @@ func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error
 		return err
 	}
 	defer view.close()
-	return t.take(ctx, view, g, s.syncer.config.Seed, func(done int) {
+	return t.loadGeneration(ctx, view, g, s.syncer.config.Seed, func(done int) {
 		s.syncer.config.Progress(Progress{Table: t.layout.name(), Stage: "loading", Done: done})
 	})
 }
@@ -191,7 +191,7 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
 	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
 	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
-	if err := s.store.leave(ctx, halt.Table); err != nil {
+	if err := s.store.stopApplying(ctx, halt.Table); err != nil {
 		return err
 	}
 	return s.store.recordHalt(ctx, s.store.conn, halt)
@@ -203,7 +203,7 @@ func (s *session) halt(ctx context.Context, halt *TableError) error {
 func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) error {
 	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
 	if halt.resync {
-		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
+		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().request()}
 	}
 	done, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,

@@ -18,7 +18,7 @@ import (
 
 // dueStage is a stage that has something to publish at a time, or fails when it is settled.
 type dueStage struct {
-	stage
+	updateMode
 	at      time.Time
 	failure error
 }
@@ -29,7 +29,7 @@ func (s dueStage) settle(ctx context.Context, now time.Time) error {
 	if s.failure != nil {
 		return s.failure
 	}
-	return s.stage.settle(ctx, now)
+	return s.updateMode.settle(ctx, now)
 }
 
 // landed is a group that has ended, up to a position.
@@ -115,11 +115,11 @@ func TestLandingIsNoted(t *testing.T) {
 	for _, test := range []struct {
 		took, wrote time.Duration
 		changes     bool
-	}{{time.Millisecond, time.Millisecond, true}, {groupMost, groupMost, false}, {time.Hour, groupMost, true}} {
+	}{{time.Millisecond, time.Millisecond, true}, {maxGroupTime, maxGroupTime, false}, {time.Hour, maxGroupTime, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			of := partsTable(t)
 			a, _ := storedApplier(t, of)
-			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.took + time.Second)}
+			of.mode = dueStage{updateMode: of.mode, at: time.Now().Add(test.took + time.Second)}
 			a.writer.batches = []*batch{landed(950, nil), landed(960, nil)}
 			a.writer.batches[0].changes = test.changes
 			a.writer.batches[0].status[of] = TableStatus{Records: 77}
@@ -164,17 +164,17 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 	}{{5, 1000, true, 0}, {1200, 1200, true, 0}, {5, 0, false, 0}, {5, 1000, false, -time.Second}, {5, 0, false, time.Hour}} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.release.position, of.pending.any = test.lsn, test.changed
+		of.release.position, of.pending.dirty = test.lsn, test.changed
 		if test.due != 0 {
-			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due)}
+			of.mode = dueStage{updateMode: of.mode, at: time.Now().Add(test.due)}
 		}
 		var points []string
 		a.session.syncer.config.Failpoint = func(name string) { points = append(points, name) }
 		if err := a.flush(t.Context(), 1000); err != nil {
 			t.Fatal(err)
 		}
-		if got := store.lsn[of.layout.name()]; got != test.want || of.pending.any || of.release.position != max(test.lsn, 1000) {
-			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.release.position, of.pending.any)
+		if got := store.lsn[of.layout.name()]; got != test.want || of.pending.dirty || of.release.position != max(test.lsn, 1000) {
+			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.release.position, of.pending.dirty)
 		}
 		if !slices.Equal(points, []string{FailBeforeCommit, FailAfterCommit}) {
 			t.Errorf("it passes %v", points)
@@ -218,15 +218,15 @@ func TestGroupsThatFail(t *testing.T) {
 		want    error
 		halts   bool
 	}{
-		"not settled": {func(_ *applier, of *table) { of.stage = dueStage{stage: of.stage, failure: failure} }, failure, false},
+		"not settled": {func(_ *applier, of *table) { of.mode = dueStage{updateMode: of.mode, failure: failure} }, failure, false},
 		"refused": {func(_ *applier, of *table) {
-			of.stage = dueStage{stage: of.stage, failure: refusedBy("23505")}
+			of.mode = dueStage{updateMode: of.mode, failure: refusedBy("23505")}
 		}, nil, true},
 		"the one before is lost": {func(a *applier, _ *table) { a.writer.batches = []*batch{landed(910, failure)} }, failure, false},
 	} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.pending.any, a.rows = true, 4
+		of.pending.dirty, a.rows = true, 4
 		test.prepare(a, of)
 		err := a.flush(t.Context(), 1000)
 		if halt := (*TableError)(nil); test.want != nil && !errors.Is(err, test.want) || err == nil || errors.As(err, &halt) != test.halts {
@@ -243,7 +243,7 @@ func TestOneErrorOfOneTable(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
 	a := memoryApplier(of)
-	of.pending.any = true
+	of.pending.dirty = true
 	f := &batch{to: 50, steps: make(chan step, 20), ended: make(chan struct{})}
 	if err := a.fillBatch(t.Context(), f); err != nil {
 		t.Fatal(err)
@@ -293,8 +293,8 @@ func TestGroupsAreSentAtBoundaries(t *testing.T) {
 	}{
 		"amid a transaction":             {func(a *applier) { a.inTransaction, a.found = true, finding }, 900, 0, 4, true},
 		"nothing behind it":              {func(*applier) {}, 900, 1, 0, false},
-		"more behind it":                 {func(a *applier) { a.more, a.since = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
-		"awaited":                        {func(a *applier) { a.more, a.found = true, finding }, 1000, 0, 0, false},
+		"more behind it":                 {func(a *applier) { a.moreReceived, a.groupBegan = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
+		"awaited":                        {func(a *applier) { a.moreReceived, a.found = true, finding }, 1000, 0, 0, false},
 		"nothing new behind another":     {func(a *applier) { a.rows, a.found, a.writer.batches = 0, finding, []*batch{landed(910, nil)} }, 900, 1, 0, true},
 		"nothing new":                    {func(a *applier) { a.rows, a.found = 0, finding }, 900, 0, 0, false},
 		"nothing new, and far":           {func(a *applier) { a.rows, a.end, a.found = 0, 900+idleBytes, finding }, 900 + idleBytes, 0, 0, false},
@@ -420,8 +420,8 @@ func TestFindingsThatEndTheSession(t *testing.T) {
 		if a.end = 1000; name == "a group landed" {
 			store.position = 910
 		}
-		a.found = &finding{err: errLookAfresh}
-		if err := next(a); !errors.Is(err, errLookAfresh) || a.found != nil {
+		a.found = &finding{err: errRestart}
+		if err := next(a); !errors.Is(err, errRestart) || a.found != nil {
 			t.Errorf("%s: it goes on: %v", name, err)
 		}
 	}

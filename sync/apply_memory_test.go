@@ -56,11 +56,11 @@ func memoryApplier(tables ...*table) *applier {
 	}
 	a := &applier{
 		session:   &session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}},
-		relations: map[uint32]*relation{}, heard: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
+		relations: map[uint32]*relation{}, lastChange: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
 	}
 	a.writer = newWriter(a.session)
 	a.renewer = newRenewer(a)
-	a.renewer.look.Stop()
+	a.renewer.ticker.Stop()
 	a.mixer.timer.Stop()
 	return a
 }
@@ -344,8 +344,8 @@ func TestMissed(t *testing.T) {
 		{"of another beside partitions", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{others: 100}, false},
 		{"of one that is not applied", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{4000: 100}, true},
 	} {
-		a := &applier{heard: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
-		n := &newcomer{at: 100}
+		a := &applier{lastChange: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
+		n := &preparedTable{at: 100}
 		n.job.publication = own.layout.publication
 		n.job.publication.Relation.Kind = test.kind
 		if got := a.missed(n); got != test.want {
@@ -389,7 +389,7 @@ func TestGroupsEnd(t *testing.T) {
 		} {
 			of := memoryTable(t, sizeOnly(3))
 			of.pending.bytes, of.release.showAt = test.bytes, test.shows
-			a := &applier{session: &session{tables: []*table{of}}, more: test.more, rows: test.rows, writeTime: test.wrote, writer: writer{batches: test.flights}, since: time.Now()}
+			a := &applier{session: &session{tables: []*table{of}}, moreReceived: test.more, rows: test.rows, writeTime: test.wrote, writer: writer{batches: test.flights}, groupBegan: time.Now()}
 			time.Sleep(test.age)
 			if got := a.isComplete(); got != test.want {
 				t.Errorf("%s: complete is %t", test.name, got)
@@ -407,7 +407,7 @@ func TestBoundary(t *testing.T) {
 		}
 	}
 	ready := &renewer{ready: &renewal{}}
-	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, newcomer: &newcomer{}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
+	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, prepared: &preparedTable{}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
 		if got := a.isAwaited(); got != (i > 0) {
 			t.Errorf("%d: awaited is %t", i, got)
 		}
@@ -415,8 +415,8 @@ func TestBoundary(t *testing.T) {
 	for position := range pglogrepl.LSN(3) {
 		for end := range pglogrepl.LSN(3) {
 			a := &applier{session: &session{position: position}, end: end}
-			if a.stands() != max(position, end) {
-				t.Errorf("a stream that was consumed up to %s stands at %s", max(position, end), a.stands())
+			if a.streamPosition() != max(position, end) {
+				t.Errorf("a stream that was consumed up to %s stands at %s", max(position, end), a.streamPosition())
 			}
 		}
 	}

@@ -28,7 +28,7 @@ type batch struct {
 	earlier  *batch // has to commit first; else nil
 	started  time.Time
 	changes  bool                   // it has changes of the source
-	checks   []proof                // of the tables that it changes
+	checks   []definitionCheck      // of the tables that it changes
 	status   map[*table]TableStatus // of the state that it writes
 	steps    chan step
 	complete bool // all steps were added; else nothing is committed
@@ -114,7 +114,7 @@ func (w *writer) write(ctx context.Context, b *batch) error {
 		return err
 	}
 	for _, p := range b.checks {
-		if err := p.prove(ctx, tx); err != nil {
+		if err := p.run(ctx, tx); err != nil {
 			return err
 		}
 	}
@@ -175,7 +175,7 @@ func (a *applier) startBatch(ctx context.Context, to pglogrepl.LSN) error {
 	}
 	b := &batch{
 		from: a.session.position, to: to, started: time.Now(), changes: a.rows > 0,
-		steps: make(chan step, steps), ended: make(chan struct{}), checks: a.proofs(),
+		steps: make(chan step, steps), ended: make(chan struct{}), checks: a.definitionChecks(),
 	}
 	a.writer.start(ctx, b)
 	err := a.fillBatch(ctx, b)
@@ -194,14 +194,14 @@ func (a *applier) startBatch(ctx context.Context, to pglogrepl.LSN) error {
 // fillBatch adds the steps of a batch.
 func (a *applier) fillBatch(ctx context.Context, b *batch) error {
 	for _, t := range a.session.tables {
-		if !t.pending.any {
+		if !t.pending.dirty {
 			continue
 		}
 		to := &statements{send: func(c chunk) error {
-			return b.add(func(ctx context.Context, tx pgx.Tx) error { return a.blame(t, c.send(ctx, tx)) })
+			return b.add(func(ctx context.Context, tx pgx.Tx) error { return a.tableFailure(t, c.send(ctx, tx)) })
 		}}
 		if err := t.write(ctx, to); err != nil {
-			return a.blame(t, err)
+			return a.tableFailure(t, err)
 		}
 		to.Queue("UPDATE kproxy_store.generation SET lsn = $3::text::pg_lsn WHERE table_schema = $1 AND table_name = $2",
 			t.layout.name().Schema, t.layout.name().Relation, max(b.to, t.release.position).String())
@@ -254,7 +254,7 @@ func (a *applier) awaitBatch(ctx context.Context) error {
 	}
 	a.writer.batches = a.writer.batches[1:]
 	a.session.position, a.moved = b.to, time.Now()
-	a.writeTime = min(time.Since(b.started), groupMost)
+	a.writeTime = min(time.Since(b.started), maxGroupTime)
 	for _, t := range a.session.tables {
 		t.release.stored(b.to)
 	}
@@ -264,8 +264,8 @@ func (a *applier) awaitBatch(ctx context.Context) error {
 		a.mixer.changed(a.moved)
 		a.waitForDue()
 	}
-	if a.renewer.asked {
-		return a.renewer.lookForRequests(ctx)
+	if a.renewer.readDue {
+		return a.renewer.readRequests(ctx)
 	}
 	return nil
 }

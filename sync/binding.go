@@ -127,7 +127,7 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 }
 
 // proof is what has to be found of a table before something of it is published.
-type proof struct {
+type definitionCheck struct {
 	table  *table
 	bound  accept.Table
 	detail accept.Detail
@@ -137,7 +137,7 @@ type proof struct {
 // prove looks at the table, later than all that is to be published of it. The error is a
 // *TableError where it is not what was accepted, or where a column has gone by whose place
 // the rows of the stream were read.
-func (p proof) prove(ctx context.Context, on querier) error {
+func (p definitionCheck) run(ctx context.Context, on querier) error {
 	now, err := p.table.layout.examine(ctx, on, p.detail, p.after...)
 	if err == nil {
 		err = p.table.layout.judge(now, p.bound)
@@ -152,13 +152,13 @@ func (p proof) prove(ctx context.Context, on querier) error {
 }
 
 // proofs are those of the tables of which a group has something to publish.
-func (a *applier) proofs() []proof {
-	var proofs []proof
+func (a *applier) definitionChecks() []definitionCheck {
+	var proofs []definitionCheck
 	for _, t := range a.session.tables {
-		if !t.pending.any && t.release.showAt == 0 {
+		if !t.pending.dirty && t.release.showAt == 0 {
 			continue
 		}
-		p := proof{table: t, bound: t.definition.bound, detail: accept.WithoutLeaves, after: t.describedBy}
+		p := definitionCheck{table: t, bound: t.definition.bound, detail: accept.WithoutLeaves, after: t.describedBy}
 		if len(t.describedBy) > 0 {
 			p.detail = accept.Whole
 		}

@@ -17,10 +17,10 @@ import (
 // of a table whose copied columns can change their texts by themselves.
 type copies struct {
 	partition *incremental.Partition
-	columns   []int // of the stored ones, in the order of copiedList
-	weights   []int // bytes that a byte of each column's text takes at most
-	texts     texts // by slot of the partition; empty for none
-	room      []byte
+	columns   []int     // of the stored ones, in the order of copiedList
+	weights   []int     // bytes that a byte of each column's text takes at most
+	texts     textStore // by slot of the partition; empty for none
+	buffer    []byte
 }
 
 // newCopies are none, and nil for a table whose members are not held in memory.
@@ -28,7 +28,7 @@ func (t *table) newCopies() *copies {
 	if !t.isPacked() {
 		return nil
 	}
-	c := &copies{partition: t.stage.(*immediate).parts[0].partition}
+	c := &copies{partition: t.mode.(*immediate).parts[0].partition}
 	for _, published := range t.layout.publication.Columns {
 		if published.Part != catalog.Copy {
 			continue
@@ -124,17 +124,17 @@ func (c *copies) member(values []value) []byte {
 			return nil
 		}
 	}
-	c.room = c.room[:0]
+	c.buffer = c.buffer[:0]
 	for _, column := range c.columns {
-		c.room = appendMemberField(append(c.room, ','), values[column])
+		c.buffer = appendMemberField(append(c.buffer, ','), values[column])
 	}
-	c.room = append(c.room, memberEnd...)
-	return c.room
+	c.buffer = append(c.buffer, memberEnd...)
+	return c.buffer
 }
 
 func (c *copies) clear() {
 	if c != nil {
-		c.texts = texts{}
+		c.texts = textStore{}
 	}
 }
 

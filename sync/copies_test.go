@@ -122,7 +122,7 @@ func (b *bench) mustHold() {
 	if err := of.begin(int64(b.generationOf("letters")), 1, 1, 1); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := of.stage.load(b.t.Context(), viewAsItIs(b.source.PgConn()), func(int) {}); err != nil {
+	if err := of.mode.load(b.t.Context(), viewAsItIs(b.source.PgConn()), func(int) {}); err != nil {
 		b.t.Fatal(err)
 	}
 	var records, held int
@@ -171,8 +171,8 @@ func TestHeldRecords(t *testing.T) {
 	}
 	c.put(1, kept)
 	c.put(255, row(strings.Repeat("w", packedWidth)))
-	c.forget(256)
-	c.forget(7)
+	c.drop(256)
+	c.drop(7)
 	for _, slot := range slots[:3] {
 		if c.have([]int32{slot}) {
 			t.Errorf("the record in slot %d is held", slot)

@@ -152,12 +152,12 @@ func TestRelationsAreBound(t *testing.T) {
 		if err := a.describe(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		a.final = 50
+		a.commitAt = 50
 		r, err := a.relation(m.RelationID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.concerned(r)
+		got, err := a.tableOf(r)
 		if (got != nil) != test.known || (err == nil) != test.good {
 			t.Errorf("%s: table %t, %v", name, got != nil, err)
 		}
@@ -182,7 +182,7 @@ func TestRowsAreReadByTheirColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &relation{table: of, place: places, as: m, stored: make([]int, len(sent))}
+		r := &relation{table: of, place: places, message: m, stored: make([]int, len(sent))}
 		text := []byte{newTuple, 0, byte(len(sent))}
 		for i, name := range sent {
 			r.stored[i] = slices.Index(places, i)

@@ -13,31 +13,31 @@ import (
 // commits they stay as they are: a row that is inserted with the key of one of them is that
 // record, changed. So a row that is deleted and inserted, as some applications update and as a
 // table is emptied and loaded anew, is nobody who has left, nor anybody who has come.
-type departed struct {
-	in pglogrepl.LSN // where the commit of the transaction begins; 0 between two
+type transactionDeletes struct {
+	commitAt pglogrepl.LSN // where the commit of the transaction begins; 0 between two
 	// own is the number from which on records were inserted by the transaction itself. They
 	// are forgotten as soon as they are deleted, since nobody has ever seen them, and so that
 	// what is held here does not grow with the transaction beyond the records of the table.
-	own  incremental.RecordID
-	keys *keys // nil where none was deleted
-	room *keys // for the next transaction, empty
+	firstOwn  incremental.RecordID
+	keys      *keys // nil where none was deleted
+	spareKeys *keys // for the next transaction, empty
 	// emptied says that the table was truncated: unless a row has come since, it needs not
 	// be emptied record by record.
-	emptied bool
+	truncated bool
 	// arrived are the transaction's own records, in a table of persons, as far as their rows
 	// are held in memory.
-	arrived []incremental.RecordID
+	inserted []incremental.RecordID
 }
 
 // open begins a transaction of the source for the table.
-func (t *table) open(in pglogrepl.LSN) {
-	t.left.in, t.left.own, t.left.arrived = in, t.nextRecord, t.left.arrived[:0]
+func (t *table) beginTransaction(in pglogrepl.LSN) {
+	t.deletes.commitAt, t.deletes.firstOwn, t.deletes.inserted = in, t.nextRecord, t.deletes.inserted[:0]
 }
 
 // takeRoom is where keys can be noted, empty.
-func (t *table) takeRoom() *keys {
-	room := t.left.room
-	t.left.room = nil
+func (t *table) takeSpareKeys() *keys {
+	room := t.deletes.spareKeys
+	t.deletes.spareKeys = nil
 	if room == nil {
 		room = newKeys(t.layout.publication.Relation.KeyRepeats)
 	}
@@ -45,71 +45,71 @@ func (t *table) takeRoom() *keys {
 }
 
 // depart notes that the row of a record was deleted.
-func (t *table) depart(key []byte, id incremental.RecordID) error {
-	if id >= t.left.own {
+func (t *table) deleteUntilCommit(key []byte, id incremental.RecordID) error {
+	if id >= t.deletes.firstOwn {
 		return t.remove(key, id)
 	}
-	t.pending.any = true
+	t.pending.dirty = true
 	t.keys.remove(key, id)
-	if t.left.keys == nil {
-		t.left.keys = t.takeRoom()
+	if t.deletes.keys == nil {
+		t.deletes.keys = t.takeSpareKeys()
 	}
-	if t.left.keys.add(key, id) {
+	if t.deletes.keys.add(key, id) {
 		return nil
 	}
 	// A record that has left had the key before this one was given it.
-	earlier, _ := t.left.keys.find(key)
-	t.left.keys.remove(key, earlier)
-	t.left.keys.add(key, id)
-	return t.forget(earlier, t.stage.hash(key))
+	earlier, _ := t.deletes.keys.find(key)
+	t.deletes.keys.remove(key, earlier)
+	t.deletes.keys.add(key, id)
+	return t.forget(earlier, t.mode.hash(key))
 }
 
 // departAll notes that all rows were deleted. What is known of their keys is set aside as it
 // is, but for a table that the transaction has deleted rows of before.
-func (t *table) departAll() error {
-	t.pending.any, t.left.emptied, t.left.arrived = true, true, t.left.arrived[:0]
+func (t *table) deleteAllUntilCommit() error {
+	t.pending.dirty, t.deletes.truncated, t.deletes.inserted = true, true, t.deletes.inserted[:0]
 	gone := t.keys
-	t.keys = t.takeRoom()
-	if t.left.keys == nil {
-		t.left.keys = gone
+	t.keys = t.takeSpareKeys()
+	if t.deletes.keys == nil {
+		t.deletes.keys = gone
 		return nil
 	}
-	return gone.each(t.depart)
+	return gone.each(t.deleteUntilCommit)
 }
 
 // comeBack applies a new row of a record that has left within the transaction; false where
 // there is none of its key.
-func (t *table) comeBack(key []byte, values []value) (bool, error) {
-	if t.left.keys == nil {
+func (t *table) reinsert(key []byte, values []value) (bool, error) {
+	if t.deletes.keys == nil {
 		return false, nil
 	}
-	id, left := t.left.keys.find(key)
+	id, left := t.deletes.keys.find(key)
 	if !left {
 		return false, nil
 	}
-	t.left.keys.remove(key, id)
+	t.deletes.keys.remove(key, id)
 	if !t.keys.add(key, id) {
 		return true, t.layout.errOutOfStep("a row was inserted twice")
 	}
-	if id >= t.left.own { // deleted by a TRUNCATE
-		t.arrive(id)
+	if id >= t.deletes.firstOwn { // deleted by a TRUNCATE
+		t.noteInserted(id)
 	}
 	return true, t.modify(id, values)
 }
 
 // committed lets go of the records that have not come back when the transaction ends. Spill
 // writes what has been gathered, where that is much.
-func (t *table) committed(spill func() error) error {
-	t.left.in = 0
-	if t.left.keys == nil {
+func (t *table) endTransaction(spill func() error) error {
+	t.deletes.commitAt = 0
+	if t.deletes.keys == nil {
 		return nil
 	}
-	if t.left.emptied && t.keys.none() {
+	if t.deletes.truncated && t.keys.none() {
 		t.truncate()
-		t.closeLeft()
+		t.clearDeletes()
 		return nil
 	}
-	if err := t.pairPersons(); err != nil {
+	if err := t.matchSubjects(); err != nil {
 		return err
 	}
 	type leaver struct {
@@ -117,11 +117,11 @@ func (t *table) committed(spill func() error) error {
 		hash keyHash
 	}
 	var gone []leaver
-	_ = t.left.keys.each(func(key []byte, id incremental.RecordID) error {
-		gone = append(gone, leaver{id, t.stage.hash(key)})
+	_ = t.deletes.keys.each(func(key []byte, id incremental.RecordID) error {
+		gone = append(gone, leaver{id, t.mode.hash(key)})
 		return nil
 	})
-	t.closeLeft()
+	t.clearDeletes()
 	// Keys come in an order of their own in each process.
 	slices.SortFunc(gone, func(a, b leaver) int { return cmp.Compare(a.id, b.id) })
 	for _, one := range gone {
@@ -138,29 +138,29 @@ func (t *table) committed(spill func() error) error {
 }
 
 // closeLeft forgets who has left.
-func (t *table) closeLeft() {
-	t.left.room = t.left.keys
-	t.left.room.clear()
-	t.left.keys, t.left.emptied = nil, false
+func (t *table) clearDeletes() {
+	t.deletes.spareKeys = t.deletes.keys
+	t.deletes.spareKeys.clear()
+	t.deletes.keys, t.deletes.truncated = nil, false
 }
 
 // arrive notes one of the transaction's own records.
-func (t *table) arrive(id incremental.RecordID) {
+func (t *table) noteInserted(id incremental.RecordID) {
 	if t.layout.subject >= 0 {
-		t.left.arrived = append(t.left.arrived, id)
+		t.deletes.inserted = append(t.deletes.inserted, id)
 	}
 }
 
 // pairPersons has the transaction's own records take the places of those that left of the same
 // persons: a person whose row was replaced by one with another key has not come anew.
-func (t *table) pairPersons() error {
-	if len(t.left.arrived) == 0 {
+func (t *table) matchSubjects() error {
+	if len(t.deletes.inserted) == 0 {
 		return nil
 	}
 	comers := map[uint32][]incremental.RecordID{}
-	for _, id := range t.left.arrived {
+	for _, id := range t.deletes.inserted {
 		if _, pending := t.pending.rows[id]; pending { // it was not deleted, and is held in memory
-			of := t.stage.row(id).subject
+			of := t.mode.row(id).subject
 			comers[of] = append(comers[of], id)
 		}
 	}
@@ -170,8 +170,8 @@ func (t *table) pairPersons() error {
 		of  uint32
 	}
 	var places []place
-	_ = t.left.keys.each(func(key []byte, id incremental.RecordID) error {
-		if of := t.stage.row(id).subject; id < t.left.own && len(comers[of]) > 0 {
+	_ = t.deletes.keys.each(func(key []byte, id incremental.RecordID) error {
+		if of := t.mode.row(id).subject; id < t.deletes.firstOwn && len(comers[of]) > 0 {
 			places = append(places, place{slices.Clone(key), id, of})
 		}
 		return nil
@@ -188,7 +188,7 @@ func (t *table) pairPersons() error {
 		if err := t.remove(key, comer); err != nil {
 			return err
 		}
-		t.left.keys.remove(p.key, p.id)
+		t.deletes.keys.remove(p.key, p.id)
 		t.keys.add(key, p.id)
 		if err := t.modify(p.id, values); err != nil {
 			return err

@@ -40,13 +40,13 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 			}
 		}
 		persons := []string{"a", "a", "a", "b", "b", "b"}
-		of.open(8)
+		of.beginTransaction(8)
 		for i, person := range persons {
 			check(of.insert(visit(i+1, person)))
 		}
-		check(of.committed(nil))
+		check(of.endTransaction(nil))
 		of.written()
-		of.open(16)
+		of.beginTransaction(16)
 		for _, id := range test.left {
 			check(of.delete(visit(id, persons[id-1])))
 		}
@@ -56,7 +56,7 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 		if test.back > 0 {
 			check(of.delete(visit(100+test.back, test.come[test.back-1])))
 		}
-		check(of.committed(nil))
+		check(of.endTransaction(nil))
 		got := map[int64]int{}
 		for row := 101; row < 105; row++ {
 			if id, known := of.keys.find(of.keyOf(visit(row, ""))); known {
@@ -74,7 +74,7 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 				t.Errorf("%s: record %d has row %d, not %d", test.name, id, got[id], row)
 			}
 		}
-		if records := of.stage.status().Records; records != len(persons)-len(test.left)+len(test.want) {
+		if records := of.mode.status().Records; records != len(persons)-len(test.left)+len(test.want) {
 			t.Errorf("%s: %d records are there", test.name, records)
 		}
 	}
@@ -91,16 +91,16 @@ func TestTwiceTheSameKey(t *testing.T) {
 		}
 	}
 	of.written()
-	of.open(8)
+	of.beginTransaction(8)
 	one, two := of.layout.visitOf(1, 30, nil), of.layout.visitOf(2, 30, nil)
 	err := errors.Join(of.delete(one), of.update(two, of.layout.visitOf(1, 40, nil)), of.delete(one))
 	if !slices.Equal(of.pending.deleted, []incremental.RecordID{1}) {
 		t.Errorf("of the records of one key, %v are forgotten", of.pending.deleted)
 	}
-	if id, left := of.left.keys.find(of.keyOf(one)); !left || id != 2 {
+	if id, left := of.deletes.keys.find(of.keyOf(one)); !left || id != 2 {
 		t.Errorf("record %d has left, %t", id, left)
 	}
-	if err = errors.Join(err, of.committed(nil)); err != nil || !slices.Equal(of.pending.deleted, []incremental.RecordID{1, 2}) || of.left.keys != nil || of.stage.status().Records != 1 {
+	if err = errors.Join(err, of.endTransaction(nil)); err != nil || !slices.Equal(of.pending.deleted, []incremental.RecordID{1, 2}) || of.deletes.keys != nil || of.mode.status().Records != 1 {
 		t.Errorf("%v are gone: %v", of.pending.deleted, err)
 	}
 }
@@ -115,8 +115,8 @@ func TestRowsThatComeTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	of.written()
-	of.open(8)
-	if of.pending.any = false; of.delete(one()) != nil || !of.pending.any {
+	of.beginTransaction(8)
+	if of.pending.dirty = false; of.delete(one()) != nil || !of.pending.dirty {
 		t.Error("a deleted row changes nothing")
 	}
 	if err := of.insert(one()); err != nil || of.nextRecord != 2 {
@@ -125,7 +125,7 @@ func TestRowsThatComeTwice(t *testing.T) {
 	if err := of.insert(one()); err == nil || transient(err) {
 		t.Errorf("it is inserted twice: %v", err)
 	}
-	of.left.keys.add(of.keyOf(one()), 5)
+	of.deletes.keys.add(of.keyOf(one()), 5)
 	if err := of.insert(one()); err == nil || transient(err) {
 		t.Errorf("it comes back to a key that is taken: %v", err)
 	}

@@ -25,29 +25,29 @@ func (p *publisher) write(ctx context.Context) error {
 	if err := p.fillAndStage(ctx, filled); err != nil {
 		return err
 	}
-	p.watch.records = p.watch.lap()
+	p.durations.records = p.durations.lap()
 	p.config.Failpoint(FailRecordsFilled)
 	if !p.table.isPacked() {
 		if err := p.fillRelease(ctx, filled); err != nil {
 			return err
 		}
 	}
-	p.watch.release = p.watch.lap()
+	p.durations.release = p.durations.lap()
 	if err := p.index(ctx); err != nil {
 		return err
 	}
-	p.watch.indexes = p.watch.lap()
+	p.durations.indexes = p.durations.lap()
 	if err := p.finish(ctx, filled); err != nil {
 		return err
 	}
-	p.table.stage.written()
-	p.config.Logger.Info("a table was published", "table", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
-		"anonymizing", p.watch.anonymizing, "storing", p.watch.records, "releasing", p.watch.release, "indexes", p.watch.indexes)
+	p.table.mode.written()
+	p.config.Logger.Info("a table was published", "table", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.durations.reading,
+		"anonymizing", p.durations.anonymizing, "storing", p.durations.records, "releasing", p.durations.release, "indexes", p.durations.indexes)
 	return nil
 }
 
 // finish does what needs the indexes, and drops what is not needed any more.
-func (p *publisher) finish(ctx context.Context, made filled) error {
+func (p *publisher) finish(ctx context.Context, made targets) error {
 	if p.table.isPacked() {
 		if err := p.packRest(ctx, made); err != nil {
 			return err
@@ -56,7 +56,7 @@ func (p *publisher) finish(ctx context.Context, made filled) error {
 		return nil
 	}
 	p.config.Failpoint(FailBeforePublication)
-	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}, "dropping the stages")
+	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stagingTables(), ", ")}, "dropping the stages")
 }
 
 // fillingSettings keep every statement on a path whose cost grows with the rows alone: a
@@ -68,9 +68,9 @@ const fillingSettings = `SET LOCAL jit = off; SET LOCAL enable_mergejoin = off; 
 	SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '64MB'`
 
 // filled are the tables that are filled, by their OIDs.
-type filled struct{ records, release uint32 }
+type targets struct{ records, release uint32 }
 
-func (p *publisher) identify(ctx context.Context) (f filled, err error) {
+func (p *publisher) identify(ctx context.Context) (f targets, err error) {
 	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.table.recordsTable(), p.table.releaseRows()).Scan(&f.records, &f.release)
 	if err != nil {
 		return f, fmt.Errorf("preparing the tables: %w", err)
@@ -119,7 +119,7 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 
 // fillAndStage fills the records while the classes are sent, those of a packed release
 // with their members: both only read what is known of them.
-func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
+func (p *publisher) fillAndStage(ctx context.Context, made targets) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	staged := make(chan struct{})
@@ -144,7 +144,7 @@ func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
 
 // fillRecords inserts the source's rows with their records' numbers and places. The
 // transactions that see the snapshot end with it.
-func (p *publisher) fillRecords(ctx context.Context, made filled) error {
+func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 	var done atomic.Int64
 	err := p.together(ctx, p.readers, func(ctx context.Context, i int, tx pgx.Tx) error {
 		if err := claim(ctx, tx, p.table.recordsTable(), made.records); err != nil {
@@ -154,7 +154,7 @@ func (p *publisher) fillRecords(ctx context.Context, made filled) error {
 			if err := p.fillRange(ctx, tx, p.extent.ranges[at]); err != nil {
 				return err
 			}
-			p.told(int(done.Add(int64(p.extent.ranges[at].rows))), 0)
+			p.reportWritten(int(done.Add(int64(p.extent.ranges[at].rows))), 0)
 		}
 		return nil
 	})
@@ -166,7 +166,7 @@ func (p *publisher) fillRecords(ctx context.Context, made filled) error {
 
 // told tells how much is written: each record once into each of the two tables, a packed
 // release while the records are stored.
-func (p *publisher) told(records, released int) {
+func (p *publisher) reportWritten(records, released int) {
 	p.progressing.Lock()
 	defer p.progressing.Unlock()
 	if p.table.isPacked() {
@@ -189,7 +189,7 @@ func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) 
 		for i := range ids {
 			ids[i] = incremental.RecordID(from.first + i)
 		}
-		arguments = append(arguments, p.table.stage.place(ids)...)
+		arguments = append(arguments, p.table.mode.place(ids)...)
 	}
 	tag, err := tx.Exec(ctx, sql, arguments...)
 	if err != nil {
@@ -213,7 +213,7 @@ func unnests(first int, columns []storeColumn) string {
 // fillRelease joins the classes with the records, each connection another share of the
 // classes: members of a class lie together, in random order. Meanwhile the records get
 // their key.
-func (p *publisher) fillRelease(ctx context.Context, made filled) error {
+func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 	var on []pgx.Tx
 	for _, reader := range p.readers {
 		tx, err := reader.Conn().Begin(ctx)
@@ -224,7 +224,7 @@ func (p *publisher) fillRelease(ctx context.Context, made filled) error {
 		on = append(on, tx)
 	}
 	var done atomic.Int64
-	classes, shares := int64(p.table.stage.nextClass()), int64(len(on))
+	classes, shares := int64(p.table.mode.nextClass()), int64(len(on))
 	err := p.together(ctx, on, func(ctx context.Context, i int, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 			return err
@@ -237,7 +237,7 @@ func (p *publisher) fillRelease(ctx context.Context, made filled) error {
 		if err != nil {
 			return err
 		}
-		p.told(p.total, int(done.Add(1))*p.total/len(on))
+		p.reportWritten(p.total, int(done.Add(1))*p.total/len(on))
 		return nil
 	})
 	if err != nil {

@@ -24,7 +24,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		if err := a.advance(ctx, a.end); err != nil {
 			return err
 		}
-		return a.pause(ctx)
+		return a.atCommit(ctx)
 	case a.isAwaited():
 		if err := a.flush(ctx, a.end); err != nil {
 			return err
@@ -32,7 +32,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		if err := a.renewer.step(ctx); err != nil {
 			return err
 		}
-		return a.pause(ctx)
+		return a.atCommit(ctx)
 	case !a.isComplete():
 		return nil
 	}
@@ -46,9 +46,9 @@ func (a *applier) isComplete() bool {
 	case a.isFull():
 		return true
 	case len(a.writer.batches) == 0:
-		return !a.more || time.Since(a.since) >= max(groupTime, a.writeTime)
+		return !a.moreReceived || time.Since(a.groupBegan) >= max(groupTime, a.writeTime)
 	default:
-		return !a.more && a.rows >= aheadRows() && len(a.writer.batches) < maxBatches && !a.awaitsShowing()
+		return !a.moreReceived && a.rows >= aheadRows() && len(a.writer.batches) < maxBatches && !a.awaitsShowing()
 	}
 }
 
@@ -63,7 +63,7 @@ func (a *applier) isFull() bool {
 
 // isAwaited says that something waits for tables and store to agree.
 func (a *applier) isAwaited() bool {
-	return a.newcomer != nil || a.found != nil || a.renewer.ready != nil
+	return a.prepared != nil || a.found != nil || a.renewer.ready != nil
 }
 
 // arrive takes note of a group that has been written, and goes on with the next.
@@ -78,11 +78,11 @@ func (a *applier) batchWritten(ctx context.Context) error {
 }
 
 // pause does what waits for a commit boundary.
-func (a *applier) pause(ctx context.Context) error {
+func (a *applier) atCommit(ctx context.Context) error {
 	if err := a.react(ctx); err != nil {
 		return err
 	}
-	return a.welcome(ctx)
+	return a.joinPrepared(ctx)
 }
 
 // keepalive moves the position over WAL that holds nothing for the tables.
@@ -94,7 +94,7 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if err := a.advance(ctx, end); err != nil {
 		return err
 	}
-	return a.pause(ctx)
+	return a.atCommit(ctx)
 }
 
 // advance moves the position over WAL without changes, now and then, or where a table
@@ -133,14 +133,14 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 		return err
 	}
 	if err := t.spill(ctx, sendTo(ctx, a.writer.spilled)); err != nil {
-		return a.blame(t, err)
+		return a.tableFailure(t, err)
 	}
 	a.session.syncer.config.Failpoint(FailSpilled)
 	return nil
 }
 
 // blame halts the table that an error concerns which another attempt would meet again.
-func (a *applier) blame(t *table, err error) error {
+func (a *applier) tableFailure(t *table, err error) error {
 	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
 		return err
 	}

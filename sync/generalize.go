@@ -33,7 +33,7 @@ func (t *layout) published(p *part, generalizations []hierarchy.Generalization, 
 
 // look joins what readers see of a class, so that different looks differ. The
 // server stores the texts as they are, or brings different ones to different forms.
-func (t *layout) look(p *part, generalizations []hierarchy.Generalization) string {
+func (t *layout) displayedTexts(p *part, generalizations []hierarchy.Generalization) string {
 	var b strings.Builder
 	for _, v := range t.published(p, generalizations, nil) {
 		if v.null {

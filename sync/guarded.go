@@ -23,10 +23,10 @@ type guarded struct {
 	lineage *lineage.Lineage
 	changes lineage.Changes
 	// returning are the records that have left and whose rows are published.
-	returning returning
+	returns returnTracker
 	// progress is told how far the first batch is.
 	progress func(done int)
-	room     coded // for one record after the other, where there are many
+	buffer   coded // for one record after the other, where there are many
 }
 
 func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded, error) {
@@ -34,7 +34,7 @@ func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded,
 		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.layout.name(), len(t.parts)))
 	}
 	u := t.layout.publication.Policy.Updates
-	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, room: t.layout.newCoded()}
+	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, buffer: t.layout.newCoded()}
 	l, err := lineage.New(t.layout.attributes, t.layout.constraints, t.layout.method, lineage.Options{
 		Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
 		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
@@ -53,13 +53,13 @@ func (s *guarded) record(id incremental.RecordID, row coded) lineage.Record {
 
 // code codes a row that was not known, until the next call. The lineage copies what it keeps.
 func (s *guarded) code(row []value) *coded {
-	s.t.encodeInto(&s.room, row, nil)
-	return &s.room
+	s.t.encodeInto(&s.buffer, row, nil)
+	return &s.buffer
 }
 
 func (s *guarded) insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error) {
-	if ghost, left := s.returning.find(key); left {
-		s.returning.returned(ghost)
+	if ghost, left := s.returns.find(key); left {
+		s.returns.restore(ghost)
 		return true, s.lineage.Return(ghost, s.record(id, row), now)
 	}
 	return false, s.lineage.Insert(s.record(id, row), now)
@@ -69,19 +69,19 @@ func (s *guarded) modify(id incremental.RecordID, row coded, now time.Time) erro
 	return s.lineage.Modify(s.record(id, row), now)
 }
 
-func (s *guarded) hash(key []byte) keyHash { return s.returning.hashOfLeaving(key) }
+func (s *guarded) hash(key []byte) keyHash { return s.returns.hashDeleted(key) }
 
 func (s *guarded) remove(id incremental.RecordID, hash keyHash) error {
 	left, published, err := s.lineage.Leave(id)
 	if published {
-		s.returning.left(hash, left)
+		s.returns.add(hash, left)
 	}
 	return err
 }
 
 func (s *guarded) truncate() {
 	s.lineage.Truncate()
-	s.returning.forget()
+	s.returns.forget()
 }
 
 func (s *guarded) row(id incremental.RecordID) coded {
@@ -95,7 +95,7 @@ func (s *guarded) settle(ctx context.Context, now time.Time) error {
 		return fmt.Errorf("publishing what %s has gathered: %w", s.t.layout.name(), err)
 	}
 	for _, ghost := range s.changes.Vanished {
-		s.returning.vanished(ghost)
+		s.returns.remove(ghost)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (s *guarded) moved() []incremental.RecordID { return s.changes.Touched }
 
 func (s *guarded) written() {
 	s.changes = lineage.Changes{}
-	s.returning.written()
+	s.returns.written()
 }
 
 func (s *guarded) due() time.Time { return s.lineage.Due() }
@@ -150,7 +150,7 @@ func (s *guarded) status() TableStatus {
 	status := TableStatus{
 		Records: s.lineage.Len(), Classes: f.Classes,
 		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts,
-		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returning.back,
+		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returns.restored,
 	}
 	if f.Classes == 0 {
 		status.Withheld, status.Reason = status.Records, s.reason(f)

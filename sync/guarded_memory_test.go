@@ -17,7 +17,7 @@ import (
 func guardedTable(t *testing.T, subject string) (*table, *guarded) {
 	t.Helper()
 	of := memoryTable(t, guardedVisits("visits", "rounded-partition", subject, catalog.Updates{Crowd: 1}, ofSize))
-	return of, of.stage.(*guarded)
+	return of, of.mode.(*guarded)
 }
 
 // TestReasonsOfGuarded says why nothing of a guarded table is published.
@@ -203,14 +203,14 @@ func TestGuardedStoresThatDoNotFit(t *testing.T) {
 		}
 		of, _ := guardedTable(t, "")
 		m := newMemoryServer(t, answer{words: "extract(epoch FROM", rows: lines(test.records)}, answer{words: catalog.SealedColumn, rows: lines(test.rows)})
-		err := of.stage.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {})
+		err := of.mode.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {})
 		if (err == nil) != test.fits || err != nil && transient(err) {
 			t.Errorf("%s: it is loaded: %v", name, err)
 		}
 	}
 	of, _ := guardedTable(t, "")
 	m := newMemoryServer(t, answer{words: catalog.SealedColumn, state: insufficientPrivilege})
-	if err := of.stage.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {}); err == nil {
+	if err := of.mode.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {}); err == nil {
 		t.Error("a release that cannot be read is loaded")
 	}
 }

@@ -140,7 +140,7 @@ func (m *guardedMirror) weigh(arguments []any) {
 // compare holds the release against the records and the figures.
 func (m *guardedMirror) compare(records rowMirror) {
 	m.t.Helper()
-	status, classes, published, waiting, expired, stale := m.of.stage.status(), map[int64]bool{}, map[string]bool{}, 0, 0, 0
+	status, classes, published, waiting, expired, stale := m.of.mode.status(), map[int64]bool{}, map[string]bool{}, 0, 0, 0
 	for id, one := range records {
 		class, row, changed, since, withheld := one.places[0], one.places[1], one.places[2], one.places[3], one.places[4]
 		if row == "NULL" {
@@ -254,13 +254,13 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 	loaded := memoryTable(m.t, policy)
 	loaded.now = m.of.now
 	g := generation{
-		number: m.of.release.generation, nextRecord: m.of.nextRecord, nextClass: m.of.stage.nextClass(), lsn: 100, shows: 200, previous: 3,
-		returned: m.of.stage.status().Returned, secret: m.secret,
+		number: m.of.release.generation, nextRecord: m.of.nextRecord, nextClass: m.of.mode.nextClass(), lsn: 100, showAt: 200, previous: 3,
+		returned: m.of.mode.status().Returned, secret: m.secret,
 	}
-	if err := loaded.take(m.t.Context(), viewAsItIs(conn), g, 5, func(int) {}); err != nil {
+	if err := loaded.loadGeneration(m.t.Context(), viewAsItIs(conn), g, 5, func(int) {}); err != nil {
 		m.t.Fatal(err)
 	}
-	if loaded.release.position != 100 || loaded.release.showAt != 200 || loaded.release.previous != 3 || loaded.release.generation != g.number || loaded.nextRecord != g.nextRecord || loaded.stage.nextClass() != g.nextClass {
+	if loaded.release.position != 100 || loaded.release.showAt != 200 || loaded.release.previous != 3 || loaded.release.generation != g.number || loaded.nextRecord != g.nextRecord || loaded.mode.nextClass() != g.nextClass {
 		m.t.Errorf("generation %d is loaded, which is shown from %s", loaded.release.generation, loaded.release.showAt)
 	}
 	return loaded
@@ -270,7 +270,7 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 type guardedSeen struct{ rows, waiting, stale, expired, ghosts, weights, sealed, departed, returned int }
 
 func (seen *guardedSeen) note(m *guardedMirror) {
-	status := m.of.stage.status()
+	status := m.of.mode.status()
 	seen.rows += len(m.rows)
 	seen.waiting += status.Waiting
 	seen.stale += status.Stale
@@ -313,7 +313,7 @@ func TestGuardedIsLoadedAsItWas(t *testing.T) {
 			}
 			if c.leaveOrReturn(step); step == 18 {
 				clear(c.source)
-				c.check(c.alone(c.of.departAll))
+				c.check(c.alone(c.of.deleteAllUntilCommit))
 			}
 			at = at.Add(150 * time.Millisecond)
 			s := settleAndSend(t, c.of)
@@ -382,17 +382,17 @@ func (c *memoryCase) leaveOrReturn(step int) {
 // alone makes a change in a transaction of its own.
 func (c *memoryCase) alone(change func() error) error {
 	c.at += 8
-	c.of.open(c.at)
+	c.of.beginTransaction(c.at)
 	if err := change(); err != nil {
 		return err
 	}
-	return c.of.committed(func() error { return nil })
+	return c.of.endTransaction(func() error { return nil })
 }
 
 // compareLoaded compares what two tables know of the same store.
 func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 	t.Helper()
-	before, after := was.stage.(*guarded), is.stage.(*guarded)
+	before, after := was.mode.(*guarded), is.mode.(*guarded)
 	for _, s := range []*guarded{before, after} { // nothing is due, and places are known then
 		if err := s.settle(t.Context(), s.t.clock()); err != nil || len(s.changes.Rows)+len(s.changes.Gone)+len(s.changes.Weights) > 0 {
 			t.Errorf("%d rows are published anew: %v", len(s.changes.Rows), err)
@@ -406,7 +406,7 @@ func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 		t.Errorf("loaded as %+v, and it was %+v", one, other)
 	}
 	for id := range records {
-		want, got := is.encode(records[id].row, nil), is.stage.row(id)
+		want, got := is.encode(records[id].row, nil), is.mode.row(id)
 		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || is.layout.subject >= 0 && got.subject != want.subject {
 			t.Errorf("record %d is loaded as %v, and is stored as %v", id, got, want)
 		}
@@ -435,7 +435,7 @@ func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 // hashesOf are the hashes of the records of a guarded table that have left.
 func hashesOf(s *guarded) map[string]bool {
 	hashes := map[string]bool{}
-	for h := range s.returning.ghosts {
+	for h := range s.returns.ghosts {
 		hashes[hex.EncodeToString(h[:])] = true
 	}
 	return hashes

@@ -34,7 +34,7 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 			threshold: incremental.RenewalThreshold{Share: t.layout.publication.Policy.Reanonymize},
 			partition: incremental.New(attributes, p.constraints, t.layout.method, incremental.Options{
 				Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
-				Look: func(published []hierarchy.Generalization) string { return t.layout.look(p, published) },
+				Look: func(published []hierarchy.Generalization) string { return t.layout.displayedTexts(p, published) },
 			}),
 		})
 	}
@@ -113,7 +113,7 @@ func (s *immediate) infeasible() error {
 // theirs either, and so the classes of a part are always those of the published
 // rows.
 func (s *immediate) settle(ctx context.Context, _ time.Time) error {
-	s.hide()
+	s.touchCover()
 	withheld := s.infeasible() != nil
 	if s.changes == nil {
 		s.changes = make([]incremental.Changes, len(s.parts))
@@ -135,15 +135,15 @@ func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 
 // crowd bounds the records that wait for a class while a large transaction goes on. So many
 // are divided by the table's method, all at once. Tests lower it.
-var crowd = 1 << 19
+var maxUnplaced = 1 << 19
 
 // crowded says that the memory which settling takes grows with the transaction.
-func (s *immediate) crowded() bool {
+func (s *immediate) unplacedExceed() bool {
 	if s.infeasible() != nil {
 		return false // they wait in any case
 	}
 	for _, p := range s.parts {
-		if p.partition.Withheld() >= crowd {
+		if p.partition.Withheld() >= maxUnplaced {
 			return true
 		}
 	}

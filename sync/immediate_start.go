@@ -168,7 +168,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *mainta
 // copyOut reads the rows of a query in text form.
 func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]value) error, query string) error {
 	reader := &copyReader{columns: columns, row: row}
-	into := &patient{reader: reader}
+	into := &drainingWriter{reader: reader}
 	if _, err := conn.CopyTo(ctx, into, "COPY ("+query+") TO STDOUT"); err != nil {
 		return err
 	}
@@ -180,12 +180,12 @@ func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]v
 
 // patient takes the rest of what a reader has refused: a COPY that is broken off ends its
 // connection, on which the table has to be halted, and others go on.
-type patient struct {
+type drainingWriter struct {
 	reader  io.Writer
 	failure error
 }
 
-func (p *patient) Write(piece []byte) (int, error) {
+func (p *drainingWriter) Write(piece []byte) (int, error) {
 	if p.failure == nil {
 		_, p.failure = p.reader.Write(piece)
 	}

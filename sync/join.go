@@ -15,20 +15,20 @@ import (
 
 // dispatch hands the next job to the worker, at a commit boundary. The table of a
 // resynchronization is no longer applied from here on.
-func (a *applier) dispatch() {
-	if a.working || len(a.session.jobs) == 0 {
+func (a *applier) startJob() {
+	if a.preparing || len(a.session.jobs) == 0 {
 		return
 	}
-	a.working = true
+	a.preparing = true
 	a.session.shared.ack.held.Store(uint64(a.session.position))
-	a.worker.orders <- a.session.jobs[0]
+	a.worker.jobs <- a.session.jobs[0]
 }
 
 // join lets a newcomer into the stream at a commit boundary. What others have applied
 // since its snapshot is sent once more, and skipped by them.
-func (a *applier) join(ctx context.Context, n *newcomer) error {
+func (a *applier) join(ctx context.Context, n *preparedTable) error {
 	name := n.job.publication.Policy.Table
-	a.working, a.newcomer = false, nil
+	a.preparing, a.prepared = false, nil
 	if n.err != nil {
 		a.session.jobs = a.session.jobs[1:]
 		a.session.shared.ack.held.Store(0)
@@ -40,12 +40,12 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 		}
 		return a.session.halt(ctx, &TableError{Table: name, What: "it cannot be published", Err: withoutValues(n.err), Fix: fixOf(n.err)})
 	}
-	rewinds := n.at < a.stands() && a.missed(n)
+	rewinds := n.at < a.streamPosition() && a.missed(n)
 	if !rewinds {
-		n.table.release.position = max(n.at, a.stands())
+		n.table.release.position = max(n.at, a.streamPosition())
 	}
-	if err := a.writeNewcomer(ctx, n); err != nil {
-		return a.blame(n.table, err)
+	if err := a.recordJoin(ctx, n); err != nil {
+		return a.tableFailure(n.table, err)
 	}
 	a.session.jobs = a.session.jobs[1:]
 	a.session.shared.ack.held.Store(0)
@@ -54,7 +54,7 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 	a.session.watch()
 	a.session.syncer.config.Failpoint(FailAfterJoin)
 	a.session.report(a.session.figures())
-	a.dispatch()
+	a.startJob()
 	if rewinds {
 		return a.rewind(ctx)
 	}
@@ -63,13 +63,13 @@ func (a *applier) join(ctx context.Context, n *newcomer) error {
 
 // stands is up to where the stream was consumed: transactions that change none of the
 // applied tables do not move the position.
-func (a *applier) stands() pglogrepl.LSN { return max(a.session.position, a.end) }
+func (a *applier) streamPosition() pglogrepl.LSN { return max(a.session.position, a.end) }
 
 // missed tells whether the stream has brought something for the newcomer since its
 // snapshot. Of what a partitioned table consists is not known for certain meanwhile.
-func (a *applier) missed(n *newcomer) bool {
+func (a *applier) missed(n *preparedTable) bool {
 	relation := n.job.publication.Relation
-	for oid, last := range a.heard {
+	for oid, last := range a.lastChange {
 		if last < n.at {
 			continue
 		}
@@ -84,7 +84,7 @@ func (a *applier) missed(n *newcomer) bool {
 
 // writeNewcomer records that the table is part of the stream from now on, in the
 // transaction that moves the position back to where it joins.
-func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
+func (a *applier) recordJoin(ctx context.Context, n *preparedTable) error {
 	t, to := n.table, min(a.session.position, n.table.release.position)
 	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
@@ -95,16 +95,16 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 		return err
 	}
 	// The table was locked until now; its types were not.
-	if err := (proof{table: t, bound: t.definition.bound}).prove(ctx, tx); err != nil {
+	if err := (definitionCheck{table: t, bound: t.definition.bound}).run(ctx, tx); err != nil {
 		return err
 	}
 	if err := accept.Save(ctx, tx, accept.KindTable, t.layout.name(), t.definition.bound); err != nil {
 		return err
 	}
 	if n.job.kind == publishAfresh {
-		err = a.recordNewcomer(ctx, tx, t)
+		err = a.recordRelease(ctx, tx, t)
 	} else {
-		err = a.recordCompared(ctx, tx, t)
+		err = a.recordDifference(ctx, tx, t)
 	}
 	if err != nil {
 		return err
@@ -121,17 +121,17 @@ func (a *applier) writeNewcomer(ctx context.Context, n *newcomer) error {
 
 // recordNewcomer records a new generation, which is shown as soon as it has caught up
 // with the others. The previous one stays until then if it was made for the same policy.
-func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error {
+func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error {
 	found, err := a.session.store.generations(ctx)
 	if err != nil {
 		return err
 	}
 	g, known := found[t.layout.name()]
-	if t.release.position < a.stands() || known {
-		t.release.showAt = a.stands() // readers of an earlier one may have to be waited for
+	if t.release.position < a.streamPosition() || known {
+		t.release.showAt = a.streamPosition() // readers of an earlier one may have to be waited for
 		if known && t.layout.fits(g) && g.halted == "" {
 			t.release.previous = g.number
-			if g.shows != 0 {
+			if g.showAt != 0 {
 				t.release.previous = g.previous
 			}
 		}
@@ -153,8 +153,8 @@ func (a *applier) recordNewcomer(ctx context.Context, tx pgx.Tx, t *table) error
 }
 
 // recordCompared writes the difference to the source.
-func (a *applier) recordCompared(ctx context.Context, tx pgx.Tx, t *table) error {
-	t.pending.any = true
+func (a *applier) recordDifference(ctx context.Context, tx pgx.Tx, t *table) error {
+	t.pending.dirty = true
 	to := sendTo(ctx, tx)
 	if err := t.write(ctx, to); err != nil {
 		return err

@@ -19,7 +19,7 @@ const (
 	// lease is how long a process that does not answer stays the one that applies.
 	lease = 10 * time.Second
 	// followPace is how often one that follows looks whether it may apply.
-	followPace = 500 * time.Millisecond
+	followInterval = 500 * time.Millisecond
 	// followerName is what sessions are called that do not apply.
 	followerName = "kproxy"
 )
@@ -75,7 +75,7 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
-	farewell(s.replication)
+	closeConn(s.replication)
 	s.replication = to
 	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
@@ -85,7 +85,7 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 
 // await returns once this process is the one that applies. Until then it tells what
 // the store says.
-func (s *session) await(ctx context.Context) error {
+func (s *session) awaitLock(ctx context.Context) error {
 	for {
 		may, err := s.syncer.mayApply(ctx, s.store.conn)
 		locked := false
@@ -96,7 +96,7 @@ func (s *session) await(ctx context.Context) error {
 			return err
 		}
 		if locked {
-			return s.lead(ctx)
+			return s.becomeApplier(ctx)
 		}
 		if err := s.follow(ctx); err != nil {
 			return err
@@ -104,7 +104,7 @@ func (s *session) await(ctx context.Context) error {
 		if err := s.store.depose(ctx); err != nil {
 			return err
 		}
-		if err := sleep(ctx, followPace); err != nil {
+		if err := sleep(ctx, followInterval); err != nil {
 			return err
 		}
 	}
@@ -112,7 +112,7 @@ func (s *session) await(ctx context.Context) error {
 
 // lead takes the name of the one that applies, and ends the sessions of the one that
 // did: it may sleep inside a transaction.
-func (s *session) lead(ctx context.Context) error {
+func (s *session) becomeApplier(ctx context.Context) error {
 	name := ApplierName(s.store.slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
 	for _, conn := range []*pgconn.PgConn{s.store.conn.PgConn(), s.replication} {
@@ -139,7 +139,7 @@ func (s *session) lead(ctx context.Context) error {
 	}
 	may, err := s.syncer.takeOn(ctx, s.store.conn)
 	if err == nil && !may {
-		err = errLookAfresh // another policy was accepted meanwhile
+		err = errRestart // another policy was accepted meanwhile
 	}
 	s.syncer.mu.Lock()
 	s.syncer.applies = err == nil
@@ -200,11 +200,11 @@ func (s *session) follow(ctx context.Context) error {
 	if entered {
 		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
 	}
-	if refused := s.syncer.Status().Refused; refused != s.toldRefused {
-		if s.toldRefused = refused; refused != "" {
+	if refused := s.syncer.Status().Refused; refused != s.loggedRefusal {
+		if s.loggedRefusal = refused; refused != "" {
 			s.syncer.config.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
 		}
 	}
-	s.syncer.told()
+	s.syncer.notify()
 	return nil
 }

@@ -57,15 +57,15 @@ func spread(row []value, coded []int, values []value) {
 }
 
 // take fills the table from a generation of the store as it stands.
-func (t *table) take(ctx context.Context, from *storeView, g generation, seed uint64, progress func(done int)) error {
-	t.release.position, t.release.showAt, t.release.previous = g.lsn, g.shows, g.previous
+func (t *table) loadGeneration(ctx context.Context, from *storeView, g generation, seed uint64, progress func(done int)) error {
+	t.release.position, t.release.showAt, t.release.previous = g.lsn, g.showAt, g.previous
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	if s, guards := t.stage.(*guarded); guards {
-		s.returning.resume(g)
+	if s, guards := t.mode.(*guarded); guards {
+		s.returns.resume(g)
 	}
-	err := t.stage.load(ctx, from, progress)
+	err := t.mode.load(ctx, from, progress)
 	if err != nil {
 		return fmt.Errorf("loading the store of %s: %w", t.layout.name(), t.layout.unloadable(withoutValues(err)))
 	}

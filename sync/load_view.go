@@ -31,13 +31,13 @@ func viewAsItIs(conn *pgconn.PgConn) *storeView {
 
 func (v *storeView) close() {
 	for _, conn := range v.further {
-		farewell(conn)
+		closeConn(conn)
 	}
 }
 
 // asFound makes sure that a transaction sees the generation as it was read: otherwise
 // another process has taken over since.
-func (s *store) asFound(ctx context.Context, tx pgx.Tx, g generation) error {
+func (s *store) checkUnchanged(ctx context.Context, tx pgx.Tx, g generation) error {
 	var now generation
 	err := tx.QueryRow(ctx, `SELECT coalesce(max(lsn), (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(max(next_record), 0), coalesce(max(next_class), 0) FROM kproxy_store.generation
 		WHERE generation = $1 AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $2 AND epoch = $3)`, g.number, s.slot, s.epoch).
@@ -65,7 +65,7 @@ func (s *Syncer) view(ctx context.Context, tx pgx.Tx, t *table, generation int64
 	if err != nil {
 		return nil, fmt.Errorf("measuring the store of %s: %w", t.layout.name(), err)
 	}
-	v.records = min(v.records, int(blocks)*mostInBlock)
+	v.records = min(v.records, int(blocks)*maxPerBlock)
 	v.records += v.records / 64 // rather too much room than too little, when all would be moved
 	if plain && blocks > s.config.ranges.blocks {
 		v.cut(blocks, s.config.ranges.blocks, cut)
@@ -76,7 +76,7 @@ func (s *Syncer) view(ctx context.Context, tx pgx.Tx, t *table, generation int64
 
 // mostInBlock is more records than a block has room for, and bounds an estimate that was made
 // of something else.
-const mostInBlock = 300
+const maxPerBlock = 300
 
 // cut divides the records into ranges of so many blocks, if they can be read by them.
 func (v *storeView) cut(blocks, size int64, can bool) {
@@ -93,7 +93,7 @@ func (v *storeView) cut(blocks, size int64, can bool) {
 func (v *storeView) open(ctx context.Context, tx pgx.Tx, s *Syncer, t *table) error {
 	connections := s.config.ranges.connections
 	if connections == 0 {
-		connections = min(mostReaders, max(2, runtime.GOMAXPROCS(0)))
+		connections = min(maxReaders, max(2, runtime.GOMAXPROCS(0)))
 	}
 	connections = min(connections, 1+len(v.ranges)) // one for the classes
 	if connections < 2 {
@@ -122,7 +122,7 @@ func (s *Syncer) openAt(ctx context.Context, snapshot string) (*pgx.Conn, error)
 	}
 	begin := "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET TRANSACTION SNAPSHOT " + catalog.QuoteLiteral(snapshot)
 	if _, err := conn.Exec(ctx, begin, pgx.QueryExecModeSimpleProtocol); err != nil {
-		farewell(conn)
+		closeConn(conn)
 		return nil, err
 	}
 	return conn, nil

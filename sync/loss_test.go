@@ -115,13 +115,13 @@ func TestStatusOfTheStore(t *testing.T) {
 	}{
 		{generation{}, true, Published, false},
 		{generation{}, false, Unpublished, false},
-		{generation{shows: 9}, true, Unpublished, true},
-		{generation{shows: 9, previous: 2}, true, Published, true},
-		{generation{shows: 9, previous: 2}, false, Unpublished, false},
+		{generation{showAt: 9}, true, Unpublished, true},
+		{generation{showAt: 9, previous: 2}, true, Published, true},
+		{generation{showAt: 9, previous: 2}, false, Unpublished, false},
 		{generation{asked: askResync}, true, Published, true},
 		{generation{noted: askRebuild}, true, Published, true},
 		{generation{noted: askRebuild}, false, Unpublished, true},
-		{generation{halted: "why", fix: "how", noted: askRebuild, shows: 9}, true, Halted, false},
+		{generation{halted: "why", fix: "how", noted: askRebuild, showAt: 9}, true, Halted, false},
 		{generation{halted: "why", fix: "how", asked: askRebuild}, true, Halted, true},
 	} {
 		test.g.number, test.g.withheld, test.g.why = 5, 6, "few"
@@ -181,18 +181,18 @@ func TestReload(t *testing.T) {
 	}
 	named := func(name string) catalog.Name { return catalog.Name{Schema: "public", Relation: name} }
 	s := memoryOwner("hospital")
-	s.removed, s.looked, s.followed = map[catalog.Name]bool{named("back"): true}, true, true
+	s.removed, s.haltedRetried, s.followed = map[catalog.Name]bool{named("back"): true}, true, true
 	s.tables = []catalog.Publication{table("same", 3), table("changed", 3), table("gone", 3)}
 	for _, p := range s.tables {
 		s.status.Tables[p.Policy.Table] = TableStatus{State: Published}
 	}
 	var cause error
-	s.again = func(err error) { cause = err }
-	if s.applies = true; s.fresh() {
+	s.restart = func(err error) { cause = err }
+	if s.applies = true; s.retryHalted() {
 		t.Error("halted tables are looked at afresh before a reload")
 	}
 	s.ReloadAs([]catalog.Publication{table("same", 3), table("changed", 4), table("back", 3)}, Policy{Fingerprint: "new"}, true)
-	if !errors.Is(cause, errReload) || !s.fresh() {
+	if !errors.Is(cause, errReload) || !s.retryHalted() {
 		t.Errorf("the session goes on: %v", cause)
 	}
 	if got := slices.Collect(maps.Keys(s.Status().Tables)); !slices.Equal(got, []catalog.Name{named("same")}) {
@@ -249,7 +249,7 @@ func TestWhatPasses(t *testing.T) {
 		}
 		// What an attempt would meet again concerns the table, unless it stops everything.
 		of, stop, halt := memoryTable(t, sizeOnly(3)), (*StopError)(nil), (*TableError)(nil)
-		blamed := memoryApplier().blame(of, test.err)
+		blamed := memoryApplier().tableFailure(of, test.err)
 		if wants := !test.want && !errors.As(test.err, &stop); errors.As(blamed, &halt) != wants || wants && halt.Table != of.layout.name() && !errors.As(test.err, &halt) {
 			t.Errorf("%v is blamed as %v", test.err, blamed)
 		}

@@ -54,7 +54,7 @@ func (a *applier) mix(ctx context.Context) error {
 		return err
 	}
 	for _, t := range a.session.tables {
-		if s, is := t.stage.(*immediate); is {
+		if s, is := t.mode.(*immediate); is {
 			s.forgetRecent()
 		}
 	}
@@ -64,7 +64,7 @@ func (a *applier) mix(ctx context.Context) error {
 // touchRecent has the recently written classes of all tables written again.
 func (a *applier) touchRecent() {
 	for _, t := range a.session.tables {
-		t.pending.any = t.stage.mix() || t.pending.any
+		t.pending.dirty = t.mode.mix() || t.pending.dirty
 	}
 	a.mixer.until = time.Time{}
 }
@@ -110,7 +110,7 @@ func (s *immediate) rowsOfChange() int {
 // changed record alone lies in a written class of every part, and so would stand
 // out of all rows that are written: as many others as k demands stand there with
 // it, drawn at random, as far as mixRows allows.
-func (s *immediate) hide() {
+func (s *immediate) touchCover() {
 	t := s.t
 	if len(s.parts) == 1 {
 		return

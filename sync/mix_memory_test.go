@@ -15,7 +15,7 @@ import (
 // written once.
 func rewritten(t *testing.T, of *table, part int) []incremental.ClassID {
 	t.Helper()
-	s := of.stage.(*immediate)
+	s := of.mode.(*immediate)
 	if err := s.settle(t.Context(), of.clock()); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestMixing(t *testing.T) {
 		fillMemory(t, of, ages...)
 		p := partsOf(of)[0]
 		p.recent = p.recent[:0] // those that were new
-		if of.stage.mix() || len(rewritten(t, of, 0)) > 0 {
+		if of.mode.mix() || len(rewritten(t, of, 0)) > 0 {
 			t.Error("nothing has changed, and something is mixed")
 		}
 		drawn := map[incremental.ClassID]bool{}
@@ -54,7 +54,7 @@ func TestMixing(t *testing.T) {
 			if classes := rewritten(t, of, 0); !slices.Equal(classes, []incremental.ClassID{changed}) {
 				t.Fatalf("the change of class %d has written %v", changed, classes)
 			}
-			if !of.stage.mix() {
+			if !of.mode.mix() {
 				t.Fatal("nothing is mixed")
 			}
 			if len(p.recent) > 0 {
@@ -88,7 +88,7 @@ func TestMixingOfParts(t *testing.T) {
 		}
 	}
 	settleAndSend(t, of)
-	s := of.stage.(*immediate)
+	s := of.mode.(*immediate)
 	const changes = 100
 	sum := 0
 	for i := range changes {
@@ -124,7 +124,7 @@ func TestMixingOfParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	rewritten(t, of, 0)
-	if !of.stage.mix() {
+	if !of.mode.mix() {
 		t.Fatal("nothing is mixed")
 	}
 	if err := s.settle(t.Context(), of.clock()); err != nil {
@@ -145,11 +145,11 @@ func TestEmptyTableIsNotMixed(t *testing.T) {
 	if err := of.delete(of.layout.visitOf(1, 1, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := of.committed(nil); err != nil {
+	if err := of.endTransaction(nil); err != nil {
 		t.Fatal(err)
 	}
 	settleAndSend(t, of)
-	if partsOf(of)[0].partition.Classes() > 0 || of.stage.mix() {
+	if partsOf(of)[0].partition.Classes() > 0 || of.mode.mix() {
 		t.Error("a table without classes is mixed")
 	}
 }
@@ -218,21 +218,21 @@ func TestMixingWaitsForABoundary(t *testing.T) {
 		a := &applier{session: &session{tables: []*table{of}}, mixer: newMixer()}
 		defer a.mixer.timer.Stop()
 		a.mixWith()
-		if of.pending.any {
+		if of.pending.dirty {
 			t.Fatal("nothing has changed, and classes are mixed")
 		}
 		a.mixer.changed(time.Now())
 		time.Sleep(mixLatest)
 		a.mixWith()
-		if of.pending.any {
+		if of.pending.dirty {
 			t.Fatal("classes are mixed too early")
 		}
 		time.Sleep(time.Millisecond)
 		a.inTransaction = true
-		if err := a.mix(t.Context()); err != nil || of.pending.any {
+		if err := a.mix(t.Context()); err != nil || of.pending.dirty {
 			t.Fatalf("classes are mixed within a transaction: %v", err)
 		}
-		if a.mixWith(); !of.pending.any || !a.mixer.until.IsZero() {
+		if a.mixWith(); !of.pending.dirty || !a.mixer.until.IsZero() {
 			t.Fatal("classes are not mixed with what departs")
 		}
 		if classes := rewritten(t, of, 0); len(classes) < 5 {

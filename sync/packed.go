@@ -103,7 +103,7 @@ func packing(keys, order, members string) string {
 // records that have not changed from the rows it deletes. Where there are more, where
 // nothing was published or it is not known which have changed, all are taken from the
 // store, some thousands at a time.
-const packedAtOnce = mostGroupRows + mostGroupRows/2
+const packedAtOnce = maxGroupRows + maxGroupRows/2
 
 // writePacked replaces the rows of the classes that are gone or touched: those whose
 // members are held in memory by rows that are sent, the others inside the server.

@@ -49,7 +49,7 @@ func (l *packedLoading) end() error { return l.s.t.endLoading(l.keys, l.loading.
 // them to the partition, and one takes what is held beside it.
 func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn) error {
 	selected := l.s.t.selectHeld(l.from.outOfLine)
-	return l.from.readRecords(ctx, conns, l.s.t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.besideTaker(selected))
+	return l.from.readRecords(ctx, conns, l.s.t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.copyTaker(selected))
 }
 
 // recordTaker hands rows to the partition, which gives them slots in their order.
@@ -78,7 +78,7 @@ func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 
 // besideTaker takes the keys of rows, and what is copied of them into the slots that their
 // records get.
-func (l *packedLoading) besideTaker(selected selection) func(*rowBatch) error {
+func (l *packedLoading) copyTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
 	row, slot := make([]value, len(t.layout.columns)), int32(-1)
 	columns := t.layout.key

@@ -198,7 +198,7 @@ func TestRowsOfPartsTellNothing(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 	fillMemory(t, of, agesOf(1, 7)...)
-	s := of.stage.(*immediate)
+	s := of.mode.(*immediate)
 	first := map[incremental.RecordID]bool{}
 	for i := range draws / 2 {
 		if err := of.change(1, 0, fmt.Sprint(i)); err != nil {
@@ -237,12 +237,12 @@ func TestNewRowsOfGuardedTellNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if err := of.stage.settle(t.Context(), of.clock()); err != nil {
+		if err := of.mode.settle(t.Context(), of.clock()); err != nil {
 			t.Fatal(err)
 		}
 		s := &sent{}
 		to := s.sink(t)
-		of.stage.writeRelease(to)
+		of.mode.writeRelease(to)
 		if err := to.close(); err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (s *immediate) allClasses() []incremental.ClassID {
 }
 
 // fillPacked writes the classes whose members are all held.
-func (p *publisher) fillPacked(ctx context.Context, made filled) error {
+func (p *publisher) fillPacked(ctx context.Context, made targets) error {
 	return p.packing(ctx, made, func(s *immediate, to *statements) {
 		var held []incremental.ClassID
 		held, p.unheld = s.held(s.allClasses())
@@ -59,7 +59,7 @@ func (p *publisher) fillPacked(ctx context.Context, made filled) error {
 }
 
 // packRest writes the other classes, whose members are looked up in the stored records.
-func (p *publisher) packRest(ctx context.Context, made filled) error {
+func (p *publisher) packRest(ctx context.Context, made targets) error {
 	if len(p.unheld) == 0 {
 		return nil
 	}
@@ -71,8 +71,8 @@ func (p *publisher) packRest(ctx context.Context, made filled) error {
 }
 
 // packing writes rows of the packed release in one transaction.
-func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *statements)) error {
-	s, is := p.table.stage.(*immediate)
+func (p *publisher) packing(ctx context.Context, made targets, write func(s *immediate, to *statements)) error {
+	s, is := p.table.mode.(*immediate)
 	if !is {
 		return internal(fmt.Errorf("the release of %s is not packed", p.table.layout.name()))
 	}

@@ -31,7 +31,7 @@ func TestEpochRises(t *testing.T) {
 			t.Fatal(err)
 		}
 		// One that applied before, at the very position of the store.
-		ses := &session{syncer: s, store: store{epoch: last}}
+		ses := &session{syncer: s, store: store{slot: s.config.Slot, epoch: last}}
 		conn, err := pgx.ConnectConfig(t.Context(), b.config.Owner)
 		if err != nil {
 			t.Fatal(err)

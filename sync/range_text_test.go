@@ -63,7 +63,7 @@ func TestPublishedTexts(t *testing.T) {
 	if ranges == 0 {
 		t.Error("no range is published")
 	}
-	seen := map[string]bool{of.layout.look(p, generalizations): true}
+	seen := map[string]bool{of.layout.displayedTexts(p, generalizations): true}
 	for i, c := range p.generalized {
 		if i > 0 && c.attribute == p.generalized[i-1].attribute {
 			continue
@@ -71,7 +71,7 @@ func TestPublishedTexts(t *testing.T) {
 		for _, other := range []hierarchy.Generalization{{Hidden: true}, {Value: "NULL", Lower: "1", Upper: "2"}, {Value: `"value","value"`, Lower: "3", Upper: "4"}} {
 			whole := generalizations[c.attribute]
 			generalizations[c.attribute] = other
-			look := of.layout.look(p, generalizations)
+			look := of.layout.displayedTexts(p, generalizations)
 			if seen[look] {
 				t.Errorf("another %s looks the same: %s", c.Name, look)
 			}

@@ -18,7 +18,7 @@ func (a *applier) react(ctx context.Context) error {
 		return nil
 	}
 	f, halt := *a.found, (*TableError)(nil)
-	if errors.As(f.err, &halt) && halt.resync && max(a.stands(), pglogrepl.LSN(a.session.shared.consumed.Load())) < f.at {
+	if errors.As(f.err, &halt) && halt.resync && max(a.streamPosition(), pglogrepl.LSN(a.session.shared.consumed.Load())) < f.at {
 		return nil // the stream may tell of it yet
 	}
 	a.found = nil
@@ -49,18 +49,18 @@ func (a *applier) react(ctx context.Context) error {
 // withdraw takes a table out of the stream and has it compared with its source.
 func (a *applier) withdraw(ctx context.Context, t *table, halt *TableError) error {
 	a.session.syncer.config.Logger.Info("a table is compared with its source", "table", t.layout.name(), "reason", halt.What)
-	if err := a.session.store.leave(ctx, t.layout.name()); err != nil {
+	if err := a.session.store.stopApplying(ctx, t.layout.name()); err != nil {
 		return err
 	}
 	if err := a.session.store.recordHalt(ctx, a.session.store.conn, halt); err != nil {
 		return err
 	}
 	a.session.tables = slices.DeleteFunc(a.session.tables, func(other *table) bool { return other == t })
-	a.session.order(t, halt.kind())
+	a.session.enqueue(t, halt.kind())
 	status := a.session.syncer.Status().Tables[t.layout.name()]
 	status.Preparing = true
 	a.session.syncer.setTable(t.layout.name(), status)
-	a.dispatch()
+	a.startJob()
 	return nil
 }
 

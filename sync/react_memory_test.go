@@ -22,13 +22,13 @@ func TestStatementsOfReactions(t *testing.T) {
 			a.session, a.renewer.applier, a.worker = s, a, newWorker(s)
 			s.tables, a.session.position = []*table{of}, 100
 			s.watch()
-			a.relations[1000] = &relation{as: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
+			a.relations[1000] = &relation{message: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
 			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix", resync: true}
 			a.found = &finding{table: of.layout.name(), err: halt, at: 100, definition: definition{root: 1000, rest: "other", bound: of.definition.bound}}
 			change(a, of, a.found)
 			err := a.react(ctx)
 			bound := a.relations[1000].table == of
-			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.worker.orders),
+			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.worker.jobs),
 				len(*a.session.shared.watching.Load()), of.definition.rest, bound, toldOf(a.session.syncer.Status().Tables)), err
 		}
 	}

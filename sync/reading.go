@@ -23,7 +23,7 @@ const (
 	// rangeBlocks is how much of a table one COPY reads, in blocks (of 8 kB, as a rule), and
 	// leastBlocks how much of each partition at least.
 	rangeBlocks = 2048
-	leastBlocks = 64
+	minBlocks   = 64
 	// pieceBytes is how much of a COPY is handed over at a time, and piecesAhead how many
 	// such pieces a reader may be ahead of what is consumed.
 	pieceBytes  = 64 << 10
@@ -58,7 +58,7 @@ type extent struct {
 }
 
 // mostReaders bounds the connections that read a table.
-const mostReaders = 4
+const maxReaders = 4
 
 // readingPlan is how a table is read.
 type readingPlan struct {
@@ -70,7 +70,7 @@ type readingPlan struct {
 func (p readingPlan) degree(e extent) int {
 	wanted := p.connections
 	if wanted == 0 {
-		wanted = min(mostReaders, runtime.GOMAXPROCS(0))
+		wanted = min(maxReaders, runtime.GOMAXPROCS(0))
 	}
 	return max(1, min(wanted, len(e.ranges)))
 }
@@ -90,7 +90,7 @@ func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e ext
 	if err != nil {
 		return e, fmt.Errorf("measuring %s: %w", t.layout.name(), err)
 	}
-	blocks = max(plan.blocks/int64(max(1, len(leaves))), min(plan.blocks, leastBlocks))
+	blocks = max(plan.blocks/int64(max(1, len(leaves))), min(plan.blocks, minBlocks))
 	from := int64(0)
 	for ; cut && from+blocks < most; from += blocks {
 		e.ranges = append(e.ranges, sourceRange{from: from, to: from + blocks})

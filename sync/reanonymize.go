@@ -33,8 +33,8 @@ type Renewed struct {
 const (
 	// answerPace is how often the answer is looked for, alivePace how often, in such
 	// looks, whether there is still somebody to answer.
-	answerPace = 250 * time.Millisecond
-	alivePace  = 20
+	answerInterval = 250 * time.Millisecond
+	aliveChecks    = 20
 )
 
 // Reanonymize asks the kproxy that applies in the database to make the classes of some
@@ -60,12 +60,12 @@ func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables
 		if err != nil || ended {
 			return results, err
 		}
-		if tell(results); looks%alivePace == 0 {
+		if tell(results); looks%aliveChecks == 0 {
 			if err := s.store.checkApplied(ctx, "the request stays, and is fulfilled when 'kproxy serve' runs again"); err != nil {
 				return results, err
 			}
 		}
-		if err := sleep(ctx, answerPace); err != nil {
+		if err := sleep(ctx, answerInterval); err != nil {
 			return results, fmt.Errorf("waiting for the outcome, which is logged by 'kproxy serve': %w", err)
 		}
 	}

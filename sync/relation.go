@@ -23,8 +23,8 @@ type relation struct {
 	stored []int
 	// err is why its rows cannot be applied. It counts once a row is to be: what is
 	// described may lie before the table's position.
-	err error
-	as  *pglogrepl.RelationMessage
+	err     error
+	message *pglogrepl.RelationMessage
 }
 
 // describe takes note of a relation.
@@ -37,7 +37,7 @@ func (a *applier) describe(ctx context.Context, m *pglogrepl.RelationMessage) er
 // bindAgain finds the tables of all relations anew, after some have come or gone.
 func (a *applier) bindAgain(ctx context.Context) error {
 	for _, r := range a.relations {
-		if err := a.describe(ctx, r.as); err != nil {
+		if err := a.describe(ctx, r.message); err != nil {
 			return err
 		}
 	}
@@ -47,7 +47,7 @@ func (a *applier) bindAgain(ctx context.Context) error {
 // bind finds the table that a relation is, or is a partition of. A protected table must
 // be the one that was published, with the columns that the store keeps.
 func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*relation, error) {
-	r := &relation{as: m}
+	r := &relation{message: m}
 	oid, named, partitioned := catalog.OID(m.RelationID), catalog.Name{Schema: m.Namespace, Relation: m.RelationName}, false
 	for _, t := range a.session.tables {
 		partitioned = partitioned || t.layout.publication.Relation.Kind == catalog.KindPartitionedTable
@@ -89,12 +89,12 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 // described tells whether the stream describes the columns that were accepted of the table,
 // by their names, types and order.
 func (r *relation) described() bool {
-	sent, leaf := make([]accept.Sent, len(r.as.Columns)), uint32(0)
-	for i, c := range r.as.Columns {
+	sent, leaf := make([]accept.Sent, len(r.message.Columns)), uint32(0)
+	for i, c := range r.message.Columns {
 		sent[i] = accept.Sent{Name: c.Name, TypeOID: c.DataType, Modifier: c.TypeModifier}
 	}
 	if r.leaf {
-		leaf = r.as.RelationID
+		leaf = r.message.RelationID
 	}
 	return r.table.definition.bound.Describes(leaf, sent)
 }

@@ -23,8 +23,8 @@ import (
 // publication goes on.
 type renewer struct {
 	applier  *applier
-	look     *time.Ticker
-	asked    bool      // requests are to be looked for as soon as the connection is free
+	ticker   *time.Ticker
+	readDue  bool      // requests are to be looked for as soon as the connection is free
 	requests []request // waiting, oldest first
 	running  *renewal
 	ended    chan *renewal
@@ -36,21 +36,21 @@ type renewer struct {
 
 // renewal makes the classes of one table anew.
 type renewal struct {
-	stage   *immediate             // of the table
-	request int64                  // 0 where the threshold asks
-	runs    []*incremental.Renewal // of each part; nil where none is due
-	done    atomic.Int64           // records of all parts that have found their class
-	told    int64                  // what the request says of that
-	err     error
+	mode         *immediate             // of the table
+	request      int64                  // 0 where the threshold asks
+	runs         []*incremental.Renewal // of each part; nil where none is due
+	done         atomic.Int64           // records of all parts that have found their class
+	reportedDone int64                  // what the request says of that
+	err          error
 }
 
 func newRenewer(a *applier) *renewer {
-	return &renewer{applier: a, look: time.NewTicker(lookPace), ended: make(chan *renewal, 1), stop: func() {}}
+	return &renewer{applier: a, ticker: time.NewTicker(requestInterval), ended: make(chan *renewal, 1), stop: func() {}}
 }
 
 // close ends what is under way and waits for it.
 func (r *renewer) close() {
-	r.look.Stop()
+	r.ticker.Stop()
 	r.stop()
 	r.work.Wait()
 }
@@ -97,7 +97,7 @@ func (r *renewer) beginNext(ctx context.Context) {
 	}
 	r.requests = waiting
 	for _, t := range r.applier.session.tables {
-		if s, is := t.stage.(*immediate); is && r.running == nil {
+		if s, is := t.mode.(*immediate); is && r.running == nil {
 			r.begin(ctx, s, 0, func(p *maintained) bool { return p.threshold.Due(p.partition) })
 		}
 	}
@@ -110,7 +110,7 @@ func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
 		if t.layout.name() != name {
 			continue
 		}
-		s, is := t.stage.(*immediate)
+		s, is := t.mode.(*immediate)
 		if !is {
 			return nil, errGuarded(name)
 		}
@@ -133,7 +133,7 @@ func errGuarded(name catalog.Name) error {
 
 // begin copies the records of the parts that are due and has their classes made.
 func (r *renewer) begin(ctx context.Context, s *immediate, request int64, due func(*maintained) bool) {
-	renewal := &renewal{stage: s, request: request, runs: make([]*incremental.Renewal, len(s.parts))}
+	renewal := &renewal{mode: s, request: request, runs: make([]*incremental.Renewal, len(s.parts))}
 	any := false
 	for i, p := range s.parts {
 		if due(p) {
@@ -157,7 +157,7 @@ func (r *renewer) begin(ctx context.Context, s *immediate, request int64, due fu
 func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.stage.t.layout.name())...)
+			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.mode.t.layout.name())...)
 			n.err = errors.New("an internal error; the log says where it was")
 		}
 	}()
@@ -176,21 +176,21 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
-	t := n.stage.t
+	t := n.mode.t
 	if r.applier.session.table(t.layout.name()) != t {
 		return nil // it was made anew altogether
 	}
 	if n.err != nil {
 		r.applier.session.syncer.config.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
-		for i, p := range n.stage.parts {
+		for i, p := range n.mode.parts {
 			if n.runs[i] != nil {
 				p.threshold.Failed()
 			}
 		}
-		return r.tell(ctx, n, outcome{request: n.request, problem: n.err.Error()})
+		return r.writeOutcome(ctx, n, outcome{request: n.request, problem: n.err.Error()})
 	}
 	result, adopted := outcome{request: n.request}, 0
-	for i, p := range n.stage.parts {
+	for i, p := range n.mode.parts {
 		run := n.runs[i]
 		if run == nil {
 			continue
@@ -209,11 +209,11 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 			return internal(fmt.Errorf("adopting the classes of %s: %w", t.layout.name(), err))
 		}
 		p.loss, p.drift = run.Loss(), 1
-		t.pending.any = true
+		t.pending.dirty = true
 		adopted++
 	}
 	result.adopted = adopted > 0
-	if err := r.tell(ctx, n, result); err != nil || adopted == 0 {
+	if err := r.writeOutcome(ctx, n, result); err != nil || adopted == 0 {
 		return err
 	}
 	r.applier.session.syncer.config.Logger.Info("a table was re-anonymized", "table", t.layout.name(), "parts", adopted,
@@ -222,11 +222,11 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 }
 
 // tell writes the outcome with whatever else has to be written.
-func (r *renewer) tell(ctx context.Context, n *renewal, o outcome) error {
+func (r *renewer) writeOutcome(ctx context.Context, n *renewal, o outcome) error {
 	if n.request != 0 {
 		r.outcomes = append(r.outcomes, o)
 	}
-	if n.request == 0 && !n.stage.t.pending.any {
+	if n.request == 0 && !n.mode.t.pending.dirty {
 		return nil
 	}
 	if err := r.applier.flush(ctx, r.applier.session.position); err != nil {

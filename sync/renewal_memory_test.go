@@ -37,7 +37,7 @@ func driftedTable(t *testing.T, reanonymize float64) *table {
 		if err := of.delete(of.layout.visitOf(id, 0, nil)); err != nil {
 			t.Fatal(err)
 		}
-		if err := of.committed(nil); err != nil {
+		if err := of.endTransaction(nil); err != nil {
 			t.Fatal(err)
 		}
 		settleAndSend(t, of)
@@ -116,7 +116,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if !strings.Contains(m.log(), "<- 8 | ") || !strings.Contains(m.log(), " | f\n") || strings.Contains(m.log(), "COPY") || p.partition.Classes() != classes || log.have("was re-anonymized") != 1 {
 		t.Errorf("what cannot be better is made anew:\n%s", m.log())
 	}
-	if r.running != nil || len(r.outcomes) > 0 || of.pending.any {
+	if r.running != nil || len(r.outcomes) > 0 || of.pending.dirty {
 		t.Error("something is left to be done")
 	}
 }
@@ -173,11 +173,11 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	settleAndSend(t, of)
 	a, m, _ := renewing(t, of)
 	r := a.renewer
-	r.begin(t.Context(), of.stage.(*immediate), 0, func(*maintained) bool { return false })
+	r.begin(t.Context(), of.mode.(*immediate), 0, func(*maintained) bool { return false })
 	if r.running != nil {
 		t.Error("nothing is due, and something is made")
 	}
-	r.begin(t.Context(), of.stage.(*immediate), 5, func(p *maintained) bool { return p == partsOf(of)[1] })
+	r.begin(t.Context(), of.mode.(*immediate), 5, func(p *maintained) bool { return p == partsOf(of)[1] })
 	r.awaitEnd(t)
 	if r.ready.runs[0] != nil || r.ready.runs[1] == nil || r.ready.done.Load() != 40 || r.ready.runs[1].Suppression != of.layout.publication.Policy.Suppression {
 		t.Errorf("%d are done of %v", r.ready.done.Load(), r.ready.runs)
@@ -185,7 +185,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.begin(t.Context(), of.stage.(*immediate), 6, func(*maintained) bool { return true })
+	r.begin(t.Context(), of.mode.(*immediate), 6, func(*maintained) bool { return true })
 	r.awaitEnd(t)
 	if done := r.ready.done.Load(); done != 80 {
 		t.Errorf("%d are done", done)
@@ -251,11 +251,11 @@ func TestRenewalsEnd(t *testing.T) {
 	a, m, log := renewing(t, of)
 	r, p := a.renewer, partsOf(of)[0]
 	runs := []*incremental.Renewal{p.partition.BeginRenewal()}
-	if err := r.finish(t.Context(), &renewal{stage: driftedTable(t, 0).stage.(*immediate), request: 4, runs: runs}); err != nil || len(r.outcomes) > 0 || m.log() != "" {
+	if err := r.finish(t.Context(), &renewal{mode: driftedTable(t, 0).mode.(*immediate), request: 4, runs: runs}); err != nil || len(r.outcomes) > 0 || m.log() != "" {
 		t.Errorf("a table that is gone: %v", err)
 	}
 	p.threshold.Changed(1000)
-	if err := r.finish(t.Context(), &renewal{stage: of.stage.(*immediate), request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
+	if err := r.finish(t.Context(), &renewal{mode: of.mode.(*immediate), request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.awaitBatches(t.Context()); err != nil {
@@ -267,7 +267,7 @@ func TestRenewalsEnd(t *testing.T) {
 	if p.threshold.Changed(p.partition.Len() - 1); p.threshold.Due(p.partition) {
 		t.Error("what failed is tried again at once")
 	}
-	if err := r.finish(t.Context(), &renewal{stage: of.stage.(*immediate), runs: runs}); err == nil || transient(err) {
+	if err := r.finish(t.Context(), &renewal{mode: of.mode.(*immediate), runs: runs}); err == nil || transient(err) {
 		t.Errorf("a renewal that has not run ends with %v", err)
 	}
 	a.inTransaction = true

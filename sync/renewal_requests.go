@@ -16,7 +16,7 @@ import (
 // needs PostgreSQL 14, and is received again after a restart.
 
 // lookPace is how often the applier looks for requests.
-const lookPace = time.Second
+const requestInterval = time.Second
 
 // request is an operator's wish to have a table made anew.
 type request struct {
@@ -35,15 +35,15 @@ type outcome struct {
 // lookForRequests takes in new requests and tells how far the running one is. Where
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
-func (r *renewer) lookForRequests(ctx context.Context) error {
-	if r.asked = r.applier.writer.spilled != nil || len(r.applier.writer.batches) > 0; r.asked {
+func (r *renewer) readRequests(ctx context.Context) error {
+	if r.readDue = r.applier.writer.spilled != nil || len(r.applier.writer.batches) > 0; r.readDue {
 		return nil // it would become part of it; when it has ended
 	}
 	err := r.exchange(ctx)
 	if err == nil || transient(err) {
 		return err
 	}
-	r.look.Stop()
+	r.ticker.Stop()
 	r.applier.session.syncer.config.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "run 'kproxy setup' and start again")
 	return nil
 }
@@ -52,8 +52,8 @@ func (r *renewer) exchange(ctx context.Context) error {
 	last := int64(0)
 	if n := r.running; n != nil {
 		last = n.request
-		if done := n.done.Load(); n.request != 0 && done != n.told {
-			n.told = done
+		if done := n.done.Load(); n.request != 0 && done != n.reportedDone {
+			n.reportedDone = done
 			if _, err := r.applier.session.store.conn.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
 				return fmt.Errorf("telling how far a re-anonymization is: %w", err)
 			}

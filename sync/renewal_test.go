@@ -326,11 +326,11 @@ func TestGuardedIsNotRenewed(t *testing.T) {
 	t.Parallel()
 	name := catalog.Name{Schema: "public", Relation: "t"}
 	for _, test := range []struct {
-		stage stage
+		stage updateMode
 		want  string
 	}{{&guarded{}, "kproxy rebuild"}, {&immediate{}, ""}} {
 		r := &renewer{applier: &applier{session: &session{tables: []*table{
-			{layout: layout{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}}, stage: test.stage},
+			{layout: layout{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}}, mode: test.stage},
 		}}}}
 		_, err := r.renewable(name)
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -379,8 +379,8 @@ func TestFailedRenewal(t *testing.T) {
 		var log strings.Builder
 		logger := slog.New(slog.NewTextHandler(&log, nil))
 		renewed := &table{}
-		renewed.stage = &immediate{t: renewed, parts: []*maintained{p}}
-		n := &renewal{stage: renewed.stage.(*immediate), runs: []*incremental.Renewal{other.BeginRenewal()}}
+		renewed.mode = &immediate{t: renewed, parts: []*maintained{p}}
+		n := &renewal{mode: renewed.mode.(*immediate), runs: []*incremental.Renewal{other.BeginRenewal()}}
 		n.run(t.Context(), logger)
 		if n.err == nil {
 			t.Fatalf("%s: it ended well", name)
@@ -392,7 +392,7 @@ func TestFailedRenewal(t *testing.T) {
 		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "its release stays as it is") {
 			t.Errorf("%s: the log says %q", name, text)
 		}
-		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.pending.any || p.partition.Classes() != classes {
+		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.pending.dirty || p.partition.Classes() != classes {
 			t.Errorf("%s: it is tried again at once, or something changed", name)
 		}
 	}

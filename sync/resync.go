@@ -24,9 +24,9 @@ const (
 	// mostDifferences is the share of an immediate table, as one of so many records, from
 	// which on it is rather published afresh: nearly all of its classes would be written
 	// anew, and the difference is held in memory.
-	mostDifferences = 2
+	maxDifferences = 2
 	// fewDifferences are applied in any case.
-	fewDifferences = 1000
+	minDifferences = 1000
 )
 
 // errMostDiffers means that publishing the table afresh takes less than applying what
@@ -49,7 +49,7 @@ func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
 	if err != nil {
 		return err
 	}
-	err = t.take(ctx, view, g, w.syncer.config.Seed, w.telling(t, "loading"))
+	err = t.loadGeneration(ctx, view, g, w.syncer.config.Seed, w.telling(t, "loading"))
 	if view.close(); err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func (t *table) difference() string {
 // takeDifference applies the difference to the table in memory, and counts it. Pairs have
 // the same key, so no row comes to a key that another one has to leave first.
 func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
-	most := max(fewDifferences, t.stage.status().Records/mostDifferences)
+	most := max(minDifferences, t.mode.status().Records/maxDifferences)
 	guarded := t.layout.publication.Policy.Updates.Mode == catalog.Guarded
-	t.open(0)
+	t.beginTransaction(0)
 	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.layout.columns), func(values []value) error {
 		if done++; done%progressRows == 0 {
 			tell(done)
@@ -146,12 +146,12 @@ func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done in
 			if err != nil {
 				return err
 			}
-			return t.depart(t.keyOf(row), incremental.RecordID(id))
+			return t.deleteUntilCommit(t.keyOf(row), incremental.RecordID(id))
 		}
 		return t.update(row, row)
 	}, t.difference())
 	if err != nil {
 		return done, err
 	}
-	return done, t.committed(func() error { return nil })
+	return done, t.endTransaction(func() error { return nil })
 }

@@ -48,10 +48,10 @@ type session struct {
 	tables []*table       // applied
 	jobs   []job          // to be done beside the stream
 
-	toldRefused string        // as the log was told last
-	position    pglogrepl.LSN // of the store: every applied table has at least that
-	shared      shared
-	progressed  *progress
+	loggedRefusal string        // as the log was told last
+	position      pglogrepl.LSN // of the store: every applied table has at least that
+	shared        shared
+	progressed    *progress
 }
 
 // sessionSettings pin the text form of values, which keys, digests and
@@ -105,15 +105,15 @@ func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadAfter)
 	defer cancel()
 	config := s.connection(name)
-	s.lines.through(&config.Config)
+	s.conns.track(&config.Config)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting as the owner: %w", Reason(err))
 	}
-	s.lines.identify(conn.PgConn())
+	s.conns.identify(conn.PgConn())
 	registerArrays(conn.TypeMap())
 	if _, err = conn.Exec(ctx, newerSettings); err != nil {
-		farewell(conn)
+		closeConn(conn)
 		return nil, fmt.Errorf("pinning the session's settings: %w", err)
 	}
 	return conn, nil
@@ -125,7 +125,7 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	ctx, cancel := context.WithTimeout(ctx, deadAfter)
 	defer cancel()
 	config := s.connection(name).Config
-	s.lines.through(&config)
+	s.conns.track(&config)
 	config.RuntimeParams["replication"] = "database"
 	// What others write, kproxy's own releases among it, is decoded as well before it is
 	// left out: not by way of the disk.
@@ -135,7 +135,7 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	if err != nil {
 		return nil, fmt.Errorf("connecting for replication: %w", Reason(err))
 	}
-	s.lines.identify(conn)
+	s.conns.identify(conn)
 	return conn, nil
 }
 
@@ -180,7 +180,7 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 // closeTimeout bounds the farewell on a connection that may be dead.
 const closeTimeout = 2 * time.Second
 
-func farewell(conn interface{ Close(context.Context) error }) {
+func closeConn(conn interface{ Close(context.Context) error }) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_ = conn.Close(ctx)
@@ -188,10 +188,10 @@ func farewell(conn interface{ Close(context.Context) error }) {
 
 func (s *session) close() {
 	if s.replication != nil {
-		farewell(s.replication)
+		closeConn(s.replication)
 	}
 	if s.store.conn != nil {
-		farewell(s.store.conn)
+		closeConn(s.store.conn)
 	}
 }
 

@@ -19,16 +19,16 @@ import (
 // record's class is known, all that is stored, inside the server. What it writes commits
 // in several transactions and is nobody's until the table joins the stream.
 type publisher struct {
-	table   *table
-	config  *Config
-	epoch   int64
-	readers []pgx.Tx  // all see the snapshot, and hold the source as it is
-	conn    *pgx.Conn // makes the tables; outside of the snapshot
-	extent  extent
-	total   int // records; at first as the server estimates
-	at      time.Time
-	watch   stopwatch
-	unheld  []incremental.ClassID // classes of a packed release whose members are not all held in memory
+	table     *table
+	config    *Config
+	epoch     int64
+	readers   []pgx.Tx  // all see the snapshot, and hold the source as it is
+	conn      *pgx.Conn // makes the tables; outside of the snapshot
+	extent    extent
+	total     int // records; at first as the server estimates
+	at        time.Time
+	durations stopwatch
+	unheld    []incremental.ClassID // classes of a packed release whose members are not all held in memory
 
 	progressing gosync.Mutex // progress is told by one goroutine at a time
 }
@@ -44,17 +44,17 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 		return err
 	}
 	p.total = p.extent.rows
-	p.watch.lap()
+	p.durations.lap()
 	source, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
-	p.watch.reading = p.watch.lap()
+	p.durations.reading = p.durations.lap()
 	p.config.Failpoint(FailSnapshotCopied)
-	if err := p.table.stage.publish(ctx, p, source); err != nil {
+	if err := p.table.mode.publish(ctx, p, source); err != nil {
 		return err
 	}
-	p.watch.anonymizing = p.watch.lap()
+	p.durations.anonymizing = p.durations.lap()
 	return p.write(ctx)
 }
 
@@ -64,7 +64,7 @@ func (p *publisher) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	for _, reader := range p.readers {
-		farewell(reader.Conn()) // it may hold what is to be dropped
+		closeConn(reader.Conn()) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
 		p.config.Logger.Debug("an unfinished publication stays for the time being", "table", p.table.layout.name(), "error", withoutValues(err))
@@ -88,7 +88,7 @@ func (p *publisher) progress(stage string, done int) {
 	p.config.Progress(Progress{Table: p.table.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
 }
 
-func (p *publisher) staging(kind string) string {
+func (p *publisher) stagingTable(kind string) string {
 	return storeTable(kind, p.table.release.generation).SQL()
 }
 
@@ -105,7 +105,7 @@ type snapshot struct {
 // newSnapshot is empty, with room for as many records as the server believes there are.
 func (p *publisher) newSnapshot() *snapshot {
 	room := min(p.total, math.MaxInt32)
-	if _, is := p.table.stage.(*guarded); is {
+	if _, is := p.table.mode.(*guarded); is {
 		return &snapshot{}
 	}
 	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.table.layout.qi)), sensitive: make([][]uint32, len(p.table.layout.sensitive))}
@@ -134,7 +134,7 @@ func (s *snapshot) add(t *table, row []value) {
 
 // keep takes a further record, into the snapshot or, as one that waits, into a lineage.
 func (p *publisher) keep(s *snapshot, row []value) error {
-	lineage, is := p.table.stage.(*guarded)
+	lineage, is := p.table.mode.(*guarded)
 	if !is {
 		s.add(p.table, row)
 		return nil

@@ -11,7 +11,7 @@ import (
 // stage is how the changes of a table become visible: between what has been
 // committed at the source and what readers see. It holds in memory what it needs to
 // know of every record.
-type stage interface {
+type updateMode interface {
 	// insert tells whether the record has come back to the row that it had left.
 	insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error)
 	modify(id incremental.RecordID, row coded, now time.Time) error
@@ -63,7 +63,7 @@ type stage interface {
 type storeColumn struct{ name, sqlType string }
 
 // newStage is the stage that the table's policy asks for, empty.
-func (t *table) newStage(nextClass incremental.ClassID, seed uint64) (stage, error) {
+func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
 	if t.layout.publication.Policy.Updates.Mode == catalog.Guarded {
 		return newGuarded(t, nextClass, seed)
 	}

@@ -13,11 +13,11 @@ import (
 // classes, and member, what the release shows of a record beside its places.
 
 // classStage is the staging table with the generalizations of one part's classes.
-func (p *publisher) classStage(part int) string { return fmt.Sprintf("class%d", part) }
+func (p *publisher) stagingClasses(part int) string { return fmt.Sprintf("class%d", part) }
 
 // apart are the marks of the release that are no places of the records.
 func (p *publisher) apart() []storeColumn {
-	return union(p.table.stage.places(), p.table.stage.marks())[len(p.table.stage.places()):]
+	return union(p.table.mode.places(), p.table.mode.marks())[len(p.table.mode.places()):]
 }
 
 // createTables makes records, release and the staging tables, empty. What an earlier
@@ -38,10 +38,10 @@ func (p *publisher) createTables(ctx context.Context) error {
 	}
 	for i, part := range p.table.parts {
 		columns := append([]string{part.column + " bigint"}, p.table.generalizedNames(part, "", " text")...)
-		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.staging(p.classStage(i)), strings.Join(columns, ", ")))
+		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.stagingTable(p.stagingClasses(i)), strings.Join(columns, ", ")))
 	}
 	if apart := p.apart(); len(apart) > 0 {
-		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
+		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.stagingTable("member"), recordColumn, definitions(apart)))
 	}
 	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
@@ -55,13 +55,13 @@ func (p *publisher) dropAll() string {
 		tables = append(tables, p.table.release.copiedTable())
 	}
 	// The view that unpacks a release goes with it.
-	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stages()...), ", ") + " CASCADE"
+	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stagingTables()...), ", ") + " CASCADE"
 }
 
-func (p *publisher) stages() []string {
-	tables := []string{p.staging("member")}
+func (p *publisher) stagingTables() []string {
+	tables := []string{p.stagingTable("member")}
 	for i := range p.table.parts {
-		tables = append(tables, p.staging(p.classStage(i)))
+		tables = append(tables, p.stagingTable(p.stagingClasses(i)))
 	}
 	return tables
 }
@@ -101,12 +101,12 @@ func (p *publisher) fenced(ctx context.Context, statements []string, doing strin
 // shows of records beside.
 func (p *publisher) stageClasses(ctx context.Context) error {
 	for i := range p.table.parts {
-		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging(p.classStage(i)), p.table.stage.classes(i)); err != nil {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.stagingTable(p.stagingClasses(i)), p.table.mode.classes(i)); err != nil {
 			return fmt.Errorf("writing the classes: %w", err)
 		}
 	}
 	if len(p.apart()) > 0 {
-		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging("member"), p.table.stage.assignments()); err != nil {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.stagingTable("member"), p.table.mode.assignments()); err != nil {
 			return fmt.Errorf("writing the assignment: %w", err)
 		}
 	}
@@ -120,7 +120,7 @@ func (p *publisher) releaseQuery(condition string) string {
 	var classes []string
 	var joins strings.Builder
 	for i, part := range p.table.parts {
-		query := fmt.Sprintf("SELECT %s FROM %s", p.table.castList(part), p.staging(p.classStage(i)))
+		query := fmt.Sprintf("SELECT %s FROM %s", p.table.castList(part), p.stagingTable(p.stagingClasses(i)))
 		if i == 0 {
 			query += " WHERE " + condition
 		}
@@ -128,8 +128,8 @@ func (p *publisher) releaseQuery(condition string) string {
 		fmt.Fprintf(&joins, " JOIN c%d USING (%s)", i, part.column)
 	}
 	if len(p.apart()) > 0 {
-		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.staging("member"), recordColumn)
+		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.stagingTable("member"), recordColumn)
 	}
 	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s WHERE %s",
-		strings.Join(classes, ", "), listed(p.table.stage.marks(), ""), p.table.releaseList(), p.table.recordsTable(), joins.String(), condition)
+		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(), p.table.recordsTable(), joins.String(), condition)
 }

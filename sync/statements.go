@@ -16,12 +16,12 @@ const maxStatementRows = 4 * writeChunk
 const copyBytes = 1 << 20
 
 // sentRows are buffers of rows that were sent, to be filled again.
-var sentRows = make(chan []byte, 16)
+var freeCopyRows = make(chan []byte, 16)
 
 // newCopyRows returns an empty buffer for rows, which Copy takes over.
 func newCopyRows() []byte {
 	select {
-	case rows := <-sentRows:
+	case rows := <-freeCopyRows:
 		return rows[:0]
 	default:
 		return nil
@@ -34,7 +34,7 @@ func reuseRows(rows []byte) {
 		return
 	}
 	select {
-	case sentRows <- rows:
+	case freeCopyRows <- rows:
 	default:
 	}
 }

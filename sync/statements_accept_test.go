@@ -35,7 +35,7 @@ func TestStatementsOfAccepting(t *testing.T) {
 	l := looking{t}
 	look := func(ctx context.Context, s *session, of *table) (any, error) {
 		other := of.layout.publication
-		found, err := LookForUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication, other})
+		found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication, other})
 		if err == nil {
 			err = Accept(ctx, s.store.conn, found)
 		}
@@ -103,7 +103,7 @@ func TestStatementsOfBinding(t *testing.T) {
 	same := l.altered(func(*accept.Table) {})
 	prove := func(ctx context.Context, s *session, of *table) (any, error) {
 		err := within(ctx, s, func(tx pgx.Tx) error {
-			return proof{table: of, bound: of.definition.bound, detail: accept.Whole, after: []uint32{7, 8}}.prove(ctx, tx)
+			return definitionCheck{table: of, bound: of.definition.bound, detail: accept.Whole, after: []uint32{7, 8}}.run(ctx, tx)
 		})
 		return told(err), err
 	}
@@ -138,13 +138,13 @@ func TestStatementsOfAdmission(t *testing.T) {
 	seen := func(s *session) string {
 		var jobs []string
 		for _, j := range s.jobs {
-			jobs = append(jobs, fmt.Sprintf("%s as generation %d", j.kind.wish(), j.generation))
+			jobs = append(jobs, fmt.Sprintf("%s as generation %d", j.kind.request(), j.generation))
 		}
 		return fmt.Sprintf("%d tables, jobs %v, %s", len(s.tables), jobs, toldOf(s.syncer.Status().Tables))
 	}
 	admit := func(change func(s *session, of *table, g *generation)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			s.syncer.looked = true
+			s.syncer.haltedRetried = true
 			found, err := s.store.generations(ctx)
 			if err != nil {
 				return nil, err
@@ -191,6 +191,6 @@ func TestStatementsOfAdmission(t *testing.T) {
 			of.layout.publication.Policy.Updates.Mode = catalog.Guarded
 			g.asked, g.definition = askRebuild, definition{rest: "rest", labels: []string{"gone"}}.text()
 		})},
-		{name: "shown later", do: admit(func(_ *session, _ *table, g *generation) { g.shows, g.previous = 300, 2 })},
+		{name: "shown later", do: admit(func(_ *session, _ *table, g *generation) { g.showAt, g.previous = 300, 2 })},
 	})
 }

@@ -20,7 +20,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	seen := func(s *session) string {
 		var jobs, tables []string
 		for _, j := range s.jobs {
-			jobs = append(jobs, fmt.Sprintf("%s as generation %d of %d columns", j.kind.wish(), j.generation, len(j.bound.Columns)))
+			jobs = append(jobs, fmt.Sprintf("%s as generation %d of %d columns", j.kind.request(), j.generation, len(j.bound.Columns)))
 		}
 		for _, of := range s.tables {
 			tables = append(tables, fmt.Sprintf("generation %d at %s, shown from %s, of %d leaves and %d columns", of.release.generation, of.release.position, of.release.showAt, len(of.definition.leaves), len(of.definition.bound.Columns)))
@@ -28,7 +28,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		return fmt.Sprintf("jobs %v, tables %v; %s", jobs, tables, toldOf(s.syncer.Status().Tables))
 	}
 	admit := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.syncer.looked = true
+		s.syncer.haltedRetried = true
 		found, err := s.store.generations(ctx)
 		if err == nil {
 			g, known := found[of.layout.name()]
@@ -77,7 +77,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	conversations := []conversation{
 		{name: "in step", do: admit},
 		{name: "in step, to be rebuilt", do: admit, answers: []answer{stored(t, func(g *generation) { g.asked = askRebuild })}},
-		{name: "not shown yet", do: admit, answers: []answer{stored(t, func(g *generation) { g.shows = 300 })}},
+		{name: "not shown yet", do: admit, answers: []answer{stored(t, func(g *generation) { g.showAt = 300 })}},
 		{name: "to be compared", do: admit, answers: []answer{stored(t, func(g *generation) { g.asked = askResync })}},
 		{name: "noted", do: admit, answers: []answer{stored(t, func(g *generation) { g.noted = askResync })}},
 		{name: "noted to be rebuilt", do: admit, answers: []answer{stored(t, func(g *generation) { g.noted = askRebuild })}},
@@ -171,7 +171,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.lockSource(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{true}}}}},
 		{name: "a column that nobody needs was dropped", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := LookForUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication})
+			found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication})
 			if err == nil {
 				err = Accept(ctx, s.store.conn, found)
 			}

@@ -35,31 +35,31 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			}
 		}
 	}
-	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.lookAtDefinitions(ctx) })
+	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.checkDefinitions(ctx) })
 	wishes := func(preparing bool) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
 			w.syncer.whole = Policy{Fingerprint: "mine", Place: "here"}
 			w.syncer.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
-			return w.lookForWishes(ctx)
+			return w.checkRequests(ctx)
 		})
 	}
 	looked := func(state TableState, known catalog.OID) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
 			w.syncer.status.Tables[of.layout.name()] = TableStatus{State: state}
 			w.syncer.tables[0].Relation.OID *= known
-			return w.lookAtHalted(ctx)
+			return w.checkHalted(ctx)
 		})
 	}
 	halted := looked(Halted, 1)
 	slot := look(func(ctx context.Context, w *watcher, _ *table) error {
 		w.beat = time.Time{}
-		if err := w.lookAtSlot(ctx); err != nil {
+		if err := w.checkSlot(ctx); err != nil {
 			return err
 		}
 		if got := w.syncer.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
 			return fmt.Errorf("the slot is %+v", got)
 		}
-		return w.lookAtSlot(ctx) // not so soon
+		return w.checkSlot(ctx) // not so soon
 	})
 	changed := func(change func(row []any)) answer {
 		row := relationRow(boundTable(t))
@@ -140,7 +140,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(false), {words: "DELETE FROM kproxy_store.renewal", state: "42P01"}}},
 		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.renewer.running = &renewal{stage: of.stage.(*immediate), request: 7}
+			a.renewer.running = &renewal{mode: of.mode.(*immediate), request: 7}
 			a.renewer.running.done.Store(5)
 			a.renewer.requests = []request{{id: 6, table: of.layout.name()}}
 			err := a.renewer.exchange(ctx)
@@ -152,13 +152,13 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return a.renewer.requests, err
 		}), answers: renewals},
 		{name: "look for requests in vain", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
-			return a.renewer.requests, a.renewer.lookForRequests(ctx)
+			return a.renewer.requests, a.renewer.readRequests(ctx)
 		}), spares: []string{"kproxy_store.renewal"}},
 		{name: "look for requests in the midst of a group", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
 			a.writer.spilled = memoryTx{}
-			err := a.renewer.lookForRequests(ctx)
+			err := a.renewer.readRequests(ctx)
 			a.writer.spilled, a.writer.batches = nil, []*batch{{}}
-			return a.renewer.asked, errors.Join(err, a.renewer.lookForRequests(ctx))
+			return a.renewer.readDue, errors.Join(err, a.renewer.readRequests(ctx))
 		}), answers: renewals},
 		{name: "attached", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			found, err := a.attached(ctx, 1001)
@@ -174,14 +174,14 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		})},
 		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			err := a.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
-			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.session.tables), len(a.session.jobs), a.working, toldOf(a.session.syncer.Status().Tables)), err
+			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.session.tables), len(a.session.jobs), a.preparing, toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "join", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.position, a.session.tables = 100, nil
 			of.release.position = 100
 			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
-			a.relations[1000] = &relation{as: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
-			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 100})
+			a.relations[1000] = &relation{message: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 100})
 			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, its rows are known %t",
 				len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.relations[1000].table == of), err
 		})},
@@ -189,19 +189,19 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			a.session.position, a.session.tables = 100, nil
 			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
 			a.session.shared.ack.held.Store(90)
-			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.shared.ack.held.Load(), a.working,
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 90})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.shared.ack.held.Load(), a.preparing,
 				a.session.shared.watching.Load() != nil, toldOf(a.session.syncer.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.position, a.session.tables = 100, nil
 			a.session.jobs = []job{{publication: of.layout.publication, kind: resynchronize}}
-			err := a.join(ctx, &newcomer{job: a.session.jobs[0], table: of, at: 120})
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 120})
 			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.position), err
 		})},
 		{name: "join in vain", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			a.session.jobs = []job{{publication: of.layout.publication}}
-			err := a.join(ctx, &newcomer{job: a.session.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
 			return fmt.Sprintf("%d jobs; %s", len(a.session.jobs), toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "spill", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {

@@ -39,16 +39,16 @@ func TestStatementsOfAComparison(t *testing.T) {
 	}
 	shown := func(shows, previous int64) answer {
 		return storedOf(func(g *generation) {
-			g.nextClass, g.nextRecord, g.shows, g.previous = 3, 8, 0, previous
+			g.nextClass, g.nextRecord, g.showAt, g.previous = 3, 8, 0, previous
 			if shows > 0 {
-				g.shows = 300
+				g.showAt = 300
 			}
 		}, of)
 	}
 	joined := func(ctx context.Context, s *session, of *table) (any, error) {
 		w := newWorker(s)
-		n := &newcomer{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize}}
-		if err := w.make(ctx, n); err != nil {
+		n := &preparedTable{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize}}
+		if err := w.prepareOnce(ctx, n); err != nil {
 			return made(n), err
 		}
 		a := memoryApplier()
@@ -107,10 +107,10 @@ func TestDifferencesAreBounded(t *testing.T) {
 		told    []int
 		err     error
 	}{
-		{"few of none", sizeOnly(3), 0, fewDifferences, nil, nil},
-		{"many of none", sizeOnly(3), 0, fewDifferences + 1, nil, errMostDiffers},
-		{"half", sizeOnly(3), 2*fewDifferences + 2, fewDifferences + 1, nil, nil},
-		{"more than half", sizeOnly(3), 2*fewDifferences + 2, fewDifferences + 2, nil, errMostDiffers},
+		{"few of none", sizeOnly(3), 0, minDifferences, nil, nil},
+		{"many of none", sizeOnly(3), 0, minDifferences + 1, nil, errMostDiffers},
+		{"half", sizeOnly(3), 2*minDifferences + 2, minDifferences + 1, nil, nil},
+		{"more than half", sizeOnly(3), 2*minDifferences + 2, minDifferences + 2, nil, errMostDiffers},
 		{"guarded", guarded, 0, progressRows + 1, []int{progressRows}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -138,10 +138,10 @@ func TestDifferencesAreBounded(t *testing.T) {
 			if !errors.Is(err, test.err) || (err == nil) != (test.err == nil) || !slices.Equal(told, test.told) {
 				t.Errorf("it ends with %v after %v", err, told)
 			}
-			if records := of.stage.status().Records; test.err == nil && records != test.records+test.rows {
+			if records := of.mode.status().Records; test.err == nil && records != test.records+test.rows {
 				t.Errorf("there are %d records", records)
 			}
-			if of.left.keys != nil {
+			if of.deletes.keys != nil {
 				t.Error("the transaction has not ended")
 			}
 		})

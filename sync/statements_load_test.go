@@ -16,16 +16,16 @@ import (
 // loaded is what a table holds in memory.
 func loaded(t *table) string {
 	var all strings.Builder
-	fmt.Fprintf(&all, "generation %d at %s, shown from %s after %d, next record %d, next class %d", t.release.generation, t.release.position, t.release.showAt, t.release.previous, t.nextRecord, t.stage.nextClass())
+	fmt.Fprintf(&all, "generation %d at %s, shown from %s after %d, next record %d, next class %d", t.release.generation, t.release.position, t.release.showAt, t.release.previous, t.nextRecord, t.mode.nextClass())
 	for id := incremental.RecordID(1); id < t.nextRecord; id++ {
-		if s, is := t.stage.(*immediate); is {
+		if s, is := t.mode.(*immediate); is {
 			if _, _, there := s.parts[0].partition.Record(id); !there {
 				continue
 			}
 		}
-		row := t.stage.row(id)
+		row := t.mode.row(id)
 		fmt.Fprintf(&all, "\n%d: %v %v %d", id, row.cells, row.sensitive, row.subject)
-		if s, is := t.stage.(*immediate); is {
+		if s, is := t.mode.(*immediate); is {
 			for _, p := range s.parts {
 				fmt.Fprintf(&all, ", class %d", p.partition.ClassOf(id))
 			}
@@ -39,7 +39,7 @@ func loaded(t *table) string {
 			}
 		}
 	}
-	if s, is := t.stage.(*immediate); is {
+	if s, is := t.mode.(*immediate); is {
 		fmt.Fprintf(&all, "\nhidden %t", s.hidden)
 	}
 	return all.String()
@@ -77,7 +77,7 @@ func storing(of *table, outOfLine, ranges bool) []answer {
 		{words: "SELECT pg_catalog.pg_relation_size(c.oid) / ", rows: [][]any{{blocks, 7, true, true, outOfLine}}},
 		{words: "pg_export_snapshot", rows: [][]any{{"moment"}}},
 		{words: "COPY (SELECT p.kproxy_class", rows: [][]any{copyRow("2", "{5,2,4,6}"), copyRow("1", "{7,1,3}")}},
-		storedOf(func(g *generation) { g.nextClass, g.nextRecord, g.shows, g.previous = 3, 8, 300, 2 }, of),
+		storedOf(func(g *generation) { g.nextClass, g.nextRecord, g.showAt, g.previous = 3, 8, 300, 2 }, of),
 	}
 	if !ranges {
 		return append(answers, answer{words: "COPY (SELECT kproxy_record", rows: all})
@@ -107,7 +107,7 @@ func taking(plan readingPlan) func(context.Context, *session, *table) (any, erro
 			}
 			defer view.close()
 			told = append(told, fmt.Sprintf("%d ranges, room for %d, %d further connections, out of line %t", len(view.ranges), view.records, len(view.further), view.outOfLine))
-			return of.take(ctx, view, found[of.layout.name()], s.syncer.config.Seed, func(done int) { told = append(told, fmt.Sprint(done)) })
+			return of.loadGeneration(ctx, view, found[of.layout.name()], s.syncer.config.Seed, func(done int) { told = append(told, fmt.Sprint(done)) })
 		})
 		if halt := (*TableError)(nil); errors.As(err, &halt) {
 			return halt.Fix, err

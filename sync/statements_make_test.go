@@ -55,15 +55,15 @@ func sourceAnswers(of *table, rows ...int) []answer {
 }
 
 // made is what a job has come to.
-func made(n *newcomer) string {
+func made(n *preparedTable) string {
 	t := n.table
-	if t == nil || t.stage == nil {
+	if t == nil || t.mode == nil {
 		return fmt.Sprintf("nothing at %s", n.at)
 	}
-	status := t.stage.status()
+	status := t.mode.status()
 	status.OldestWaiting = time.Time{}
 	return fmt.Sprintf("generation %d at %s, the table at %s, next record %d, next class %d, pending %d, deleted %d; %+v",
-		t.release.generation, n.at, t.release.position, t.nextRecord, t.stage.nextClass(), len(t.pending.rows), len(t.pending.deleted), status)
+		t.release.generation, n.at, t.release.position, t.nextRecord, t.mode.nextClass(), len(t.pending.rows), len(t.pending.deleted), status)
 }
 
 // making has a job done.
@@ -78,8 +78,8 @@ func making(kind jobKind, plan readingPlan, change func(s *session)) func(contex
 			change(s)
 		}
 		w := newWorker(s)
-		n := &newcomer{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: kind, generation: 8}}
-		err := w.make(ctx, n)
+		n := &preparedTable{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: kind, generation: 8}}
+		err := w.prepareOnce(ctx, n)
 		if s.syncer.config.ranges.connections > 1 { // several at a time tell how much they have stored
 			told = slices.DeleteFunc(told, func(one string) bool { return strings.HasPrefix(one, "publishing") })
 		}

@@ -84,13 +84,13 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 	if pub.conn, err = s.syncer.open(ctx, "publisher"); err != nil {
 		return nil, err
 	}
-	defer farewell(pub.conn)
+	defer closeConn(pub.conn)
 	for range p.readers {
 		conn, err := s.syncer.open(ctx, "reader")
 		if err != nil {
 			return nil, err
 		}
-		defer farewell(conn)
+		defer closeConn(conn)
 		tx, err := conn.BeginTx(ctx, pgx.TxOptions{})
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 	}
 	slices.Sort(told)
 	return fmt.Sprintf("%d records, the next is %d, %d classes, %d moved; points %v; told %v; logged %v",
-		pub.total, of.nextRecord, of.stage.status().Classes, len(of.stage.moved()), points, told, laps.told), nil
+		pub.total, of.nextRecord, of.mode.status().Classes, len(of.mode.moved()), points, told, laps.told), nil
 }
 
 // lapLog notes what is logged as published, with the steps that have taken no time.

@@ -97,11 +97,11 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 			now.State, now.Reason, now.Fix, now.Refused, now.InForce, now.Position, toldOf(now.Tables), s.syncer.followed, s.syncer.applies, s.syncer.byOperator)
 	}
 	follow := func(ctx context.Context, s *session, _ *table) (any, error) {
-		s.syncer.applies, s.syncer.byOperator, s.syncer.blind = true, true, true
+		s.syncer.applies, s.syncer.byOperator, s.syncer.undecodable = true, true, true
 		s.unfit = []catalog.Name{{Schema: "public", Relation: "unfit"}}
 		s.syncer.status.Tables[catalog.Name{Relation: "before"}] = TableStatus{}
 		err := s.follow(ctx)
-		return fmt.Sprint(status(s), ", blind ", s.syncer.blind), err
+		return fmt.Sprint(status(s), ", blind ", s.syncer.undecodable), err
 	}
 	refused := func(ctx context.Context, s *session, of *table) (any, error) {
 		s.syncer.status.Refused, s.syncer.status.InForce = "its policy is old", 4
@@ -117,7 +117,7 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 	}
 	may := func(ctx context.Context, s *session) (any, error) { return s.syncer.mayApply(ctx, s.store.conn) }
 	take := func(ctx context.Context, s *session) (any, error) { return s.syncer.takeOn(ctx, s.store.conn) }
-	lead := func(ctx context.Context, s *session) (any, error) { return nil, s.lead(ctx) }
+	lead := func(ctx context.Context, s *session) (any, error) { return nil, s.becomeApplier(ctx) }
 	holdConversations(t, "apply.txt", []conversation{
 		{name: "lock", do: try, answers: []answer{locked("t")}},
 		{name: "lock in vain", do: try, answers: []answer{locked("f")}},
@@ -135,7 +135,7 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 		{name: "lead by a policy", do: by(mine, true, lead), answers: append(standing(3, "mine", "here", 3), left(0))},
 		{name: "lead by one that is refused", do: by(mine, false, lead), answers: append(standing(3, "other", "here", 2), left(0))},
 		{name: "await", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			err := s.await(ctx)
+			err := s.awaitLock(ctx)
 			return status(s), err
 		}, answers: []answer{left(0), locked("t")}},
 		{name: "depose", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.depose(ctx) }},

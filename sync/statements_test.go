@@ -153,7 +153,7 @@ func storedRow(of *table, change func(*generation)) []any {
 		change(&g)
 	}
 	return []any{
-		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
+		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.showAt.String(), int(g.previous),
 		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret,
 	}
 }
@@ -221,7 +221,7 @@ func TestStatementsOfGenerations(t *testing.T) {
 		})},
 		{name: "record what is shown", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error { return of.record(ctx, tx) })},
 		{name: "show", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-			s.order(of, publishAfresh)
+			s.enqueue(of, publishAfresh)
 			return s.store.show(ctx, tx, of, s.making())
 		}), answers: []answer{{words: "SELECT c.relname::text FROM", rows: [][]any{{"packed_2"}, {"stored_2"}}}}},
 		{
@@ -251,14 +251,14 @@ func TestStatementsOfGenerations(t *testing.T) {
 		{name: "note a difference", do: halt(TableError{resync: true})},
 		{name: "note another label", do: halt(TableError{resync: true, afresh: true})},
 		{name: "leave", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, s.store.leave(ctx, of.layout.name())
+			return nil, s.store.stopApplying(ctx, of.layout.name())
 		}},
 		{name: "digest stays", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, s.store.renewDigest(ctx, of, generation{digest: of.layout.digest})
+			return nil, s.store.updateDigest(ctx, of, generation{digest: of.layout.digest})
 		}},
 		{name: "digest changes", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			of.layout.digest = "now"
-			return nil, s.store.renewDigest(ctx, of, generation{digest: of.layout.former})
+			return nil, s.store.updateDigest(ctx, of, generation{digest: of.layout.former})
 		}},
 		{name: "mark the end", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
 			return markEnded(ctx, tx, of.layout.name())

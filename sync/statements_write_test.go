@@ -21,17 +21,17 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 			}
 		}
 		nowhere := &statements{send: func(chunk) error { return nil }}
-		if err := errors.Join(of.committed(nil), of.write(ctx, nowhere), nowhere.close()); err != nil {
+		if err := errors.Join(of.endTransaction(nil), of.write(ctx, nowhere), nowhere.close()); err != nil {
 			return nil, err
 		}
 		of.written()
-		of.open(200)
+		of.beginTransaction(200)
 		err := within(ctx, s, func(tx pgx.Tx) error {
 			to := sendTo(ctx, tx)
 			if err := change(of, to); err != nil {
 				return err
 			}
-			if err := of.committed(func() error { return of.spill(ctx, to) }); err != nil {
+			if err := of.endTransaction(func() error { return of.spill(ctx, to) }); err != nil {
 				return err
 			}
 			if err := of.write(ctx, to); err != nil {
@@ -39,10 +39,10 @@ func writing(change func(of *table, to *statements) error) func(context.Context,
 			}
 			return to.close()
 		})
-		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.pending.any, of.pending.spilled, of.pending.count, of.pending.bytes, len(of.pending.rows), len(of.pending.deleted))
+		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.pending.dirty, of.pending.spilled, of.pending.count, of.pending.bytes, len(of.pending.rows), len(of.pending.deleted))
 		of.written()
-		status := of.stage.status()
-		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.pending.any, of.pending.spilled, of.pending.count, status.Records, status.Withheld, status.Classes), err
+		status := of.mode.status()
+		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.pending.dirty, of.pending.spilled, of.pending.count, status.Records, status.Withheld, status.Classes), err
 	}
 }
 

@@ -279,7 +279,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				continue
 			}
 			boundaries = append(boundaries, i)
-			a.more = random.IntN(3) > 0
+			a.moreReceived = random.IntN(3) > 0
 			if err := a.flushIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -296,13 +296,13 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 					t.Fatal(err)
 				}
 				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
-				a.session.position, a.end, a.passed = w.messages[back].at, 0, 0
+				a.session.position, a.end, a.lastWithChanges = w.messages[back].at, 0, 0
 				store.position = a.session.position
 				a.session.shared.ack.stored.Store(uint64(a.session.position))
 				i = back
 			}
 		}
-		a.more, a.writer.spilled = false, &storeTx{on: store}
+		a.moreReceived, a.writer.spilled = false, &storeTx{on: store}
 		if err := a.flush(t.Context(), max(a.end, a.session.position)); err != nil {
 			t.Fatal(err)
 		}
@@ -311,7 +311,7 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				t.Fatalf("seed %d: the store of %s has\n%s\nand the source\n%s", seed, of.layout.name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
-		if stands := a.stands(); stands != w.messages[boundaries[len(boundaries)-1]].at {
+		if stands := a.streamPosition(); stands != w.messages[boundaries[len(boundaries)-1]].at {
 			t.Errorf("the stream stands at %s", stands)
 		}
 	}
@@ -340,7 +340,7 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 		t.Errorf("the table was described by %v", of.describedBy)
 	}
 	a.writer.spilled = &storeTx{on: store}
-	p := a.proofs()
+	p := a.definitionChecks()
 	if len(p) != 1 || !slices.Equal(p[0].after, []uint32{1}) || p[0].detail != accept.Whole || of.describedBy != nil {
 		t.Errorf("it is to be proved: %+v", p)
 	}
@@ -349,12 +349,12 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.session.position != 900 || store.position != 900 || a.session.shared.ack.lsn() != 0 {
 		t.Errorf("it ends with %v at %s", err, a.session.position)
 	}
-	of.pending.any, of.release.showAt = false, 0
-	if p := a.proofs(); len(p) > 0 {
+	of.pending.dirty, of.release.showAt = false, 0
+	if p := a.definitionChecks(); len(p) > 0 {
 		t.Error("a table of which nothing is published is looked at")
 	}
 	of.release.showAt = 5
-	if p := a.proofs(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
+	if p := a.definitionChecks(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
 		t.Errorf("a table that is to be shown is to be proved: %+v", p)
 	}
 }

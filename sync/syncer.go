@@ -33,10 +33,10 @@ type Syncer struct {
 	byOperator, applies bool
 	removed             map[catalog.Name]bool // by Reload
 	followed            bool                  // another process has applied since Run began
-	looked              bool                  // halted tables were looked at afresh since Run or Reload
-	again               context.CancelCauseFunc
-	blind               bool // the slot cannot be read
-	lines               lines
+	haltedRetried       bool                  // halted tables were looked at afresh since Run or Reload
+	restart             context.CancelCauseFunc
+	undecodable         bool // the slot cannot be read
+	conns               connTracker
 	progress            atomic.Pointer[progress]
 	retry               chan struct{} // ends a pause
 }
@@ -103,9 +103,9 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 	for _, now := range tables {
 		delete(s.removed, now.Policy.Table)
 	}
-	s.tables, s.looked = slices.Clone(tables), false
-	if s.again != nil {
-		s.again(errReload)
+	s.tables, s.haltedRetried = slices.Clone(tables), false
+	if s.restart != nil {
+		s.restart(errReload)
 	}
 }
 
@@ -122,10 +122,10 @@ func (s *Syncer) configured() []catalog.Publication {
 }
 
 // fresh says that halted tables are to be looked at afresh.
-func (s *Syncer) fresh() bool {
+func (s *Syncer) retryHalted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.looked
+	return !s.haltedRetried
 }
 
 // mayDrop says that a table which is not in the configuration was taken out of it, and
@@ -140,20 +140,20 @@ func (s *Syncer) mayDrop(name catalog.Name) bool {
 func (s *Syncer) unreadable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.blind
+	return s.undecodable
 }
 
 func (s *Syncer) setUnreadable(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.blind = is
+	s.undecodable = is
 }
 
 func (s *Syncer) setState(state State, reason, fix string) {
 	s.mu.Lock()
 	s.status.State, s.status.Reason, s.status.Fix = state, reason, fix
 	s.mu.Unlock()
-	s.told()
+	s.notify()
 }
 
 func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
@@ -163,7 +163,7 @@ func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
 }
 
 // told passes the status on, and announces when there is nothing more to wait for.
-func (s *Syncer) told() {
+func (s *Syncer) notify() {
 	status := s.Status()
 	ready := status.State == Streaming || status.State == Following
 	for _, p := range s.configured() {
@@ -195,7 +195,7 @@ func (s *session) superseded() bool {
 func (s *session) figures() map[*table]TableStatus {
 	figures := make(map[*table]TableStatus, len(s.tables))
 	for _, t := range s.tables {
-		figures[t] = t.stage.status()
+		figures[t] = t.mode.status()
 	}
 	return figures
 }
@@ -225,20 +225,20 @@ func (s *session) report(figures map[*table]TableStatus) {
 		}
 	}
 	s.syncer.mu.Unlock()
-	s.syncer.told()
+	s.syncer.notify()
 }
 
 // Bounds of the pause before another attempt.
 const (
-	leastPause = 200 * time.Millisecond
-	mostPause  = 15 * time.Second
+	minPause = 200 * time.Millisecond
+	maxPause = 15 * time.Second
 )
 
 // A server that could not decode so often, each time sooner than this, will not the next
 // time.
 const (
-	mostUndecoded   = 5
-	undecodedWithin = 10 * time.Minute
+	maxUndecodable    = 5
+	undecodableWithin = 10 * time.Minute
 )
 
 // Run applies until ctx ends, which returns nil, or until something needs the
@@ -246,38 +246,38 @@ const (
 // connections and restarts of the server are lived through, and so are tables that need
 // the operator while others do not.
 func (s *Syncer) Run(ctx context.Context) error {
-	pause, undecoded := leastPause, 0
+	pause, undecoded := minPause, 0
 	for {
 		started := time.Now()
 		err := s.attempt(ctx)
-		if time.Since(started) > undecodedWithin {
+		if time.Since(started) > undecodableWithin {
 			undecoded = 0
 		}
 		if errors.Is(err, errUnreadable) {
-			if undecoded++; undecoded > mostUndecoded {
+			if undecoded++; undecoded > maxUndecodable {
 				err = &StopError{What: "the server cannot decode its log, time and again", Fix: "see the server's log; then " + fixResync, Err: err}
 			}
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, errReload) || errors.Is(err, errLookAfresh):
+		case errors.Is(err, errReload) || errors.Is(err, errRestart):
 			continue
 		case !transient(err):
 			s.setState(Stopped, err.Error(), fixOf(err))
 			return err
 		}
-		if time.Since(started) > mostPause {
-			pause = leastPause
+		if time.Since(started) > maxPause {
+			pause = minPause
 		}
 		s.config.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
 		s.setState(Reconnecting, err.Error(), fixTransient(err))
 		jittered := pause/2 + rand.N(pause)
 		select {
 		case <-time.After(jittered):
-			pause = min(2*pause, mostPause)
+			pause = min(2*pause, maxPause)
 		case <-s.retry:
-			pause = leastPause
+			pause = minPause
 		case <-ctx.Done():
 			return nil
 		}
@@ -290,7 +290,7 @@ func (s *Syncer) attempt(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	s.mu.Lock()
-	s.again = cancel
+	s.restart = cancel
 	s.mu.Unlock()
 	ses, err := s.connect(ctx)
 	if err == nil {
@@ -307,7 +307,7 @@ func (s *Syncer) attempt(parent context.Context) error {
 		if err := ses.haltAfterwards(parent, halt); err != nil {
 			return err
 		}
-		return errLookAfresh
+		return errRestart
 	}
 	return err
 }
@@ -325,7 +325,7 @@ func (s *session) run(ctx context.Context) error {
 		stop()
 		<-ended
 	}()
-	if err := s.await(ctx); err != nil {
+	if err := s.awaitLock(ctx); err != nil {
 		return err
 	}
 	if err := s.store.checkOwnership(ctx); err != nil {
@@ -345,7 +345,7 @@ func (s *session) run(ctx context.Context) error {
 		return err
 	}
 	s.syncer.mu.Lock()
-	s.syncer.looked = true
+	s.syncer.haltedRetried = true
 	clear(s.syncer.removed)
 	s.syncer.mu.Unlock()
 	s.watch()

@@ -38,7 +38,7 @@ type layout struct {
 
 // changes TODO
 type pendingChanges struct {
-	any       bool // since the store was last written
+	dirty     bool // since the store was last written
 	count     int  // in pending and deleted
 	bytes     int  // of the values in pending
 	rows      map[incremental.RecordID]*pendingRow
@@ -72,14 +72,14 @@ type table struct {
 	definition definition // of the source when its rows were compared last
 	nextRecord incremental.RecordID
 	parts      []*part
-	stage      stage
+	mode       updateMode
 	keys       *keys
-	keyRoom    [2][]byte // for the keys of the old and the new row
+	keyBuffers [2][]byte // for the keys of the old and the new row
 	copies     *copies   // nil where members are written inside the server
 	now        func() time.Time
 	logger     *slog.Logger
 
-	left departed // records whose rows the open transaction of the source has deleted
+	deletes transactionDeletes // records whose rows the open transaction of the source has deleted
 
 	pending pendingChanges
 
@@ -162,8 +162,8 @@ func (t *layout) name() catalog.Name { return t.publication.Policy.Table }
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
 	t.release.generation, t.nextRecord = generation, nextRecord
-	t.keys, t.left = newKeys(t.layout.publication.Relation.KeyRepeats), departed{}
-	if t.stage, err = t.newStage(nextClass, seed); err == nil {
+	t.keys, t.deletes = newKeys(t.layout.publication.Relation.KeyRepeats), transactionDeletes{}
+	if t.mode, err = t.newMode(nextClass, seed); err == nil {
 		t.copies = t.newCopies()
 	}
 	return err
@@ -174,7 +174,7 @@ func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextCla
 func (t *table) keyOf(values []value) []byte { return t.keyIn(0, values) }
 
 func (t *table) keyIn(room int, values []value) []byte {
-	key := t.keyRoom[room][:0]
+	key := t.keyBuffers[room][:0]
 	for _, i := range t.layout.key {
 		if values[i].null {
 			key = append(key, '-')
@@ -183,7 +183,7 @@ func (t *table) keyIn(room int, values []value) []byte {
 		key = append(strconv.AppendInt(key, int64(len(values[i].text)), 10), ':')
 		key = append(key, values[i].text...)
 	}
-	t.keyRoom[room] = key
+	t.keyBuffers[room] = key
 	return key
 }
 
@@ -289,15 +289,15 @@ func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 // insert applies a new row, whose values become the table's. A record of its key that the
 // same transaction has deleted is changed.
 func (t *table) insert(values []value) error {
-	t.pending.any = true
+	t.pending.dirty = true
 	id, key := t.nextRecord, t.keyOf(values)
-	if back, err := t.comeBack(key, values); back || err != nil {
+	if back, err := t.reinsert(key, values); back || err != nil {
 		return err
 	}
 	if !t.keys.add(key, id) {
 		return t.layout.errOutOfStep("a row was inserted twice")
 	}
-	returned, err := t.stage.insert(id, key, t.encode(values, nil), t.clock())
+	returned, err := t.mode.insert(id, key, t.encode(values, nil), t.clock())
 	if err != nil {
 		return internal(fmt.Errorf("inserting into %s: %w", t.layout.name(), err))
 	}
@@ -307,7 +307,7 @@ func (t *table) insert(values []value) error {
 	t.pending.count++
 	t.pending.addBytes(values)
 	if !returned { // a person's new record takes the place of another one
-		t.arrive(id)
+		t.noteInserted(id)
 	}
 	return nil
 }
@@ -315,7 +315,7 @@ func (t *table) insert(values []value) error {
 // update applies a changed row, whose values become the table's; old holds the values of
 // the key before the change.
 func (t *table) update(old, values []value) error {
-	t.pending.any = true
+	t.pending.dirty = true
 	oldKey := t.keyOf(old)
 	id, known := t.keys.find(oldKey)
 	if !known {
@@ -337,10 +337,10 @@ func (t *table) update(old, values []value) error {
 
 // modify gives a record other values. Its key is known already.
 func (t *table) modify(id incremental.RecordID, values []value) error {
-	t.pending.any = true
-	before := t.stage.row(id)
+	t.pending.dirty = true
+	before := t.mode.row(id)
 	if after := t.encode(values, &before); !t.showsSame(id, before, after, values) {
-		if err := t.stage.modify(id, after, t.clock()); err != nil {
+		if err := t.mode.modify(id, after, t.clock()); err != nil {
 			return internal(fmt.Errorf("modifying a record of %s: %w", t.layout.name(), err))
 		}
 		t.copies.note(id, values)
@@ -385,20 +385,20 @@ func (t *table) delete(old []value) error {
 	if !known {
 		return t.layout.errOutOfStep("an unknown row was deleted")
 	}
-	return t.depart(key, id)
+	return t.deleteUntilCommit(key, id)
 }
 
 // remove deletes the record with that key.
 func (t *table) remove(key []byte, id incremental.RecordID) error {
 	t.keys.remove(key, id)
-	return t.forget(id, t.stage.hash(key))
+	return t.forget(id, t.mode.hash(key))
 }
 
 // forget deletes a record that no key leads to any more; the hash is of the one that did.
 func (t *table) forget(id incremental.RecordID, hash keyHash) error {
-	t.pending.any = true
+	t.pending.dirty = true
 	t.copies.forget(id)
-	if err := t.stage.remove(id, hash); err != nil {
+	if err := t.mode.remove(id, hash); err != nil {
 		return internal(fmt.Errorf("deleting from %s: %w", t.layout.name(), err))
 	}
 	row, pending := t.pending.rows[id]
@@ -411,8 +411,8 @@ func (t *table) forget(id incremental.RecordID, hash keyHash) error {
 }
 
 func (t *table) truncate() {
-	t.pending.any = true
-	t.stage.truncate()
+	t.pending.dirty = true
+	t.mode.truncate()
 	t.keys.clear()
 	t.copies.clear()
 	t.forgetRows()
@@ -422,14 +422,14 @@ func (t *table) truncate() {
 // forgetRows forgets the rows that the store knows, or need not know any more.
 func (t *table) forgetRows() {
 	clear(t.pending.rows)
-	t.left.arrived = t.left.arrived[:0]
+	t.deletes.inserted = t.deletes.inserted[:0]
 	t.pending.deleted = t.pending.deleted[:0]
 	t.pending.truncated, t.pending.count, t.pending.bytes = false, 0, 0
 }
 
 // written forgets what the store has been told.
 func (t *table) written() {
-	t.stage.written()
+	t.mode.written()
 	t.forgetRows()
-	t.pending.any, t.pending.spilled = false, false
+	t.pending.dirty, t.pending.spilled = false, false
 }

@@ -406,12 +406,12 @@ func (c *memoryCase) one() {
 func (c *memoryCase) transaction(changes int) {
 	c.t.Helper()
 	c.at += 8
-	c.of.open(c.at)
+	c.of.beginTransaction(c.at)
 	before := maps.Clone(c.source)
 	emptied := c.random.IntN(12) == 0
 	if emptied {
 		clear(c.source)
-		c.check(c.of.departAll())
+		c.check(c.of.deleteAllUntilCommit())
 	}
 	for range c.random.IntN(changes) {
 		c.one()
@@ -427,7 +427,7 @@ func (c *memoryCase) transaction(changes int) {
 			}
 		}
 	}
-	c.check(c.of.committed(func() error { c.spill(); return nil }))
+	c.check(c.of.endTransaction(func() error { c.spill(); return nil }))
 }
 
 func (c *memoryCase) spill() {
@@ -444,18 +444,18 @@ func (c *memoryCase) compare() {
 	if got, want := c.stored.rows(), c.source.rows(); !slices.Equal(got, want) {
 		c.t.Fatalf("the store has\n%s\nand the source\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if records := c.of.stage.status().Records; records != len(c.source) {
+	if records := c.of.mode.status().Records; records != len(c.source) {
 		c.t.Fatalf("%d records are in memory, and %d rows in the source", records, len(c.source))
 	}
 	numbers := map[string]incremental.RecordID{}
 	for id, stored := range c.stored {
 		row := stored.row
-		if s, is := c.of.stage.(*immediate); is && len(c.of.keptPlaces()) > 0 {
+		if s, is := c.of.mode.(*immediate); is && len(c.of.keptPlaces()) > 0 {
 			if places := placesOf(s.place([]incremental.RecordID{id}))(0); !slices.Equal(stored.places, places) {
 				c.t.Fatalf("record %d stands at %v, and in the store at %v", id, places, stored.places)
 			}
 		}
-		want, got := c.of.encode(row, nil), c.of.stage.row(id)
+		want, got := c.of.encode(row, nil), c.of.mode.row(id)
 		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || c.of.layout.subject >= 0 && got.subject != want.subject {
 			c.t.Fatalf("record %d is %v in memory, and %v in the store", id, got, want)
 		}
@@ -473,7 +473,7 @@ func (c *memoryCase) compare() {
 		}
 	}
 	c.numbers = numbers
-	if c.of.pending.any || c.of.pending.count != 0 || c.of.pending.bytes != 0 || len(c.of.pending.rows)+len(c.of.pending.deleted) > 0 || c.of.left.keys != nil || c.of.pending.truncated {
+	if c.of.pending.dirty || c.of.pending.count != 0 || c.of.pending.bytes != 0 || len(c.of.pending.rows)+len(c.of.pending.deleted) > 0 || c.of.deletes.keys != nil || c.of.pending.truncated {
 		c.t.Fatalf("something is left to be written: %d rows, %d bytes", c.of.pending.count, c.of.pending.bytes)
 	}
 }
@@ -506,7 +506,7 @@ func TestStoreFollowsTheStream(t *testing.T) {
 }
 
 // partsOf are the maintained partitions of an immediate table.
-func partsOf(of *table) []*maintained { return of.stage.(*immediate).parts }
+func partsOf(of *table) []*maintained { return of.mode.(*immediate).parts }
 
 // slotOf is where what is copied of a record is held, -1 in a table that holds none.
 func slotOf(of *table, id incremental.RecordID) int32 {

@@ -95,7 +95,7 @@ func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g gene
 	}
 	if !hidden {
 		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
-		return false, s.store.leave(ctx, name) // the stream passes it by meanwhile
+		return false, s.store.stopApplying(ctx, name) // the stream passes it by meanwhile
 	}
 	if g.updates == catalog.Guarded.String() {
 		s.syncer.config.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)

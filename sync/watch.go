@@ -26,7 +26,7 @@ type watcher struct {
 	beat     time.Time // of the last heartbeat
 	slotAt   time.Time // when the slot was last measured
 	failures int       // looks that failed, one after the other
-	seen     []mark    // oldest first; all but the first lie behind the position
+	seen     []walMark // oldest first; all but the first lie behind the position
 }
 
 // finding is something about a table, or of all of them.
@@ -41,24 +41,24 @@ type finding struct {
 }
 
 // mark is where the WAL ended at a moment.
-type mark struct {
+type walMark struct {
 	at  time.Time
 	lsn uint64
 }
 
 const (
-	watchPace = time.Second
+	watchInterval = time.Second
 	// watchTimeout bounds a look; the next one is on another connection.
 	watchTimeout = 10 * time.Second
 	// slotPace is how often the slot is measured.
-	slotPace = 5 * time.Second
+	slotInterval = 5 * time.Second
 	// deadAfter is for how long an answer is awaited before the server is asked whether
 	// there will be one.
 	deadAfter = 15 * time.Second
 )
 
 // errLookAfresh ends a session because an operator asked for something.
-var errLookAfresh = errors.New("the operator asked for something")
+var errRestart = errors.New("the operator asked for something")
 
 func newWatcher(s *session) *watcher {
 	return &watcher{syncer: s.syncer, shared: &s.shared, found: make(chan finding, 1), beat: time.Now()}
@@ -68,23 +68,23 @@ func newWatcher(s *session) *watcher {
 func (w *watcher) run(ctx context.Context) {
 	defer func() {
 		if w.conn != nil {
-			farewell(w.conn)
+			closeConn(w.conn)
 		}
 	}()
-	for sleep(ctx, watchPace) == nil {
-		err := guard(w.syncer.config.Logger, func() error { return w.look(ctx) })
+	for sleep(ctx, watchInterval) == nil {
+		err := guard(w.syncer.config.Logger, func() error { return w.check(ctx) })
 		if err == nil {
 			w.failures = 0
 		}
 		halt, stop := (*TableError)(nil), (*StopError)(nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errLookAfresh):
-			w.tell(finding{err: err})
+		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errRestart):
+			w.report(finding{err: err})
 		default:
 			w.failed(err)
 			if w.conn != nil {
-				farewell(w.conn)
+				closeConn(w.conn)
 				w.conn = nil
 			}
 		}
@@ -105,14 +105,14 @@ func (w *watcher) failed(err error) {
 const warnAfter = 5
 
 // tell hands a finding to the applier, which gets one after the other.
-func (w *watcher) tell(f finding) {
+func (w *watcher) report(f finding) {
 	select {
 	case w.found <- f:
 	default: // the next look finds it again
 	}
 }
 
-func (w *watcher) look(ctx context.Context) (err error) {
+func (w *watcher) check(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if w.conn == nil {
@@ -120,7 +120,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	for _, look := range []func(context.Context) error{w.lookAtLines, w.lookForWishes, w.lookAtDefinitions, w.lookAtHalted, w.lookAtSlot} {
+	for _, look := range []func(context.Context) error{w.checkConnections, w.checkRequests, w.checkDefinitions, w.checkHalted, w.checkSlot} {
 		if err := look(ctx); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (w *watcher) look(ctx context.Context) (err error) {
 }
 
 // lookForWishes finds what an operator has asked for and is not being done.
-func (w *watcher) lookForWishes(ctx context.Context) error {
+func (w *watcher) checkRequests(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
 		return nil
 	}
@@ -146,12 +146,12 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 		return err
 	}
 	if !may {
-		return errLookAfresh // the operator has accepted another policy
+		return errRestart // the operator has accepted another policy
 	}
 	tables := w.syncer.Status().Tables
 	for _, name := range asked {
 		if status, configured := tables[name]; configured && !status.Preparing {
-			return errLookAfresh
+			return errRestart
 		}
 	}
 	return nil
@@ -175,7 +175,7 @@ func (s *session) watch() {
 
 // lookAtDefinitions compares the tables with what they were when their stores were
 // compared with their sources.
-func (w *watcher) lookAtDefinitions(ctx context.Context) error {
+func (w *watcher) checkDefinitions(ctx context.Context) error {
 	watched := w.shared.watching.Load()
 	if watched == nil {
 		return nil
@@ -199,14 +199,14 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if e := t.table.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
-		w.tell(f)
+		w.report(f)
 	}
 	return nil
 }
 
 // lookAtHalted finds tables that were halted for what they were, and are again what was
 // accepted.
-func (w *watcher) lookAtHalted(ctx context.Context) error {
+func (w *watcher) checkHalted(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
 		return nil
 	}
@@ -221,7 +221,7 @@ func (w *watcher) lookAtHalted(ctx context.Context) error {
 		}
 		if healed {
 			w.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
-			return errLookAfresh
+			return errRestart
 		}
 	}
 	return nil
@@ -272,8 +272,8 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 }
 
 // lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
-func (w *watcher) lookAtSlot(ctx context.Context) error {
-	if w.shared.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
+func (w *watcher) checkSlot(ctx context.Context) error {
+	if w.shared.watching.Load() == nil || time.Since(w.slotAt) < slotInterval {
 		return nil
 	}
 	w.slotAt = time.Now()
@@ -293,14 +293,14 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	w.syncer.mu.Lock()
 	w.syncer.status.Slot = status
 	w.syncer.mu.Unlock()
-	w.syncer.told()
+	w.syncer.notify()
 	return w.heartbeat(ctx, end > position)
 }
 
 // behind tells for how long the position has been behind the end of the WAL as it was
 // then. Marks are as many as looks since the oldest one that is not reached.
 func (w *watcher) behind(end, position uint64) time.Duration {
-	w.seen = append(w.seen, mark{at: time.Now(), lsn: end})
+	w.seen = append(w.seen, walMark{at: time.Now(), lsn: end})
 	for len(w.seen) > 0 && w.seen[0].lsn <= position {
 		w.seen = w.seen[1:]
 	}

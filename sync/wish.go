@@ -14,7 +14,7 @@ import (
 // applies does it soon, or the next one to start. Until the new release is there,
 // readers see the old one. Owner connects as the role that owns the store.
 func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
-	return wish(ctx, owner, slot, tables, askRebuild)
+	return requestRelease(ctx, owner, slot, tables, askRebuild)
 }
 
 // Resynchronize asks for the difference between some tables and their private stores to
@@ -22,15 +22,15 @@ func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []c
 // stream did not tell of, and accepts for a guarded table that it goes on from what this
 // server knows.
 func Resynchronize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
-	return wish(ctx, owner, slot, tables, askResync)
+	return requestRelease(ctx, owner, slot, tables, askResync)
 }
 
-func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, what string) error {
+func requestRelease(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, what string) error {
 	conn, err := pgx.ConnectConfig(ctx, owner)
 	if err != nil {
 		return fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
 	}
-	defer farewell(conn)
+	defer closeConn(conn)
 	s := &session{store: store{slot: slot, conn: conn}}
 	if err := s.store.checkOwnership(ctx); err != nil {
 		return err

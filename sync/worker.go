@@ -26,7 +26,7 @@ const (
 )
 
 // wish is what an operator would ask for.
-func (k jobKind) wish() string {
+func (k jobKind) request() string {
 	if k == publishAfresh {
 		return askRebuild
 	}
@@ -50,7 +50,7 @@ type job struct {
 }
 
 // newcomer is a table that stands at a position of the stream, and joins it there.
-type newcomer struct {
+type preparedTable struct {
 	job   job
 	table *table
 	at    pglogrepl.LSN
@@ -63,12 +63,12 @@ type worker struct {
 	syncer *Syncer
 	ack    *acknowledgement
 	epoch  int64
-	orders chan job
-	ready  chan *newcomer
+	jobs   chan job
+	ready  chan *preparedTable
 }
 
 func newWorker(s *session) *worker {
-	return &worker{syncer: s.syncer, ack: &s.shared.ack, epoch: s.store.epoch, orders: make(chan job, 1), ready: make(chan *newcomer, 1)}
+	return &worker{syncer: s.syncer, ack: &s.shared.ack, epoch: s.store.epoch, jobs: make(chan job, 1), ready: make(chan *preparedTable, 1)}
 }
 
 // run works until ctx ends. A failure that may pass is tried again.
@@ -77,8 +77,8 @@ func (w *worker) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case j := <-w.orders:
-			n := w.insist(ctx, j)
+		case j := <-w.jobs:
+			n := w.prepare(ctx, j)
 			select {
 			case w.ready <- n:
 			case <-ctx.Done():
@@ -88,10 +88,10 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-func (w *worker) insist(ctx context.Context, j job) *newcomer {
-	n := &newcomer{job: j}
-	for pause := leastPause; ; pause = min(2*pause, mostPause) {
-		n.err = guard(w.syncer.config.Logger, func() error { return w.make(ctx, n) })
+func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
+	n := &preparedTable{job: j}
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		n.err = guard(w.syncer.config.Logger, func() error { return w.prepareOnce(ctx, n) })
 		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
 			return n
 		}
@@ -101,7 +101,7 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 			continue
 		}
 		w.ack.held.Store(0)
-		w.tellObstacle(n)
+		w.reportObstacle(n)
 		w.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
@@ -110,16 +110,16 @@ func (w *worker) insist(ctx context.Context, j job) *newcomer {
 }
 
 // tellObstacle has the status say why a table is not ready yet.
-func (w *worker) tellObstacle(n *newcomer) {
+func (w *worker) reportObstacle(n *preparedTable) {
 	name := n.job.publication.Policy.Table
 	status := w.syncer.Status().Tables[name]
 	status.Problem, status.Fix = n.err.Error(), fixTransient(n.err)
 	w.syncer.setTable(name, status)
-	w.syncer.told()
+	w.syncer.notify()
 }
 
 // make brings the table to a snapshot.
-func (w *worker) make(ctx context.Context, n *newcomer) error {
+func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	t, err := newTable(n.job.publication)
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
@@ -131,7 +131,7 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 	}
 	defer snapshot.close()
 	n.at, t.release.position = snapshot.at, snapshot.at
-	tx, err := snapshot.adopt(ctx, w.syncer)
+	tx, err := snapshot.begin(ctx, w.syncer)
 	if err != nil {
 		return err
 	}
@@ -146,15 +146,15 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 		return err
 	}
 	if n.job.kind == resynchronize {
-		snapshot.letGo()
+		snapshot.releaseSlot()
 		return w.compare(ctx, tx, t)
 	}
 	p := &publisher{table: t, config: &w.syncer.config, epoch: w.epoch, readers: []pgx.Tx{tx}, conn: present}
 	if p.extent, err = t.measure(ctx, tx, w.syncer.config.ranges); err != nil {
 		return err
 	}
-	p.readers = append(p.readers, snapshot.further(ctx, w.syncer, t, w.syncer.config.ranges.degree(p.extent)-1)...)
-	snapshot.letGo()
+	p.readers = append(p.readers, snapshot.beginMore(ctx, w.syncer, t, w.syncer.config.ranges.degree(p.extent)-1)...)
+	snapshot.releaseSlot()
 	if err := p.publish(ctx, n.job.generation); err != nil {
 		return fmt.Errorf("publishing %s: %w", t.layout.name(), withoutValues(err))
 	}
@@ -231,7 +231,7 @@ func (s *sourceSnapshot) open(ctx context.Context, syncer *Syncer) (*pgx.Conn, e
 }
 
 // adopt opens a transaction that sees the snapshot, on a connection of its own.
-func (s *sourceSnapshot) adopt(ctx context.Context, syncer *Syncer) (pgx.Tx, error) {
+func (s *sourceSnapshot) begin(ctx context.Context, syncer *Syncer) (pgx.Tx, error) {
 	conn, err := s.open(ctx, syncer)
 	if err != nil {
 		return nil, err
@@ -250,10 +250,10 @@ func (s *sourceSnapshot) adopt(ctx context.Context, syncer *Syncer) (pgx.Tx, err
 // further opens transactions beside the first one, as many as can be had: without them it
 // only takes longer. Each holds the source as the first one does. It does not wait for
 // that behind somebody who waits for the first one, since neither would ever end.
-func (s *sourceSnapshot) further(ctx context.Context, syncer *Syncer, t *table, wanted int) []pgx.Tx {
+func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table, wanted int) []pgx.Tx {
 	var more []pgx.Tx
 	for range wanted {
-		tx, err := s.adopt(ctx, syncer)
+		tx, err := s.begin(ctx, syncer)
 		if err == nil {
 			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
@@ -270,16 +270,16 @@ func (s *sourceSnapshot) further(ctx context.Context, syncer *Syncer, t *table, 
 var errSnapshotGone = errors.New("adopting the slot's snapshot failed")
 
 // letGo ends the temporary slot: transactions that have adopted the snapshot keep it.
-func (s *sourceSnapshot) letGo() {
-	farewell(s.replication)
+func (s *sourceSnapshot) releaseSlot() {
+	closeConn(s.replication)
 	s.replication = nil
 }
 
 func (s *sourceSnapshot) close() {
 	if s.replication != nil {
-		farewell(s.replication)
+		closeConn(s.replication)
 	}
 	for _, conn := range s.conns {
-		farewell(conn)
+		closeConn(conn)
 	}
 }

@@ -24,14 +24,14 @@ func (t *table) write(ctx context.Context, to *statements) error {
 		t.writeRows(to, nil)
 		to.flush() // the server has something to do while the classes are settled
 	}
-	if err := t.stage.settle(ctx, t.clock()); err != nil {
+	if err := t.mode.settle(ctx, t.clock()); err != nil {
 		return err
 	}
 	if placed {
-		t.writeRows(to, t.stage.place)
+		t.writeRows(to, t.mode.place)
 		t.writePlaces(to)
 	}
-	t.stage.writeRelease(to)
+	t.mode.writeRelease(to)
 	sql, arguments := t.statusUpdate()
 	to.Queue(sql, arguments...)
 	return to.err
@@ -52,7 +52,7 @@ func (t *table) spill(ctx context.Context, to *statements) error {
 	})
 	t.forgetRows()
 	t.pending.spilled = true
-	if s, immediate := t.stage.(*immediate); immediate && s.crowded() {
+	if s, immediate := t.mode.(*immediate); immediate && s.unplacedExceed() {
 		if err := s.settle(ctx, t.clock()); err != nil {
 			return err
 		}
@@ -76,12 +76,12 @@ func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []a
 
 // statusUpdate notes the table's figures, for kproxy status.
 func (t *table) statusUpdate() (sql string, arguments []any) {
-	s := t.stage.status()
+	s := t.mode.status()
 	sql = `UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5,
 		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13
 		WHERE table_schema = $1 AND table_name = $2`
 	return sql, []any{
-		t.layout.name().Schema, t.layout.name().Relation, int64(t.stage.nextClass()), int64(t.nextRecord), s.Withheld,
+		t.layout.name().Schema, t.layout.name().Relation, int64(t.mode.nextClass()), int64(t.nextRecord), s.Withheld,
 		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned,
 	}
 }
@@ -211,7 +211,7 @@ func (t *table) keptPlaces() []storeColumn {
 	if t.isPacked() {
 		return nil
 	}
-	return t.stage.places()
+	return t.mode.places()
 }
 
 // writePlaces tells the store where records stand that were there before.
@@ -221,7 +221,7 @@ func (t *table) writePlaces(batch *statements) {
 		return
 	}
 	var ids []incremental.RecordID
-	for _, id := range t.stage.moved() {
+	for _, id := range t.mode.moved() {
 		if row, pending := t.pending.rows[id]; !pending || !row.inserted {
 			ids = append(ids, id)
 		}
@@ -233,7 +233,7 @@ func (t *table) writePlaces(batch *statements) {
 	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
 		t.recordsTable(), strings.Join(sets, ", "), typedArrays(2, places), listed(places, ""), recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.stage.place(chunk)...)...)
+		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.mode.place(chunk)...)...)
 	}
 }
 
