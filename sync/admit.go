@@ -60,7 +60,7 @@ func (g generation) mayHeal() bool {
 // noJob is where nothing has to be made beside the stream.
 const noJob jobKind = -1
 
-// goOn has a table applied from where its store stands, if it can be; else wanted is what
+// resume has a table applied from where its store stands, if it can be; else wanted is what
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
 func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
@@ -93,7 +93,7 @@ func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jo
 	return resynchronize, nil
 }
 
-// renewDigest has a store that was made when identifying columns counted fit the policy
+// updateDigest has a store that was made when identifying columns counted fit the policy
 // without them, too.
 func (s *store) updateDigest(ctx context.Context, t *table, g generation) error {
 	if g.digest == t.layout.digest {
@@ -107,7 +107,7 @@ func (s *store) updateDigest(ctx context.Context, t *table, g generation) error 
 	return nil
 }
 
-// leave notes that a generation is not applied any more.
+// stopApplying notes that a generation is not applied any more.
 func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 	_, err := s.conn.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.slot, s.epoch)
@@ -117,7 +117,7 @@ func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
 	return nil
 }
 
-// order has something made beside the stream.
+// enqueue has something made beside the stream.
 func (s *session) enqueue(t *table, kind jobKind) {
 	s.store.lastGeneration++
 	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration})
@@ -128,7 +128,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	if err := s.loadStored(ctx, t, g); err != nil {
 		return s.haltOr(ctx, t, err)
 	}
-	if g.showAt == 0 {
+	if g.shows == 0 {
 		if err := t.layout.grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
@@ -141,7 +141,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 	return nil
 }
 
-// takeAsFound takes over what the store holds at one moment.
+// loadStored takes over what the store holds at one moment.
 func (s *session) loadStored(ctx context.Context, t *table, g generation) error {
 	tx, err := s.store.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 var groupRows = maxGroupRows
 
 const (
-	// mostGroupRows and groupTime bound how many source transactions go into one
+	// maxGroupRows and groupTime bound how many source transactions go into one
 	// transaction of the store while more are waiting: up to mostGroupRows changes, for
 	// groupTime or for as long as writing the last group took, up to groupMost, and
 	// until that one is written. A class that several changes of a group touch is
@@ -168,7 +168,7 @@ func (a *applier) atBoundary() bool {
 	return !a.inTransaction && a.rows == 0 && a.writer.spilled == nil && len(a.writer.batches) == 0
 }
 
-// welcome lets the newcomer join, if this is a commit boundary; else the next flush does.
+// joinPrepared lets a prepared table join at a commit boundary; elsewhere the next flush does.
 func (a *applier) joinPrepared(ctx context.Context) error {
 	if a.prepared == nil || !a.atBoundary() {
 		return nil
@@ -223,7 +223,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	return nil
 }
 
-// rare handles the messages of which there are few.
+// handleOther handles the messages of which there are few.
 func (a *applier) handleOther(ctx context.Context, m message) error {
 	parsed, err := pglogrepl.Parse(m.data)
 	if err != nil {
@@ -269,7 +269,7 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 	return nil
 }
 
-// concerned is the table that the relation's changes belong to: nil for one that is not
+// tableOf is the table that the relation's changes belong to: nil for one that is not
 // applied, or that has the transaction already, as it begins to commit before the
 // table's position.
 func (a *applier) tableOf(r *relation) (*table, error) {

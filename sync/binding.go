@@ -126,7 +126,7 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 	return err
 }
 
-// proof is what has to be found of a table before something of it is published.
+// definitionCheck is what has to be found of a table before something of it is published.
 type definitionCheck struct {
 	table  *table
 	bound  accept.Table
@@ -134,7 +134,7 @@ type definitionCheck struct {
 	after  []uint32 // transactions that may have altered it
 }
 
-// prove looks at the table, later than all that is to be published of it. The error is a
+// run looks at the table, later than all that is to be published of it. The error is a
 // *TableError where it is not what was accepted, or where a column has gone by whose place
 // the rows of the stream were read.
 func (p definitionCheck) run(ctx context.Context, on querier) error {
@@ -151,7 +151,7 @@ func (p definitionCheck) run(ctx context.Context, on querier) error {
 	return err
 }
 
-// proofs are those of the tables of which a group has something to publish.
+// definitionChecks are those of the tables of which a group has something to publish.
 func (a *applier) definitionChecks() []definitionCheck {
 	var proofs []definitionCheck
 	for _, t := range a.session.tables {

@@ -40,7 +40,7 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 }
 
 // isComplete says that the group need not wait for more of the stream. While another one
-// is on its way, it is settled ahead where it is worth a flight and nothing else has come.
+// is on its way, it is settled ahead where it is worth a batch and nothing else has come.
 func (a *applier) isComplete() bool {
 	switch {
 	case a.isFull():
@@ -66,7 +66,7 @@ func (a *applier) isAwaited() bool {
 	return a.prepared != nil || a.found != nil || a.renewer.ready != nil
 }
 
-// arrive takes note of a group that has been written, and goes on with the next.
+// batchWritten takes note of a group that has been written, and goes on with the next.
 func (a *applier) batchWritten(ctx context.Context) error {
 	if err := a.awaitBatch(ctx); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (a *applier) batchWritten(ctx context.Context) error {
 	return a.flushIfDue(ctx)
 }
 
-// pause does what waits for a commit boundary.
+// atCommit does what waits for a commit boundary.
 func (a *applier) atCommit(ctx context.Context) error {
 	if err := a.react(ctx); err != nil {
 		return err
@@ -139,7 +139,7 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 	return nil
 }
 
-// blame halts the table that an error concerns which another attempt would meet again.
+// tableFailure halts the table that an error concerns which another attempt would meet again.
 func (a *applier) tableFailure(t *table, err error) error {
 	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
 		return err
@@ -198,7 +198,7 @@ func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, 
 	return true, part.Commit(ctx)
 }
 
-// flushed notes that the store has what the table had, up to a position.
+// stored notes that the store has what the table had, up to a position.
 func (t *releaseState) stored(to pglogrepl.LSN) {
 	t.position = max(t.position, to)
 	if t.shown {

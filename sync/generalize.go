@@ -31,7 +31,7 @@ func (t *layout) published(p *part, generalizations []hierarchy.Generalization, 
 	return to
 }
 
-// look joins what readers see of a class, so that different looks differ. The
+// displayedTexts joins what readers see of a class, so that different looks differ. The
 // server stores the texts as they are, or brings different ones to different forms.
 func (t *layout) displayedTexts(p *part, generalizations []hierarchy.Generalization) string {
 	var b strings.Builder

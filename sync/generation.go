@@ -25,7 +25,7 @@ type generation struct {
 	returned   int           // see TableStatus.Returned
 	secret     []byte        // see returning; nil before a record has left
 	lsn        pglogrepl.LSN // changes whose commit lies before are in the store
-	showAt     pglogrepl.LSN // from here on it is shown; 0 where it is
+	shows      pglogrepl.LSN // from here on it is shown; 0 where it is
 	previous   int64         // what readers see until then; 0 for nothing
 	halted     string        // why it needs the operator
 	fix        string
@@ -50,8 +50,8 @@ func (g generation) status(fits bool) TableStatus {
 		status.State, status.Problem, status.Fix = Halted, g.halted, g.fix
 		return status
 	}
-	status.Preparing = status.Preparing || g.noted != "" || fits && g.showAt != 0
-	if fits && (g.showAt == 0 || g.previous != 0) {
+	status.Preparing = status.Preparing || g.noted != "" || fits && g.shows != 0
+	if fits && (g.shows == 0 || g.previous != 0) {
 		status.State = Published
 	}
 	return status
@@ -71,7 +71,7 @@ func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, e
 	var g generation
 	_, err = pgx.ForEachRow(rows, []any{
 		&name.Schema, &name.Relation, &g.number, &g.digest, &g.nextClass, &g.nextRecord, &g.updates, &g.withheld,
-		&g.lsn, &g.showAt, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret,
+		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret,
 	}, func() error {
 		found[name] = g
 		s.lastGeneration = max(s.lastGeneration, g.number)

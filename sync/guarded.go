@@ -22,7 +22,7 @@ type guarded struct {
 	part    *part
 	lineage *lineage.Lineage
 	changes lineage.Changes
-	// returning are the records that have left and whose rows are published.
+	// returns are the records that have left and whose rows are published.
 	returns returnTracker
 	// progress is told how far the first batch is.
 	progress func(done int)

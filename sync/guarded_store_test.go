@@ -254,7 +254,7 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 	loaded := memoryTable(m.t, policy)
 	loaded.now = m.of.now
 	g := generation{
-		number: m.of.release.generation, nextRecord: m.of.nextRecord, nextClass: m.of.mode.nextClass(), lsn: 100, showAt: 200, previous: 3,
+		number: m.of.release.generation, nextRecord: m.of.nextRecord, nextClass: m.of.mode.nextClass(), lsn: 100, shows: 200, previous: 3,
 		returned: m.of.mode.status().Returned, secret: m.secret,
 	}
 	if err := loaded.loadGeneration(m.t.Context(), viewAsItIs(conn), g, 5, func(int) {}); err != nil {

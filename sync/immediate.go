@@ -133,11 +133,11 @@ func (s *immediate) settle(ctx context.Context, _ time.Time) error {
 	return nil
 }
 
-// crowd bounds the records that wait for a class while a large transaction goes on. So many
+// maxUnplaced bounds the records that wait for a class while a large transaction goes on. So many
 // are divided by the table's method, all at once. Tests lower it.
 var maxUnplaced = 1 << 19
 
-// crowded says that the memory which settling takes grows with the transaction.
+// unplacedExceed says that the memory which settling takes grows with the transaction.
 func (s *immediate) unplacedExceed() bool {
 	if s.infeasible() != nil {
 		return false // they wait in any case

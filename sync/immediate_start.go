@@ -178,7 +178,7 @@ func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]v
 	return reader.Close()
 }
 
-// patient takes the rest of what a reader has refused: a COPY that is broken off ends its
+// drainingWriter takes the rest of what a reader has refused: a COPY that is broken off ends its
 // connection, on which the table has to be halted, and others go on.
 type drainingWriter struct {
 	reader  io.Writer

@@ -13,7 +13,7 @@ import (
 	"github.com/kproxy/kproxy/catalog/accept"
 )
 
-// dispatch hands the next job to the worker, at a commit boundary. The table of a
+// startJob hands the next job to the worker, at a commit boundary. The table of a
 // resynchronization is no longer applied from here on.
 func (a *applier) startJob() {
 	if a.preparing || len(a.session.jobs) == 0 {
@@ -24,7 +24,7 @@ func (a *applier) startJob() {
 	a.worker.jobs <- a.session.jobs[0]
 }
 
-// join lets a newcomer into the stream at a commit boundary. What others have applied
+// join lets a prepared table into the stream at a commit boundary. What others have applied
 // since its snapshot is sent once more, and skipped by them.
 func (a *applier) join(ctx context.Context, n *preparedTable) error {
 	name := n.job.publication.Policy.Table
@@ -61,11 +61,11 @@ func (a *applier) join(ctx context.Context, n *preparedTable) error {
 	return a.bindAgain(ctx)
 }
 
-// stands is up to where the stream was consumed: transactions that change none of the
+// streamPosition is up to where the stream was consumed: transactions that change none of the
 // applied tables do not move the position.
 func (a *applier) streamPosition() pglogrepl.LSN { return max(a.session.position, a.end) }
 
-// missed tells whether the stream has brought something for the newcomer since its
+// missed tells whether the stream has brought something for the table since its
 // snapshot. Of what a partitioned table consists is not known for certain meanwhile.
 func (a *applier) missed(n *preparedTable) bool {
 	relation := n.job.publication.Relation
@@ -82,7 +82,7 @@ func (a *applier) missed(n *preparedTable) bool {
 	return false
 }
 
-// writeNewcomer records that the table is part of the stream from now on, in the
+// recordJoin records that the table is part of the stream from now on, in the
 // transaction that moves the position back to where it joins.
 func (a *applier) recordJoin(ctx context.Context, n *preparedTable) error {
 	t, to := n.table, min(a.session.position, n.table.release.position)
@@ -119,7 +119,7 @@ func (a *applier) recordJoin(ctx context.Context, n *preparedTable) error {
 	return nil
 }
 
-// recordNewcomer records a new generation, which is shown as soon as it has caught up
+// recordRelease records a new generation, which is shown as soon as it has caught up
 // with the others. The previous one stays until then if it was made for the same policy.
 func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error {
 	found, err := a.session.store.generations(ctx)
@@ -131,7 +131,7 @@ func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error 
 		t.release.showAt = a.streamPosition() // readers of an earlier one may have to be waited for
 		if known && t.layout.fits(g) && g.halted == "" {
 			t.release.previous = g.number
-			if g.showAt != 0 {
+			if g.shows != 0 {
 				t.release.previous = g.previous
 			}
 		}
@@ -152,7 +152,7 @@ func (a *applier) recordRelease(ctx context.Context, tx pgx.Tx, t *table) error 
 	return err
 }
 
-// recordCompared writes the difference to the source.
+// recordDifference writes the difference to the source.
 func (a *applier) recordDifference(ctx context.Context, tx pgx.Tx, t *table) error {
 	t.pending.dirty = true
 	to := sendTo(ctx, tx)

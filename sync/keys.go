@@ -144,7 +144,7 @@ func (g *keyGathering) add(key []byte, id incremental.RecordID) {
 	}
 }
 
-// mostGathered bounds the bytes of keys that are taken together.
+// maxGathered bounds the bytes of keys that are taken together.
 const maxGathered = 1 << 20
 
 func (k gatheredKey) shard() int { return int(k.sum >> 56 & (keyShards - 1)) }

@@ -18,7 +18,7 @@ import (
 const (
 	// lease is how long a process that does not answer stays the one that applies.
 	lease = 10 * time.Second
-	// followPace is how often one that follows looks whether it may apply.
+	// followInterval is how often one that follows looks whether it may apply.
 	followInterval = 500 * time.Millisecond
 	// followerName is what sessions are called that do not apply.
 	followerName = "kproxy"
@@ -83,7 +83,7 @@ func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	return nil
 }
 
-// await returns once this process is the one that applies. Until then it tells what
+// awaitLock returns once this process is the one that applies. Until then it tells what
 // the store says.
 func (s *session) awaitLock(ctx context.Context) error {
 	for {
@@ -110,7 +110,7 @@ func (s *session) awaitLock(ctx context.Context) error {
 	}
 }
 
-// lead takes the name of the one that applies, and ends the sessions of the one that
+// becomeApplier takes the name of the one that applies, and ends the sessions of the one that
 // did: it may sleep inside a transaction.
 func (s *session) becomeApplier(ctx context.Context) error {
 	name := ApplierName(s.store.slot)

@@ -56,9 +56,9 @@ func spread(row []value, coded []int, values []value) {
 	}
 }
 
-// take fills the table from a generation of the store as it stands.
+// loadGeneration fills the table from a generation of the store as it stands.
 func (t *table) loadGeneration(ctx context.Context, from *storeView, g generation, seed uint64, progress func(done int)) error {
-	t.release.position, t.release.showAt, t.release.previous = g.lsn, g.showAt, g.previous
+	t.release.position, t.release.showAt, t.release.previous = g.lsn, g.shows, g.previous
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (v *storeView) close() {
 	}
 }
 
-// asFound makes sure that a transaction sees the generation as it was read: otherwise
+// checkUnchanged makes sure that a transaction sees the generation as it was read: otherwise
 // another process has taken over since.
 func (s *store) checkUnchanged(ctx context.Context, tx pgx.Tx, g generation) error {
 	var now generation
@@ -74,7 +74,7 @@ func (s *Syncer) view(ctx context.Context, tx pgx.Tx, t *table, generation int64
 	return v, err
 }
 
-// mostInBlock is more records than a block has room for, and bounds an estimate that was made
+// maxPerBlock is more records than a block has room for, and bounds an estimate that was made
 // of something else.
 const maxPerBlock = 300
 

@@ -115,13 +115,13 @@ func TestStatusOfTheStore(t *testing.T) {
 	}{
 		{generation{}, true, Published, false},
 		{generation{}, false, Unpublished, false},
-		{generation{showAt: 9}, true, Unpublished, true},
-		{generation{showAt: 9, previous: 2}, true, Published, true},
-		{generation{showAt: 9, previous: 2}, false, Unpublished, false},
+		{generation{shows: 9}, true, Unpublished, true},
+		{generation{shows: 9, previous: 2}, true, Published, true},
+		{generation{shows: 9, previous: 2}, false, Unpublished, false},
 		{generation{asked: askResync}, true, Published, true},
 		{generation{noted: askRebuild}, true, Published, true},
 		{generation{noted: askRebuild}, false, Unpublished, true},
-		{generation{halted: "why", fix: "how", noted: askRebuild, showAt: 9}, true, Halted, false},
+		{generation{halted: "why", fix: "how", noted: askRebuild, shows: 9}, true, Halted, false},
 		{generation{halted: "why", fix: "how", asked: askRebuild}, true, Halted, true},
 	} {
 		test.g.number, test.g.withheld, test.g.why = 5, 6, "few"

@@ -106,7 +106,7 @@ func (s *immediate) rowsOfChange() int {
 	return max(1, rows)
 }
 
-// hide has further classes written at once where a table has several parts. A
+// touchCover has further classes written at once where a table has several parts. A
 // changed record alone lies in a written class of every part, and so would stand
 // out of all rows that are written: as many others as k demands stand there with
 // it, drawn at random, as far as mixRows allows.

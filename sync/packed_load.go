@@ -76,7 +76,7 @@ func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	}
 }
 
-// besideTaker takes the keys of rows, and what is copied of them into the slots that their
+// copyTaker takes the keys of rows, and what is copied of them into the slots that their
 // records get.
 func (l *packedLoading) copyTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t

@@ -57,7 +57,7 @@ type extent struct {
 	rows   int // as the server estimates; 0 for unknown
 }
 
-// mostReaders bounds the connections that read a table.
+// maxReaders bounds the connections that read a table.
 const maxReaders = 4
 
 // readingPlan is how a table is read.

@@ -31,7 +31,7 @@ type Renewed struct {
 }
 
 const (
-	// answerPace is how often the answer is looked for, alivePace how often, in such
+	// answerInterval is how often the answer is looked for, alivePace how often, in such
 	// looks, whether there is still somebody to answer.
 	answerInterval = 250 * time.Millisecond
 	aliveChecks    = 20

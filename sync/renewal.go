@@ -221,7 +221,7 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	return nil
 }
 
-// tell writes the outcome with whatever else has to be written.
+// writeOutcome writes the outcome with whatever else has to be written.
 func (r *renewer) writeOutcome(ctx context.Context, n *renewal, o outcome) error {
 	if n.request != 0 {
 		r.outcomes = append(r.outcomes, o)

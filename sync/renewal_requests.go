@@ -15,7 +15,7 @@ import (
 // stream (pg_logical_emit_message) would need a place for the answer all the same,
 // needs PostgreSQL 14, and is received again after a restart.
 
-// lookPace is how often the applier looks for requests.
+// requestInterval is how often the applier looks for requests.
 const requestInterval = time.Second
 
 // request is an operator's wish to have a table made anew.
@@ -32,7 +32,7 @@ type outcome struct {
 	problem        string
 }
 
-// lookForRequests takes in new requests and tells how far the running one is. Where
+// readRequests takes in new requests and tells how far the running one is. Where
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
 func (r *renewer) readRequests(ctx context.Context) error {

@@ -21,11 +21,11 @@ import (
 // differs.
 
 const (
-	// mostDifferences is the share of an immediate table, as one of so many records, from
+	// maxDifferences is the share of an immediate table, as one of so many records, from
 	// which on it is rather published afresh: nearly all of its classes would be written
 	// anew, and the difference is held in memory.
 	maxDifferences = 2
-	// fewDifferences are applied in any case.
+	// minDifferences are applied in any case.
 	minDifferences = 1000
 )
 

@@ -15,7 +15,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// store TODO
+// store is the private store as one connection reads and writes it, for the process of one
+// slot and epoch. One goroutine at a time uses it: that of the oldest batch under way, else
+// the session's.
 type store struct {
 	conn           *pgx.Conn // reads and writes the store
 	slot           string
@@ -27,7 +29,8 @@ type store struct {
 	lastGeneration int64 // the last number given
 }
 
-// shared TODO
+// shared is what the goroutines of a session have in common: the applier writes it, receiver,
+// worker and watcher read it; the worker also writes ack.held. All of it is atomic.
 type shared struct {
 	ack      acknowledgement
 	consumed atomic.Uint64 // up to where the stream was consumed while nothing had to be written
@@ -177,7 +180,7 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 	return ses, nil
 }
 
-// closeTimeout bounds the farewell on a connection that may be dead.
+// closeTimeout bounds the closing of a connection that may be dead.
 const closeTimeout = 2 * time.Second
 
 func closeConn(conn interface{ Close(context.Context) error }) {

@@ -12,7 +12,7 @@ import (
 // join it with the rows, lies in staging tables for the time of a publication: class<i>, the generalizations of a part's
 // classes, and member, what the release shows of a record beside its places.
 
-// classStage is the staging table with the generalizations of one part's classes.
+// stagingClasses is the staging table with the generalizations of one part's classes.
 func (p *publisher) stagingClasses(part int) string { return fmt.Sprintf("class%d", part) }
 
 // apart are the marks of the release that are no places of the records.

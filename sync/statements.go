@@ -15,7 +15,7 @@ const maxStatementRows = 4 * writeChunk
 // copyBytes is about how many bytes of rows are sent at once.
 const copyBytes = 1 << 20
 
-// sentRows are buffers of rows that were sent, to be filled again.
+// freeCopyRows are buffers of rows that were sent, to be filled again.
 var freeCopyRows = make(chan []byte, 16)
 
 // newCopyRows returns an empty buffer for rows, which Copy takes over.

@@ -191,6 +191,6 @@ func TestStatementsOfAdmission(t *testing.T) {
 			of.layout.publication.Policy.Updates.Mode = catalog.Guarded
 			g.asked, g.definition = askRebuild, definition{rest: "rest", labels: []string{"gone"}}.text()
 		})},
-		{name: "shown later", do: admit(func(_ *session, _ *table, g *generation) { g.showAt, g.previous = 300, 2 })},
+		{name: "shown later", do: admit(func(_ *session, _ *table, g *generation) { g.shows, g.previous = 300, 2 })},
 	})
 }

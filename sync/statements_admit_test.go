@@ -77,7 +77,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	conversations := []conversation{
 		{name: "in step", do: admit},
 		{name: "in step, to be rebuilt", do: admit, answers: []answer{stored(t, func(g *generation) { g.asked = askRebuild })}},
-		{name: "not shown yet", do: admit, answers: []answer{stored(t, func(g *generation) { g.showAt = 300 })}},
+		{name: "not shown yet", do: admit, answers: []answer{stored(t, func(g *generation) { g.shows = 300 })}},
 		{name: "to be compared", do: admit, answers: []answer{stored(t, func(g *generation) { g.asked = askResync })}},
 		{name: "noted", do: admit, answers: []answer{stored(t, func(g *generation) { g.noted = askResync })}},
 		{name: "noted to be rebuilt", do: admit, answers: []answer{stored(t, func(g *generation) { g.noted = askRebuild })}},

@@ -39,9 +39,9 @@ func TestStatementsOfAComparison(t *testing.T) {
 	}
 	shown := func(shows, previous int64) answer {
 		return storedOf(func(g *generation) {
-			g.nextClass, g.nextRecord, g.showAt, g.previous = 3, 8, 0, previous
+			g.nextClass, g.nextRecord, g.shows, g.previous = 3, 8, 0, previous
 			if shows > 0 {
-				g.showAt = 300
+				g.shows = 300
 			}
 		}, of)
 	}

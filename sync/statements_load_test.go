@@ -77,7 +77,7 @@ func storing(of *table, outOfLine, ranges bool) []answer {
 		{words: "SELECT pg_catalog.pg_relation_size(c.oid) / ", rows: [][]any{{blocks, 7, true, true, outOfLine}}},
 		{words: "pg_export_snapshot", rows: [][]any{{"moment"}}},
 		{words: "COPY (SELECT p.kproxy_class", rows: [][]any{copyRow("2", "{5,2,4,6}"), copyRow("1", "{7,1,3}")}},
-		storedOf(func(g *generation) { g.nextClass, g.nextRecord, g.showAt, g.previous = 3, 8, 300, 2 }, of),
+		storedOf(func(g *generation) { g.nextClass, g.nextRecord, g.shows, g.previous = 3, 8, 300, 2 }, of),
 	}
 	if !ranges {
 		return append(answers, answer{words: "COPY (SELECT kproxy_record", rows: all})

@@ -153,7 +153,7 @@ func storedRow(of *table, change func(*generation)) []any {
 		change(&g)
 	}
 	return []any{
-		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.showAt.String(), int(g.previous),
+		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
 		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret,
 	}
 }

@@ -17,12 +17,12 @@ const (
 	// statusInterval is how often the server hears from kproxy; wal_sender_timeout
 	// is 60 s by default and may be as low as a few seconds.
 	statusInterval = time.Second
-	// silence is after how long a server that says nothing is taken for gone. It is asked
+	// maxSilence is after how long a server that says nothing is taken for gone. It is asked
 	// for an answer after askAfter: while it decodes a large transaction it has nothing to
 	// say, and does not ask itself as long as it hears from kproxy.
 	maxSilence = 2 * lease
 	askAfter   = lease / 4
-	// batchMost and batchBytes bound the messages that are handed to the applier together,
+	// maxMessages and batchBytes bound the messages that are handed to the applier together,
 	// and queued how many such batches wait for it.
 	maxMessages     = 256
 	maxMessageBytes = 64 << 10

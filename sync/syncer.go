@@ -121,7 +121,7 @@ func (s *Syncer) configured() []catalog.Publication {
 	return s.tables
 }
 
-// fresh says that halted tables are to be looked at afresh.
+// retryHalted says that halted tables are to be looked at afresh.
 func (s *Syncer) retryHalted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +162,7 @@ func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
 	s.mu.Unlock()
 }
 
-// told passes the status on, and announces when there is nothing more to wait for.
+// notify passes the status on, and announces when there is nothing more to wait for.
 func (s *Syncer) notify() {
 	status := s.Status()
 	ready := status.State == Streaming || status.State == Following

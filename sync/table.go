@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pglogrepl"
 
-	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/methods"
@@ -20,47 +19,9 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// layout TODO
-type layout struct {
-	publication catalog.Publication
-	digest      string           // of what is published, and of what
-	former      string           // the digest that stores of earlier versions may have
-	columns     []catalog.Column // what the store keeps: key and stored columns, in the source's order
-	key         []int            // indexes into columns
-	qi          []int            // indexes into columns, one for each attribute
-	sensitive   []int            // indexes into columns, one for each attribute that constraints speak of
-	subject     int              // index into columns, -1 where each record is another person's
-	copied      []int            // indexes into columns of what is published as it is; only for guarded publication
-	attributes  []anonymizer.Attribute
-	constraints privacy.ConstraintSet
-	method      anonymizer.Method
-}
-
-// changes TODO
-type pendingChanges struct {
-	dirty     bool // since the store was last written
-	count     int  // in pending and deleted
-	bytes     int  // of the values in pending
-	rows      map[incremental.RecordID]*pendingRow
-	deleted   []incremental.RecordID
-	truncated bool
-	// spilled means that rows were written since the last settling, so that it is not known
-	// which records have changed.
-	spilled bool
-}
-
-// releaseState TODO
-type releaseState struct {
-	generation int64
-	previous   int64         // the generation that readers see while this one catches up; 0 for none
-	position   pglogrepl.LSN // changes whose commit lies before are applied
-	shown      bool          // by the transaction that is being written
-	postponed  time.Time     // when readers kept it from being shown
-	showAt     pglogrepl.LSN // from this position on readers see the generation; 0 where they do
-}
-
-// table is one protected table: its records, the stage that decides what readers see
-// of them, and what has changed since the store was last written.
+// table is one protected table: its records in memory, the mode of updates that decides what
+// readers see of them, and what has changed since the store was last written. It belongs to one
+// goroutine: the worker's until the table joins the stream, then the applier's.
 type table struct {
 	layout layout
 
@@ -87,6 +48,31 @@ type table struct {
 	// since a group was sent on its way: they may have altered it.
 	describedBy []uint32
 	truncations truncations
+}
+
+// pendingChanges are the changes since the store was last written. They belong to the
+// goroutine that applies to the table.
+type pendingChanges struct {
+	dirty     bool // since the store was last written
+	count     int  // in rows and deleted
+	bytes     int  // of the values in rows
+	rows      map[incremental.RecordID]*pendingRow
+	deleted   []incremental.RecordID
+	truncated bool
+	// spilled means that rows were written since the last settling, so that it is not known
+	// which records have changed.
+	spilled bool
+}
+
+// releaseState is where a table's release stands. It belongs to the goroutine that applies to
+// the table, except shown, which the batch's goroutine writes before the batch ends.
+type releaseState struct {
+	generation int64
+	previous   int64         // the generation that readers see while this one catches up; 0 for none
+	position   pglogrepl.LSN // changes whose commit lies before are applied
+	shown      bool          // by the transaction that is being written
+	postponed  time.Time     // when readers kept it from being shown
+	showAt     pglogrepl.LSN // from this position on readers see the generation; 0 where they do
 }
 
 // pendingRow is what the store does not know yet of one record.
@@ -357,7 +343,7 @@ func (t *table) showsSame(id incremental.RecordID, before, after coded, values [
 		before.subject == after.subject && t.copies.same(id, values)
 }
 
-// weigh counts what values take in memory.
+// addBytes counts what values take in memory.
 func (t *pendingChanges) addBytes(values []value) {
 	for _, v := range values {
 		t.bytes += len(v.text)

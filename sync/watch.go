@@ -40,7 +40,7 @@ type finding struct {
 	at         pglogrepl.LSN
 }
 
-// mark is where the WAL ended at a moment.
+// walMark is where the WAL ended at a moment.
 type walMark struct {
 	at  time.Time
 	lsn uint64
@@ -50,14 +50,14 @@ const (
 	watchInterval = time.Second
 	// watchTimeout bounds a look; the next one is on another connection.
 	watchTimeout = 10 * time.Second
-	// slotPace is how often the slot is measured.
+	// slotInterval is how often the slot is measured.
 	slotInterval = 5 * time.Second
 	// deadAfter is for how long an answer is awaited before the server is asked whether
 	// there will be one.
 	deadAfter = 15 * time.Second
 )
 
-// errLookAfresh ends a session because an operator asked for something.
+// errRestart ends a session because an operator asked for something.
 var errRestart = errors.New("the operator asked for something")
 
 func newWatcher(s *session) *watcher {
@@ -104,7 +104,7 @@ func (w *watcher) failed(err error) {
 // warnAfter is after how many failed looks the log warns.
 const warnAfter = 5
 
-// tell hands a finding to the applier, which gets one after the other.
+// report hands a finding to the applier, which gets one after the other.
 func (w *watcher) report(f finding) {
 	select {
 	case w.found <- f:
@@ -128,7 +128,7 @@ func (w *watcher) check(ctx context.Context) (err error) {
 	return nil
 }
 
-// lookForWishes finds what an operator has asked for and is not being done.
+// checkRequests finds what an operator has asked for and is not being done.
 func (w *watcher) checkRequests(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
 		return nil
@@ -173,7 +173,7 @@ func (s *session) watch() {
 	s.shared.watching.Store(&watched)
 }
 
-// lookAtDefinitions compares the tables with what they were when their stores were
+// checkDefinitions compares the tables with what they were when their stores were
 // compared with their sources.
 func (w *watcher) checkDefinitions(ctx context.Context) error {
 	watched := w.shared.watching.Load()
@@ -204,7 +204,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 	return nil
 }
 
-// lookAtHalted finds tables that were halted for what they were, and are again what was
+// checkHalted finds tables that were halted for what they were, and are again what was
 // accepted.
 func (w *watcher) checkHalted(ctx context.Context) error {
 	if w.shared.watching.Load() == nil {
@@ -271,7 +271,7 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 	return true, nil
 }
 
-// lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
+// checkSlot measures how far the slot is behind, and gives an idle stream a message.
 func (w *watcher) checkSlot(ctx context.Context) error {
 	if w.shared.watching.Load() == nil || time.Since(w.slotAt) < slotInterval {
 		return nil

@@ -25,7 +25,7 @@ const (
 	resynchronize
 )
 
-// wish is what an operator would ask for.
+// request is what an operator would ask for.
 func (k jobKind) request() string {
 	if k == publishAfresh {
 		return askRebuild
@@ -49,7 +49,7 @@ type job struct {
 	generation  int64 // the number of the new generation
 }
 
-// newcomer is a table that stands at a position of the stream, and joins it there.
+// preparedTable is a table that stands at a position of the stream, and joins it there.
 type preparedTable struct {
 	job   job
 	table *table
@@ -57,7 +57,7 @@ type preparedTable struct {
 	err   error // why there is none
 }
 
-// worker makes newcomers beside the stream, one at a time, on connections of its own.
+// worker prepares tables beside the stream, one at a time, on connections of its own.
 // What it writes is invisible until the applier lets the table join.
 type worker struct {
 	syncer *Syncer
@@ -109,7 +109,7 @@ func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
 	}
 }
 
-// tellObstacle has the status say why a table is not ready yet.
+// reportObstacle has the status say why a table is not ready yet.
 func (w *worker) reportObstacle(n *preparedTable) {
 	name := n.job.publication.Policy.Table
 	status := w.syncer.Status().Tables[name]
@@ -118,7 +118,7 @@ func (w *worker) reportObstacle(n *preparedTable) {
 	w.syncer.notify()
 }
 
-// make brings the table to a snapshot.
+// prepareOnce brings the table to a snapshot.
 func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	t, err := newTable(n.job.publication)
 	if err != nil {
@@ -230,7 +230,7 @@ func (s *sourceSnapshot) open(ctx context.Context, syncer *Syncer) (*pgx.Conn, e
 	return conn, nil
 }
 
-// adopt opens a transaction that sees the snapshot, on a connection of its own.
+// begin opens a transaction that sees the snapshot, on a connection of its own.
 func (s *sourceSnapshot) begin(ctx context.Context, syncer *Syncer) (pgx.Tx, error) {
 	conn, err := s.open(ctx, syncer)
 	if err != nil {
@@ -247,7 +247,7 @@ func (s *sourceSnapshot) begin(ctx context.Context, syncer *Syncer) (pgx.Tx, err
 	return tx, nil
 }
 
-// further opens transactions beside the first one, as many as can be had: without them it
+// beginMore opens transactions beside the first one, as many as can be had: without them it
 // only takes longer. Each holds the source as the first one does. It does not wait for
 // that behind somebody who waits for the first one, since neither would ever end.
 func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table, wanted int) []pgx.Tx {
@@ -269,7 +269,7 @@ func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table
 // errSnapshotGone means that the connection of the temporary slot has ended.
 var errSnapshotGone = errors.New("adopting the slot's snapshot failed")
 
-// letGo ends the temporary slot: transactions that have adopted the snapshot keep it.
+// releaseSlot ends the temporary slot: transactions that have adopted the snapshot keep it.
 func (s *sourceSnapshot) releaseSlot() {
 	closeConn(s.replication)
 	s.replication = nil

@@ -237,7 +237,7 @@ func (t *table) writePlaces(batch *statements) {
 	}
 }
 
-// pendingColumn collects one column of the pending rows.
+// column collects one column of the pending rows.
 func (t *pendingChanges) column(ids []incremental.RecordID, column int) *array {
 	texts := newTexts(len(ids))
 	for _, id := range ids {

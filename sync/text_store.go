@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// texts keep a text for each of many places, with as few bytes beside it and as few things
+// textStore keep a text for each of many places, with as few bytes beside it and as few things
 // for the garbage collector to look at as can be: those of textsPage places share one piece
 // of memory, in which their lengths come first. A place that was given none has the empty
 // text.

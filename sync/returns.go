@@ -17,7 +17,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// returning recognizes records of a guarded table that come back in a later transaction of the
+// returnTracker recognizes records of a guarded table that come back in a later transaction of the
 // source than the one in which they left, while the rows that they left are published. Published
 // anew, such a person would be in two classes, and readers who kept both could tell him, and
 // everybody else in them, apart.
@@ -61,7 +61,7 @@ func (r *returnTracker) hash(key []byte) keyHash {
 	return keyHash(r.mac.Sum(r.sum[:0])[:len(keyHash{})])
 }
 
-// hashOfLeaving is the hash of the key of a record that leaves. The first one makes the secret.
+// hashDeleted is the hash of the key of a record that leaves. The first one makes the secret.
 func (r *returnTracker) hashDeleted(key []byte) keyHash {
 	if r.mac == nil {
 		r.secret = make([]byte, sha256.Size)
@@ -71,7 +71,7 @@ func (r *returnTracker) hashDeleted(key []byte) keyHash {
 	return r.hash(key)
 }
 
-// left notes what stays of a record whose key has the hash. Of several rows that had the same
+// add notes what stays of a record whose key has the hash. Of several rows that had the same
 // key, one after the other or without a key, the last one left is recognized.
 func (r *returnTracker) add(h keyHash, left lineage.Left) {
 	if earlier, known := r.ghosts[h]; known {
@@ -99,7 +99,7 @@ func (r *returnTracker) find(key []byte) (lineage.Ghost, bool) {
 	return g, known
 }
 
-// returned notes that a ghost's record has come back, and vanished that its row has gone.
+// restore notes that a ghost's record has come back, and vanished that its row has gone.
 func (r *returnTracker) restore(g lineage.Ghost) {
 	r.remove(g)
 	r.restored++

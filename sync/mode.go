@@ -8,7 +8,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// stage is how the changes of a table become visible: between what has been
+// updateMode is how the changes of a table become visible: between what has been
 // committed at the source and what readers see. It holds in memory what it needs to
 // know of every record.
 type updateMode interface {
@@ -62,7 +62,7 @@ type updateMode interface {
 // storeColumn is a column of kproxy's own in the tables of the private store.
 type storeColumn struct{ name, sqlType string }
 
-// newStage is the stage that the table's policy asks for, empty.
+// newMode is the stage that the table's policy asks for, empty.
 func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
 	if t.layout.publication.Policy.Updates.Mode == catalog.Guarded {
 		return newGuarded(t, nextClass, seed)

@@ -9,32 +9,32 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// departed are the records whose rows the open transaction of the source has deleted. Until it
+// transactionDeletes are the records whose rows the open transaction of the source has deleted. Until it
 // commits they stay as they are: a row that is inserted with the key of one of them is that
 // record, changed. So a row that is deleted and inserted, as some applications update and as a
 // table is emptied and loaded anew, is nobody who has left, nor anybody who has come.
 type transactionDeletes struct {
 	commitAt pglogrepl.LSN // where the commit of the transaction begins; 0 between two
-	// own is the number from which on records were inserted by the transaction itself. They
+	// firstOwn is the number from which on records were inserted by the transaction itself. They
 	// are forgotten as soon as they are deleted, since nobody has ever seen them, and so that
 	// what is held here does not grow with the transaction beyond the records of the table.
 	firstOwn  incremental.RecordID
 	keys      *keys // nil where none was deleted
 	spareKeys *keys // for the next transaction, empty
-	// emptied says that the table was truncated: unless a row has come since, it needs not
+	// truncated says that the table was truncated: unless a row has come since, it needs not
 	// be emptied record by record.
 	truncated bool
-	// arrived are the transaction's own records, in a table of persons, as far as their rows
+	// inserted are the transaction's own records, in a table of persons, as far as their rows
 	// are held in memory.
 	inserted []incremental.RecordID
 }
 
-// open begins a transaction of the source for the table.
+// beginTransaction begins a transaction of the source for the table.
 func (t *table) beginTransaction(in pglogrepl.LSN) {
 	t.deletes.commitAt, t.deletes.firstOwn, t.deletes.inserted = in, t.nextRecord, t.deletes.inserted[:0]
 }
 
-// takeRoom is where keys can be noted, empty.
+// takeSpareKeys is where keys can be noted, empty.
 func (t *table) takeSpareKeys() *keys {
 	room := t.deletes.spareKeys
 	t.deletes.spareKeys = nil
@@ -44,7 +44,7 @@ func (t *table) takeSpareKeys() *keys {
 	return room
 }
 
-// depart notes that the row of a record was deleted.
+// deleteUntilCommit notes that the row of a record was deleted.
 func (t *table) deleteUntilCommit(key []byte, id incremental.RecordID) error {
 	if id >= t.deletes.firstOwn {
 		return t.remove(key, id)
@@ -64,7 +64,7 @@ func (t *table) deleteUntilCommit(key []byte, id incremental.RecordID) error {
 	return t.forget(earlier, t.mode.hash(key))
 }
 
-// departAll notes that all rows were deleted. What is known of their keys is set aside as it
+// deleteAllUntilCommit notes that all rows were deleted. What is known of their keys is set aside as it
 // is, but for a table that the transaction has deleted rows of before.
 func (t *table) deleteAllUntilCommit() error {
 	t.pending.dirty, t.deletes.truncated, t.deletes.inserted = true, true, t.deletes.inserted[:0]
@@ -77,7 +77,7 @@ func (t *table) deleteAllUntilCommit() error {
 	return gone.each(t.deleteUntilCommit)
 }
 
-// comeBack applies a new row of a record that has left within the transaction; false where
+// reinsert applies a new row of a record that has left within the transaction; false where
 // there is none of its key.
 func (t *table) reinsert(key []byte, values []value) (bool, error) {
 	if t.deletes.keys == nil {
@@ -97,7 +97,7 @@ func (t *table) reinsert(key []byte, values []value) (bool, error) {
 	return true, t.modify(id, values)
 }
 
-// committed lets go of the records that have not come back when the transaction ends. Spill
+// endTransaction lets go of the records that have not come back when the transaction ends. Spill
 // writes what has been gathered, where that is much.
 func (t *table) endTransaction(spill func() error) error {
 	t.deletes.commitAt = 0
@@ -137,21 +137,21 @@ func (t *table) endTransaction(spill func() error) error {
 	return nil
 }
 
-// closeLeft forgets who has left.
+// clearDeletes forgets who has left.
 func (t *table) clearDeletes() {
 	t.deletes.spareKeys = t.deletes.keys
 	t.deletes.spareKeys.clear()
 	t.deletes.keys, t.deletes.truncated = nil, false
 }
 
-// arrive notes one of the transaction's own records.
+// noteInserted notes one of the transaction's own records.
 func (t *table) noteInserted(id incremental.RecordID) {
 	if t.layout.subject >= 0 {
 		t.deletes.inserted = append(t.deletes.inserted, id)
 	}
 }
 
-// pairPersons has the transaction's own records take the places of those that left of the same
+// matchSubjects has the transaction's own records take the places of those that left of the same
 // persons: a person whose row was replaced by one with another key has not come anew.
 func (t *table) matchSubjects() error {
 	if len(t.deletes.inserted) == 0 {

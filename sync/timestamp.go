@@ -12,7 +12,7 @@ var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 const microsPerSecond = 1_000_000
 
-// roundMoment rounds a timestamp to some digits of a second (0 to 6) as the server
+// roundTimestamp rounds a timestamp to some digits of a second (0 to 6) as the server
 // does, half away from the epoch, and within the bounds. What is no timestamp
 // stays as it is.
 func roundTimestamp(text string, digits int, within bounds) string {
@@ -37,7 +37,7 @@ func roundTimestamp(text string, digits int, within bounds) string {
 	return formatTimestamp(rounded, zone)
 }
 
-// momentText is the inverse of parseMoment.
+// formatTimestamp is the inverse of parseMoment.
 func formatTimestamp(micros int64, zone string) string {
 	fraction := micros - floorTo(micros, microsPerSecond)
 	at := time.Unix(epoch+(micros-fraction)/microsPerSecond, 0).UTC()
@@ -61,7 +61,7 @@ func floorTo(number, unit int64) int64 {
 	return number - rest
 }
 
-// parseMoment reads a timestamp as hierarchies write it, in UTC, into microseconds
+// parseTimestamp reads a timestamp as hierarchies write it, in UTC, into microseconds
 // since the epoch, and what it says of the time zone.
 func parseTimestamp(text string) (micros int64, zone string, readable bool) {
 	text, beforeChrist := strings.CutSuffix(text, " BC")

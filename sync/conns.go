@@ -17,7 +17,7 @@ import (
 // no deadline fits; but the server knows whether it is busy for a session. Connections
 // therefore note since when an answer is awaited, and the watcher asks the server.
 
-// line is a connection that notes since when it is read from.
+// trackedConn is a connection that notes since when it is read from.
 type trackedConn struct {
 	net.Conn
 	reading atomic.Int64 // in nanoseconds; 0 for not
@@ -40,13 +40,13 @@ func (l *trackedConn) Close() error {
 	return l.Conn.Close()
 }
 
-// lines are the open connections of a Syncer.
+// connTracker are the open connections of a Syncer.
 type connTracker struct {
 	mu   gosync.Mutex
 	open map[*trackedConn]bool
 }
 
-// through has the connections of a configuration noted, and kept alive: a host that is
+// track has the connections of a configuration noted, and kept alive: a host that is
 // gone is noticed by TCP itself.
 func (ls *connTracker) track(config *pgconn.Config) {
 	dial := config.DialFunc
@@ -83,7 +83,7 @@ func (ls *connTracker) identify(conn *pgconn.PgConn) {
 	}
 }
 
-// awaited are the lines on which an answer has been awaited for longer than a while.
+// waiting are the lines on which an answer has been awaited for longer than a while.
 func (ls *connTracker) waiting(since time.Duration) []*trackedConn {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
@@ -96,7 +96,7 @@ func (ls *connTracker) waiting(since time.Duration) []*trackedConn {
 	return found
 }
 
-// lookAtLines asks the server for the sessions from which an answer is awaited. One that
+// checkConnections asks the server for the sessions from which an answer is awaited. One that
 // waits for kproxy, or is not there, will never give it.
 func (w *watcher) checkConnections(ctx context.Context) error {
 	for _, l := range w.syncer.conns.waiting(deadAfter) {

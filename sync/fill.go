@@ -67,7 +67,7 @@ func (p *publisher) finish(ctx context.Context, made targets) error {
 const fillingSettings = `SET LOCAL jit = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_nestloop = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
 	SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '64MB'`
 
-// filled are the tables that are filled, by their OIDs.
+// targets are the tables that are filled, by their OIDs.
 type targets struct{ records, release uint32 }
 
 func (p *publisher) identify(ctx context.Context) (f targets, err error) {
@@ -164,7 +164,7 @@ func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 	return nil
 }
 
-// told tells how much is written: each record once into each of the two tables, a packed
+// reportWritten tells how much is written: each record once into each of the two tables, a packed
 // release while the records are stored.
 func (p *publisher) reportWritten(records, released int) {
 	p.progressing.Lock()
