@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/dataset"
 	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/comparison"
 	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
@@ -96,7 +97,7 @@ func (e *evaluation) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	r := report.New(filepath.Base(e.data), table, e.grid.Seed)
+	r := comparison.New(filepath.Base(e.data), table, e.grid.Seed)
 	bar := newProgress(os.Stderr)
 	defer bar.done()
 	for i, one := range cases {
@@ -152,7 +153,7 @@ func (e *evaluation) read(c *cobra.Command) (table *dataset.Table, cases []eval.
 
 // write shows the report; without any release there is nothing to show but the
 // reasons.
-func (e *evaluation) write(c *cobra.Command, r *report.Report) error {
+func (e *evaluation) write(c *cobra.Command, r *comparison.Report) error {
 	nothing := len(r.Released()) == 0
 	var err error
 	switch {
@@ -168,7 +169,7 @@ func (e *evaluation) write(c *cobra.Command, r *report.Report) error {
 		if err := r.WriteFiles(e.out); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, report.PageName)); err != nil {
+		if _, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, comparison.PageName)); err != nil {
 			return err
 		}
 	}

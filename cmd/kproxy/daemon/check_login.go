@@ -182,7 +182,7 @@ func checkAuthQuery(ctx context.Context, c *config.Config) inspect.Report {
 	case errors.Is(err, errLookupConnection):
 		return wrong(err.Error(), "correct auth_query's user and password; the server must let the role log in")
 	case err != nil:
-		return wrong(err.Error(), "the query takes the name as $1, and gives one row of one text: see docs/operations.md")
+		return wrong(err.Error(), "the query takes the name as $1, and gives one row of one text: see docs/access.md")
 	case found:
 		return wrong("it finds a password for a user who cannot exist", "write a query that gives no row for unknown users")
 	}
