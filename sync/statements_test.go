@@ -185,29 +185,39 @@ func within(ctx context.Context, s *session, do func(tx pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, s.store.conn, do)
 }
 
+// inTransaction does something in a transaction.
+func inTransaction(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error)) func(context.Context, *session, *table) (any, error) {
+	return func(ctx context.Context, s *session, of *table) (seen any, err error) {
+		return seen, within(ctx, s, func(tx pgx.Tx) error {
+			var failure error
+			seen, failure = do(ctx, s, of, tx)
+			return failure
+		})
+	}
+}
+
+func withoutResult(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) error) func(context.Context, *session, *table) (any, error) {
+	return inTransaction(func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error) {
+		return nil, do(ctx, s, of, tx)
+	})
+}
+
 // TestStatementsOfGenerations follows what the store is told of a table's generations.
 func TestStatementsOfGenerations(t *testing.T) {
 	t.Parallel()
-	tx := func(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error)) func(context.Context, *session, *table) (any, error) {
-		return func(ctx context.Context, s *session, of *table) (seen any, err error) {
-			return seen, within(ctx, s, func(tx pgx.Tx) error {
-				var failure error
-				seen, failure = do(ctx, s, of, tx)
-				return failure
-			})
-		}
-	}
-	none := func(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) error) func(context.Context, *session, *table) (any, error) {
-		return tx(func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error) {
-			return nil, do(ctx, s, of, tx)
-		})
-	}
+	tx, none := inTransaction, withoutResult
 	halt := func(e TableError) func(context.Context, *session, *table) (any, error) {
 		return none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
 			e.Table, e.What, e.Fix = of.layout.name(), "what", "fix"
 			return s.store.recordHalt(ctx, tx, &e)
 		})
 	}
+	show := none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
+		return s.store.show(ctx, tx, of, s.making())
+	})
+	revoke := none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
+		return s.store.revoke(ctx, tx, of.layout.name())
+	})
 	holdConversations(t, "generations.txt", []conversation{
 		{name: "what is there", do: func(ctx context.Context, s *session, of *table) (any, error) {
 			found, err := s.store.generations(ctx)
@@ -225,24 +235,16 @@ func TestStatementsOfGenerations(t *testing.T) {
 			return s.store.show(ctx, tx, of, s.making())
 		}), answers: []answer{{words: "SELECT c.relname::text FROM", rows: [][]any{{"packed_2"}, {"stored_2"}}}}},
 		{
-			name: "show other columns", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-				return s.store.show(ctx, tx, of, s.making())
-			}),
+			name: "show other columns", do: show,
 			answers: []answer{{words: "CREATE OR REPLACE", state: invalidTableDefinition}},
 		},
 		{
-			name: "show in vain", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-				return s.store.show(ctx, tx, of, s.making())
-			}),
+			name: "show in vain", do: show,
 			answers: []answer{{words: "CREATE OR REPLACE", state: insufficientPrivilege}},
 		},
-		{name: "revoke", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-			return s.store.revoke(ctx, tx, of.layout.name())
-		})},
+		{name: "revoke", do: revoke},
 		{
-			name: "revoke what is not there", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-				return s.store.revoke(ctx, tx, of.layout.name())
-			}),
+			name: "revoke what is not there", do: revoke,
 			answers: []answer{{words: "to_regclass"}},
 		},
 		{name: "halt", do: halt(TableError{heals: true})},
