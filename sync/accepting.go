@@ -22,16 +22,16 @@ type Unaccepted struct {
 	now accept.Table
 }
 
-// LookForUnaccepted compares tables, as the policy was just compared with them, with what the
+// FindUnaccepted compares tables, as the policy was just compared with them, with what the
 // operator accepted. A table that was never accepted is not told of: it is when it is first
 // published. The connection is the owner's.
-func LookForUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Publication) (found []Unaccepted, err error) {
+func FindUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Publication) (found []Unaccepted, err error) {
 	err = pgx.BeginTxFunc(ctx, conn, pgx.TxOptions{}, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, "SET LOCAL search_path = pg_catalog"); err != nil {
 			return err
 		}
 		for _, p := range tables {
-			u, err := lookAtAccepted(ctx, tx, p)
+			u, err := findUnaccepted(ctx, tx, p)
 			if err != nil {
 				return err
 			}
@@ -47,30 +47,30 @@ func LookForUnaccepted(ctx context.Context, conn *pgx.Conn, tables []catalog.Pub
 	return found, nil
 }
 
-func lookAtAccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Unaccepted, err error) {
+func findUnaccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Unaccepted, err error) {
 	t, err := newTable(p)
 	if err != nil {
 		return u, err
 	}
-	now, err := t.examine(ctx, tx, accept.Whole)
+	now, err := t.layout.examine(ctx, tx, accept.Whole)
 	if err != nil {
 		return u, err
 	}
-	if now.Name != t.name() || !t.isAsConfigured(now.Table) {
-		return u, fmt.Errorf("table %s is being altered; try again", t.name())
+	if now.Name != t.layout.name() || !t.layout.isAsConfigured(now.Table) {
+		return u, fmt.Errorf("table %s is being altered; try again", t.layout.name())
 	}
-	u.Table, u.now = t.name(), now.Table
+	u.Table, u.now = t.layout.name(), now.Table
 	var digest, updates string
 	err = tx.QueryRow(ctx, "SELECT policy_digest, coalesce(updates, '') FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2 AND generation <> $3",
-		t.name().Schema, t.name().Relation, markNumber).Scan(&digest, &updates)
+		t.layout.name().Schema, t.layout.name().Relation, markNumber).Scan(&digest, &updates)
 	published := err == nil
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return u, err
 	}
-	u.NewRelease = published && !t.fits(generation{digest: digest})
+	u.NewRelease = published && !t.layout.fits(generation{digest: digest})
 	u.Guarded = updates == catalog.Guarded.String()
 	var bound accept.Table
-	known, err := accept.Load(ctx, tx, accept.KindTable, t.name(), &bound)
+	known, err := accept.Load(ctx, tx, accept.KindTable, t.layout.name(), &bound)
 	if err == nil && !known {
 		_, known, err = accept.LoadAs(ctx, tx, accept.KindTable, p.Relation.OID, &bound)
 	}
@@ -78,7 +78,7 @@ func lookAtAccepted(ctx context.Context, tx pgx.Tx, p catalog.Publication) (u Un
 	case err != nil:
 		return u, err
 	case known:
-		u.Changes = bound.Changes(now.Table, t.needs)
+		u.Changes = bound.Changes(now.Table, t.layout.needs)
 	case u.NewRelease:
 		u.Changes = []string{"what its columns were when it was published is not known"}
 	}

@@ -14,12 +14,12 @@ import (
 // admit decides what becomes of a table of the policy: it is loaded and applied, or
 // made anew or compared with its source beside the stream, or it waits for the operator.
 func (s *session) admit(ctx context.Context, t *table, g generation, known bool) error {
-	fits := t.fits(g) // which one that is not known does not
-	if g.staysHalted(fits, s.fresh()) {
-		s.setTable(t.name(), g.status(true))
+	fits := t.layout.fits(g) // which one that is not known does not
+	if g.staysHalted(fits, s.syncer.retryHalted()) {
+		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
-	bound, err := s.accepted(ctx, t, g, known)
+	bound, err := s.store.accepted(ctx, t, g, known)
 	if err != nil {
 		return s.haltAgain(ctx, t, g, err)
 	}
@@ -27,21 +27,21 @@ func (s *session) admit(ctx context.Context, t *table, g generation, known bool)
 	kind := publishAfresh
 	switch {
 	case fits:
-		if kind, err = s.goOn(ctx, t, g); err != nil || kind == noJob {
+		if kind, err = s.resume(ctx, t, g); err != nil || kind == noJob {
 			return err
 		}
 	case g.updates == catalog.Guarded.String() && g.asked != askRebuild:
-		return s.halt(ctx, changesLineage(t.name(), g))
+		return s.halt(ctx, changesLineage(t.layout.name(), g))
 	}
 	if known { // it lacks what the stream brings from here on, whatever happens
-		if err := s.leave(ctx, t.name()); err != nil {
+		if err := s.store.stopApplying(ctx, t.layout.name()); err != nil {
 			return err
 		}
 	}
-	s.order(t, kind)
+	s.enqueue(t, kind)
 	status := g.status(fits)
 	status.Preparing = true
-	s.setTable(t.name(), status)
+	s.syncer.setTable(t.layout.name(), status)
 	return nil
 }
 
@@ -60,26 +60,26 @@ func (g generation) mayHeal() bool {
 // noJob is where nothing has to be made beside the stream.
 const noJob jobKind = -1
 
-// goOn has a table applied from where its store stands, if it can be; else wanted is what
+// resume has a table applied from where its store stands, if it can be; else wanted is what
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
-func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.readDefinition(ctx, s.control, s.Publication, t.definition.bound)
+func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
+	now, absent, err := t.layout.readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
 	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
 	different := (*TableError)(nil)
 	if absent || now.text() != g.definition {
-		different = t.differs(now, g.definition)
+		different = t.layout.differs(now, g.definition)
 	}
 	switch {
 	case inStep && different == nil:
-		if err := s.renewDigest(ctx, t, g); err != nil {
+		if err := s.store.updateDigest(ctx, t, g); err != nil {
 			return noJob, err
 		}
 		if t.definition = now; g.asked == askRebuild {
-			s.order(t, publishAfresh)
+			s.enqueue(t, publishAfresh)
 		}
 		return noJob, s.load(ctx, t, g)
 	case g.asked == askRebuild || g.noted == askRebuild:
@@ -87,77 +87,77 @@ func (s *session) goOn(ctx context.Context, t *table, g generation) (wanted jobK
 	case different != nil && !different.resync:
 		return noJob, s.halt(ctx, different)
 	case different != nil:
-		s.Logger.Info("a table is looked at afresh", "table", t.name(), "reason", different.What)
+		s.syncer.config.Logger.Info("a table is looked at afresh", "table", t.layout.name(), "reason", different.What)
 		return different.kind(), nil
 	}
 	return resynchronize, nil
 }
 
-// renewDigest has a store that was made when identifying columns counted fit the policy
+// updateDigest has a store that was made when identifying columns counted fit the policy
 // without them, too.
-func (s *session) renewDigest(ctx context.Context, t *table, g generation) error {
-	if g.digest == t.digest {
+func (s *store) updateDigest(ctx context.Context, t *table, g generation) error {
+	if g.digest == t.layout.digest {
 		return nil
 	}
-	_, err := s.control.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
-		t.name().Schema, t.name().Relation, t.digest)
+	_, err := s.conn.Exec(ctx, "UPDATE kproxy_store.generation SET policy_digest = $3 WHERE table_schema = $1 AND table_name = $2",
+		t.layout.name().Schema, t.layout.name().Relation, t.layout.digest)
 	if err != nil {
-		return fmt.Errorf("recording what %s was made for: %w", t.name(), err)
+		return fmt.Errorf("recording what %s was made for: %w", t.layout.name(), err)
 	}
 	return nil
 }
 
-// leave notes that a generation is not applied any more.
-func (s *session) leave(ctx context.Context, name catalog.Name) error {
-	_, err := s.control.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
-		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.Slot, s.epoch)
+// stopApplying notes that a generation is not applied any more.
+func (s *store) stopApplying(ctx context.Context, name catalog.Name) error {
+	_, err := s.conn.Exec(ctx, `UPDATE kproxy_store.generation SET lsn = '0/0' WHERE table_schema = $1 AND table_name = $2
+		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`, name.Schema, name.Relation, s.slot, s.epoch)
 	if err != nil {
 		return fmt.Errorf("recording that %s is not applied: %w", name, err)
 	}
 	return nil
 }
 
-// order has something made beside the stream.
-func (s *session) order(t *table, kind jobKind) {
-	s.generation++
-	s.jobs = append(s.jobs, job{publication: t.publication, bound: t.definition.bound, kind: kind, generation: s.generation})
+// enqueue has something made beside the stream.
+func (s *session) enqueue(t *table, kind jobKind) {
+	s.store.lastGeneration++
+	s.jobs = append(s.jobs, job{publication: t.layout.publication, bound: t.definition.bound, kind: kind, generation: s.store.lastGeneration})
 }
 
 // load takes over what the store holds and has it applied from there.
 func (s *session) load(ctx context.Context, t *table, g generation) error {
-	if err := s.takeAsFound(ctx, t, g); err != nil {
+	if err := s.loadStored(ctx, t, g); err != nil {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.grant(ctx, s.control, s.Reader); err != nil {
+		if err := t.layout.grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
 	s.tables = append(s.tables, t)
-	status := t.stage.status()
+	status := t.mode.status()
 	status.State, status.Preparing = g.status(true).State, g.status(true).Preparing
-	status.Generation = t.generation
-	s.setTable(t.name(), status)
+	status.Generation = t.release.generation
+	s.syncer.setTable(t.layout.name(), status)
 	return nil
 }
 
-// takeAsFound takes over what the store holds at one moment.
-func (s *session) takeAsFound(ctx context.Context, t *table, g generation) error {
-	tx, err := s.control.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+// loadStored takes over what the store holds at one moment.
+func (s *session) loadStored(ctx context.Context, t *table, g generation) error {
+	tx, err := s.store.conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
 	if err != nil {
-		return fmt.Errorf("looking at the store of %s: %w", t.name(), err)
+		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // it has only read
-	if err := s.asFound(ctx, tx, g); err != nil {
-		return fmt.Errorf("looking at the store of %s: %w", t.name(), err)
+	if err := s.store.checkUnchanged(ctx, tx, g); err != nil {
+		return fmt.Errorf("looking at the store of %s: %w", t.layout.name(), err)
 	}
-	view, err := s.view(ctx, tx, t, g.number)
+	view, err := s.syncer.view(ctx, tx, t, g.number)
 	if err != nil {
 		return err
 	}
 	defer view.close()
-	return t.take(ctx, view, g, s.Seed, func(done int) {
-		s.Progress(Progress{Table: t.name(), Stage: "loading", Done: done})
+	return t.loadGeneration(ctx, view, g, s.syncer.config.Seed, func(done int) {
+		s.syncer.config.Progress(Progress{Table: t.layout.name(), Stage: "loading", Done: done})
 	})
 }
 
@@ -169,45 +169,45 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return s.halt(ctx, halt)
 	}
-	return s.halt(ctx, t.halted(err))
+	return s.halt(ctx, t.layout.halted(err))
 }
 
 // haltAgain is haltOr for a table that may be halted for the same already.
 func (s *session) haltAgain(ctx context.Context, t *table, g generation, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) && g.halted == halt.problem() && g.fix == halt.Fix && g.asked == "" {
-		s.setTable(t.name(), g.status(true))
+		s.syncer.setTable(t.layout.name(), g.status(true))
 		return nil
 	}
 	return s.haltOr(ctx, t, err)
 }
 
 // halted makes of an error one that concerns the table alone.
-func (t *table) halted(err error) *TableError {
+func (t *layout) halted(err error) *TableError {
 	return &TableError{Table: t.name(), What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
 }
 
 // halt notes that a table needs the operator, and goes on without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
-	s.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
-	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.name() == halt.Table })
-	s.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
-	if err := s.leave(ctx, halt.Table); err != nil {
+	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
+	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
+	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
+	if err := s.store.stopApplying(ctx, halt.Table); err != nil {
 		return err
 	}
-	return s.recordHalt(ctx, s.control, halt)
+	return s.store.recordHalt(ctx, s.store.conn, halt)
 }
 
 // recordHalt notes in the store that a table is halted, or that its difference to the
 // source is wanted, unless another process has taken over. A table that was never
 // published has no place there.
-func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError) error {
+func (s *store) recordHalt(ctx context.Context, on executor, halt *TableError) error {
 	set, arguments := "halted = $5, halted_fix = $6, heals = $7, asked = NULL, noted = NULL, lsn = '0/0'", []any{halt.problem(), halt.Fix, halt.heals}
 	if halt.resync {
-		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().wish()}
+		set, arguments = "noted = $5, lsn = '0/0'", []any{halt.kind().request()}
 	}
 	done, err := on.Exec(ctx, "UPDATE kproxy_store.generation SET "+set+` WHERE table_schema = $1 AND table_name = $2
 		AND EXISTS (SELECT FROM kproxy_store.position WHERE slot = $3 AND epoch = $4)`,
-		append([]any{halt.Table.Schema, halt.Table.Relation, s.Slot, s.epoch}, arguments...)...)
+		append([]any{halt.Table.Schema, halt.Table.Relation, s.slot, s.epoch}, arguments...)...)
 	if err != nil {
 		return fmt.Errorf("recording that %s is halted: %w", halt.Table, err)
 	}
@@ -221,7 +221,7 @@ func (s *session) recordHalt(ctx context.Context, on executor, halt *TableError)
 // store.
 func (s *session) haltUnfit(ctx context.Context, name catalog.Name, g generation) error {
 	if g.halted != "" {
-		s.setTable(name, g.status(false))
+		s.syncer.setTable(name, g.status(false))
 		return nil
 	}
 	return s.halt(ctx, &TableError{Table: name, What: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"})

@@ -53,6 +53,6 @@ func (s *Syncer) Retry() {
 
 // consume notes up to where the stream was consumed while nothing had to be written.
 func (s *session) consume(to pglogrepl.LSN) {
-	s.consumed.Store(uint64(to))
+	s.shared.consumed.Store(uint64(to))
 	s.progressed.advance(to)
 }

@@ -6,21 +6,20 @@ import (
 	"time"
 
 	"github.com/jackc/pglogrepl"
-	"github.com/jackc/pgx/v5"
 )
 
 // groupRows bounds the changes of a group. Tests lower it.
-var groupRows = mostGroupRows
+var groupRows = maxGroupRows
 
 const (
-	// mostGroupRows and groupTime bound how many source transactions go into one
+	// maxGroupRows and groupTime bound how many source transactions go into one
 	// transaction of the store while more are waiting: up to mostGroupRows changes, for
 	// groupTime or for as long as writing the last group took, up to groupMost, and
 	// until that one is written. A class that several changes of a group touch is
 	// written once.
-	mostGroupRows = 60000
-	groupTime     = 50 * time.Millisecond
-	groupMost     = 500 * time.Millisecond
+	maxGroupRows = 60000
+	groupTime    = 50 * time.Millisecond
+	maxGroupTime = 500 * time.Millisecond
 	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
 	// of the stored position, so that the slot does not hold WAL that concerns nobody.
 	idleBytes = 16 << 20
@@ -28,7 +27,7 @@ const (
 
 // spillRows bounds the rows that are held in memory for a table until the end of their
 // transaction. A group without large ones has fewer. Tests lower it.
-var spillRows = mostGroupRows + mostGroupRows/2
+var spillRows = maxGroupRows + maxGroupRows/2
 
 // spillBytes bounds the bytes of their values likewise, and groupBytes those of a group.
 const (
@@ -39,51 +38,50 @@ const (
 // applier turns the stream's messages into changes of the tables and writes
 // them at commit boundaries of the source.
 type applier struct {
-	*session
-	stream    *stream
-	relations map[uint32]*relation
-	heard     map[uint32]pglogrepl.LSN // of each relation: where the last commit begins that changed it
+	session    *session
+	stream     *stream
+	relations  map[uint32]*relation
+	lastChange map[uint32]pglogrepl.LSN // of each relation: where the last commit begins that changed it
 
-	inTransaction bool
-	transaction   uint32        // its number
-	final         pglogrepl.LSN // where the transaction's commit begins
-	end           pglogrepl.LSN // end of the last transaction in the group
-	more          bool          // more of the stream is here already
-	opened        []*table      // that the transaction has changed
-	spoke         bool          // the transaction has changes, be they of tables that are applied or not
-	passed        pglogrepl.LSN // end of the last transaction that had
-	rows          int           // changes in the group
-	since         time.Time     // when the group began
-	wrote         time.Duration // how long the last group was written, up to groupMost
-	moved         time.Time     // when the position was last moved
-	tx            pgx.Tx        // open where rows were spilled; else nil
-	flights       []*flight     // the groups on their way into the store
+	inTransaction   bool
+	transaction     uint32        // its number
+	commitAt        pglogrepl.LSN // where the transaction's commit begins
+	end             pglogrepl.LSN // end of the last transaction in the group
+	moreReceived    bool          // more of the stream is here already
+	changed         []*table      // that the transaction has changed
+	hasChanges      bool          // the transaction has changes, be they of tables that are applied or not
+	lastWithChanges pglogrepl.LSN // end of the last transaction that had
+	rows            int           // changes in the group
+	groupBegan      time.Time     // when the group began
+	writeTime       time.Duration // how long the last group was written, up to groupMost
+	moved           time.Time     // when the position was last moved
+	writer          writer
 
-	mixer    *mixer
-	due      *time.Timer // for tables that publish by the clock
-	renewer  *renewer
-	worker   *worker
-	working  bool      // the worker is at a job
-	newcomer *newcomer // waits for a commit boundary
-	watcher  *watcher
-	found    *finding // waits for a commit boundary
+	mixer     *mixer
+	due       *time.Timer // for tables that publish by the clock
+	renewer   *renewer
+	worker    *worker
+	preparing bool           // the worker is at a job
+	prepared  *preparedTable // waits for a commit boundary
+	watcher   *watcher
+	found     *finding // waits for a commit boundary
 }
 
 // apply applies the changes that follow the position, until an error.
 func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), heard: make(map[uint32]pglogrepl.LSN), worker: newWorker(s), watcher: w}
+	a := &applier{session: s, stream: first, relations: make(map[uint32]*relation), lastChange: make(map[uint32]pglogrepl.LSN), worker: newWorker(s), watcher: w, writer: newWriter(s)}
 	worked := make(chan struct{})
 	go func() {
 		a.worker.run(ctx)
 		close(worked)
 	}()
-	applied := guard(s.Logger, func() error { return a.run(ctx) })
+	applied := guard(s.syncer.config.Logger, func() error { return a.run(ctx) })
 	if halt := (*TableError)(nil); !errors.As(applied, &halt) {
 		cancel() // else the connection is needed once more
 	}
-	applied = a.lost(applied)
+	applied = a.writer.fail(applied)
 	cancel()
 	<-worked
 	if ended := a.stream.stop(); applied == nil {
@@ -98,22 +96,22 @@ func (a *applier) run(ctx context.Context) error {
 	defer a.due.Stop()
 	a.renewer = newRenewer(a)
 	defer a.renewer.close()
-	a.dispatch()
+	a.startJob()
 	for {
 		var err error
 		select {
 		case <-a.due.C:
 			err = a.publishDue(ctx)
-		case <-a.gone():
-			err = a.arrive(ctx)
+		case <-a.writer.oldestEnded():
+			err = a.batchWritten(ctx)
 		case <-a.mixer.timer.C:
 			err = a.mix(ctx)
-		case <-a.renewer.look.C:
+		case <-a.renewer.ticker.C:
 			err = a.tick(ctx)
 		case a.renewer.ready = <-a.renewer.ended:
 			err = a.renewer.step(ctx)
-		case a.newcomer = <-a.worker.ready:
-			err = a.welcome(ctx)
+		case a.prepared = <-a.worker.ready:
+			err = a.joinPrepared(ctx)
 		case f := <-a.watcher.found:
 			if a.found == nil {
 				a.found = &f
@@ -142,7 +140,7 @@ func (a *applier) take(ctx context.Context, batch []message) error {
 		if err := a.handle(ctx, m); err != nil {
 			return err
 		}
-		a.more = i+1 < len(batch) || len(from.messages) > 0
+		a.moreReceived = i+1 < len(batch) || len(from.messages) > 0
 		if err := a.flushIfDue(ctx); err != nil || a.stream != from {
 			return err
 		}
@@ -152,14 +150,14 @@ func (a *applier) take(ctx context.Context, batch []message) error {
 
 // tick does what has to be done now and then.
 func (a *applier) tick(ctx context.Context) error {
-	if err := a.renewer.lookForRequests(ctx); err != nil {
+	if err := a.renewer.readRequests(ctx); err != nil {
 		return err
 	}
 	if err := a.renewer.step(ctx); err != nil {
 		return err
 	}
 	// Changes that concern nobody move the position as well, if not each on its own.
-	if a.passed > a.position && a.atBoundary() {
+	if a.lastWithChanges > a.session.position && a.atBoundary() {
 		return a.flush(ctx, a.end)
 	}
 	return nil
@@ -167,26 +165,26 @@ func (a *applier) tick(ctx context.Context) error {
 
 // atBoundary says that tables and store agree, between two transactions of the source.
 func (a *applier) atBoundary() bool {
-	return !a.inTransaction && a.rows == 0 && a.tx == nil && len(a.flights) == 0
+	return !a.inTransaction && a.rows == 0 && a.writer.spilled == nil && len(a.writer.batches) == 0
 }
 
-// welcome lets the newcomer join, if this is a commit boundary; else the next flush does.
-func (a *applier) welcome(ctx context.Context) error {
-	if a.newcomer == nil || !a.atBoundary() {
+// joinPrepared lets a prepared table join at a commit boundary; elsewhere the next flush does.
+func (a *applier) joinPrepared(ctx context.Context) error {
+	if a.prepared == nil || !a.atBoundary() {
 		return nil
 	}
-	return a.join(ctx, a.newcomer)
+	return a.join(ctx, a.prepared)
 }
 
 // rewind has the stream start at the position once more.
 func (a *applier) rewind(ctx context.Context) (err error) {
 	old := a.stream
-	if a.stream, err = a.restartStream(ctx, old); err != nil {
+	if a.stream, err = a.session.restartStream(ctx, old); err != nil {
 		a.stream = old
 		return err
 	}
 	clear(a.relations) // the server describes them again
-	a.end, a.passed = 0, 0
+	a.end, a.lastWithChanges = 0, 0
 	return nil
 }
 
@@ -197,8 +195,8 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	from := &messageReader{rest: m.data}
 	switch kind := pglogrepl.MessageType(from.byte()); kind {
 	case pglogrepl.MessageTypeBegin:
-		a.inTransaction, a.spoke = true, false
-		a.final = from.lsn()
+		a.inTransaction, a.hasChanges = true, false
+		a.commitAt = from.lsn()
 		from.bytes(8) // when it was committed
 		a.transaction = from.uint32()
 	case pglogrepl.MessageTypeCommit:
@@ -207,17 +205,17 @@ func (a *applier) handle(ctx context.Context, m message) error {
 		if err := a.committed(ctx); err != nil {
 			return err
 		}
-		if a.rows == 0 && len(a.flights) == 0 {
-			a.consume(a.end)
+		if a.rows == 0 && len(a.writer.batches) == 0 {
+			a.session.consume(a.end)
 		}
-		if a.spoke {
-			a.passed = a.end
+		if a.hasChanges {
+			a.lastWithChanges = a.end
 		}
 	case pglogrepl.MessageTypeInsert, pglogrepl.MessageTypeUpdate, pglogrepl.MessageTypeDelete:
-		a.spoke = true
+		a.hasChanges = true
 		return a.row(ctx, kind, from)
 	default:
-		return a.rare(ctx, m)
+		return a.handleOther(ctx, m)
 	}
 	if from.short {
 		return errMessage
@@ -225,8 +223,8 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	return nil
 }
 
-// rare handles the messages of which there are few.
-func (a *applier) rare(ctx context.Context, m message) error {
+// handleOther handles the messages of which there are few.
+func (a *applier) handleOther(ctx context.Context, m message) error {
 	parsed, err := pglogrepl.Parse(m.data)
 	if err != nil {
 		return &StopError{What: "a replication message cannot be read", Fix: "report this with the server's version", Err: err}
@@ -240,7 +238,7 @@ func (a *applier) rare(ctx context.Context, m message) error {
 		}
 		return nil
 	}
-	a.spoke = true
+	a.hasChanges = true
 	if truncated, is := parsed.(*pglogrepl.TruncateMessage); is {
 		return a.truncate(truncated)
 	}
@@ -253,16 +251,16 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 		if err != nil {
 			return err
 		}
-		t, err := a.concerned(r)
+		t, err := a.tableOf(r)
 		if err != nil {
 			return err
 		}
 		if t != nil {
 			if r.leaf {
-				return t.errDifferent("a partition was truncated")
+				return t.layout.errDifferent("a partition was truncated")
 			}
 			a.count()
-			if err := t.departAll(); err != nil {
+			if err := t.deleteAllUntilCommit(); err != nil {
 				return err
 			}
 			t.truncations.add(a.transaction)
@@ -271,17 +269,17 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 	return nil
 }
 
-// concerned is the table that the relation's changes belong to: nil for one that is not
+// tableOf is the table that the relation's changes belong to: nil for one that is not
 // applied, or that has the transaction already, as it begins to commit before the
 // table's position.
-func (a *applier) concerned(r *relation) (*table, error) {
-	a.heard[r.as.RelationID] = a.final
-	if r.table == nil || a.final < r.table.lsn {
+func (a *applier) tableOf(r *relation) (*table, error) {
+	a.lastChange[r.message.RelationID] = a.commitAt
+	if r.table == nil || a.commitAt < r.table.release.position {
 		return nil, nil
 	}
-	if r.table.left.in != a.final {
-		r.table.open(a.final)
-		a.opened = append(a.opened, r.table)
+	if r.table.deletes.commitAt != a.commitAt {
+		r.table.beginTransaction(a.commitAt)
+		a.changed = append(a.changed, r.table)
 	}
 	return r.table, r.err
 }
@@ -292,7 +290,7 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 	if err != nil {
 		return err
 	}
-	t, err := a.concerned(r)
+	t, err := a.tableOf(r)
 	if t == nil || err != nil {
 		return err
 	}
@@ -304,7 +302,7 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 	if err := t.apply(kind, c); err != nil {
 		return err
 	}
-	if (t.rows >= spillRows || t.bytes >= spillBytes) && a.inTransaction {
+	if (t.pending.count >= spillRows || t.pending.bytes >= spillBytes) && a.inTransaction {
 		return a.spill(ctx, t)
 	}
 	return nil
@@ -312,12 +310,12 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 
 // committed ends the source's transaction for the tables that it has changed.
 func (a *applier) committed(ctx context.Context) error {
-	for _, t := range a.opened {
-		if err := t.committed(func() error { return a.spill(ctx, t) }); err != nil {
+	for _, t := range a.changed {
+		if err := t.endTransaction(func() error { return a.spill(ctx, t) }); err != nil {
 			return err
 		}
 	}
-	a.opened = a.opened[:0]
+	a.changed = a.changed[:0]
 	return nil
 }
 
@@ -340,7 +338,7 @@ func (t *table) apply(kind pglogrepl.MessageType, c change) error {
 
 func (a *applier) count() {
 	if a.rows == 0 {
-		a.since = time.Now()
+		a.groupBegan = time.Now()
 	}
 	a.rows++
 }
@@ -352,7 +350,7 @@ func (a *applier) publishDue(ctx context.Context) error {
 		return nil
 	}
 	if a.markDue() {
-		if err := a.flush(ctx, a.position); err != nil {
+		if err := a.flush(ctx, a.session.position); err != nil {
 			return err
 		}
 	}
@@ -362,10 +360,10 @@ func (a *applier) publishDue(ctx context.Context) error {
 
 // markDue notes which tables have something to publish by the clock.
 func (a *applier) markDue() (any bool) {
-	now := a.Now()
-	for _, t := range a.tables {
-		if due := t.stage.due(); !due.IsZero() && !due.After(now) {
-			t.changed, any = true, true
+	now := a.session.syncer.config.Now()
+	for _, t := range a.session.tables {
+		if due := t.mode.due(); !due.IsZero() && !due.After(now) {
+			t.pending.dirty, any = true, true
 		}
 	}
 	return any
@@ -374,8 +372,8 @@ func (a *applier) markDue() (any bool) {
 // leastWait and mostWait bound the time between two looks at what is due: the clock may
 // be put right meanwhile.
 const (
-	leastWait = 100 * time.Millisecond
-	mostWait  = 5 * time.Second
+	minWait = 100 * time.Millisecond
+	maxWait = 5 * time.Second
 )
 
 // waitForDue sets the timer to when the first table has something to publish although
@@ -383,12 +381,12 @@ const (
 func (a *applier) waitForDue() {
 	a.due.Stop()
 	var first time.Time
-	for _, t := range a.tables {
-		if due := t.stage.due(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
+	for _, t := range a.session.tables {
+		if due := t.mode.due(); !due.IsZero() && (first.IsZero() || due.Before(first)) {
 			first = due
 		}
 	}
 	if !first.IsZero() {
-		a.due.Reset(min(mostWait, max(leastWait, first.Sub(a.Now()))))
+		a.due.Reset(min(maxWait, max(minWait, first.Sub(a.session.syncer.config.Now()))))
 	}
 }

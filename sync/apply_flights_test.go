@@ -18,7 +18,7 @@ import (
 
 // dueStage is a stage that has something to publish at a time, or fails when it is settled.
 type dueStage struct {
-	stage
+	updateMode
 	at      time.Time
 	failure error
 }
@@ -29,13 +29,13 @@ func (s dueStage) settle(ctx context.Context, now time.Time) error {
 	if s.failure != nil {
 		return s.failure
 	}
-	return s.stage.settle(ctx, now)
+	return s.updateMode.settle(ctx, now)
 }
 
 // landed is a group that has ended, up to a position.
-func landed(to pglogrepl.LSN, err error) *flight {
-	f := &flight{to: to, gone: make(chan struct{}), err: err, began: time.Now(), figures: map[*table]TableStatus{}}
-	close(f.gone)
+func landed(to pglogrepl.LSN, err error) *batch {
+	f := &batch{to: to, ended: make(chan struct{}), err: err, started: time.Now(), status: map[*table]TableStatus{}}
+	close(f.ended)
 	return f
 }
 
@@ -51,24 +51,24 @@ func TestGroupsWaitForEachOther(t *testing.T) {
 	}{{0, 0, 0, false}, {1, 0, 0, true}, {2, 0, 1, false}, {0, 5000, 0, true}, {1, 5000, 1, false}, {2, 5000, 2, false}} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.shows, of.spilled, a.rows = test.shows, test.spilled, 3
+		of.release.showAt, of.pending.spilled, a.rows = test.shows, test.spilled, 3
 		for i := range test.before {
-			a.flights = append(a.flights, landed(pglogrepl.LSN(910+10*i), nil))
+			a.writer.batches = append(a.writer.batches, landed(pglogrepl.LSN(910+10*i), nil))
 		}
 		from := pglogrepl.LSN(900 + 10*test.before)
 		store.position = from
-		if err := a.depart(t.Context(), 1000); err != nil {
+		if err := a.startBatch(t.Context(), 1000); err != nil {
 			t.Fatal(err)
 		}
-		f := a.flights[len(a.flights)-1]
-		if len(a.flights) != test.before-test.waits+1 || a.position != pglogrepl.LSN(900+10*test.waits) || f.from != from || f.to != 1000 {
-			t.Errorf("%+v: %d groups are on their way, the last from %s, and the position is %s", test, len(a.flights), f.from, a.position)
+		f := a.writer.batches[len(a.writer.batches)-1]
+		if len(a.writer.batches) != test.before-test.waits+1 || a.session.position != pglogrepl.LSN(900+10*test.waits) || f.from != from || f.to != 1000 {
+			t.Errorf("%+v: %d groups are on their way, the last from %s, and the position is %s", test, len(a.writer.batches), f.from, a.session.position)
 		}
-		if !f.changes || !f.given || a.rows != 0 || a.tx != nil || f.began.IsZero() || cap(f.orders) != map[bool]int{false: queuedOrders, true: fewOrders}[test.spilled] {
+		if !f.changes || !f.complete || a.rows != 0 || a.writer.spilled != nil || f.started.IsZero() || cap(f.steps) != map[bool]int{false: maxSteps, true: maxSpilledSteps}[test.spilled] {
 			t.Errorf("%+v: the group is %+v", test, f)
 		}
-		if err := a.landAll(t.Context()); err != nil || a.position != 1000 || store.position != 1000 || f.earlier != nil {
-			t.Errorf("%+v: they end at %s: %v", test, a.position, err)
+		if err := a.awaitBatches(t.Context()); err != nil || a.session.position != 1000 || store.position != 1000 || f.earlier != nil {
+			t.Errorf("%+v: they end at %s: %v", test, a.session.position, err)
 		}
 	}
 }
@@ -81,31 +81,31 @@ func TestLostGroupsTellTheCause(t *testing.T) {
 	for _, test := range []struct {
 		failures []error
 		want     error
-	}{{nil, mine}, {[]error{nil, nil}, mine}, {[]error{errNotGiven, one, two}, one}, {[]error{nil, two}, two}, {[]error{errNotGiven}, mine}} {
+	}{{nil, mine}, {[]error{nil, nil}, mine}, {[]error{errIncomplete, one, two}, one}, {[]error{nil, two}, two}, {[]error{errIncomplete}, mine}} {
 		a := memoryApplier()
 		for _, failure := range test.failures {
-			a.flights = append(a.flights, landed(5, failure))
+			a.writer.batches = append(a.writer.batches, landed(5, failure))
 		}
-		if err := a.lost(mine); !errors.Is(err, test.want) || a.flights != nil {
+		if err := a.writer.fail(mine); !errors.Is(err, test.want) || a.writer.batches != nil {
 			t.Errorf("of %v, %v is told", test.failures, err)
 		}
 	}
 	a := memoryApplier()
-	slow := &flight{gone: make(chan struct{})}
-	a.flights = []*flight{slow}
-	if a.gone() != (<-chan struct{})(slow.gone) {
+	slow := &batch{ended: make(chan struct{})}
+	a.writer.batches = []*batch{slow}
+	if a.writer.oldestEnded() != (<-chan struct{})(slow.ended) {
 		t.Error("the end of another group is awaited")
 	}
 	go func() {
 		slow.err = one
-		close(slow.gone)
+		close(slow.ended)
 	}()
-	if err := a.lost(mine); !errors.Is(err, one) || a.gone() != nil {
+	if err := a.writer.fail(mine); !errors.Is(err, one) || a.writer.oldestEnded() != nil {
 		t.Errorf("a group is not waited for: %v", err)
 	}
-	a.flights = []*flight{landed(7, one), landed(8, nil)}
-	if err := a.landAll(t.Context()); !errors.Is(err, one) || len(a.flights) > 0 || a.position == 7 {
-		t.Errorf("they end at %s: %v", a.position, err)
+	a.writer.batches = []*batch{landed(7, one), landed(8, nil)}
+	if err := a.awaitBatches(t.Context()); !errors.Is(err, one) || len(a.writer.batches) > 0 || a.session.position == 7 {
+		t.Errorf("they end at %s: %v", a.session.position, err)
 	}
 }
 
@@ -115,22 +115,22 @@ func TestLandingIsNoted(t *testing.T) {
 	for _, test := range []struct {
 		took, wrote time.Duration
 		changes     bool
-	}{{time.Millisecond, time.Millisecond, true}, {groupMost, groupMost, false}, {time.Hour, groupMost, true}} {
+	}{{time.Millisecond, time.Millisecond, true}, {maxGroupTime, maxGroupTime, false}, {time.Hour, maxGroupTime, true}} {
 		synctest.Test(t, func(t *testing.T) {
 			of := partsTable(t)
 			a, _ := storedApplier(t, of)
-			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.took + time.Second)}
-			a.flights = []*flight{landed(950, nil), landed(960, nil)}
-			a.flights[0].changes = test.changes
-			a.flights[0].figures[of] = TableStatus{Records: 77}
+			of.mode = dueStage{updateMode: of.mode, at: time.Now().Add(test.took + time.Second)}
+			a.writer.batches = []*batch{landed(950, nil), landed(960, nil)}
+			a.writer.batches[0].changes = test.changes
+			a.writer.batches[0].status[of] = TableStatus{Records: 77}
 			time.Sleep(test.took)
-			if err := a.land(t.Context()); err != nil {
+			if err := a.awaitBatch(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if a.position != 950 || !a.moved.Equal(time.Now()) || a.wrote != test.wrote || of.lsn != 950 || a.ack.lsn() != 950 || len(a.flights) != 1 {
-				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.position, a.moved, a.wrote)
+			if a.session.position != 950 || !a.moved.Equal(time.Now()) || a.writeTime != test.wrote || of.release.position != 950 || a.session.shared.ack.lsn() != 950 || len(a.writer.batches) != 1 {
+				t.Errorf("%+v: the position is %s, moved at %v, written for %v", test, a.session.position, a.moved, a.writeTime)
 			}
-			if status := a.Status(); status.Position != 950 || status.Tables[of.name()].Records != 77 {
+			if status := a.session.syncer.Status(); status.Position != 950 || status.Tables[of.layout.name()].Records != 77 {
 				t.Errorf("%+v: the status tells of %s", test, status.Position)
 			}
 			if mixes := !a.mixer.until.IsZero(); mixes != test.changes {
@@ -164,17 +164,17 @@ func TestGroupsWriteTheirTables(t *testing.T) {
 	}{{5, 1000, true, 0}, {1200, 1200, true, 0}, {5, 0, false, 0}, {5, 1000, false, -time.Second}, {5, 0, false, time.Hour}} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.lsn, of.changed = test.lsn, test.changed
+		of.release.position, of.pending.dirty = test.lsn, test.changed
 		if test.due != 0 {
-			of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due)}
+			of.mode = dueStage{updateMode: of.mode, at: time.Now().Add(test.due)}
 		}
 		var points []string
-		a.Failpoint = func(name string) { points = append(points, name) }
+		a.session.syncer.config.Failpoint = func(name string) { points = append(points, name) }
 		if err := a.flush(t.Context(), 1000); err != nil {
 			t.Fatal(err)
 		}
-		if got := store.lsn[of.name()]; got != test.want || of.changed || of.lsn != max(test.lsn, 1000) {
-			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.lsn, of.changed)
+		if got := store.lsn[of.layout.name()]; got != test.want || of.pending.dirty || of.release.position != max(test.lsn, 1000) {
+			t.Errorf("%+v: the table is written up to %s, stands at %s, and is changed: %t", test, got, of.release.position, of.pending.dirty)
 		}
 		if !slices.Equal(points, []string{FailBeforeCommit, FailAfterCommit}) {
 			t.Errorf("it passes %v", points)
@@ -218,22 +218,22 @@ func TestGroupsThatFail(t *testing.T) {
 		want    error
 		halts   bool
 	}{
-		"not settled": {func(_ *applier, of *table) { of.stage = dueStage{stage: of.stage, failure: failure} }, failure, false},
+		"not settled": {func(_ *applier, of *table) { of.mode = dueStage{updateMode: of.mode, failure: failure} }, failure, false},
 		"refused": {func(_ *applier, of *table) {
-			of.stage = dueStage{stage: of.stage, failure: refusedBy("23505")}
+			of.mode = dueStage{updateMode: of.mode, failure: refusedBy("23505")}
 		}, nil, true},
-		"the one before is lost": {func(a *applier, _ *table) { a.flights = []*flight{landed(910, failure)} }, failure, false},
+		"the one before is lost": {func(a *applier, _ *table) { a.writer.batches = []*batch{landed(910, failure)} }, failure, false},
 	} {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.changed, a.rows = true, 4
+		of.pending.dirty, a.rows = true, 4
 		test.prepare(a, of)
 		err := a.flush(t.Context(), 1000)
 		if halt := (*TableError)(nil); test.want != nil && !errors.Is(err, test.want) || err == nil || errors.As(err, &halt) != test.halts {
 			t.Errorf("%s: it ends with %v", name, err)
 		}
-		if a.position != 900 || store.position != 900 || len(a.flights) > 0 || a.rows != 0 {
-			t.Errorf("%s: the position is %s, with %d groups on their way", name, a.position, len(a.flights))
+		if a.session.position != 900 || store.position != 900 || len(a.writer.batches) > 0 || a.rows != 0 {
+			t.Errorf("%s: the position is %s, with %d groups on their way", name, a.session.position, len(a.writer.batches))
 		}
 	}
 }
@@ -243,20 +243,20 @@ func TestOneErrorOfOneTable(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
 	a := memoryApplier(of)
-	of.changed = true
-	f := &flight{to: 50, orders: make(chan order, 20), gone: make(chan struct{})}
-	if err := a.board(t.Context(), f); err != nil {
+	of.pending.dirty = true
+	f := &batch{to: 50, steps: make(chan step, 20), ended: make(chan struct{})}
+	if err := a.fillBatch(t.Context(), f); err != nil {
 		t.Fatal(err)
 	}
-	close(f.orders)
+	close(f.steps)
 	orders := 0
-	for do := range f.orders {
+	for do := range f.steps {
 		orders++
 		if orders > 1 {
 			break // no request has been answered
 		}
 		halt := (*TableError)(nil)
-		if err := do(t.Context(), refusingTx{}); !errors.As(err, &halt) || halt.Table != of.name() {
+		if err := do(t.Context(), refusingTx{}); !errors.As(err, &halt) || halt.Table != of.layout.name() {
 			t.Errorf("order %d ends with %v", orders, err)
 		}
 	}
@@ -293,15 +293,15 @@ func TestGroupsAreSentAtBoundaries(t *testing.T) {
 	}{
 		"amid a transaction":             {func(a *applier) { a.inTransaction, a.found = true, finding }, 900, 0, 4, true},
 		"nothing behind it":              {func(*applier) {}, 900, 1, 0, false},
-		"more behind it":                 {func(a *applier) { a.more, a.since = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
-		"awaited":                        {func(a *applier) { a.more, a.found = true, finding }, 1000, 0, 0, false},
-		"nothing new behind another":     {func(a *applier) { a.rows, a.found, a.flights = 0, finding, []*flight{landed(910, nil)} }, 900, 1, 0, true},
+		"more behind it":                 {func(a *applier) { a.moreReceived, a.groupBegan = true, time.Now().Add(time.Hour) }, 900, 0, 4, false},
+		"awaited":                        {func(a *applier) { a.moreReceived, a.found = true, finding }, 1000, 0, 0, false},
+		"nothing new behind another":     {func(a *applier) { a.rows, a.found, a.writer.batches = 0, finding, []*batch{landed(910, nil)} }, 900, 1, 0, true},
 		"nothing new":                    {func(a *applier) { a.rows, a.found = 0, finding }, 900, 0, 0, false},
 		"nothing new, and far":           {func(a *applier) { a.rows, a.end, a.found = 0, 900+idleBytes, finding }, 900 + idleBytes, 0, 0, false},
-		"behind another, but awaited":    {func(a *applier) { a.found, a.flights = finding, []*flight{landed(900, nil)} }, 1000, 0, 0, false},
-		"behind another, and small":      {func(a *applier) { a.rows, a.flights = aheadRows()-1, []*flight{landed(910, nil)} }, 900, 1, aheadRows() - 1, false},
-		"behind another, and larger":     {func(a *applier) { a.rows, a.flights = aheadRows(), []*flight{landed(900, nil)} }, 900, 2, 0, false},
-		"behind another, but it is full": {func(a *applier) { a.rows, a.flights = groupRows, []*flight{landed(900, nil)} }, 900, 2, 0, false},
+		"behind another, but awaited":    {func(a *applier) { a.found, a.writer.batches = finding, []*batch{landed(900, nil)} }, 1000, 0, 0, false},
+		"behind another, and small":      {func(a *applier) { a.rows, a.writer.batches = aheadRows()-1, []*batch{landed(910, nil)} }, 900, 1, aheadRows() - 1, false},
+		"behind another, and larger":     {func(a *applier) { a.rows, a.writer.batches = aheadRows(), []*batch{landed(900, nil)} }, 900, 2, 0, false},
+		"behind another, but it is full": {func(a *applier) { a.rows, a.writer.batches = groupRows, []*batch{landed(900, nil)} }, 900, 2, 0, false},
 	} {
 		a, _ := storedApplier(t, of)
 		a.rows, a.end = 4, 1000
@@ -309,10 +309,10 @@ func TestGroupsAreSentAtBoundaries(t *testing.T) {
 		if err := a.flushIfDue(t.Context()); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		if a.position != test.position || len(a.flights) != test.flights || a.rows != test.left || (a.found != nil) != test.found {
-			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.position, len(a.flights), a.rows, a.found != nil)
+		if a.session.position != test.position || len(a.writer.batches) != test.flights || a.rows != test.left || (a.found != nil) != test.found {
+			t.Errorf("%s: the position is %s, %d groups are on their way, %d rows are left, and a finding waits: %t", name, a.session.position, len(a.writer.batches), a.rows, a.found != nil)
 		}
-		if err := a.landAll(t.Context()); err != nil {
+		if err := a.awaitBatches(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -330,12 +330,12 @@ func TestKeepalivesMoveOn(t *testing.T) {
 	}{{false, 950, 950, 900}, {true, 950, 0, 900}, {false, 900 + idleBytes, 900 + idleBytes, 900 + idleBytes}, {true, 900 + idleBytes, 0, 900}} {
 		a := newMemoryServer(t).applier(of)
 		a.inTransaction = test.amid
-		a.found = &finding{table: of.name(), err: &TableError{Table: catalog.Name{Relation: "others"}}}
+		a.found = &finding{table: of.layout.name(), err: &TableError{Table: catalog.Name{Relation: "others"}}}
 		if err := a.handle(t.Context(), message{keepalive: test.end}); err != nil {
 			t.Fatal(err)
 		}
-		if a.consumed.Load() != test.consumed || a.position != test.position || (a.found != nil) != test.amid {
-			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.consumed.Load(), a.position)
+		if a.session.shared.consumed.Load() != test.consumed || a.session.position != test.position || (a.found != nil) != test.amid {
+			t.Errorf("%+v: %d is consumed, and the position is %s", test, a.session.shared.consumed.Load(), a.session.position)
 		}
 	}
 }
@@ -346,7 +346,8 @@ func (m *memoryServer) applier(tables ...*table) *applier {
 	a := memoryApplier()
 	a.due.Stop()
 	a.session = m.session()
-	a.tables, a.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
+	a.writer = newWriter(a.session)
+	a.session.tables, a.session.position, a.stream, a.worker = tables, 900, &stream{}, newWorker(a.session)
 	return a
 }
 
@@ -388,14 +389,14 @@ func TestReadersAreWaitedForAgain(t *testing.T) {
 		}
 		a := m.applier(of)
 		err := within(t.Context(), a.session, func(tx pgx.Tx) error {
-			shown, err := a.tryShow(t.Context(), tx, of)
+			shown, err := a.tryShow(t.Context(), tx, of, nil)
 			if shown != (state == "") {
 				t.Errorf("refused by %q, it is shown: %t", state, shown)
 			}
 			return err
 		})
-		if (err != nil) != (state == insufficientPrivilege) || of.postponed.IsZero() == postponed {
-			t.Errorf("refused by %q, it is postponed at %v: %v", state, of.postponed, err)
+		if (err != nil) != (state == insufficientPrivilege) || of.release.postponed.IsZero() == postponed {
+			t.Errorf("refused by %q, it is postponed at %v: %v", state, of.release.postponed, err)
 		}
 	}
 }
@@ -406,18 +407,21 @@ func TestFindingsThatEndTheSession(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
 	for name, next := range map[string]func(a *applier) error{
-		"nothing new":    func(a *applier) error { a.rows = 0; return a.flushIfDue(t.Context()) },
-		"changes":        func(a *applier) error { a.rows = 3; return a.flushIfDue(t.Context()) },
-		"a keepalive":    func(a *applier) error { a.rows, a.tx = 0, nil; return a.keepalive(t.Context(), 901) },
-		"a group landed": func(a *applier) error { a.flights = []*flight{landed(910, nil)}; return a.arrive(t.Context()) },
+		"nothing new": func(a *applier) error { a.rows = 0; return a.flushIfDue(t.Context()) },
+		"changes":     func(a *applier) error { a.rows = 3; return a.flushIfDue(t.Context()) },
+		"a keepalive": func(a *applier) error { a.rows, a.writer.spilled = 0, nil; return a.keepalive(t.Context(), 901) },
+		"a group landed": func(a *applier) error {
+			a.writer.batches = []*batch{landed(910, nil)}
+			return a.batchWritten(t.Context())
+		},
 	} {
 		a, store := storedApplier(t, of)
 		store.position = 900
 		if a.end = 1000; name == "a group landed" {
 			store.position = 910
 		}
-		a.found = &finding{err: errLookAfresh}
-		if err := next(a); !errors.Is(err, errLookAfresh) || a.found != nil {
+		a.found = &finding{err: errRestart}
+		if err := next(a); !errors.Is(err, errRestart) || a.found != nil {
 			t.Errorf("%s: it goes on: %v", name, err)
 		}
 	}

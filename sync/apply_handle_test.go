@@ -24,11 +24,11 @@ func storedApplier(t *testing.T, tables ...*table) (*applier, *memoryStore) {
 	t.Helper()
 	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{}, mirrors: map[catalog.Name]rowMirror{}, lsn: map[catalog.Name]pglogrepl.LSN{}}
 	for _, of := range tables {
-		store.tables[of.name()], store.mirrors[of.name()] = of, rowMirror{}
+		store.tables[of.layout.name()], store.mirrors[of.layout.name()] = of, rowMirror{}
 	}
 	a := memoryApplier(tables...)
 	a.due.Stop()
-	a.position, a.stream, a.tx = 900, &stream{}, &storeTx{on: store}
+	a.session.position, a.stream, a.writer.spilled = 900, &stream{}, &storeTx{on: store}
 	return a, store
 }
 
@@ -39,7 +39,7 @@ func (w *wal) transaction(of *table, final pglogrepl.LSN, rows int) []message {
 	w.put('B', uint64(final), uint64(0), w.xid)
 	w.describe(of)
 	for i := range rows {
-		w.put('I', uint32(of.publication.Relation.OID), "N", tupleOf(of.whole(of.visitOf(int(w.xid)*10000+i, 30, nil))))
+		w.put('I', uint32(of.layout.publication.Relation.OID), "N", tupleOf(of.layout.whole(of.layout.visitOf(int(w.xid)*10000+i, 30, nil))))
 	}
 	w.put('C', uint8(0), uint64(final), uint64(final+8), uint64(0))
 	var all []message
@@ -65,41 +65,41 @@ func TestTransactionsAreFollowed(t *testing.T) {
 	of := partsTable(t)
 	a, _ := storedApplier(t, of)
 	messages := (&wal{xid: 6}).transaction(of, 1000, 2)
-	a.spoke = true
+	a.hasChanges = true
 	handleAll(t, a, messages[:1])
-	if !a.inTransaction || a.spoke || a.final != 1000 || a.transaction != 7 || a.end != 0 {
+	if !a.inTransaction || a.hasChanges || a.commitAt != 1000 || a.transaction != 7 || a.end != 0 {
 		t.Errorf("a transaction has begun: %+v", a)
 	}
 	handleAll(t, a, messages[1:2])
-	if a.spoke || len(a.opened) > 0 || !slices.Equal(of.describedBy, []uint32{7}) {
-		t.Errorf("a relation is described by %v, which changes %d tables", of.describedBy, len(a.opened))
+	if a.hasChanges || len(a.changed) > 0 || !slices.Equal(of.describedBy, []uint32{7}) {
+		t.Errorf("a relation is described by %v, which changes %d tables", of.describedBy, len(a.changed))
 	}
 	handleAll(t, a, messages[2:4])
-	if !a.spoke || !slices.Equal(a.opened, []*table{of}) || of.left.in != 1000 || a.rows != 2 || a.since.IsZero() || a.heard[1000] != 1000 {
-		t.Errorf("%d tables are changed by %d rows, %t", len(a.opened), a.rows, a.spoke)
+	if !a.hasChanges || !slices.Equal(a.changed, []*table{of}) || of.deletes.commitAt != 1000 || a.rows != 2 || a.groupBegan.IsZero() || a.lastChange[1000] != 1000 {
+		t.Errorf("%d tables are changed by %d rows, %t", len(a.changed), a.rows, a.hasChanges)
 	}
-	since := a.since
+	since := a.groupBegan
 	handleAll(t, a, messages[4:])
-	if a.inTransaction || a.end != 1008 || a.passed != 1008 || len(a.opened) > 0 || of.left.in != 0 || a.consumed.Load() != 0 || a.since != since {
-		t.Errorf("a transaction has ended at %s, of a group that began at %v", a.end, a.since)
+	if a.inTransaction || a.end != 1008 || a.lastWithChanges != 1008 || len(a.changed) > 0 || of.deletes.commitAt != 0 || a.session.shared.consumed.Load() != 0 || a.groupBegan != since {
+		t.Errorf("a transaction has ended at %s, of a group that began at %v", a.end, a.groupBegan)
 	}
 	handleAll(t, a, (&wal{xid: 7}).transaction(of, 1100, 0))
-	if a.end != 1108 || a.passed != 1008 || a.consumed.Load() != 0 {
-		t.Errorf("a transaction without changes ends at %s, after changes up to %s", a.end, a.passed)
+	if a.end != 1108 || a.lastWithChanges != 1008 || a.session.shared.consumed.Load() != 0 {
+		t.Errorf("a transaction without changes ends at %s, after changes up to %s", a.end, a.lastWithChanges)
 	}
 	a.rows = 0
-	for i, flights := range [][]*flight{{{}}, nil} {
-		a.flights = flights
+	for i, flights := range [][]*batch{{{}}, nil} {
+		a.writer.batches = flights
 		handleAll(t, a, (&wal{}).transaction(of, 1200, 0))
-		if got := a.consumed.Load(); (got == 1208) != (i == 1) {
+		if got := a.session.shared.consumed.Load(); (got == 1208) != (i == 1) {
 			t.Errorf("with %d groups on their way, %d is consumed", len(flights), got)
 		}
 	}
 	// Types, origins and messages change no row, but are something to move on over.
-	a.spoke = false
+	a.hasChanges = false
 	w := &wal{}
 	w.put('O', uint64(5), "origin", uint8(0))
-	if handleAll(t, a, []message{w.messages[0].m}); !a.spoke {
+	if handleAll(t, a, []message{w.messages[0].m}); !a.hasChanges {
 		t.Error("the origin of a transaction is nothing")
 	}
 }
@@ -119,16 +119,16 @@ func TestTablesHaveWhatLiesBefore(t *testing.T) {
 		{1001, of, nil, false}, {1000, of, nil, true}, {999, of, nil, true}, {0, nil, failure, false}, {1001, of, failure, false}, {999, of, failure, true},
 	} {
 		a, _ := storedApplier(t, of)
-		of.lsn, of.left.in, a.final = test.lsn, 0, 1000
-		r := &relation{table: test.table, err: test.err, as: &pglogrepl.RelationMessage{RelationID: 5}}
+		of.release.position, of.deletes.commitAt, a.commitAt = test.lsn, 0, 1000
+		r := &relation{table: test.table, err: test.err, message: &pglogrepl.RelationMessage{RelationID: 5}}
 		for range 2 {
-			got, err := a.concerned(r)
-			if (got != nil) != test.takes || test.takes && !errors.Is(err, test.err) || !test.takes && err != nil || a.heard[5] != 1000 {
-				t.Errorf("from %s on: %v, %v, heard %v", test.lsn, got, err, a.heard)
+			got, err := a.tableOf(r)
+			if (got != nil) != test.takes || test.takes && !errors.Is(err, test.err) || !test.takes && err != nil || a.lastChange[5] != 1000 {
+				t.Errorf("from %s on: %v, %v, heard %v", test.lsn, got, err, a.lastChange)
 			}
 		}
-		if want := map[bool]int{true: 1}[test.takes]; len(a.opened) != want {
-			t.Errorf("%d tables are changed, not %d", len(a.opened), want)
+		if want := map[bool]int{true: 1}[test.takes]; len(a.changed) != want {
+			t.Errorf("%d tables are changed, not %d", len(a.changed), want)
 		}
 	}
 }
@@ -158,10 +158,10 @@ func TestMessagesThatCannotBe(t *testing.T) {
 	for _, one := range w.messages {
 		refuses("a message of "+string(one.m.data[:1]), one.m)
 	}
-	row := of.visitOf(1, 30, nil)
+	row := of.layout.visitOf(1, 30, nil)
 	w = &wal{}
-	w.put('D', uint32(1000), "K", tupleOf(of.whole(row))) // of nobody
-	w.put('I', uint32(1000), "N", tupleOf(of.whole(row))[:5])
+	w.put('D', uint32(1000), "K", tupleOf(of.layout.whole(row))) // of nobody
+	w.put('I', uint32(1000), "N", tupleOf(of.layout.whole(row))[:5])
 	for _, one := range w.messages {
 		a, _ := storedApplier(t, of)
 		handleAll(t, a, (&wal{}).transaction(of, 1000, 0)[:2])
@@ -195,7 +195,7 @@ func TestMessagesThatCannotBe(t *testing.T) {
 func TestChangesOfEachKind(t *testing.T) {
 	t.Parallel()
 	of := partsTable(t)
-	one, other := of.visitOf(1, 30, nil), of.visitOf(2, 40, nil)
+	one, other := of.layout.visitOf(1, 30, nil), of.layout.visitOf(2, 40, nil)
 	steps := []struct {
 		kind pglogrepl.MessageType
 		c    change
@@ -203,7 +203,7 @@ func TestChangesOfEachKind(t *testing.T) {
 		has  []value
 	}{
 		{pglogrepl.MessageTypeInsert, change{new: one}, 30, one},
-		{pglogrepl.MessageTypeUpdate, change{new: of.visitOf(1, 31, nil)}, 31, one},
+		{pglogrepl.MessageTypeUpdate, change{new: of.layout.visitOf(1, 31, nil)}, 31, one},
 		{pglogrepl.MessageTypeUpdate, change{old: one, new: other}, 40, other},
 		{pglogrepl.MessageTypeDelete, change{old: other}, 0, nil},
 	}
@@ -217,8 +217,8 @@ func TestChangesOfEachKind(t *testing.T) {
 				t.Errorf("step %d: the row %s is known: %t", i, row[0].text, known)
 			}
 		}
-		if step.has != nil && of.stage.row(1).cells[0] != step.age {
-			t.Errorf("step %d: the age is %v", i, of.stage.row(1).cells[0])
+		if step.has != nil && of.mode.row(1).cells[0] != step.age {
+			t.Errorf("step %d: the age is %v", i, of.mode.row(1).cells[0])
 		}
 	}
 }
@@ -229,13 +229,13 @@ func TestTruncatedTables(t *testing.T) {
 	of := partsTable(t)
 	a, _ := storedApplier(t, of)
 	handleAll(t, a, (&wal{xid: 6}).transaction(of, 1000, 3))
-	a.rows, a.spoke = 0, false
+	a.rows, a.hasChanges = 0, false
 	w := &wal{xid: 7}
 	messages := w.transaction(of, 1100, 0)
 	w.put('T', uint32(1), uint8(0), uint32(1000))
 	messages = slices.Insert(messages, 2, w.messages[len(w.messages)-1].m)
 	handleAll(t, a, messages)
-	if records := of.stage.status().Records; records != 0 || a.rows != 1 || !slices.Equal(of.truncations, truncations{8}) || !a.spoke || !of.changed {
+	if records := of.mode.status().Records; records != 0 || a.rows != 1 || !slices.Equal(of.truncations, truncations{8}) || !a.hasChanges || !of.pending.dirty {
 		t.Errorf("%d records are left, by %d changes in the transactions %v", records, a.rows, of.truncations)
 	}
 	truncate := &pglogrepl.TruncateMessage{RelationIDs: []uint32{1000}}
@@ -249,7 +249,7 @@ func TestTruncatedTables(t *testing.T) {
 		t.Errorf("a table that cannot be applied is truncated: %v", err)
 	}
 	// What another table has already, or nobody applies, is left out.
-	a.relations[1000] = &relation{as: a.relations[1000].as}
+	a.relations[1000] = &relation{message: a.relations[1000].message}
 	if err := a.truncate(truncate); err != nil || a.rows != 1 || len(of.truncations) != 1 {
 		t.Errorf("a table that is not applied is truncated: %v", err)
 	}
@@ -273,13 +273,13 @@ func TestLargeTransactionsSpill(t *testing.T) {
 		of := partsTable(t)
 		a, _ := storedApplier(t, of)
 		var points []string
-		a.Failpoint = func(name string) { points = append(points, name) }
+		a.session.syncer.config.Failpoint = func(name string) { points = append(points, name) }
 		messages := (&wal{}).transaction(of, 1000, 1)
 		handleAll(t, a, messages[:2])
-		of.rows, of.bytes, a.inTransaction = test.rows, test.bytes, test.amid
+		of.pending.count, of.pending.bytes, a.inTransaction = test.rows, test.bytes, test.amid
 		handleAll(t, a, messages[2:3])
-		if of.spilled != test.want || (of.rows == 0) != test.want || slices.Contains(points, FailSpilled) != test.want {
-			t.Errorf("%+v: spilled is %t, with %d rows left", test, of.spilled, of.rows)
+		if of.pending.spilled != test.want || (of.pending.count == 0) != test.want || slices.Contains(points, FailSpilled) != test.want {
+			t.Errorf("%+v: spilled is %t, with %d rows left", test, of.pending.spilled, of.pending.count)
 		}
 	}
 }
@@ -291,28 +291,28 @@ func TestRowsOfDeletedSpill(t *testing.T) {
 	of := partsTable(t)
 	const records = 20
 	for id := range records {
-		if err := of.insert(of.visitOf(id, 30, nil)); err != nil {
+		if err := of.insert(of.layout.visitOf(id, 30, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	of.written()
-	of.open(5)
+	of.beginTransaction(5)
 	for id := range records {
-		if err := of.delete(of.visitOf(id, 30, nil)); err != nil {
+		if err := of.delete(of.layout.visitOf(id, 30, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	of.rows = spillRows - 10
+	of.pending.count = spillRows - 10
 	spills, failure := 0, errors.New("full")
-	err := of.committed(func() error {
+	err := of.endTransaction(func() error {
 		if spills++; spills == 2 {
 			return failure
 		}
-		of.rows = spillRows - 5
+		of.pending.count = spillRows - 5
 		return nil
 	})
-	if !errors.Is(err, failure) || spills != 2 || len(of.deleted) != 15 || !slices.IsSorted(of.deleted) {
-		t.Errorf("%d records are forgotten with %d spills: %v", len(of.deleted), spills, err)
+	if !errors.Is(err, failure) || spills != 2 || len(of.pending.deleted) != 15 || !slices.IsSorted(of.pending.deleted) {
+		t.Errorf("%d records are forgotten with %d spills: %v", len(of.pending.deleted), spills, err)
 	}
 }
 
@@ -323,29 +323,29 @@ func TestSpillingFails(t *testing.T) {
 	failing := func(of *table) *applier {
 		a, _ := storedApplier(t, of)
 		handleAll(t, a, (&wal{}).transaction(of, 1000, 1))
-		a.tx, a.flights = nil, []*flight{{gone: make(chan struct{}), err: failure}}
-		close(a.flights[0].gone)
+		a.writer.spilled, a.writer.batches = nil, []*batch{{ended: make(chan struct{}), err: failure}}
+		close(a.writer.batches[0].ended)
 		return a
 	}
 	of := partsTable(t)
 	a := failing(of)
 	messages := (&wal{xid: 1}).transaction(of, 1100, 1)
 	handleAll(t, a, messages[:2])
-	of.rows = spillRows
-	if err := a.handle(t.Context(), messages[2]); !errors.Is(err, failure) || of.spilled {
+	of.pending.count = spillRows
+	if err := a.handle(t.Context(), messages[2]); !errors.Is(err, failure) || of.pending.spilled {
 		t.Errorf("rows that are not written are forgotten: %v", err)
 	}
 	of = partsTable(t)
 	a = failing(of)
 	messages = (&wal{xid: 1}).transaction(of, 1100, 0)
 	handleAll(t, a, messages[:2])
-	if _, err := a.concerned(a.relations[1000]); err != nil {
+	if _, err := a.tableOf(a.relations[1000]); err != nil {
 		t.Fatal(err)
 	}
-	if err := of.delete(of.visitOf(10000, 30, nil)); err != nil {
+	if err := of.delete(of.layout.visitOf(10000, 30, nil)); err != nil {
 		t.Fatal(err)
 	}
-	of.rows = spillRows
+	of.pending.count = spillRows
 	if err := a.handle(t.Context(), messages[2]); !errors.Is(err, failure) {
 		t.Errorf("a transaction ends whose rows are not written: %v", err)
 	}

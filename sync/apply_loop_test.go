@@ -26,28 +26,28 @@ func TestDueTablesAreAwaited(t *testing.T) {
 		{[]time.Duration{time.Second}, time.Second},
 		{[]time.Duration{2 * time.Second, time.Second, never}, time.Second},
 		{[]time.Duration{time.Second, 2 * time.Second}, time.Second},
-		{[]time.Duration{time.Hour}, mostWait},
-		{[]time.Duration{-time.Hour, time.Hour}, leastWait},
+		{[]time.Duration{time.Hour}, maxWait},
+		{[]time.Duration{-time.Hour, time.Hour}, minWait},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			a := memoryApplier()
 			now, marked := time.Now(), 0
 			for _, due := range test.due {
-				of := &table{stage: dueStage{}}
+				of := &table{mode: dueStage{}}
 				if due != never {
-					of.stage = dueStage{at: now.Add(due)}
+					of.mode = dueStage{at: now.Add(due)}
 				}
 				if due <= 0 {
 					marked++
 				}
-				a.tables = append(a.tables, of)
+				a.session.tables = append(a.session.tables, of)
 			}
 			if any := a.markDue(); any != (marked > 0) {
 				t.Errorf("%v: something is due: %t", test.due, any)
 			}
 			for i, due := range test.due {
-				if a.tables[i].changed != (due <= 0) {
-					t.Errorf("%v: table %d is due: %t", test.due, i, a.tables[i].changed)
+				if a.session.tables[i].pending.dirty != (due <= 0) {
+					t.Errorf("%v: table %d is due: %t", test.due, i, a.session.tables[i].pending.dirty)
 				}
 			}
 			a.due.Reset(time.Nanosecond) // what was set before does not count
@@ -65,8 +65,8 @@ func TestDueTablesAreAwaited(t *testing.T) {
 		})
 	}
 	now := time.Unix(5, 0)
-	a := memoryApplier(&table{stage: dueStage{at: now}}, &table{stage: dueStage{at: now.Add(1)}})
-	if a.Now = func() time.Time { return now }; !a.markDue() || !a.tables[0].changed || a.tables[1].changed {
+	a := memoryApplier(&table{mode: dueStage{at: now}}, &table{mode: dueStage{at: now.Add(1)}})
+	if a.session.syncer.config.Now = func() time.Time { return now }; !a.markDue() || !a.session.tables[0].pending.dirty || a.session.tables[1].pending.dirty {
 		t.Error("what is due by the clock is not, or what is not is")
 	}
 }
@@ -83,11 +83,11 @@ func TestDueTablesArePublished(t *testing.T) {
 		of := partsTable(t)
 		m := newMemoryServer(t, usualAnswers(of)...)
 		a := m.applier(of)
-		of.stage = dueStage{stage: of.stage, at: time.Now().Add(test.due), failure: test.failure}
-		if err := a.publishDue(t.Context()); !errors.Is(err, test.failure) || a.position != 900 {
+		of.mode = dueStage{updateMode: of.mode, at: time.Now().Add(test.due), failure: test.failure}
+		if err := a.publishDue(t.Context()); !errors.Is(err, test.failure) || a.session.position != 900 {
 			t.Errorf("%+v: it ends with %v", test, err)
 		}
-		if written := strings.Contains(m.log(), "commit"); written != test.written || of.changed != (test.failure != nil) {
+		if written := strings.Contains(m.log(), "commit"); written != test.written || of.pending.dirty != (test.failure != nil) {
 			t.Errorf("%+v: it is written: %t", test, written)
 		}
 		if waits := a.due.Stop(); waits != (test.failure == nil) {
@@ -97,10 +97,10 @@ func TestDueTablesArePublished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := partsTable(t)
 		a, store := storedApplier(t, of)
-		of.stage = dueStage{stage: of.stage, at: time.Now()}
+		of.mode = dueStage{updateMode: of.mode, at: time.Now()}
 		a.inTransaction = true
 		now := time.Now()
-		if err := a.publishDue(t.Context()); err != nil || store.lsn[of.name()] != 0 || of.changed {
+		if err := a.publishDue(t.Context()); err != nil || store.lsn[of.layout.name()] != 0 || of.pending.dirty {
 			t.Errorf("something is published amid a transaction: %v", err)
 		}
 		if at := <-a.due.C; at.Sub(now) != mixIdle {
@@ -120,22 +120,22 @@ func TestTicks(t *testing.T) {
 	}{{950, 960, false}, {901, 960, false}, {900, 900, false}, {950, 900, true}} {
 		m := newMemoryServer(t)
 		a := m.applier(of)
-		a.passed, a.end, a.inTransaction = test.passed, 960, test.amid
-		if err := a.tick(t.Context()); err != nil || a.position != test.position || !strings.Contains(m.log(), "SELECT id, table_schema") {
-			t.Errorf("%+v: the position is %s: %v", test, a.position, err)
+		a.lastWithChanges, a.end, a.inTransaction = test.passed, 960, test.amid
+		if err := a.tick(t.Context()); err != nil || a.session.position != test.position || !strings.Contains(m.log(), "SELECT id, table_schema") {
+			t.Errorf("%+v: the position is %s: %v", test, a.session.position, err)
 		}
 	}
 	const words = "SELECT id, table_schema"
 	a := newMemoryServer(t, answer{words: words, state: "40001"}).applier(of)
-	if a.passed, a.end = 950, 960; a.tick(t.Context()) == nil || a.position != 900 {
-		t.Errorf("requests that cannot be read are left, at %s", a.position)
+	if a.lastWithChanges, a.end = 950, 960; a.tick(t.Context()) == nil || a.session.position != 900 {
+		t.Errorf("requests that cannot be read are left, at %s", a.session.position)
 	}
 	a = newMemoryServer(t, answer{words: "UPDATE kproxy_store.position", state: refusedState}).applier(of)
 	a.renewer.outcomes = []outcome{{request: 1, problem: "none"}}
 	if a.tick(t.Context()) == nil {
 		t.Error("an answer that cannot be given is forgotten")
 	}
-	if a.passed = 950; a.tick(t.Context()) == nil {
+	if a.lastWithChanges = 950; a.tick(t.Context()) == nil {
 		t.Error("a position that cannot be moved is taken for moved")
 	}
 }
@@ -157,14 +157,14 @@ func TestWhateverComesIsTakenUp(t *testing.T) {
 	failure, broken := &StopError{What: "what"}, errors.New("broken")
 	for name, prepare := range map[string]func(a *applier, messages chan<- []message){
 		"a newcomer": func(a *applier, _ chan<- []message) {
-			a.jobs = []job{{publication: a.tables[0].publication}}
-			a.worker.ready <- &newcomer{job: a.jobs[0], err: broken}
+			a.session.jobs = []job{{publication: a.session.tables[0].layout.publication}}
+			a.worker.ready <- &preparedTable{job: a.session.jobs[0], err: broken}
 		},
 		"a finding": func(a *applier, _ chan<- []message) { a.watcher.found <- finding{err: failure} },
 		"a message": func(_ *applier, messages chan<- []message) { messages <- []message{{data: []byte("Z")}} },
-		"a group":   func(a *applier, _ chan<- []message) { a.flights = []*flight{landed(910, failure)} },
+		"a group":   func(a *applier, _ chan<- []message) { a.writer.batches = []*batch{landed(910, failure)} },
 		"what is due": func(a *applier, _ chan<- []message) {
-			a.tables[0].stage = dueStage{stage: a.tables[0].stage, at: time.Now(), failure: failure}
+			a.session.tables[0].mode = dueStage{updateMode: a.session.tables[0].mode, at: time.Now(), failure: failure}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -225,14 +225,14 @@ func TestTheStreamBeginsAnew(t *testing.T) {
 		m := newMemoryServer(t, answer{words: "SELECT pg_catalog.pg_advisory", rows: [][]any{{"t"}}, state: state})
 		a := m.applier()
 		var err error
-		if a.stream, err = a.startStream(t.Context()); err != nil {
+		if a.stream, err = a.session.startStream(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		first := a.stream
-		a.relations[5], a.end, a.passed = &relation{}, 950, 940
+		a.relations[5], a.end, a.lastWithChanges = &relation{}, 950, 940
 		err = a.rewind(t.Context())
 		anew := state == ""
-		if (err == nil) != anew || (a.stream == first) == anew || (len(a.relations) == 0) != anew || (a.end == 0) != anew || (a.passed == 0) != anew {
+		if (err == nil) != anew || (a.stream == first) == anew || (len(a.relations) == 0) != anew || (a.end == 0) != anew || (a.lastWithChanges == 0) != anew {
 			t.Errorf("refused by %q, it ends with %v; %d relations are known, up to %s", state, err, len(a.relations), a.end)
 		}
 		if got := strings.Count(m.log(), "START_REPLICATION"); (got == 2) != anew {
@@ -253,17 +253,17 @@ func TestNothingIsTakenOfTheStreamBefore(t *testing.T) {
 	of := boundTable(t)
 	a := newMemoryServer(t, append(usualAnswers(of), answer{words: "SELECT pg_catalog.pg_advisory", rows: [][]any{{"t"}}})...).applier(of)
 	var err error
-	if a.stream, err = a.startStream(t.Context()); err != nil {
+	if a.stream, err = a.session.startStream(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = a.stream.stop() }()
 	a.watcher = newWatcher(a.session)
-	a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
-	a.newcomer = &newcomer{job: a.jobs[0], table: of, at: 890}
-	of.lsn, a.heard[1000] = 890, 895
+	a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
+	a.prepared = &preparedTable{job: a.session.jobs[0], table: of, at: 890}
+	of.release.position, a.lastChange[1000] = 890, 895
 	w := &wal{}
 	messages := slices.Concat(w.transaction(of, 1000, 0)[2:], w.transaction(of, 1100, 0))
-	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.newcomer != nil || a.position != 890 || a.end != 0 {
-		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.position, a.newcomer, a.inTransaction, err)
+	if err := a.take(t.Context(), messages); err != nil || a.inTransaction || a.prepared != nil || a.session.position != 890 || a.end != 0 {
+		t.Errorf("the position is %s, with a newcomer %v, amid a transaction %t: %v", a.session.position, a.prepared, a.inTransaction, err)
 	}
 }

@@ -48,18 +48,19 @@ func (tx memoryTx) Rollback(context.Context) error { return tx.note("rollback", 
 // memoryApplier applies tables in memory.
 func memoryApplier(tables ...*table) *applier {
 	s := &Syncer{
-		Config: Config{
+		config: Config{
 			Slot: "slot", Heartbeat: time.Second, Logger: slog.New(slog.DiscardHandler), Now: time.Now,
 			Failpoint: func(string) {}, Changed: func(Status) {},
 		},
 		status: Status{Tables: map[catalog.Name]TableStatus{}}, published: make(chan struct{}),
 	}
 	a := &applier{
-		session:   &session{Syncer: s, tables: tables, epoch: 5, progressed: &progress{}},
-		relations: map[uint32]*relation{}, heard: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
+		session:   &session{syncer: s, tables: tables, store: store{slot: "slot", epoch: 5}, progressed: &progress{}},
+		relations: map[uint32]*relation{}, lastChange: map[uint32]pglogrepl.LSN{}, mixer: newMixer(), due: time.NewTimer(0), moved: time.Now(),
 	}
+	a.writer = newWriter(a.session)
 	a.renewer = newRenewer(a)
-	a.renewer.look.Stop()
+	a.renewer.ticker.Stop()
 	a.mixer.timer.Stop()
 	return a
 }
@@ -87,23 +88,23 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			t.Parallel()
 			var log []string
 			a := memoryApplier()
-			a.position = 100
-			a.tx = memoryTx{log: &log, hit: test.hit, refuses: test.refuses}
+			a.session.position = 100
+			a.writer.spilled = memoryTx{log: &log, hit: test.hit, refuses: test.refuses}
 			for _, to := range []pglogrepl.LSN{200, 300} {
-				if a.tx == nil {
-					a.tx = memoryTx{log: &log, hit: 1}
+				if a.writer.spilled == nil {
+					a.writer.spilled = memoryTx{log: &log, hit: 1}
 				}
 				a.rows = 1
-				if err := a.depart(t.Context(), to); err != nil {
+				if err := a.startBatch(t.Context(), to); err != nil {
 					t.Fatal(err)
 				}
-				if a.position != 100 || a.ack.lsn() != 0 {
-					t.Fatalf("the position is %s before anything has landed", a.position)
+				if a.session.position != 100 || a.session.shared.ack.lsn() != 0 {
+					t.Fatalf("the position is %s before anything has landed", a.session.position)
 				}
 			}
-			err := a.landAll(t.Context())
+			err := a.awaitBatches(t.Context())
 			wrong := test.refuses != "" || test.err != nil
-			if (err != nil) != wrong || test.err != nil && !errors.Is(err, test.err) || errors.Is(err, errNotGiven) {
+			if (err != nil) != wrong || test.err != nil && !errors.Is(err, test.err) || errors.Is(err, errIncomplete) {
 				t.Errorf("it ends with %v", err)
 			}
 			if got := strings.Join(log, "; "); got != test.want {
@@ -113,10 +114,10 @@ func TestGroupsCommitInOrder(t *testing.T) {
 			if wrong {
 				position, acknowledged = 100, 0
 			}
-			if a.position != position || a.ack.lsn() != acknowledged || len(a.flights) > 0 {
-				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.position, a.ack.lsn(), len(a.flights))
+			if a.session.position != position || a.session.shared.ack.lsn() != acknowledged || len(a.writer.batches) > 0 {
+				t.Errorf("the position is %s, and %s acknowledged; %d groups are under way", a.session.position, a.session.shared.ack.lsn(), len(a.writer.batches))
 			}
-			if status := a.Status(); (status.Position == 300) == wrong {
+			if status := a.session.syncer.Status(); (status.Position == 300) == wrong {
 				t.Errorf("the status tells of %s", status.Position)
 			}
 		})
@@ -131,19 +132,19 @@ func TestNothingHalfIsCommitted(t *testing.T) {
 	for _, given := range []bool{false, true} {
 		var log []string
 		a := memoryApplier()
-		f := &flight{to: 7, tx: memoryTx{log: &log, hit: 1}, orders: make(chan order, 1), given: given}
+		f := &batch{to: 7, tx: memoryTx{log: &log, hit: 1}, steps: make(chan step, 1), complete: given}
 		if given {
-			f.orders <- func(context.Context, pgx.Tx) error { return failure }
+			f.steps <- func(context.Context, pgx.Tx) error { return failure }
 		}
-		close(f.orders)
-		err := a.fly(t.Context(), f)
-		if given && !errors.Is(err, failure) || !given && !errors.Is(err, errNotGiven) || slices.Contains(log, "commit") || !slices.Contains(log, "rollback") {
+		close(f.steps)
+		err := a.writer.write(t.Context(), f)
+		if given && !errors.Is(err, failure) || !given && !errors.Is(err, errIncomplete) || slices.Contains(log, "commit") || !slices.Contains(log, "rollback") {
 			t.Errorf("it ends with %v after %v", err, log)
 		}
 	}
-	gone := &flight{orders: make(chan order), gone: make(chan struct{}), err: failure}
-	close(gone.gone)
-	if err := gone.order(nil); !errors.Is(err, failure) {
+	gone := &batch{steps: make(chan step), ended: make(chan struct{}), err: failure}
+	close(gone.ended)
+	if err := gone.add(nil); !errors.Is(err, failure) {
 		t.Errorf("an order for a group that is lost ends with %v", err)
 	}
 }
@@ -165,17 +166,17 @@ func TestShownOnceCaughtUp(t *testing.T) {
 		var tables []*table
 		for _, shows := range test.shows {
 			of := memoryTable(t, sizeOnly(3))
-			of.shows, of.postponed = shows, time.Now().Add(-test.postponed)
+			of.release.showAt, of.release.postponed = shows, time.Now().Add(-test.postponed)
 			tables = append(tables, of)
 		}
 		a := memoryApplier(tables...)
 		a.renewer.outcomes = []outcome{{request: 1, problem: "none"}}
-		f := &flight{to: 50, orders: make(chan order, 10), gone: make(chan struct{})}
-		if err := a.board(t.Context(), f); err != nil {
+		f := &batch{to: 50, steps: make(chan step, 10), ended: make(chan struct{})}
+		if err := a.fillBatch(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		if got := len(f.orders) - 1; got != test.want || len(a.renewer.outcomes) > 0 || len(f.figures) != len(tables) {
-			t.Errorf("%v: %d are shown, %d expected; %d answers are left, %d figures", test.shows, got, test.want, len(a.renewer.outcomes), len(f.figures))
+		if got := len(f.steps) - 1; got != test.want || len(a.renewer.outcomes) > 0 || len(f.status) != len(tables) {
+			t.Errorf("%v: %d are shown, %d expected; %d answers are left, %d figures", test.shows, got, test.want, len(a.renewer.outcomes), len(f.status))
 		}
 	}
 }
@@ -207,7 +208,7 @@ func TestAppliedNeverGoesBack(t *testing.T) {
 	if _, is := s.Applied(); is {
 		t.Error("something is applied before the first position")
 	}
-	ses := &session{Syncer: s, progressed: p}
+	ses := &session{syncer: s, progressed: p}
 	random, want := rand.New(rand.NewPCG(1, 1)), uint64(0)
 	for range 200 {
 		inStep, to := random.IntN(2) == 0, random.Uint64N(1000)+1
@@ -215,8 +216,8 @@ func TestAppliedNeverGoesBack(t *testing.T) {
 			want = max(want, to)
 		}
 		ses.consume(pglogrepl.LSN(to))
-		if ses.consumed.Load() != to {
-			t.Fatalf("%d is consumed, not %d", ses.consumed.Load(), to)
+		if ses.shared.consumed.Load() != to {
+			t.Fatalf("%d is consumed, not %d", ses.shared.consumed.Load(), to)
 		}
 		applied, is := s.Applied()
 		if is != (want > 0) || is && applied != (Applied{Position: pglogrepl.LSN(want), Epoch: 3, System: "one", Timeline: 2}) {
@@ -244,21 +245,21 @@ func TestInStepWithReaders(t *testing.T) {
 		{"halted", false, 0, 0, Halted, true, true},
 	} {
 		of := memoryTable(t, sizeOnly(3))
-		of.shows, of.previous = test.shows, test.previous
+		of.release.showAt, of.release.previous = test.shows, test.previous
 		a := memoryApplier()
-		a.status.Tables[of.name()] = TableStatus{State: test.state}
+		a.session.syncer.status.Tables[of.layout.name()] = TableStatus{State: test.state}
 		if test.applied {
-			a.tables = append(a.tables, of)
+			a.session.tables = append(a.session.tables, of)
 		}
-		a.position = 42
-		a.report(a.figures())
-		if inStep := a.progressed.inStep.Load(); inStep != test.inStep || (a.progressed.shown.Load() == 42) != test.inStep {
+		a.session.position = 42
+		a.session.report(a.session.figures())
+		if inStep := a.session.progressed.inStep.Load(); inStep != test.inStep || (a.session.progressed.shown.Load() == 42) != test.inStep {
 			t.Errorf("%s: in step is %t", test.name, inStep)
 		}
-		if follows := a.Status().Position == 42; follows != test.follows {
+		if follows := a.session.syncer.Status().Position == 42; follows != test.follows {
 			t.Errorf("%s: the status has the position: %t", test.name, follows)
 		}
-		if status := a.Status().Tables[of.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
+		if status := a.session.syncer.Status().Tables[of.layout.name()]; test.applied && (status.State != test.state || status.Preparing != (test.shows != 0) || status.Generation != 7) {
 			t.Errorf("%s: the table is %+v", test.name, status)
 		}
 	}
@@ -271,13 +272,13 @@ func TestWithheldTablesAreWarnedOf(t *testing.T) {
 	of := memoryTable(t, sizeOnly(3))
 	var logged []slog.Level
 	a := memoryApplier()
-	a.Logger, a.tables = slog.New(levels{logged: &logged}), []*table{of}
+	a.session.syncer.config.Logger, a.session.tables = slog.New(levels{logged: &logged}), []*table{of}
 	for i, step := range []struct {
 		reason   string
 		records  int
 		warnings int
 	}{{"", 9, 0}, {"too few values", 9, 1}, {"too few values", 9, 1}, {"too few persons", 9, 1}, {"", 9, 1}, {"too few values", 9, 2}, {"", 0, 2}, {"no records", 0, 2}} {
-		a.report(map[*table]TableStatus{of: {State: Published, Reason: step.reason, Records: step.records}})
+		a.session.report(map[*table]TableStatus{of: {State: Published, Reason: step.reason, Records: step.records}})
 		if len(logged) != step.warnings {
 			t.Errorf("step %d: %d warnings, wanted were %d", i, len(logged), step.warnings)
 		}
@@ -290,10 +291,10 @@ func TestPublishedIsAnnounced(t *testing.T) {
 	t.Parallel()
 	a := memoryApplier()
 	one, two := catalog.Name{Relation: "one"}, catalog.Name{Relation: "two"}
-	a.Syncer.tables = []catalog.Publication{{Policy: catalog.TablePolicy{Table: one}}, {Policy: catalog.TablePolicy{Table: two}}}
+	a.session.syncer.tables = []catalog.Publication{{Policy: catalog.TablePolicy{Table: one}}, {Policy: catalog.TablePolicy{Table: two}}}
 	is := func() bool {
 		select {
-		case <-a.published:
+		case <-a.session.syncer.published:
 			return true
 		default:
 			return false
@@ -303,11 +304,14 @@ func TestPublishedIsAnnounced(t *testing.T) {
 		do   func()
 		want bool
 	}{
-		{func() { a.setTable(one, TableStatus{State: Published}) }, false},
-		{func() { a.setState(Streaming, "", "") }, false},
-		{func() { a.setTable(two, TableStatus{State: Halted}); a.setState(Reconnecting, "", "") }, false},
-		{func() { a.setState(Following, "", "") }, true},
-		{func() { a.setState(Streaming, "", "") }, true},
+		{func() { a.session.syncer.setTable(one, TableStatus{State: Published}) }, false},
+		{func() { a.session.syncer.setState(Streaming, "", "") }, false},
+		{func() {
+			a.session.syncer.setTable(two, TableStatus{State: Halted})
+			a.session.syncer.setState(Reconnecting, "", "")
+		}, false},
+		{func() { a.session.syncer.setState(Following, "", "") }, true},
+		{func() { a.session.syncer.setState(Streaming, "", "") }, true},
 	} {
 		if step.do(); is() != step.want {
 			t.Errorf("announced is %t", is())
@@ -321,7 +325,7 @@ func TestMissed(t *testing.T) {
 	t.Parallel()
 	const root, leaf, others = 1000, 1001, 2000
 	other := memoryTable(t, sizeOnly(3))
-	other.publication.Policy.Table.Relation = "others"
+	other.layout.publication.Policy.Table.Relation = "others"
 	own := memoryTable(t, sizeOnly(3))
 	for _, test := range []struct {
 		name  string
@@ -340,9 +344,9 @@ func TestMissed(t *testing.T) {
 		{"of another beside partitions", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{others: 100}, false},
 		{"of one that is not applied", catalog.KindPartitionedTable, map[uint32]pglogrepl.LSN{4000: 100}, true},
 	} {
-		a := &applier{heard: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
-		n := &newcomer{at: 100}
-		n.job.publication = own.publication
+		a := &applier{lastChange: test.heard, relations: map[uint32]*relation{others: {table: other}, leaf: {table: own}, 4000: {}}}
+		n := &preparedTable{at: 100}
+		n.job.publication = own.layout.publication
 		n.job.publication.Relation.Kind = test.kind
 		if got := a.missed(n); got != test.want {
 			t.Errorf("%s: missed is %t", test.name, got)
@@ -356,7 +360,7 @@ func TestMissed(t *testing.T) {
 func TestGroupsEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		one := []*flight{{}}
+		one := []*batch{{}}
 		for _, test := range []struct {
 			name    string
 			more    bool
@@ -364,7 +368,7 @@ func TestGroupsEnd(t *testing.T) {
 			wrote   time.Duration
 			rows    int
 			bytes   int
-			flights []*flight
+			flights []*batch
 			shows   pglogrepl.LSN
 			want    bool
 		}{
@@ -380,12 +384,12 @@ func TestGroupsEnd(t *testing.T) {
 			{name: "small behind another", rows: aheadRows() - 1, flights: one, want: false},
 			{name: "middling behind another", rows: aheadRows(), flights: one, want: true},
 			{name: "middling behind another, with more", more: true, rows: aheadRows(), flights: one, want: false},
-			{name: "middling behind two others", rows: aheadRows(), flights: []*flight{{}, {}}, want: false},
+			{name: "middling behind two others", rows: aheadRows(), flights: []*batch{{}, {}}, want: false},
 			{name: "middling, and a release is not shown", rows: aheadRows(), flights: one, shows: 9, want: false},
 		} {
 			of := memoryTable(t, sizeOnly(3))
-			of.bytes, of.shows = test.bytes, test.shows
-			a := &applier{session: &session{tables: []*table{of}}, more: test.more, rows: test.rows, wrote: test.wrote, flights: test.flights, since: time.Now()}
+			of.pending.bytes, of.release.showAt = test.bytes, test.shows
+			a := &applier{session: &session{tables: []*table{of}}, moreReceived: test.more, rows: test.rows, writeTime: test.wrote, writer: writer{batches: test.flights}, groupBegan: time.Now()}
 			time.Sleep(test.age)
 			if got := a.isComplete(); got != test.want {
 				t.Errorf("%s: complete is %t", test.name, got)
@@ -397,13 +401,13 @@ func TestGroupsEnd(t *testing.T) {
 // TestBoundary takes each thing away that keeps store and memory from agreeing.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
-	for i, a := range []*applier{{}, {inTransaction: true}, {rows: 1}, {tx: memoryTx{}}, {flights: []*flight{{}}}} {
+	for i, a := range []*applier{{}, {inTransaction: true}, {rows: 1}, {writer: writer{spilled: memoryTx{}}}, {writer: writer{batches: []*batch{{}}}}} {
 		if got := a.atBoundary(); got != (i == 0) {
 			t.Errorf("%d: at a boundary is %t", i, got)
 		}
 	}
 	ready := &renewer{ready: &renewal{}}
-	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, newcomer: &newcomer{}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
+	for i, a := range []*applier{{renewer: &renewer{}}, {renewer: &renewer{}, prepared: &preparedTable{}}, {renewer: &renewer{}, found: &finding{}}, {renewer: ready}} {
 		if got := a.isAwaited(); got != (i > 0) {
 			t.Errorf("%d: awaited is %t", i, got)
 		}
@@ -411,8 +415,8 @@ func TestBoundary(t *testing.T) {
 	for position := range pglogrepl.LSN(3) {
 		for end := range pglogrepl.LSN(3) {
 			a := &applier{session: &session{position: position}, end: end}
-			if a.stands() != max(position, end) {
-				t.Errorf("a stream that was consumed up to %s stands at %s", max(position, end), a.stands())
+			if a.streamPosition() != max(position, end) {
+				t.Errorf("a stream that was consumed up to %s stands at %s", max(position, end), a.streamPosition())
 			}
 		}
 	}
@@ -423,14 +427,14 @@ func TestBoundary(t *testing.T) {
 func TestFlushed(t *testing.T) {
 	t.Parallel()
 	for _, appears := range []bool{false, true} {
-		of := &table{lsn: 10, shows: 8, previous: 3, appears: appears}
-		of.flushed(9)
-		if of.lsn != 10 {
-			t.Errorf("the position is %s", of.lsn)
+		of := &table{release: releaseState{position: 10, showAt: 8, previous: 3, shown: appears}}
+		of.release.stored(9)
+		if of.release.position != 10 {
+			t.Errorf("the position is %s", of.release.position)
 		}
-		of.flushed(11)
-		if of.lsn != 11 || of.appears || (of.shows == 0) != appears || (of.previous == 0) != appears {
-			t.Errorf("appears %t: %s, shown from %s on instead of %d", appears, of.lsn, of.shows, of.previous)
+		of.release.stored(11)
+		if of.release.position != 11 || of.release.shown || (of.release.showAt == 0) != appears || (of.release.previous == 0) != appears {
+			t.Errorf("appears %t: %s, shown from %s on instead of %d", appears, of.release.position, of.release.showAt, of.release.previous)
 		}
 	}
 }

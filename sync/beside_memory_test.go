@@ -21,7 +21,7 @@ func besideSession(t *testing.T, of *table, answers ...answer) (*session, *memor
 	t.Helper()
 	m := newPipedServer(t, slices.Concat(answers, usualAnswers(of))...)
 	s, log := m.session(of), &logged{}
-	s.Logger = slog.New(log)
+	s.syncer.config.Logger = slog.New(log)
 	t.Cleanup(func() { time.Sleep(time.Minute) }) // connections are closed
 	return s, m, log
 }
@@ -34,29 +34,29 @@ func TestWorkerInsists(t *testing.T) {
 		of := boundTable(t)
 		s, m, log := besideSession(t, of, answer{words: "SET TRANSACTION SNAPSHOT", state: "22023"})
 		var points []string
-		s.Failpoint = func(name string) { points = append(points, name) }
-		s.status.Tables[of.name()] = TableStatus{State: Published, Records: 9}
+		s.syncer.config.Failpoint = func(name string) { points = append(points, name) }
+		s.syncer.status.Tables[of.layout.name()] = TableStatus{State: Published, Records: 9}
 		var told atomic.Int64
-		s.Changed = func(Status) { told.Add(1) }
-		s.ack.stored.Store(90)
+		s.syncer.config.Changed = func(Status) { told.Add(1) }
+		s.shared.ack.stored.Store(90)
 		w := newWorker(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		ended := make(chan struct{})
 		go func() { w.run(ctx); close(ended) }()
-		w.orders <- job{publication: of.publication, bound: of.definition.bound, generation: 8}
+		w.jobs <- job{publication: of.layout.publication, bound: of.definition.bound, generation: 8}
 		synctest.Wait()
-		status := s.Status().Tables[of.name()]
-		if status.Problem == "" || status.Fix == "" || status.Records != 9 || status.State != Published || told.Load() == 0 || s.ack.held.Load() != 0 {
-			t.Errorf("the status is %+v; %d is held", status, s.ack.held.Load())
+		status := s.syncer.Status().Tables[of.layout.name()]
+		if status.Problem == "" || status.Fix == "" || status.Records != 9 || status.State != Published || told.Load() == 0 || s.shared.ack.held.Load() != 0 {
+			t.Errorf("the status is %+v; %d is held", status, s.shared.ack.held.Load())
 		}
-		time.Sleep(20 * mostPause)
-		times, pause := log.when("trying again"), leastPause
+		time.Sleep(20 * maxPause)
+		times, pause := log.when("trying again"), minPause
 		for i := range len(times) - 1 {
 			if after := times[i+1].Sub(times[i]); after != pause {
 				t.Fatalf("attempt %d comes after %v instead of %v", i+2, after, pause)
 			}
-			pause = min(2*pause, mostPause)
+			pause = min(2*pause, maxPause)
 		}
 		if len(times) < 10 || !slices.Contains(points, FailSnapshotTaken) || slices.Contains(points, FailAfterPublication) {
 			t.Errorf("%d attempts, %v", len(times), points)
@@ -64,7 +64,7 @@ func TestWorkerInsists(t *testing.T) {
 		m.noMore()
 		m.answersNow(sourceAnswers(of, 3)...)
 		n := <-w.ready
-		if n.err != nil || n.table == nil || n.table.generation != 8 || !slices.Contains(points, FailAfterPublication) {
+		if n.err != nil || n.table == nil || n.table.release.generation != 8 || !slices.Contains(points, FailAfterPublication) {
 			t.Errorf("it ends with %v", n.err)
 		}
 		cancel()
@@ -76,7 +76,7 @@ func TestWorkerInsists(t *testing.T) {
 		w := newWorker(s)
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if n := w.insist(ctx, job{publication: of.publication}); n.err == nil || log.have("trying again") > 4 {
+		if n := w.prepare(ctx, job{publication: of.layout.publication}); n.err == nil || log.have("trying again") > 4 {
 			t.Errorf("a job goes on after the end: %v", n.err)
 		}
 	})
@@ -84,7 +84,7 @@ func TestWorkerInsists(t *testing.T) {
 		of := boundTable(t)
 		s, _, log := besideSession(t, of, answer{words: "EXPORT_SNAPSHOT", state: insufficientPrivilege})
 		w := newWorker(s)
-		if n := w.insist(t.Context(), job{publication: of.publication}); n.err == nil || transient(n.err) || log.have("trying again") > 0 {
+		if n := w.prepare(t.Context(), job{publication: of.layout.publication}); n.err == nil || transient(n.err) || log.have("trying again") > 0 {
 			t.Errorf("it ends with %v", n.err)
 		}
 	})
@@ -96,17 +96,17 @@ func TestWorkerPublishesAfresh(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := boundTable(t)
 		var rows [][]any
-		for range fewDifferences + 1 {
+		for range minDifferences + 1 {
 			rows = append(rows, differing(`\N`, "t", "100", "30", "10115", "f", "nurse", "flu", "1"))
 		}
 		for i := range rows {
 			rows[i] = differing(`\N`, "t", string(rune('a'+i/100))+string(rune('a'+i/10%10))+string(rune('a'+i%10)), "30", "10115", "f", "nurse", "flu", "1")
 		}
 		s, _, log := besideSession(t, of, slices.Concat(comparing(of, rows...), sourceAnswers(of, 3))...)
-		s.ranges = readingPlan{blocks: 1, connections: 1}
+		s.syncer.config.ranges = readingPlan{blocks: 1, connections: 1}
 		began := time.Now()
-		n := newWorker(s).insist(t.Context(), job{publication: of.publication, bound: of.definition.bound, kind: resynchronize, generation: 8})
-		if n.err != nil || n.job.kind != publishAfresh || n.table.generation != 8 || n.table.nextRecord != 4 || log.have("published afresh") != 1 || time.Since(began) > leastPause {
+		n := newWorker(s).prepare(t.Context(), job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize, generation: 8})
+		if n.err != nil || n.job.kind != publishAfresh || n.table.release.generation != 8 || n.table.nextRecord != 4 || log.have("published afresh") != 1 || time.Since(began) > minPause {
 			t.Errorf("it ends with %v as %v after %v", n.err, n.job.kind, time.Since(began))
 		}
 	})
@@ -127,7 +127,7 @@ func TestWatcherLooks(t *testing.T) {
 		warned        int
 	}{
 		{name: "nothing", looks: 10, opened: 1},
-		{name: "an operator asks", answers: []answer{{words: lookForAsked, rows: [][]any{{"public", "visits"}}}}, looks: 10, opened: 1, found: errLookAfresh},
+		{name: "an operator asks", answers: []answer{{words: lookForAsked, rows: [][]any{{"public", "visits"}}}}, looks: 10, opened: 1, found: errRestart},
 		{name: "an operator asks for what is prepared", answers: []answer{{words: lookForAsked, rows: [][]any{{"public", "visits"}}}}, tables: TableStatus{Preparing: true}, looks: 10, opened: 1},
 		{name: "refused", answers: []answer{{words: lookForAsked, state: "57P03"}}, looks: 10, opened: 10, warned: 1},
 		{name: "the table was dropped", answers: []answer{{words: "What a table is:"}, {words: "What a relation is:"}}, looks: 10, opened: 1, found: &TableError{}},
@@ -136,19 +136,19 @@ func TestWatcherLooks(t *testing.T) {
 			of := boundTable(t)
 			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest, of.definition.labels = 1000, []uint32{1000}, []string{"file 1"}, "rest", []string{}
 			s, m, log := besideSession(t, of, test.answers...)
-			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.publication}
-			s.status.Tables[of.name()] = test.tables
+			s.tables, s.syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
+			s.syncer.status.Tables[of.layout.name()] = test.tables
 			s.watch()
 			m.begin(-1)
 			w := newWatcher(s)
 			ctx, cancel := context.WithCancel(t.Context())
 			ended := make(chan struct{})
 			go func() { w.run(ctx); close(ended) }()
-			time.Sleep(watchPace - 1)
+			time.Sleep(watchInterval - 1)
 			if synctest.Wait(); m.log() != "" {
 				t.Errorf("%s: it looks too early:\n%s", test.name, m.log())
 			}
-			time.Sleep(9*watchPace + watchPace/2)
+			time.Sleep(9*watchInterval + watchInterval/2)
 			synctest.Wait()
 			if got := strings.Count(m.log(), lookForAsked); got != test.looks {
 				t.Errorf("%s: %d looks", test.name, got)
@@ -191,13 +191,13 @@ func TestFailuresAreCounted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { w.run(ctx); close(ended) }()
-		time.Sleep(watchPace / 2) // between two looks
+		time.Sleep(watchInterval / 2) // between two looks
 		for round, failing := range []int{warnAfter - 1, 1, warnAfter, 3} {
 			m.answersNow(answer{words: "asked IS NOT NULL", state: "57P03"})
-			time.Sleep(time.Duration(failing) * watchPace)
+			time.Sleep(time.Duration(failing) * watchInterval)
 			synctest.Wait()
 			m.noMore()
-			time.Sleep(watchPace)
+			time.Sleep(watchInterval)
 			synctest.Wait()
 			if want := map[bool]int{false: 0, true: 1}[round >= 2]; log.have("looks at the database fail") != want {
 				t.Errorf("round %d: %v", round, log.lines)
@@ -218,22 +218,22 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 			s, m, log := besideSession(t, of, answer{words: "state = 'active'", rows: [][]any{{busy}}}, answer{words: "a long statement", silent: true})
 			w := newWatcher(s)
 			var err error
-			if w.conn, err = s.open(t.Context(), followerName); err != nil {
+			if w.conn, err = s.syncer.open(t.Context(), followerName); err != nil {
 				t.Fatal(err)
 			}
 			ended := make(chan error, 1)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			go func() {
-				_, err := s.control.Exec(ctx, "a long statement", pgx.QueryExecModeSimpleProtocol)
+				_, err := s.store.conn.Exec(ctx, "a long statement", pgx.QueryExecModeSimpleProtocol)
 				ended <- err
 			}()
 			time.Sleep(deadAfter)
-			if err := w.lookAtLines(t.Context()); err != nil || strings.Contains(m.log(), "state = 'active'") {
+			if err := w.checkConnections(t.Context()); err != nil || strings.Contains(m.log(), "state = 'active'") {
 				t.Errorf("the server is asked too early: %v", err)
 			}
 			time.Sleep(time.Nanosecond)
-			if err := w.lookAtLines(t.Context()); err != nil || !strings.Contains(m.log(), "state = 'active'") {
+			if err := w.checkConnections(t.Context()); err != nil || !strings.Contains(m.log(), "state = 'active'") {
 				t.Errorf("the server is not asked: %v", err)
 			}
 			synctest.Wait()
@@ -251,7 +251,7 @@ func TestForgottenConnectionsAreClosed(t *testing.T) {
 				t.Errorf("%v", log.lines)
 			}
 			cancel()
-			farewell(w.conn)
+			closeConn(w.conn)
 		})
 	}
 }
@@ -265,7 +265,7 @@ func TestEndedLooksAreNoFailures(t *testing.T) {
 		s.watch()
 		w := newWatcher(s)
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(2*watchPace, cancel)
+		time.AfterFunc(2*watchInterval, cancel)
 		if w.run(ctx); w.failures != 0 || len(w.found) > 0 {
 			t.Errorf("%d looks have failed", w.failures)
 		}
@@ -276,7 +276,7 @@ func TestEndedLooksAreNoFailures(t *testing.T) {
 		s.watch()
 		w := newWatcher(s)
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(watchPace+watchTimeout+watchPace/2, cancel)
+		time.AfterFunc(watchInterval+watchTimeout+watchInterval/2, cancel)
 		if w.run(ctx); w.failures != 1 {
 			t.Errorf("%d looks have failed in more than %v", w.failures, watchTimeout)
 		}

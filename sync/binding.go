@@ -18,7 +18,7 @@ import (
 // published before a look at the catalogs, newer than that, has found it the same.
 
 // needs tells whether the policy names the column, in whatever role, or the store keeps it.
-func (t *table) needs(column string) bool {
+func (t *layout) needs(column string) bool {
 	_, named := t.publication.Policy.Column(column)
 	return named || t.column(column) >= 0
 }
@@ -28,7 +28,7 @@ const endPause = 2 * time.Millisecond
 
 // examine reads what the table's columns are, once the transactions of the log after have ended
 // for everybody: that of a synchronous standby's primary, say, can be in the log for longer.
-func (t *table) examine(ctx context.Context, on querier, detail accept.Detail, after ...uint32) (accept.Named, error) {
+func (t *layout) examine(ctx context.Context, on querier, detail accept.Detail, after ...uint32) (accept.Named, error) {
 	for {
 		now, err := accept.ReadTable(ctx, on, t.publication.Relation.OID, detail, after...)
 		switch {
@@ -44,7 +44,7 @@ func (t *table) examine(ctx context.Context, on querier, detail accept.Detail, a
 }
 
 // judge compares what the table is with what was accepted. The error is a *TableError.
-func (t *table) judge(now accept.Named, bound accept.Table) error {
+func (t *layout) judge(now accept.Named, bound accept.Table) error {
 	if now.Name != t.name() {
 		return t.errRenamed(now.Name)
 	}
@@ -54,53 +54,53 @@ func (t *table) judge(now accept.Named, bound accept.Table) error {
 	return nil
 }
 
-func (t *table) errChanged(changes []string) error {
+func (t *layout) errChanged(changes []string) error {
 	return &TableError{
 		Table: t.name(), What: "it is not the table that was accepted: " + strings.Join(changes, "; "),
 		Fix: strings.ReplaceAll(fixAccept, "TABLE", t.name().String()), heals: true,
 	}
 }
 
-func (t *table) errDropped() error {
+func (t *layout) errDropped() error {
 	return &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload, heals: true}
 }
 
 // accepted is what was accepted of the table; it is accepted now where nothing was, and the
 // table is one that the store does not know, or knows as it is configured.
-func (s *session) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
-	now, err := t.examine(ctx, s.control, accept.Whole)
+func (s *store) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
+	now, err := t.layout.examine(ctx, s.conn, accept.Whole)
 	if err != nil {
 		return bound, err
 	}
-	if !t.isAsConfigured(now.Table) {
+	if !t.layout.isAsConfigured(now.Table) {
 		// What the policy was compared with is not there: whatever that was, it says nothing.
-		err = &TableError{Table: t.name(), What: "it is not as it was when the configuration was compared with it", Fix: fixReload, heals: true}
+		err = &TableError{Table: t.layout.name(), What: "it is not as it was when the configuration was compared with it", Fix: fixReload, heals: true}
 	}
-	found, loading := accept.Load(ctx, s.control, accept.KindTable, t.name(), &bound)
+	found, loading := accept.Load(ctx, s.conn, accept.KindTable, t.layout.name(), &bound)
 	if loading == nil && !found {
-		_, found, loading = accept.LoadAs(ctx, s.control, accept.KindTable, t.publication.Relation.OID, &bound)
+		_, found, loading = accept.LoadAs(ctx, s.conn, accept.KindTable, t.layout.publication.Relation.OID, &bound)
 	}
 	if loading != nil {
 		return bound, loading
 	}
 	if found {
-		return bound, errors.Join(t.judge(now, bound), err)
+		return bound, errors.Join(t.layout.judge(now, bound), err)
 	}
-	if err == nil && known && !g.isMark() && !t.fits(g) {
+	if err == nil && known && !g.isMark() && !t.layout.fits(g) {
 		err = &TableError{
-			Table: t.name(), What: "what its columns were when it was published is not known, and its policy or its columns have changed since",
-			Fix: strings.ReplaceAll(fixAccept, "TABLE", t.name().String()),
+			Table: t.layout.name(), What: "what its columns were when it was published is not known, and its policy or its columns have changed since",
+			Fix: strings.ReplaceAll(fixAccept, "TABLE", t.layout.name().String()),
 		}
 	}
 	if err != nil {
 		return bound, err
 	}
-	return now.Table, accept.Save(ctx, s.control, accept.KindTable, t.name(), now.Table)
+	return now.Table, accept.Save(ctx, s.conn, accept.KindTable, t.layout.name(), now.Table)
 }
 
 // isAsConfigured tells whether the table still has the columns that the policy was compared
 // with.
-func (t *table) isAsConfigured(now accept.Table) bool {
+func (t *layout) isAsConfigured(now accept.Table) bool {
 	return !slices.ContainsFunc(t.publication.Relation.Columns, func(c catalog.Column) bool {
 		column, there := now.Column(c.Name)
 		return t.needs(c.Name) && (!there || column.Number != c.Number || column.TypeOID != c.TypeOID || column.Modifier != c.Modifier)
@@ -111,11 +111,11 @@ func (t *table) isAsConfigured(now accept.Table) bool {
 // what its columns are for queries is what they are now, whatever the snapshot shows. Both
 // have to be the same, so that no column has come or gone since the snapshot.
 func (t *table) settle(ctx context.Context, present querier, snapshot accept.Table) error {
-	now, err := t.examine(ctx, present, accept.Whole)
+	now, err := t.layout.examine(ctx, present, accept.Whole)
 	if err != nil {
 		return err
 	}
-	if err := t.judge(now, t.definition.bound); err != nil {
+	if err := t.layout.judge(now, t.definition.bound); err != nil {
 		return err
 	}
 	if !now.Table.Equal(snapshot) {
@@ -126,39 +126,39 @@ func (t *table) settle(ctx context.Context, present querier, snapshot accept.Tab
 	return err
 }
 
-// proof is what has to be found of a table before something of it is published.
-type proof struct {
-	*table
+// definitionCheck is what has to be found of a table before something of it is published.
+type definitionCheck struct {
+	table  *table
 	bound  accept.Table
 	detail accept.Detail
 	after  []uint32 // transactions that may have altered it
 }
 
-// prove looks at the table, later than all that is to be published of it. The error is a
+// run looks at the table, later than all that is to be published of it. The error is a
 // *TableError where it is not what was accepted, or where a column has gone by whose place
 // the rows of the stream were read.
-func (p proof) prove(ctx context.Context, on querier) error {
-	now, err := p.examine(ctx, on, p.detail, p.after...)
+func (p definitionCheck) run(ctx context.Context, on querier) error {
+	now, err := p.table.layout.examine(ctx, on, p.detail, p.after...)
 	if err == nil {
-		err = p.judge(now, p.bound)
+		err = p.table.layout.judge(now, p.bound)
 	}
 	if err == nil && !p.bound.Holds(now.Table) {
-		err = p.errDifferent("a column was dropped")
+		err = p.table.layout.errDifferent("a column was dropped")
 	}
 	if halt := (*TableError)(nil); err != nil && !errors.As(err, &halt) {
-		return fmt.Errorf("looking at the columns of %s: %w", p.name(), err)
+		return fmt.Errorf("looking at the columns of %s: %w", p.table.layout.name(), err)
 	}
 	return err
 }
 
-// proofs are those of the tables of which a group has something to publish.
-func (a *applier) proofs() []proof {
-	var proofs []proof
-	for _, t := range a.tables {
-		if !t.changed && t.shows == 0 {
+// definitionChecks are those of the tables of which a group has something to publish.
+func (a *applier) definitionChecks() []definitionCheck {
+	var proofs []definitionCheck
+	for _, t := range a.session.tables {
+		if !t.pending.dirty && t.release.showAt == 0 {
 			continue
 		}
-		p := proof{table: t, bound: t.definition.bound, detail: accept.WithoutLeaves, after: t.describedBy}
+		p := definitionCheck{table: t, bound: t.definition.bound, detail: accept.WithoutLeaves, after: t.describedBy}
 		if len(t.describedBy) > 0 {
 			p.detail = accept.Whole
 		}

@@ -17,9 +17,9 @@ import (
 func TestNeededColumns(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
-	of.publication.Policy.Columns = append(slices.Clone(of.publication.Policy.Columns), catalog.ColumnPolicy{Name: "person", Role: catalog.Identifying})
+	of.layout.publication.Policy.Columns = append(slices.Clone(of.layout.publication.Policy.Columns), catalog.ColumnPolicy{Name: "person", Role: catalog.Identifying})
 	for column, want := range map[string]bool{"id": true, "age": true, "illness": true, "person": true, "unknown": false} {
-		if of.needs(column) != want {
+		if of.layout.needs(column) != want {
 			t.Errorf("%s is needed: %t", column, !want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestConfiguredColumns(t *testing.T) {
 		of := boundTable(t)
 		now := of.definition.bound
 		now.Columns = test.change(slices.Clone(now.Columns))
-		if of.isAsConfigured(now) != test.want {
+		if of.layout.isAsConfigured(now) != test.want {
 			t.Errorf("%s: it is as it was configured: %t", name, !test.want)
 		}
 	}
@@ -58,21 +58,21 @@ func TestJudgement(t *testing.T) {
 	for _, guarded := range []bool{false, true} {
 		of := boundTable(t)
 		if guarded {
-			of.publication.Policy.Updates.Mode = catalog.Guarded
+			of.layout.publication.Policy.Updates.Mode = catalog.Guarded
 		}
-		now := accept.Named{Name: of.name(), Table: of.definition.bound}
-		if err := of.judge(now, of.definition.bound); err != nil {
+		now := accept.Named{Name: of.layout.name(), Table: of.definition.bound}
+		if err := of.layout.judge(now, of.definition.bound); err != nil {
 			t.Errorf("it is taken for changed: %v", err)
 		}
 		renamed := now
 		renamed.Name.Relation = "others"
 		halt := (*TableError)(nil)
-		if err := of.judge(renamed, of.definition.bound); !errors.As(err, &halt) || !halt.heals || !strings.Contains(halt.What, "others") || strings.Contains(halt.Fix, "--new-lineage") != guarded {
+		if err := of.layout.judge(renamed, of.definition.bound); !errors.As(err, &halt) || !halt.heals || !strings.Contains(halt.What, "others") || strings.Contains(halt.Fix, "--new-lineage") != guarded {
 			t.Errorf("it was renamed: %v", err)
 		}
 		now.Table.Columns = slices.Clone(now.Table.Columns)
 		now.Table.Columns[2].TypeOID = 20
-		if err := of.judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.name() || !strings.Contains(halt.Fix, "'kproxy accept public.visits'") {
+		if err := of.layout.judge(now, of.definition.bound); !errors.As(err, &halt) || !halt.heals || halt.Table != of.layout.name() || !strings.Contains(halt.Fix, "'kproxy accept public.visits'") {
 			t.Errorf("it was altered: %v", err)
 		}
 	}
@@ -82,18 +82,18 @@ func TestJudgement(t *testing.T) {
 func TestIdentities(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
-	of.publication.Relation.Key = []string{"id", "age"}
+	of.layout.publication.Relation.Key = []string{"id", "age"}
 	for identity, want := range map[string]bool{
 		`"*"`: true, `["id","age"]`: true, `["age","id"]`: true, `["id"]`: false, `["id","age","zip"]`: false, `["id","zip"]`: false, `[]`: false, `"id"`: false, `["id`: false,
 	} {
-		if of.identifiedBy(identity) != want {
+		if of.layout.identifiedBy(identity) != want {
 			t.Errorf("rows are identified by %s: %t", identity, !want)
 		}
 	}
-	if !slices.Equal(of.publication.Relation.Key, []string{"id", "age"}) {
+	if !slices.Equal(of.layout.publication.Relation.Key, []string{"id", "age"}) {
 		t.Error("the key's order has changed")
 	}
-	if of.publication.Relation.KeyRepeats = true; of.identifiedBy(`["id","age"]`) || !of.identifiedBy(`"*"`) {
+	if of.layout.publication.Relation.KeyRepeats = true; of.layout.identifiedBy(`["id","age"]`) || !of.layout.identifiedBy(`"*"`) {
 		t.Error("rows are identified by a key that repeats")
 	}
 }
@@ -108,7 +108,7 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
 	go func() {
-		_, err := of.examine(ctx, s.control, accept.Whole, 7)
+		_, err := of.layout.examine(ctx, s.store.conn, accept.Whole, 7)
 		ended <- err
 	}()
 	for looks := 0; looks < 3; time.Sleep(time.Millisecond) {
@@ -121,7 +121,7 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 		t.Errorf("another transaction is awaited: %s", m.log())
 	}
 	m = newMemoryServer(t, answer{words: "What a table is:", state: refusedState})
-	if _, err := of.examine(t.Context(), m.session().control, accept.Whole); err == nil {
+	if _, err := of.layout.examine(t.Context(), m.session().store.conn, accept.Whole); err == nil {
 		t.Error("a table that cannot be looked at is nothing")
 	}
 }
@@ -130,20 +130,20 @@ func TestEndedTransactionsAreAwaited(t *testing.T) {
 func TestNothingIsFoundOnFailures(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
-	conn := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", state: refusedState}).session().control
-	if published, err := of.stillPublished(t.Context(), conn, "kproxy"); published || err == nil {
+	conn := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", state: refusedState}).session().store.conn
+	if published, err := of.layout.stillPublished(t.Context(), conn, "kproxy"); published || err == nil {
 		t.Errorf("it is published: %t, %v", published, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	m := newMemoryServer(t, answer{words: "SELECT NOT EXISTS", rows: [][]any{{false}}})
-	conn = m.session().control
+	conn = m.session().store.conn
 	go func() {
 		for !strings.Contains(m.log(), "SELECT NOT EXISTS") {
 			time.Sleep(time.Millisecond)
 		}
 		cancel()
 	}()
-	if published, err := of.stillPublished(ctx, conn, "kproxy"); published || !errors.Is(err, context.Canceled) {
+	if published, err := of.layout.stillPublished(ctx, conn, "kproxy"); published || !errors.Is(err, context.Canceled) {
 		t.Errorf("it is published: %t, %v", published, err)
 	}
 }
@@ -160,7 +160,7 @@ func TestPartitionsAreThoseOfNow(t *testing.T) {
 		{words: "What a table is:", rows: [][]any{{"public", "visits", identityOf(now), true}}},
 		{words: "SELECT array_agg(c.oid)", rows: [][]any{{[]uint32{1003}}}},
 	}, usualAnswers(of)...)...)
-	on := m.session().control
+	on := m.session().store.conn
 	check := func(bound accept.Table, err error) {
 		t.Helper()
 		var leaves []catalog.OID
@@ -171,7 +171,7 @@ func TestPartitionsAreThoseOfNow(t *testing.T) {
 			t.Errorf("it is bound as %+v: %v", bound, err)
 		}
 	}
-	d, absent, err := of.readDefinition(t.Context(), on, "kproxy", of.definition.bound)
+	d, absent, err := of.layout.readDefinition(t.Context(), on, "kproxy", of.definition.bound)
 	if check(d.bound, err); absent || len(of.definition.bound.Leaves) != 3 {
 		t.Errorf("it is absent, or what was accepted has changed: %+v", of.definition.bound)
 	}

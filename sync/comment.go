@@ -10,7 +10,7 @@ import (
 
 // comment says on the published view and each of its columns how it was generalized,
 // for tools that show comments.
-func (t *table) comment(ctx context.Context, on executor) error {
+func (t *layout) comment(ctx context.Context, on executor) error {
 	view := catalog.Published(t.name()).SQL()
 	relation, columns := t.publication.Comments()
 	statements := make([]string, 1, len(columns)+1)

@@ -27,7 +27,7 @@ func TestRenamedLabelsNeedConsent(t *testing.T) {
 	b.script("ALTER TYPE mood RENAME VALUE 'c' TO 'z'")
 	b.halts(s, "moody")
 	s.Reload(b.config.Tables)
-	await(t, "the reload is done", func() bool { return s.fresh() == false && s.Status().State == Streaming })
+	await(t, "the reload is done", func() bool { return s.retryHalted() == false && s.Status().State == Streaming })
 	if state := s.Status().Tables[publicTable("moody")].State; state != Halted {
 		t.Errorf("a reload made the table %s", state)
 	}

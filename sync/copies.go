@@ -16,10 +16,11 @@ import (
 // the stream has left out; their classes are written inside the server, as are all classes
 // of a table whose copied columns can change their texts by themselves.
 type copies struct {
-	columns []int // of the stored ones, in the order of copiedList
-	weights []int // bytes that a byte of each column's text takes at most
-	texts   texts // by slot of the partition; empty for none
-	room    []byte
+	partition *incremental.Partition
+	columns   []int     // of the stored ones, in the order of copiedList
+	weights   []int     // bytes that a byte of each column's text takes at most
+	texts     textStore // by slot of the partition; empty for none
+	buffer    []byte
 }
 
 // newCopies are none, and nil for a table whose members are not held in memory.
@@ -27,13 +28,13 @@ func (t *table) newCopies() *copies {
 	if !t.isPacked() {
 		return nil
 	}
-	c := &copies{}
-	for _, published := range t.publication.Columns {
+	c := &copies{partition: t.mode.(*immediate).parts[0].partition}
+	for _, published := range t.layout.publication.Columns {
 		if published.Part != catalog.Copy {
 			continue
 		}
-		i := t.column(published.Source)
-		weight := textWeight(t.columns[i])
+		i := t.layout.column(published.Source)
+		weight := textWeight(t.layout.columns[i])
 		if weight == 0 {
 			return nil
 		}
@@ -72,22 +73,45 @@ const (
 	columnBytes = 8
 )
 
-// note takes the values of the record in a slot, all stored columns.
-func (c *copies) note(slot int32, values []value) {
+// note holds the values of a record, all stored columns, if they can be held.
+func (c *copies) note(id incremental.RecordID, values []value) {
+	if c != nil {
+		c.put(c.partition.SlotOf(id), values)
+	}
+}
+
+// same reports whether a record is held and shows what these values would.
+func (c *copies) same(id incremental.RecordID, values []value) bool {
+	return c != nil && c.shows(c.partition.SlotOf(id), values)
+}
+
+// forget drops a record that the partition still has.
+func (c *copies) forget(id incremental.RecordID) {
+	if c != nil {
+		c.drop(c.partition.SlotOf(id))
+	}
+}
+
+// put is note for the record in a slot.
+func (c *copies) put(slot int32, values []value) {
 	if c == nil {
 		return
 	}
 	if text := c.member(values); text != nil {
 		c.texts.set(slot, text)
 	} else {
-		c.forget(slot)
+		c.drop(slot)
 	}
 }
 
-// same tells whether a record that is held shows what these values would. It is false where
-// that is not known.
-func (c *copies) same(slot int32, values []value) bool {
+func (c *copies) shows(slot int32, values []value) bool {
 	return c.holds(slot) && bytes.Equal(c.texts.get(slot), c.member(values))
+}
+
+func (c *copies) drop(slot int32) {
+	if c.holds(slot) {
+		c.texts.set(slot, nil)
+	}
 }
 
 // member is what is held of a record with these values, until the next call; nil if it
@@ -100,23 +124,17 @@ func (c *copies) member(values []value) []byte {
 			return nil
 		}
 	}
-	c.room = c.room[:0]
+	c.buffer = c.buffer[:0]
 	for _, column := range c.columns {
-		c.room = appendMemberField(append(c.room, ','), values[column])
+		c.buffer = appendMemberField(append(c.buffer, ','), values[column])
 	}
-	c.room = append(c.room, memberEnd...)
-	return c.room
-}
-
-func (c *copies) forget(slot int32) {
-	if c.holds(slot) {
-		c.texts.set(slot, nil)
-	}
+	c.buffer = append(c.buffer, memberEnd...)
+	return c.buffer
 }
 
 func (c *copies) clear() {
 	if c != nil {
-		c.texts = texts{}
+		c.texts = textStore{}
 	}
 }
 

@@ -30,15 +30,17 @@ func TestHeldMembersAreNarrow(t *testing.T) {
 	if len(c.columns) != 2 || c.weights[0] != 1 {
 		t.Fatalf("the columns %v of the weights %v are copied", c.columns, c.weights)
 	}
-	illness := func(text string) []value { return of.visitOf(1, 30, map[string]string{"illness": text, "cost": "12"}) }
+	illness := func(text string) []value {
+		return of.layout.visitOf(1, 30, map[string]string{"illness": text, "cost": "12"})
+	}
 	room := packedWidth - memberBytes - 2*columnBytes - len("12")
 	for slot, test := range []struct {
 		row  []value
 		held bool
 	}{{illness("flu"), true}, {illness(strings.Repeat("w", room)), true}, {illness(strings.Repeat("w", room+1)), false}} {
-		c.note(int32(slot), test.row)
-		if c.holds(int32(slot)) != test.held || c.have([]int32{0, int32(slot)}) != test.held || c.same(int32(slot), test.row) != test.held {
-			t.Errorf("a record of %d bytes is held: %t", len(test.row[of.column("illness")].text), !test.held)
+		c.put(int32(slot), test.row)
+		if c.holds(int32(slot)) != test.held || c.have([]int32{0, int32(slot)}) != test.held || c.shows(int32(slot), test.row) != test.held {
+			t.Errorf("a record of %d bytes is held: %t", len(test.row[of.layout.column("illness")].text), !test.held)
 		}
 	}
 	c.weights[0] = 6
@@ -46,20 +48,20 @@ func TestHeldMembersAreNarrow(t *testing.T) {
 		t.Error("the width of arrays is not counted as that of their elements")
 	}
 	c.weights[0] = 1
-	if c.same(0, illness("gout")) || !c.same(0, of.visitOf(2, 50, map[string]string{"illness": "flu", "cost": "12"})) || c.same(7, illness("flu")) {
+	if c.shows(0, illness("gout")) || !c.shows(0, of.layout.visitOf(2, 50, map[string]string{"illness": "flu", "cost": "12"})) || c.shows(7, illness("flu")) {
 		t.Error("what is held is not compared with what would be shown")
 	}
 	kept := illness("flu")
-	kept[of.column("cost")] = value{kept: true}
-	if c.note(0, kept); c.holds(0) || c.have([]int32{1, 0}) || !c.have(nil) {
+	kept[of.layout.column("cost")] = value{kept: true}
+	if c.put(0, kept); c.holds(0) || c.have([]int32{1, 0}) || !c.have(nil) {
 		t.Error("a record is held whose values are not all known")
 	}
 	if got := string(c.appendMember([]byte("{"), 7, 1)); !strings.HasPrefix(got, `{"(7,www`) || !strings.HasSuffix(got, `www,12)"`) {
 		t.Errorf("a member is written %s", got)
 	}
-	c.note(0, illness("flu"))
-	c.forget(1)
-	if c.forget(9); c.holds(1) || !c.holds(0) {
+	c.put(0, illness("flu"))
+	c.drop(1)
+	if c.drop(9); c.holds(1) || !c.holds(0) {
 		t.Error("another record is forgotten")
 	}
 	if c.clear(); c.holds(0) {
@@ -74,14 +76,14 @@ func TestNothingIsHeld(t *testing.T) {
 		t.Error("a table of parts holds members")
 	}
 	of := memoryTable(t, sizeOnly(3))
-	of.columns[of.column("cost")].UserType = catalog.Name{Schema: "public", Relation: "money"}
+	of.layout.columns[of.layout.column("cost")].UserType = catalog.Name{Schema: "public", Relation: "money"}
 	if of.newCopies() != nil {
 		t.Error("members are held whose texts are not stable")
 	}
 	var c *copies
-	c.note(1, nil)
-	c.forget(1)
-	if c.clear(); c.holds(1) || c.have(nil) || c.same(1, nil) {
+	c.put(1, nil)
+	c.drop(1)
+	if c.clear(); c.holds(1) || c.have(nil) || c.shows(1, nil) {
 		t.Error("something is held of nothing")
 	}
 }

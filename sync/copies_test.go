@@ -122,7 +122,7 @@ func (b *bench) mustHold() {
 	if err := of.begin(int64(b.generationOf("letters")), 1, 1, 1); err != nil {
 		b.t.Fatal(err)
 	}
-	if err := of.stage.load(b.t.Context(), viewAsItIs(b.source.PgConn()), func(int) {}); err != nil {
+	if err := of.mode.load(b.t.Context(), viewAsItIs(b.source.PgConn()), func(int) {}); err != nil {
 		b.t.Fatal(err)
 	}
 	var records, held int
@@ -145,20 +145,23 @@ func TestHeldRecords(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := of.newCopies()
+	if err := of.begin(1, 1, 1, 1); err != nil {
+		t.Fatal(err)
+	}
+	c := of.copies
 	row := func(text string) []value {
-		values := make([]value, len(of.columns))
+		values := make([]value, len(of.layout.columns))
 		for i := range values {
 			values[i].null = true
 		}
-		values[of.column("t")] = value{text: text}
+		values[of.layout.column("t")] = value{text: text}
 		return values
 	}
 	kept := row("")
-	kept[of.column("t")] = value{kept: true}
+	kept[of.layout.column("t")] = value{kept: true}
 	slots := []int32{1, 255, 256, 1 << 20}
 	for _, slot := range slots {
-		c.note(slot, row("a"))
+		c.put(slot, row("a"))
 	}
 	if !c.have(slots) {
 		t.Fatal("a record is not held")
@@ -166,10 +169,10 @@ func TestHeldRecords(t *testing.T) {
 	if got, want := string(c.appendMember(nil, 7, 256)), `"(7,a`+strings.Repeat(",", 13)+`)"`; got != want {
 		t.Errorf("a member is %s, want %s", got, want)
 	}
-	c.note(1, kept)
-	c.note(255, row(strings.Repeat("w", packedWidth)))
-	c.forget(256)
-	c.forget(7)
+	c.put(1, kept)
+	c.put(255, row(strings.Repeat("w", packedWidth)))
+	c.drop(256)
+	c.drop(7)
 	for _, slot := range slots[:3] {
 		if c.have([]int32{slot}) {
 			t.Errorf("the record in slot %d is held", slot)

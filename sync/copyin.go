@@ -106,7 +106,7 @@ func appendCopyText(text []byte, value string) []byte {
 // copyIn fills a table. Rows are asked for on a goroutine of the driver's.
 func (p *publisher) copyIn(ctx context.Context, conn *pgconn.PgConn, into string, next func() ([]any, error)) error {
 	guarded := func() (row []any, err error) {
-		err = guard(p.session.Logger, func() error {
+		err = guard(p.config.Logger, func() error {
 			row, err = next()
 			return err
 		})

@@ -66,7 +66,7 @@ func (d definition) relabeled(stored string) bool {
 }
 
 // differs is what has to be done where the definition is not the stored one.
-func (t *table) differs(now definition, stored string) *TableError {
+func (t *layout) differs(now definition, stored string) *TableError {
 	e := &TableError{
 		Table: t.name(), Fix: fixResync, resync: true,
 		What: "its definition or its place in the publication has changed, about which the stream says nothing",

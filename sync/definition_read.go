@@ -22,7 +22,7 @@ var definitionQuery string
 // readDefinition reads what the table is, as the transaction or the statement sees it. The
 // error is a *TableError, from which the table heals, where it is not what was accepted of
 // it or what the policy was made for. What has gone without harm comes back as absent.
-func (t *table) readDefinition(ctx context.Context, on querier, publication string, bound accept.Table) (d definition, absent bool, err error) {
+func (t *layout) readDefinition(ctx context.Context, on querier, publication string, bound accept.Table) (d definition, absent bool, err error) {
 	now, err := t.examine(ctx, on, accept.Whole)
 	if err == nil {
 		err = t.judge(now, bound)
@@ -70,7 +70,7 @@ func leavesEver(ctx context.Context, on querier, before, now accept.Table) ([]ac
 }
 
 // readRest reads what the table is beside its columns, and what the store needs of these.
-func (t *table) readRest(ctx context.Context, on querier, publication string) (d definition, err error) {
+func (t *layout) readRest(ctx context.Context, on querier, publication string) (d definition, err error) {
 	d.root = uint32(t.publication.Relation.OID)
 	stored := make([]string, len(t.columns))
 	for i, c := range t.columns {
@@ -133,7 +133,7 @@ func (t *table) readRest(ctx context.Context, on querier, publication string) (d
 
 // stillPublished looks again for what a publication holds: its view knows of partitions
 // that come and go before the transaction's snapshot does.
-func (t *table) stillPublished(ctx context.Context, on querier, publication string) (published bool, err error) {
+func (t *layout) stillPublished(ctx context.Context, on querier, publication string) (published bool, err error) {
 	const present = `SELECT NOT EXISTS (
 		SELECT FROM (SELECT $1::oid::regclass AS relid UNION SELECT p.relid FROM pg_catalog.pg_partition_tree($1::oid::regclass) p) AS tree
 		JOIN pg_catalog.pg_class l ON l.oid = tree.relid JOIN pg_catalog.pg_namespace s ON s.oid = l.relnamespace
@@ -156,7 +156,7 @@ func (t *table) stillPublished(ctx context.Context, on querier, publication stri
 
 // identifiedBy tells whether a leaf's replica identity, a JSON array of columns or "*"
 // for whole rows, still finds the records of changed rows.
-func (t *table) identifiedBy(identity string) bool {
+func (t *layout) identifiedBy(identity string) bool {
 	if identity == `"*"` {
 		return true
 	}
@@ -169,7 +169,7 @@ func (t *table) identifiedBy(identity string) bool {
 	return slices.Equal(key, columns)
 }
 
-func (t *table) errRenamed(to catalog.Name) error {
+func (t *layout) errRenamed(to catalog.Name) error {
 	fix := "name it so in the policy and run 'kproxy reload'"
 	if t.publication.Policy.Updates.Mode == catalog.Guarded {
 		fix = "rename it back; or name it so in the policy, run 'kproxy reload', and 'kproxy rebuild TABLE --new-lineage' to start a new lineage"
@@ -177,16 +177,16 @@ func (t *table) errRenamed(to catalog.Name) error {
 	return &TableError{Table: t.name(), What: fmt.Sprintf("it was renamed to %s", to), Fix: fix, heals: true}
 }
 
-func (t *table) errColumnGone(column string) error {
+func (t *layout) errColumnGone(column string) error {
 	return &TableError{Table: t.name(), What: fmt.Sprintf("column %s, which the policy needs, is gone or no longer replicated", column), Fix: fixPolicy}
 }
 
-func (t *table) errRetyped(column string) error {
+func (t *layout) errRetyped(column string) error {
 	return &TableError{Table: t.name(), What: fmt.Sprintf("column %s changed its type", column), Fix: fixReload}
 }
 
 // errDifferent means that the stream does not tell all that happened to the table.
-func (t *table) errDifferent(what string) error {
+func (t *layout) errDifferent(what string) error {
 	return &TableError{Table: t.name(), What: what, Fix: fixResync, resync: true}
 }
 
@@ -208,7 +208,7 @@ const rewrittenQuery = `WITH RECURSIVE tree(oid) AS (
 // one finds the table empty (PostgreSQL, "Caveats" of concurrency control). Queries read
 // the partitions that there are now, definitions are those of the snapshot: both must name
 // the same ones, but for those that are being detached concurrently, which neither reads.
-func (t *table) lockSource(ctx context.Context, tx pgx.Tx) error {
+func (t *layout) lockSource(ctx context.Context, tx pgx.Tx) error {
 	if _, err := tx.Exec(ctx, "LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE"); err != nil {
 		return fmt.Errorf("locking %s against changes of its definition: %w", t.name(), err)
 	}

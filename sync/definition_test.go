@@ -32,7 +32,7 @@ func TestDefinitionsDiffer(t *testing.T) {
 	}
 	of := memoryTable(t, sizeOnly(3))
 	guarded := memoryTable(t, sizeOnly(3))
-	guarded.publication.Policy.Updates.Mode = catalog.Guarded
+	guarded.layout.publication.Policy.Updates.Mode = catalog.Guarded
 	for name, test := range map[string]struct {
 		change          func(*definition)
 		same, relabeled bool
@@ -55,10 +55,10 @@ func TestDefinitionsDiffer(t *testing.T) {
 			t.Errorf("%s: %q and %q, relabeled %t", name, stored, now.text(), now.relabeled(stored))
 		}
 		// Labels that were renamed are published as they were: a guarded table cannot go on.
-		if e := of.differs(now, stored); !e.resync || e.afresh != test.relabeled || e.Table != of.name() {
+		if e := of.layout.differs(now, stored); !e.resync || e.afresh != test.relabeled || e.Table != of.layout.name() {
 			t.Errorf("%s: %+v", name, e)
 		}
-		if e := guarded.differs(now, stored); e.resync == test.relabeled || e.afresh != test.relabeled {
+		if e := guarded.layout.differs(now, stored); e.resync == test.relabeled || e.afresh != test.relabeled {
 			t.Errorf("%s of a guarded table: %+v", name, e)
 		}
 	}
@@ -89,7 +89,7 @@ func TestGrown(t *testing.T) {
 
 // describedAs is how the stream describes a table with these columns, each of its accepted
 // type.
-func (t *table) describedAs(oid uint32, columns ...string) *pglogrepl.RelationMessage {
+func (t *layout) describedAs(oid uint32, columns ...string) *pglogrepl.RelationMessage {
 	m := &pglogrepl.RelationMessage{RelationID: oid, Namespace: "public", RelationName: "visits"}
 	for _, name := range columns {
 		c, known := t.publication.Relation.Column(name)
@@ -111,8 +111,8 @@ func boundTable(t *testing.T) *table {
 func boundAs(t *testing.T, policy catalog.TablePolicy) *table {
 	t.Helper()
 	of := memoryTable(t, policy)
-	of.definition.bound.OID = of.publication.Relation.OID
-	for _, c := range of.publication.Relation.Columns {
+	of.definition.bound.OID = of.layout.publication.Relation.OID
+	for _, c := range of.layout.publication.Relation.Columns {
 		of.definition.bound.Columns = append(of.definition.bound.Columns, accept.Column{Number: c.Number, Name: c.Name, Type: c.Type, TypeOID: c.TypeOID, Modifier: c.Modifier})
 	}
 	return of
@@ -145,19 +145,19 @@ func TestRelationsAreBound(t *testing.T) {
 		"something else":     {func(m *pglogrepl.RelationMessage) { m.RelationID, m.RelationName = 999, "stays" }, columns, false, true},
 	} {
 		a := memoryApplier(of)
-		m := of.describedAs(1000, test.columns...)
+		m := of.layout.describedAs(1000, test.columns...)
 		if test.change != nil {
 			test.change(m)
 		}
 		if err := a.describe(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		a.final = 50
+		a.commitAt = 50
 		r, err := a.relation(m.RelationID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.concerned(r)
+		got, err := a.tableOf(r)
 		if (got != nil) != test.known || (err == nil) != test.good {
 			t.Errorf("%s: table %t, %v", name, got != nil, err)
 		}
@@ -177,12 +177,12 @@ func TestRowsAreReadByTheirColumns(t *testing.T) {
 	for range 200 {
 		sent := []string{"id", "person", "age", "zip", "sex", "job", "illness", "cost", "email", "phone"}
 		random.Shuffle(len(sent), func(i, j int) { sent[i], sent[j] = sent[j], sent[i] })
-		m := of.describedAs(1000, sent...)
-		places, err := of.places(m.Columns)
+		m := of.layout.describedAs(1000, sent...)
+		places, err := of.layout.places(m.Columns)
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := &relation{table: of, place: places, as: m, stored: make([]int, len(sent))}
+		r := &relation{table: of, place: places, message: m, stored: make([]int, len(sent))}
 		text := []byte{newTuple, 0, byte(len(sent))}
 		for i, name := range sent {
 			r.stored[i] = slices.Index(places, i)
@@ -192,25 +192,25 @@ func TestRowsAreReadByTheirColumns(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i, column := range of.columns {
+		for i, column := range of.layout.columns {
 			if c.new[i] != (value{text: column.Name}) {
 				t.Fatalf("column %s has the value of %q", column.Name, c.new[i].text)
 			}
 		}
 	}
-	for _, missing := range of.columns {
-		m := of.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")
+	for _, missing := range of.layout.columns {
+		m := of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")
 		m.Columns = slices.DeleteFunc(m.Columns, func(c *pglogrepl.RelationMessageColumn) bool { return c.Name == missing.Name })
-		if _, err := of.places(m.Columns); err == nil {
+		if _, err := of.layout.places(m.Columns); err == nil {
 			t.Errorf("rows without %s are taken", missing.Name)
 		}
-		m = of.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")
+		m = of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")
 		for _, c := range m.Columns {
 			if c.Name == missing.Name {
 				c.TypeModifier = 77
 			}
 		}
-		if _, err := of.places(m.Columns); err == nil {
+		if _, err := of.layout.places(m.Columns); err == nil {
 			t.Errorf("rows with another %s are taken", missing.Name)
 		}
 	}

@@ -30,7 +30,9 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 		{name: "nobody", left: []int{5}, gone: []incremental.RecordID{5}, want: map[int64]int{}},
 	} {
 		of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "person", ofSize))
-		visit := func(id int, person string) []value { return of.visitOf(id, 30, map[string]string{"person": person}) }
+		visit := func(id int, person string) []value {
+			return of.layout.visitOf(id, 30, map[string]string{"person": person})
+		}
 		check := func(err error) {
 			t.Helper()
 			if err != nil {
@@ -38,13 +40,13 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 			}
 		}
 		persons := []string{"a", "a", "a", "b", "b", "b"}
-		of.open(8)
+		of.beginTransaction(8)
 		for i, person := range persons {
 			check(of.insert(visit(i+1, person)))
 		}
-		check(of.committed(nil))
+		check(of.endTransaction(nil))
 		of.written()
-		of.open(16)
+		of.beginTransaction(16)
 		for _, id := range test.left {
 			check(of.delete(visit(id, persons[id-1])))
 		}
@@ -54,25 +56,25 @@ func TestPersonsTakeTheirPlaces(t *testing.T) {
 		if test.back > 0 {
 			check(of.delete(visit(100+test.back, test.come[test.back-1])))
 		}
-		check(of.committed(nil))
+		check(of.endTransaction(nil))
 		got := map[int64]int{}
 		for row := 101; row < 105; row++ {
 			if id, known := of.keys.find(of.keyOf(visit(row, ""))); known {
 				got[int64(id)] = row
-				if pending := of.pending[id]; pending == nil || pending.values[of.column("id")].text != visit(row, "")[of.column("id")].text {
+				if pending := of.pending.rows[id]; pending == nil || pending.values[of.layout.column("id")].text != visit(row, "")[of.layout.column("id")].text {
 					t.Errorf("%s: record %d is written as %+v", test.name, id, pending)
 				}
 			}
 		}
-		if len(got) != len(test.want) || !slices.Equal(of.deleted, test.gone) {
-			t.Errorf("%s: the rows are %v, and %v are gone", test.name, got, of.deleted)
+		if len(got) != len(test.want) || !slices.Equal(of.pending.deleted, test.gone) {
+			t.Errorf("%s: the rows are %v, and %v are gone", test.name, got, of.pending.deleted)
 		}
 		for id, row := range test.want {
 			if got[id] != row {
 				t.Errorf("%s: record %d has row %d, not %d", test.name, id, got[id], row)
 			}
 		}
-		if records := of.stage.status().Records; records != len(persons)-len(test.left)+len(test.want) {
+		if records := of.mode.status().Records; records != len(persons)-len(test.left)+len(test.want) {
 			t.Errorf("%s: %d records are there", test.name, records)
 		}
 	}
@@ -84,22 +86,22 @@ func TestTwiceTheSameKey(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, sizeOnly(3))
 	for id := 1; id <= 3; id++ {
-		if err := of.insert(of.visitOf(id, 30, nil)); err != nil {
+		if err := of.insert(of.layout.visitOf(id, 30, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	of.written()
-	of.open(8)
-	one, two := of.visitOf(1, 30, nil), of.visitOf(2, 30, nil)
-	err := errors.Join(of.delete(one), of.update(two, of.visitOf(1, 40, nil)), of.delete(one))
-	if !slices.Equal(of.deleted, []incremental.RecordID{1}) {
-		t.Errorf("of the records of one key, %v are forgotten", of.deleted)
+	of.beginTransaction(8)
+	one, two := of.layout.visitOf(1, 30, nil), of.layout.visitOf(2, 30, nil)
+	err := errors.Join(of.delete(one), of.update(two, of.layout.visitOf(1, 40, nil)), of.delete(one))
+	if !slices.Equal(of.pending.deleted, []incremental.RecordID{1}) {
+		t.Errorf("of the records of one key, %v are forgotten", of.pending.deleted)
 	}
-	if id, left := of.left.keys.find(of.keyOf(one)); !left || id != 2 {
+	if id, left := of.deletes.keys.find(of.keyOf(one)); !left || id != 2 {
 		t.Errorf("record %d has left, %t", id, left)
 	}
-	if err = errors.Join(err, of.committed(nil)); err != nil || !slices.Equal(of.deleted, []incremental.RecordID{1, 2}) || of.left.keys != nil || of.stage.status().Records != 1 {
-		t.Errorf("%v are gone: %v", of.deleted, err)
+	if err = errors.Join(err, of.endTransaction(nil)); err != nil || !slices.Equal(of.pending.deleted, []incremental.RecordID{1, 2}) || of.deletes.keys != nil || of.mode.status().Records != 1 {
+		t.Errorf("%v are gone: %v", of.pending.deleted, err)
 	}
 }
 
@@ -108,13 +110,13 @@ func TestTwiceTheSameKey(t *testing.T) {
 func TestRowsThatComeTwice(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, sizeOnly(3))
-	one := func() []value { return of.visitOf(1, 30, nil) }
+	one := func() []value { return of.layout.visitOf(1, 30, nil) }
 	if err := of.insert(one()); err != nil {
 		t.Fatal(err)
 	}
 	of.written()
-	of.open(8)
-	if of.changed = false; of.delete(one()) != nil || !of.changed {
+	of.beginTransaction(8)
+	if of.pending.dirty = false; of.delete(one()) != nil || !of.pending.dirty {
 		t.Error("a deleted row changes nothing")
 	}
 	if err := of.insert(one()); err != nil || of.nextRecord != 2 {
@@ -123,11 +125,11 @@ func TestRowsThatComeTwice(t *testing.T) {
 	if err := of.insert(one()); err == nil || transient(err) {
 		t.Errorf("it is inserted twice: %v", err)
 	}
-	of.left.keys.add(of.keyOf(one()), 5)
+	of.deletes.keys.add(of.keyOf(one()), 5)
 	if err := of.insert(one()); err == nil || transient(err) {
 		t.Errorf("it comes back to a key that is taken: %v", err)
 	}
-	if err := of.delete(of.visitOf(7, 30, nil)); err == nil {
+	if err := of.delete(of.layout.visitOf(7, 30, nil)); err == nil {
 		t.Error("a row is deleted that was never there")
 	}
 }

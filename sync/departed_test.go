@@ -131,7 +131,7 @@ func (b *bench) stateOf(s *Syncer, table string) string {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	of.generation = int64(b.generationOf(table))
+	of.release.generation = int64(b.generationOf(table))
 	columns := []string{"tag", "age", "illness"}
 	switch {
 	case p.Policy.Updates.Mode == catalog.Immediate && p.Policy.Subject == "":
@@ -139,7 +139,7 @@ func (b *bench) stateOf(s *Syncer, table string) string {
 	case p.Policy.Updates.Mode == catalog.Guarded:
 		columns = append(columns, of.parts[0].column, catalog.RowColumn, catalog.ChangedColumn, catalog.SinceColumn+" IS NULL")
 	}
-	rows, err := b.source.Query(b.t.Context(), fmt.Sprintf("SELECT ROW(%s)::text FROM %s ORDER BY tag", strings.Join(columns, ", "), of.placedRecords()))
+	rows, err := b.source.Query(b.t.Context(), fmt.Sprintf("SELECT ROW(%s)::text FROM %s ORDER BY tag", strings.Join(columns, ", "), of.release.placedRecords()))
 	if err != nil {
 		b.t.Fatal(err)
 	}

@@ -65,7 +65,7 @@ func digestedMode(guarded bool) catalog.UpdateMode {
 }
 
 // fits tells whether a generation was made for the policy and the table as they are.
-func (t *table) fits(g generation) bool { return g.digest == t.digest || g.digest == t.former }
+func (t *layout) fits(g generation) bool { return g.digest == t.digest || g.digest == t.former }
 
 // samePublication tells whether two publications have the same store and release.
 func samePublication(a, b catalog.Publication) bool {
@@ -77,5 +77,5 @@ func samePublication(a, b catalog.Publication) bool {
 		return false
 	}
 	other, err := newTable(b)
-	return err == nil && one.digest == other.digest
+	return err == nil && one.layout.digest == other.layout.digest
 }

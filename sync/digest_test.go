@@ -68,7 +68,7 @@ func TestIdentifyingColumnsComeAndGo(t *testing.T) {
 	if digests[0] != digests[1] || former[0] == former[1] {
 		t.Errorf("digests %v, and %v formerly", digests, former)
 	}
-	if p := (&table{digest: digests[0], former: former[0]}); !p.fits(generation{digest: former[0]}) || p.fits(generation{digest: "another"}) {
+	if p := (&table{layout: layout{digest: digests[0], former: former[0]}}); !p.layout.fits(generation{digest: former[0]}) || p.layout.fits(generation{digest: "another"}) {
 		t.Error("a store fits that was made for another policy, or its own does not")
 	}
 }

@@ -9,8 +9,8 @@
 //
 // Data flows one way:
 //
-//	receiver (stream.go) -> applier (apply.go) -> table (table.go), whose stage (stage.go)
-//	decides what readers see -> writer (write.go, flight.go) -> PostgreSQL
+//	receiver (stream.go) -> applier (apply.go) -> table (table.go), whose mode (mode.go)
+//	decides what readers see -> statements (write.go) -> writer (batch.go) -> PostgreSQL
 //
 // Beside the stream, a worker (worker.go) makes tables ready, which join it at a position
 // (join.go), and a watcher (watch.go) looks for what the stream does not tell. DESIGN.md

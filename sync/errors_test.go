@@ -37,11 +37,11 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if got := (&TableError{What: "what"}).problem(); got != "what" {
 		t.Errorf("the problem is %q", got)
 	}
-	if got := (&TableError{afresh: true}).kind(); got != publishAfresh || got.wish() != askRebuild {
-		t.Errorf("a new release is made by %v", got.wish())
+	if got := (&TableError{afresh: true}).kind(); got != publishAfresh || got.request() != askRebuild {
+		t.Errorf("a new release is made by %v", got.request())
 	}
-	if got := (&TableError{}).kind(); got != resynchronize || got.wish() != askResync {
-		t.Errorf("a difference is made good by %v", got.wish())
+	if got := (&TableError{}).kind(); got != resynchronize || got.request() != askResync {
+		t.Errorf("a difference is made good by %v", got.request())
 	}
 }
 

@@ -18,13 +18,13 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	switch {
 	case a.inTransaction:
 		return nil
-	case a.rows == 0 && len(a.flights) > 0:
+	case a.rows == 0 && len(a.writer.batches) > 0:
 		return nil
 	case a.rows == 0:
 		if err := a.advance(ctx, a.end); err != nil {
 			return err
 		}
-		return a.pause(ctx)
+		return a.atCommit(ctx)
 	case a.isAwaited():
 		if err := a.flush(ctx, a.end); err != nil {
 			return err
@@ -32,43 +32,43 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 		if err := a.renewer.step(ctx); err != nil {
 			return err
 		}
-		return a.pause(ctx)
+		return a.atCommit(ctx)
 	case !a.isComplete():
 		return nil
 	}
-	return a.depart(ctx, a.end)
+	return a.startBatch(ctx, a.end)
 }
 
 // isComplete says that the group need not wait for more of the stream. While another one
-// is on its way, it is settled ahead where it is worth a flight and nothing else has come.
+// is on its way, it is settled ahead where it is worth a batch and nothing else has come.
 func (a *applier) isComplete() bool {
 	switch {
 	case a.isFull():
 		return true
-	case len(a.flights) == 0:
-		return !a.more || time.Since(a.since) >= max(groupTime, a.wrote)
+	case len(a.writer.batches) == 0:
+		return !a.moreReceived || time.Since(a.groupBegan) >= max(groupTime, a.writeTime)
 	default:
-		return !a.more && a.rows >= aheadRows() && len(a.flights) < mostFlights && !a.catchesUp()
+		return !a.moreReceived && a.rows >= aheadRows() && len(a.writer.batches) < maxBatches && !a.awaitsShowing()
 	}
 }
 
 // isFull says that the group is as large as memory and readers' patience allow.
 func (a *applier) isFull() bool {
 	full := a.rows >= groupRows
-	for _, t := range a.tables {
-		full = full || t.bytes >= groupBytes
+	for _, t := range a.session.tables {
+		full = full || t.pending.bytes >= groupBytes
 	}
 	return full
 }
 
 // isAwaited says that something waits for tables and store to agree.
 func (a *applier) isAwaited() bool {
-	return a.newcomer != nil || a.found != nil || a.renewer.ready != nil
+	return a.prepared != nil || a.found != nil || a.renewer.ready != nil
 }
 
-// arrive takes note of a group that has been written, and goes on with the next.
-func (a *applier) arrive(ctx context.Context) error {
-	if err := a.land(ctx); err != nil {
+// batchWritten takes note of a group that has been written, and goes on with the next.
+func (a *applier) batchWritten(ctx context.Context) error {
+	if err := a.awaitBatch(ctx); err != nil {
 		return err
 	}
 	if err := a.renewer.step(ctx); err != nil {
@@ -77,12 +77,12 @@ func (a *applier) arrive(ctx context.Context) error {
 	return a.flushIfDue(ctx)
 }
 
-// pause does what waits for a commit boundary.
-func (a *applier) pause(ctx context.Context) error {
+// atCommit does what waits for a commit boundary.
+func (a *applier) atCommit(ctx context.Context) error {
 	if err := a.react(ctx); err != nil {
 		return err
 	}
-	return a.welcome(ctx)
+	return a.joinPrepared(ctx)
 }
 
 // keepalive moves the position over WAL that holds nothing for the tables.
@@ -90,22 +90,22 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
 	}
-	a.consume(end)
+	a.session.consume(end)
 	if err := a.advance(ctx, end); err != nil {
 		return err
 	}
-	return a.pause(ctx)
+	return a.atCommit(ctx)
 }
 
 // advance moves the position over WAL without changes, now and then, or where a table
 // waits for that to be shown.
 func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
-	if end <= a.position {
+	if end <= a.session.position {
 		return nil
 	}
-	due := end-a.position >= idleBytes || time.Since(a.moved) >= a.Heartbeat
-	for _, t := range a.tables {
-		due = due || (t.shows != 0 && t.shows <= end && time.Since(t.postponed) >= postponement)
+	due := end-a.session.position >= idleBytes || time.Since(a.moved) >= a.session.syncer.config.Heartbeat
+	for _, t := range a.session.tables {
+		due = due || (t.release.showAt != 0 && t.release.showAt <= end && time.Since(t.release.postponed) >= postponement)
 	}
 	if !due {
 		return nil
@@ -115,14 +115,14 @@ func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 
 // begin opens the transaction that the next flush will end.
 func (a *applier) begin(ctx context.Context) error {
-	if err := a.landAll(ctx); err != nil || a.tx != nil {
+	if err := a.awaitBatches(ctx); err != nil || a.writer.spilled != nil {
 		return err
 	}
-	tx, err := a.control.BeginTx(ctx, pgx.TxOptions{})
+	tx, err := a.session.store.conn.BeginTx(ctx, pgx.TxOptions{})
 	if err != nil {
 		return fmt.Errorf("opening a transaction on the store: %w", err)
 	}
-	a.tx = tx
+	a.writer.spilled = tx
 	return nil
 }
 
@@ -132,27 +132,27 @@ func (a *applier) spill(ctx context.Context, t *table) error {
 	if err := a.begin(ctx); err != nil {
 		return err
 	}
-	if err := t.spill(ctx, &sink{deliver: func(d delivery) error { return d.send(ctx, a.tx) }}); err != nil {
-		return a.blame(t, err)
+	if err := t.spill(ctx, sendTo(ctx, a.writer.spilled)); err != nil {
+		return a.tableFailure(t, err)
 	}
-	a.Failpoint(FailSpilled)
+	a.session.syncer.config.Failpoint(FailSpilled)
 	return nil
 }
 
-// blame halts the table that an error concerns which another attempt would meet again.
-func (a *applier) blame(t *table, err error) error {
+// tableFailure halts the table that an error concerns which another attempt would meet again.
+func (a *applier) tableFailure(t *table, err error) error {
 	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
 		return err
 	}
-	return t.halted(err)
+	return t.layout.halted(err)
 }
 
 // flush writes store, release and position up to a commit boundary, and waits for it.
 func (a *applier) flush(ctx context.Context, to pglogrepl.LSN) error {
-	if err := a.depart(ctx, to); err != nil {
+	if err := a.startBatch(ctx, to); err != nil {
 		return err
 	}
-	return a.landAll(ctx)
+	return a.awaitBatches(ctx)
 }
 
 const (
@@ -166,11 +166,11 @@ const (
 
 // tryShow shows a generation that has caught up, unless a reader's open transaction keeps
 // the earlier one for longer than the other tables can wait.
-func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table) (shown bool, err error) {
-	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.show(ctx, tx, t) })
+func (a *applier) tryShow(ctx context.Context, tx pgx.Tx, t *table, making []int64) (shown bool, err error) {
+	shown, err = briefly(ctx, tx, func(tx pgx.Tx) error { return a.session.store.show(ctx, tx, t, making) })
 	if err == nil && !shown {
-		t.postponed = time.Now()
-		a.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.name())
+		t.release.postponed = time.Now()
+		a.session.syncer.config.Logger.Warn("a new release waits for readers whose transactions have read the earlier one", "table", t.layout.name())
 	}
 	return shown, err
 }
@@ -198,10 +198,10 @@ func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, 
 	return true, part.Commit(ctx)
 }
 
-// flushed notes that the store has what the table had, up to a position.
-func (t *table) flushed(to pglogrepl.LSN) {
-	t.lsn = max(t.lsn, to)
-	if t.appears {
-		t.shows, t.previous, t.appears = 0, 0, false
+// stored notes that the store has what the table had, up to a position.
+func (t *releaseState) stored(to pglogrepl.LSN) {
+	t.position = max(t.position, to)
+	if t.shown {
+		t.showAt, t.previous, t.shown = 0, 0, false
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // published puts the generalizations of a class of the part into the text form of its
 // generalized columns, and appends these to some texts.
-func (t *table) published(p *part, generalizations []hierarchy.Generalization, to []value) []value {
+func (t *layout) published(p *part, generalizations []hierarchy.Generalization, to []value) []value {
 	for i := range p.generalized {
 		c := &p.generalized[i]
 		g := &generalizations[c.attribute]
@@ -31,9 +31,9 @@ func (t *table) published(p *part, generalizations []hierarchy.Generalization, t
 	return to
 }
 
-// look joins what readers see of a class, so that different looks differ. The
+// displayedTexts joins what readers see of a class, so that different looks differ. The
 // server stores the texts as they are, or brings different ones to different forms.
-func (t *table) look(p *part, generalizations []hierarchy.Generalization) string {
+func (t *layout) displayedTexts(p *part, generalizations []hierarchy.Generalization) string {
 	var b strings.Builder
 	for _, v := range t.published(p, generalizations, nil) {
 		if v.null {

@@ -58,8 +58,8 @@ func (g generation) status(fits bool) TableStatus {
 }
 
 // generations reads what the store holds, and the last number given.
-func (s *session) generations(ctx context.Context) (map[catalog.Name]generation, error) {
-	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
+func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, error) {
+	rows, err := s.conn.Query(ctx, `SELECT table_schema, table_name, generation, policy_digest, next_class, next_record, coalesce(updates, ''), withheld,
 		coalesce(lsn, (SELECT max(lsn) FROM kproxy_store.position), '0/0')::text, coalesce(shows, '0/0')::text, coalesce(previous, 0),
 		coalesce(halted, ''), coalesce(halted_fix, ''), needs_consent, heals, coalesce(asked, ''), coalesce(noted, ''), definition, coalesce(withheld_why, ''), returned, hash_key
 		FROM kproxy_store.generation`)
@@ -74,7 +74,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 		&g.lsn, &g.shows, &g.previous, &g.halted, &g.fix, &g.consent, &g.heals, &g.asked, &g.noted, &g.definition, &g.why, &g.returned, &g.secret,
 	}, func() error {
 		found[name] = g
-		s.generation = max(s.generation, g.number)
+		s.lastGeneration = max(s.lastGeneration, g.number)
 		return nil
 	})
 	if err != nil {
@@ -86,7 +86,7 @@ func (s *session) generations(ctx context.Context) (map[catalog.Name]generation,
 // record notes a new generation of the table. Only what the stream still lacks decides
 // from which position on it is shown.
 func (t *table) record(ctx context.Context, tx pgx.Tx) error {
-	if err := forgetDeparted(ctx, tx, t.name(), t.generation); err != nil {
+	if err := forgetDeparted(ctx, tx, t.layout.name(), t.release.generation); err != nil {
 		return err
 	}
 	_, err := tx.Exec(ctx, `INSERT INTO kproxy_store.generation
@@ -95,10 +95,10 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 		ON CONFLICT (table_schema, table_name) DO UPDATE SET generation = excluded.generation, policy_digest = excluded.policy_digest,
 			updates = excluded.updates, lsn = excluded.lsn, shows = excluded.shows, previous = excluded.previous, definition = excluded.definition, returned = 0, hash_key = NULL,
 			halted = NULL, halted_fix = NULL, needs_consent = false, asked = NULL, noted = NULL, created_at = now()`,
-		t.name().Schema, t.name().Relation, t.generation, t.digest, int64(t.stage.nextClass()), int64(t.nextRecord),
-		t.publication.Policy.Updates.Mode.String(), t.lsn.String(), storedLSN(t.shows), storedNumber(t.previous), t.definition.text())
+		t.layout.name().Schema, t.layout.name().Relation, t.release.generation, t.layout.digest, int64(t.mode.nextClass()), int64(t.nextRecord),
+		t.layout.publication.Policy.Updates.Mode.String(), t.release.position.String(), storedLSN(t.release.showAt), storedNumber(t.release.previous), t.definition.text())
 	if err != nil {
-		return fmt.Errorf("recording the generation of %s: %w", t.name(), err)
+		return fmt.Errorf("recording the generation of %s: %w", t.layout.name(), err)
 	}
 	return nil
 }
@@ -124,19 +124,19 @@ func storedLSN(lsn pglogrepl.LSN) *string {
 
 // show points the published view at the table's generation and drops the earlier ones.
 // It comes last, because from here on readers have to wait for the commit.
-func (s *session) show(ctx context.Context, tx pgx.Tx, t *table) error {
+func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) error {
 	_, err := tx.Exec(ctx, "UPDATE kproxy_store.generation SET shows = NULL, previous = NULL WHERE table_schema = $1 AND table_name = $2",
-		t.name().Schema, t.name().Relation)
+		t.layout.name().Schema, t.layout.name().Relation)
 	if err != nil {
-		return fmt.Errorf("recording that %s is shown: %w", t.name(), err)
+		return fmt.Errorf("recording that %s is shown: %w", t.layout.name(), err)
 	}
-	if err := s.put(ctx, tx, t); err != nil {
-		return fmt.Errorf("creating the published view of %s: %w", t.name(), err)
+	if err := put(ctx, tx, t); err != nil {
+		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.grant(ctx, tx, s.Reader); err != nil {
+	if err := t.layout.grant(ctx, tx, s.reader); err != nil {
 		return err
 	}
-	return s.dropOrphans(ctx, tx)
+	return dropOrphans(ctx, tx, making)
 }
 
 // invalidTableDefinition is the SQLSTATE of a view that is to be replaced by one whose
@@ -145,8 +145,8 @@ const invalidTableDefinition = "42P16"
 
 // put makes the published view. Where it keeps its columns it is replaced, so that what
 // stands on it stays: published views over the table, and others' views and grants.
-func (s *session) put(ctx context.Context, tx pgx.Tx, t *table) error {
-	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.name()).SQL(), t.publishedList(), t.releaseTable())
+func put(ctx context.Context, tx pgx.Tx, t *table) error {
+	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.layout.name()).SQL(), t.layout.publishedList(), t.release.releaseTable())
 	part, err := tx.Begin(ctx)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (s *session) put(ctx context.Context, tx pgx.Tx, t *table) error {
 	if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != invalidTableDefinition {
 		return err
 	}
-	if err := s.hide(ctx, tx, t.name()); err != nil {
+	if err := hide(ctx, tx, t.layout.name()); err != nil {
 		return err
 	}
 	_, err = tx.Exec(ctx, "CREATE "+view)
@@ -169,7 +169,7 @@ func (s *session) put(ctx context.Context, tx pgx.Tx, t *table) error {
 
 // hide takes a table's release away from readers, with the views that stand on it:
 // kproxy's own are made again by whoever serves them.
-func (s *session) hide(ctx context.Context, on executor, name catalog.Name) error {
+func hide(ctx context.Context, on executor, name catalog.Name) error {
 	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
 		return fmt.Errorf("dropping the published view of %s: %w", name, err)
 	}
@@ -182,7 +182,7 @@ type executor interface {
 }
 
 // grant lets the reader read the published view, with comments on how it was made.
-func (t *table) grant(ctx context.Context, on executor, reader string) error {
+func (t *layout) grant(ctx context.Context, on executor, reader string) error {
 	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", catalog.Published(t.name()).SQL(), catalog.QuoteIdentifier(reader))
 	if _, err := on.Exec(ctx, sql); err != nil {
 		return fmt.Errorf("granting the published view of %s: %w", t.name(), err)
@@ -192,11 +192,11 @@ func (t *table) grant(ctx context.Context, on executor, reader string) error {
 
 // revoke takes what is published of a table from the reader until it is granted again:
 // what kproxy refuses, the role shall not have either.
-func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) error {
+func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) error {
 	view := catalog.Published(name).SQL()
 	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
 	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.Reader))
+		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
 	}
 	if err != nil {
 		return fmt.Errorf("revoking the published view of %s: %w", name, err)
@@ -206,14 +206,14 @@ func (s *session) revoke(ctx context.Context, on executor, name catalog.Name) er
 
 // dropOrphans removes the tables of generations that nothing speaks of: earlier ones,
 // and those that a process which died was making. What a job is making is kept.
-func (s *session) dropOrphans(ctx context.Context, tx pgx.Tx) error {
+func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')
 		AND c.relname ~ '^(records|stored|release|packed|copied|source|member|class[0-9]*)_[0-9]+$'
 		AND substring(c.relname::text from '[0-9]+$')::bigint NOT IN (
 			SELECT generation FROM kproxy_store.generation UNION ALL
 			SELECT previous FROM kproxy_store.generation WHERE previous IS NOT NULL)
-		AND substring(c.relname::text from '[0-9]+$')::bigint <> ALL ($1::bigint[])`, s.making())
+		AND substring(c.relname::text from '[0-9]+$')::bigint <> ALL ($1::bigint[])`, making)
 	if err != nil {
 		return fmt.Errorf("listing earlier generations: %w", err)
 	}

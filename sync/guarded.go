@@ -22,26 +22,26 @@ type guarded struct {
 	part    *part
 	lineage *lineage.Lineage
 	changes lineage.Changes
-	// returning are the records that have left and whose rows are published.
-	returning returning
+	// returns are the records that have left and whose rows are published.
+	returns returnTracker
 	// progress is told how far the first batch is.
 	progress func(done int)
-	room     coded // for one record after the other, where there are many
+	buffer   coded // for one record after the other, where there are many
 }
 
 func newGuarded(t *table, nextClass incremental.ClassID, seed uint64) (*guarded, error) {
 	if len(t.parts) != 1 {
-		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.name(), len(t.parts)))
+		return nil, internal(fmt.Errorf("the guarded table %s has %d parts", t.layout.name(), len(t.parts)))
 	}
-	u := t.publication.Policy.Updates
-	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, room: t.newCoded()}
-	l, err := lineage.New(t.attributes, t.constraints, t.method, lineage.Options{
-		Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
+	u := t.layout.publication.Policy.Updates
+	s := &guarded{t: t, part: t.parts[0], progress: func(int) {}, buffer: t.layout.newCoded()}
+	l, err := lineage.New(t.layout.attributes, t.layout.constraints, t.layout.method, lineage.Options{
+		Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
 		Crowd: u.Crowd, Batch: u.Batch, Within: u.Within, Deadline: u.Deadline,
 		Progress: func(done, _ int) { s.progress(done) },
 	})
 	if err != nil {
-		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.name(), err), Fix: "change its constraints, or say updates: immediate"}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be guarded: %v", t.layout.name(), err), Fix: "change its constraints, or say updates: immediate"}
 	}
 	s.lineage = l
 	return s, nil
@@ -53,13 +53,13 @@ func (s *guarded) record(id incremental.RecordID, row coded) lineage.Record {
 
 // code codes a row that was not known, until the next call. The lineage copies what it keeps.
 func (s *guarded) code(row []value) *coded {
-	s.t.encodeInto(&s.room, row, nil)
-	return &s.room
+	s.t.encodeInto(&s.buffer, row, nil)
+	return &s.buffer
 }
 
 func (s *guarded) insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error) {
-	if ghost, left := s.returning.find(key); left {
-		s.returning.returned(ghost)
+	if ghost, left := s.returns.find(key); left {
+		s.returns.restore(ghost)
 		return true, s.lineage.Return(ghost, s.record(id, row), now)
 	}
 	return false, s.lineage.Insert(s.record(id, row), now)
@@ -69,19 +69,19 @@ func (s *guarded) modify(id incremental.RecordID, row coded, now time.Time) erro
 	return s.lineage.Modify(s.record(id, row), now)
 }
 
-func (s *guarded) hash(key []byte) keyHash { return s.returning.hashOfLeaving(key) }
+func (s *guarded) hash(key []byte) keyHash { return s.returns.hashDeleted(key) }
 
 func (s *guarded) remove(id incremental.RecordID, hash keyHash) error {
 	left, published, err := s.lineage.Leave(id)
 	if published {
-		s.returning.left(hash, left)
+		s.returns.add(hash, left)
 	}
 	return err
 }
 
 func (s *guarded) truncate() {
 	s.lineage.Truncate()
-	s.returning.forget()
+	s.returns.forget()
 }
 
 func (s *guarded) row(id incremental.RecordID) coded {
@@ -92,10 +92,10 @@ func (s *guarded) row(id incremental.RecordID) coded {
 func (s *guarded) settle(ctx context.Context, now time.Time) error {
 	var err error
 	if s.changes, err = s.lineage.Publish(ctx, now); err != nil {
-		return fmt.Errorf("publishing what %s has gathered: %w", s.t.name(), err)
+		return fmt.Errorf("publishing what %s has gathered: %w", s.t.layout.name(), err)
 	}
 	for _, ghost := range s.changes.Vanished {
-		s.returning.vanished(ghost)
+		s.returns.remove(ghost)
 	}
 	return nil
 }
@@ -135,7 +135,7 @@ func (s *guarded) moved() []incremental.RecordID { return s.changes.Touched }
 
 func (s *guarded) written() {
 	s.changes = lineage.Changes{}
-	s.returning.written()
+	s.returns.written()
 }
 
 func (s *guarded) due() time.Time { return s.lineage.Due() }
@@ -150,7 +150,7 @@ func (s *guarded) status() TableStatus {
 	status := TableStatus{
 		Records: s.lineage.Len(), Classes: f.Classes,
 		Waiting: f.Waiting, Stale: f.Stale, Expired: f.Withheld, Ghosts: f.Ghosts,
-		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returning.back,
+		OldestWaiting: f.OldestWaiting, OldestStale: f.OldestStale, Returned: s.returns.restored,
 	}
 	if f.Classes == 0 {
 		status.Withheld, status.Reason = status.Records, s.reason(f)
@@ -166,7 +166,7 @@ func (s *guarded) reason(f lineage.Freshness) string {
 	}
 	if f.Waiting > 0 {
 		of := "records"
-		if s.t.subject >= 0 {
+		if s.t.layout.subject >= 0 {
 			of = "persons"
 		}
 		reasons = append(reasons, fmt.Sprintf("%d records wait for others: batches are of %d %s at least", f.Waiting, s.lineage.Least(), of))
@@ -180,7 +180,7 @@ func (s *guarded) reason(f lineage.Freshness) string {
 // writeRelease deletes the rows that vanish, writes the new ones and corrects weights.
 // All new rows are shuffled before they are cut into statements: with classes in their
 // order, a reader would know which of them a statement's last class was cut in.
-func (s *guarded) writeRelease(batch *sink) {
+func (s *guarded) writeRelease(batch *statements) {
 	s.deleteRows(batch)
 	rows := s.changes.Rows
 	rand.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
@@ -192,18 +192,18 @@ func (s *guarded) writeRelease(batch *sink) {
 }
 
 // deleteRows finds the rows by their classes, which alone have an index.
-func (s *guarded) deleteRows(batch *sink) {
+func (s *guarded) deleteRows(batch *statements) {
 	gone, from := s.changes.Gone, s.changes.GoneFrom
 	for len(gone) > 0 {
 		n := min(writeChunk, len(gone))
 		classes := slices.Compact(slices.Sorted(slices.Values(from[:n])))
 		batch.Queue(fmt.Sprintf("DELETE FROM %[1]s AS l USING unnest($1::bigint[], $2::bigint[]) AS g(class, id) WHERE l.%[2]s = g.class AND l.%[3]s = g.id AND l.%[2]s = ANY($3)",
-			s.t.releaseTable(), s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
+			s.t.release.releaseTable(), s.part.column, catalog.RowColumn), numbers(from[:n]), numbers(gone[:n]), numbers(classes))
 		gone, from = gone[n:], from[n:]
 	}
 }
 
-func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
+func (s *guarded) writeRows(batch *statements, rows []lineage.NewRow) {
 	t := s.t
 	records, classes := make([]int64, len(rows)), make([]int64, len(rows))
 	ids, persons, sealed := make([]int64, len(rows)), make([]int64, len(rows)), make([]bool, len(rows))
@@ -211,7 +211,7 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 		records[i], classes[i], ids[i], persons[i], sealed[i] = int64(r.Record), int64(r.Class), int64(r.ID), int64(r.Person), r.Sealed
 	}
 	different := slices.Compact(slices.Sorted(slices.Values(classes)))
-	columns := t.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
+	columns := t.layout.shown(s.part, different, func(id incremental.ClassID) []hierarchy.Generalization { return s.changes.Classes[id] })
 	arguments := append([]any{numbers(records), numbers(classes), numbers(ids), numbers(persons), sealed, numbers(different)}, columns...)
 	batch.Queue(fmt.Sprintf(`INSERT INTO %s (%s, %s)
 		SELECT m.class, m.id, m.person, m.sealed, 1, %s
@@ -219,11 +219,11 @@ func (s *guarded) writeRows(batch *sink, rows []lineage.NewRow) {
 		JOIN unnest($6::bigint[]%s) AS c0(%s) USING (class)
 		JOIN %s AS r ON r.%[8]s = m.record AND r.%[8]s = ANY($1)
 		ORDER BY random()`,
-		t.releaseTable(), listed(s.marks(), ""), t.shownList(), t.releaseList(),
+		t.release.releaseTable(), listed(s.marks(), ""), t.layout.shownList(), t.releaseList(),
 		textArrays(7, len(columns)), strings.Join(append([]string{"class"}, t.generalizedNames(s.part, "", "")...), ", "), t.recordsTable(), recordColumn), arguments...)
 }
 
-func (s *guarded) writeWeights(batch *sink) {
+func (s *guarded) writeWeights(batch *statements) {
 	var classes []int64
 	var weights []float32
 	for _, id := range slices.Sorted(maps.Keys(s.changes.Weights)) {
@@ -233,5 +233,5 @@ func (s *guarded) writeWeights(batch *sink) {
 		return
 	}
 	batch.Queue(fmt.Sprintf("UPDATE %s AS l SET %s = u.weight FROM unnest($1::bigint[], $2::real[]) AS u(class, weight) WHERE l.%[3]s = u.class AND l.%[3]s = ANY($1)",
-		s.t.releaseTable(), catalog.WeightColumn, s.part.column), numbers(classes), weights)
+		s.t.release.releaseTable(), catalog.WeightColumn, s.part.column), numbers(classes), weights)
 }

@@ -27,7 +27,7 @@ func (s *guarded) load(ctx context.Context, from *storeView, progress func(done 
 		s: s, from: from, loading: loading, keys: s.t.keys.gather(from.records), progress: progress,
 		weights: make(map[incremental.ClassID]float64),
 	}
-	for range s.t.sensitive {
+	for range s.t.layout.sensitive {
 		l.shown = append(l.shown, privacy.NewDictionary())
 	}
 	if err := from.read(ctx, l.readRecords, l.readRows); err != nil {
@@ -55,10 +55,10 @@ type guardedLoading struct {
 func (l *guardedLoading) readRows(ctx context.Context) error {
 	t := l.s.t
 	columns := columnNames(l.s.marks())
-	for _, i := range t.sensitive {
-		columns = append(columns, catalog.QuoteIdentifier(t.columns[i].Name))
+	for _, i := range t.layout.sensitive {
+		columns = append(columns, catalog.QuoteIdentifier(t.layout.columns[i].Name))
 	}
-	marks, sensitive := len(l.s.marks()), make([]uint32, len(t.sensitive))
+	marks, sensitive := len(l.s.marks()), make([]uint32, len(t.layout.sensitive))
 	return copyOut(ctx, l.from.first, len(columns), func(values []value) error {
 		var ids [3]int64
 		for i := range ids {
@@ -72,8 +72,8 @@ func (l *guardedLoading) readRows(ctx context.Context) error {
 			return errCopyText
 		}
 		r := lineage.StoredRow{Class: incremental.ClassID(ids[0]), ID: lineage.RowID(ids[1]), Person: uint32(ids[2]), Sealed: values[3].text == "t", Sensitive: sensitive}
-		for a, column := range t.sensitive {
-			sensitive[a] = number(l.shown[a], t.columns[column], values[marks+a])
+		for a, column := range t.layout.sensitive {
+			sensitive[a] = number(l.shown[a], t.layout.columns[column], values[marks+a])
 		}
 		if weight != 1 {
 			l.weights[r.Class] = weight
@@ -82,7 +82,7 @@ func (l *guardedLoading) readRows(ctx context.Context) error {
 			return internal(err)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.releaseTable()))
+	}, fmt.Sprintf("SELECT %s FROM %s", strings.Join(columns, ", "), t.release.releaseTable()))
 }
 
 // renumbered are the numbers in some dictionaries of what others have, by their numbers.
@@ -110,7 +110,7 @@ func (l *guardedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn
 			recordColumn, l.s.part.column, catalog.RowColumn, "(extract(epoch FROM " + catalog.SinceColumn + ") * 1000000)::bigint",
 			catalog.ChangedColumn, catalog.ExpiredColumn,
 		},
-		columns: t.codedColumns(), list: t.codedList(), table: t.recordsTable(),
+		columns: t.layout.codedColumns(), list: t.layout.codedList(), table: t.recordsTable(),
 	}
 	return l.from.readRecords(ctx, conns, t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.keyTaker(selected))
 }
@@ -118,8 +118,8 @@ func (l *guardedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn
 // recordTaker hands rows to the lineage, with where they stand.
 func (l *guardedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	row := make([]value, len(t.columns))
-	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn(), t.copied)
+	row := make([]value, len(t.layout.columns))
+	columns := slices.Concat(t.layout.qi, t.layout.sensitive, t.layout.subjectColumn(), t.layout.copied)
 	places := selected.places(columns)
 	return func(b *rowBatch) error {
 		for i := range b.rows {
@@ -164,14 +164,14 @@ func (b *rowBatch) standing(row int) (id incremental.RecordID, at lineage.Place,
 // keyTaker takes the keys of rows.
 func (l *guardedLoading) keyTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	row, places := make([]value, len(t.columns)), selected.places(t.key)
+	row, places := make([]value, len(t.layout.columns)), selected.places(t.layout.key)
 	return func(b *rowBatch) error {
 		for i := range b.rows {
 			record, err := b.number(i, 0)
 			if err != nil {
 				return err
 			}
-			if err := b.fill(row, i, t.key, places); err != nil {
+			if err := b.fill(row, i, t.layout.key, places); err != nil {
 				return err
 			}
 			l.keys.add(t.keyOf(row), incremental.RecordID(record))

@@ -17,7 +17,7 @@ import (
 func guardedTable(t *testing.T, subject string) (*table, *guarded) {
 	t.Helper()
 	of := memoryTable(t, guardedVisits("visits", "rounded-partition", subject, catalog.Updates{Crowd: 1}, ofSize))
-	return of, of.stage.(*guarded)
+	return of, of.mode.(*guarded)
 }
 
 // TestReasonsOfGuarded says why nothing of a guarded table is published.
@@ -62,14 +62,14 @@ func TestGuardedBegins(t *testing.T) {
 	const records = 60
 	now := time.UnixMicro(1_700_000_000_000_000)
 	for i := range records {
-		if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.visitOf(i, i%40, nil)), now); err != nil {
+		if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.layout.visitOf(i, i%40, nil)), now); err != nil {
 			t.Fatal(err)
 		}
 	}
 	a := memoryApplier()
 	var told []Progress
-	a.Progress = func(p Progress) { told = append(told, p) }
-	if err := s.publish(t.Context(), &publisher{table: of, session: a.session, at: now, total: records}, nil); err != nil {
+	a.session.syncer.config.Progress = func(p Progress) { told = append(told, p) }
+	if err := s.publish(t.Context(), &publisher{table: of, config: &a.session.syncer.config, at: now, total: records}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.ContainsFunc(told, func(p Progress) bool { return p.Stage == "anonymizing" && p.Done == records }) {
@@ -79,7 +79,7 @@ func TestGuardedBegins(t *testing.T) {
 	if s.progress(1); len(told) != before {
 		t.Error("progress is told of a batch that is not the first")
 	}
-	classes, next := map[int64]bool{}, s.classes(s.part)
+	classes, next := map[int64]bool{}, s.classes(0)
 	for {
 		row, err := next()
 		if err != nil {
@@ -126,13 +126,13 @@ func TestBatchesThatAreNotMade(t *testing.T) {
 	now := time.UnixMicro(1_700_000_000_000_000)
 	for name, end := range map[string]func(of *table, s *guarded) error{
 		"published": func(of *table, s *guarded) error {
-			return s.publish(ctx, &publisher{table: of, session: memoryApplier().session, at: now}, nil)
+			return s.publish(ctx, &publisher{table: of, config: &memoryApplier().session.syncer.config, at: now}, nil)
 		},
 		"settled": func(_ *table, s *guarded) error { return s.settle(ctx, now.Add(time.Hour)) },
 	} {
 		of, s := guardedTable(t, "")
 		for i := range 60 {
-			if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.visitOf(i, i%40, nil)), now); err != nil {
+			if _, err := s.insert(incremental.RecordID(i+1), nil, *s.code(of.layout.visitOf(i, i%40, nil)), now); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -203,14 +203,14 @@ func TestGuardedStoresThatDoNotFit(t *testing.T) {
 		}
 		of, _ := guardedTable(t, "")
 		m := newMemoryServer(t, answer{words: "extract(epoch FROM", rows: lines(test.records)}, answer{words: catalog.SealedColumn, rows: lines(test.rows)})
-		err := of.stage.load(t.Context(), viewAsItIs(m.session().control.PgConn()), func(int) {})
+		err := of.mode.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {})
 		if (err == nil) != test.fits || err != nil && transient(err) {
 			t.Errorf("%s: it is loaded: %v", name, err)
 		}
 	}
 	of, _ := guardedTable(t, "")
 	m := newMemoryServer(t, answer{words: catalog.SealedColumn, state: insufficientPrivilege})
-	if err := of.stage.load(t.Context(), viewAsItIs(m.session().control.PgConn()), func(int) {}); err == nil {
+	if err := of.mode.load(t.Context(), viewAsItIs(m.session().store.conn.PgConn()), func(int) {}); err == nil {
 		t.Error("a release that cannot be read is loaded")
 	}
 }

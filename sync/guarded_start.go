@@ -17,7 +17,7 @@ func (s *guarded) publish(ctx context.Context, p *publisher, _ *snapshot) error 
 	defer func() { s.progress = func(int) {} }()
 	var err error
 	if s.changes, err = s.lineage.Begin(ctx, p.at); err != nil {
-		return fmt.Errorf("publishing %s: %w", s.t.name(), err)
+		return fmt.Errorf("publishing %s: %w", s.t.layout.name(), err)
 	}
 	// What the classes were made with is as large as the records, which wait for the server
 	// from now on: without this, as much would be thrown away beside it before it is noticed.
@@ -46,7 +46,7 @@ func (s *guarded) assignments() func() ([]any, error) {
 	}
 }
 
-func (s *guarded) classes(of *part) func() ([]any, error) {
+func (s *guarded) classes(int) func() ([]any, error) {
 	ids := slices.Collect(s.lineage.Classes())
 	return func() ([]any, error) {
 		if len(ids) == 0 {
@@ -54,7 +54,7 @@ func (s *guarded) classes(of *part) func() ([]any, error) {
 		}
 		id := ids[0]
 		ids = ids[1:]
-		return s.t.classRow(of, id, s.lineage.Generalize(id)), nil
+		return s.t.layout.classRow(s.part, id, s.lineage.Generalize(id)), nil
 	}
 }
 

@@ -39,11 +39,11 @@ func (m *guardedMirror) follow(s *sent, records rowMirror) {
 	m.t.Helper()
 	for _, q := range s.statements {
 		switch {
-		case strings.HasPrefix(q.sql, "DELETE FROM "+m.of.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "DELETE FROM "+m.of.release.releaseTable()+" "):
 			m.delete(q.arguments)
-		case strings.HasPrefix(q.sql, "INSERT INTO "+m.of.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "INSERT INTO "+m.of.release.releaseTable()+" "):
 			m.insert(q.arguments, records)
-		case strings.HasPrefix(q.sql, "UPDATE "+m.of.releaseTable()+" "):
+		case strings.HasPrefix(q.sql, "UPDATE "+m.of.release.releaseTable()+" "):
 			m.weigh(q.arguments)
 		case strings.HasPrefix(q.sql, "UPDATE kproxy_store.generation SET hash_key"):
 			m.secret = q.arguments[3].([]byte)
@@ -114,7 +114,7 @@ func (m *guardedMirror) insert(arguments []any, records rowMirror) {
 			if _, err := fmt.Sscanf(text, `["%d","%d"]`, &lower, &upper); c.Part != catalog.Range || err != nil {
 				continue
 			}
-			if age, _ := strconv.Atoi(row[m.of.column("age")].text); age < lower || age > upper {
+			if age, _ := strconv.Atoi(row[m.of.layout.column("age")].text); age < lower || age > upper {
 				m.t.Errorf("somebody of the age %d is published with %s", age, text)
 			}
 		}
@@ -140,7 +140,7 @@ func (m *guardedMirror) weigh(arguments []any) {
 // compare holds the release against the records and the figures.
 func (m *guardedMirror) compare(records rowMirror) {
 	m.t.Helper()
-	status, classes, published, waiting, expired, stale := m.of.stage.status(), map[int64]bool{}, map[string]bool{}, 0, 0, 0
+	status, classes, published, waiting, expired, stale := m.of.mode.status(), map[int64]bool{}, map[string]bool{}, 0, 0, 0
 	for id, one := range records {
 		class, row, changed, since, withheld := one.places[0], one.places[1], one.places[2], one.places[3], one.places[4]
 		if row == "NULL" {
@@ -177,7 +177,7 @@ func (m *guardedMirror) compare(records rowMirror) {
 		// Readers know of ghosts as soon as they are k more, and no longer when they are k fewer.
 		of := shares[row.class]
 		told := math.Round((1 - float64(row.weight)) * float64(of[0]))
-		if ghosts := of[0] - of[1]; m.of.subject < 0 && math.Abs(told-float64(ghosts)) >= float64(m.of.constraints.K()) {
+		if ghosts := of[0] - of[1]; m.of.layout.subject < 0 && math.Abs(told-float64(ghosts)) >= float64(m.of.layout.constraints.K()) {
 			m.t.Errorf("of %d rows of class %d, %d stand for somebody, and the weight is %v", of[0], row.class, of[1], row.weight)
 		}
 	}
@@ -217,7 +217,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 			fields = append(fields, v)
 		}
 		fields[3], fields[4] = fields[4], fields[3]
-		for _, c := range m.of.codedColumns() {
+		for _, c := range m.of.layout.codedColumns() {
 			fields = append(fields, records[id].row[c])
 		}
 		add(0, fields...)
@@ -225,7 +225,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 	for _, id := range slices.Sorted(maps.Keys(m.rows)) {
 		r := m.rows[id]
 		fields := []value{{text: fmt.Sprint(r.class)}, {text: fmt.Sprint(id)}, {text: fmt.Sprint(r.person)}, {text: fmt.Sprint(r.sealed)[:1]}, {text: fmt.Sprint(r.weight)}}
-		for _, c := range m.of.sensitive {
+		for _, c := range m.of.layout.sensitive {
 			fields = append(fields, r.row[c])
 		}
 		add(1, fields...)
@@ -236,7 +236,7 @@ func (m *guardedMirror) lines(records rowMirror) (all [3][][]any) {
 			fields = append(fields, value{text: field})
 		}
 		id, _ := strconv.ParseInt(fields[2].text, 10, 64)
-		for _, c := range m.of.copied {
+		for _, c := range m.of.layout.copied {
 			fields = append(fields, m.rows[id].row[c])
 		}
 		add(2, fields...)
@@ -250,18 +250,18 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 	lines := m.lines(records)
 	server := newMemoryServer(m.t,
 		answer{words: "kproxy_store.departed", rows: lines[2]}, answer{words: "extract(epoch FROM", rows: lines[0]}, answer{words: catalog.SealedColumn, rows: lines[1]})
-	conn := server.session().control.PgConn()
+	conn := server.session().store.conn.PgConn()
 	loaded := memoryTable(m.t, policy)
 	loaded.now = m.of.now
 	g := generation{
-		number: m.of.generation, nextRecord: m.of.nextRecord, nextClass: m.of.stage.nextClass(), lsn: 100, shows: 200, previous: 3,
-		returned: m.of.stage.status().Returned, secret: m.secret,
+		number: m.of.release.generation, nextRecord: m.of.nextRecord, nextClass: m.of.mode.nextClass(), lsn: 100, shows: 200, previous: 3,
+		returned: m.of.mode.status().Returned, secret: m.secret,
 	}
-	if err := loaded.take(m.t.Context(), viewAsItIs(conn), g, 5, func(int) {}); err != nil {
+	if err := loaded.loadGeneration(m.t.Context(), viewAsItIs(conn), g, 5, func(int) {}); err != nil {
 		m.t.Fatal(err)
 	}
-	if loaded.lsn != 100 || loaded.shows != 200 || loaded.previous != 3 || loaded.generation != g.number || loaded.nextRecord != g.nextRecord || loaded.stage.nextClass() != g.nextClass {
-		m.t.Errorf("generation %d is loaded, which is shown from %s", loaded.generation, loaded.shows)
+	if loaded.release.position != 100 || loaded.release.showAt != 200 || loaded.release.previous != 3 || loaded.release.generation != g.number || loaded.nextRecord != g.nextRecord || loaded.mode.nextClass() != g.nextClass {
+		m.t.Errorf("generation %d is loaded, which is shown from %s", loaded.release.generation, loaded.release.showAt)
 	}
 	return loaded
 }
@@ -270,7 +270,7 @@ func (m *guardedMirror) load(records rowMirror, policy catalog.TablePolicy) *tab
 type guardedSeen struct{ rows, waiting, stale, expired, ghosts, weights, sealed, departed, returned int }
 
 func (seen *guardedSeen) note(m *guardedMirror) {
-	status := m.of.stage.status()
+	status := m.of.mode.status()
 	seen.rows += len(m.rows)
 	seen.waiting += status.Waiting
 	seen.stale += status.Stale
@@ -313,7 +313,7 @@ func TestGuardedIsLoadedAsItWas(t *testing.T) {
 			}
 			if c.leaveOrReturn(step); step == 18 {
 				clear(c.source)
-				c.check(c.alone(c.of.departAll))
+				c.check(c.alone(c.of.deleteAllUntilCommit))
 			}
 			at = at.Add(150 * time.Millisecond)
 			s := settleAndSend(t, c.of)
@@ -350,7 +350,7 @@ func (c *memoryCase) few(some bool) {
 // diagnose has everybody suffer from something else, and nothing else change.
 func (c *memoryCase) diagnose() {
 	c.t.Helper()
-	illness := c.of.column("illness")
+	illness := c.of.layout.column("illness")
 	c.check(c.alone(func() error {
 		for i, key := range slices.Sorted(maps.Keys(c.source)) {
 			row := slices.Clone(c.source[key])
@@ -373,7 +373,7 @@ func (c *memoryCase) leaveOrReturn(step int) {
 		c.check(c.alone(func() error { return c.of.delete(c.keyColumns(row)) }))
 		delete(c.source, key)
 	} else if !there {
-		row := c.of.visitOf(-1, 30, nil)
+		row := c.of.layout.visitOf(-1, 30, nil)
 		c.source[key] = slices.Clone(row)
 		c.check(c.alone(func() error { return c.of.insert(row) }))
 	}
@@ -382,17 +382,17 @@ func (c *memoryCase) leaveOrReturn(step int) {
 // alone makes a change in a transaction of its own.
 func (c *memoryCase) alone(change func() error) error {
 	c.at += 8
-	c.of.open(c.at)
+	c.of.beginTransaction(c.at)
 	if err := change(); err != nil {
 		return err
 	}
-	return c.of.committed(func() error { return nil })
+	return c.of.endTransaction(func() error { return nil })
 }
 
 // compareLoaded compares what two tables know of the same store.
 func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 	t.Helper()
-	before, after := was.stage.(*guarded), is.stage.(*guarded)
+	before, after := was.mode.(*guarded), is.mode.(*guarded)
 	for _, s := range []*guarded{before, after} { // nothing is due, and places are known then
 		if err := s.settle(t.Context(), s.t.clock()); err != nil || len(s.changes.Rows)+len(s.changes.Gone)+len(s.changes.Weights) > 0 {
 			t.Errorf("%d rows are published anew: %v", len(s.changes.Rows), err)
@@ -406,8 +406,8 @@ func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 		t.Errorf("loaded as %+v, and it was %+v", one, other)
 	}
 	for id := range records {
-		want, got := is.encode(records[id].row, nil), is.stage.row(id)
-		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || is.subject >= 0 && got.subject != want.subject {
+		want, got := is.encode(records[id].row, nil), is.mode.row(id)
+		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || is.layout.subject >= 0 && got.subject != want.subject {
 			t.Errorf("record %d is loaded as %v, and is stored as %v", id, got, want)
 		}
 		if found, known := is.keys.find(is.keyOf(records[id].row)); !known || found != id {
@@ -435,7 +435,7 @@ func compareLoaded(t *testing.T, was, is *table, records rowMirror) {
 // hashesOf are the hashes of the records of a guarded table that have left.
 func hashesOf(s *guarded) map[string]bool {
 	hashes := map[string]bool{}
-	for h := range s.returning.ghosts {
+	for h := range s.returns.ghosts {
 		hashes[hex.EncodeToString(h[:])] = true
 	}
 	return hashes

@@ -186,6 +186,7 @@ func TestGuardedWaits(t *testing.T) {
 		t.Fatal(err)
 	}
 	s, _ = b.run()
+	await("it does not apply", func() bool { return s.Status().State == Streaming })
 	if got := status("by_number"); got.Waiting != 19 {
 		t.Fatalf("19 records should wait after a restart: %+v", got)
 	}

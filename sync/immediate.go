@@ -17,29 +17,44 @@ import (
 // maintained, and a touched one is written anew.
 type immediate struct {
 	t       *table
+	parts   []*maintained
 	changes []incremental.Changes // of each part, at the last settling
 	hidden  bool                  // the stored release is empty, as all records are withheld
 }
 
 func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immediate {
+	s := &immediate{t: t}
 	for _, p := range t.parts {
 		attributes := make([]anonymizer.Attribute, len(p.attributes))
 		for i, a := range p.attributes {
-			attributes[i] = t.attributes[a]
+			attributes[i] = t.layout.attributes[a]
 		}
-		p.recent, p.loss, p.drift = nil, 0, 0
-		p.threshold = incremental.RenewalThreshold{Share: t.publication.Policy.Reanonymize}
-		p.partition = incremental.New(attributes, p.constraints, t.method, incremental.Options{
-			Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
-			Appearance: func(published []hierarchy.Generalization) string { return t.look(p, published) },
+		s.parts = append(s.parts, &maintained{
+			part:      p,
+			threshold: incremental.RenewalThreshold{Share: t.layout.publication.Policy.Reanonymize},
+			partition: incremental.New(attributes, p.constraints, t.layout.method, incremental.Options{
+				Seed: seed, FirstClass: nextClass, Subjects: t.layout.subject >= 0,
+				Appearance: func(published []hierarchy.Generalization) string { return t.layout.displayedTexts(p, published) },
+			}),
 		})
 	}
-	return &immediate{t: t}
+	return s
+}
+
+// maintained is the maintained partition of one part.
+type maintained struct {
+	part      *part
+	partition *incremental.Partition
+	recent    []incremental.ClassID // written since the classes were mixed
+	threshold incremental.RenewalThreshold
+	// loss is that of the release when it was last compared with one made afresh, and drift
+	// its ratio to that one's; 0 before the first comparison.
+	loss, drift float64
 }
 
 // each does the same to the partition of every part.
-func (s *immediate) each(do func(*part) error) error {
-	for _, p := range s.t.parts {
+func (s *immediate) each(do func(*maintained) error) error {
+	for _, p := range s.parts {
 		if err := do(p); err != nil {
 			return err
 		}
@@ -48,12 +63,12 @@ func (s *immediate) each(do func(*part) error) error {
 }
 
 func (s *immediate) insert(id incremental.RecordID, _ []byte, row coded, _ time.Time) (returned bool, err error) {
-	return false, s.each(func(p *part) error { return p.partition.Insert(p.record(id, row)) })
+	return false, s.each(func(p *maintained) error { return p.partition.Insert(p.part.record(id, row)) })
 }
 
 func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) error {
-	return s.each(func(p *part) error {
-		if err := p.partition.Modify(p.record(id, row)); err != nil {
+	return s.each(func(p *maintained) error {
+		if err := p.partition.Modify(p.part.record(id, row)); err != nil {
 			return err
 		}
 		// Columns that the partition does not know may have changed as well.
@@ -65,21 +80,21 @@ func (s *immediate) modify(id incremental.RecordID, row coded, _ time.Time) erro
 func (s *immediate) hash([]byte) keyHash { return keyHash{} }
 
 func (s *immediate) remove(id incremental.RecordID, _ keyHash) error {
-	return s.each(func(p *part) error { return p.partition.Delete(id) })
+	return s.each(func(p *maintained) error { return p.partition.Delete(id) })
 }
 
 func (s *immediate) truncate() {
-	for _, p := range s.t.parts {
+	for _, p := range s.parts {
 		p.partition.Truncate()
 	}
 }
 
 // row puts together what the parts know of a record.
 func (s *immediate) row(id incremental.RecordID) coded {
-	row := coded{cells: make([]hierarchy.Cell, len(s.t.attributes))}
-	for _, p := range s.t.parts {
+	row := coded{cells: make([]hierarchy.Cell, len(s.t.layout.attributes))}
+	for _, p := range s.parts {
 		r, _, _ := p.partition.Record(id)
-		for i, a := range p.attributes {
+		for i, a := range p.part.attributes {
 			row.cells[a] = r.Cells[i]
 		}
 		row.sensitive, row.subject = r.Sensitive, r.Subject
@@ -90,7 +105,7 @@ func (s *immediate) row(id incremental.RecordID) coded {
 // infeasible is why nothing of the table can be published: a row needs a class
 // in every part.
 func (s *immediate) infeasible() error {
-	return s.each(func(p *part) error { return p.partition.Feasible() })
+	return s.each(func(p *maintained) error { return p.partition.Feasible() })
 }
 
 // settle brings every part into order. A partition places all of its records or,
@@ -98,37 +113,37 @@ func (s *immediate) infeasible() error {
 // theirs either, and so the classes of a part are always those of the published
 // rows.
 func (s *immediate) settle(ctx context.Context, _ time.Time) error {
-	s.hide()
+	s.touchCover()
 	withheld := s.infeasible() != nil
 	if s.changes == nil {
-		s.changes = make([]incremental.Changes, len(s.t.parts))
+		s.changes = make([]incremental.Changes, len(s.parts))
 	}
-	for i, p := range s.t.parts {
-		p.threshold.Changed(len(s.t.pending) + len(s.t.deleted))
+	for i, p := range s.parts {
+		p.threshold.Changed(len(s.t.pending.rows) + len(s.t.pending.deleted))
 		if withheld {
 			s.changes[i] = s.changes[i].Then(p.partition.Withhold())
 			continue
 		}
 		changes, err := p.partition.SettleContext(ctx)
 		if err != nil {
-			return fmt.Errorf("settling the classes of %s: %w", s.t.name(), err)
+			return fmt.Errorf("settling the classes of %s: %w", s.t.layout.name(), err)
 		}
 		s.changes[i] = s.changes[i].Then(changes)
 	}
 	return nil
 }
 
-// crowd bounds the records that wait for a class while a large transaction goes on. So many
+// maxUnplaced bounds the records that wait for a class while a large transaction goes on. So many
 // are divided by the table's method, all at once. Tests lower it.
-var crowd = 1 << 19
+var maxUnplaced = 1 << 19
 
-// crowded says that the memory which settling takes grows with the transaction.
-func (s *immediate) crowded() bool {
+// unplacedExceed says that the memory which settling takes grows with the transaction.
+func (s *immediate) unplacedExceed() bool {
 	if s.infeasible() != nil {
 		return false // they wait in any case
 	}
-	for _, p := range s.t.parts {
-		if p.partition.Withheld() >= crowd {
+	for _, p := range s.parts {
+		if p.partition.Withheld() >= maxUnplaced {
 			return true
 		}
 	}
@@ -143,9 +158,9 @@ func (s *immediate) placed() {
 }
 
 func (s *immediate) places() []storeColumn {
-	columns := make([]storeColumn, len(s.t.parts))
-	for i, p := range s.t.parts {
-		columns[i] = storeColumn{p.column, "bigint"}
+	columns := make([]storeColumn, len(s.parts))
+	for i, p := range s.parts {
+		columns[i] = storeColumn{p.part.column, "bigint"}
 	}
 	return columns
 }
@@ -153,8 +168,8 @@ func (s *immediate) places() []storeColumn {
 func (s *immediate) marks() []storeColumn { return s.places() }
 
 func (s *immediate) place(ids []incremental.RecordID) []any {
-	columns := make([]any, len(s.t.parts))
-	for i, p := range s.t.parts {
+	columns := make([]any, len(s.parts))
+	for i, p := range s.parts {
 		classes := make([]*int64, len(ids))
 		for j, id := range ids {
 			classes[j] = storedNumber(int64(p.partition.ClassOf(id)))
@@ -176,10 +191,10 @@ func (s *immediate) moved() []incremental.RecordID {
 
 func (s *immediate) written() {
 	for i, changes := range s.changes {
-		s.t.parts[i].rememberWritten(changes.Rewrite)
+		s.parts[i].rememberWritten(changes.Rewrite)
 	}
 	s.changes = nil
-	s.hidden = s.t.parts[0].partition.Classes() == 0
+	s.hidden = s.parts[0].partition.Classes() == 0
 }
 
 func (s *immediate) due() time.Time { return time.Time{} }
@@ -187,7 +202,7 @@ func (s *immediate) due() time.Time { return time.Time{} }
 // nextClass is a number that no class of any part has had.
 func (s *immediate) nextClass() incremental.ClassID {
 	next := incremental.ClassID(1)
-	for _, p := range s.t.parts {
+	for _, p := range s.parts {
 		next = max(next, p.partition.NextClass())
 	}
 	return next
@@ -195,9 +210,9 @@ func (s *immediate) nextClass() incremental.ClassID {
 
 // status counts; a record is withheld in all parts or in none.
 func (s *immediate) status() TableStatus {
-	first := s.t.parts[0].partition
+	first := s.parts[0].partition
 	status := TableStatus{Records: first.Len(), Withheld: first.Withheld()}
-	for _, p := range s.t.parts {
+	for _, p := range s.parts {
 		status.Classes += p.partition.Classes()
 		status.Loss, status.Drift = max(status.Loss, p.loss), max(status.Drift, p.drift)
 	}
@@ -210,13 +225,13 @@ func (s *immediate) status() TableStatus {
 // touchRandom has the classes of a record drawn at random written anew, in every
 // part: what a change of that record would write.
 func (s *immediate) touchRandom() {
-	first := s.t.parts[0].partition
+	first := s.parts[0].partition
 	if first.Classes() == 0 {
 		return
 	}
 	class := first.ClassAt(rand.IntN(first.Classes()))
 	first.TouchClass(class)
-	if len(s.t.parts) == 1 {
+	if len(s.parts) == 1 {
 		return
 	}
 	members := first.Members(class)
@@ -224,7 +239,7 @@ func (s *immediate) touchRandom() {
 		return // all of them were deleted since the last Settle
 	}
 	id := members[rand.IntN(len(members))]
-	for _, p := range s.t.parts[1:] {
+	for _, p := range s.parts[1:] {
 		_, class, _ := p.partition.Record(id)
 		p.partition.TouchClass(class)
 	}

@@ -16,15 +16,15 @@ import (
 // seen. The rows deleted and the rows written are those of the same records but
 // for new and deleted ones: a record that has left a class is in another one that
 // is touched.
-func (s *immediate) writeRelease(batch *sink) {
+func (s *immediate) writeRelease(batch *statements) {
 	t, changes := s.t, s.changes
 	if t.isPacked() {
 		s.writePacked(batch)
 		return
 	}
-	for i, p := range t.parts {
+	for i, p := range s.parts {
 		for chunk := range slices.Chunk(slices.Concat(changes[i].Retired, changes[i].Rewrite), writeChunk) {
-			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.releaseTable(), p.column), numbers(chunk))
+			batch.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.releaseTable(), p.part.column), numbers(chunk))
 		}
 	}
 	for ids := range s.rowsOf() {
@@ -37,13 +37,13 @@ func (s *immediate) writeRelease(batch *sink) {
 // of several parts are shuffled, as classes cross and ids tell the order of
 // insertion.
 func (s *immediate) rowsOf() iter.Seq[[]incremental.RecordID] {
-	t, changes := s.t, s.changes
-	if len(t.parts) == 1 {
+	changes := s.changes
+	if len(s.parts) == 1 {
 		return func(yield func([]incremental.RecordID) bool) {
 			for classes := range slices.Chunk(changes[0].Rewrite, writeChunk) {
 				var ids []incremental.RecordID
 				for _, class := range classes {
-					ids = append(ids, t.parts[0].partition.Members(class)...)
+					ids = append(ids, s.parts[0].partition.Members(class)...)
 				}
 				if !yield(ids) {
 					return
@@ -52,7 +52,7 @@ func (s *immediate) rowsOf() iter.Seq[[]incremental.RecordID] {
 		}
 	}
 	var ids []incremental.RecordID
-	for i, p := range t.parts {
+	for i, p := range s.parts {
 		for _, class := range changes[i].Rewrite {
 			ids = append(ids, p.partition.Members(class)...)
 		}
@@ -64,11 +64,11 @@ func (s *immediate) rowsOf() iter.Seq[[]incremental.RecordID] {
 }
 
 // writeRows writes the rows of some records, which are in a class of every part.
-func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
+func (s *immediate) writeRows(batch *statements, ids []incremental.RecordID) {
 	t := s.t
 	arguments := []any{recordNumbers(ids)}
-	classes := make([][]int64, len(t.parts)) // of each part: of each record
-	for i, p := range t.parts {
+	classes := make([][]int64, len(s.parts)) // of each part: of each record
+	for i, p := range s.parts {
 		classes[i] = make([]int64, len(ids))
 		for j, id := range ids {
 			classes[i][j] = int64(p.partition.ClassOf(id))
@@ -76,14 +76,14 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		arguments = append(arguments, numbers(classes[i]))
 	}
 	var shown, joins []string
-	for i, p := range t.parts {
+	for i, p := range s.parts {
 		different := slices.Compact(slices.Sorted(slices.Values(classes[i])))
-		columns := t.shown(p, different, p.partition.Generalize)
+		columns := t.layout.shown(p.part, different, p.partition.Generalize)
 		first := len(arguments) + 1
 		// Values are cast once for each class.
-		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, t.castList(p), first, textArrays(first+1, len(columns)),
-			strings.Join(append([]string{p.column}, t.generalizedNames(p, "", "")...), ", ")))
-		joins = append(joins, fmt.Sprintf(" JOIN c%d USING (%s)", i, p.column))
+		shown = append(shown, fmt.Sprintf("c%d AS MATERIALIZED (SELECT %s FROM unnest($%d::bigint[]%s) AS u(%s))", i, t.castList(p.part), first, textArrays(first+1, len(columns)),
+			strings.Join(append([]string{p.part.column}, t.generalizedNames(p.part, "", "")...), ", ")))
+		joins = append(joins, fmt.Sprintf(" JOIN c%d USING (%s)", i, p.part.column))
 		arguments = append(append(arguments, numbers(different)), columns...)
 	}
 	batch.Queue(fmt.Sprintf(`WITH %s
@@ -93,13 +93,13 @@ func (s *immediate) writeRows(batch *sink, ids []incremental.RecordID) {
 		JOIN %s AS r ON r.%[11]s = m.record AND r.%[11]s = ANY($1)
 		ORDER BY random()`,
 		strings.Join(shown, ", "),
-		t.releaseTable(), t.classColumns(""), t.shownList(), t.classColumns("m."), t.releaseList(),
-		numberArrays(2, len(t.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
+		t.release.releaseTable(), t.classColumns(""), t.layout.shownList(), t.classColumns("m."), t.releaseList(),
+		numberArrays(2, len(s.parts)), t.classColumns(""), strings.Join(joins, ""), t.recordsTable(), recordColumn), arguments...)
 }
 
 // shown gives what is published for some classes of a part, an array of texts for each
 // generalized column.
-func (t *table) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
+func (t *layout) shown(p *part, classes []int64, generalize func(incremental.ClassID) []hierarchy.Generalization) []any {
 	columns := make([]*array, len(p.generalized))
 	for i := range columns {
 		columns[i] = newTexts(len(classes))

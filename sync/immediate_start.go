@@ -19,7 +19,7 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 	if err != nil {
 		return err
 	}
-	for i, part := range s.t.parts {
+	for i, part := range s.parts {
 		if err := s.takeOver(part, source, parts[i].Release); err != nil {
 			return fmt.Errorf("taking over the classes of part %d: %w", i+1, err)
 		}
@@ -28,8 +28,8 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 		return err
 	}
 	s.changes = nil // all is new
-	s.hidden = s.t.parts[0].partition.Classes() == 0
-	for _, part := range s.t.parts {
+	s.hidden = s.parts[0].partition.Classes() == 0
+	for _, part := range s.parts {
 		part.threshold.Fresh(part.partition.Loss())
 	}
 	return nil
@@ -37,15 +37,15 @@ func (s *immediate) publish(ctx context.Context, p *publisher, source *snapshot)
 
 // takeOver has a part's partition hold the records, in the order of the snapshot, and the
 // classes that the method made of them.
-func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.Release) error {
-	loading, err := part.partition.BeginLoading(source.records)
+func (s *immediate) takeOver(p *maintained, source *snapshot, release *anonymizer.Release) error {
+	loading, err := p.partition.BeginLoading(source.records)
 	if err != nil {
 		return internal(err)
 	}
-	row := s.t.newCoded()
+	row := s.t.layout.newCoded()
 	for i := range source.records {
 		source.rowInto(&row, int32(i))
-		if err := loading.Record(part.record(incremental.RecordID(i+1), row)); err != nil {
+		if err := loading.Record(p.part.record(incremental.RecordID(i+1), row)); err != nil {
 			return internal(err)
 		}
 	}
@@ -66,23 +66,23 @@ func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.R
 }
 
 func (s *immediate) anonymize(ctx context.Context, p *publisher, source *snapshot) ([]anonymizer.Part, error) {
-	records, err := anonymizer.NewTable(p.attributes, source.cells, source.sensitive)
-	if err == nil && p.subject >= 0 {
+	records, err := anonymizer.NewTable(p.table.layout.attributes, source.cells, source.sensitive)
+	if err == nil && p.table.layout.subject >= 0 {
 		records, err = records.WithSubjects(source.subjects)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("laying out the records: %w", err)
 	}
-	parts, err := anonymizer.Anonymize(ctx, p.method, records, p.constraints, anonymizer.Options{
-		Seed:        p.session.Seed,
-		Suppression: p.publication.Policy.Suppression,
+	parts, err := anonymizer.Anonymize(ctx, p.table.layout.method, records, p.table.layout.constraints, anonymizer.Options{
+		Seed:        p.config.Seed,
+		Suppression: p.table.layout.publication.Policy.Suppression,
 		Progress:    func(done, _ int) { p.progress("anonymizing", done) },
 	})
 	if err != nil {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.name()), Fix: "change its constraints or its method", Err: err}
+		return nil, &StopError{What: fmt.Sprintf("table %s cannot be anonymized", p.table.layout.name()), Fix: "change its constraints or its method", Err: err}
 	}
 	return parts, nil
 }
@@ -93,15 +93,15 @@ func (s *immediate) assignments() func() ([]any, error) {
 	return func() ([]any, error) { return nil, nil }
 }
 
-func (s *immediate) classes(of *part) func() ([]any, error) {
-	place := 0
+func (s *immediate) classes(part int) func() ([]any, error) {
+	of, place := s.parts[part], 0
 	return func() ([]any, error) {
 		if place == of.partition.Classes() {
 			return nil, nil
 		}
 		class := of.partition.ClassAt(place)
 		place++
-		return s.t.classRow(of, class, of.partition.Generalize(class)), nil
+		return s.t.layout.classRow(of.part, class, of.partition.Generalize(class)), nil
 	}
 }
 
@@ -110,21 +110,21 @@ func (s *immediate) load(ctx context.Context, from *storeView, progress func(don
 	if s.t.isPacked() {
 		return s.loadPacked(ctx, from, progress)
 	}
-	for i, p := range s.t.parts {
-		if err := s.loadPart(ctx, from.first, p, func(done int) { progress(i*s.t.parts[0].partition.Len() + done) }); err != nil {
+	for i, p := range s.parts {
+		if err := s.loadPart(ctx, from.first, p, func(done int) { progress(i*s.parts[0].partition.Len() + done) }); err != nil {
 			return err
 		}
 	}
-	s.hidden = s.t.parts[0].partition.Classes() == 0
+	s.hidden = s.parts[0].partition.Classes() == 0
 	return nil
 }
 
-func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, progress func(done int)) error {
+func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *maintained, progress func(done int)) error {
 	t := s.t
-	indexes := t.codedColumns()
+	indexes := t.layout.codedColumns()
 	var class incremental.ClassID
 	var members []incremental.Record
-	read, row := 0, make([]value, len(t.columns))
+	read, row := 0, make([]value, len(t.layout.columns))
 	finish := func() error {
 		if len(members) == 0 {
 			return nil
@@ -153,12 +153,12 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 		id := incremental.RecordID(record)
 		spread(row, indexes, values[2:])
 		t.keys.add(t.keyOf(row), id)
-		members = append(members, p.record(id, t.encode(row, nil)))
+		members = append(members, p.part.record(id, t.encode(row, nil)))
 		if read++; read%10000 == 0 {
 			progress(read)
 		}
 		return nil
-	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.column, t.codedList(), t.placedRecords()))
+	}, fmt.Sprintf("SELECT %s, coalesce(%s, 0), %s FROM %s ORDER BY 2, 1", recordColumn, p.part.column, t.layout.codedList(), t.release.placedRecords()))
 	if err != nil {
 		return err
 	}
@@ -168,7 +168,7 @@ func (s *immediate) loadPart(ctx context.Context, conn *pgconn.PgConn, p *part, 
 // copyOut reads the rows of a query in text form.
 func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]value) error, query string) error {
 	reader := &copyReader{columns: columns, row: row}
-	into := &patient{reader: reader}
+	into := &drainingWriter{reader: reader}
 	if _, err := conn.CopyTo(ctx, into, "COPY ("+query+") TO STDOUT"); err != nil {
 		return err
 	}
@@ -178,14 +178,14 @@ func copyOut(ctx context.Context, conn *pgconn.PgConn, columns int, row func([]v
 	return reader.Close()
 }
 
-// patient takes the rest of what a reader has refused: a COPY that is broken off ends its
+// drainingWriter takes the rest of what a reader has refused: a COPY that is broken off ends its
 // connection, on which the table has to be halted, and others go on.
-type patient struct {
+type drainingWriter struct {
 	reader  io.Writer
 	failure error
 }
 
-func (p *patient) Write(piece []byte) (int, error) {
+func (p *drainingWriter) Write(piece []byte) (int, error) {
 	if p.failure == nil {
 		_, p.failure = p.reader.Write(piece)
 	}

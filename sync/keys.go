@@ -39,7 +39,7 @@ type keyShard struct {
 	slots   []uint64 // the hash's low half, and below 1 + place; 0 = free; a power of two of them
 	used    int
 	records []incremental.RecordID // by place
-	texts   texts                  // by place
+	texts   textStore              // by place
 	free    []int32                // places
 }
 
@@ -109,9 +109,9 @@ type keyGathering struct {
 	slots  [keyShards][]uint64 // of each shard, by place
 	repeat bool                // a key was there twice, and must not
 
-	came  []gatheredKey // not in their shards yet
-	texts []byte        // of these, one after the other
-	order []int32       // of these, by shard
+	gathered []gatheredKey // not in their shards yet
+	texts    []byte        // of these, one after the other
+	order    []int32       // of these, by shard
 }
 
 // gatheredKey is a key on its way into its shard.
@@ -126,7 +126,7 @@ type gatheredKey struct {
 const gatherTogether = 64 * keyShards
 
 func (k *keys) gather(room int) *keyGathering {
-	g := &keyGathering{of: k, came: make([]gatheredKey, 0, gatherTogether), order: make([]int32, gatherTogether)}
+	g := &keyGathering{of: k, gathered: make([]gatheredKey, 0, gatherTogether), order: make([]int32, gatherTogether)}
 	room /= keyShards
 	room += 4 * int(math.Sqrt(float64(room))) // as some have more than others
 	for i := range g.slots {
@@ -138,21 +138,21 @@ func (k *keys) gather(room int) *keyGathering {
 
 func (g *keyGathering) add(key []byte, id incremental.RecordID) {
 	g.texts = append(g.texts, key...)
-	g.came = append(g.came, gatheredKey{maphash.Bytes(g.of.seed, key), int32(len(g.texts)), id})
-	if len(g.came) == gatherTogether || len(g.texts) >= mostGathered {
+	g.gathered = append(g.gathered, gatheredKey{maphash.Bytes(g.of.seed, key), int32(len(g.texts)), id})
+	if len(g.gathered) == gatherTogether || len(g.texts) >= maxGathered {
 		g.distribute()
 	}
 }
 
-// mostGathered bounds the bytes of keys that are taken together.
-const mostGathered = 1 << 20
+// maxGathered bounds the bytes of keys that are taken together.
+const maxGathered = 1 << 20
 
 func (k gatheredKey) shard() int { return int(k.sum >> 56 & (keyShards - 1)) }
 
 // distribute takes keys into their shards.
 func (g *keyGathering) distribute() {
 	var ends [keyShards]int32 // in the order: first where those of a shard begin
-	for _, key := range g.came {
+	for _, key := range g.gathered {
 		if shard := key.shard(); shard+1 < keyShards {
 			ends[shard+1]++
 		}
@@ -160,15 +160,15 @@ func (g *keyGathering) distribute() {
 	for shard := 1; shard < keyShards; shard++ {
 		ends[shard] += ends[shard-1]
 	}
-	for i, key := range g.came {
+	for i, key := range g.gathered {
 		shard := key.shard()
 		g.order[ends[shard]] = int32(i)
 		ends[shard]++
 	}
-	for _, i := range g.order[:len(g.came)] {
-		key, from := g.came[i], int32(0)
+	for _, i := range g.order[:len(g.gathered)] {
+		key, from := g.gathered[i], int32(0)
 		if i > 0 {
-			from = g.came[i-1].end
+			from = g.gathered[i-1].end
 		}
 		shard := key.shard()
 		s := &g.of.shards[shard]
@@ -177,7 +177,7 @@ func (g *keyGathering) distribute() {
 		s.texts.set(place, g.texts[from:key.end])
 		g.slots[shard] = append(g.slots[shard], uint64(uint32(key.sum))<<32|uint64(place+1))
 	}
-	g.came, g.texts = g.came[:0], g.texts[:0]
+	g.gathered, g.texts = g.gathered[:0], g.texts[:0]
 }
 
 // end has the keys found; false where one was there twice that must not.

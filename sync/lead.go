@@ -18,8 +18,8 @@ import (
 const (
 	// lease is how long a process that does not answer stays the one that applies.
 	lease = 10 * time.Second
-	// followPace is how often one that follows looks whether it may apply.
-	followPace = 500 * time.Millisecond
+	// followInterval is how often one that follows looks whether it may apply.
+	followInterval = 500 * time.Millisecond
 	// followerName is what sessions are called that do not apply.
 	followerName = "kproxy"
 )
@@ -43,8 +43,8 @@ func lockKeys(slot string) [2]string {
 
 // tryLock makes this process the one that applies, unless another is.
 func (s *session) tryLock(ctx context.Context) (bool, error) {
-	keys := lockKeys(s.Slot)
-	locked, err := s.ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
+	keys := lockKeys(s.store.slot)
+	locked, err := ask(ctx, s.replication, fmt.Sprintf(`SELECT CASE WHEN pg_catalog.pg_try_advisory_lock(%[1]s)
 		THEN pg_catalog.pg_try_advisory_lock(%[2]s) OR (pg_catalog.pg_advisory_unlock(%[1]s) AND false) ELSE false END`, keys[0], keys[1]))
 	if err != nil {
 		return false, fmt.Errorf("locking the store: %w", err)
@@ -53,7 +53,7 @@ func (s *session) tryLock(ctx context.Context) (bool, error) {
 }
 
 // ask reads one value on a connection for replication.
-func (s *session) ask(ctx context.Context, conn *pgconn.PgConn, sql string) (string, error) {
+func ask(ctx context.Context, conn *pgconn.PgConn, sql string) (string, error) {
 	results, err := conn.Exec(ctx, sql).ReadAll()
 	if err != nil {
 		return "", err
@@ -68,26 +68,26 @@ func (s *session) ask(ctx context.Context, conn *pgconn.PgConn, sql string) (str
 func (s *session) moveLock(ctx context.Context, to *pgconn.PgConn) error {
 	ctx, cancel := context.WithTimeout(ctx, lease)
 	defer cancel()
-	keys := lockKeys(s.Slot)
-	if _, err := s.ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
+	keys := lockKeys(s.store.slot)
+	if _, err := ask(ctx, s.replication, "SELECT pg_catalog.pg_advisory_unlock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
-	if _, err := s.ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[1]+")"); err != nil {
+	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[1]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
-	farewell(s.replication)
+	closeConn(s.replication)
 	s.replication = to
-	if _, err := s.ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
+	if _, err := ask(ctx, to, "SELECT pg_catalog.pg_advisory_lock("+keys[0]+")"); err != nil {
 		return fmt.Errorf("moving the lock: %w", err)
 	}
 	return nil
 }
 
-// await returns once this process is the one that applies. Until then it tells what
+// awaitLock returns once this process is the one that applies. Until then it tells what
 // the store says.
-func (s *session) await(ctx context.Context) error {
+func (s *session) awaitLock(ctx context.Context) error {
 	for {
-		may, err := s.mayApply(ctx)
+		may, err := s.syncer.mayApply(ctx, s.store.conn)
 		locked := false
 		if err == nil && may {
 			locked, err = s.tryLock(ctx)
@@ -96,26 +96,26 @@ func (s *session) await(ctx context.Context) error {
 			return err
 		}
 		if locked {
-			return s.lead(ctx)
+			return s.becomeApplier(ctx)
 		}
 		if err := s.follow(ctx); err != nil {
 			return err
 		}
-		if err := s.depose(ctx); err != nil {
+		if err := s.store.depose(ctx); err != nil {
 			return err
 		}
-		if err := sleep(ctx, followPace); err != nil {
+		if err := sleep(ctx, followInterval); err != nil {
 			return err
 		}
 	}
 }
 
-// lead takes the name of the one that applies, and ends the sessions of the one that
+// becomeApplier takes the name of the one that applies, and ends the sessions of the one that
 // did: it may sleep inside a transaction.
-func (s *session) lead(ctx context.Context) error {
-	name := ApplierName(s.Slot)
+func (s *session) becomeApplier(ctx context.Context) error {
+	name := ApplierName(s.store.slot)
 	rename := "SELECT pg_catalog.set_config('application_name', " + catalog.QuoteLiteral(name) + ", false)"
-	for _, conn := range []*pgconn.PgConn{s.control.PgConn(), s.replication} {
+	for _, conn := range []*pgconn.PgConn{s.store.conn.PgConn(), s.replication} {
 		if _, err := conn.Exec(ctx, rename).ReadAll(); err != nil {
 			return fmt.Errorf("naming the session: %w", err)
 		}
@@ -124,7 +124,7 @@ func (s *session) lead(ctx context.Context) error {
 		WHERE application_name = $1 AND usename = current_user AND datname = pg_catalog.current_database() AND pid NOT IN ($2, $3)`
 	for start := time.Now(); ; {
 		var sessions int
-		if err := s.control.QueryRow(ctx, left, name, s.control.PgConn().PID(), s.replication.PID()).Scan(&sessions); err != nil {
+		if err := s.store.conn.QueryRow(ctx, left, name, s.store.conn.PgConn().PID(), s.replication.PID()).Scan(&sessions); err != nil {
 			return fmt.Errorf("ending the sessions of a predecessor: %w", err)
 		}
 		if sessions == 0 {
@@ -137,24 +137,24 @@ func (s *session) lead(ctx context.Context) error {
 			return err
 		}
 	}
-	may, err := s.takeOn(ctx)
+	may, err := s.syncer.takeOn(ctx, s.store.conn)
 	if err == nil && !may {
-		err = errLookAfresh // another policy was accepted meanwhile
+		err = errRestart // another policy was accepted meanwhile
 	}
-	s.mu.Lock()
-	s.applies = err == nil
-	s.mu.Unlock()
+	s.syncer.mu.Lock()
+	s.syncer.applies = err == nil
+	s.syncer.mu.Unlock()
 	return err
 }
 
 // depose ends the sessions of a process that holds the lock and has done nothing for
 // longer than the lease: it sleeps, before its stream has begun. While that runs the
 // server itself watches.
-func (s *session) depose(ctx context.Context) error {
-	_, err := s.control.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
+func (s *store) depose(ctx context.Context) error {
+	_, err := s.conn.Exec(ctx, `SELECT pg_catalog.pg_terminate_backend(a.pid) FROM pg_catalog.pg_stat_activity a
 		WHERE a.application_name = $1 AND a.usename = current_user AND a.datname = pg_catalog.current_database()
 		AND a.backend_type = 'walsender' AND a.state LIKE 'idle%' AND a.state_change < pg_catalog.clock_timestamp() - $2::text::interval`,
-		ApplierName(s.Slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
+		ApplierName(s.slot), fmt.Sprintf("%d milliseconds", lease.Milliseconds()))
 	if err != nil {
 		return fmt.Errorf("ending the sessions of a process that sleeps: %w", err)
 	}
@@ -163,48 +163,48 @@ func (s *session) depose(ctx context.Context) error {
 
 // follow tells what the store says of the tables while another process applies.
 func (s *session) follow(ctx context.Context) error {
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
 	}
-	s.setUnreadable(false) // another process sees to that
-	position, _, err := s.storedPosition(ctx)
+	s.syncer.setUnreadable(false) // another process sees to that
+	position, _, err := s.store.storedPosition(ctx)
 	if err != nil {
 		return err
 	}
-	s.mu.Lock()
-	entered := s.status.State != Following
-	s.status.State, s.status.Reason, s.status.Fix = Following, s.status.Refused, ""
-	if s.status.Refused != "" {
-		s.status.Fix = FixPolicyRefused
+	s.syncer.mu.Lock()
+	entered := s.syncer.status.State != Following
+	s.syncer.status.State, s.syncer.status.Reason, s.syncer.status.Fix = Following, s.syncer.status.Refused, ""
+	if s.syncer.status.Refused != "" {
+		s.syncer.status.Fix = FixPolicyRefused
 	}
-	s.status.Position = position.lsn
-	s.followed, s.applies, s.byOperator = true, false, false
-	clear(s.status.Tables)
+	s.syncer.status.Position = position.lsn
+	s.syncer.followed, s.syncer.applies, s.syncer.byOperator = true, false, false
+	clear(s.syncer.status.Tables)
 	for _, t := range s.policy {
-		g, known := found[t.name()]
-		status := g.status(known && t.fits(g))
-		if known && !t.fits(g) && status.State == Unpublished {
+		g, known := found[t.layout.name()]
+		status := g.status(known && t.layout.fits(g))
+		if known && !t.layout.fits(g) && status.State == Unpublished {
 			status.State, status.Problem = Halted, "it is published under another policy, or another definition of the table, than this process has"
 			status.Fix = "give all kproxy processes the same configuration, and run 'kproxy reload'"
-			if s.status.Refused != "" {
-				status.Problem, status.Fix, status.Outdated = s.status.Refused, FixPolicyRefused, s.status.InForce
+			if s.syncer.status.Refused != "" {
+				status.Problem, status.Fix, status.Outdated = s.syncer.status.Refused, FixPolicyRefused, s.syncer.status.InForce
 			}
 		}
-		s.status.Tables[t.name()] = status
+		s.syncer.status.Tables[t.layout.name()] = status
 	}
 	for _, name := range s.unfit {
-		s.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
+		s.syncer.status.Tables[name] = TableStatus{State: Halted, Problem: "the table and its policy do not fit", Fix: "see 'kproxy check', and run 'kproxy reload' afterwards"}
 	}
-	s.mu.Unlock()
+	s.syncer.mu.Unlock()
 	if entered {
-		s.Logger.Info("another kproxy applies in this database; following it")
+		s.syncer.config.Logger.Info("another kproxy applies in this database; following it")
 	}
-	if refused := s.Status().Refused; refused != s.toldRefused {
-		if s.toldRefused = refused; refused != "" {
-			s.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
+	if refused := s.syncer.Status().Refused; refused != s.loggedRefusal {
+		if s.loggedRefusal = refused; refused != "" {
+			s.syncer.config.Logger.Error("this process does not apply: "+refused, "fix", FixPolicyRefused)
 		}
 	}
-	s.told()
+	s.syncer.notify()
 	return nil
 }

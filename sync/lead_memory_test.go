@@ -24,27 +24,27 @@ func TestFollowing(t *testing.T) {
 		s, m, log := besideSession(t, of, answer{words: "pg_try_advisory_lock", rows: [][]any{{"f"}}}, answer{words: "SELECT count(pg_catalog.pg_terminate_backend", rows: [][]any{{0}}})
 		m.begin(-1)
 		ended := make(chan error, 1)
-		go func() { ended <- s.await(t.Context()) }()
-		time.Sleep(10*followPace + 1)
+		go func() { ended <- s.awaitLock(t.Context()) }()
+		time.Sleep(10*followInterval + 1)
 		synctest.Wait()
 		for words, want := range map[string]int{"pg_try_advisory_lock": 11, "SELECT table_schema, table_name, generation": 11, "SELECT pg_catalog.pg_terminate_backend(a.pid)": 11, "set_config('application_name'": 0} {
 			if got := strings.Count(m.log(), words); got != want {
 				t.Errorf("%s is said %d times", words, got)
 			}
 		}
-		if s.Status().State != Following || log.have("following it") != 1 || s.applies {
-			t.Errorf("the status is %+v", s.Status())
+		if s.syncer.Status().State != Following || log.have("following it") != 1 || s.syncer.applies {
+			t.Errorf("the status is %+v", s.syncer.Status())
 		}
 		m.answersNow(answer{words: "pg_try_advisory_lock", rows: [][]any{{"t"}}})
-		if err := <-ended; err != nil || !s.applies || strings.Count(m.log(), "set_config('application_name'") != 2 {
+		if err := <-ended; err != nil || !s.syncer.applies || strings.Count(m.log(), "set_config('application_name'") != 2 {
 			t.Errorf("it ends with %v", err)
 		}
 	})
 	synctest.Test(t, func(t *testing.T) {
 		s, _, _ := besideSession(t, boundTable(t), answer{words: "pg_try_advisory_lock", rows: [][]any{{"f"}}})
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(10*followPace+1, cancel)
-		if err := s.await(ctx); !errors.Is(err, context.Canceled) {
+		time.AfterFunc(10*followInterval+1, cancel)
+		if err := s.awaitLock(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
 	})
@@ -62,9 +62,9 @@ func TestPredecessorsAreEnded(t *testing.T) {
 				time.AfterFunc(lease-time.Second, func() { m.answersNow(answer{words: left.words, rows: [][]any{{0}}}) })
 			}
 			began := time.Now()
-			err := s.lead(t.Context())
+			err := s.becomeApplier(t.Context())
 			took := time.Since(began)
-			if server := (*pgconn.PgError)(nil); ends != (err == nil) || ends != s.applies || !ends && (!errors.As(err, &server) || server.Code != "55006" || !transient(err)) {
+			if server := (*pgconn.PgError)(nil); ends != (err == nil) || ends != s.syncer.applies || !ends && (!errors.As(err, &server) || server.Code != "55006" || !transient(err)) {
 				t.Errorf("it ends with %v", err)
 			}
 			if most := lease + 100*time.Millisecond; took > most || took < lease-time.Second || !ends && took <= lease {
@@ -76,7 +76,7 @@ func TestPredecessorsAreEnded(t *testing.T) {
 		s, _, _ := besideSession(t, boundTable(t), answer{words: "SELECT count(pg_catalog.pg_terminate_backend", rows: [][]any{{2}}})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if err := s.lead(ctx); !errors.Is(err, context.Canceled) {
+		if err := s.becomeApplier(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
 	})
@@ -93,7 +93,7 @@ func TestSlotInUse(t *testing.T) {
 				time.AfterFunc(4900*time.Millisecond, m.noMore)
 			}
 			m.begin(-1)
-			err := s.dropSlot(t.Context())
+			err := s.store.dropSlot(t.Context())
 			stop := (*StopError)(nil)
 			if ends != (err == nil) || !ends && !errors.As(err, &stop) {
 				t.Errorf("it ends with %v", err)
@@ -107,7 +107,7 @@ func TestSlotInUse(t *testing.T) {
 		s, _, _ := besideSession(t, boundTable(t), answer{words: "pg_drop_replication_slot", state: "55006"})
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		if err := s.dropSlot(ctx); !errors.Is(err, context.Canceled) {
+		if err := s.store.dropSlot(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("it ends with %v", err)
 		}
 	})
@@ -129,7 +129,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			m := newPipedServer(t, slices.Concat([]answer{done(true, false)}, usual)...)
-			time.AfterFunc(2*alivePace*answerPace+answerPace/2, func() {
+			time.AfterFunc(2*aliveChecks*answerInterval+answerInterval/2, func() {
 				if gone {
 					m.answersNow(answer{words: "pg_try_advisory_xact_lock", rows: [][]any{{true}}})
 				} else {
@@ -143,9 +143,9 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 					t.Errorf("%+v is told", some)
 				}
 			})
-			looks, asked := 2*alivePace+1, 3
+			looks, asked := 2*aliveChecks+1, 3
 			if gone {
-				looks, asked = 3*alivePace, 4
+				looks, asked = 3*aliveChecks, 4
 			}
 			stop := (*StopError)(nil)
 			if len(results) != 2 || gone != (err != nil) || gone && !errors.As(err, &stop) || results[1].Ended == gone {
@@ -154,7 +154,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 			if got := strings.Count(m.log(), "pg_try_advisory_xact_lock"); got != asked || told != looks {
 				t.Errorf("told %d times, asked %d times", told, got)
 			}
-			if took := time.Since(began); took < 2*alivePace*answerPace {
+			if took := time.Since(began); took < 2*aliveChecks*answerInterval {
 				t.Errorf("it takes %v", took)
 			}
 			time.Sleep(time.Minute)
@@ -163,7 +163,7 @@ func TestAnswersAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newPipedServer(t, slices.Concat([]answer{done(false)}, usual)...)
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(answerPace/2, cancel)
+		time.AfterFunc(answerInterval/2, cancel)
 		if results, err := Reanonymize(ctx, m.owner, "slot", []catalog.Name{table}, true, func([]Renewed) {}); !errors.Is(err, context.Canceled) || len(results) != 1 {
 			t.Errorf("%+v, %v", results, err)
 		}

@@ -111,7 +111,7 @@ func (e errand) tables(ctx context.Context, owner *pgx.ConnConfig) ([]catalog.Pu
 	if err != nil {
 		return nil, err
 	}
-	defer farewell(conn)
+	defer closeConn(conn)
 	relations, err := inspect.Relations(ctx, conn, e.Reader)
 	if err != nil {
 		return nil, err

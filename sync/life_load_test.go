@@ -37,12 +37,12 @@ func (b *bench) looking() (*session, map[catalog.Name]generation) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	ses := &session{Syncer: s, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}
-	if ses.control, err = s.open(b.t.Context(), followerName); err != nil {
+	ses := &session{syncer: s, store: store{slot: s.config.Slot, epoch: scanned[int64](b, "SELECT epoch FROM kproxy_store.position")}}
+	if ses.store.conn, err = s.open(b.t.Context(), followerName); err != nil {
 		b.t.Fatal(err)
 	}
-	b.t.Cleanup(func() { farewell(ses.control) })
-	found, err := ses.generations(b.t.Context())
+	b.t.Cleanup(func() { closeConn(ses.store.conn) })
+	found, err := ses.store.generations(b.t.Context())
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -213,27 +213,27 @@ func TestLoadIsTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ses.takeAsFound(t.Context(), of, found[visitsTable]); err != nil {
+		if err := ses.loadStored(t.Context(), of, found[visitsTable]); err != nil {
 			t.Fatal(err)
 		}
 		return of
 	}
 	several := load()
-	ses.ranges = readingPlan{blocks: 1 << 30}
+	ses.syncer.config.ranges = readingPlan{blocks: 1 << 30}
 	one := load()
-	status, rows := several.stage.status(), func(of *table) (all []lineage.NewRow) {
-		guarded := of.stage.(*guarded)
+	status, rows := several.mode.status(), func(of *table) (all []lineage.NewRow) {
+		guarded := of.mode.(*guarded)
 		for class := range guarded.lineage.Classes() {
 			all = append(all, guarded.lineage.RowsOf(class)...)
 		}
 		slices.SortFunc(all, func(a, b lineage.NewRow) int { return int(a.ID - b.ID) })
 		return all
 	}
-	if status != one.stage.status() || status.Records < 2000 || !slices.Equal(rows(several), rows(one)) {
-		t.Errorf("loaded by several connections %+v, by one %+v, or with other rows", status, one.stage.status())
+	if status != one.mode.status() || status.Records < 2000 || !slices.Equal(rows(several), rows(one)) {
+		t.Errorf("loaded by several connections %+v, by one %+v, or with other rows", status, one.mode.status())
 	}
 	for id := range incremental.RecordID(status.Records) {
-		x, y := several.stage.row(id+1), one.stage.row(id+1)
+		x, y := several.mode.row(id+1), one.mode.row(id+1)
 		if x, y := fmt.Sprint(x), fmt.Sprint(y); x != y { // as texts, since NaN is not NaN
 			t.Fatalf("record %d is %s by several connections, %s by one", id+1, x, y)
 		}
@@ -265,7 +265,7 @@ func TestLoadIsOfOneState(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return ses.takeAsFound(t.Context(), of, found[wardTable])
+		return ses.loadStored(t.Context(), of, found[wardTable])
 	}
 	if err := take(); err != nil {
 		t.Fatal(err)
@@ -309,10 +309,10 @@ func TestLoadSeesOneSnapshot(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := ses.takeAsFound(t.Context(), of, found[wardTable]); err != nil {
+	if err := ses.loadStored(t.Context(), of, found[wardTable]); err != nil {
 		t.Fatal(err)
 	}
-	p := of.parts[0].partition
+	p := partsOf(of)[0].partition
 	if p.Len() != records || p.Classes() != classes || p.Withheld() != 0 {
 		t.Errorf("%d records, %d classes, want %d, %d", p.Len(), p.Classes(), records, classes)
 	}

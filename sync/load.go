@@ -13,7 +13,7 @@ import (
 
 // codedColumns are the indexes of the columns that the stage or the key map
 // needs, each once: what has to travel from the server into memory.
-func (t *table) codedColumns() []int {
+func (t *layout) codedColumns() []int {
 	wanted := make([]bool, len(t.columns))
 	for _, list := range [][]int{t.key, t.qi, t.sensitive, t.subjectColumn(), t.copied} {
 		for _, i := range list {
@@ -30,7 +30,7 @@ func (t *table) codedColumns() []int {
 }
 
 // subjectColumn is the index of the column that names the person, if there is one.
-func (t *table) subjectColumn() []int {
+func (t *layout) subjectColumn() []int {
 	if t.subject < 0 {
 		return nil
 	}
@@ -38,10 +38,10 @@ func (t *table) subjectColumn() []int {
 }
 
 // codedList are the coded columns, for a COPY.
-func (t *table) codedList() string { return t.listOf(t.codedColumns()) }
+func (t *layout) codedList() string { return t.listOf(t.codedColumns()) }
 
 // listOf quotes and joins some columns.
-func (t *table) listOf(columns []int) string {
+func (t *layout) listOf(columns []int) string {
 	names := make([]string, len(columns))
 	for i, c := range columns {
 		names[i] = catalog.QuoteIdentifier(t.columns[c].Name)
@@ -56,25 +56,25 @@ func spread(row []value, coded []int, values []value) {
 	}
 }
 
-// take fills the table from a generation of the store as it stands.
-func (t *table) take(ctx context.Context, from *storeView, g generation, seed uint64, progress func(done int)) error {
-	t.lsn, t.shows, t.previous = g.lsn, g.shows, g.previous
+// loadGeneration fills the table from a generation of the store as it stands.
+func (t *table) loadGeneration(ctx context.Context, from *storeView, g generation, seed uint64, progress func(done int)) error {
+	t.release.position, t.release.showAt, t.release.previous = g.lsn, g.shows, g.previous
 	if err := t.begin(g.number, g.nextRecord, g.nextClass, seed); err != nil {
 		return err
 	}
-	if s, guards := t.stage.(*guarded); guards {
-		s.returning.resume(g)
+	if s, guards := t.mode.(*guarded); guards {
+		s.returns.resume(g)
 	}
-	err := t.stage.load(ctx, from, progress)
+	err := t.mode.load(ctx, from, progress)
 	if err != nil {
-		return fmt.Errorf("loading the store of %s: %w", t.name(), t.unloadable(withoutValues(err)))
+		return fmt.Errorf("loading the store of %s: %w", t.layout.name(), t.layout.unloadable(withoutValues(err)))
 	}
 	return nil
 }
 
 // unloadable says what heals a table whose store does not fit together: a difference to the
 // source could only be applied to just that.
-func (t *table) unloadable(err error) error {
+func (t *layout) unloadable(err error) error {
 	server, stop, halt := (*pgconn.PgError)(nil), (*StopError)(nil), (*TableError)(nil)
 	switch {
 	case transient(err) || errors.As(err, &server) && server.Code == insufficientPrivilege:

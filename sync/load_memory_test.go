@@ -89,11 +89,11 @@ func TestSinkSendsInTime(t *testing.T) {
 	of := func(rows int) *array { return numbers(make([]incremental.RecordID, rows)) }
 	var got []string
 	failure := error(nil)
-	s := &sink{deliver: func(d delivery) error {
-		if d.batch == nil {
-			got = append(got, d.into)
+	s := &statements{send: func(c chunk) error {
+		if c.batch == nil {
+			got = append(got, c.into)
 		} else {
-			for _, q := range d.batch.QueuedQueries {
+			for _, q := range c.batch.QueuedQueries {
 				got = append(got, q.SQL)
 			}
 		}
@@ -101,7 +101,7 @@ func TestSinkSendsInTime(t *testing.T) {
 		return failure
 	}}
 	told := func() string { all := strings.Join(got, " "); got = nil; return all }
-	half := sinkRows / 2
+	half := maxStatementRows / 2
 	for i, step := range []struct {
 		do   func()
 		want string
@@ -109,14 +109,14 @@ func TestSinkSendsInTime(t *testing.T) {
 		{func() { s.Queue("a", of(half)) }, ""},
 		{func() { s.Queue("b", of(half-1), of(1), "text") }, ""}, // the longest counts
 		{func() { s.Queue("c", of(1)) }, "a b c ;"},
-		{func() { s.Queue("d", of(sinkRows-1)) }, ""},
+		{func() { s.Queue("d", of(maxStatementRows-1)) }, ""},
 		{func() { s.Queue("e", "text") }, ""}, // without rows
 		{func() { s.Copy("t", []byte("row\n")) }, "d e ; t ;"},
 		{func() { s.Copy("t", nil) }, ""},
-		{func() { s.Queue("f", of(1), of(sinkRows)) }, "f ;"},
+		{func() { s.Queue("f", of(1), of(maxStatementRows)) }, "f ;"},
 		{func() { s.Queue("g"); _ = s.close() }, "g ;"},
-		{func() { failure = errors.New("full"); s.Queue("h", of(sinkRows)) }, "h ;"},
-		{func() { s.Queue("i", of(sinkRows)); s.Copy("t", []byte("row\n")); s.send() }, ""},
+		{func() { failure = errors.New("full"); s.Queue("h", of(maxStatementRows)) }, "h ;"},
+		{func() { s.Queue("i", of(maxStatementRows)); s.Copy("t", []byte("row\n")); s.flush() }, ""},
 	} {
 		if step.do(); told() != step.want {
 			t.Errorf("step %d sends otherwise than %q", i, step.want)
@@ -167,21 +167,21 @@ func TestMomentsAreReadAsTheyAreWritten(t *testing.T) {
 	}{
 		{0, "2000-01-01 00:00:00"}, {-1, "1999-12-31 23:59:59.999999"}, {1_500_000, "2000-01-01 00:00:01.5"},
 	} {
-		if got := momentText(fixed.micros, ""); got != fixed.text {
+		if got := formatTimestamp(fixed.micros, ""); got != fixed.text {
 			t.Errorf("%d is written %s", fixed.micros, got)
 		}
 	}
 	for _, text := range []string{"0001-01-01 00:00:00 BC", "0044-03-15 12:30:00.25+00 BC", "0001-01-01 00:00:00", "9999-12-31 23:59:59.999999+00"} {
-		if micros, zone, readable := parseMoment(text); !readable || momentText(micros, zone) != text {
-			t.Errorf("%s is read as %d, and written %s", text, micros, momentText(micros, zone))
+		if micros, zone, readable := parseTimestamp(text); !readable || formatTimestamp(micros, zone) != text {
+			t.Errorf("%s is read as %d, and written %s", text, micros, formatTimestamp(micros, zone))
 		}
 	}
 	for range 20_000 {
 		micros := random.Int64N(4_000_000*86_400*microsPerSecond/1000) * (2*random.Int64N(2) - 1)
 		zone := []string{"", "+00"}[random.IntN(2)]
-		again, of, readable := parseMoment(momentText(micros, zone))
+		again, of, readable := parseTimestamp(formatTimestamp(micros, zone))
 		if !readable || again != micros || of != zone {
-			t.Fatalf("%d is written %s, and read as %d", micros, momentText(micros, zone), again)
+			t.Fatalf("%d is written %s, and read as %d", micros, formatTimestamp(micros, zone), again)
 		}
 		unit := []int64{1, 10, 1000, 1_000_000}[random.IntN(4)]
 		if floor := floorTo(micros, unit); floor > micros || micros-floor >= unit || floor%unit != 0 {
@@ -189,15 +189,15 @@ func TestMomentsAreReadAsTheyAreWritten(t *testing.T) {
 		}
 	}
 	for _, digits := range []int{-1, 7} {
-		if got := roundMoment("2000-01-01 00:00:00.5", digits, bounds{}); got != "2000-01-01 00:00:00.5" {
+		if got := roundTimestamp("2000-01-01 00:00:00.5", digits, bounds{}); got != "2000-01-01 00:00:00.5" {
 			t.Errorf("to %d digits, it is %s", digits, got)
 		}
 	}
 	for _, text := range []string{"", "infinity", "2000-01-01", "2000-01-01 00:00:00.1234567", "2000-01-01 00:00:00.x"} {
-		if _, _, readable := parseMoment(text); readable {
+		if _, _, readable := parseTimestamp(text); readable {
 			t.Errorf("%q is a moment", text)
 		}
-		if got := roundMoment(text, 0, bounds{}); got != text {
+		if got := roundTimestamp(text, 0, bounds{}); got != text {
 			t.Errorf("%q is rounded to %q", text, got)
 		}
 	}
@@ -207,10 +207,10 @@ func TestMomentsAreReadAsTheyAreWritten(t *testing.T) {
 func TestAwaitedLines(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		ls := &lines{open: map[*line]bool{}}
-		open := func(pid uint32) (*line, net.Conn) {
+		ls := &connTracker{open: map[*trackedConn]bool{}}
+		open := func(pid uint32) (*trackedConn, net.Conn) {
 			here, there := net.Pipe()
-			l := &line{Conn: here, of: ls, pid: pid}
+			l := &trackedConn{Conn: here, of: ls, pid: pid}
 			ls.mu.Lock()
 			ls.open[l] = true
 			ls.mu.Unlock()
@@ -219,16 +219,16 @@ func TestAwaitedLines(t *testing.T) {
 		waits, far := open(1)
 		idle, _ := open(2)
 		unknown, _ := open(0)
-		for _, l := range []*line{waits, unknown} {
+		for _, l := range []*trackedConn{waits, unknown} {
 			go func() { _, _ = l.Read(make([]byte, 1)) }()
 		}
 		synctest.Wait()
 		time.Sleep(time.Second)
-		if found := ls.awaited(time.Second); len(found) > 0 {
+		if found := ls.waiting(time.Second); len(found) > 0 {
 			t.Errorf("%d lines have waited for long", len(found))
 		}
 		time.Sleep(time.Nanosecond)
-		if found := ls.awaited(time.Second); !slices.Equal(found, []*line{waits}) {
+		if found := ls.waiting(time.Second); !slices.Equal(found, []*trackedConn{waits}) {
 			t.Errorf("%d lines have waited for long", len(found))
 		}
 		if _, err := far.Write([]byte("a")); err != nil {
@@ -236,10 +236,10 @@ func TestAwaitedLines(t *testing.T) {
 		}
 		synctest.Wait()
 		time.Sleep(time.Hour)
-		if found := ls.awaited(time.Second); len(found) > 0 {
+		if found := ls.waiting(time.Second); len(found) > 0 {
 			t.Error("an answer is awaited that has come")
 		}
-		for _, l := range []*line{waits, idle, unknown} {
+		for _, l := range []*trackedConn{waits, idle, unknown} {
 			if err := l.Close(); err != nil {
 				t.Fatal(err)
 			}
@@ -260,7 +260,7 @@ func TestSnapshotIsTheRows(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	var want []coded
 	for i := range 100 {
-		row := of.visitOf(i, random.IntN(90), map[string]string{
+		row := of.layout.visitOf(i, random.IntN(90), map[string]string{
 			"person": fmt.Sprint(random.IntN(30)), "illness": fmt.Sprint(random.IntN(5)), "cost": fmt.Sprint(random.IntN(9)), "sex": []string{"f", "m"}[i%2],
 		})
 		want = append(want, of.encode(row, nil))
@@ -268,7 +268,7 @@ func TestSnapshotIsTheRows(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	got := of.newCoded()
+	got := of.layout.newCoded()
 	for i := range want {
 		if s.rowInto(&got, int32(i)); fmt.Sprint(got) != fmt.Sprint(want[i]) {
 			t.Fatalf("record %d is %v, not %v", i, got, want[i])
@@ -282,15 +282,15 @@ func TestSnapshotIsTheRows(t *testing.T) {
 	p = &publisher{table: memoryTable(t, policy)}
 	s = p.newSnapshot()
 	for i := range 5 {
-		if err := p.keep(s, p.visitOf(i, 10*i, nil)); err != nil {
+		if err := p.keep(s, p.table.layout.visitOf(i, 10*i, nil)); err != nil {
 			t.Fatal(err)
 		}
-		if row := p.stage.row(incremental.RecordID(i + 1)); row.cells[0] != float64(10*i) {
+		if row := p.table.mode.row(incremental.RecordID(i + 1)); row.cells[0] != float64(10*i) {
 			t.Errorf("record %d has the age %v", i+1, row.cells[0])
 		}
 	}
-	if s.records != 5 || p.stage.status().Waiting != 5 {
-		t.Errorf("%d records, of which %d wait", s.records, p.stage.status().Waiting)
+	if s.records != 5 || p.table.mode.status().Waiting != 5 {
+		t.Errorf("%d records, of which %d wait", s.records, p.table.mode.status().Waiting)
 	}
 }
 
@@ -300,14 +300,14 @@ func TestProgressNeverExceedsTheTotal(t *testing.T) {
 	t.Parallel()
 	a := memoryApplier()
 	var told []Progress
-	a.Progress = func(p Progress) { told = append(told, p) }
-	p := &publisher{table: memoryTable(t, sizeOnly(3)), session: a.session, total: 10}
+	a.session.syncer.config.Progress = func(p Progress) { told = append(told, p) }
+	p := &publisher{table: memoryTable(t, sizeOnly(3)), config: &a.session.syncer.config, total: 10}
 	for _, done := range []int{0, 7, 10, 12} {
 		told = nil
 		p.progress("reading", done)
-		p.told(done, 99) // of a packed release the records are counted
+		p.reportWritten(done, 99) // of a packed release the records are counted
 		for _, one := range told {
-			if one.Table != p.name() || one.Done != done || one.Total != max(10, done) {
+			if one.Table != p.table.layout.name() || one.Done != done || one.Total != max(10, done) {
 				t.Errorf("after %d records: %+v", done, one)
 			}
 		}
@@ -316,7 +316,7 @@ func TestProgressNeverExceedsTheTotal(t *testing.T) {
 		}
 	}
 	p.table = memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
-	if p.told(10, 4); told[2].Done != 7 {
+	if p.reportWritten(10, 4); told[2].Done != 7 {
 		t.Errorf("ten records, of which four are released, are told as %d", told[2].Done)
 	}
 }

@@ -127,7 +127,7 @@ type recordReader struct {
 func (r *recordReader) run(ctx, taking context.Context, selected selection, ranges []sourceRange, readers int) error {
 	for at := r.number; at < len(ranges); at += readers {
 		w := &batchWriter{columns: selected.width(), fresh: r.fresh, give: func(b *rowBatch) error { return r.give(taking, b) }}
-		into := &patient{reader: w}
+		into := &drainingWriter{reader: w}
 		if _, err := r.conn.CopyTo(ctx, into, "COPY ("+selected.query(ranges[at])+") TO STDOUT"); err != nil {
 			return err
 		}

@@ -18,7 +18,7 @@ func TestLoadingIsTold(t *testing.T) {
 	members := make([]string, records)
 	for id := 1; id <= records; id++ {
 		text := strconv.AppendInt(nil, int64(id), 10)
-		row := of.visitOf(id, 30, nil)
+		row := of.layout.visitOf(id, 30, nil)
 		for _, c := range columns {
 			text = appendCopyField(append(text, '\t'), row[c])
 		}
@@ -33,18 +33,18 @@ func TestLoadingIsTold(t *testing.T) {
 	}, usualAnswers(of)...)...)
 	s := m.session(of)
 	var told []Progress
-	s.Progress = func(p Progress) { told = append(told, p) }
-	found, err := s.generations(t.Context())
+	s.syncer.config.Progress = func(p Progress) { told = append(told, p) }
+	found, err := s.store.generations(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := s.admit(t.Context(), of, found[of.name()], true); err != nil {
+	if err := s.admit(t.Context(), of, found[of.layout.name()], true); err != nil {
 		t.Fatal(err)
 	}
-	if len(told) != 1 || told[0].Table != of.name() || told[0].Stage != "loading" || told[0].Done < progressRows || told[0].Done > records {
+	if len(told) != 1 || told[0].Table != of.layout.name() || told[0].Stage != "loading" || told[0].Done < progressRows || told[0].Done > records {
 		t.Errorf("it is told that %+v", told)
 	}
-	if status := s.Status().Tables[of.name()]; len(s.tables) != 1 || status.State != Published || status.Records != records || status.Classes != 1 {
+	if status := s.syncer.Status().Tables[of.layout.name()]; len(s.tables) != 1 || status.State != Published || status.Records != records || status.Classes != 1 {
 		t.Errorf("%d tables are applied: %+v", len(s.tables), status)
 	}
 }

@@ -24,23 +24,23 @@ type loss struct {
 }
 
 // assess tells whether changes may have been lost; nil for no.
-func (s *session) assess(slot slotState, stored storedPosition, known bool) *loss {
+func (s *store) assess(slot slotState, stored storedPosition, known, unreadable bool) *loss {
 	if !known {
 		if slot.lost {
-			return &loss{what: fmt.Sprintf("replication slot %q is invalidated", s.Slot), drop: true}
+			return &loss{what: fmt.Sprintf("replication slot %q is invalidated", s.slot), drop: true}
 		}
 		return nil
 	}
 	var l loss
 	switch {
-	case s.unreadable():
-		l.what, l.drop = fmt.Sprintf("the server cannot decode what replication slot %q holds; publication %s may have been made anew", s.Slot, s.Publication), true
+	case unreadable:
+		l.what, l.drop = fmt.Sprintf("the server cannot decode what replication slot %q holds; publication %s may have been made anew", s.slot, s.publication), true
 	case !slot.exists:
-		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.Slot, stored.lsn)
+		l.what = fmt.Sprintf("replication slot %q is gone, and changes since %s with it", s.slot, stored.lsn)
 	case slot.lost:
-		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.Slot), true
+		l.what, l.drop = fmt.Sprintf("replication slot %q lost the WAL it needs, or was invalidated; see max_slot_wal_keep_size", s.slot), true
 	case slot.confirmed > stored.lsn:
-		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.Slot, slot.confirmed, stored.lsn)
+		l.what = fmt.Sprintf("replication slot %q is at %s, ahead of the stored position %s: changes in between would be lost", s.slot, slot.confirmed, stored.lsn)
 	default:
 		l.continuous = true
 	}
@@ -65,8 +65,8 @@ func (s *session) assess(slot slotState, stored storedPosition, known bool) *los
 // recover makes the slot anew where it has to be, and has the tables compared with
 // their sources.
 func (s *session) recover(ctx context.Context, slot slotState, stored storedPosition, l *loss) error {
-	if s.Recovery == StopOnLoss && !l.continuous {
-		consent, err := s.allAsked(ctx)
+	if s.syncer.config.Recovery == StopOnLoss && !l.continuous {
+		consent, err := s.store.allAsked(ctx)
 		if err != nil {
 			return err
 		}
@@ -74,12 +74,12 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 			return &StopError{What: l.what, Fix: fixResync}
 		}
 	}
-	s.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
+	s.syncer.config.Logger.Warn("changes may have been lost; the tables are compared with their sources", "reason", l.what)
 	if l.drop && slot.exists {
-		if err := s.checkPublication(ctx); err != nil {
+		if err := s.store.checkPublication(ctx); err != nil {
 			return err
 		}
-		if err := s.dropSlot(ctx); err != nil {
+		if err := s.store.dropSlot(ctx); err != nil {
 			return err
 		}
 		slot = slotState{}
@@ -95,14 +95,14 @@ func (s *session) recover(ctx context.Context, slot slotState, stored storedPosi
 	if err := s.recordLoss(ctx, l, position); err != nil {
 		return err
 	}
-	s.setUnreadable(false)
+	s.syncer.setUnreadable(false)
 	return nil
 }
 
 // recordLoss notes in one transaction where the stream goes on and what that means for
 // each table.
 func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LSN) error {
-	tx, err := s.control.Begin(ctx)
+	tx, err := s.store.conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("recording a loss: %w", err)
 	}
@@ -128,19 +128,20 @@ func (s *session) recordLoss(ctx context.Context, l *loss, position pglogrepl.LS
 			return fmt.Errorf("recording a loss: %w", err)
 		}
 	}
-	if err := s.storePosition(ctx, tx, position); err != nil {
+	if err := s.store.storePosition(ctx, tx, position); err != nil {
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("recording a loss: %w", err)
 	}
-	s.Failpoint(FailPositionStored)
+	s.position = position
+	s.syncer.config.Failpoint(FailPositionStored)
 	return nil
 }
 
 // allAsked tells whether the operator has asked for every table.
-func (s *session) allAsked(ctx context.Context) (all bool, err error) {
-	err = s.control.QueryRow(ctx, "SELECT coalesce(bool_and(asked IS NOT NULL), true) FROM kproxy_store.generation WHERE generation <> $1", markNumber).Scan(&all)
+func (s *store) allAsked(ctx context.Context) (all bool, err error) {
+	err = s.conn.QueryRow(ctx, "SELECT coalesce(bool_and(asked IS NOT NULL), true) FROM kproxy_store.generation WHERE generation <> $1", markNumber).Scan(&all)
 	if err != nil {
 		return false, fmt.Errorf("looking for the operator's wish: %w", err)
 	}
@@ -152,14 +153,14 @@ func (s *session) allAsked(ctx context.Context) (all bool, err error) {
 var errUnreadable = errors.New("the server cannot decode what the slot holds")
 
 // checkPublication makes sure that a new slot can be read.
-func (s *session) checkPublication(ctx context.Context) error {
+func (s *store) checkPublication(ctx context.Context) error {
 	var exists bool
-	err := s.control.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.Publication).Scan(&exists)
+	err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication WHERE pubname = $1)", s.publication).Scan(&exists)
 	if err != nil {
 		return fmt.Errorf("looking for the publication: %w", err)
 	}
 	if !exists {
-		return &StopError{What: fmt.Sprintf("there is no publication %s", s.Publication), Fix: "run 'kproxy setup', which makes it, and 'kproxy reload'"}
+		return &StopError{What: fmt.Sprintf("there is no publication %s", s.publication), Fix: "run 'kproxy setup', which makes it, and 'kproxy reload'"}
 	}
 	return nil
 }

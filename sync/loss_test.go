@@ -35,9 +35,9 @@ func TestLossIsAssessed(t *testing.T) {
 								if lost && !exists {
 									continue
 								}
-								s := &session{Syncer: &Syncer{Config: Config{Slot: "slot"}, blind: blind}, system: "this", timeline: 2}
+								s := &session{store: store{slot: "slot", system: "this", timeline: 2}}
 								slot := slotState{exists: exists, lost: lost, confirmed: confirmed}
-								l := s.assess(slot, storedPosition{lsn: stored, system: system, timeline: timeline}, known)
+								l := s.store.assess(slot, storedPosition{lsn: stored, system: system, timeline: timeline}, known, blind)
 								state := fmt.Sprintf("known %t, blind %t, %+v, %s, timeline %d", known, blind, slot, system, timeline)
 								if !known {
 									if (l != nil) != lost || l != nil && (!l.drop || l.moved || l.continuous) {
@@ -68,7 +68,6 @@ func TestLossIsAssessed(t *testing.T) {
 // TestWhoseSlot refuses a slot of another plugin or database.
 func TestWhoseSlot(t *testing.T) {
 	t.Parallel()
-	of := memoryOwner("hospital")
 	for _, test := range []struct {
 		slot slotState
 		own  bool
@@ -78,7 +77,7 @@ func TestWhoseSlot(t *testing.T) {
 		{slotState{exists: true, plugin: "test_decoding", database: "hospital"}, false},
 		{slotState{exists: true, plugin: outputPlugin, database: "bank"}, false},
 	} {
-		if err := (&session{Syncer: of}).checkForeign(test.slot); (err == nil) != test.own {
+		if err := test.slot.checkForeign("slot", "hospital"); (err == nil) != test.own {
 			t.Errorf("%+v: %v", test.slot, err)
 		}
 	}
@@ -166,9 +165,9 @@ func TestHaltedTablesWait(t *testing.T) {
 // memoryOwner is a Syncer of a database.
 func memoryOwner(database string) *Syncer {
 	a := memoryApplier()
-	a.Owner = &pgx.ConnConfig{}
-	a.Owner.Database = database
-	return a.Syncer
+	a.session.syncer.config.Owner = &pgx.ConnConfig{}
+	a.session.syncer.config.Owner.Database = database
+	return a.session.syncer
 }
 
 // TestReload replaces a configuration: what is gone may be dropped, what has changed or gone
@@ -176,24 +175,24 @@ func memoryOwner(database string) *Syncer {
 func TestReload(t *testing.T) {
 	t.Parallel()
 	table := func(name string, k int) catalog.Publication {
-		p := memoryTable(t, sizeOnly(k)).publication
+		p := memoryTable(t, sizeOnly(k)).layout.publication
 		p.Policy.Table.Relation = name
 		return p
 	}
 	named := func(name string) catalog.Name { return catalog.Name{Schema: "public", Relation: name} }
 	s := memoryOwner("hospital")
-	s.removed, s.looked, s.followed = map[catalog.Name]bool{named("back"): true}, true, true
+	s.removed, s.haltedRetried, s.followed = map[catalog.Name]bool{named("back"): true}, true, true
 	s.tables = []catalog.Publication{table("same", 3), table("changed", 3), table("gone", 3)}
 	for _, p := range s.tables {
 		s.status.Tables[p.Policy.Table] = TableStatus{State: Published}
 	}
 	var cause error
-	s.again = func(err error) { cause = err }
-	if s.applies = true; s.fresh() {
+	s.restart = func(err error) { cause = err }
+	if s.applies = true; s.retryHalted() {
 		t.Error("halted tables are looked at afresh before a reload")
 	}
 	s.ReloadAs([]catalog.Publication{table("same", 3), table("changed", 4), table("back", 3)}, Policy{Fingerprint: "new"}, true)
-	if !errors.Is(cause, errReload) || !s.fresh() {
+	if !errors.Is(cause, errReload) || !s.retryHalted() {
 		t.Errorf("the session goes on: %v", cause)
 	}
 	if got := slices.Collect(maps.Keys(s.Status().Tables)); !slices.Equal(got, []catalog.Name{named("same")}) {
@@ -250,8 +249,8 @@ func TestWhatPasses(t *testing.T) {
 		}
 		// What an attempt would meet again concerns the table, unless it stops everything.
 		of, stop, halt := memoryTable(t, sizeOnly(3)), (*StopError)(nil), (*TableError)(nil)
-		blamed := memoryApplier().blame(of, test.err)
-		if wants := !test.want && !errors.As(test.err, &stop); errors.As(blamed, &halt) != wants || wants && halt.Table != of.name() && !errors.As(test.err, &halt) {
+		blamed := memoryApplier().tableFailure(of, test.err)
+		if wants := !test.want && !errors.As(test.err, &stop); errors.As(blamed, &halt) != wants || wants && halt.Table != of.layout.name() && !errors.As(test.err, &halt) {
 			t.Errorf("%v is blamed as %v", test.err, blamed)
 		}
 	}
@@ -317,7 +316,7 @@ func TestFailedLooksAreWarnedOfOnce(t *testing.T) {
 	t.Parallel()
 	var logged []slog.Level
 	a := memoryApplier()
-	a.Logger = slog.New(levels{logged: &logged})
+	a.session.syncer.config.Logger = slog.New(levels{logged: &logged})
 	w := newWatcher(a.session)
 	for range 3 * warnAfter {
 		w.failed(errors.New("no answer"))

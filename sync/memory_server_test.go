@@ -403,17 +403,18 @@ func (s *memorySession) copied() {
 func (m *memoryServer) session(tables ...*table) *session {
 	m.t.Helper()
 	s := memoryApplier().session
-	s.Owner, s.owner, s.Reader, s.Publication = m.owner, m.owner, "reader", "kproxy"
-	s.system, s.timeline, s.policy = "this", 2, tables
-	s.ranges, s.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
-	s.Failpoint = func(name string) {
+	s.syncer.config.Owner, s.syncer.owner, s.store.reader, s.store.publication = m.owner, m.owner, "reader", "kproxy"
+	s.syncer.config.Publication = s.store.publication
+	s.store.system, s.store.timeline, s.policy = "this", 2, tables
+	s.syncer.config.ranges, s.syncer.config.Progress = readingPlan{blocks: 1 << 20, connections: 1}, func(Progress) {}
+	s.syncer.config.Failpoint = func(name string) {
 		m.mu.Lock()
 		defer m.mu.Unlock()
 		m.points = append(m.points, name)
 	}
 	var err error
-	if s.control, err = s.open(m.t.Context(), followerName); err == nil {
-		s.replication, err = s.openReplication(m.t.Context(), followerName)
+	if s.store.conn, err = s.syncer.open(m.t.Context(), followerName); err == nil {
+		s.replication, err = s.syncer.openReplication(m.t.Context(), followerName)
 	}
 	if err != nil {
 		m.t.Fatal(err)

@@ -50,12 +50,12 @@ func (a *applier) mix(ctx context.Context) error {
 		return nil
 	}
 	a.touchRecent()
-	if err := a.flush(ctx, a.position); err != nil {
+	if err := a.flush(ctx, a.session.position); err != nil {
 		return err
 	}
-	for _, t := range a.tables {
-		for _, p := range t.parts {
-			p.recent = p.recent[:0]
+	for _, t := range a.session.tables {
+		if s, is := t.mode.(*immediate); is {
+			s.forgetRecent()
 		}
 	}
 	return nil
@@ -63,8 +63,8 @@ func (a *applier) mix(ctx context.Context) error {
 
 // touchRecent has the recently written classes of all tables written again.
 func (a *applier) touchRecent() {
-	for _, t := range a.tables {
-		t.changed = t.stage.mix() || t.changed
+	for _, t := range a.session.tables {
+		t.pending.dirty = t.mode.mix() || t.pending.dirty
 	}
 	a.mixer.until = time.Time{}
 }
@@ -80,15 +80,15 @@ func (a *applier) mixWith() {
 // mix has the recently written classes and as many others as mixRows allows
 // written again. A table with few classes is written whole.
 func (s *immediate) mix() bool {
-	t, recent := s.t, 0
-	for _, p := range t.parts {
+	recent := 0
+	for _, p := range s.parts {
 		recent += len(p.recent)
 		for _, class := range p.recent {
 			p.partition.TouchClass(class)
 		}
 		p.recent = p.recent[:0]
 	}
-	if recent == 0 || t.parts[0].partition.Classes() == 0 {
+	if recent == 0 || s.parts[0].partition.Classes() == 0 {
 		return false
 	}
 	for range min(mixClasses, max(1, mixRows/s.rowsOfChange())) {
@@ -100,29 +100,35 @@ func (s *immediate) mix() bool {
 // rowsOfChange is about how many rows are written for the change of one record.
 func (s *immediate) rowsOfChange() int {
 	rows := 0
-	for _, p := range s.t.parts {
+	for _, p := range s.parts {
 		rows += p.partition.Len() / max(1, p.partition.Classes())
 	}
 	return max(1, rows)
 }
 
-// hide has further classes written at once where a table has several parts. A
+// touchCover has further classes written at once where a table has several parts. A
 // changed record alone lies in a written class of every part, and so would stand
 // out of all rows that are written: as many others as k demands stand there with
 // it, drawn at random, as far as mixRows allows.
-func (s *immediate) hide() {
+func (s *immediate) touchCover() {
 	t := s.t
-	if len(t.parts) == 1 {
+	if len(s.parts) == 1 {
 		return
 	}
-	others := t.constraints.K() - len(t.pending) - len(t.deleted)
+	others := t.layout.constraints.K() - len(t.pending.rows) - len(t.pending.deleted)
 	for range min(others, max(1, mixRows/s.rowsOfChange())) {
 		s.touchRandom()
 	}
 }
 
+func (s *immediate) forgetRecent() {
+	for _, p := range s.parts {
+		p.recent = p.recent[:0]
+	}
+}
+
 // rememberWritten notes which classes were written, the last ones if there are many.
-func (p *part) rememberWritten(classes []incremental.ClassID) {
+func (p *maintained) rememberWritten(classes []incremental.ClassID) {
 	p.recent = append(p.recent, classes...)
 	if surplus := len(p.recent) - mixRecent; surplus > 0 {
 		p.recent = append(p.recent[:0], p.recent[surplus:]...)

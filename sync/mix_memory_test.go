@@ -15,7 +15,7 @@ import (
 // written once.
 func rewritten(t *testing.T, of *table, part int) []incremental.ClassID {
 	t.Helper()
-	s := of.stage.(*immediate)
+	s := of.mode.(*immediate)
 	if err := s.settle(t.Context(), of.clock()); err != nil {
 		t.Fatal(err)
 	}
@@ -40,9 +40,9 @@ func TestMixing(t *testing.T) {
 			ages[i] /= 10 // apart by one, so that there is room for many
 		}
 		fillMemory(t, of, ages...)
-		p := of.parts[0]
+		p := partsOf(of)[0]
 		p.recent = p.recent[:0] // those that were new
-		if of.stage.mix() || len(rewritten(t, of, 0)) > 0 {
+		if of.mode.mix() || len(rewritten(t, of, 0)) > 0 {
 			t.Error("nothing has changed, and something is mixed")
 		}
 		drawn := map[incremental.ClassID]bool{}
@@ -54,7 +54,7 @@ func TestMixing(t *testing.T) {
 			if classes := rewritten(t, of, 0); !slices.Equal(classes, []incremental.ClassID{changed}) {
 				t.Fatalf("the change of class %d has written %v", changed, classes)
 			}
-			if !of.stage.mix() {
+			if !of.mode.mix() {
 				t.Fatal("nothing is mixed")
 			}
 			if len(p.recent) > 0 {
@@ -82,13 +82,13 @@ func TestMixingOfParts(t *testing.T) {
 	of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 	jobs := []string{"nurse", "clerk", "cook", "smith", "baker", "judge"}
 	for i := range 240 {
-		row := of.visitOf(i+1, i%60, map[string]string{"job": jobs[i/7%len(jobs)], "sex": []string{"f", "m"}[i%2]})
+		row := of.layout.visitOf(i+1, i%60, map[string]string{"job": jobs[i/7%len(jobs)], "sex": []string{"f", "m"}[i%2]})
 		if err := of.insert(row); err != nil {
 			t.Fatal(err)
 		}
 	}
 	settleAndSend(t, of)
-	s := of.stage.(*immediate)
+	s := of.mode.(*immediate)
 	const changes = 100
 	sum := 0
 	for i := range changes {
@@ -100,7 +100,7 @@ func TestMixingOfParts(t *testing.T) {
 		}
 		// Records that may be the changed one: those in a class of each part that is written.
 		hidden := map[incremental.RecordID]int{}
-		for part, p := range of.parts {
+		for part, p := range partsOf(of) {
 			for _, class := range s.changes[part].Rewrite {
 				for _, id := range p.partition.Members(class) {
 					hidden[id]++
@@ -108,7 +108,7 @@ func TestMixingOfParts(t *testing.T) {
 			}
 		}
 		for _, parts := range hidden {
-			if parts == len(of.parts) {
+			if parts == len(partsOf(of)) {
 				sum++
 			}
 		}
@@ -117,20 +117,20 @@ func TestMixingOfParts(t *testing.T) {
 	if among := float64(sum) / changes; among < float64(homes.K) { // two of those drawn may be one
 		t.Errorf("the changed record is one of %.1f", among)
 	}
-	for _, p := range of.parts {
+	for _, p := range partsOf(of) {
 		p.recent = p.recent[:0]
 	}
 	if err := of.change(1, 0, "last"); err != nil {
 		t.Fatal(err)
 	}
 	rewritten(t, of, 0)
-	if !of.stage.mix() {
+	if !of.mode.mix() {
 		t.Fatal("nothing is mixed")
 	}
 	if err := s.settle(t.Context(), of.clock()); err != nil {
 		t.Fatal(err)
 	}
-	for part, p := range of.parts {
+	for part, p := range partsOf(of) {
 		if written := len(s.changes[part].Rewrite); written < min(4, p.partition.Classes()) {
 			t.Errorf("of part %d, %d classes are mixed", part, written)
 		}
@@ -142,14 +142,14 @@ func TestEmptyTableIsNotMixed(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, sizeOnly(3))
 	fillMemory(t, of, 1, 1, 1)
-	if err := of.delete(of.visitOf(1, 1, nil)); err != nil {
+	if err := of.delete(of.layout.visitOf(1, 1, nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := of.committed(nil); err != nil {
+	if err := of.endTransaction(nil); err != nil {
 		t.Fatal(err)
 	}
 	settleAndSend(t, of)
-	if of.parts[0].partition.Classes() > 0 || of.stage.mix() {
+	if partsOf(of)[0].partition.Classes() > 0 || of.mode.mix() {
 		t.Error("a table without classes is mixed")
 	}
 }
@@ -157,7 +157,7 @@ func TestEmptyTableIsNotMixed(t *testing.T) {
 // TestRecentClassesAreTheLast keeps the classes that were written last.
 func TestRecentClassesAreTheLast(t *testing.T) {
 	t.Parallel()
-	p := &part{}
+	p := &maintained{}
 	var all []incremental.ClassID
 	for class := incremental.ClassID(1); class < 3*mixRecent; class += 5 {
 		more := []incremental.ClassID{class, class + 1, class + 2, class + 3, class + 4}
@@ -218,21 +218,21 @@ func TestMixingWaitsForABoundary(t *testing.T) {
 		a := &applier{session: &session{tables: []*table{of}}, mixer: newMixer()}
 		defer a.mixer.timer.Stop()
 		a.mixWith()
-		if of.changed {
+		if of.pending.dirty {
 			t.Fatal("nothing has changed, and classes are mixed")
 		}
 		a.mixer.changed(time.Now())
 		time.Sleep(mixLatest)
 		a.mixWith()
-		if of.changed {
+		if of.pending.dirty {
 			t.Fatal("classes are mixed too early")
 		}
 		time.Sleep(time.Millisecond)
 		a.inTransaction = true
-		if err := a.mix(t.Context()); err != nil || of.changed {
+		if err := a.mix(t.Context()); err != nil || of.pending.dirty {
 			t.Fatalf("classes are mixed within a transaction: %v", err)
 		}
-		if a.mixWith(); !of.changed || !a.mixer.until.IsZero() {
+		if a.mixWith(); !of.pending.dirty || !a.mixer.until.IsZero() {
 			t.Fatal("classes are not mixed with what departs")
 		}
 		if classes := rewritten(t, of, 0); len(classes) < 5 {

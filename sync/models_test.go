@@ -199,26 +199,26 @@ func (b *bench) checkParts() {
 			b.t.Fatal(err)
 		}
 		var generation int64
-		b.scan([]any{&generation}, "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table.name().Relation)
-		table.generation = generation
+		b.scan([]any{&generation}, "SELECT generation FROM kproxy_store.generation WHERE table_name = $1", table.layout.name().Relation)
+		table.release.generation = generation
 		var some, all []string
 		for _, part := range table.parts {
 			some, all = append(some, part.column+" IS NOT NULL"), append(all, part.column+" IS NULL")
 		}
 		var records, between, published int
 		b.scan([]any{&records, &between, &published}, fmt.Sprintf("SELECT count(*), count(*) FILTER (WHERE NOT (%s) AND NOT (%s)), (SELECT count(*) FROM %s) FROM %s",
-			strings.Join(some, " AND "), strings.Join(all, " AND "), table.releaseTable(), table.placedRecords()))
+			strings.Join(some, " AND "), strings.Join(all, " AND "), table.release.releaseTable(), table.release.placedRecords()))
 		if between > 0 {
-			b.t.Errorf("%s: %d records have a class in some parts only", table.name(), between)
+			b.t.Errorf("%s: %d records have a class in some parts only", table.layout.name(), between)
 		}
 		if published != 0 && published != records {
-			b.t.Errorf("%s: %d of %d records are published", table.name(), published, records)
+			b.t.Errorf("%s: %d of %d records are published", table.layout.name(), published, records)
 		}
 		for i, part := range table.parts {
 			var least int
-			b.scan([]any{&least}, fmt.Sprintf("SELECT coalesce(min(n), 1000) FROM (SELECT count(*) AS n FROM %s GROUP BY %s) c", table.releaseTable(), part.column))
+			b.scan([]any{&least}, fmt.Sprintf("SELECT coalesce(min(n), 1000) FROM (SELECT count(*) AS n FROM %s GROUP BY %s) c", table.release.releaseTable(), part.column))
 			if k := part.constraints.K(); least < k {
-				b.t.Errorf("%s: a class of part %d has %d rows, %d expected", table.name(), i+1, least, k)
+				b.t.Errorf("%s: a class of part %d has %d rows, %d expected", table.layout.name(), i+1, least, k)
 			}
 		}
 	}

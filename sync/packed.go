@@ -39,14 +39,14 @@ const (
 
 // isPacked says which of the two layouts the table's release has.
 func (t *table) isPacked() bool {
-	return t.publication.Policy.Updates.Mode != catalog.Guarded && len(t.parts) == 1
+	return t.layout.publication.Policy.Updates.Mode != catalog.Guarded && len(t.parts) == 1
 }
 
-func (t *table) packedTable() string { return storeTable("packed", t.generation).SQL() }
-func (t *table) copiedTable() string { return storeTable("copied", t.generation).SQL() }
+func (t *releaseState) packedTable() string { return storeTable("packed", t.generation).SQL() }
+func (t *releaseState) copiedTable() string { return storeTable("copied", t.generation).SQL() }
 
 // copiedList are a record's number and its columns that are published as they are.
-func (t *table) copiedList(prefix string) string {
+func (t *layout) copiedList(prefix string) string {
 	names := []string{prefix + recordColumn}
 	for _, c := range t.publication.Columns {
 		if c.Part == catalog.Copy {
@@ -70,7 +70,7 @@ func (t *table) packedList() (names, expressions string) {
 
 // unpackedList are the columns of shownList as expressions over p, a packed row, and m,
 // one of its members.
-func (t *table) unpackedList() string {
+func (t *layout) unpackedList() string {
 	var list []string
 	for _, c := range t.publication.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
@@ -87,9 +87,9 @@ func (t *table) unpackedList() string {
 // releaseRows is the table with the rows of the release as they are stored.
 func (t *table) releaseRows() string {
 	if t.isPacked() {
-		return t.packedTable()
+		return t.release.packedTable()
 	}
-	return t.releaseTable()
+	return t.release.releaseTable()
 }
 
 // packing is a query that packs members in an order, those with the same keys into one
@@ -103,16 +103,16 @@ func packing(keys, order, members string) string {
 // records that have not changed from the rows it deletes. Where there are more, where
 // nothing was published or it is not known which have changed, all are taken from the
 // store, some thousands at a time.
-const packedAtOnce = mostGroupRows + mostGroupRows/2
+const packedAtOnce = maxGroupRows + maxGroupRows/2
 
 // writePacked replaces the rows of the classes that are gone or touched: those whose
 // members are held in memory by rows that are sent, the others inside the server.
-func (s *immediate) writePacked(to *sink) {
+func (s *immediate) writePacked(to *statements) {
 	gone := slices.Concat(s.changes[0].Retired, s.changes[0].Rewrite)
 	held, touched := s.held(s.changes[0].Rewrite)
-	if len(gone) <= packedAtOnce && !s.hidden && !s.t.spilled {
+	if len(gone) <= packedAtOnce && !s.hidden && !s.t.pending.spilled {
 		s.replacePacked(to, gone, touched, func(id incremental.RecordID) bool {
-			_, changed := s.t.pending[id]
+			_, changed := s.t.pending.rows[id]
 			return changed
 		})
 	} else {
@@ -134,7 +134,7 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 	}
 	var members []int32
 	for _, class := range classes {
-		members = s.t.parts[0].partition.AppendSlots(members[:0], class)
+		members = s.parts[0].partition.AppendSlots(members[:0], class)
 		if s.t.copies.have(members) {
 			held = append(held, class)
 		} else {
@@ -146,22 +146,22 @@ func (s *immediate) held(classes []incremental.ClassID) (held, others []incremen
 
 // sendPacked writes the rows of some classes, whose members are held in memory, those of
 // each in random order.
-func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
+func (s *immediate) sendPacked(to *statements, classes []incremental.ClassID) {
 	if len(classes) == 0 {
 		return
 	}
-	t, part := s.t, s.t.parts[0]
+	t, p := s.t, s.parts[0]
 	names, _ := t.packedList()
-	into := fmt.Sprintf("%s (%s)", t.packedTable(), names)
+	into := fmt.Sprintf("%s (%s)", t.release.packedTable(), names)
 	var members []int32
 	var texts []value
 	var shown []byte
-	rows := newRows()
+	rows := newCopyRows()
 	for _, class := range classes {
-		members = part.partition.AppendSlots(members[:0], class)
+		members = p.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		shown = strconv.AppendInt(shown[:0], int64(class), 10)
-		texts = t.published(part, part.partition.Generalize(class), texts[:0])
+		texts = t.layout.published(p.part, p.partition.Generalize(class), texts[:0])
 		for _, v := range texts {
 			shown = appendCopyField(append(shown, '\t'), v)
 		}
@@ -171,13 +171,13 @@ func (s *immediate) sendPacked(to *sink, classes []incremental.ClassID) {
 				if i > 0 {
 					rows = append(rows, ',')
 				}
-				rows = t.copies.appendMember(rows, part.partition.InSlot(slot), slot)
+				rows = t.copies.appendMember(rows, p.partition.InSlot(slot), slot)
 			}
 			rows = append(rows, "}\n"...)
 		}
 		if len(rows) >= copyBytes {
 			to.Copy(into, rows)
-			rows = newRows()
+			rows = newCopyRows()
 		}
 	}
 	to.Copy(into, rows)
@@ -197,25 +197,25 @@ func (p placement) add(record, pack int64) {
 
 // replacePacked deletes the rows of some classes and writes those of others, in random
 // order. Records that are not fresh are among what is deleted.
-func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
-	t, part := s.t, s.t.parts[0]
+func (s *immediate) replacePacked(to *statements, gone, classes []incremental.ClassID, fresh func(incremental.RecordID) bool) {
+	t, p := s.t, s.parts[0]
 	if len(classes) == 0 {
 		if len(gone) > 0 {
-			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.packedTable(), part.column), numbers(gone))
+			to.Queue(fmt.Sprintf("DELETE FROM %s WHERE %s = ANY($1)", t.release.packedTable(), p.part.column), numbers(gone))
 		}
 		return
 	}
-	kept, read := newPlacement(2*t.constraints.K()*len(classes)), newPlacement(0)
+	kept, read := newPlacement(2*t.layout.constraints.K()*len(classes)), newPlacement(0)
 	var packs, classOf []int64 // of each new row
 	var members []int32
 	for _, class := range classes {
-		members = part.partition.AppendSlots(members[:0], class)
+		members = p.partition.AppendSlots(members[:0], class)
 		rand.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
 		for pack := range slices.Chunk(members, packedMembers) {
 			number := int64(len(packs))
 			packs, classOf = append(packs, number), append(classOf, int64(class))
 			for _, slot := range pack {
-				id := part.partition.InSlot(slot)
+				id := p.partition.InSlot(slot)
 				if fresh(id) {
 					read.add(int64(id), number)
 				} else {
@@ -224,7 +224,7 @@ func (s *immediate) replacePacked(to *sink, gone, classes []incremental.ClassID,
 			}
 		}
 	}
-	columns := t.shown(part, classOf, part.partition.Generalize)
+	columns := t.layout.shown(p.part, classOf, p.partition.Generalize)
 	arguments := append([]any{numbers(gone), kept.records, kept.packs, read.records, read.packs, numbers(packs), numbers(classOf)}, columns...)
 	to.Queue(t.packedReplacement(len(columns)), arguments...)
 }
@@ -239,11 +239,11 @@ func (t *table) packedReplacement(columns int) string {
 			FROM gone, unnest(gone.%[2]s) AS m JOIN unnest($2::bigint[], $3::bigint[]) AS k(record, pack) ON k.record = m.%[3]s
 			UNION ALL SELECT k.pack, k.record, ROW(%[4]s)::%[1]s
 			FROM unnest($4::bigint[], $5::bigint[]) AS k(record, pack) JOIN %[5]s AS r ON r.%[3]s = k.record AND r.%[3]s = ANY($4)`,
-		t.copiedTable(), catalog.MembersColumn, recordColumn, t.copiedList("r."), t.recordsTable())
+		t.release.copiedTable(), catalog.MembersColumn, recordColumn, t.layout.copiedList("r."), t.recordsTable())
 	return fmt.Sprintf(`WITH gone AS MATERIALIZED (DELETE FROM %[1]s WHERE %[2]s = ANY($1) RETURNING %[3]s),
 		packed AS MATERIALIZED (%[4]s)
 		INSERT INTO %[1]s (%[5]s) SELECT %[6]s
 		FROM packed JOIN unnest($6::bigint[], $7::bigint[]%[7]s) AS c0(pack, %[2]s%[8]s) USING (pack) ORDER BY random()`,
-		t.packedTable(), class, catalog.MembersColumn, packing("pack", " ORDER BY random()", members), names, expressions,
+		t.release.packedTable(), class, catalog.MembersColumn, packing("pack", " ORDER BY random()", members), names, expressions,
 		textArrays(8, columns), strings.Join(t.generalizedNames(t.parts[0], ", ", ""), ""))
 }

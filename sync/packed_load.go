@@ -16,7 +16,7 @@ import (
 // server has nothing to sort or to join; where there are several connections, at the same
 // time. What leads to records, keys and members is made when all are there.
 func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress func(done int)) error {
-	loading, err := s.t.parts[0].partition.BeginLoading(from.records)
+	loading, err := s.parts[0].partition.BeginLoading(from.records)
 	if err != nil {
 		return internal(err)
 	}
@@ -29,7 +29,7 @@ func (s *immediate) loadPacked(ctx context.Context, from *storeView, progress fu
 	if err := l.end(); err != nil {
 		return err
 	}
-	s.hidden = s.t.parts[0].partition.Classes() == 0
+	s.hidden = s.parts[0].partition.Classes() == 0
 	return nil
 }
 
@@ -49,14 +49,14 @@ func (l *packedLoading) end() error { return l.s.t.endLoading(l.keys, l.loading.
 // them to the partition, and one takes what is held beside it.
 func (l *packedLoading) readRecords(ctx context.Context, conns []*pgconn.PgConn) error {
 	selected := l.s.t.selectHeld(l.from.outOfLine)
-	return l.from.readRecords(ctx, conns, l.s.t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.besideTaker(selected))
+	return l.from.readRecords(ctx, conns, l.s.t, selected, l.from.counting(l.recordTaker(selected), l.progress), l.copyTaker(selected))
 }
 
 // recordTaker hands rows to the partition, which gives them slots in their order.
 func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	part, row, taken := t.parts[0], make([]value, len(t.columns)), t.newCoded()
-	columns := slices.Concat(t.qi, t.sensitive, t.subjectColumn())
+	part, row, taken := l.s.parts[0].part, make([]value, len(t.layout.columns)), t.layout.newCoded()
+	columns := slices.Concat(t.layout.qi, t.layout.sensitive, t.layout.subjectColumn())
 	places := selected.places(columns)
 	return func(b *rowBatch) error {
 		for i := range b.rows {
@@ -76,12 +76,12 @@ func (l *packedLoading) recordTaker(selected selection) func(*rowBatch) error {
 	}
 }
 
-// besideTaker takes the keys of rows, and what is copied of them into the slots that their
+// copyTaker takes the keys of rows, and what is copied of them into the slots that their
 // records get.
-func (l *packedLoading) besideTaker(selected selection) func(*rowBatch) error {
+func (l *packedLoading) copyTaker(selected selection) func(*rowBatch) error {
 	t := l.s.t
-	row, slot := make([]value, len(t.columns)), int32(-1)
-	columns := t.key
+	row, slot := make([]value, len(t.layout.columns)), int32(-1)
+	columns := t.layout.key
 	if t.copies != nil {
 		columns = slices.Concat(columns, t.copies.columns)
 	}
@@ -104,7 +104,7 @@ func (l *packedLoading) besideTaker(selected selection) func(*rowBatch) error {
 				}
 			}
 			if wide.text != "t" {
-				t.copies.note(slot, row)
+				t.copies.put(slot, row)
 			}
 		}
 		return nil
@@ -133,7 +133,7 @@ func (l *packedLoading) readClasses(ctx context.Context) error {
 
 // classesQuery selects packed rows' classes with the numbers of their records.
 func (t *table) classesQuery() string {
-	return fmt.Sprintf("SELECT p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.MembersColumn, recordColumn, t.packedTable())
+	return fmt.Sprintf("SELECT p.%s, ARRAY(SELECT (unnest(p.%s)).%s) FROM %s AS p", t.parts[0].column, catalog.MembersColumn, recordColumn, t.release.packedTable())
 }
 
 // appendStoredIDs reads an array of numbers, "{1,2,3}".

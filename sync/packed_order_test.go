@@ -20,7 +20,7 @@ const draws = 600
 func fillMemory(t *testing.T, of *table, ages ...int) {
 	t.Helper()
 	for i, age := range ages {
-		if err := of.insert(of.visitOf(i+1, age, nil)); err != nil {
+		if err := of.insert(of.layout.visitOf(i+1, age, nil)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -39,7 +39,7 @@ func agesOf(classes, k int) (ages []int) {
 
 // change gives a record another illness, in a transaction of its own.
 func (t *table) change(id, age int, illness string) error {
-	row := t.visitOf(id, age, map[string]string{"illness": illness})
+	row := t.layout.visitOf(id, age, map[string]string{"illness": illness})
 	return t.update(row, slices.Clone(row))
 }
 
@@ -55,7 +55,7 @@ var memberNumber = regexp.MustCompile(`"\((\d+)`)
 func (s *sent) packedRows(t *testing.T, of *table) (rows []packedRow) {
 	t.Helper()
 	for _, c := range s.copied {
-		if !strings.HasPrefix(c.into, of.packedTable()+" ") {
+		if !strings.HasPrefix(c.into, of.release.packedTable()+" ") {
 			continue
 		}
 		for _, row := range c.rows {
@@ -107,7 +107,7 @@ func TestPackedOrderTellsNothing(t *testing.T) {
 				places[slices.Index(all, 1)] = true
 			}
 			var want []int64
-			for _, id := range of.parts[0].partition.Members(class) {
+			for _, id := range partsOf(of)[0].partition.Members(class) {
 				want = append(want, int64(id))
 			}
 			slices.Sort(all)
@@ -140,12 +140,12 @@ func TestPackedInTheServerTellsNothing(t *testing.T) {
 			if err := of.change(1, 0, fmt.Sprint(i)); err != nil {
 				t.Fatal(err)
 			}
-			of.spilled = spilled
-			class := of.parts[0].partition.ClassOf(1)
+			of.pending.spilled = spilled
+			class := partsOf(of)[0].partition.ClassOf(1)
 			var gone []incremental.RecordID
 			var read, kept map[incremental.RecordID]int
 			for _, s := range settleAndSend(t, of).statements {
-				if !strings.Contains(s.sql, of.packedTable()) {
+				if !strings.Contains(s.sql, of.release.packedTable()) {
 					continue
 				}
 				gone = append(gone, s.arguments[0].(*array).ids(t)...)
@@ -198,7 +198,7 @@ func TestRowsOfPartsTellNothing(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 	fillMemory(t, of, agesOf(1, 7)...)
-	s := of.stage.(*immediate)
+	s := of.mode.(*immediate)
 	first := map[incremental.RecordID]bool{}
 	for i := range draws / 2 {
 		if err := of.change(1, 0, fmt.Sprint(i)); err != nil {
@@ -233,21 +233,21 @@ func TestNewRowsOfGuardedTellNothing(t *testing.T) {
 	for range draws / 3 {
 		of := memoryTable(t, policy)
 		for i, age := range agesOf(3, 3) {
-			if err := of.insert(of.visitOf(i+1, age, nil)); err != nil {
+			if err := of.insert(of.layout.visitOf(i+1, age, nil)); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := of.stage.settle(t.Context(), of.clock()); err != nil {
+		if err := of.mode.settle(t.Context(), of.clock()); err != nil {
 			t.Fatal(err)
 		}
 		s := &sent{}
 		to := s.sink(t)
-		of.stage.writeRelease(to)
+		of.mode.writeRelease(to)
 		if err := to.close(); err != nil {
 			t.Fatal(err)
 		}
 		for _, one := range s.statements {
-			if strings.HasPrefix(one.sql, "INSERT INTO "+of.releaseTable()) {
+			if strings.HasPrefix(one.sql, "INSERT INTO "+of.release.releaseTable()) {
 				first[one.arguments[0].(*array).ids(t)[0]] = true
 			}
 		}

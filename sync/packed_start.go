@@ -17,28 +17,28 @@ import (
 // createPacked makes a packed release, empty, and the views on which others stand: of the
 // release, and of the records with their classes.
 func (p *publisher) createPacked() []string {
-	part := p.parts[0]
+	part := p.table.parts[0]
 	columns := []string{part.column + " bigint"}
 	for _, c := range part.generalized {
 		columns = append(columns, catalog.QuoteIdentifier(c.Name)+" "+c.Type)
 	}
-	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.copiedTable()))
+	columns = append(columns, fmt.Sprintf("%s %s[]", catalog.MembersColumn, p.table.release.copiedTable()))
 	tables := []string{
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.copiedTable(), p.copiedList("r."), p.recordsTable()),
-		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.packedTable(), strings.Join(columns, ", "), packedTarget),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s AS r WITH NO DATA", p.table.release.copiedTable(), p.table.layout.copiedList("r."), p.table.recordsTable()),
+		fmt.Sprintf("CREATE TABLE %s (%s) WITH (toast_tuple_target = %d)", p.table.release.packedTable(), strings.Join(columns, ", "), packedTarget),
 	}
 	return append(append(tables, p.spreadRelease()...),
 		fmt.Sprintf("CREATE VIEW %s AS SELECT p.%s, %s FROM %s AS p, LATERAL unnest(p.%s) AS m",
-			p.releaseTable(), part.column, p.unpackedList(), p.packedTable(), catalog.MembersColumn),
+			p.table.release.releaseTable(), part.column, p.table.layout.unpackedList(), p.table.release.packedTable(), catalog.MembersColumn),
 		fmt.Sprintf(`CREATE VIEW %[1]s AS SELECT r.%[2]s, c.%[3]s, %[4]s FROM %[5]s AS r
 			LEFT JOIN (SELECT p.%[3]s, m.%[2]s FROM %[6]s AS p, LATERAL unnest(p.%[7]s) AS m) AS c USING (%[2]s)`,
-			p.placedRecords(), recordColumn, part.column, p.columnList("r."), p.recordsTable(), p.packedTable(), catalog.MembersColumn))
+			p.table.release.placedRecords(), recordColumn, part.column, p.table.layout.columnList("r."), p.table.recordsTable(), p.table.release.packedTable(), catalog.MembersColumn))
 }
 
 // allClasses are the classes of a packed table, in random order: their numbers follow the
 // method, which orders them by values that are not published.
 func (s *immediate) allClasses() []incremental.ClassID {
-	partition := s.t.parts[0].partition
+	partition := s.parts[0].partition
 	classes := make([]incremental.ClassID, partition.Classes())
 	for i := range classes {
 		classes[i] = partition.ClassAt(i)
@@ -48,8 +48,8 @@ func (s *immediate) allClasses() []incremental.ClassID {
 }
 
 // fillPacked writes the classes whose members are all held.
-func (p *publisher) fillPacked(ctx context.Context, made filled) error {
-	return p.packing(ctx, made, func(s *immediate, to *sink) {
+func (p *publisher) fillPacked(ctx context.Context, made targets) error {
+	return p.packing(ctx, made, func(s *immediate, to *statements) {
 		var held []incremental.ClassID
 		held, p.unheld = s.held(s.allClasses())
 		for chunk := range slices.Chunk(held, writeChunk) {
@@ -59,11 +59,11 @@ func (p *publisher) fillPacked(ctx context.Context, made filled) error {
 }
 
 // packRest writes the other classes, whose members are looked up in the stored records.
-func (p *publisher) packRest(ctx context.Context, made filled) error {
+func (p *publisher) packRest(ctx context.Context, made targets) error {
 	if len(p.unheld) == 0 {
 		return nil
 	}
-	return p.packing(ctx, made, func(s *immediate, to *sink) {
+	return p.packing(ctx, made, func(s *immediate, to *statements) {
 		for chunk := range slices.Chunk(p.unheld, writeChunk) {
 			s.replacePacked(to, nil, chunk, func(incremental.RecordID) bool { return true })
 		}
@@ -71,20 +71,20 @@ func (p *publisher) packRest(ctx context.Context, made filled) error {
 }
 
 // packing writes rows of the packed release in one transaction.
-func (p *publisher) packing(ctx context.Context, made filled, write func(s *immediate, to *sink)) error {
-	s, is := p.stage.(*immediate)
+func (p *publisher) packing(ctx context.Context, made targets, write func(s *immediate, to *statements)) error {
+	s, is := p.table.mode.(*immediate)
 	if !is {
-		return internal(fmt.Errorf("the release of %s is not packed", p.name()))
+		return internal(fmt.Errorf("the release of %s is not packed", p.table.layout.name()))
 	}
 	tx, err := p.conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
-	if err := claim(ctx, tx, p.packedTable(), made.release); err != nil {
+	if err := claim(ctx, tx, p.table.release.packedTable(), made.release); err != nil {
 		return fmt.Errorf("making the release: %w", err)
 	}
-	to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
+	to := sendTo(ctx, tx)
 	write(s, to)
 	if err := to.close(); err != nil {
 		return err

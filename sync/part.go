@@ -18,23 +18,17 @@ type part struct {
 	constraints privacy.ConstraintSet
 	column      string // of the class's number, in the records and in the release
 	generalized []generalizedColumn
-	// For immediate publication:
-	partition *incremental.Partition
-	recent    []incremental.ClassID // written since the classes were mixed
-	threshold incremental.RenewalThreshold
-	loss      float64 // of the release when it was last compared with one made afresh, and
-	drift     float64 // by that one's; 0 for never
 }
 
 // divide makes the table's parts, in the order of anonymizer.Split.
 func (t *table) divide() error {
-	components, uncovered := t.constraints.Components(len(t.attributes))
+	components, uncovered := t.layout.constraints.Components(len(t.layout.attributes))
 	if len(uncovered) > 0 {
-		return fmt.Errorf("no constraint of %s speaks of the column %s", t.name(), t.attributes[uncovered[0]].Name)
+		return fmt.Errorf("no constraint of %s speaks of the column %s", t.layout.name(), t.layout.attributes[uncovered[0]].Name)
 	}
 	for i, c := range components {
 		p := &part{attributes: c.Attributes, constraints: c.Constraints, column: catalog.ClassColumn(i)}
-		for _, column := range t.publication.Columns {
+		for _, column := range t.layout.publication.Columns {
 			if attribute := slices.Index(p.attributes, column.Attribute); column.Generalized() && attribute >= 0 {
 				p.generalized = append(p.generalized, generalizedColumn{column, attribute})
 			}

@@ -79,10 +79,10 @@ func TestPartitionsChangeBehindASnapshot(t *testing.T) {
 	b.script(`CREATE TABLE visits (id int, age int, PRIMARY KEY (id)) PARTITION BY RANGE (id);
 		CREATE TABLE low PARTITION OF visits FOR VALUES FROM (0) TO (100);
 		CREATE TABLE high (LIKE visits INCLUDING ALL)`)
-	visits := &table{publication: catalog.Publication{
+	visits := &table{layout: layout{publication: catalog.Publication{
 		Policy:   catalog.TablePolicy{Table: catalog.Name{Schema: "public", Relation: "visits"}},
 		Relation: catalog.Relation{OID: catalog.OID(scanned[uint32](b, "SELECT 'visits'::regclass::oid")), Kind: catalog.KindPartitionedTable},
-	}}
+	}}}
 	reader := b.connect()
 	for _, step := range []string{"ALTER TABLE visits ATTACH PARTITION high FOR VALUES FROM (100) TO (200)", "ALTER TABLE visits DETACH PARTITION high"} {
 		look := func(meanwhile func()) error {
@@ -95,7 +95,7 @@ func TestPartitionsChangeBehindASnapshot(t *testing.T) {
 				t.Fatal(err)
 			}
 			meanwhile()
-			return visits.lockSource(t.Context(), tx)
+			return visits.layout.lockSource(t.Context(), tx)
 		}
 		if err := look(func() { b.script(step) }); !errors.Is(err, errRewritten) {
 			t.Errorf("%s behind a snapshot: %v", step, err)

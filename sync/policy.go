@@ -137,12 +137,12 @@ func (s *Syncer) policyNow() (p Policy, told bool) {
 
 // mayApply tells whether the process may apply by its policy. What it says of one that is
 // not to be refused is not accepted yet: see takeOn.
-func (s *session) mayApply(ctx context.Context) (bool, error) {
+func (s *Syncer) mayApply(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	p, told := s.policyNow()
 	if p.Fingerprint == "" {
 		return true, nil
 	}
-	standing, err := StandingOf(ctx, s.control, p)
+	standing, err := StandingOf(ctx, conn, p)
 	if err != nil {
 		return false, err
 	}
@@ -158,22 +158,22 @@ func (s *session) mayApply(ctx context.Context) (bool, error) {
 
 // takeOn has the policy accepted by which this process begins to apply; false where it may
 // not.
-func (s *session) takeOn(ctx context.Context) (bool, error) {
-	may, err := s.mayApply(ctx)
+func (s *Syncer) takeOn(ctx context.Context, conn *pgx.Conn) (bool, error) {
+	may, err := s.mayApply(ctx, conn)
 	p, _ := s.policyNow()
 	if err != nil || !may || p.Fingerprint == "" {
 		return may, err
 	}
-	standing, err := StandingOf(ctx, s.control, p)
+	standing, err := StandingOf(ctx, conn, p)
 	if err != nil {
 		return false, err
 	}
-	number, err := AcceptPolicy(ctx, s.control, p)
+	number, err := AcceptPolicy(ctx, conn, p)
 	if err != nil {
 		return false, err
 	}
 	if number != standing.InForce.Number {
-		s.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
+		s.config.Logger.Info("the policy of the configuration is accepted", "number", number, "place", p.Place)
 	}
 	s.mu.Lock()
 	s.byOperator = false

@@ -19,8 +19,8 @@ type storedPosition struct {
 
 // storedPosition reads the position up to which the store shows the source. The
 // second result is false when nothing has been stored yet.
-func (s *session) storedPosition(ctx context.Context) (p storedPosition, stored bool, err error) {
-	err = s.control.QueryRow(ctx, "SELECT epoch, lsn::text, system_identifier, timeline FROM kproxy_store.position WHERE slot = $1", s.Slot).
+func (s *store) storedPosition(ctx context.Context) (p storedPosition, stored bool, err error) {
+	err = s.conn.QueryRow(ctx, "SELECT epoch, lsn::text, system_identifier, timeline FROM kproxy_store.position WHERE slot = $1", s.slot).
 		Scan(&p.epoch, &p.lsn, &p.system, &p.timeline)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return p, false, nil
@@ -33,21 +33,21 @@ func (s *session) storedPosition(ctx context.Context) (p storedPosition, stored 
 
 // checkOwnership refuses a store that another slot feeds: publishing into it
 // would take the other's release away, and leave its slot behind to hold WAL.
-func (s *session) checkOwnership(ctx context.Context) error {
+func (s *store) checkOwnership(ctx context.Context) error {
 	var own bool
-	err := s.control.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables WHERE pubname = $1 AND schemaname = 'kproxy_store')",
-		s.Publication).Scan(&own)
+	err := s.conn.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables WHERE pubname = $1 AND schemaname = 'kproxy_store')",
+		s.publication).Scan(&own)
 	if err != nil {
 		return fmt.Errorf("looking at the publication: %w", err)
 	}
 	if own {
 		return &StopError{
-			What: fmt.Sprintf("publication %s holds kproxy's own tables: what is written there would come back", s.Publication),
+			What: fmt.Sprintf("publication %s holds kproxy's own tables: what is written there would come back", s.publication),
 			Fix:  "make it FOR TABLE with the protected tables alone; 'kproxy setup --print' shows how",
 		}
 	}
 	var other string
-	err = s.control.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.Slot).Scan(&other)
+	err = s.conn.QueryRow(ctx, "SELECT slot FROM kproxy_store.position WHERE slot <> $1 LIMIT 1", s.slot).Scan(&other)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
 	}
@@ -55,7 +55,7 @@ func (s *session) checkOwnership(ctx context.Context) error {
 		return fmt.Errorf("reading the stored positions: %w", err)
 	}
 	return &StopError{
-		What: fmt.Sprintf("the private store is fed by replication slot %q, but the configuration names %q", other, s.Slot),
+		What: fmt.Sprintf("the private store is fed by replication slot %q, but the configuration names %q", other, s.slot),
 		Fix: fmt.Sprintf("set slot: %s; or stop every kproxy of that slot, drop it (SELECT pg_drop_replication_slot('%s')) "+
 			"and run: DELETE FROM kproxy_store.position", other, other),
 	}
@@ -64,18 +64,18 @@ func (s *session) checkOwnership(ctx context.Context) error {
 // findPosition makes slot and stored position agree, and takes the position over.
 func (s *session) findPosition(ctx context.Context) error {
 	// The slot first: a process that applies meanwhile moves the position ahead.
-	slot, err := s.slotState(ctx)
+	slot, err := s.store.slotState(ctx)
 	if err != nil {
 		return err
 	}
-	stored, known, err := s.storedPosition(ctx)
+	stored, known, err := s.store.storedPosition(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.checkForeign(slot); err != nil {
+	if err := slot.checkForeign(s.store.slot, s.syncer.config.Owner.Database); err != nil {
 		return err
 	}
-	loss := s.assess(slot, stored, known)
+	loss := s.store.assess(slot, stored, known, s.syncer.unreadable())
 	if loss != nil {
 		return s.recover(ctx, slot, stored, loss)
 	}
@@ -84,17 +84,18 @@ func (s *session) findPosition(ctx context.Context) error {
 			return err
 		}
 		// Whatever the store holds, it was not followed from there.
-		if _, err := s.control.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = '0/0'"); err != nil {
+		if _, err := s.store.conn.Exec(ctx, "UPDATE kproxy_store.generation SET lsn = '0/0'"); err != nil {
 			return fmt.Errorf("recording that nothing is applied: %w", err)
 		}
-		if err := s.storePosition(ctx, s.control, slot.confirmed); err != nil {
+		if err := s.store.storePosition(ctx, s.store.conn, slot.confirmed); err != nil {
 			return err
 		}
-		s.Failpoint(FailPositionStored)
+		s.position = slot.confirmed
+		s.syncer.config.Failpoint(FailPositionStored)
 		return nil
 	}
-	s.epoch, s.position = stored.epoch, stored.lsn
-	return s.takeOver(ctx)
+	s.store.epoch, s.position = stored.epoch, stored.lsn
+	return s.store.takeOver(ctx)
 }
 
 // querier is a connection or a transaction.
@@ -103,22 +104,21 @@ type querier interface {
 }
 
 // storePosition writes where the stream begins, in a new epoch.
-func (s *session) storePosition(ctx context.Context, on querier, position pglogrepl.LSN) error {
+func (s *store) storePosition(ctx context.Context, on querier, position pglogrepl.LSN) error {
 	err := on.QueryRow(ctx, `INSERT INTO kproxy_store.position AS p (slot, epoch, lsn, system_identifier, timeline) VALUES ($1, 1, $2::text::pg_lsn, $3, $4)
 		ON CONFLICT (slot) DO UPDATE SET epoch = p.epoch + 1, lsn = excluded.lsn, system_identifier = excluded.system_identifier,
 		timeline = excluded.timeline, updated_at = now()
-		RETURNING epoch`, s.Slot, position.String(), s.system, s.timeline).Scan(&s.epoch)
+		RETURNING epoch`, s.slot, position.String(), s.system, s.timeline).Scan(&s.epoch)
 	if err != nil {
 		return fmt.Errorf("storing the position: %w", err)
 	}
-	s.position = position
 	return nil
 }
 
 // takeOver raises the epoch, so that a process that still believes it applies
 // cannot move the position any more.
-func (s *session) takeOver(ctx context.Context) error {
-	tag, err := s.control.Exec(ctx, "UPDATE kproxy_store.position SET epoch = epoch + 1 WHERE slot = $1 AND epoch = $2", s.Slot, s.epoch)
+func (s *store) takeOver(ctx context.Context) error {
+	tag, err := s.conn.Exec(ctx, "UPDATE kproxy_store.position SET epoch = epoch + 1 WHERE slot = $1 AND epoch = $2", s.slot, s.epoch)
 	if err != nil {
 		return fmt.Errorf("taking over the position: %w", err)
 	}
@@ -135,9 +135,9 @@ var errFenced = errors.New("another process has taken over applying")
 
 // movePosition moves the position inside the transaction that writes what lies
 // between. It must hit exactly one row: the fence against a second applier.
-func (s *session) movePosition(ctx context.Context, tx pgx.Tx, from, to pglogrepl.LSN) error {
+func (s *store) movePosition(ctx context.Context, tx pgx.Tx, from, to pglogrepl.LSN) error {
 	tag, err := tx.Exec(ctx, `UPDATE kproxy_store.position SET lsn = $4::text::pg_lsn, updated_at = now()
-		WHERE slot = $1 AND epoch = $2 AND lsn = $3::text::pg_lsn`, s.Slot, s.epoch, from.String(), to.String())
+		WHERE slot = $1 AND epoch = $2 AND lsn = $3::text::pg_lsn`, s.slot, s.epoch, from.String(), to.String())
 	if err != nil {
 		return fmt.Errorf("moving the position: %w", err)
 	}

@@ -31,14 +31,14 @@ func TestEpochRises(t *testing.T) {
 			t.Fatal(err)
 		}
 		// One that applied before, at the very position of the store.
-		ses := &session{Syncer: s, epoch: last}
+		ses := &session{syncer: s, store: store{slot: s.config.Slot, epoch: last}}
 		conn, err := pgx.ConnectConfig(t.Context(), b.config.Owner)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer conn.Close(t.Context())
-		ses.control = conn
-		stored, known, err := ses.storedPosition(t.Context())
+		ses.store.conn = conn
+		stored, known, err := ses.store.storedPosition(t.Context())
 		if err != nil || !known || stored.epoch != now {
 			t.Fatalf("the store is in epoch %d, known %t: %v", stored.epoch, known, err)
 		}
@@ -46,14 +46,14 @@ func TestEpochRises(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := ses.movePosition(t.Context(), tx, stored.lsn, stored.lsn+1); !errors.Is(err, errFenced) {
+		if err := ses.store.movePosition(t.Context(), tx, stored.lsn, stored.lsn+1); !errors.Is(err, errFenced) {
 			t.Errorf("a process of epoch %d moves the position of epoch %d: %v", last, now, err)
 		}
-		if err := ses.takeOver(t.Context()); !errors.Is(err, errFenced) {
+		if err := ses.store.takeOver(t.Context()); !errors.Is(err, errFenced) {
 			t.Errorf("a process of epoch %d takes over from epoch %d: %v", last, now, err)
 		}
-		ses.epoch = now
-		if err := ses.movePosition(t.Context(), tx, stored.lsn+1, stored.lsn+2); !errors.Is(err, errFenced) {
+		ses.store.epoch = now
+		if err := ses.store.movePosition(t.Context(), tx, stored.lsn+1, stored.lsn+2); !errors.Is(err, errFenced) {
 			t.Errorf("a position is moved from where it is not: %v", err)
 		}
 		if err := tx.Rollback(t.Context()); err != nil {

@@ -76,7 +76,7 @@ func newProcess(t *testing.T, answers ...answer) *aProcess {
 	began := time.Now()
 	var err error
 	p.Syncer, err = New(Config{
-		Owner: p.server.owner, Reader: "reader", Publication: "kproxy", Slot: "slot", Tables: []catalog.Publication{of.publication},
+		Owner: p.server.owner, Reader: "reader", Publication: "kproxy", Slot: "slot", Tables: []catalog.Publication{of.layout.publication},
 		Logger: slog.New(p.log), Now: time.Now, Heartbeat: time.Second,
 		Changed: func(s Status) {
 			p.mu.Lock()
@@ -125,10 +125,10 @@ func TestProcessRuns(t *testing.T) {
 		if applied, is := p.Applied(); !is || applied.Position != 100 || applied.Epoch != 6 || applied.System != "this" || applied.Timeline != 2 {
 			t.Errorf("%+v is applied: %t", applied, is)
 		}
-		if p.fresh() || !p.applies || len(p.removed) > 0 {
+		if p.retryHalted() || !p.applies || len(p.removed) > 0 {
 			t.Error("the process does not know that it applies")
 		}
-		time.Sleep(3 * watchPace)
+		time.Sleep(3 * watchInterval)
 		for _, words := range []string{"START_REPLICATION", "asked IS NOT NULL", "pg_stat_activity", "pg_wal_lsn_diff"} {
 			if !strings.Contains(p.server.log(), words) {
 				t.Errorf("nothing is said of %s", words)
@@ -151,13 +151,13 @@ func TestProcessTriesAgain(t *testing.T) {
 		if status := p.Status(); status.State != Reconnecting || status.Reason == "" || status.Fix != fixTransient(&pgconn.PgError{Code: "57P03"}) {
 			t.Fatalf("the status is %+v", status)
 		}
-		time.Sleep(20 * mostPause)
-		times, pause := p.log.when("trying again"), leastPause
+		time.Sleep(20 * maxPause)
+		times, pause := p.log.when("trying again"), minPause
 		for i := range len(times) - 1 {
 			if after := times[i+1].Sub(times[i]); after < pause/2 || after >= pause/2+pause {
 				t.Fatalf("attempt %d comes %v after the one before it, with a pause of %v", i+2, after, pause)
 			}
-			pause = min(2*pause, mostPause)
+			pause = min(2*pause, maxPause)
 		}
 		if len(times) < 10 {
 			t.Errorf("%d attempts", len(times))
@@ -168,11 +168,11 @@ func TestProcessTriesAgain(t *testing.T) {
 			if synctest.Wait(); p.log.have("trying again") != before+1 {
 				t.Error("it does not try at once")
 			}
-			time.Sleep(leastPause + leastPause/2)
+			time.Sleep(minPause + minPause/2)
 			if synctest.Wait(); p.log.have("trying again") < before+2 {
 				t.Error("the pause is not short again")
 			}
-			time.Sleep(10 * leastPause)
+			time.Sleep(10 * minPause)
 		}
 		if err := p.stop(); err != nil {
 			t.Errorf("it ends with %v", err)
@@ -237,8 +237,8 @@ func TestUndecodedLog(t *testing.T) {
 			for synctest.Wait(); p.Status().State != Streaming; {
 				time.Sleep(100 * time.Millisecond)
 			}
-			if ended == mostUndecoded {
-				for began := time.Now(); time.Since(began) <= undecodedWithin; time.Sleep(silence / 4) {
+			if ended == maxUndecodable {
+				for began := time.Now(); time.Since(began) <= undecodableWithin; time.Sleep(maxSilence / 4) {
 					say <- keepalive(100, false)
 				}
 			}
@@ -248,7 +248,7 @@ func TestUndecodedLog(t *testing.T) {
 			}
 			ended++
 		}
-		if ended != 2*mostUndecoded+1 {
+		if ended != 2*maxUndecodable+1 {
 			t.Errorf("it fails %d times", ended)
 		}
 		stop := (*StopError)(nil)

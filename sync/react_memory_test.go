@@ -20,16 +20,16 @@ func TestStatementsOfReactions(t *testing.T) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			a := memoryApplier()
 			a.session, a.renewer.applier, a.worker = s, a, newWorker(s)
-			s.tables, a.position = []*table{of}, 100
+			s.tables, a.session.position = []*table{of}, 100
 			s.watch()
-			a.relations[1000] = &relation{as: of.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
-			halt := &TableError{Table: of.name(), What: "what", Fix: "fix", resync: true}
-			a.found = &finding{table: of.name(), err: halt, at: 100, definition: definition{root: 1000, rest: "other", bound: of.definition.bound}}
+			a.relations[1000] = &relation{message: of.layout.describedAs(1000, "id", "person", "age", "zip", "sex", "job", "illness", "cost")}
+			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix", resync: true}
+			a.found = &finding{table: of.layout.name(), err: halt, at: 100, definition: definition{root: 1000, rest: "other", bound: of.definition.bound}}
 			change(a, of, a.found)
 			err := a.react(ctx)
 			bound := a.relations[1000].table == of
-			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.tables), len(a.jobs), len(a.worker.orders),
-				len(*a.watching.Load()), of.definition.rest, bound, toldOf(a.Status().Tables)), err
+			return fmt.Sprintf("found %t, %d tables, %d jobs, %d ordered, %d watched, rest %q, bound %t; %s", a.found != nil, len(a.session.tables), len(a.session.jobs), len(a.worker.jobs),
+				len(*a.session.shared.watching.Load()), of.definition.rest, bound, toldOf(a.session.syncer.Status().Tables)), err
 		}
 	}
 	halt := func(f *finding) *TableError { return f.err.(*TableError) } //nolint:errorlint,forcetypeassert // as it was set
@@ -38,11 +38,11 @@ func TestStatementsOfReactions(t *testing.T) {
 		{name: "differs, and is to be made afresh", do: react(func(_ *applier, _ *table, f *finding) { halt(f).afresh = true })},
 		{name: "ahead of the stream", do: react(func(_ *applier, _ *table, f *finding) { f.at = 101 })},
 		{name: "ahead of the position", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.end = 101 })},
-		{name: "ahead, but consumed", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.consumed.Store(101) })},
+		{name: "ahead, but consumed", do: react(func(a *applier, _ *table, f *finding) { f.at = 101; a.session.shared.consumed.Store(101) })},
 		{name: "halts", do: react(func(_ *applier, _ *table, f *finding) { halt(f).resync, f.at = false, 101 })},
 		{name: "more partitions", do: react(func(_ *applier, _ *table, f *finding) { f.err = nil })},
-		{name: "more partitions of what is not applied", do: react(func(a *applier, _ *table, f *finding) { f.err, a.tables = nil, nil })},
-		{name: "what is not applied", do: react(func(a *applier, _ *table, _ *finding) { a.tables = nil })},
+		{name: "more partitions of what is not applied", do: react(func(a *applier, _ *table, f *finding) { f.err, a.session.tables = nil, nil })},
+		{name: "what is not applied", do: react(func(a *applier, _ *table, _ *finding) { a.session.tables = nil })},
 		{name: "something else", do: react(func(_ *applier, _ *table, f *finding) { f.err = errors.New("something else") })},
 		{name: "truncated", do: react(func(_ *applier, of *table, f *finding) {
 			of.definition = leavesOf(definition{rest: "rest"}, 1)
@@ -84,8 +84,8 @@ func TestPartitionsAreBound(t *testing.T) {
 		{name: "in vain", kind: catalog.KindPartitionedTable, oid: 1002, root: 1000, refused: true, asked: true},
 	} {
 		of, plain := boundTable(t), boundTable(t)
-		of.publication.Relation.Kind, of.definition.leaves = test.kind, []uint32{1001}
-		plain.publication.Policy.Table.Relation, plain.publication.Relation.OID = "plain", 3000
+		of.layout.publication.Relation.Kind, of.definition.leaves = test.kind, []uint32{1001}
+		plain.layout.publication.Policy.Table.Relation, plain.layout.publication.Relation.OID = "plain", 3000
 		state := ""
 		if test.refused {
 			state = insufficientPrivilege
@@ -93,10 +93,11 @@ func TestPartitionsAreBound(t *testing.T) {
 		m := newMemoryServer(t, answer{words: "pg_partition_root", rows: [][]any{{test.root}}, state: state})
 		a := memoryApplier()
 		a.session = m.session()
+		a.writer = newWriter(a.session)
 		for i, tables := range [][]*table{{of, plain}, {plain, of}} {
-			a.tables = tables
+			a.session.tables = tables
 			m.begin(-1)
-			as := of.describedAs(test.oid, columns...)
+			as := of.layout.describedAs(test.oid, columns...)
 			as.RelationName = "partition"
 			r, err := a.bind(t.Context(), as)
 			if (err != nil) != test.refused || (r.table == of) != test.bound || r.leaf != test.leaf || r.table == plain || (m.log() != "") != test.asked {
@@ -116,7 +117,7 @@ func TestMixingIsWritten(t *testing.T) {
 	of := boundTable(t)
 	fillMemory(t, of, agesOf(5, 3)...)
 	a, m, _ := renewing(t, of)
-	of.lsn = 100
+	of.release.position = 100
 	a.inTransaction = true
 	a.mixer.until = time.Now()
 	if err := a.mix(t.Context()); err != nil || m.log() != "" || a.mixer.until.IsZero() {
@@ -128,21 +129,21 @@ func TestMixingIsWritten(t *testing.T) {
 		t.Fatal("mixing is not put off, but left out")
 	}
 	a.inTransaction = false
-	if len(of.parts[0].recent) == 0 {
+	if len(partsOf(of)[0].recent) == 0 {
 		t.Fatal("nothing has changed")
 	}
 	if err := a.mix(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil || !a.mixer.until.IsZero() || len(of.parts[0].recent) > 0 {
-		t.Errorf("%v are to be mixed: %v", of.parts[0].recent, err)
+	if err := a.awaitBatches(t.Context()); err != nil || !a.mixer.until.IsZero() || len(partsOf(of)[0].recent) > 0 {
+		t.Errorf("%v are to be mixed: %v", partsOf(of)[0].recent, err)
 	}
-	if log := m.log(); log == "" || a.position != pglogrepl.LSN(100) {
-		t.Errorf("at %s, the server is told %q", a.position, log)
+	if log := m.log(); log == "" || a.session.position != pglogrepl.LSN(100) {
+		t.Errorf("at %s, the server is told %q", a.session.position, log)
 	}
 	m.begin(0)
-	of.parts[0].recent = append(of.parts[0].recent, of.parts[0].partition.ClassAt(0))
-	if err := errors.Join(a.mix(t.Context()), a.landAll(t.Context())); err == nil {
+	partsOf(of)[0].recent = append(partsOf(of)[0].recent, partsOf(of)[0].partition.ClassAt(0))
+	if err := errors.Join(a.mix(t.Context()), a.awaitBatches(t.Context())); err == nil {
 		t.Error("a refusal is not told")
 	}
 }

@@ -23,7 +23,7 @@ const (
 	// rangeBlocks is how much of a table one COPY reads, in blocks (of 8 kB, as a rule), and
 	// leastBlocks how much of each partition at least.
 	rangeBlocks = 2048
-	leastBlocks = 64
+	minBlocks   = 64
 	// pieceBytes is how much of a COPY is handed over at a time, and piecesAhead how many
 	// such pieces a reader may be ahead of what is consumed.
 	pieceBytes  = 64 << 10
@@ -57,8 +57,8 @@ type extent struct {
 	rows   int // as the server estimates; 0 for unknown
 }
 
-// mostReaders bounds the connections that read a table.
-const mostReaders = 4
+// maxReaders bounds the connections that read a table.
+const maxReaders = 4
 
 // readingPlan is how a table is read.
 type readingPlan struct {
@@ -70,7 +70,7 @@ type readingPlan struct {
 func (p readingPlan) degree(e extent) int {
 	wanted := p.connections
 	if wanted == 0 {
-		wanted = min(mostReaders, runtime.GOMAXPROCS(0))
+		wanted = min(maxReaders, runtime.GOMAXPROCS(0))
 	}
 	return max(1, min(wanted, len(e.ranges)))
 }
@@ -79,8 +79,8 @@ func (p readingPlan) degree(e extent) int {
 // the whole table, so there it is one.
 func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e extent, err error) {
 	leaves := t.definition.leaves
-	if t.publication.Relation.Kind != catalog.KindPartitionedTable {
-		leaves = []uint32{uint32(t.publication.Relation.OID)}
+	if t.layout.publication.Relation.Kind != catalog.KindPartitionedTable {
+		leaves = []uint32{uint32(t.layout.publication.Relation.OID)}
 	}
 	var blocks, most int64
 	var cut bool
@@ -88,15 +88,15 @@ func (t *table) measure(ctx context.Context, on pgx.Tx, plan readingPlan) (e ext
 		coalesce(sum(greatest(c.reltuples, 0)), 0)::bigint, pg_catalog.current_setting('server_version_num')::int >= 140000
 		FROM pg_catalog.pg_class c WHERE c.oid = ANY ($1::oid[])`, leaves).Scan(&most, &e.rows, &cut)
 	if err != nil {
-		return e, fmt.Errorf("measuring %s: %w", t.name(), err)
+		return e, fmt.Errorf("measuring %s: %w", t.layout.name(), err)
 	}
-	blocks = max(plan.blocks/int64(max(1, len(leaves))), min(plan.blocks, leastBlocks))
+	blocks = max(plan.blocks/int64(max(1, len(leaves))), min(plan.blocks, minBlocks))
 	from := int64(0)
 	for ; cut && from+blocks < most; from += blocks {
 		e.ranges = append(e.ranges, sourceRange{from: from, to: from + blocks})
 	}
 	e.ranges = append(e.ranges, sourceRange{from: from})
-	if t.publication.Relation.Kind == catalog.KindPartitionedTable {
+	if t.layout.publication.Relation.Kind == catalog.KindPartitionedTable {
 		// A partition that is attached meanwhile is in sight, snapshot or not.
 		within := fmt.Sprintf(" AND tableoid = ANY ('{%s}'::oid[])", strings.Trim(strings.ReplaceAll(fmt.Sprint(leaves), " ", ","), "[]"))
 		for i := range e.ranges {
@@ -165,12 +165,12 @@ func (p *publisher) readRanges(ctx context.Context, selection string, columns in
 		readers[i] = r
 		running.Go(func() {
 			defer close(r.pieces)
-			r.err = guard(p.session.Logger, func() error {
+			r.err = guard(p.config.Logger, func() error {
 				if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 					return err
 				}
 				for at := i; at < len(p.extent.ranges); at += len(readers) {
-					if err := r.read(ctx, selection+" FROM "+p.source(), p.extent.ranges[at]); err != nil {
+					if err := r.read(ctx, selection+" FROM "+p.table.layout.source(), p.extent.ranges[at]); err != nil {
 						return err
 					}
 				}

@@ -31,10 +31,10 @@ type Renewed struct {
 }
 
 const (
-	// answerPace is how often the answer is looked for, alivePace how often, in such
+	// answerInterval is how often the answer is looked for, alivePace how often, in such
 	// looks, whether there is still somebody to answer.
-	answerPace = 250 * time.Millisecond
-	alivePace  = 20
+	answerInterval = 250 * time.Millisecond
+	aliveChecks    = 20
 )
 
 // Reanonymize asks the kproxy that applies in the database to make the classes of some
@@ -42,40 +42,40 @@ const (
 // the outcome of all and tells of them meanwhile; else the requests are fulfilled
 // later. The error is a *StopError where nobody applies.
 func Reanonymize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, wait bool, tell func([]Renewed)) ([]Renewed, error) {
-	s := &session{Syncer: &Syncer{Config: Config{Owner: owner, Slot: slot}}}
+	s := &session{store: store{slot: slot}}
 	defer s.close()
 	var err error
-	if s.control, err = pgx.ConnectConfig(ctx, owner); err != nil {
+	if s.store.conn, err = pgx.ConnectConfig(ctx, owner); err != nil {
 		return nil, fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
 	}
-	if err := s.checkApplied(ctx, "start 'kproxy serve' first"); err != nil {
+	if err := s.store.checkApplied(ctx, "start 'kproxy serve' first"); err != nil {
 		return nil, err
 	}
-	ids, err := s.askFor(ctx, tables)
+	ids, err := s.store.askFor(ctx, tables)
 	if err != nil || !wait {
 		return nil, err
 	}
 	for looks := 1; ; looks++ {
-		results, ended, err := s.answers(ctx, ids)
+		results, ended, err := s.store.answers(ctx, ids)
 		if err != nil || ended {
 			return results, err
 		}
-		if tell(results); looks%alivePace == 0 {
-			if err := s.checkApplied(ctx, "the request stays, and is fulfilled when 'kproxy serve' runs again"); err != nil {
+		if tell(results); looks%aliveChecks == 0 {
+			if err := s.store.checkApplied(ctx, "the request stays, and is fulfilled when 'kproxy serve' runs again"); err != nil {
 				return results, err
 			}
 		}
-		if err := sleep(ctx, answerPace); err != nil {
+		if err := sleep(ctx, answerInterval); err != nil {
 			return results, fmt.Errorf("waiting for the outcome, which is logged by 'kproxy serve': %w", err)
 		}
 	}
 }
 
 // checkApplied makes sure that another process holds the lock of who applies.
-func (s *session) checkApplied(ctx context.Context, fix string) error {
+func (s *store) checkApplied(ctx context.Context, fix string) error {
 	var free bool
 	// Within one statement's transaction: the lock is given back at once.
-	err := s.control.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.Slot)[0]+")").Scan(&free)
+	err := s.conn.QueryRow(ctx, "SELECT pg_catalog.pg_try_advisory_xact_lock("+lockKeys(s.slot)[0]+")").Scan(&free)
 	if err != nil {
 		return fmt.Errorf("looking for who applies: %w", err)
 	}
@@ -89,8 +89,8 @@ func (s *session) checkApplied(ctx context.Context, fix string) error {
 const keptRequests = "30 days"
 
 // askFor leaves a request for each table and returns their ids.
-func (s *session) askFor(ctx context.Context, tables []catalog.Name) ([]int64, error) {
-	if _, err := s.control.Exec(ctx, "DELETE FROM kproxy_store.renewal WHERE ended_at < now() - $1::text::interval", keptRequests); err != nil {
+func (s *store) askFor(ctx context.Context, tables []catalog.Name) ([]int64, error) {
+	if _, err := s.conn.Exec(ctx, "DELETE FROM kproxy_store.renewal WHERE ended_at < now() - $1::text::interval", keptRequests); err != nil {
 		if missing := (*pgconn.PgError)(nil); errors.As(err, &missing) && missing.Code == "42P01" {
 			return nil, &StopError{What: "the kproxy that applies in this database is only starting, or an earlier version", Fix: "ask again when it serves; restart an earlier version"}
 		}
@@ -100,7 +100,7 @@ func (s *session) askFor(ctx context.Context, tables []catalog.Name) ([]int64, e
 	for i, t := range tables {
 		schemas[i], names[i] = t.Schema, t.Relation
 	}
-	rows, err := s.control.Query(ctx, `INSERT INTO kproxy_store.renewal (table_schema, table_name)
+	rows, err := s.conn.Query(ctx, `INSERT INTO kproxy_store.renewal (table_schema, table_name)
 		SELECT * FROM unnest($1::text[], $2::text[]) RETURNING id`, schemas, names)
 	if err != nil {
 		return nil, fmt.Errorf("asking for tables to be re-anonymized: %w", err)
@@ -113,8 +113,8 @@ func (s *session) askFor(ctx context.Context, tables []catalog.Name) ([]int64, e
 }
 
 // answers tells how far the requests are, and whether all have ended.
-func (s *session) answers(ctx context.Context, ids []int64) (results []Renewed, ended bool, err error) {
-	rows, err := s.control.Query(ctx, `SELECT table_schema, table_name, coalesce(done, -1), ended_at IS NOT NULL,
+func (s *store) answers(ctx context.Context, ids []int64) (results []Renewed, ended bool, err error) {
+	rows, err := s.conn.Query(ctx, `SELECT table_schema, table_name, coalesce(done, -1), ended_at IS NOT NULL,
 		coalesce(loss_before, 0), coalesce(loss_afresh, 0), coalesce(adopted, false), coalesce(problem, '') FROM kproxy_store.renewal WHERE id = ANY($1) ORDER BY id`, ids)
 	if err == nil {
 		results, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r Renewed, err error) {

@@ -23,8 +23,8 @@ type relation struct {
 	stored []int
 	// err is why its rows cannot be applied. It counts once a row is to be: what is
 	// described may lie before the table's position.
-	err error
-	as  *pglogrepl.RelationMessage
+	err     error
+	message *pglogrepl.RelationMessage
 }
 
 // describe takes note of a relation.
@@ -37,7 +37,7 @@ func (a *applier) describe(ctx context.Context, m *pglogrepl.RelationMessage) er
 // bindAgain finds the tables of all relations anew, after some have come or gone.
 func (a *applier) bindAgain(ctx context.Context) error {
 	for _, r := range a.relations {
-		if err := a.describe(ctx, r.as); err != nil {
+		if err := a.describe(ctx, r.message); err != nil {
 			return err
 		}
 	}
@@ -47,20 +47,20 @@ func (a *applier) bindAgain(ctx context.Context) error {
 // bind finds the table that a relation is, or is a partition of. A protected table must
 // be the one that was published, with the columns that the store keeps.
 func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*relation, error) {
-	r := &relation{as: m}
+	r := &relation{message: m}
 	oid, named, partitioned := catalog.OID(m.RelationID), catalog.Name{Schema: m.Namespace, Relation: m.RelationName}, false
-	for _, t := range a.tables {
-		partitioned = partitioned || t.publication.Relation.Kind == catalog.KindPartitionedTable
+	for _, t := range a.session.tables {
+		partitioned = partitioned || t.layout.publication.Relation.Kind == catalog.KindPartitionedTable
 		switch {
-		case t.publication.Relation.OID == oid:
-			if r.table = t; t.name() != named {
-				r.err = t.errRenamed(named)
+		case t.layout.publication.Relation.OID == oid:
+			if r.table = t; t.layout.name() != named {
+				r.err = t.layout.errRenamed(named)
 				return r, nil
 			}
 		case slices.Contains(t.definition.leaves, uint32(oid)):
 			r.table, r.leaf = t, true
-		case t.name() == named:
-			r.table, r.err = t, &TableError{Table: t.name(), What: "it was replaced by another of its name", Fix: fixReload}
+		case t.layout.name() == named:
+			r.table, r.err = t, &TableError{Table: t.layout.name(), What: "it was replaced by another of its name", Fix: fixReload}
 			return r, nil
 		}
 	}
@@ -69,15 +69,15 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 		if r.table, err = a.attached(ctx, oid); err != nil || r.table == nil {
 			return r, err
 		}
-		r.leaf, r.err = true, r.table.errDifferent("a partition was attached")
+		r.leaf, r.err = true, r.table.layout.errDifferent("a partition was attached")
 		return r, nil
 	}
 	if r.table != nil {
 		if !r.described() {
-			r.err = r.table.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
+			r.err = r.table.layout.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
 			return r, nil
 		}
-		r.place, r.err = r.table.places(m.Columns)
+		r.place, r.err = r.table.layout.places(m.Columns)
 		r.stored = make([]int, len(m.Columns))
 		for i := range r.stored {
 			r.stored[i] = slices.Index(r.place, i)
@@ -89,12 +89,12 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 // described tells whether the stream describes the columns that were accepted of the table,
 // by their names, types and order.
 func (r *relation) described() bool {
-	sent, leaf := make([]accept.Sent, len(r.as.Columns)), uint32(0)
-	for i, c := range r.as.Columns {
+	sent, leaf := make([]accept.Sent, len(r.message.Columns)), uint32(0)
+	for i, c := range r.message.Columns {
 		sent[i] = accept.Sent{Name: c.Name, TypeOID: c.DataType, Modifier: c.TypeModifier}
 	}
 	if r.leaf {
-		leaf = r.as.RelationID
+		leaf = r.message.RelationID
 	}
 	return r.table.definition.bound.Describes(leaf, sent)
 }
@@ -102,16 +102,16 @@ func (r *relation) described() bool {
 // attached finds the table that a partition belongs to which was attached after the
 // table had been looked at; nil for none.
 func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
-	if err := a.landAll(ctx); err != nil {
+	if err := a.awaitBatches(ctx); err != nil {
 		return nil, err
 	}
 	var root uint32
-	err := a.control.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
+	err := a.session.store.conn.QueryRow(ctx, "SELECT coalesce(pg_catalog.pg_partition_root($1::oid::regclass)::oid, 0)", uint32(leaf)).Scan(&root)
 	if err != nil {
 		return nil, fmt.Errorf("looking for the table of a partition: %w", err)
 	}
-	for _, t := range a.tables {
-		if t.publication.Relation.OID == catalog.OID(root) {
+	for _, t := range a.session.tables {
+		if t.layout.publication.Relation.OID == catalog.OID(root) {
 			return t, nil
 		}
 	}
@@ -119,7 +119,7 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 }
 
 // places finds the stored columns among those of the stream.
-func (t *table) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
+func (t *layout) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
 	at := make(map[string]int, len(columns))
 	for i, c := range columns {
 		at[c.Name] = i

@@ -22,9 +22,9 @@ import (
 // that readers see the old release until it commits. Whatever becomes of a renewal,
 // publication goes on.
 type renewer struct {
-	*applier
-	look     *time.Ticker
-	asked    bool      // requests are to be looked for as soon as the connection is free
+	applier  *applier
+	ticker   *time.Ticker
+	readDue  bool      // requests are to be looked for as soon as the connection is free
 	requests []request // waiting, oldest first
 	running  *renewal
 	ended    chan *renewal
@@ -36,21 +36,21 @@ type renewer struct {
 
 // renewal makes the classes of one table anew.
 type renewal struct {
-	table   *table
-	request int64                  // 0 where the threshold asks
-	runs    []*incremental.Renewal // of each part; nil where none is due
-	done    atomic.Int64           // records of all parts that have found their class
-	told    int64                  // what the request says of that
-	err     error
+	mode         *immediate             // of the table
+	request      int64                  // 0 where the threshold asks
+	runs         []*incremental.Renewal // of each part; nil where none is due
+	done         atomic.Int64           // records of all parts that have found their class
+	reportedDone int64                  // what the request says of that
+	err          error
 }
 
 func newRenewer(a *applier) *renewer {
-	return &renewer{applier: a, look: time.NewTicker(lookPace), ended: make(chan *renewal, 1), stop: func() {}}
+	return &renewer{applier: a, ticker: time.NewTicker(requestInterval), ended: make(chan *renewal, 1), stop: func() {}}
 }
 
 // close ends what is under way and waits for it.
 func (r *renewer) close() {
-	r.look.Stop()
+	r.ticker.Stop()
 	r.stop()
 	r.work.Wait()
 }
@@ -58,7 +58,7 @@ func (r *renewer) close() {
 // step does what is to be done at a commit boundary: it adopts a renewal that has
 // ended, or begins one that is due.
 func (r *renewer) step(ctx context.Context) error {
-	if !r.atBoundary() {
+	if !r.applier.atBoundary() {
 		return nil // after the next flush
 	}
 	if r.ready != nil {
@@ -73,7 +73,7 @@ func (r *renewer) step(ctx context.Context) error {
 		r.beginNext(ctx)
 	}
 	if len(r.outcomes) > 0 {
-		return r.flush(ctx, r.position)
+		return r.applier.flush(ctx, r.applier.session.position)
 	}
 	return nil
 }
@@ -86,37 +86,38 @@ func (r *renewer) beginNext(ctx context.Context) {
 			waiting = append(waiting, asked)
 			continue
 		}
-		switch t, problem := r.renewable(asked.table); {
+		switch s, problem := r.renewable(asked.table); {
 		case problem != nil:
 			r.outcomes = append(r.outcomes, outcome{request: asked.id, problem: problem.Error()})
-		case t == nil:
+		case s == nil:
 			waiting = append(waiting, asked)
 		default:
-			r.begin(ctx, t, asked.id, func(*part) bool { return true })
+			r.begin(ctx, s, asked.id, func(*maintained) bool { return true })
 		}
 	}
 	r.requests = waiting
-	for _, t := range r.tables {
-		if _, immediate := t.stage.(*immediate); immediate && r.running == nil {
-			r.begin(ctx, t, 0, func(p *part) bool { return p.threshold.Due(p.partition) })
+	for _, t := range r.applier.session.tables {
+		if s, is := t.mode.(*immediate); is && r.running == nil {
+			r.begin(ctx, s, 0, func(p *maintained) bool { return p.threshold.Due(p.partition) })
 		}
 	}
 }
 
 // renewable finds a table that can be made anew; nil for one that is being prepared, for
 // which the request has to wait.
-func (r *renewer) renewable(name catalog.Name) (*table, error) {
-	for _, t := range r.tables {
-		if t.name() != name {
+func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
+	for _, t := range r.applier.session.tables {
+		if t.layout.name() != name {
 			continue
 		}
-		if _, immediate := t.stage.(*immediate); !immediate {
+		s, is := t.mode.(*immediate)
+		if !is {
 			return nil, errGuarded(name)
 		}
-		return t, nil
+		return s, nil
 	}
-	if slices.ContainsFunc(r.configured(), func(p catalog.Publication) bool { return p.Policy.Table == name }) {
-		if status := r.Status().Tables[name]; status.State == Halted && !status.Preparing {
+	if slices.ContainsFunc(r.applier.session.syncer.configured(), func(p catalog.Publication) bool { return p.Policy.Table == name }) {
+		if status := r.applier.session.syncer.Status().Tables[name]; status.State == Halted && !status.Preparing {
 			return nil, fmt.Errorf("%s is halted: %s", name, status.Problem)
 		}
 		return nil, nil
@@ -131,13 +132,13 @@ func errGuarded(name catalog.Name) error {
 }
 
 // begin copies the records of the parts that are due and has their classes made.
-func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*part) bool) {
-	renewal := &renewal{table: t, request: request, runs: make([]*incremental.Renewal, len(t.parts))}
+func (r *renewer) begin(ctx context.Context, s *immediate, request int64, due func(*maintained) bool) {
+	renewal := &renewal{mode: s, request: request, runs: make([]*incremental.Renewal, len(s.parts))}
 	any := false
-	for i, p := range t.parts {
+	for i, p := range s.parts {
 		if due(p) {
 			renewal.runs[i], any = p.partition.BeginRenewal(), true
-			renewal.runs[i].Suppression = t.publication.Policy.Suppression
+			renewal.runs[i].Suppression = s.t.layout.publication.Policy.Suppression
 		}
 	}
 	if !any {
@@ -146,7 +147,7 @@ func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*
 	ctx, r.stop = context.WithCancel(ctx)
 	r.running = renewal
 	r.work.Go(func() {
-		renewal.run(ctx, r.Logger)
+		renewal.run(ctx, r.applier.session.syncer.config.Logger)
 		r.ended <- renewal
 	})
 }
@@ -156,7 +157,7 @@ func (r *renewer) begin(ctx context.Context, t *table, request int64, due func(*
 func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 	defer func() {
 		if cause := recover(); cause != nil {
-			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.table.name())...)
+			logger.Error("an internal error ended a re-anonymization", append(crash.Of(cause).Log(), "table", n.mode.t.layout.name())...)
 			n.err = errors.New("an internal error; the log says where it was")
 		}
 	}()
@@ -175,21 +176,21 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
-	t := n.table
-	if r.table(t.name()) != t {
+	t := n.mode.t
+	if r.applier.session.table(t.layout.name()) != t {
 		return nil // it was made anew altogether
 	}
 	if n.err != nil {
-		r.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.name(), "error", n.err)
-		for i, p := range t.parts {
+		r.applier.session.syncer.config.Logger.Warn("a table could not be re-anonymized; its release stays as it is", "table", t.layout.name(), "error", n.err)
+		for i, p := range n.mode.parts {
 			if n.runs[i] != nil {
 				p.threshold.Failed()
 			}
 		}
-		return r.tell(ctx, n, outcome{request: n.request, problem: n.err.Error()})
+		return r.writeOutcome(ctx, n, outcome{request: n.request, problem: n.err.Error()})
 	}
 	result, adopted := outcome{request: n.request}, 0
-	for i, p := range t.parts {
+	for i, p := range n.mode.parts {
 		run := n.runs[i]
 		if run == nil {
 			continue
@@ -201,36 +202,36 @@ func (r *renewer) finish(ctx context.Context, n *renewal) error {
 			worth = run.Loss() < run.Before // whoever asks wants what can be had
 		}
 		if !worth {
-			r.Logger.Debug("the release has not drifted", "table", t.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
+			r.applier.session.syncer.config.Logger.Debug("the release has not drifted", "table", t.layout.name(), "part", i, "loss", run.Before, "afresh", run.Loss())
 			continue
 		}
 		if err := p.partition.FinishRenewal(run); err != nil {
-			return internal(fmt.Errorf("adopting the classes of %s: %w", t.name(), err))
+			return internal(fmt.Errorf("adopting the classes of %s: %w", t.layout.name(), err))
 		}
 		p.loss, p.drift = run.Loss(), 1
-		t.changed = true
+		t.pending.dirty = true
 		adopted++
 	}
 	result.adopted = adopted > 0
-	if err := r.tell(ctx, n, result); err != nil || adopted == 0 {
+	if err := r.writeOutcome(ctx, n, result); err != nil || adopted == 0 {
 		return err
 	}
-	r.Logger.Info("a table was re-anonymized", "table", t.name(), "parts", adopted,
+	r.applier.session.syncer.config.Logger.Info("a table was re-anonymized", "table", t.layout.name(), "parts", adopted,
 		"loss before", result.before, "loss afresh", result.afresh, "asked for", n.request != 0)
 	return nil
 }
 
-// tell writes the outcome with whatever else has to be written.
-func (r *renewer) tell(ctx context.Context, n *renewal, o outcome) error {
+// writeOutcome writes the outcome with whatever else has to be written.
+func (r *renewer) writeOutcome(ctx context.Context, n *renewal, o outcome) error {
 	if n.request != 0 {
 		r.outcomes = append(r.outcomes, o)
 	}
-	if n.request == 0 && !n.table.changed {
+	if n.request == 0 && !n.mode.t.pending.dirty {
 		return nil
 	}
-	if err := r.flush(ctx, r.position); err != nil {
+	if err := r.applier.flush(ctx, r.applier.session.position); err != nil {
 		return err
 	}
-	r.mixer.changed(r.moved)
+	r.applier.mixer.changed(r.applier.moved)
 	return nil
 }

@@ -26,7 +26,7 @@ func driftedTable(t *testing.T, reanonymize float64) *table {
 		if id < 6 {
 			age = 80 * (id % 2)
 		}
-		if err := of.insert(of.visitOf(id+1, age, nil)); err != nil {
+		if err := of.insert(of.layout.visitOf(id+1, age, nil)); err != nil {
 			t.Fatal(err)
 		}
 		if id%3 == 2 {
@@ -34,10 +34,10 @@ func driftedTable(t *testing.T, reanonymize float64) *table {
 		}
 	}
 	for id := 1; id <= 90; id += 3 {
-		if err := of.delete(of.visitOf(id, 0, nil)); err != nil {
+		if err := of.delete(of.layout.visitOf(id, 0, nil)); err != nil {
 			t.Fatal(err)
 		}
-		if err := of.committed(nil); err != nil {
+		if err := of.endTransaction(nil); err != nil {
 			t.Fatal(err)
 		}
 		settleAndSend(t, of)
@@ -51,9 +51,10 @@ func renewing(t *testing.T, of *table) (*applier, *memoryServer, *logged) {
 	m := newMemoryServer(t, usualAnswers(of)...)
 	a, log := memoryApplier(), &logged{}
 	a.session = m.session(of)
-	a.Logger = slog.New(log)
+	a.writer = newWriter(a.session)
+	a.session.syncer.config.Logger = slog.New(log)
 	a.renewer.applier = a
-	a.tables, a.Syncer.tables, a.position = []*table{of}, []catalog.Publication{of.publication}, 100
+	a.session.tables, a.session.syncer.tables, a.session.position = []*table{of}, []catalog.Publication{of.layout.publication}, 100
 	t.Cleanup(a.renewer.close)
 	m.begin(-1)
 	return a, m, log
@@ -74,13 +75,13 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	t.Parallel()
 	of := driftedTable(t, 0)
 	a, m, log := renewing(t, of)
-	r, p := a.renewer, of.parts[0]
+	r, p := a.renewer, partsOf(of)[0]
 	loss, drifted := p.partition.Loss(), p.partition.Classes()
-	r.requests = []request{{7, of.name()}, {8, of.name()}}
+	r.requests = []request{{7, of.layout.name()}, {8, of.layout.name()}}
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if r.running == nil || r.running.request != 7 || !slices.Equal(r.requests, []request{{8, of.name()}}) || m.log() != "" {
+	if r.running == nil || r.running.request != 7 || !slices.Equal(r.requests, []request{{8, of.layout.name()}}) || m.log() != "" {
 		t.Fatalf("%+v waits; the server is told %q", r.requests, m.log())
 	}
 	r.awaitEnd(t)
@@ -90,7 +91,7 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if p.partition.Loss() >= loss || p.loss != p.partition.Loss() || p.drift != 1 || p.partition.Classes() == drifted || log.have("was re-anonymized") != 1 {
@@ -109,13 +110,13 @@ func TestRenewalsAreAdopted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(m.log(), "<- 8 | ") || !strings.Contains(m.log(), " | f\n") || strings.Contains(m.log(), "COPY") || p.partition.Classes() != classes || log.have("was re-anonymized") != 1 {
 		t.Errorf("what cannot be better is made anew:\n%s", m.log())
 	}
-	if r.running != nil || len(r.outcomes) > 0 || of.changed {
+	if r.running != nil || len(r.outcomes) > 0 || of.pending.dirty {
 		t.Error("something is left to be done")
 	}
 }
@@ -130,7 +131,7 @@ func TestThresholdAsksForRenewals(t *testing.T) {
 	}{{0, false, false}, {0.01, true, true}, {100, true, false}} {
 		of := driftedTable(t, test.share)
 		a, m, _ := renewing(t, of)
-		r, p := a.renewer, of.parts[0]
+		r, p := a.renewer, partsOf(of)[0]
 		before := p.partition.Loss()
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
@@ -145,7 +146,7 @@ func TestThresholdAsksForRenewals(t *testing.T) {
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.landAll(t.Context()); err != nil {
+		if err := a.awaitBatches(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if adopted := strings.Contains(m.log(), "COPY"); adopted != test.adopts || (m.log() != "") != test.adopts || strings.Contains(m.log(), "kproxy_store.renewal") {
@@ -165,26 +166,26 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	t.Parallel()
 	of := boundAs(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 	for id := range 40 {
-		if err := of.insert(of.visitOf(id+1, id, map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
+		if err := of.insert(of.layout.visitOf(id+1, id, map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
 			t.Fatal(err)
 		}
 	}
 	settleAndSend(t, of)
 	a, m, _ := renewing(t, of)
 	r := a.renewer
-	r.begin(t.Context(), of, 0, func(*part) bool { return false })
+	r.begin(t.Context(), of.mode.(*immediate), 0, func(*maintained) bool { return false })
 	if r.running != nil {
 		t.Error("nothing is due, and something is made")
 	}
-	r.begin(t.Context(), of, 5, func(p *part) bool { return p == of.parts[1] })
+	r.begin(t.Context(), of.mode.(*immediate), 5, func(p *maintained) bool { return p == partsOf(of)[1] })
 	r.awaitEnd(t)
-	if r.ready.runs[0] != nil || r.ready.runs[1] == nil || r.ready.done.Load() != 40 || r.ready.runs[1].Suppression != of.publication.Policy.Suppression {
+	if r.ready.runs[0] != nil || r.ready.runs[1] == nil || r.ready.done.Load() != 40 || r.ready.runs[1].Suppression != of.layout.publication.Policy.Suppression {
 		t.Errorf("%d are done of %v", r.ready.done.Load(), r.ready.runs)
 	}
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	r.begin(t.Context(), of, 6, func(*part) bool { return true })
+	r.begin(t.Context(), of.mode.(*immediate), 6, func(*maintained) bool { return true })
 	r.awaitEnd(t)
 	if done := r.ready.done.Load(); done != 80 {
 		t.Errorf("%d are done", done)
@@ -196,7 +197,7 @@ func TestRenewalsOfPartsAreCounted(t *testing.T) {
 	if err := r.step(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if want := fmt.Sprintf("<- 6 | %v | %v", before, afresh); !strings.Contains(m.log(), want) {
@@ -209,7 +210,7 @@ func TestRenewalsThatCannotBe(t *testing.T) {
 	t.Parallel()
 	of := driftedTable(t, 0)
 	other := catalog.Name{Schema: "public", Relation: "other"}
-	configured := of.publication
+	configured := of.layout.publication
 	configured.Policy.Table = other
 	for _, test := range []struct {
 		name    string
@@ -226,14 +227,14 @@ func TestRenewalsThatCannotBe(t *testing.T) {
 		a, m, _ := renewing(t, of)
 		r := a.renewer
 		if test.listed {
-			a.Syncer.tables = append(a.Syncer.tables, configured)
+			a.session.syncer.tables = append(a.session.syncer.tables, configured)
 		}
-		a.status.Tables[other] = test.status
+		a.session.syncer.status.Tables[other] = test.status
 		r.requests = []request{{3, other}}
 		if err := r.step(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.landAll(t.Context()); err != nil {
+		if err := a.awaitBatches(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if (len(r.requests) == 1) != test.waits || r.running != nil || !strings.Contains(m.log(), test.problem) || test.waits != (m.log() == "") {
@@ -248,16 +249,16 @@ func TestRenewalsEnd(t *testing.T) {
 	t.Parallel()
 	of := driftedTable(t, 0.5)
 	a, m, log := renewing(t, of)
-	r, p := a.renewer, of.parts[0]
+	r, p := a.renewer, partsOf(of)[0]
 	runs := []*incremental.Renewal{p.partition.BeginRenewal()}
-	if err := r.finish(t.Context(), &renewal{table: driftedTable(t, 0), request: 4, runs: runs}); err != nil || len(r.outcomes) > 0 || m.log() != "" {
+	if err := r.finish(t.Context(), &renewal{mode: driftedTable(t, 0).mode.(*immediate), request: 4, runs: runs}); err != nil || len(r.outcomes) > 0 || m.log() != "" {
 		t.Errorf("a table that is gone: %v", err)
 	}
 	p.threshold.Changed(1000)
-	if err := r.finish(t.Context(), &renewal{table: of, request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
+	if err := r.finish(t.Context(), &renewal{mode: of.mode.(*immediate), request: 4, runs: runs, err: errors.New("cannot")}); err != nil {
 		t.Fatal(err)
 	}
-	if err := a.landAll(t.Context()); err != nil {
+	if err := a.awaitBatches(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(m.log(), "<- 4 | cannot") || log.have("could not be re-anonymized") != 1 || len(r.outcomes) > 0 {
@@ -266,11 +267,11 @@ func TestRenewalsEnd(t *testing.T) {
 	if p.threshold.Changed(p.partition.Len() - 1); p.threshold.Due(p.partition) {
 		t.Error("what failed is tried again at once")
 	}
-	if err := r.finish(t.Context(), &renewal{table: of, runs: runs}); err == nil || transient(err) {
+	if err := r.finish(t.Context(), &renewal{mode: of.mode.(*immediate), runs: runs}); err == nil || transient(err) {
 		t.Errorf("a renewal that has not run ends with %v", err)
 	}
 	a.inTransaction = true
-	r.requests = []request{{7, of.name()}}
+	r.requests = []request{{7, of.layout.name()}}
 	if err := r.step(t.Context()); err != nil || r.running != nil {
 		t.Errorf("something begins amid a transaction: %v", err)
 	}

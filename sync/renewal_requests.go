@@ -15,8 +15,8 @@ import (
 // stream (pg_logical_emit_message) would need a place for the answer all the same,
 // needs PostgreSQL 14, and is received again after a restart.
 
-// lookPace is how often the applier looks for requests.
-const lookPace = time.Second
+// requestInterval is how often the applier looks for requests.
+const requestInterval = time.Second
 
 // request is an operator's wish to have a table made anew.
 type request struct {
@@ -32,19 +32,19 @@ type outcome struct {
 	problem        string
 }
 
-// lookForRequests takes in new requests and tells how far the running one is. Where
+// readRequests takes in new requests and tells how far the running one is. Where
 // the table is not what it should be, it looks no more: publication does not depend
 // on it.
-func (r *renewer) lookForRequests(ctx context.Context) error {
-	if r.asked = r.tx != nil || len(r.flights) > 0; r.asked {
+func (r *renewer) readRequests(ctx context.Context) error {
+	if r.readDue = r.applier.writer.spilled != nil || len(r.applier.writer.batches) > 0; r.readDue {
 		return nil // it would become part of it; when it has ended
 	}
 	err := r.exchange(ctx)
 	if err == nil || transient(err) {
 		return err
 	}
-	r.look.Stop()
-	r.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "run 'kproxy setup' and start again")
+	r.ticker.Stop()
+	r.applier.session.syncer.config.Logger.Warn("requests to re-anonymize are no longer looked for", "error", withoutValues(err), "fix", "run 'kproxy setup' and start again")
 	return nil
 }
 
@@ -52,9 +52,9 @@ func (r *renewer) exchange(ctx context.Context) error {
 	last := int64(0)
 	if n := r.running; n != nil {
 		last = n.request
-		if done := n.done.Load(); n.request != 0 && done != n.told {
-			n.told = done
-			if _, err := r.control.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
+		if done := n.done.Load(); n.request != 0 && done != n.reportedDone {
+			n.reportedDone = done
+			if _, err := r.applier.session.store.conn.Exec(ctx, "UPDATE kproxy_store.renewal SET done = $2 WHERE id = $1", n.request, done); err != nil {
 				return fmt.Errorf("telling how far a re-anonymization is: %w", err)
 			}
 		}
@@ -62,7 +62,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 	for _, known := range r.requests {
 		last = max(last, known.id)
 	}
-	rows, err := r.control.Query(ctx, "SELECT id, table_schema, table_name FROM kproxy_store.renewal WHERE ended_at IS NULL AND id > $1 ORDER BY id", last)
+	rows, err := r.applier.session.store.conn.Query(ctx, "SELECT id, table_schema, table_name FROM kproxy_store.renewal WHERE ended_at IS NULL AND id > $1 ORDER BY id", last)
 	if err != nil {
 		return fmt.Errorf("looking for requests to re-anonymize: %w", err)
 	}
@@ -78,7 +78,7 @@ func (r *renewer) exchange(ctx context.Context) error {
 }
 
 // writeOutcomes queues the answers, in the transaction that shows what they tell of.
-func (r *renewer) writeOutcomes(batch *sink) {
+func (r *renewer) writeOutcomes(batch *statements) {
 	for _, o := range r.outcomes {
 		if o.problem != "" {
 			batch.Queue("UPDATE kproxy_store.renewal SET ended_at = now(), problem = $2 WHERE id = $1", o.request, o.problem)

@@ -326,11 +326,11 @@ func TestGuardedIsNotRenewed(t *testing.T) {
 	t.Parallel()
 	name := catalog.Name{Schema: "public", Relation: "t"}
 	for _, test := range []struct {
-		stage stage
+		stage updateMode
 		want  string
 	}{{&guarded{}, "kproxy rebuild"}, {&immediate{}, ""}} {
 		r := &renewer{applier: &applier{session: &session{tables: []*table{
-			{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}, stage: test.stage},
+			{layout: layout{publication: catalog.Publication{Policy: catalog.TablePolicy{Table: name}}}, mode: test.stage},
 		}}}}
 		_, err := r.renewable(name)
 		if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
@@ -361,7 +361,7 @@ func TestFailedRenewal(t *testing.T) {
 		"error": func() error { return errors.New("cannot") },
 		"panic": func() error { panic("secret") },
 	} {
-		p := &part{threshold: incremental.RenewalThreshold{Share: 0.1}}
+		p := &maintained{threshold: incremental.RenewalThreshold{Share: 0.1}}
 		p.partition = incremental.New([]anonymizer.Attribute{{Name: "n", Hierarchy: h}}, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, failing{do: func() error { return errors.New("") }}, incremental.Options{})
 		for id := range incremental.RecordID(9) {
 			if err := p.partition.Insert(incremental.Record{ID: id, Cells: []float64{float64(id)}}); err != nil {
@@ -378,20 +378,21 @@ func TestFailedRenewal(t *testing.T) {
 		}
 		var log strings.Builder
 		logger := slog.New(slog.NewTextHandler(&log, nil))
-		renewed := &table{parts: []*part{p}}
-		n := &renewal{table: renewed, runs: []*incremental.Renewal{other.BeginRenewal()}}
+		renewed := &table{}
+		renewed.mode = &immediate{t: renewed, parts: []*maintained{p}}
+		n := &renewal{mode: renewed.mode.(*immediate), runs: []*incremental.Renewal{other.BeginRenewal()}}
 		n.run(t.Context(), logger)
 		if n.err == nil {
 			t.Fatalf("%s: it ended well", name)
 		}
-		r := &renewer{applier: &applier{session: &session{tables: []*table{renewed}, Syncer: &Syncer{Config: Config{Logger: logger}}}}}
+		r := &renewer{applier: &applier{session: &session{tables: []*table{renewed}, syncer: &Syncer{config: Config{Logger: logger}}}}}
 		if err := r.finish(t.Context(), n); err != nil {
 			t.Errorf("%s: publication ends with %v", name, err)
 		}
 		if text := log.String(); strings.Contains(text, "secret") || !strings.Contains(text, "its release stays as it is") {
 			t.Errorf("%s: the log says %q", name, text)
 		}
-		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.changed || p.partition.Classes() != classes {
+		if p.threshold.Changed(8); p.threshold.Due(p.partition) || renewed.pending.dirty || p.partition.Classes() != classes {
 			t.Errorf("%s: it is tried again at once, or something changed", name)
 		}
 	}

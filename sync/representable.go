@@ -49,7 +49,7 @@ func representable(sqlType, text string, within bounds) string {
 	}
 	var digits int
 	if n, err := fmt.Sscanf(sqlType, "timestamp(%d)", &digits); err == nil && n == 1 {
-		return roundMoment(text, digits, within)
+		return roundTimestamp(text, digits, within)
 	}
 	return text
 }

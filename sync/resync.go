@@ -21,12 +21,12 @@ import (
 // differs.
 
 const (
-	// mostDifferences is the share of an immediate table, as one of so many records, from
+	// maxDifferences is the share of an immediate table, as one of so many records, from
 	// which on it is rather published afresh: nearly all of its classes would be written
 	// anew, and the difference is held in memory.
-	mostDifferences = 2
-	// fewDifferences are applied in any case.
-	fewDifferences = 1000
+	maxDifferences = 2
+	// minDifferences are applied in any case.
+	minDifferences = 1000
 )
 
 // errMostDiffers means that publishing the table afresh takes less than applying what
@@ -35,42 +35,44 @@ var errMostDiffers = errors.New("more than half of the table differs from its pr
 
 // compare loads the table's generation and applies what differs.
 func (w *worker) compare(ctx context.Context, tx pgx.Tx, t *table) error {
-	s := &session{Syncer: w.Syncer, control: tx.Conn()}
-	found, err := s.generations(ctx)
+	s := &session{store: store{slot: w.syncer.config.Slot, conn: tx.Conn()}}
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
 	}
 	if _, err := tx.Exec(ctx, fillingSettings); err != nil {
-		return fmt.Errorf("comparing %s with its source: %w", t.name(), err)
+		return fmt.Errorf("comparing %s with its source: %w", t.layout.name(), err)
 	}
-	at, watch := t.lsn, stopwatch{last: time.Now()}
-	g := found[t.name()]
-	view, err := w.view(ctx, tx, t, g.number)
+	at, watch := t.release.position, stopwatch{last: time.Now()}
+	g := found[t.layout.name()]
+	view, err := w.syncer.view(ctx, tx, t, g.number)
 	if err != nil {
 		return err
 	}
-	err = t.take(ctx, view, g, w.Seed, w.telling(t, "loading"))
+	err = t.loadGeneration(ctx, view, g, w.syncer.config.Seed, w.telling(t, "loading"))
 	if view.close(); err != nil {
 		return err
 	}
-	t.lsn, watch.reading = at, watch.lap()
+	t.release.position, watch.reading = at, watch.lap()
 	differences, err := t.takeDifference(ctx, tx, w.telling(t, "comparing"))
 	if errors.Is(err, errMostDiffers) {
 		return errMostDiffers
 	}
 	if err != nil {
-		return fmt.Errorf("comparing %s with its source: %w", t.name(), withoutValues(err))
+		return fmt.Errorf("comparing %s with its source: %w", t.layout.name(), withoutValues(err))
 	}
-	w.Logger.Info("a table was compared with its source", "table", t.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
+	w.syncer.config.Logger.Info("a table was compared with its source", "table", t.layout.name(), "differences", differences, "loading", watch.reading, "comparing", watch.lap())
 	return nil
 }
 
 func (w *worker) telling(t *table, stage string) func(done int) {
-	return func(done int) { w.Progress(Progress{Table: t.name(), Stage: stage, Done: done}) }
+	return func(done int) {
+		w.syncer.config.Progress(Progress{Table: t.layout.name(), Stage: stage, Done: done})
+	}
 }
 
 // source is what the table's rows are selected from.
-func (t *table) source() string {
+func (t *layout) source() string {
 	if t.publication.Relation.Kind == catalog.KindPartitionedTable {
 		return t.name().SQL()
 	}
@@ -85,7 +87,7 @@ var plainKeys = []string{"int2", "int4", "int8", "oid", "uuid", "date"}
 // texts, and so does the pairing: numeric 1 and 1.0 are two keys. Where equal rows are
 // possible, all texts and the number among equal ones are the key; digests of them are
 // of bounded size, and no two rows can be made to have the same one.
-func (t *table) pairing() (further, condition string) {
+func (t *layout) pairing() (further, condition string) {
 	texts := "ROW(" + t.listOf(t.key) + ")::text"
 	plain := func(i int) bool { return slices.Contains(plainKeys, t.columns[i].BaseType) }
 	switch {
@@ -109,26 +111,26 @@ func (t *table) pairing() (further, condition string) {
 // the row. Images of values are compared, which takes no equality of their types and
 // tells apart whatever texts do.
 func (t *table) difference() string {
-	further, condition := t.pairing()
-	values := make([]string, len(t.columns))
-	for i, c := range t.columns {
+	further, condition := t.layout.pairing()
+	values := make([]string, len(t.layout.columns))
+	for i, c := range t.layout.columns {
 		values[i] = fmt.Sprintf("CASE WHEN s.kproxy_there THEN s.%[1]s ELSE r.%[1]s END", catalog.QuoteIdentifier(c.Name))
 	}
 	return fmt.Sprintf(`SELECT r.%[1]s, s.kproxy_there, %[2]s
 		FROM (SELECT true AS kproxy_there, %[3]s%[4]s FROM %[5]s) s
 		FULL JOIN (SELECT %[1]s, %[3]s%[4]s FROM %[6]s) r ON %[7]s
 		WHERE r.%[1]s IS NULL OR s.kproxy_there IS NULL OR ROW(%[8]s)::record OPERATOR(pg_catalog.*<>) ROW(%[9]s)::record`,
-		recordColumn, strings.Join(values, ", "), t.columnList(""), further, t.source(), t.recordsTable(), condition,
-		t.columnList("s."), t.columnList("r."))
+		recordColumn, strings.Join(values, ", "), t.layout.columnList(""), further, t.layout.source(), t.recordsTable(), condition,
+		t.layout.columnList("s."), t.layout.columnList("r."))
 }
 
 // takeDifference applies the difference to the table in memory, and counts it. Pairs have
 // the same key, so no row comes to a key that another one has to leave first.
 func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done int)) (done int, err error) {
-	most := max(fewDifferences, t.stage.status().Records/mostDifferences)
-	guarded := t.publication.Policy.Updates.Mode == catalog.Guarded
-	t.open(0)
-	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.columns), func(values []value) error {
+	most := max(minDifferences, t.mode.status().Records/maxDifferences)
+	guarded := t.layout.publication.Policy.Updates.Mode == catalog.Guarded
+	t.beginTransaction(0)
+	err = copyOut(ctx, tx.Conn().PgConn(), 2+len(t.layout.columns), func(values []value) error {
 		if done++; done%progressRows == 0 {
 			tell(done)
 		}
@@ -144,12 +146,12 @@ func (t *table) takeDifference(ctx context.Context, tx pgx.Tx, tell func(done in
 			if err != nil {
 				return err
 			}
-			return t.depart(t.keyOf(row), incremental.RecordID(id))
+			return t.deleteUntilCommit(t.keyOf(row), incremental.RecordID(id))
 		}
 		return t.update(row, row)
 	}, t.difference())
 	if err != nil {
 		return done, err
 	}
-	return done, t.committed(func() error { return nil })
+	return done, t.endTransaction(func() error { return nil })
 }

@@ -119,7 +119,7 @@ func TestResynchronizedStoreIsTheSource(t *testing.T) {
 func TestOtherTableIsPublishedAfresh(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, pgtest.Shared(t), sourceTables)
-	b.fill(2 * fewDifferences)
+	b.fill(2 * minDifferences)
 	for _, c := range []struct {
 		modulus int
 		afresh  bool

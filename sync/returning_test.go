@@ -177,16 +177,16 @@ func TestReturningOnce(t *testing.T) {
 // last one that left with it is known still.
 func TestLastToLeaveIsRecognized(t *testing.T) {
 	t.Parallel()
-	var r returning
+	var r returnTracker
 	key := []byte("1:2")
 	for ghost := range lineage.Ghost(2) {
-		r.left(r.hashOfLeaving(key), lineage.Left{Ghost: ghost})
+		r.add(r.hashDeleted(key), lineage.Left{Ghost: ghost})
 	}
-	r.vanished(0)
+	r.remove(0)
 	if g, known := r.find(key); !known || g != 1 {
 		t.Errorf("ghost %d, known: %t", g, known)
 	}
-	r.vanished(1)
+	r.remove(1)
 	if g, known := r.find(key); known {
 		t.Errorf("ghost %d has vanished and is known", g)
 	}
@@ -196,9 +196,9 @@ func TestLastToLeaveIsRecognized(t *testing.T) {
 // and the time of one that leaves and of one that is looked for in vain.
 func BenchmarkDeparted(b *testing.B) {
 	const records = 1_000_000
-	var r returning
+	var r returnTracker
 	leave := func(id incremental.RecordID) {
-		r.left(r.hashOfLeaving(strconv.AppendInt(nil, int64(id), 10)), lineage.Left{Ghost: lineage.Ghost(id)})
+		r.add(r.hashDeleted(strconv.AppendInt(nil, int64(id), 10)), lineage.Left{Ghost: lineage.Ghost(id)})
 	}
 	heap := func() int64 {
 		runtime.GC()
@@ -208,7 +208,7 @@ func BenchmarkDeparted(b *testing.B) {
 	}
 	b.Run("memory", func(b *testing.B) {
 		for b.Loop() {
-			r = returning{}
+			r = returnTracker{}
 			before := heap()
 			for id := range incremental.RecordID(records) {
 				leave(id)
@@ -217,7 +217,7 @@ func BenchmarkDeparted(b *testing.B) {
 			r.written()
 			b.ReportMetric(float64(heap()-before)/records, "bytes/record")
 			for g := range lineage.Ghost(records) {
-				r.vanished(g)
+				r.remove(g)
 			}
 			r.written()
 			b.ReportMetric(float64(heap()-before)/records, "bytes/record-gone")

@@ -15,27 +15,46 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
+// store is the private store as one connection reads and writes it, for the process of one
+// slot and epoch. One goroutine at a time uses it: that of the oldest batch under way, else
+// the session's.
+type store struct {
+	conn           *pgx.Conn // reads and writes the store
+	slot           string
+	publication    string
+	reader         string
+	system         string // the server's system identifier
+	timeline       int64
+	epoch          int64
+	lastGeneration int64 // the last number given
+}
+
+// shared is what the goroutines of a session have in common: the applier writes it, receiver,
+// worker and watcher read it; the worker also writes ack.held. All of it is atomic.
+type shared struct {
+	ack      acknowledgement
+	consumed atomic.Uint64 // up to where the stream was consumed while nothing had to be written
+	watching atomic.Pointer[[]watchedTable]
+}
+
 // session is one attempt at applying: two connections, the tables in memory,
 // and the position they stand at. After any failure it is thrown away, as its
 // memory may be ahead of the store.
 type session struct {
-	*Syncer
-	control     *pgx.Conn      // reads and writes the store
+	syncer *Syncer
+	store  store
+
 	replication *pgconn.PgConn // holds the lock and carries the stream
-	system      string         // the server's system identifier
-	timeline    int64
-	policy      []*table       // as configured, empty; a job's or the applier's once it is given away
-	unfit       []catalog.Name // configured, but at odds with their tables
-	tables      []*table       // applied
-	jobs        []job          // to be done beside the stream
-	generation  int64          // the last number given
-	epoch       int64
-	toldRefused string        // as the log was told last
-	position    pglogrepl.LSN // of the store: every applied table has at least that
-	ack         acknowledgement
-	progressed  *progress
-	consumed    atomic.Uint64 // up to where the stream was consumed while nothing had to be written
-	watching    atomic.Pointer[[]watchedTable]
+
+	policy []*table       // as configured, empty; a job's or the applier's once it is given away
+	unfit  []catalog.Name // configured, but at odds with their tables
+	tables []*table       // applied
+	jobs   []job          // to be done beside the stream
+
+	loggedRefusal string        // as the log was told last
+	position      pglogrepl.LSN // of the store: every applied table has at least that
+	shared        shared
+	progressed    *progress
 }
 
 // sessionSettings pin the text form of values, which keys, digests and
@@ -89,15 +108,15 @@ func (s *Syncer) open(ctx context.Context, name string) (*pgx.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, deadAfter)
 	defer cancel()
 	config := s.connection(name)
-	s.lines.through(&config.Config)
+	s.conns.track(&config.Config)
 	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
 		return nil, fmt.Errorf("connecting as the owner: %w", Reason(err))
 	}
-	s.lines.identify(conn.PgConn())
+	s.conns.identify(conn.PgConn())
 	registerArrays(conn.TypeMap())
 	if _, err = conn.Exec(ctx, newerSettings); err != nil {
-		farewell(conn)
+		closeConn(conn)
 		return nil, fmt.Errorf("pinning the session's settings: %w", err)
 	}
 	return conn, nil
@@ -109,7 +128,7 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	ctx, cancel := context.WithTimeout(ctx, deadAfter)
 	defer cancel()
 	config := s.connection(name).Config
-	s.lines.through(&config)
+	s.conns.track(&config)
 	config.RuntimeParams["replication"] = "database"
 	// What others write, kproxy's own releases among it, is decoded as well before it is
 	// left out: not by way of the disk.
@@ -119,14 +138,14 @@ func (s *Syncer) openReplication(ctx context.Context, name string) (*pgconn.PgCo
 	if err != nil {
 		return nil, fmt.Errorf("connecting for replication: %w", Reason(err))
 	}
-	s.lines.identify(conn)
+	s.conns.identify(conn)
 	return conn, nil
 }
 
 func (s *Syncer) connect(ctx context.Context) (*session, error) {
-	ses := &session{Syncer: s}
+	ses := &session{syncer: s, store: store{slot: s.config.Slot, publication: s.config.Publication, reader: s.config.Reader}}
 	var err error
-	if ses.control, err = s.open(ctx, followerName); err != nil {
+	if ses.store.conn, err = s.open(ctx, followerName); err != nil {
 		return nil, err
 	}
 	if ses.replication, err = s.openReplication(ctx, followerName); err != nil {
@@ -139,12 +158,12 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 		return nil, fmt.Errorf("identifying the server: %w", err)
 	}
 	var standby bool
-	if err := ses.control.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
+	if err := ses.store.conn.QueryRow(ctx, "SELECT pg_catalog.pg_is_in_recovery()").Scan(&standby); err != nil || standby {
 		ses.close()
 		return nil, errors.Join(errors.New("the server is a standby that was not promoted"), err)
 	}
-	ses.system, ses.timeline = identity.SystemID, int64(identity.Timeline)
-	ses.progressed = &progress{system: ses.system, timeline: ses.timeline}
+	ses.store.system, ses.store.timeline = identity.SystemID, int64(identity.Timeline)
+	ses.progressed = &progress{system: ses.store.system, timeline: ses.store.timeline}
 	for _, p := range s.configured() {
 		if p.Relation.OID == 0 {
 			ses.unfit = append(ses.unfit, p.Policy.Table)
@@ -155,16 +174,16 @@ func (s *Syncer) connect(ctx context.Context) (*session, error) {
 			ses.close()
 			return nil, &StopError{What: err.Error(), Fix: fixPolicy}
 		}
-		t.now, t.logger = s.Now, s.Logger
+		t.now, t.logger = s.config.Now, s.config.Logger
 		ses.policy = append(ses.policy, t)
 	}
 	return ses, nil
 }
 
-// closeTimeout bounds the farewell on a connection that may be dead.
+// closeTimeout bounds the closing of a connection that may be dead.
 const closeTimeout = 2 * time.Second
 
-func farewell(conn interface{ Close(context.Context) error }) {
+func closeConn(conn interface{ Close(context.Context) error }) {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	_ = conn.Close(ctx)
@@ -172,17 +191,17 @@ func farewell(conn interface{ Close(context.Context) error }) {
 
 func (s *session) close() {
 	if s.replication != nil {
-		farewell(s.replication)
+		closeConn(s.replication)
 	}
-	if s.control != nil {
-		farewell(s.control)
+	if s.store.conn != nil {
+		closeConn(s.store.conn)
 	}
 }
 
 // prepare brings tables and store to one position and says what has to be made
 // beside the stream.
 func (s *session) prepare(ctx context.Context) error {
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return err
 	}
@@ -195,7 +214,7 @@ func (s *session) prepare(ctx context.Context) error {
 		}
 	}
 	for _, t := range s.policy {
-		g, known := found[t.name()]
+		g, known := found[t.layout.name()]
 		if !known {
 			if g, known, err = s.markRenamed(ctx, t, found); err != nil {
 				return err
@@ -211,7 +230,7 @@ func (s *session) prepare(ctx context.Context) error {
 // table finds an applied table.
 func (s *session) table(name catalog.Name) *table {
 	for _, t := range s.tables {
-		if t.name() == name {
+		if t.layout.name() == name {
 			return t
 		}
 	}

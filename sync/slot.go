@@ -22,14 +22,14 @@ type slotState struct {
 	confirmed pglogrepl.LSN
 }
 
-func (s *session) slotState(ctx context.Context) (slotState, error) {
+func (s *store) slotState(ctx context.Context) (slotState, error) {
 	state := slotState{exists: true}
 	// A slot that has no confirmed position is still being made. The other signs of an
 	// invalidated one differ between versions: to_jsonb takes those that there are.
-	err := s.control.QueryRow(ctx, `SELECT coalesce(wal_status = 'lost', false) OR coalesce((to_jsonb(s) ->> 'conflicting')::boolean, false)
+	err := s.conn.QueryRow(ctx, `SELECT coalesce(wal_status = 'lost', false) OR coalesce((to_jsonb(s) ->> 'conflicting')::boolean, false)
 			OR to_jsonb(s) ->> 'invalidation_reason' IS NOT NULL,
 			coalesce(plugin::text, ''), coalesce(database::text, ''), coalesce(confirmed_flush_lsn, '0/0')::text
-		FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1`, s.Slot).
+		FROM pg_catalog.pg_replication_slots s WHERE slot_name = $1`, s.slot).
 		Scan(&state.lost, &state.plugin, &state.database, &state.confirmed)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return slotState{}, nil
@@ -41,12 +41,12 @@ func (s *session) slotState(ctx context.Context) (slotState, error) {
 }
 
 // checkForeign refuses a slot that something else reads.
-func (s *session) checkForeign(slot slotState) error {
-	if !slot.exists || (slot.plugin == outputPlugin && slot.database == s.Owner.Database) {
+func (slot slotState) checkForeign(name, database string) error {
+	if !slot.exists || (slot.plugin == outputPlugin && slot.database == database) {
 		return nil
 	}
 	return &StopError{
-		What: fmt.Sprintf("replication slot %q belongs to something else (plugin %s, database %s)", s.Slot, slot.plugin, slot.database),
+		What: fmt.Sprintf("replication slot %q belongs to something else (plugin %s, database %s)", name, slot.plugin, slot.database),
 		Fix:  "set another slot name in the configuration",
 	}
 }
@@ -55,12 +55,12 @@ func (s *session) checkForeign(slot slotState) error {
 // server starts where the slot is if that is past what it was asked for, and anybody may have
 // moved the slot since it was looked at. While it is in use, nobody can.
 func (s *session) checkSlotStayed(ctx context.Context) error {
-	slot, err := s.slotState(ctx)
+	slot, err := s.store.slotState(ctx)
 	if err != nil {
 		return err
 	}
 	if slot.confirmed > s.position {
-		return fmt.Errorf("replication slot %q was moved to %s, past %s, before the stream started", s.Slot, slot.confirmed, s.position)
+		return fmt.Errorf("replication slot %q was moved to %s, past %s, before the stream started", s.store.slot, slot.confirmed, s.position)
 	}
 	return nil
 }
@@ -70,20 +70,20 @@ func (s *session) ensureSlot(ctx context.Context, slot slotState) (slotState, er
 	if slot.exists {
 		return slot, nil
 	}
-	_, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, s.Slot, outputPlugin,
+	_, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, s.store.slot, outputPlugin,
 		pglogrepl.CreateReplicationSlotOptions{SnapshotAction: "NOEXPORT_SNAPSHOT", Mode: pglogrepl.LogicalReplication})
 	if err != nil {
-		return slot, fmt.Errorf("creating replication slot %q: %w", s.Slot, err)
+		return slot, fmt.Errorf("creating replication slot %q: %w", s.store.slot, err)
 	}
-	s.Failpoint(FailSlotCreated)
-	return s.slotState(ctx)
+	s.syncer.config.Failpoint(FailSlotCreated)
+	return s.store.slotState(ctx)
 }
 
 // dropSlot removes a slot that cannot go on. A walsender that is still dying is
 // waited for.
-func (s *session) dropSlot(ctx context.Context) error {
+func (s *store) dropSlot(ctx context.Context) error {
 	for range 50 {
-		_, err := s.control.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.Slot)
+		_, err := s.conn.Exec(ctx, "SELECT pg_catalog.pg_drop_replication_slot($1)", s.slot)
 		if err == nil {
 			return nil
 		}
@@ -95,7 +95,7 @@ func (s *session) dropSlot(ctx context.Context) error {
 		}
 	}
 	return &StopError{
-		What: fmt.Sprintf("replication slot %q is in use by another process", s.Slot),
+		What: fmt.Sprintf("replication slot %q is in use by another process", s.slot),
 		Fix:  "stop the other consumer, or set another slot name in the configuration",
 	}
 }

@@ -19,15 +19,16 @@ import (
 // record's class is known, all that is stored, inside the server. What it writes commits
 // in several transactions and is nobody's until the table joins the stream.
 type publisher struct {
-	*table
-	session *session
-	readers []pgx.Tx  // all see the snapshot, and hold the source as it is
-	conn    *pgx.Conn // makes the tables; outside of the snapshot
-	extent  extent
-	total   int // records; at first as the server estimates
-	at      time.Time
-	watch   stopwatch
-	unheld  []incremental.ClassID // classes of a packed release whose members are not all held in memory
+	table     *table
+	config    *Config
+	epoch     int64
+	readers   []pgx.Tx  // all see the snapshot, and hold the source as it is
+	conn      *pgx.Conn // makes the tables; outside of the snapshot
+	extent    extent
+	total     int // records; at first as the server estimates
+	at        time.Time
+	durations stopwatch
+	unheld    []incremental.ClassID // classes of a packed release whose members are not all held in memory
 
 	progressing gosync.Mutex // progress is told by one goroutine at a time
 }
@@ -38,22 +39,22 @@ func (p *publisher) publish(ctx context.Context, generation int64) (err error) {
 			p.abandon()
 		}
 	}()
-	p.at = p.clock()
-	if err := p.begin(generation, 1, 1, p.session.Seed); err != nil {
+	p.at = p.table.clock()
+	if err := p.table.begin(generation, 1, 1, p.config.Seed); err != nil {
 		return err
 	}
 	p.total = p.extent.rows
-	p.watch.lap()
+	p.durations.lap()
 	source, err := p.read(ctx)
 	if err != nil {
 		return err
 	}
-	p.watch.reading = p.watch.lap()
-	p.session.Failpoint(FailSnapshotCopied)
-	if err := p.stage.publish(ctx, p, source); err != nil {
+	p.durations.reading = p.durations.lap()
+	p.config.Failpoint(FailSnapshotCopied)
+	if err := p.table.mode.publish(ctx, p, source); err != nil {
 		return err
 	}
-	p.watch.anonymizing = p.watch.lap()
+	p.durations.anonymizing = p.durations.lap()
 	return p.write(ctx)
 }
 
@@ -63,10 +64,10 @@ func (p *publisher) abandon() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	for _, reader := range p.readers {
-		farewell(reader.Conn()) // it may hold what is to be dropped
+		closeConn(reader.Conn()) // it may hold what is to be dropped
 	}
 	if err := p.fenced(ctx, []string{p.dropAll()}, "dropping what was made in vain"); err != nil {
-		p.session.Logger.Debug("an unfinished publication stays for the time being", "table", p.name(), "error", withoutValues(err))
+		p.config.Logger.Debug("an unfinished publication stays for the time being", "table", p.table.layout.name(), "error", withoutValues(err))
 	}
 }
 
@@ -84,10 +85,12 @@ func (w *stopwatch) lap() time.Duration {
 }
 
 func (p *publisher) progress(stage string, done int) {
-	p.session.Progress(Progress{Table: p.name(), Stage: stage, Done: done, Total: max(done, p.total)})
+	p.config.Progress(Progress{Table: p.table.layout.name(), Stage: stage, Done: done, Total: max(done, p.total)})
 }
 
-func (p *publisher) staging(kind string) string { return storeTable(kind, p.generation).SQL() }
+func (p *publisher) stagingTable(kind string) string {
+	return storeTable(kind, p.table.release.generation).SQL()
+}
 
 // snapshot is the source as partitions know it, in the order of the records'
 // numbers from 1. Of a guarded table it has the number alone, as the lineage has the
@@ -102,10 +105,10 @@ type snapshot struct {
 // newSnapshot is empty, with room for as many records as the server believes there are.
 func (p *publisher) newSnapshot() *snapshot {
 	room := min(p.total, math.MaxInt32)
-	if _, is := p.stage.(*guarded); is {
+	if _, is := p.table.mode.(*guarded); is {
 		return &snapshot{}
 	}
-	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.qi)), sensitive: make([][]uint32, len(p.sensitive))}
+	s := &snapshot{cells: make([][]hierarchy.Cell, len(p.table.layout.qi)), sensitive: make([][]uint32, len(p.table.layout.sensitive))}
 	for a := range s.cells {
 		s.cells[a] = make([]hierarchy.Cell, 0, room)
 	}
@@ -118,20 +121,20 @@ func (p *publisher) newSnapshot() *snapshot {
 // add takes a further record of the table.
 func (s *snapshot) add(t *table, row []value) {
 	s.records++
-	for a, column := range t.qi {
-		s.cells[a] = append(s.cells[a], t.cell(a, row[column]))
+	for a, column := range t.layout.qi {
+		s.cells[a] = append(s.cells[a], t.layout.cell(a, row[column]))
 	}
-	for a, column := range t.sensitive {
+	for a, column := range t.layout.sensitive {
 		s.sensitive[a] = append(s.sensitive[a], t.code(a, row[column]))
 	}
-	if t.subject >= 0 {
-		s.subjects = append(s.subjects, t.person(row[t.subject]))
+	if t.layout.subject >= 0 {
+		s.subjects = append(s.subjects, t.person(row[t.layout.subject]))
 	}
 }
 
 // keep takes a further record, into the snapshot or, as one that waits, into a lineage.
 func (p *publisher) keep(s *snapshot, row []value) error {
-	lineage, is := p.stage.(*guarded)
+	lineage, is := p.table.mode.(*guarded)
 	if !is {
 		s.add(p.table, row)
 		return nil
@@ -150,22 +153,22 @@ const progressRows = 10_000
 // numbers by it. Values are coded one after the other: their codes depend on which came
 // first.
 func (p *publisher) read(ctx context.Context) (*snapshot, error) {
-	indexes, list, wide := p.heldColumns()
-	row := make([]value, len(p.columns))
+	indexes, list, wide := p.table.heldColumns()
+	row := make([]value, len(p.table.layout.columns))
 	s := p.newSnapshot()
 	take := func(values []value) error {
 		if s.records == math.MaxInt32 {
-			return &TableError{Table: p.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
+			return &TableError{Table: p.table.layout.name(), What: "it has more rows than kproxy can number", Fix: fixPolicy}
 		}
 		spread(row, indexes, values[1:])
 		if err := p.keep(s, row); err != nil {
 			return err
 		}
 		if values[0].text != "t" {
-			p.copies.note(int32(s.records-1), row) // the slot that it will have
+			p.table.copies.put(int32(s.records-1), row) // the slot that it will have
 		}
-		if !p.keys.add(p.keyOf(row), incremental.RecordID(s.records)) {
-			return &TableError{Table: p.name(), What: "two of its rows have the same key", Fix: fixPolicy}
+		if !p.table.keys.add(p.table.keyOf(row), incremental.RecordID(s.records)) {
+			return &TableError{Table: p.table.layout.name(), What: "two of its rows have the same key", Fix: fixPolicy}
 		}
 		if s.records%progressRows == 0 {
 			p.progress("reading", s.records)
@@ -178,13 +181,13 @@ func (p *publisher) read(ctx context.Context) (*snapshot, error) {
 		r.first, r.rows = before+1, s.records-before
 		before = s.records
 		if at == len(p.extent.ranges)/2 {
-			p.session.Failpoint(FailSnapshotReading)
+			p.config.Failpoint(FailSnapshotReading)
 		}
 	}
 	if err := p.readRanges(ctx, wide+", "+list, 1+len(indexes), take, ended); err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
 	}
-	p.total, p.nextRecord = s.records, incremental.RecordID(s.records+1)
+	p.total, p.table.nextRecord = s.records, incremental.RecordID(s.records+1)
 	p.progress("reading", s.records)
 	return s, nil
 }

@@ -15,20 +15,20 @@ package sync
 type spreading func(table, column string) []string
 
 // spreadRecords spreads the table of the records.
-func (p *publisher) spreadRecords() []string { return p.spread(p.recordsTable(), recordColumn) }
+func (p *publisher) spreadRecords() []string { return p.spread(p.table.recordsTable(), recordColumn) }
 
 // spreadRelease spreads the rows of the release. A row of several parts shows a class of
 // each, which cannot all lie together, and stays where it is.
 func (p *publisher) spreadRelease() []string {
-	if len(p.parts) > 1 {
+	if len(p.table.parts) > 1 {
 		return nil
 	}
-	return p.spread(p.releaseRows(), p.parts[0].column)
+	return p.spread(p.table.releaseRows(), p.table.parts[0].column)
 }
 
 func (p *publisher) spread(table, column string) []string {
-	if p.session.spreading == nil {
+	if p.config.spreading == nil {
 		return nil
 	}
-	return p.session.spreading(table, column)
+	return p.config.spreading(table, column)
 }

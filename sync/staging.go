@@ -12,56 +12,56 @@ import (
 // join it with the rows, lies in staging tables for the time of a publication: class<i>, the generalizations of a part's
 // classes, and member, what the release shows of a record beside its places.
 
-// classStage is the staging table with the generalizations of one part's classes.
-func (p *publisher) classStage(part int) string { return fmt.Sprintf("class%d", part) }
+// stagingClasses is the staging table with the generalizations of one part's classes.
+func (p *publisher) stagingClasses(part int) string { return fmt.Sprintf("class%d", part) }
 
 // apart are the marks of the release that are no places of the records.
 func (p *publisher) apart() []storeColumn {
-	return union(p.stage.places(), p.stage.marks())[len(p.stage.places()):]
+	return union(p.table.mode.places(), p.table.mode.marks())[len(p.table.mode.places()):]
 }
 
 // createTables makes records, release and the staging tables, empty. What an earlier
 // attempt of this process has left of them goes.
 func (p *publisher) createTables(ctx context.Context) error {
-	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.columnList(""))
-	for _, c := range p.keptPlaces() {
+	columns := fmt.Sprintf("0::bigint AS %s, %s", recordColumn, p.table.layout.columnList(""))
+	for _, c := range p.table.keptPlaces() {
 		columns += fmt.Sprintf(", NULL::%s AS %s", c.sqlType, c.name)
 	}
 	statements := []string{
 		p.dropAll(),
-		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.recordsTable(), columns, p.source()),
-		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.recordsTable(), recordColumn),
+		fmt.Sprintf("CREATE TABLE %s AS SELECT %s FROM %s WITH NO DATA", p.table.recordsTable(), columns, p.table.layout.source()),
+		fmt.Sprintf("ALTER TABLE %s ALTER %s SET NOT NULL", p.table.recordsTable(), recordColumn),
 	}
 	statements = append(statements, p.spreadRecords()...)
-	if p.isPacked() {
+	if p.table.isPacked() {
 		return p.fenced(ctx, append(statements, p.createPacked()...), "preparing the tables")
 	}
-	for i, part := range p.parts {
-		columns := append([]string{part.column + " bigint"}, p.generalizedNames(part, "", " text")...)
-		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.staging(p.classStage(i)), strings.Join(columns, ", ")))
+	for i, part := range p.table.parts {
+		columns := append([]string{part.column + " bigint"}, p.table.generalizedNames(part, "", " text")...)
+		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s)", p.stagingTable(p.stagingClasses(i)), strings.Join(columns, ", ")))
 	}
 	if apart := p.apart(); len(apart) > 0 {
-		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.staging("member"), recordColumn, definitions(apart)))
+		statements = append(statements, fmt.Sprintf("CREATE UNLOGGED TABLE %s (%s bigint, %s)", p.stagingTable("member"), recordColumn, definitions(apart)))
 	}
-	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.releaseTable(), p.releaseQuery("true")))
+	statements = append(statements, fmt.Sprintf("CREATE TABLE %s AS %s WITH NO DATA", p.table.release.releaseTable(), p.releaseQuery("true")))
 	statements = append(statements, p.spreadRelease()...)
 	return p.fenced(ctx, statements, "preparing the tables")
 }
 
 // dropAll drops whatever the publication has made.
 func (p *publisher) dropAll() string {
-	tables := []string{p.recordsTable(), p.releaseRows()}
-	if p.isPacked() {
-		tables = append(tables, p.copiedTable())
+	tables := []string{p.table.recordsTable(), p.table.releaseRows()}
+	if p.table.isPacked() {
+		tables = append(tables, p.table.release.copiedTable())
 	}
 	// The view that unpacks a release goes with it.
-	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stages()...), ", ") + " CASCADE"
+	return "DROP TABLE IF EXISTS " + strings.Join(append(tables, p.stagingTables()...), ", ") + " CASCADE"
 }
 
-func (p *publisher) stages() []string {
-	tables := []string{p.staging("member")}
-	for i := range p.parts {
-		tables = append(tables, p.staging(p.classStage(i)))
+func (p *publisher) stagingTables() []string {
+	tables := []string{p.stagingTable("member")}
+	for i := range p.table.parts {
+		tables = append(tables, p.stagingTable(p.stagingClasses(i)))
 	}
 	return tables
 }
@@ -79,7 +79,7 @@ func (p *publisher) fenced(ctx context.Context, statements []string, doing strin
 	if _, err := tx.Exec(ctx, "SET LOCAL lock_timeout = '2s'"); err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	tag, err := tx.Exec(ctx, "SELECT FROM kproxy_store.position WHERE slot = $1 AND epoch = $2 FOR SHARE", p.session.Slot, p.session.epoch)
+	tag, err := tx.Exec(ctx, "SELECT FROM kproxy_store.position WHERE slot = $1 AND epoch = $2 FOR SHARE", p.config.Slot, p.epoch)
 	if err != nil {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
@@ -100,13 +100,13 @@ func (p *publisher) fenced(ctx context.Context, statements []string, doing strin
 // stageClasses sends the classes' generalizations to the server, and what the release
 // shows of records beside.
 func (p *publisher) stageClasses(ctx context.Context) error {
-	for i, part := range p.parts {
-		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging(p.classStage(i)), p.stage.classes(part)); err != nil {
+	for i := range p.table.parts {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.stagingTable(p.stagingClasses(i)), p.table.mode.classes(i)); err != nil {
 			return fmt.Errorf("writing the classes: %w", err)
 		}
 	}
 	if len(p.apart()) > 0 {
-		if err := p.copyIn(ctx, p.conn.PgConn(), p.staging("member"), p.stage.assignments()); err != nil {
+		if err := p.copyIn(ctx, p.conn.PgConn(), p.stagingTable("member"), p.table.mode.assignments()); err != nil {
 			return fmt.Errorf("writing the assignment: %w", err)
 		}
 	}
@@ -119,8 +119,8 @@ func (p *publisher) stageClasses(ctx context.Context) error {
 func (p *publisher) releaseQuery(condition string) string {
 	var classes []string
 	var joins strings.Builder
-	for i, part := range p.parts {
-		query := fmt.Sprintf("SELECT %s FROM %s", p.castList(part), p.staging(p.classStage(i)))
+	for i, part := range p.table.parts {
+		query := fmt.Sprintf("SELECT %s FROM %s", p.table.castList(part), p.stagingTable(p.stagingClasses(i)))
 		if i == 0 {
 			query += " WHERE " + condition
 		}
@@ -128,8 +128,8 @@ func (p *publisher) releaseQuery(condition string) string {
 		fmt.Fprintf(&joins, " JOIN c%d USING (%s)", i, part.column)
 	}
 	if len(p.apart()) > 0 {
-		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.staging("member"), recordColumn)
+		fmt.Fprintf(&joins, " JOIN %s m USING (%s)", p.stagingTable("member"), recordColumn)
 	}
 	return fmt.Sprintf("WITH %s SELECT %s, %s FROM %s r%s WHERE %s",
-		strings.Join(classes, ", "), listed(p.stage.marks(), ""), p.releaseList(), p.recordsTable(), joins.String(), condition)
+		strings.Join(classes, ", "), listed(p.table.mode.marks(), ""), p.table.releaseList(), p.table.recordsTable(), joins.String(), condition)
 }

@@ -34,10 +34,10 @@ func TestStatementsOfAccepting(t *testing.T) {
 	t.Parallel()
 	l := looking{t}
 	look := func(ctx context.Context, s *session, of *table) (any, error) {
-		other := of.publication
-		found, err := LookForUnaccepted(ctx, s.control, []catalog.Publication{of.publication, other})
+		other := of.layout.publication
+		found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication, other})
 		if err == nil {
-			err = Accept(ctx, s.control, found)
+			err = Accept(ctx, s.store.conn, found)
 		}
 		return fmt.Sprintf("%+v", found), err
 	}
@@ -45,7 +45,7 @@ func TestStatementsOfAccepting(t *testing.T) {
 	made := func(digest, updates string) answer {
 		return answer{words: "SELECT policy_digest", rows: [][]any{{digest, updates}}}
 	}
-	own := boundTable(t).digest
+	own := boundTable(t).layout.digest
 	holdConversations(t, "accept.txt", []conversation{
 		{name: "as it was accepted", do: look},
 		{name: "renamed meanwhile", do: look, answers: []answer{{words: "What a table is:", rows: [][]any{{"public", "others", identityOf(boundTable(t)), true}}}}},
@@ -84,33 +84,33 @@ func TestStatementsOfBinding(t *testing.T) {
 	}
 	accepted := func(digest string, known bool, number int64) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			bound, err := s.accepted(ctx, of, generation{digest: digest, number: number}, known)
+			bound, err := s.store.accepted(ctx, of, generation{digest: digest, number: number}, known)
 			return fmt.Sprintf("%d columns; %s", len(bound.Columns), told(err)), err
 		}
 	}
-	own := boundTable(t).digest
+	own := boundTable(t).layout.digest
 	settle := func(then answer) func(ctx context.Context, s *session, of *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			m := newMemoryServer(t, then)
-			snapshot, err := of.examine(ctx, m.session().control, accept.Whole)
+			snapshot, err := of.layout.examine(ctx, m.session().store.conn, accept.Whole)
 			if err != nil {
 				return nil, err
 			}
-			err = of.settle(ctx, s.control, snapshot.Table)
+			err = of.settle(ctx, s.store.conn, snapshot.Table)
 			return fmt.Sprintf("%d columns; %s", len(of.definition.bound.Columns), told(err)), err
 		}
 	}
 	same := l.altered(func(*accept.Table) {})
 	prove := func(ctx context.Context, s *session, of *table) (any, error) {
 		err := within(ctx, s, func(tx pgx.Tx) error {
-			return proof{table: of, bound: of.definition.bound, detail: accept.Whole, after: []uint32{7, 8}}.prove(ctx, tx)
+			return definitionCheck{table: of, bound: of.definition.bound, detail: accept.Whole, after: []uint32{7, 8}}.run(ctx, tx)
 		})
 		return told(err), err
 	}
 	holdConversations(t, "binding.txt", []conversation{
 		{name: "accepted", do: accepted(own, true, 3)},
 		{name: "accepted, and not as configured", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			of.publication.Relation.Columns[2].Modifier = 20
+			of.layout.publication.Relation.Columns[2].Modifier = 20
 			return accepted(own, true, 3)(ctx, s, of)
 		}},
 		{name: "not what was accepted", do: accepted(own, true, 3), answers: []answer{retyped}},
@@ -138,18 +138,18 @@ func TestStatementsOfAdmission(t *testing.T) {
 	seen := func(s *session) string {
 		var jobs []string
 		for _, j := range s.jobs {
-			jobs = append(jobs, fmt.Sprintf("%s as generation %d", j.kind.wish(), j.generation))
+			jobs = append(jobs, fmt.Sprintf("%s as generation %d", j.kind.request(), j.generation))
 		}
-		return fmt.Sprintf("%d tables, jobs %v, %s", len(s.tables), jobs, toldOf(s.Status().Tables))
+		return fmt.Sprintf("%d tables, jobs %v, %s", len(s.tables), jobs, toldOf(s.syncer.Status().Tables))
 	}
 	admit := func(change func(s *session, of *table, g *generation)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			s.looked = true
-			found, err := s.generations(ctx)
+			s.syncer.haltedRetried = true
+			found, err := s.store.generations(ctx)
 			if err != nil {
 				return nil, err
 			}
-			g := found[of.name()]
+			g := found[of.layout.name()]
 			if change != nil {
 				change(s, of, &g)
 			}
@@ -160,13 +160,13 @@ func TestStatementsOfAdmission(t *testing.T) {
 	halts := func(g generation, failure error) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			other := memoryTable(t, sizeOnly(3))
-			other.publication.Policy.Table.Relation = "others"
+			other.layout.publication.Policy.Table.Relation = "others"
 			s.tables = []*table{of, other}
 			if halt := (*TableError)(nil); errors.As(failure, &halt) {
-				halt.Table = of.name()
+				halt.Table = of.layout.name()
 			}
 			err := s.haltAgain(ctx, of, g, failure)
-			return fmt.Sprintf("%s; %s", s.tables[0].name(), seen(s)), err
+			return fmt.Sprintf("%s; %s", s.tables[0].layout.name(), seen(s)), err
 		}
 	}
 	what := &TableError{What: "what", Fix: "fix"}
@@ -177,16 +177,18 @@ func TestStatementsOfAdmission(t *testing.T) {
 		{name: "halted for the same, but asked for", do: halts(generation{halted: "what", fix: "fix", asked: askResync}, what)},
 		{name: "halted for an error", do: halts(generation{}, refusedBy("23505"))},
 		{name: "an error that passes", do: halts(generation{}, refusedBy("40001"))},
-		{name: "made when identifying columns counted", do: admit(func(_ *session, of *table, _ *generation) { of.digest, of.former = "now", of.digest })},
+		{name: "made when identifying columns counted", do: admit(func(_ *session, of *table, _ *generation) {
+			of.layout.digest, of.layout.former = "now", of.layout.digest
+		})},
 		{name: "not applied, to be rebuilt", do: admit(func(_ *session, _ *table, g *generation) { g.lsn, g.asked = 0, askRebuild })},
 		{name: "halted, to be rebuilt", do: admit(func(_ *session, _ *table, g *generation) { g.halted, g.asked = "why", askRebuild })},
 		{name: "halted, to be compared", do: admit(func(_ *session, _ *table, g *generation) { g.halted, g.asked = "why", askResync })},
 		{name: "guarded, with another label", do: admit(func(_ *session, of *table, g *generation) {
-			of.publication.Policy.Updates.Mode = catalog.Guarded
+			of.layout.publication.Policy.Updates.Mode = catalog.Guarded
 			g.definition = definition{rest: "rest", labels: []string{"gone"}}.text()
 		})},
 		{name: "guarded, with another label, to be rebuilt", do: admit(func(_ *session, of *table, g *generation) {
-			of.publication.Policy.Updates.Mode = catalog.Guarded
+			of.layout.publication.Policy.Updates.Mode = catalog.Guarded
 			g.asked, g.definition = askRebuild, definition{rest: "rest", labels: []string{"gone"}}.text()
 		})},
 		{name: "shown later", do: admit(func(_ *session, _ *table, g *generation) { g.shows, g.previous = 300, 2 })},

@@ -20,24 +20,24 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	seen := func(s *session) string {
 		var jobs, tables []string
 		for _, j := range s.jobs {
-			jobs = append(jobs, fmt.Sprintf("%s as generation %d of %d columns", j.kind.wish(), j.generation, len(j.bound.Columns)))
+			jobs = append(jobs, fmt.Sprintf("%s as generation %d of %d columns", j.kind.request(), j.generation, len(j.bound.Columns)))
 		}
 		for _, of := range s.tables {
-			tables = append(tables, fmt.Sprintf("generation %d at %s, shown from %s, of %d leaves and %d columns", of.generation, of.lsn, of.shows, len(of.definition.leaves), len(of.definition.bound.Columns)))
+			tables = append(tables, fmt.Sprintf("generation %d at %s, shown from %s, of %d leaves and %d columns", of.release.generation, of.release.position, of.release.showAt, len(of.definition.leaves), len(of.definition.bound.Columns)))
 		}
-		return fmt.Sprintf("jobs %v, tables %v; %s", jobs, tables, toldOf(s.Status().Tables))
+		return fmt.Sprintf("jobs %v, tables %v; %s", jobs, tables, toldOf(s.syncer.Status().Tables))
 	}
 	admit := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.looked = true
-		found, err := s.generations(ctx)
+		s.syncer.haltedRetried = true
+		found, err := s.store.generations(ctx)
 		if err == nil {
-			g, known := found[of.name()]
+			g, known := found[of.layout.name()]
 			err = s.admit(ctx, of, g, known)
 		}
 		return seen(s), err
 	}
 	guarded := func(ctx context.Context, s *session, of *table) (any, error) {
-		of.digest, of.former = "guarded", "guarded"
+		of.layout.digest, of.layout.former = "guarded", "guarded"
 		return admit(ctx, s, of)
 	}
 	changed := func(change func(bound *accept.Table)) answer {
@@ -57,7 +57,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 	}
 	other := func(change func(*session)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			of.publication.Policy.Table.Relation = "others"
+			of.layout.publication.Policy.Table.Relation = "others"
 			if change != nil {
 				change(s)
 			}
@@ -65,7 +65,7 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		}
 	}
 	described := func(ctx context.Context, s *session, of *table) (any, error) {
-		d, absent, err := of.readDefinition(ctx, s.control, s.Publication, of.definition.bound)
+		d, absent, err := of.layout.readDefinition(ctx, s.store.conn, s.syncer.config.Publication, of.definition.bound)
 		halt := (*TableError)(nil)
 		if errors.As(err, &halt) {
 			return fmt.Sprintf("resync %t, afresh %t, heals %t", halt.resync, halt.afresh, halt.heals), err
@@ -94,12 +94,12 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "a column has gone", do: admit, answers: []answer{changed(func(b *accept.Table) { b.Columns = b.Columns[:len(b.Columns)-1] })}},
 		{name: "a column was renamed", do: admit, answers: []answer{changed(func(b *accept.Table) { b.Columns[2].Name = "years" })}},
 		{name: "halted for the same", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			halt := &TableError{Table: of.name(), What: "what", Fix: "fix"}
+			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix"}
 			err := s.haltAgain(ctx, of, generation{halted: "what", fix: "fix"}, halt)
 			return seen(s), err
 		}},
 		{name: "halted for something else", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			halt := &TableError{Table: of.name(), What: "what", Fix: "fix"}
+			halt := &TableError{Table: of.layout.name(), What: "what", Fix: "fix"}
 			err := s.haltAgain(ctx, of, generation{halted: "other", fix: "fix"}, halt)
 			return seen(s), err
 		}},
@@ -112,25 +112,25 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "dropped", do: admit, answers: []answer{{words: "What a table is:"}}},
 		{name: "prepare", do: prepare},
 		{name: "prepare what does not fit", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			s.policy, s.unfit = nil, []catalog.Name{of.name()}
+			s.policy, s.unfit = nil, []catalog.Name{of.layout.name()}
 			return prepare(ctx, s, of)
 		}},
 		{name: "prepare what does not fit and is halted", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			s.policy, s.unfit = nil, []catalog.Name{of.name()}
+			s.policy, s.unfit = nil, []catalog.Name{of.layout.name()}
 			return prepare(ctx, s, of)
 		}, answers: []answer{stored(t, func(g *generation) { g.halted, g.fix = "why", "how" })}},
 		{name: "no longer protected", do: other(nil)},
 		{name: "no longer protected, while readers hold it", do: other(nil), answers: []answer{{words: "DROP VIEW IF EXISTS", state: lockNotAvailable}}},
 		{name: "no longer protected, and guarded", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
 		{name: "no longer protected, but a mark", do: other(func(s *session) { s.policy = nil }), answers: []answer{stored(t, func(g *generation) { g.number = markNumber })}},
-		{name: "not in this configuration", do: other(func(s *session) { s.followed, s.policy = true, nil })},
-		{name: "not in this configuration, and halted", do: other(func(s *session) { s.followed, s.policy = true, nil }), answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
+		{name: "not in this configuration", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil })},
+		{name: "not in this configuration, and halted", do: other(func(s *session) { s.syncer.followed, s.policy = true, nil }), answers: []answer{stored(t, func(g *generation) { g.halted = "why" })}},
 		{name: "renamed, and guarded", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := s.generations(ctx)
+			found, err := s.store.generations(ctx)
 			if err != nil {
 				return nil, err
 			}
-			of.publication.Policy.Table.Relation = "others"
+			of.layout.publication.Policy.Table.Relation = "others"
 			g, renamed, err := s.markRenamed(ctx, of, found)
 			return fmt.Sprintf("%t, %+v", renamed, g), err
 		}, answers: []answer{stored(t, func(g *generation) { g.updates = "guarded" })}},
@@ -146,34 +146,34 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		{name: "described with another identity", do: described, answers: []answer{relation(func(row []any) { row[5] = []string{`["age"]`} })}},
 		{name: "described, and dropped", do: described, answers: []answer{{words: "What a relation is:"}}},
 		{name: "the end of a session", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			if _, err := s.control.Exec(ctx, "begin"); err != nil {
+			if _, err := s.store.conn.Exec(ctx, "begin"); err != nil {
 				return nil, err
 			}
-			err := s.haltAfterwards(ctx, &TableError{Table: of.name(), What: "what", Fix: "fix"})
+			err := s.haltAfterwards(ctx, &TableError{Table: of.layout.name(), What: "what", Fix: "fix"})
 			return seen(s), err
 		}},
 		{name: "the end of a session, for a cause", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			err := s.haltAfterwards(ctx, &TableError{Table: of.name(), What: "what", Fix: "fix", Err: errors.New("cause")})
+			err := s.haltAfterwards(ctx, &TableError{Table: of.layout.name(), What: "what", Fix: "fix", Err: errors.New("cause")})
 			return seen(s), err
 		}},
 		{name: "the end of a session, by another definition", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			err := s.haltAfterwards(ctx, &TableError{Table: of.name(), What: "what", Fix: "fix"})
+			err := s.haltAfterwards(ctx, &TableError{Table: of.layout.name(), What: "what", Fix: "fix"})
 			return seen(s), err
 		}, answers: []answer{relation(func(row []any) { row[7] = "other" })}},
 		{name: "the end of a session, by a renamed column", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			err := s.haltAfterwards(ctx, &TableError{Table: of.name(), What: "what", Fix: "fix"})
+			err := s.haltAfterwards(ctx, &TableError{Table: of.layout.name(), What: "what", Fix: "fix"})
 			return seen(s), err
 		}, answers: []answer{changed(func(b *accept.Table) { b.Columns[2].Name = "years" })}},
 		{name: "lock the source", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.lockSource(ctx, tx) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.lockSource(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{false}}}}},
 		{name: "lock a source that was rewritten", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.lockSource(ctx, tx) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return of.layout.lockSource(ctx, tx) })
 		}, answers: []answer{{words: "WITH RECURSIVE tree(oid) AS (\n\t\tSELECT $1::oid UNION ALL", rows: [][]any{{true}}}}},
 		{name: "a column that nobody needs was dropped", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := LookForUnaccepted(ctx, s.control, []catalog.Publication{of.publication})
+			found, err := FindUnaccepted(ctx, s.store.conn, []catalog.Publication{of.layout.publication})
 			if err == nil {
-				err = Accept(ctx, s.control, found)
+				err = Accept(ctx, s.store.conn, found)
 			}
 			return fmt.Sprintf("%+v", found), err
 		}, answers: []answer{changed(func(b *accept.Table) { b.Columns = append(b.Columns[:1], b.Columns[2:]...) })}},
@@ -185,6 +185,6 @@ func TestStatementsOfTables(t *testing.T) { //nolint:funlen // a list
 		return c
 	}
 	conversations = append(conversations, unaccepted("unaccepted, of another release", "other", "immediate"),
-		unaccepted("unaccepted, of another release that is guarded", "other", "guarded"), unaccepted("unaccepted, of the same release", boundTable(t).digest, "immediate"))
+		unaccepted("unaccepted, of another release that is guarded", "other", "guarded"), unaccepted("unaccepted, of the same release", boundTable(t).layout.digest, "immediate"))
 	holdConversations(t, "tables.txt", conversations)
 }

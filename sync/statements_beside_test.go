@@ -20,12 +20,12 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	t.Parallel()
 	look := func(do func(ctx context.Context, w *watcher, of *table) error) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, of *table) (any, error) {
-			s.tables, s.Syncer.tables = []*table{of}, []catalog.Publication{of.publication}
+			s.tables, s.syncer.tables = []*table{of}, []catalog.Publication{of.layout.publication}
 			of.definition.root, of.definition.leaves, of.definition.states, of.definition.rest = 1000, []uint32{1000}, []string{"file 1"}, "rest"
 			of.definition.labels = []string{}
 			s.watch()
 			w := newWatcher(s)
-			w.conn = s.control
+			w.conn = s.store.conn
 			err := do(ctx, w, of)
 			select {
 			case f := <-w.found:
@@ -35,31 +35,31 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			}
 		}
 	}
-	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.lookAtDefinitions(ctx) })
+	definitions := look(func(ctx context.Context, w *watcher, _ *table) error { return w.checkDefinitions(ctx) })
 	wishes := func(preparing bool) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.whole = Policy{Fingerprint: "mine", Place: "here"}
-			w.status.Tables[of.name()] = TableStatus{Preparing: preparing}
-			return w.lookForWishes(ctx)
+			w.syncer.whole = Policy{Fingerprint: "mine", Place: "here"}
+			w.syncer.status.Tables[of.layout.name()] = TableStatus{Preparing: preparing}
+			return w.checkRequests(ctx)
 		})
 	}
 	looked := func(state TableState, known catalog.OID) func(context.Context, *session, *table) (any, error) {
 		return look(func(ctx context.Context, w *watcher, of *table) error {
-			w.status.Tables[of.name()] = TableStatus{State: state}
-			w.Syncer.tables[0].Relation.OID *= known
-			return w.lookAtHalted(ctx)
+			w.syncer.status.Tables[of.layout.name()] = TableStatus{State: state}
+			w.syncer.tables[0].Relation.OID *= known
+			return w.checkHalted(ctx)
 		})
 	}
 	halted := looked(Halted, 1)
 	slot := look(func(ctx context.Context, w *watcher, _ *table) error {
 		w.beat = time.Time{}
-		if err := w.lookAtSlot(ctx); err != nil {
+		if err := w.checkSlot(ctx); err != nil {
 			return err
 		}
-		if got := w.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
+		if got := w.syncer.Status().Slot; got.Retained != 500 || got.WALStatus != "reserved" {
 			return fmt.Errorf("the slot is %+v", got)
 		}
-		return w.lookAtSlot(ctx) // not so soon
+		return w.checkSlot(ctx) // not so soon
 	})
 	changed := func(change func(row []any)) answer {
 		row := relationRow(boundTable(t))
@@ -77,7 +77,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 	measured := func(end, position int) answer {
 		return answer{words: "pg_wal_lsn_diff", rows: [][]any{{500, "reserved", end, position}}}
 	}
-	tables := func(of *table) []catalog.Name { return []catalog.Name{of.name()} }
+	tables := func(of *table) []catalog.Name { return []catalog.Name{of.layout.name()} }
 	found := func(n int) answer { return answer{words: "WITH asked AS", rows: [][]any{{n}}} }
 	free := func(is bool) answer {
 		return answer{words: "pg_try_advisory_xact_lock", rows: [][]any{{is}}}
@@ -86,6 +86,7 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		return func(ctx context.Context, s *session, of *table) (any, error) {
 			a := memoryApplier()
 			a.session = s
+			a.writer = newWriter(a.session)
 			a.renewer.applier = a
 			s.tables = []*table{of}
 			a.worker = newWorker(s)
@@ -112,52 +113,52 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "the slot is behind", do: slot, answers: []answer{measured(200, 100)}},
 		{name: "the slot is not behind", do: slot, answers: []answer{measured(100, 100)}},
 		{name: "ask for a release", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, Rebuild(ctx, s.Owner, s.Slot, tables(of))
+			return nil, Rebuild(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of))
 		}, answers: []answer{found(1)}},
 		{name: "ask for differences", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Resynchronize(ctx, s.Owner, s.Slot, nil)
+			return nil, Resynchronize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, nil)
 		}, answers: []answer{found(0)}},
 		{name: "ask for what was never published", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, Rebuild(ctx, s.Owner, s.Slot, tables(of))
+			return nil, Rebuild(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of))
 		}, answers: []answer{found(0)}},
 		{name: "go on from here", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.control, s.Slot, "this", StopOnLoss)
+			return nil, Continues(ctx, s.store.conn, s.syncer.config.Slot, "this", StopOnLoss)
 		}},
 		{name: "go on from elsewhere", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, Continues(ctx, s.control, s.Slot, "other", StopOnLoss)
+			return nil, Continues(ctx, s.store.conn, s.syncer.config.Slot, "other", StopOnLoss)
 		}, answers: []answer{{words: "bool_and(asked IS NOT NULL)", rows: [][]any{{false}}}}},
 		{name: "re-anonymize", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, func([]Renewed) {})
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, func([]Renewed) {})
 		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}, {words: "FROM kproxy_store.renewal WHERE id", rows: [][]any{{"public", "visits", 9, true, 0.5, 0.25, true, ""}}}}},
 		{name: "re-anonymize, and do not wait", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), false, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), false, nil)
 		}, answers: []answer{free(false), {words: "INSERT INTO kproxy_store.renewal", rows: [][]any{{8}}}}},
 		{name: "re-anonymize where nobody applies", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(true)}},
 		{name: "re-anonymize where one is only starting", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return Reanonymize(ctx, s.Owner, s.Slot, tables(of), true, nil)
+			return Reanonymize(ctx, s.syncer.config.Owner, s.syncer.config.Slot, tables(of), true, nil)
 		}, answers: []answer{free(false), {words: "DELETE FROM kproxy_store.renewal", state: "42P01"}}},
 		{name: "look for requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.renewer.running = &renewal{table: of, request: 7}
+			a.renewer.running = &renewal{mode: of.mode.(*immediate), request: 7}
 			a.renewer.running.done.Store(5)
-			a.renewer.requests = []request{{id: 6, table: of.name()}}
+			a.renewer.requests = []request{{id: 6, table: of.layout.name()}}
 			err := a.renewer.exchange(ctx)
 			return a.renewer.requests, err
 		}), answers: renewals},
 		{name: "look for further requests", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.renewer.requests = []request{{id: 6, table: of.name()}}
+			a.renewer.requests = []request{{id: 6, table: of.layout.name()}}
 			err := a.renewer.exchange(ctx)
 			return a.renewer.requests, err
 		}), answers: renewals},
 		{name: "look for requests in vain", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
-			return a.renewer.requests, a.renewer.lookForRequests(ctx)
+			return a.renewer.requests, a.renewer.readRequests(ctx)
 		}), spares: []string{"kproxy_store.renewal"}},
 		{name: "look for requests in the midst of a group", do: applied(func(ctx context.Context, a *applier, _ *table) (any, error) {
-			a.tx = memoryTx{}
-			err := a.renewer.lookForRequests(ctx)
-			a.tx, a.flights = nil, []*flight{{}}
-			return a.renewer.asked, errors.Join(err, a.renewer.lookForRequests(ctx))
+			a.writer.spilled = memoryTx{}
+			err := a.renewer.readRequests(ctx)
+			a.writer.spilled, a.writer.batches = nil, []*batch{{}}
+			return a.renewer.readDue, errors.Join(err, a.renewer.readRequests(ctx))
 		}), answers: renewals},
 		{name: "attached", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			found, err := a.attached(ctx, 1001)
@@ -168,52 +169,52 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 			return found == nil, err
 		}), answers: []answer{{words: "pg_partition_root", rows: [][]any{{999}}}}},
 		{name: "adopt", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			err := a.adopt(ctx, finding{table: of.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
-			return fmt.Sprint(of.definition.rest, a.watching.Load() != nil), err
+			err := a.adopt(ctx, finding{table: of.layout.name(), definition: definition{root: 1000, rest: "other", bound: of.definition.bound}})
+			return fmt.Sprint(of.definition.rest, a.session.shared.watching.Load() != nil), err
 		})},
 		{name: "withdraw", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			err := a.withdraw(ctx, of, &TableError{Table: of.name(), What: "what", resync: true})
-			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.tables), len(a.jobs), a.working, toldOf(a.Status().Tables)), err
+			err := a.withdraw(ctx, of, &TableError{Table: of.layout.name(), What: "what", resync: true})
+			return fmt.Sprintf("%d tables, %d jobs, working %t; %s", len(a.session.tables), len(a.session.jobs), a.preparing, toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "join", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.position, a.tables = 100, nil
-			of.lsn = 100
-			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}}
-			a.relations[1000] = &relation{as: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
-			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 100})
+			a.session.position, a.session.tables = 100, nil
+			of.release.position = 100
+			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}}
+			a.relations[1000] = &relation{message: &pglogrepl.RelationMessage{RelationID: 1000, Namespace: "public", RelationName: "visits"}}
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 100})
 			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, its rows are known %t",
-				len(a.tables), len(a.jobs), a.position, of.shows, a.relations[1000].table == of), err
+				len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.relations[1000].table == of), err
 		})},
 		{name: "join for the first time", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.position, a.tables = 100, nil
-			a.jobs = []job{{publication: of.publication, kind: publishAfresh, generation: 7}, {publication: of.publication}}
-			a.ack.held.Store(90)
-			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 90})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.tables), len(a.jobs), a.position, of.shows, a.ack.held.Load(), a.working,
-				a.watching.Load() != nil, toldOf(a.Status().Tables)), err
+			a.session.position, a.session.tables = 100, nil
+			a.session.jobs = []job{{publication: of.layout.publication, kind: publishAfresh, generation: 7}, {publication: of.layout.publication}}
+			a.session.shared.ack.held.Store(90)
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 90})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, shown from %s, held %d, working %t, watched %t; %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.showAt, a.session.shared.ack.held.Load(), a.preparing,
+				a.session.shared.watching.Load() != nil, toldOf(a.session.syncer.Status().Tables)), err
 		}), answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}}},
 		{name: "join after a comparison", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.position, a.tables = 100, nil
-			a.jobs = []job{{publication: of.publication, kind: resynchronize}}
-			err := a.join(ctx, &newcomer{job: a.jobs[0], table: of, at: 120})
-			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.tables), len(a.jobs), a.position, of.lsn), err
+			a.session.position, a.session.tables = 100, nil
+			a.session.jobs = []job{{publication: of.layout.publication, kind: resynchronize}}
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], table: of, at: 120})
+			return fmt.Sprintf("%d tables, %d jobs, at %s, table at %s", len(a.session.tables), len(a.session.jobs), a.session.position, of.release.position), err
 		})},
 		{name: "join in vain", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			a.jobs = []job{{publication: of.publication}}
-			err := a.join(ctx, &newcomer{job: a.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
-			return fmt.Sprintf("%d jobs; %s", len(a.jobs), toldOf(a.Status().Tables)), err
+			a.session.jobs = []job{{publication: of.layout.publication}}
+			err := a.join(ctx, &preparedTable{job: a.session.jobs[0], err: &pgconn.PgError{Code: "42601", Message: "what"}})
+			return fmt.Sprintf("%d jobs; %s", len(a.session.jobs), toldOf(a.session.syncer.Status().Tables)), err
 		})},
 		{name: "spill", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
-			if err := of.insert(of.visitOf(1, 30, nil)); err != nil {
+			if err := of.insert(of.layout.visitOf(1, 30, nil)); err != nil {
 				return nil, err
 			}
 			err := a.spill(ctx, of)
-			return fmt.Sprintf("spilled %t, open %t", of.spilled, a.tx != nil), err
+			return fmt.Sprintf("spilled %t, open %t", of.pending.spilled, a.writer.spilled != nil), err
 		})},
 		{name: "show", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
 			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.tryShow(ctx, tx, of)
+				shown, err = a.tryShow(ctx, tx, of, a.session.making())
 				return err
 			})
 			return shown, err
@@ -221,10 +222,10 @@ func TestStatementsBesideTheStream(t *testing.T) { //nolint:funlen // a list
 		{name: "show while readers wait", do: applied(func(ctx context.Context, a *applier, of *table) (any, error) {
 			var shown bool
 			err := within(ctx, a.session, func(tx pgx.Tx) (err error) {
-				shown, err = a.tryShow(ctx, tx, of)
+				shown, err = a.tryShow(ctx, tx, of, a.session.making())
 				return err
 			})
-			return fmt.Sprint(shown, of.postponed.IsZero()), err
+			return fmt.Sprint(shown, of.release.postponed.IsZero()), err
 		}), answers: []answer{{words: "CREATE OR REPLACE", state: lockNotAvailable}}},
 	})
 }

@@ -47,16 +47,16 @@ func TestStatementsOfAComparison(t *testing.T) {
 	}
 	joined := func(ctx context.Context, s *session, of *table) (any, error) {
 		w := newWorker(s)
-		n := &newcomer{job: job{publication: of.publication, bound: of.definition.bound, kind: resynchronize}}
-		if err := w.make(ctx, n); err != nil {
+		n := &preparedTable{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: resynchronize}}
+		if err := w.prepareOnce(ctx, n); err != nil {
 			return made(n), err
 		}
 		a := memoryApplier()
 		a.session, a.worker = s, w
 		a.renewer.applier = a
-		a.position, a.jobs = 100, []job{n.job}
+		a.session.position, a.session.jobs = 100, []job{n.job}
 		err := a.join(ctx, n)
-		return fmt.Sprintf("%s; at %s, %d tables\n%s", made(n), a.position, len(a.tables), loaded(n.table)), err
+		return fmt.Sprintf("%s; at %s, %d tables\n%s", made(n), a.session.position, len(a.session.tables), loaded(n.table)), err
 	}
 	holdConversations(t, "compare.txt", []conversation{
 		{name: "nothing differs", do: compare, answers: comparing(of), whole: true},
@@ -80,11 +80,11 @@ func TestDifferences(t *testing.T) {
 		change func(*table)
 	}{
 		{"plain", func(*table) {}},
-		{"two columns", func(of *table) { of.key = []int{0, 1} }},
-		{"two columns, one of them a text", func(of *table) { of.key = []int{0, 2} }},
-		{"a text", func(of *table) { of.key = []int{2} }},
-		{"rows that may be equal", func(of *table) { of.key, of.publication.Relation.KeyRepeats = []int{0, 1, 2}, true }},
-		{"partitions", func(of *table) { of.publication.Relation.Kind = catalog.KindPartitionedTable }},
+		{"two columns", func(of *table) { of.layout.key = []int{0, 1} }},
+		{"two columns, one of them a text", func(of *table) { of.layout.key = []int{0, 2} }},
+		{"a text", func(of *table) { of.layout.key = []int{2} }},
+		{"rows that may be equal", func(of *table) { of.layout.key, of.layout.publication.Relation.KeyRepeats = []int{0, 1, 2}, true }},
+		{"partitions", func(of *table) { of.layout.publication.Relation.Kind = catalog.KindPartitionedTable }},
 	} {
 		of := memoryTable(t, sizeOnly(3))
 		test.change(of)
@@ -107,17 +107,17 @@ func TestDifferencesAreBounded(t *testing.T) {
 		told    []int
 		err     error
 	}{
-		{"few of none", sizeOnly(3), 0, fewDifferences, nil, nil},
-		{"many of none", sizeOnly(3), 0, fewDifferences + 1, nil, errMostDiffers},
-		{"half", sizeOnly(3), 2*fewDifferences + 2, fewDifferences + 1, nil, nil},
-		{"more than half", sizeOnly(3), 2*fewDifferences + 2, fewDifferences + 2, nil, errMostDiffers},
+		{"few of none", sizeOnly(3), 0, minDifferences, nil, nil},
+		{"many of none", sizeOnly(3), 0, minDifferences + 1, nil, errMostDiffers},
+		{"half", sizeOnly(3), 2*minDifferences + 2, minDifferences + 1, nil, nil},
+		{"more than half", sizeOnly(3), 2*minDifferences + 2, minDifferences + 2, nil, errMostDiffers},
 		{"guarded", guarded, 0, progressRows + 1, []int{progressRows}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			of := boundAs(t, test.policy)
 			for i := range test.records {
-				if err := of.insert(of.visitOf(i, i%60, nil)); err != nil {
+				if err := of.insert(of.layout.visitOf(i, i%60, nil)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -138,10 +138,10 @@ func TestDifferencesAreBounded(t *testing.T) {
 			if !errors.Is(err, test.err) || (err == nil) != (test.err == nil) || !slices.Equal(told, test.told) {
 				t.Errorf("it ends with %v after %v", err, told)
 			}
-			if records := of.stage.status().Records; test.err == nil && records != test.records+test.rows {
+			if records := of.mode.status().Records; test.err == nil && records != test.records+test.rows {
 				t.Errorf("there are %d records", records)
 			}
-			if of.left.keys != nil {
+			if of.deletes.keys != nil {
 				t.Error("the transaction has not ended")
 			}
 		})

@@ -16,30 +16,30 @@ import (
 // loaded is what a table holds in memory.
 func loaded(t *table) string {
 	var all strings.Builder
-	fmt.Fprintf(&all, "generation %d at %s, shown from %s after %d, next record %d, next class %d", t.generation, t.lsn, t.shows, t.previous, t.nextRecord, t.stage.nextClass())
+	fmt.Fprintf(&all, "generation %d at %s, shown from %s after %d, next record %d, next class %d", t.release.generation, t.release.position, t.release.showAt, t.release.previous, t.nextRecord, t.mode.nextClass())
 	for id := incremental.RecordID(1); id < t.nextRecord; id++ {
-		if s, is := t.stage.(*immediate); is {
-			if _, _, there := s.t.parts[0].partition.Record(id); !there {
+		if s, is := t.mode.(*immediate); is {
+			if _, _, there := s.parts[0].partition.Record(id); !there {
 				continue
 			}
 		}
-		row := t.stage.row(id)
+		row := t.mode.row(id)
 		fmt.Fprintf(&all, "\n%d: %v %v %d", id, row.cells, row.sensitive, row.subject)
-		for _, p := range t.parts {
-			if p.partition != nil {
+		if s, is := t.mode.(*immediate); is {
+			for _, p := range s.parts {
 				fmt.Fprintf(&all, ", class %d", p.partition.ClassOf(id))
 			}
 		}
-		if slot := t.slotOf(id); t.copies.holds(slot) {
+		if slot := slotOf(t, id); t.copies.holds(slot) {
 			fmt.Fprintf(&all, ", held %s", t.copies.texts.get(slot))
 		}
 		for key := range 20 {
-			if found, known := t.keys.find(t.keyOf(t.visitOf(key, 0, nil))); known && found == id {
+			if found, known := t.keys.find(t.keyOf(t.layout.visitOf(key, 0, nil))); known && found == id {
 				fmt.Fprintf(&all, ", key %d", key)
 			}
 		}
 	}
-	if s, is := t.stage.(*immediate); is {
+	if s, is := t.mode.(*immediate); is {
 		fmt.Fprintf(&all, "\nhidden %t", s.hidden)
 	}
 	return all.String()
@@ -49,7 +49,7 @@ func loaded(t *table) string {
 // before its columns.
 func storedRecords(of *table, columns []int, own func(i int) []string, ids ...int) (rows [][]any) {
 	for _, i := range ids {
-		row := of.visitOf(i, 20+10*(i%3), map[string]string{"job": []string{"nurse", "clerk"}[i%2], "person": fmt.Sprint("p", i/2)})
+		row := of.layout.visitOf(i, 20+10*(i%3), map[string]string{"job": []string{"nurse", "clerk"}[i%2], "person": fmt.Sprint("p", i/2)})
 		fields := own(i)
 		for _, column := range columns {
 			fields = append(fields, row[column].text)
@@ -93,21 +93,21 @@ func storedOf(change func(*generation), of *table) answer {
 // taking takes a table from the store.
 func taking(plan readingPlan) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
-		s.ranges = plan
+		s.syncer.config.ranges = plan
 		var told []string
-		s.Failpoint = func(name string) { told = append(told, name) }
-		found, err := s.generations(ctx)
+		s.syncer.config.Failpoint = func(name string) { told = append(told, name) }
+		found, err := s.store.generations(ctx)
 		if err != nil {
 			return nil, err
 		}
 		err = within(ctx, s, func(tx pgx.Tx) error {
-			view, err := s.view(ctx, tx, of, found[of.name()].number)
+			view, err := s.syncer.view(ctx, tx, of, found[of.layout.name()].number)
 			if err != nil {
 				return err
 			}
 			defer view.close()
 			told = append(told, fmt.Sprintf("%d ranges, room for %d, %d further connections, out of line %t", len(view.ranges), view.records, len(view.further), view.outOfLine))
-			return of.take(ctx, view, found[of.name()], s.Seed, func(done int) { told = append(told, fmt.Sprint(done)) })
+			return of.loadGeneration(ctx, view, found[of.layout.name()], s.syncer.config.Seed, func(done int) { told = append(told, fmt.Sprint(done)) })
 		})
 		if halt := (*TableError)(nil); errors.As(err, &halt) {
 			return halt.Fix, err
@@ -130,7 +130,7 @@ func TestStatementsOfALoading(t *testing.T) {
 	packed := func(outOfLine, ranges bool) []answer { return storing(boundTable(t), outOfLine, ranges) }
 	inParts := func() []answer {
 		of := boundAs(t, ofParts)
-		rows := storedRecords(of, of.codedColumns(), func(i int) []string { return []string{fmt.Sprint(i), fmt.Sprint(1 + i/5)} }, 1, 2, 3, 4, 5, 6, 7, 8)
+		rows := storedRecords(of, of.layout.codedColumns(), func(i int) []string { return []string{fmt.Sprint(i), fmt.Sprint(1 + i/5)} }, 1, 2, 3, 4, 5, 6, 7, 8)
 		return []answer{
 			storedOf(func(g *generation) { g.nextClass, g.nextRecord = 3, 9 }, of),
 			{words: "coalesce(" + catalog.ClassColumn(0) + ",", rows: rows},

@@ -20,7 +20,7 @@ func copyRow(fields ...string) []any { return []any{strings.Join(fields, "\t") +
 func sourceRowsFrom(of *table, first, count int) (rows [][]any) {
 	columns, _, _ := of.heldColumns()
 	for i := first; i < first+count; i++ {
-		row := of.visitOf(i, 20+10*(i%3), map[string]string{"person": fmt.Sprint("p", i/2), "job": []string{"nurse", "clerk"}[i%2]})
+		row := of.layout.visitOf(i, 20+10*(i%3), map[string]string{"person": fmt.Sprint("p", i/2), "job": []string{"nurse", "clerk"}[i%2]})
 		fields := []string{"f"}
 		for _, column := range columns {
 			fields = append(fields, row[column].text)
@@ -55,35 +55,35 @@ func sourceAnswers(of *table, rows ...int) []answer {
 }
 
 // made is what a job has come to.
-func made(n *newcomer) string {
+func made(n *preparedTable) string {
 	t := n.table
-	if t == nil || t.stage == nil {
+	if t == nil || t.mode == nil {
 		return fmt.Sprintf("nothing at %s", n.at)
 	}
-	status := t.stage.status()
+	status := t.mode.status()
 	status.OldestWaiting = time.Time{}
 	return fmt.Sprintf("generation %d at %s, the table at %s, next record %d, next class %d, pending %d, deleted %d; %+v",
-		t.generation, n.at, t.lsn, t.nextRecord, t.stage.nextClass(), len(t.pending), len(t.deleted), status)
+		t.release.generation, n.at, t.release.position, t.nextRecord, t.mode.nextClass(), len(t.pending.rows), len(t.pending.deleted), status)
 }
 
 // making has a job done.
 func making(kind jobKind, plan readingPlan, change func(s *session)) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
-		s.ranges, s.epoch = plan, 5
-		s.Now = func() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
+		s.syncer.config.ranges, s.store.epoch = plan, 5
+		s.syncer.config.Now = func() time.Time { return time.Date(2024, 5, 6, 7, 8, 9, 0, time.UTC) }
 		var told []string
-		s.Progress = func(p Progress) { told = append(told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total)) }
-		s.Failpoint = func(name string) { told = append(told, name) }
+		s.syncer.config.Progress = func(p Progress) { told = append(told, fmt.Sprintf("%s %d/%d", p.Stage, p.Done, p.Total)) }
+		s.syncer.config.Failpoint = func(name string) { told = append(told, name) }
 		if change != nil {
 			change(s)
 		}
 		w := newWorker(s)
-		n := &newcomer{job: job{publication: of.publication, bound: of.definition.bound, kind: kind, generation: 8}}
-		err := w.make(ctx, n)
-		if s.ranges.connections > 1 { // several at a time tell how much they have stored
+		n := &preparedTable{job: job{publication: of.layout.publication, bound: of.definition.bound, kind: kind, generation: 8}}
+		err := w.prepareOnce(ctx, n)
+		if s.syncer.config.ranges.connections > 1 { // several at a time tell how much they have stored
 			told = slices.DeleteFunc(told, func(one string) bool { return strings.HasPrefix(one, "publishing") })
 		}
-		return fmt.Sprintf("%s\nheld %d; %s", made(n), s.ack.held.Load(), strings.Join(told, ", ")), err
+		return fmt.Sprintf("%s\nheld %d; %s", made(n), s.shared.ack.held.Load(), strings.Join(told, ", ")), err
 	}
 }
 
@@ -105,7 +105,7 @@ func TestStatementsOfAJob(t *testing.T) {
 	}
 	fewer := []answer{{words: "IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0", state: lockNotAvailable}}
 	spread := func(s *session) {
-		s.spreading = func(table, column string) []string { return []string{"spread " + table + " by " + column} }
+		s.syncer.config.spreading = func(table, column string) []string { return []string{"spread " + table + " by " + column} }
 	}
 	changed := func(change func(*accept.Table)) []answer {
 		of := boundTable(t)

@@ -23,7 +23,7 @@ func (t *table) sourceLines(wide bool, ids ...int) (lines [][]any) {
 	columns, _, _ := t.heldColumns()
 	for _, id := range ids {
 		text := []byte(map[bool]string{false: "f", true: "t"}[wide])
-		row := t.visitOf(id, 30, map[string]string{"person": fmt.Sprint("p", id/2)})
+		row := t.layout.visitOf(id, 30, map[string]string{"person": fmt.Sprint("p", id/2)})
 		for _, c := range columns {
 			text = appendCopyField(append(text, '\t'), row[c])
 		}
@@ -70,27 +70,27 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 			*list = append(*list, what)
 		}
 	}
-	s.Failpoint = func(name string) { note(&points, name) }
-	s.Progress = func(p Progress) {
+	s.syncer.config.Failpoint = func(name string) { note(&points, name) }
+	s.syncer.config.Progress = func(p Progress) {
 		if p.Stage != "anonymizing" {
 			note(&told, fmt.Sprintf("%s %d of %d", p.Stage, p.Done, p.Total))
 		}
 	}
 	laps := &lapLog{}
-	s.Logger = slog.New(laps)
+	s.syncer.config.Logger = slog.New(laps)
 	of := p.table()
-	pub := &publisher{table: of, session: s, extent: extent{ranges: []sourceRange{{to: 5}, {from: 5}}, rows: 10}}
+	pub := &publisher{table: of, config: &s.syncer.config, epoch: s.store.epoch, extent: extent{ranges: []sourceRange{{to: 5}, {from: 5}}, rows: 10}}
 	var err error
-	if pub.conn, err = s.open(ctx, "publisher"); err != nil {
+	if pub.conn, err = s.syncer.open(ctx, "publisher"); err != nil {
 		return nil, err
 	}
-	defer farewell(pub.conn)
+	defer closeConn(pub.conn)
 	for range p.readers {
-		conn, err := s.open(ctx, "reader")
+		conn, err := s.syncer.open(ctx, "reader")
 		if err != nil {
 			return nil, err
 		}
-		defer farewell(conn)
+		defer closeConn(conn)
 		tx, err := conn.BeginTx(ctx, pgx.TxOptions{})
 		if err != nil {
 			return nil, err
@@ -102,7 +102,7 @@ func (p publicationCase) hold(ctx context.Context, s *session, _ *table) (any, e
 	}
 	slices.Sort(told)
 	return fmt.Sprintf("%d records, the next is %d, %d classes, %d moved; points %v; told %v; logged %v",
-		pub.total, of.nextRecord, of.stage.status().Classes, len(of.stage.moved()), points, told, laps.told), nil
+		pub.total, of.nextRecord, of.mode.status().Classes, len(of.mode.moved()), points, told, laps.told), nil
 }
 
 // lapLog notes what is logged as published, with the steps that have taken no time.

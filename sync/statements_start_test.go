@@ -16,15 +16,15 @@ func TestStatementsOfAStart(t *testing.T) {
 	t.Parallel()
 	find := func(ctx context.Context, s *session, _ *table) (any, error) {
 		err := s.findPosition(ctx)
-		return fmt.Sprintf("epoch %d at %s", s.epoch, s.position), err
+		return fmt.Sprintf("epoch %d at %s", s.store.epoch, s.position), err
 	}
 	blind := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.setUnreadable(true)
+		s.syncer.setUnreadable(true)
 		seen, err := find(ctx, s, of)
-		return fmt.Sprint(seen, ", unreadable: ", s.unreadable()), err
+		return fmt.Sprint(seen, ", unreadable: ", s.syncer.unreadable()), err
 	}
 	asked := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.Recovery = StopOnLoss
+		s.syncer.config.Recovery = StopOnLoss
 		return find(ctx, s, of)
 	}
 	slot := func(values ...any) answer {
@@ -57,20 +57,20 @@ func TestStatementsOfAStart(t *testing.T) {
 		{name: "a copied database, to be asked for", do: asked, answers: []answer{position("0/64", "other", 2), all(false)}},
 		{name: "a copied database that was asked for", do: asked, answers: []answer{position("0/64", "other", 2), all(true)}},
 		{name: "a promoted standby, to be asked for", do: asked, answers: []answer{position("0/64", "this", 1), all(false)}},
-		{name: "whose store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) }},
+		{name: "whose store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) }},
 		{
-			name: "the store of another slot", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
+			name: "the store of another slot", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) },
 			answers: []answer{{words: "SELECT slot FROM kproxy_store.position", rows: [][]any{{"slot_b"}}}},
 		},
 		{
-			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.checkOwnership(ctx) },
+			name: "a publication of the store", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.checkOwnership(ctx) },
 			answers: []answer{{words: "SELECT EXISTS (SELECT FROM pg_catalog.pg_publication_tables", rows: [][]any{{true}}}},
 		},
 		{name: "move", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.movePosition(ctx, tx, 100, 200) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.store.movePosition(ctx, tx, 100, 200) })
 		}},
 		{name: "move what another process moves", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.movePosition(ctx, tx, 100, 200) })
+			return nil, within(ctx, s, func(tx pgx.Tx) error { return s.store.movePosition(ctx, tx, 100, 200) })
 		}, answers: []answer{{words: "UPDATE kproxy_store.position SET lsn"}}},
 	})
 }
@@ -92,38 +92,38 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 		}
 	}
 	status := func(s *session) string {
-		now := s.Status()
+		now := s.syncer.Status()
 		return fmt.Sprintf("state %s, reason %q, fix %q, refused %q, in force %d, position %s, tables [%s]; followed %t, applies %t, by the operator %t",
-			now.State, now.Reason, now.Fix, now.Refused, now.InForce, now.Position, toldOf(now.Tables), s.followed, s.applies, s.byOperator)
+			now.State, now.Reason, now.Fix, now.Refused, now.InForce, now.Position, toldOf(now.Tables), s.syncer.followed, s.syncer.applies, s.syncer.byOperator)
 	}
 	follow := func(ctx context.Context, s *session, _ *table) (any, error) {
-		s.applies, s.byOperator, s.blind = true, true, true
+		s.syncer.applies, s.syncer.byOperator, s.syncer.undecodable = true, true, true
 		s.unfit = []catalog.Name{{Schema: "public", Relation: "unfit"}}
-		s.status.Tables[catalog.Name{Relation: "before"}] = TableStatus{}
+		s.syncer.status.Tables[catalog.Name{Relation: "before"}] = TableStatus{}
 		err := s.follow(ctx)
-		return fmt.Sprint(status(s), ", blind ", s.blind), err
+		return fmt.Sprint(status(s), ", blind ", s.syncer.undecodable), err
 	}
 	refused := func(ctx context.Context, s *session, of *table) (any, error) {
-		s.status.Refused, s.status.InForce = "its policy is old", 4
+		s.syncer.status.Refused, s.syncer.status.InForce = "its policy is old", 4
 		return follow(ctx, s, of)
 	}
 	try := func(ctx context.Context, s *session, _ *table) (any, error) { return s.tryLock(ctx) }
 	by := func(p Policy, told bool, do func(ctx context.Context, s *session) (any, error)) func(context.Context, *session, *table) (any, error) {
 		return func(ctx context.Context, s *session, _ *table) (any, error) {
-			s.whole, s.byOperator = p, told
+			s.syncer.whole, s.syncer.byOperator = p, told
 			seen, err := do(ctx, s)
 			return fmt.Sprint(seen, "; ", status(s)), err
 		}
 	}
-	may := func(ctx context.Context, s *session) (any, error) { return s.mayApply(ctx) }
-	take := func(ctx context.Context, s *session) (any, error) { return s.takeOn(ctx) }
-	lead := func(ctx context.Context, s *session) (any, error) { return nil, s.lead(ctx) }
+	may := func(ctx context.Context, s *session) (any, error) { return s.syncer.mayApply(ctx, s.store.conn) }
+	take := func(ctx context.Context, s *session) (any, error) { return s.syncer.takeOn(ctx, s.store.conn) }
+	lead := func(ctx context.Context, s *session) (any, error) { return nil, s.becomeApplier(ctx) }
 	holdConversations(t, "apply.txt", []conversation{
 		{name: "lock", do: try, answers: []answer{locked("t")}},
 		{name: "lock in vain", do: try, answers: []answer{locked("f")}},
 		{name: "lock without an answer", do: try},
 		{name: "move the lock", answers: []answer{unlocked}, do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			next, err := s.openReplication(ctx, ApplierName(s.Slot))
+			next, err := s.syncer.openReplication(ctx, ApplierName(s.syncer.config.Slot))
 			if err != nil {
 				return nil, err
 			}
@@ -135,10 +135,10 @@ func TestStatementsOfTheOneThatApplies(t *testing.T) {
 		{name: "lead by a policy", do: by(mine, true, lead), answers: append(standing(3, "mine", "here", 3), left(0))},
 		{name: "lead by one that is refused", do: by(mine, false, lead), answers: append(standing(3, "other", "here", 2), left(0))},
 		{name: "await", do: func(ctx context.Context, s *session, _ *table) (any, error) {
-			err := s.await(ctx)
+			err := s.awaitLock(ctx)
 			return status(s), err
 		}, answers: []answer{left(0), locked("t")}},
-		{name: "depose", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.depose(ctx) }},
+		{name: "depose", do: func(ctx context.Context, s *session, _ *table) (any, error) { return nil, s.store.depose(ctx) }},
 		{name: "follow", do: follow},
 		{name: "follow what is not published", do: follow, answers: []answer{{words: "SELECT table_schema, table_name, generation, policy_digest"}, {words: "SELECT epoch, lsn::text"}}},
 		{name: "follow another policy", do: follow, answers: []answer{stored(t, func(g *generation) { g.digest = "other" })}},

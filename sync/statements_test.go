@@ -139,7 +139,7 @@ func relationRow(of *table) []any {
 	var names []string
 	var types []uint32
 	var modifiers []int32
-	for _, c := range of.publication.Relation.Columns {
+	for _, c := range of.layout.publication.Relation.Columns {
 		names, types, modifiers = append(names, c.Name), append(types, uint32(c.TypeOID)), append(modifiers, c.Modifier)
 	}
 	return []any{"public", "visits", []uint32{1000}, []string{"file 1"}, []int64{7}, []string{`["id"]`}, []string{}, "rest", true, true, names, types, modifiers}
@@ -148,12 +148,12 @@ func relationRow(of *table) []any {
 // storedRow is the row of a generation that is in step, but for a change.
 func storedRow(of *table, change func(*generation)) []any {
 	d := definition{root: 1000, leaves: []uint32{1000}, states: []string{"file 1"}, labels: []string{}, rest: "rest"}
-	g := generation{number: 3, digest: of.digest, nextClass: 4, nextRecord: 9, updates: "immediate", lsn: 100, definition: d.text()}
+	g := generation{number: 3, digest: of.layout.digest, nextClass: 4, nextRecord: 9, updates: "immediate", lsn: 100, definition: d.text()}
 	if change != nil {
 		change(&g)
 	}
 	return []any{
-		of.name().Schema, of.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
+		of.layout.name().Schema, of.layout.name().Relation, int(g.number), g.digest, int(g.nextClass), int(g.nextRecord), g.updates, g.withheld, g.lsn.String(), g.shows.String(), int(g.previous),
 		g.halted, g.fix, g.consent, g.heals, g.asked, g.noted, g.definition, g.why, g.returned, g.secret,
 	}
 }
@@ -182,59 +182,69 @@ func toldOf(tables map[catalog.Name]TableStatus) string {
 
 // within does something in a transaction.
 func within(ctx context.Context, s *session, do func(tx pgx.Tx) error) error {
-	return pgx.BeginFunc(ctx, s.control, do)
+	return pgx.BeginFunc(ctx, s.store.conn, do)
+}
+
+// inTransaction does something in a transaction.
+func inTransaction(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error)) func(context.Context, *session, *table) (any, error) {
+	return func(ctx context.Context, s *session, of *table) (seen any, err error) {
+		return seen, within(ctx, s, func(tx pgx.Tx) error {
+			var failure error
+			seen, failure = do(ctx, s, of, tx)
+			return failure
+		})
+	}
+}
+
+func withoutResult(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) error) func(context.Context, *session, *table) (any, error) {
+	return inTransaction(func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error) {
+		return nil, do(ctx, s, of, tx)
+	})
 }
 
 // TestStatementsOfGenerations follows what the store is told of a table's generations.
 func TestStatementsOfGenerations(t *testing.T) {
 	t.Parallel()
-	tx := func(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error)) func(context.Context, *session, *table) (any, error) {
-		return func(ctx context.Context, s *session, of *table) (seen any, err error) {
-			return seen, within(ctx, s, func(tx pgx.Tx) error {
-				var failure error
-				seen, failure = do(ctx, s, of, tx)
-				return failure
-			})
-		}
-	}
-	none := func(do func(ctx context.Context, s *session, of *table, tx pgx.Tx) error) func(context.Context, *session, *table) (any, error) {
-		return tx(func(ctx context.Context, s *session, of *table, tx pgx.Tx) (any, error) {
-			return nil, do(ctx, s, of, tx)
-		})
-	}
+	tx, none := inTransaction, withoutResult
 	halt := func(e TableError) func(context.Context, *session, *table) (any, error) {
 		return none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-			e.Table, e.What, e.Fix = of.name(), "what", "fix"
-			return s.recordHalt(ctx, tx, &e)
+			e.Table, e.What, e.Fix = of.layout.name(), "what", "fix"
+			return s.store.recordHalt(ctx, tx, &e)
 		})
 	}
+	show := none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
+		return s.store.show(ctx, tx, of, s.making())
+	})
+	revoke := none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
+		return s.store.revoke(ctx, tx, of.layout.name())
+	})
 	holdConversations(t, "generations.txt", []conversation{
 		{name: "what is there", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			found, err := s.generations(ctx)
-			return fmt.Sprintf("%+v, the last number is %d", found, s.generation), err
+			found, err := s.store.generations(ctx)
+			return fmt.Sprintf("%+v, the last number is %d", found, s.store.lastGeneration), err
 		}, answers: []answer{stored(t, func(g *generation) {
 			*g = generation{1, "d", 2, 3, "u", 4, "w", 5, []byte("s"), 6, 7, 8, "h", "f", true, true, "a", "n", "def"}
 		})}},
 		{name: "record", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
-			of.nextRecord, of.lsn, of.shows, of.previous = 9, 100, 200, 5
+			of.nextRecord, of.release.position, of.release.showAt, of.release.previous = 9, 100, 200, 5
 			return of.record(ctx, tx)
 		})},
 		{name: "record what is shown", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error { return of.record(ctx, tx) })},
 		{name: "show", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error {
-			s.order(of, publishAfresh)
-			return s.show(ctx, tx, of)
+			s.enqueue(of, publishAfresh)
+			return s.store.show(ctx, tx, of, s.making())
 		}), answers: []answer{{words: "SELECT c.relname::text FROM", rows: [][]any{{"packed_2"}, {"stored_2"}}}}},
 		{
-			name: "show other columns", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
+			name: "show other columns", do: show,
 			answers: []answer{{words: "CREATE OR REPLACE", state: invalidTableDefinition}},
 		},
 		{
-			name: "show in vain", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.show(ctx, tx, of) }),
+			name: "show in vain", do: show,
 			answers: []answer{{words: "CREATE OR REPLACE", state: insufficientPrivilege}},
 		},
-		{name: "revoke", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.revoke(ctx, tx, of.name()) })},
+		{name: "revoke", do: revoke},
 		{
-			name: "revoke what is not there", do: none(func(ctx context.Context, s *session, of *table, tx pgx.Tx) error { return s.revoke(ctx, tx, of.name()) }),
+			name: "revoke what is not there", do: revoke,
 			answers: []answer{{words: "to_regclass"}},
 		},
 		{name: "halt", do: halt(TableError{heals: true})},
@@ -242,16 +252,18 @@ func TestStatementsOfGenerations(t *testing.T) {
 		{name: "halt what another process applies", do: halt(TableError{}), answers: []answer{{words: "UPDATE kproxy_store.generation SET halted"}}},
 		{name: "note a difference", do: halt(TableError{resync: true})},
 		{name: "note another label", do: halt(TableError{resync: true, afresh: true})},
-		{name: "leave", do: func(ctx context.Context, s *session, of *table) (any, error) { return nil, s.leave(ctx, of.name()) }},
+		{name: "leave", do: func(ctx context.Context, s *session, of *table) (any, error) {
+			return nil, s.store.stopApplying(ctx, of.layout.name())
+		}},
 		{name: "digest stays", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			return nil, s.renewDigest(ctx, of, generation{digest: of.digest})
+			return nil, s.store.updateDigest(ctx, of, generation{digest: of.layout.digest})
 		}},
 		{name: "digest changes", do: func(ctx context.Context, s *session, of *table) (any, error) {
-			of.digest = "now"
-			return nil, s.renewDigest(ctx, of, generation{digest: of.former})
+			of.layout.digest = "now"
+			return nil, s.store.updateDigest(ctx, of, generation{digest: of.layout.former})
 		}},
 		{name: "mark the end", do: none(func(ctx context.Context, _ *session, of *table, tx pgx.Tx) error {
-			return markEnded(ctx, tx, of.name())
+			return markEnded(ctx, tx, of.layout.name())
 		})},
 		{name: "briefly", do: tx(func(ctx context.Context, _ *session, _ *table, tx pgx.Tx) (any, error) {
 			return briefly(ctx, tx, func(tx pgx.Tx) error {

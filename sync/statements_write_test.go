@@ -13,25 +13,25 @@ import (
 )
 
 // writing changes a table that holds some rows, and has the changes written.
-func writing(change func(of *table, to *sink) error) func(context.Context, *session, *table) (any, error) {
+func writing(change func(of *table, to *statements) error) func(context.Context, *session, *table) (any, error) {
 	return func(ctx context.Context, s *session, of *table) (any, error) {
 		for id := range 12 {
-			if err := of.insert(of.visitOf(id+1, 20+10*(id%3), map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
+			if err := of.insert(of.layout.visitOf(id+1, 20+10*(id%3), map[string]string{"sex": []string{"f", "m"}[id%2]})); err != nil {
 				return nil, err
 			}
 		}
-		nowhere := &sink{deliver: func(delivery) error { return nil }}
-		if err := errors.Join(of.committed(nil), of.write(ctx, nowhere), nowhere.close()); err != nil {
+		nowhere := &statements{send: func(chunk) error { return nil }}
+		if err := errors.Join(of.endTransaction(nil), of.write(ctx, nowhere), nowhere.close()); err != nil {
 			return nil, err
 		}
 		of.written()
-		of.open(200)
+		of.beginTransaction(200)
 		err := within(ctx, s, func(tx pgx.Tx) error {
-			to := &sink{deliver: func(d delivery) error { return d.send(ctx, tx) }}
+			to := sendTo(ctx, tx)
 			if err := change(of, to); err != nil {
 				return err
 			}
-			if err := of.committed(func() error { return of.spill(ctx, to) }); err != nil {
+			if err := of.endTransaction(func() error { return of.spill(ctx, to) }); err != nil {
 				return err
 			}
 			if err := of.write(ctx, to); err != nil {
@@ -39,10 +39,10 @@ func writing(change func(of *table, to *sink) error) func(context.Context, *sess
 			}
 			return to.close()
 		})
-		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.changed, of.spilled, of.rows, of.bytes, len(of.pending), len(of.deleted))
+		seen := fmt.Sprintf("changed %t, spilled %t, %d rows, %d bytes, %d pending, %d deleted", of.pending.dirty, of.pending.spilled, of.pending.count, of.pending.bytes, len(of.pending.rows), len(of.pending.deleted))
 		of.written()
-		status := of.stage.status()
-		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.changed, of.spilled, of.rows, status.Records, status.Withheld, status.Classes), err
+		status := of.mode.status()
+		return fmt.Sprintf("%s; then changed %t, spilled %t, %d rows; %d records, %d withheld, %d classes", seen, of.pending.dirty, of.pending.spilled, of.pending.count, status.Records, status.Withheld, status.Classes), err
 	}
 }
 
@@ -63,37 +63,39 @@ func TestStatementsOfChanges(t *testing.T) {
 	ofParts := visitsPolicy("visits", "rounded-partition", "", homes, persons)
 	guarded := sizeOnly(3)
 	guarded.Suppression, guarded.Updates = 0, catalog.Updates{Mode: catalog.Guarded}
-	insert := func(of *table, _ *sink) error { return of.insert(of.visitOf(20, 30, nil)) }
-	remove := func(of *table, _ *sink) error { return of.delete(of.visitOf(2, 0, nil)) }
-	update := func(of *table, _ *sink) error {
-		return of.update(of.visitOf(3, 0, nil), of.visitOf(3, 50, map[string]string{"illness": "gout"}))
+	insert := func(of *table, _ *statements) error { return of.insert(of.layout.visitOf(20, 30, nil)) }
+	remove := func(of *table, _ *statements) error { return of.delete(of.layout.visitOf(2, 0, nil)) }
+	update := func(of *table, _ *statements) error {
+		return of.update(of.layout.visitOf(3, 0, nil), of.layout.visitOf(3, 50, map[string]string{"illness": "gout"}))
 	}
-	kept := func(of *table, _ *sink) error {
+	kept := func(of *table, _ *statements) error {
 		for _, id := range []int{3, 4} {
-			row := of.visitOf(id, 50, nil)
-			row[of.column("illness")], row[of.column("job")] = value{kept: true}, value{kept: true}
-			if err := of.update(of.visitOf(id, 0, nil), row); err != nil {
+			row := of.layout.visitOf(id, 50, nil)
+			row[of.layout.column("illness")], row[of.layout.column("job")] = value{kept: true}, value{kept: true}
+			if err := of.update(of.layout.visitOf(id, 0, nil), row); err != nil {
 				return err
 			}
 		}
 		return nil
 	}
-	keptAll := func(of *table, _ *sink) error {
-		row := of.visitOf(5, 0, nil)
+	keptAll := func(of *table, _ *statements) error {
+		row := of.layout.visitOf(5, 0, nil)
 		for i := range row {
 			row[i] = value{kept: true}
 		}
-		return of.update(of.visitOf(5, 0, nil), row)
+		return of.update(of.layout.visitOf(5, 0, nil), row)
 	}
-	anotherKey := func(of *table, _ *sink) error { return of.update(of.visitOf(6, 0, nil), of.visitOf(60, 40, nil)) }
-	all := func(of *table, to *sink) error {
+	anotherKey := func(of *table, _ *statements) error {
+		return of.update(of.layout.visitOf(6, 0, nil), of.layout.visitOf(60, 40, nil))
+	}
+	all := func(of *table, to *statements) error {
 		return errors.Join(insert(of, to), remove(of, to), kept(of, to))
 	}
-	early := func(of *table, to *sink) error {
+	early := func(of *table, to *statements) error {
 		return errors.Join(insert(of, to), of.spill(context.Background(), to), update(of, to))
 	}
-	emptied := func(of *table, to *sink) error { of.truncate(); return insert(of, to) }
-	unchanged := func(*table, *sink) error { return nil }
+	emptied := func(of *table, to *statements) error { of.truncate(); return insert(of, to) }
+	unchanged := func(*table, *statements) error { return nil }
 	var conversations []conversation
 	for _, kind := range []struct {
 		name   string
@@ -102,7 +104,7 @@ func TestStatementsOfChanges(t *testing.T) {
 	}{{"packed", sizeOnly(3), inOrder}, {"parts", ofParts, withoutArguments}, {"guarded", guarded, withoutArguments}} {
 		for i, change := range []struct {
 			name string
-			do   func(*table, *sink) error
+			do   func(*table, *statements) error
 		}{
 			{"everything", all},
 			{"inserted", insert},

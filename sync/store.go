@@ -20,7 +20,7 @@ func storeTable(kind string, generation int64) catalog.Name {
 }
 
 // recordsTable holds the records. That of a packed release does not tell their classes.
-func (t *table) recordsTable() string { return t.recordsOf(t.generation) }
+func (t *table) recordsTable() string { return t.recordsOf(t.release.generation) }
 
 // recordsOf is recordsTable in some generation.
 func (t *table) recordsOf(generation int64) string {
@@ -31,12 +31,12 @@ func (t *table) recordsOf(generation int64) string {
 }
 
 // placedRecords are the records with their places.
-func (t *table) placedRecords() string { return storeTable("records", t.generation).SQL() }
+func (t *releaseState) placedRecords() string { return storeTable("records", t.generation).SQL() }
 
-func (t *table) releaseTable() string { return storeTable("release", t.generation).SQL() }
+func (t *releaseState) releaseTable() string { return storeTable("release", t.generation).SQL() }
 
 // columnList quotes and joins the stored columns, each behind prefix.
-func (t *table) columnList(prefix string) string {
+func (t *layout) columnList(prefix string) string {
 	names := make([]string, len(t.columns))
 	for i, c := range t.columns {
 		names[i] = prefix + catalog.QuoteIdentifier(c.Name)
@@ -69,7 +69,7 @@ func (t *table) generalizedNames(p *part, prefix, suffix string) []string {
 func (t *table) releaseList() string {
 	var list []string
 	generalized := make([]int, len(t.parts))
-	for _, c := range t.publication.Columns {
+	for _, c := range t.layout.publication.Columns {
 		name := catalog.QuoteIdentifier(c.Name)
 		if c.Part == catalog.ClassNumber || c.Part == catalog.Weight {
 			continue
@@ -112,7 +112,7 @@ func definitions(columns []storeColumn) string {
 }
 
 // publishedList quotes and joins the published columns.
-func (t *table) publishedList() string {
+func (t *layout) publishedList() string {
 	names := make([]string, len(t.publication.Columns))
 	for i, c := range t.publication.Columns {
 		names[i] = catalog.QuoteIdentifier(c.Name)
@@ -121,7 +121,7 @@ func (t *table) publishedList() string {
 }
 
 // shownList quotes and joins the published columns that show something of the source.
-func (t *table) shownList() string {
+func (t *layout) shownList() string {
 	var names []string
 	for _, c := range t.publication.Columns {
 		if c.Part != catalog.ClassNumber && c.Part != catalog.Weight {
@@ -132,7 +132,7 @@ func (t *table) shownList() string {
 }
 
 // classRow is a class of a part with what is published for it, for a COPY.
-func (t *table) classRow(of *part, class incremental.ClassID, generalizations []hierarchy.Generalization) []any {
+func (t *layout) classRow(of *part, class incremental.ClassID, generalizations []hierarchy.Generalization) []any {
 	row := []any{int64(class)}
 	for _, v := range t.published(of, generalizations, nil) {
 		row = append(row, v.pointer())

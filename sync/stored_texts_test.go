@@ -26,7 +26,7 @@ func TestTextsOfTheStoreStay(t *testing.T) {
 		"parts":   {visitsPolicy("visits", "rounded-partition", "", homes, persons), "7a1e5b4e9e41d9d47a3bc7af4458489cdaa030cad7ada5cb06091cde93a0481d"},
 		"guarded": {guarded, "1d1c4c6d706ba1e33f67790fa9b5f5cd7cb4e27f567ec94b1dd62635c6c8b190"},
 	} {
-		if got := memoryTable(t, test.policy).digest; got != test.digest {
+		if got := memoryTable(t, test.policy).layout.digest; got != test.digest {
 			t.Errorf("%s: the digest is %s", name, got)
 		}
 	}
@@ -46,41 +46,41 @@ func TestDigestsLeaveOut(t *testing.T) {
 		"how it is updated":    {func(p *catalog.TablePolicy) { p.Updates.Mode = catalog.Guarded }, false},
 		"its size":             {func(p *catalog.TablePolicy) { p.Constraints[0].K = 4 }, false},
 	} {
-		p := before.publication
+		p := before.layout.publication
 		p.Policy.Constraints = append(p.Policy.Constraints[:0:0], p.Policy.Constraints...)
 		test.change(&p.Policy)
-		if got, err := digest(p, before.columns); err != nil || (got == before.digest) != test.same {
+		if got, err := digest(p, before.layout.columns); err != nil || (got == before.layout.digest) != test.same {
 			t.Errorf("%s: the digest is the same: %t, %v", name, !test.same, err)
 		}
-		if same := samePublication(before.publication, p); same != test.same || samePublication(p, before.publication) != same {
+		if same := samePublication(before.layout.publication, p); same != test.same || samePublication(p, before.layout.publication) != same {
 			t.Errorf("%s: the publications are the same: %t", name, same)
 		}
 	}
-	unknown, other := before.publication, before.publication
+	unknown, other := before.layout.publication, before.layout.publication
 	unknown.Relation.OID = 0
 	other.Relation.OID++
-	unfit := before.publication
+	unfit := before.layout.publication
 	unfit.Policy.Method = "no such method"
 	for i, test := range []struct {
 		a, b catalog.Publication
 		same bool
 	}{
 		{unknown, unknown, true},
-		{unknown, before.publication, false},
-		{before.publication, unknown, false},
-		{before.publication, before.publication, true},
-		{other, before.publication, false},
-		{unfit, before.publication, false},
-		{before.publication, unfit, false},
+		{unknown, before.layout.publication, false},
+		{before.layout.publication, unknown, false},
+		{before.layout.publication, before.layout.publication, true},
+		{other, before.layout.publication, false},
+		{unfit, before.layout.publication, false},
+		{before.layout.publication, unfit, false},
 		{unfit, unfit, false},
 	} {
 		if samePublication(test.a, test.b) != test.same {
 			t.Errorf("%d: the publications are the same: %t", i, !test.same)
 		}
 	}
-	of := &table{digest: "now", former: "formerly"}
+	of := &table{layout: layout{digest: "now", former: "formerly"}}
 	for made, want := range map[string]bool{"now": true, "formerly": true, "": false, "other": false} {
-		if of.fits(generation{digest: made}) != want {
+		if of.layout.fits(generation{digest: made}) != want {
 			t.Errorf("a store that was made for %q fits: %t", made, !want)
 		}
 	}

@@ -17,16 +17,16 @@ const (
 	// statusInterval is how often the server hears from kproxy; wal_sender_timeout
 	// is 60 s by default and may be as low as a few seconds.
 	statusInterval = time.Second
-	// silence is after how long a server that says nothing is taken for gone. It is asked
+	// maxSilence is after how long a server that says nothing is taken for gone. It is asked
 	// for an answer after askAfter: while it decodes a large transaction it has nothing to
 	// say, and does not ask itself as long as it hears from kproxy.
-	silence  = 2 * lease
-	askAfter = lease / 4
-	// batchMost and batchBytes bound the messages that are handed to the applier together,
+	maxSilence = 2 * lease
+	askAfter   = lease / 4
+	// maxMessages and batchBytes bound the messages that are handed to the applier together,
 	// and queued how many such batches wait for it.
-	batchMost  = 256
-	batchBytes = 64 << 10
-	queued     = 256
+	maxMessages     = 256
+	maxMessageBytes = 64 << 10
+	maxQueued       = 256
 )
 
 const (
@@ -79,10 +79,10 @@ type receiver struct {
 
 // startStream has the server send the changes that follow the position.
 func (s *session) startStream(ctx context.Context) (*stream, error) {
-	s.Failpoint(FailBeforeStream)
-	err := pglogrepl.StartReplication(ctx, s.replication, s.Slot, s.position, pglogrepl.StartReplicationOptions{
+	s.syncer.config.Failpoint(FailBeforeStream)
+	err := pglogrepl.StartReplication(ctx, s.replication, s.store.slot, s.position, pglogrepl.StartReplicationOptions{
 		Mode:       pglogrepl.LogicalReplication,
-		PluginArgs: []string{"proto_version '1'", "publication_names " + quotePublication(s.Publication)},
+		PluginArgs: []string{"proto_version '1'", "publication_names " + quotePublication(s.store.publication)},
 	})
 	if err != nil {
 		return nil, fmt.Errorf("starting replication: %w", err)
@@ -91,10 +91,10 @@ func (s *session) startStream(ctx context.Context) (*stream, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	r := &receiver{conn: s.replication, messages: make(chan []message, queued), ack: &s.ack, failpoint: s.Failpoint, heard: time.Now()}
+	r := &receiver{conn: s.replication, messages: make(chan []message, maxQueued), ack: &s.shared.ack, failpoint: s.syncer.config.Failpoint, heard: time.Now()}
 	st := &stream{messages: r.messages, end: cancel}
 	go func() {
-		st.failure = guard(s.Logger, func() error { return r.run(ctx) })
+		st.failure = guard(s.syncer.config.Logger, func() error { return r.run(ctx) })
 		close(r.messages)
 	}()
 	return st, nil
@@ -120,12 +120,12 @@ func (s *session) restartStream(ctx context.Context, old *stream) (*stream, erro
 	if err := s.endStream(ctx); err != nil {
 		return nil, fmt.Errorf("ending the stream: %w", err)
 	}
-	next, err := s.openReplication(ctx, ApplierName(s.Slot))
+	next, err := s.syncer.openReplication(ctx, ApplierName(s.store.slot))
 	if err != nil {
 		return nil, err
 	}
 	if err := s.moveLock(ctx, next); err != nil {
-		farewell(next)
+		closeConn(next)
 		return nil, err
 	}
 	return s.startStream(ctx)
@@ -196,7 +196,7 @@ func (r *receiver) receiveRest(ctx context.Context) error {
 	if err := conn.SetReadDeadline(time.Now().Add(statusInterval)); err != nil {
 		return fmt.Errorf("receiving: %w", err)
 	}
-	for r.conn.Frontend().ReadBufferLen() > 0 && len(r.batch) < batchMost && len(r.copied) < batchBytes {
+	for r.conn.Frontend().ReadBufferLen() > 0 && len(r.batch) < maxMessages && len(r.copied) < maxMessageBytes {
 		m, err := r.conn.ReceiveMessage(context.Background())
 		if m, err = r.received(ctx, m, err); err != nil {
 			return err
@@ -225,8 +225,8 @@ func (r *receiver) received(ctx context.Context, m pgproto3.BackendMessage, err 
 		return nil, ctx.Err()
 	case !pgconn.Timeout(err):
 		return nil, fmt.Errorf("receiving: %w", err)
-	case time.Since(r.heard) > silence:
-		return nil, fmt.Errorf("receiving: the server has said nothing for %v", silence)
+	case time.Since(r.heard) > maxSilence:
+		return nil, fmt.Errorf("receiving: the server has said nothing for %v", maxSilence)
 	}
 	return nil, nil
 }

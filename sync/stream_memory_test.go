@@ -76,7 +76,7 @@ func (r lookedAt) Scan(into ...any) error {
 		now.Columns = now.Columns[:len(now.Columns)-1]
 	}
 	text, err := json.Marshal(now)
-	*into[0].(*string), *into[1].(*string) = r.table.name().Schema, r.table.name().Relation
+	*into[0].(*string), *into[1].(*string) = r.table.layout.name().Schema, r.table.layout.name().Relation
 	*into[2].(*[]byte), *into[3].(*bool) = text, true
 	return err
 }
@@ -84,7 +84,7 @@ func (r lookedAt) Scan(into ...any) error {
 func (tx *storeTx) QueryRow(_ context.Context, _ string, arguments ...any) pgx.Row {
 	tx.looks++
 	for _, of := range tx.on.tables {
-		if arguments[0] == uint32(of.publication.Relation.OID) {
+		if arguments[0] == uint32(of.layout.publication.Relation.OID) {
 			return lookedAt{of, tx.on.dropped}
 		}
 	}
@@ -165,7 +165,7 @@ func tupleOf(row []value) []byte {
 }
 
 // whole is a row with the columns that the store does not keep.
-func (t *table) whole(row []value) []value {
+func (t *layout) whole(row []value) []value {
 	var all []value
 	for _, c := range t.publication.Relation.Columns {
 		if i := t.column(c.Name); i >= 0 {
@@ -179,11 +179,11 @@ func (t *table) whole(row []value) []value {
 
 func (w *wal) describe(of *table) {
 	var columns []byte
-	for _, c := range of.publication.Relation.Columns {
+	for _, c := range of.layout.publication.Relation.Columns {
 		columns = append(append(append(columns, 0), c.Name...), 0)
 		columns = binary.BigEndian.AppendUint32(binary.BigEndian.AppendUint32(columns, uint32(c.TypeOID)), uint32(c.Modifier))
 	}
-	w.put('R', uint32(of.publication.Relation.OID), of.name().Schema, uint8(0), of.name().Relation, uint8(0), uint8('d'), uint16(len(of.publication.Relation.Columns)), columns)
+	w.put('R', uint32(of.layout.publication.Relation.OID), of.layout.name().Schema, uint8(0), of.layout.name().Relation, uint8(0), uint8('d'), uint16(len(of.layout.publication.Relation.Columns)), columns)
 }
 
 // random are transactions that change tables and their sources.
@@ -201,29 +201,29 @@ func (w *wal) random(random *rand.Rand, tables []*table, sources map[*table]sour
 		}
 		for range random.IntN(9) {
 			of := tables[random.IntN(2)]
-			rows, oid := sources[of], uint32(of.publication.Relation.OID)
+			rows, oid := sources[of], uint32(of.layout.publication.Relation.OID)
 			keys := slices.Sorted(maps.Keys(rows))
 			switch kind := random.IntN(12); {
 			case len(keys) == 0 || kind < 6:
 				next++
-				row := of.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
+				row := of.layout.visitOf(next, random.IntN(60), map[string]string{"illness": fmt.Sprint(random.IntN(4))})
 				rows[fmt.Sprint(next)] = row
-				w.put('I', oid, "N", tupleOf(of.whole(row)))
+				w.put('I', oid, "N", tupleOf(of.layout.whole(row)))
 			case kind == 6 && random.IntN(4) == 0:
 				clear(rows)
 				w.put('T', uint32(1), uint8(0), oid)
 			case kind < 9:
 				key := keys[random.IntN(len(keys))]
-				w.put('D', oid, "K", tupleOf(of.whole(rows[key])))
+				w.put('D', oid, "K", tupleOf(of.layout.whole(rows[key])))
 				delete(rows, key)
 			default:
 				key := keys[random.IntN(len(keys))]
 				row := slices.Clone(rows[key])
-				row[of.column("age")].text = fmt.Sprint(random.IntN(60))
+				row[of.layout.column("age")].text = fmt.Sprint(random.IntN(60))
 				sentRow := slices.Clone(row)
-				sentRow[of.column("job")] = value{kept: true}
+				sentRow[of.layout.column("job")] = value{kept: true}
 				rows[key] = row
-				w.put('U', oid, "N", tupleOf(of.whole(sentRow)))
+				w.put('U', oid, "N", tupleOf(of.layout.whole(sentRow)))
 			}
 		}
 		w.at = final + 8
@@ -251,26 +251,26 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 			of := boundTable(t)
 			parts := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 			parts.definition = of.definition
-			parts.publication.Policy.Table.Relation, parts.publication.Relation.Name.Relation = name, name
-			parts.publication.Relation.OID += catalog.OID(i)
+			parts.layout.publication.Policy.Table.Relation, parts.layout.publication.Relation.Name.Relation = name, name
+			parts.layout.publication.Relation.OID += catalog.OID(i)
 			parts.definition.bound.OID += catalog.OID(i)
-			parts.generation += int64(i)
+			parts.release.generation += int64(i)
 			tables, sources[parts] = append(tables, parts), sourceRows{}
-			store.tables[parts.name()], store.mirrors[parts.name()] = parts, rowMirror{}
+			store.tables[parts.layout.name()], store.mirrors[parts.layout.name()] = parts, rowMirror{}
 		}
 		w := &wal{at: 1000}
 		w.random(random, tables, sources)
 
 		a := memoryApplier(tables...)
-		store.position, a.position = 900, 900
+		store.position, a.session.position = 900, 900
 		st := &stream{}
 		a.stream = st
 		var boundaries []int // messages from which on the stream can be sent again
 		for i := 0; i < len(w.messages); i++ {
 			one := w.messages[i]
-			a.tx = nil
+			a.writer.spilled = nil
 			if one.at != 0 {
-				a.tx = &storeTx{on: store}
+				a.writer.spilled = &storeTx{on: store}
 			}
 			if err := a.handle(t.Context(), one.m); err != nil {
 				t.Fatal(err)
@@ -279,39 +279,39 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 				continue
 			}
 			boundaries = append(boundaries, i)
-			a.more = random.IntN(3) > 0
+			a.moreReceived = random.IntN(3) > 0
 			if err := a.flushIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if random.IntN(4) == 0 {
-				if err := a.landAll(t.Context()); err != nil {
+				if err := a.awaitBatches(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				if a.position != store.position || a.ack.lsn() != 0 && a.ack.lsn() != store.position {
-					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.position, store.position, a.ack.lsn())
+				if a.session.position != store.position || a.session.shared.ack.lsn() != 0 && a.session.shared.ack.lsn() != store.position {
+					t.Fatalf("the position is %s in memory, %s in the store, and %s is acknowledged", a.session.position, store.position, a.session.shared.ack.lsn())
 				}
 			}
 			if random.IntN(12) == 0 && a.rows == 0 { // the stream begins anew, as tables have joined
-				if err := a.landAll(t.Context()); err != nil {
+				if err := a.awaitBatches(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				back := boundaries[max(0, len(boundaries)-1-random.IntN(6))]
-				a.position, a.end, a.passed = w.messages[back].at, 0, 0
-				store.position = a.position
-				a.ack.stored.Store(uint64(a.position))
+				a.session.position, a.end, a.lastWithChanges = w.messages[back].at, 0, 0
+				store.position = a.session.position
+				a.session.shared.ack.stored.Store(uint64(a.session.position))
 				i = back
 			}
 		}
-		a.more, a.tx = false, &storeTx{on: store}
-		if err := a.flush(t.Context(), max(a.end, a.position)); err != nil {
+		a.moreReceived, a.writer.spilled = false, &storeTx{on: store}
+		if err := a.flush(t.Context(), max(a.end, a.session.position)); err != nil {
 			t.Fatal(err)
 		}
 		for of, rows := range sources {
-			if got, want := store.mirrors[of.name()].rows(), rows.rows(); !slices.Equal(got, want) {
-				t.Fatalf("seed %d: the store of %s has\n%s\nand the source\n%s", seed, of.name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
+			if got, want := store.mirrors[of.layout.name()].rows(), rows.rows(); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: the store of %s has\n%s\nand the source\n%s", seed, of.layout.name(), strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
-		if stands := a.stands(); stands != w.messages[boundaries[len(boundaries)-1]].at {
+		if stands := a.streamPosition(); stands != w.messages[boundaries[len(boundaries)-1]].at {
 			t.Errorf("the stream stands at %s", stands)
 		}
 	}
@@ -322,15 +322,15 @@ func TestStreamIsAppliedOnce(t *testing.T) {
 func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	t.Parallel()
 	of := boundTable(t)
-	of.generation = 7
-	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{of.name(): of}, mirrors: map[catalog.Name]rowMirror{of.name(): {}}, lsn: map[catalog.Name]pglogrepl.LSN{}, dropped: true}
+	of.release.generation = 7
+	store := &memoryStore{t: t, position: 900, tables: map[catalog.Name]*table{of.layout.name(): of}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}}, lsn: map[catalog.Name]pglogrepl.LSN{}, dropped: true}
 	w := &wal{}
 	w.put('B', uint64(1000), uint64(0), uint32(1))
 	w.describe(of)
-	w.put('I', uint32(1000), "N", tupleOf(of.whole(of.visitOf(1, 30, nil))))
+	w.put('I', uint32(1000), "N", tupleOf(of.layout.whole(of.layout.visitOf(1, 30, nil))))
 	w.put('C', uint8(0), uint64(1000), uint64(1008), uint64(0))
 	a := memoryApplier(of)
-	a.position, a.stream = 900, &stream{}
+	a.session.position, a.stream = 900, &stream{}
 	for _, one := range w.messages {
 		if err := a.handle(t.Context(), one.m); err != nil {
 			t.Fatal(err)
@@ -339,22 +339,22 @@ func TestNothingIsPublishedOfAnAlteredTable(t *testing.T) {
 	if !slices.Equal(of.describedBy, []uint32{1}) {
 		t.Errorf("the table was described by %v", of.describedBy)
 	}
-	a.tx = &storeTx{on: store}
-	p := a.proofs()
+	a.writer.spilled = &storeTx{on: store}
+	p := a.definitionChecks()
 	if len(p) != 1 || !slices.Equal(p[0].after, []uint32{1}) || p[0].detail != accept.Whole || of.describedBy != nil {
 		t.Errorf("it is to be proved: %+v", p)
 	}
 	of.describedBy = []uint32{1}
 	err := a.flush(t.Context(), a.end)
-	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.name() || a.position != 900 || store.position != 900 || a.ack.lsn() != 0 {
-		t.Errorf("it ends with %v at %s", err, a.position)
+	if halt := (*TableError)(nil); !errors.As(err, &halt) || halt.Table != of.layout.name() || a.session.position != 900 || store.position != 900 || a.session.shared.ack.lsn() != 0 {
+		t.Errorf("it ends with %v at %s", err, a.session.position)
 	}
-	of.changed, of.shows = false, 0
-	if p := a.proofs(); len(p) > 0 {
+	of.pending.dirty, of.release.showAt = false, 0
+	if p := a.definitionChecks(); len(p) > 0 {
 		t.Error("a table of which nothing is published is looked at")
 	}
-	of.shows = 5
-	if p := a.proofs(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
+	of.release.showAt = 5
+	if p := a.definitionChecks(); len(p) != 1 || p[0].detail != accept.WithoutLeaves {
 		t.Errorf("a table that is to be shown is to be proved: %+v", p)
 	}
 }
@@ -382,11 +382,11 @@ func TestIdleStreamMovesOn(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			of := boundTable(t)
-			of.shows, of.postponed = test.shows, time.Now()
-			store := &memoryStore{t: t, position: from, tables: map[catalog.Name]*table{of.name(): of}, mirrors: map[catalog.Name]rowMirror{of.name(): {}}}
+			of.release.showAt, of.release.postponed = test.shows, time.Now()
+			store := &memoryStore{t: t, position: from, tables: map[catalog.Name]*table{of.layout.name(): of}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}}}
 			a := memoryApplier(of)
 			a.due.Stop()
-			a.position, a.stream = from, &stream{}
+			a.session.position, a.stream = from, &stream{}
 			time.Sleep(test.idle)
 			w := &wal{}
 			w.put('B', uint64(test.end-1), uint64(0), uint32(1))
@@ -396,10 +396,10 @@ func TestIdleStreamMovesOn(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if got := pglogrepl.LSN(a.consumed.Load()); got != test.end {
+			if got := pglogrepl.LSN(a.session.shared.consumed.Load()); got != test.end {
 				t.Errorf("%s: %s is consumed", test.name, got)
 			}
-			a.tx = &storeTx{on: store}
+			a.writer.spilled = &storeTx{on: store}
 			if err := a.flushIfDue(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -407,8 +407,8 @@ func TestIdleStreamMovesOn(t *testing.T) {
 			if test.moves {
 				want = test.end
 			}
-			if a.position != want || store.position != want {
-				t.Errorf("%s: the position is %s", test.name, a.position)
+			if a.session.position != want || store.position != want {
+				t.Errorf("%s: the position is %s", test.name, a.session.position)
 			}
 		})
 	}
@@ -423,20 +423,20 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 		parts := memoryTable(t, visitsPolicy("visits", "rounded-partition", "", homes, persons))
 		parts.definition = of.definition
 		store := &memoryStore{
-			t: t, position: 900, tables: map[catalog.Name]*table{of.name(): parts}, mirrors: map[catalog.Name]rowMirror{of.name(): {}},
+			t: t, position: 900, tables: map[catalog.Name]*table{of.layout.name(): parts}, mirrors: map[catalog.Name]rowMirror{of.layout.name(): {}},
 			lsn: map[catalog.Name]pglogrepl.LSN{},
 		}
 		a := memoryApplier(parts)
 		a.due.Stop()
 		waiting := make(chan []message, 1)
-		a.position, a.stream = 900, &stream{messages: waiting}
+		a.session.position, a.stream = 900, &stream{messages: waiting}
 		w := &wal{}
 		for i := range 3 {
 			w.put('B', uint64(1000+10*i), uint64(0), uint32(i+1))
 			if i == 0 {
 				w.describe(parts)
 			}
-			w.put('I', uint32(1000), "N", tupleOf(parts.whole(parts.visitOf(i, 30, nil))))
+			w.put('I', uint32(1000), "N", tupleOf(parts.layout.whole(parts.layout.visitOf(i, 30, nil))))
 			w.put('C', uint8(0), uint64(1000+10*i), uint64(1008+10*i), uint64(0))
 		}
 		var all []message
@@ -449,23 +449,23 @@ func TestGroupsTakeWhatHasCome(t *testing.T) {
 			waits   bool
 			flights int
 		}{{all[:5], false, 0}, {all[5:7], true, 0}, {all[7:], false, 1}} {
-			a.tx = nil
+			a.writer.spilled = nil
 			if step.waits {
 				waiting <- nil
 			}
 			if step.flights > 0 {
 				<-waiting
-				a.tx = &storeTx{on: store}
+				a.writer.spilled = &storeTx{on: store}
 			}
 			if err := a.take(t.Context(), step.batch); err != nil {
 				t.Fatal(err)
 			}
-			if len(a.flights) != step.flights || (a.rows > 0) != (step.flights == 0) {
-				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.flights), a.rows)
+			if len(a.writer.batches) != step.flights || (a.rows > 0) != (step.flights == 0) {
+				t.Errorf("step %d: %d groups are on their way, with %d rows left", i, len(a.writer.batches), a.rows)
 			}
 		}
-		if err := a.landAll(t.Context()); err != nil || len(store.mirrors[of.name()]) != 3 || a.position != 1028 {
-			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.name()]), a.position, err)
+		if err := a.awaitBatches(t.Context()); err != nil || len(store.mirrors[of.layout.name()]) != 3 || a.session.position != 1028 {
+			t.Errorf("%d rows are stored up to %s: %v", len(store.mirrors[of.layout.name()]), a.session.position, err)
 		}
 	})
 }

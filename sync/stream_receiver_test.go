@@ -64,19 +64,19 @@ func TestIdleStreamIsAnswered(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeardStream(t)
-		h.ses.ack.stored.Store(7)
+		h.ses.shared.ack.stored.Store(7)
 		time.Sleep(2*statusInterval + 1)
-		h.ses.ack.stored.Store(9)
+		h.ses.shared.ack.stored.Store(9)
 		time.Sleep(statusInterval / 2)
 		h.say <- keepalive(50, false)
 		h.say <- keepalive(51, true)
 		synctest.Wait()
-		h.ses.ack.held.Store(8)
-		time.Sleep(silence - time.Second)
+		h.ses.shared.ack.held.Store(8)
+		time.Sleep(maxSilence - time.Second)
 		synctest.Wait()
 		half := 2*statusInterval + 1 + statusInterval/2
 		want := []acknowledged{{0, 7, 7, 7, false}, {statusInterval, 7, 7, 7, false}, {2 * statusInterval, 7, 7, 7, false}, {half, 9, 9, 9, false}}
-		for after := statusInterval; after < silence; after += statusInterval {
+		for after := statusInterval; after < maxSilence; after += statusInterval {
 			want = append(want, acknowledged{half + after, 8, 8, 8, after > askAfter})
 		}
 		heard := h.heard()
@@ -120,10 +120,10 @@ func TestStreamIsReceived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeardStream(t)
 		var want, got []string
-		for i := range 3 * batchMost {
+		for i := range 3 * maxMessages {
 			text := fmt.Sprint(i, " ", strings.Repeat("x", i%7*40))
 			if i%100 == 99 {
-				text = strings.Repeat("y", batchBytes+i)
+				text = strings.Repeat("y", maxMessageBytes+i)
 			}
 			want = append(want, text)
 		}
@@ -149,7 +149,7 @@ func TestStreamIsReceived(t *testing.T) {
 				last = len(one.data)
 				bytes += last
 			}
-			if len(batch) > batchMost || bytes-last >= batchBytes {
+			if len(batch) > maxMessages || bytes-last >= maxMessageBytes {
 				t.Errorf("%d messages of %d bytes come together", len(batch), bytes)
 			}
 		}
@@ -171,10 +171,10 @@ func TestMessagesAreBatched(t *testing.T) {
 		want            []int
 	}{
 		{3, 1, []int{3}},
-		{batchMost, 1, []int{batchMost}},
-		{batchMost + 1, 1, []int{batchMost, 1}},
-		{4, batchBytes / 2, []int{2, 2}},
-		{3, batchBytes, []int{1, 1, 1}},
+		{maxMessages, 1, []int{maxMessages}},
+		{maxMessages + 1, 1, []int{maxMessages, 1}},
+		{4, maxMessageBytes / 2, []int{2, 2}},
+		{3, maxMessageBytes, []int{1, 1, 1}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			h := newHeardStream(t)
@@ -257,28 +257,28 @@ func TestBusyApplierIsCoveredFor(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		h := newHeardStream(t)
-		for i := range queued + 1 {
+		for i := range maxQueued + 1 {
 			h.say <- walData(fmt.Sprint(i))
 			synctest.Wait()
 		}
 		before := len(h.heard())
-		time.Sleep(3*silence + time.Millisecond)
+		time.Sleep(3*maxSilence + time.Millisecond)
 		synctest.Wait()
-		if got := len(h.heard()) - before; got != int(3*silence/statusInterval) {
-			t.Errorf("%d answers in %v", got, 3*silence)
+		if got := len(h.heard()) - before; got != int(3*maxSilence/statusInterval) {
+			t.Errorf("%d answers in %v", got, 3*maxSilence)
 		}
-		for i := range queued + 1 {
+		for i := range maxQueued + 1 {
 			if batch := <-h.messages; len(batch) != 1 || string(batch[0].data) != fmt.Sprint(i) {
 				t.Fatalf("message %d is %v", i, batch)
 			}
 			synctest.Wait()
 		}
-		time.Sleep(silence / 2)
+		time.Sleep(maxSilence / 2)
 		h.say <- walData("more")
 		if batch := <-h.messages; len(batch) != 1 {
 			t.Errorf("%d messages come", len(batch))
 		}
-		for i := range queued + 1 {
+		for i := range maxQueued + 1 {
 			h.say <- walData(fmt.Sprint(i))
 			synctest.Wait()
 		}

@@ -18,7 +18,7 @@ import (
 
 // Syncer publishes the tables of its configuration and keeps them in step.
 type Syncer struct {
-	Config
+	config Config
 
 	mu        gosync.Mutex
 	owner     *pgx.ConnConfig // see LogInAs
@@ -33,10 +33,10 @@ type Syncer struct {
 	byOperator, applies bool
 	removed             map[catalog.Name]bool // by Reload
 	followed            bool                  // another process has applied since Run began
-	looked              bool                  // halted tables were looked at afresh since Run or Reload
-	again               context.CancelCauseFunc
-	blind               bool // the slot cannot be read
-	lines               lines
+	haltedRetried       bool                  // halted tables were looked at afresh since Run or Reload
+	restart             context.CancelCauseFunc
+	undecodable         bool // the slot cannot be read
+	conns               connTracker
 	progress            atomic.Pointer[progress]
 	retry               chan struct{} // ends a pause
 }
@@ -47,7 +47,7 @@ func New(c Config) (*Syncer, error) {
 		return nil, err
 	}
 	return &Syncer{
-		Config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
+		config: c, owner: c.Owner, tables: c.Tables, whole: c.Whole, removed: make(map[catalog.Name]bool),
 		published: make(chan struct{}), retry: make(chan struct{}, 1), status: Status{Tables: map[catalog.Name]TableStatus{}},
 	}, nil
 }
@@ -103,9 +103,9 @@ func (s *Syncer) ReloadAs(tables []catalog.Publication, whole Policy, byOperator
 	for _, now := range tables {
 		delete(s.removed, now.Policy.Table)
 	}
-	s.tables, s.looked = slices.Clone(tables), false
-	if s.again != nil {
-		s.again(errReload)
+	s.tables, s.haltedRetried = slices.Clone(tables), false
+	if s.restart != nil {
+		s.restart(errReload)
 	}
 }
 
@@ -121,11 +121,11 @@ func (s *Syncer) configured() []catalog.Publication {
 	return s.tables
 }
 
-// fresh says that halted tables are to be looked at afresh.
-func (s *Syncer) fresh() bool {
+// retryHalted says that halted tables are to be looked at afresh.
+func (s *Syncer) retryHalted() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return !s.looked
+	return !s.haltedRetried
 }
 
 // mayDrop says that a table which is not in the configuration was taken out of it, and
@@ -140,20 +140,20 @@ func (s *Syncer) mayDrop(name catalog.Name) bool {
 func (s *Syncer) unreadable() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.blind
+	return s.undecodable
 }
 
 func (s *Syncer) setUnreadable(is bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.blind = is
+	s.undecodable = is
 }
 
 func (s *Syncer) setState(state State, reason, fix string) {
 	s.mu.Lock()
 	s.status.State, s.status.Reason, s.status.Fix = state, reason, fix
 	s.mu.Unlock()
-	s.told()
+	s.notify()
 }
 
 func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
@@ -162,8 +162,8 @@ func (s *Syncer) setTable(name catalog.Name, status TableStatus) {
 	s.mu.Unlock()
 }
 
-// told passes the status on, and announces when there is nothing more to wait for.
-func (s *Syncer) told() {
+// notify passes the status on, and announces when there is nothing more to wait for.
+func (s *Syncer) notify() {
 	status := s.Status()
 	ready := status.State == Streaming || status.State == Following
 	for _, p := range s.configured() {
@@ -172,13 +172,13 @@ func (s *Syncer) told() {
 	if ready {
 		s.announce.Do(func() { close(s.published) })
 	}
-	s.Changed(status)
+	s.config.Changed(status)
 }
 
 // lagging says that readers see a release that is not applied at the moment, as it is
 // being compared with its source.
 func (s *session) lagging() bool {
-	for name, status := range s.status.Tables {
+	for name, status := range s.syncer.status.Tables {
 		if status.State == Published && s.table(name) == nil {
 			return true
 		}
@@ -188,57 +188,57 @@ func (s *session) lagging() bool {
 
 // superseded says that readers see a release of which the successor catches up.
 func (s *session) superseded() bool {
-	return slices.ContainsFunc(s.tables, func(t *table) bool { return t.shows != 0 && t.previous != 0 })
+	return slices.ContainsFunc(s.tables, func(t *table) bool { return t.release.showAt != 0 && t.release.previous != 0 })
 }
 
 // figures are those of the tables in memory.
 func (s *session) figures() map[*table]TableStatus {
 	figures := make(map[*table]TableStatus, len(s.tables))
 	for _, t := range s.tables {
-		figures[t] = t.stage.status()
+		figures[t] = t.mode.status()
 	}
 	return figures
 }
 
 // report tells the tables' figures after the store has been written.
 func (s *session) report(figures map[*table]TableStatus) {
-	s.mu.Lock()
+	s.syncer.mu.Lock()
 	lagging := s.lagging()
 	if !lagging {
-		s.status.Position = s.position
+		s.syncer.status.Position = s.position
 	}
 	s.progressed.inStep.Store(!lagging && !s.superseded())
 	s.progressed.advance(s.position)
 	for _, t := range s.tables {
-		before, now := s.status.Tables[t.name()], figures[t]
-		now.Generation = t.generation
-		if t.shows == 0 || t.previous != 0 {
+		before, now := s.syncer.status.Tables[t.layout.name()], figures[t]
+		now.Generation = t.release.generation
+		if t.release.showAt == 0 || t.release.previous != 0 {
 			now.State = Published
 		}
-		now.Preparing = t.shows != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.name() })
-		if s.status.Tables[t.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
-			s.Logger.Warn("the table is withheld as a whole", "table", t.name(), "records", now.Withheld, "reason", now.Reason)
+		now.Preparing = t.release.showAt != 0 || slices.ContainsFunc(s.jobs, func(j job) bool { return j.publication.Policy.Table == t.layout.name() })
+		if s.syncer.status.Tables[t.layout.name()] = now; now.Reason != "" && before.Reason == "" && now.Records > 0 {
+			s.syncer.config.Logger.Warn("the table is withheld as a whole", "table", t.layout.name(), "records", now.Withheld, "reason", now.Reason)
 		}
 		if now.Expired > before.Expired {
-			s.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.name(),
+			s.syncer.config.Logger.Warn("records are withheld for good: they waited until the deadline, or violated the constraints together", "table", t.layout.name(),
 				"records", now.Expired-before.Expired, "altogether", now.Expired, "fix", "larger batches, or looser constraints, for those to come; kproxy rebuild --new-lineage tries these again")
 		}
 	}
-	s.mu.Unlock()
-	s.told()
+	s.syncer.mu.Unlock()
+	s.syncer.notify()
 }
 
 // Bounds of the pause before another attempt.
 const (
-	leastPause = 200 * time.Millisecond
-	mostPause  = 15 * time.Second
+	minPause = 200 * time.Millisecond
+	maxPause = 15 * time.Second
 )
 
 // A server that could not decode so often, each time sooner than this, will not the next
 // time.
 const (
-	mostUndecoded   = 5
-	undecodedWithin = 10 * time.Minute
+	maxUndecodable    = 5
+	undecodableWithin = 10 * time.Minute
 )
 
 // Run applies until ctx ends, which returns nil, or until something needs the
@@ -246,38 +246,38 @@ const (
 // connections and restarts of the server are lived through, and so are tables that need
 // the operator while others do not.
 func (s *Syncer) Run(ctx context.Context) error {
-	pause, undecoded := leastPause, 0
+	pause, undecoded := minPause, 0
 	for {
 		started := time.Now()
 		err := s.attempt(ctx)
-		if time.Since(started) > undecodedWithin {
+		if time.Since(started) > undecodableWithin {
 			undecoded = 0
 		}
 		if errors.Is(err, errUnreadable) {
-			if undecoded++; undecoded > mostUndecoded {
+			if undecoded++; undecoded > maxUndecodable {
 				err = &StopError{What: "the server cannot decode its log, time and again", Fix: "see the server's log; then " + fixResync, Err: err}
 			}
 		}
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case errors.Is(err, errReload) || errors.Is(err, errLookAfresh):
+		case errors.Is(err, errReload) || errors.Is(err, errRestart):
 			continue
 		case !transient(err):
 			s.setState(Stopped, err.Error(), fixOf(err))
 			return err
 		}
-		if time.Since(started) > mostPause {
-			pause = leastPause
+		if time.Since(started) > maxPause {
+			pause = minPause
 		}
-		s.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
+		s.config.Logger.Warn("replication interrupted; trying again", "error", err, "pause", pause)
 		s.setState(Reconnecting, err.Error(), fixTransient(err))
 		jittered := pause/2 + rand.N(pause)
 		select {
 		case <-time.After(jittered):
-			pause = min(2*pause, mostPause)
+			pause = min(2*pause, maxPause)
 		case <-s.retry:
-			pause = leastPause
+			pause = minPause
 		case <-ctx.Done():
 			return nil
 		}
@@ -290,12 +290,12 @@ func (s *Syncer) attempt(parent context.Context) error {
 	ctx, cancel := context.WithCancelCause(parent)
 	defer cancel(nil)
 	s.mu.Lock()
-	s.again = cancel
+	s.restart = cancel
 	s.mu.Unlock()
 	ses, err := s.connect(ctx)
 	if err == nil {
 		defer ses.close()
-		err = guard(s.Logger, func() error { return ses.run(ctx) })
+		err = guard(s.config.Logger, func() error { return ses.run(ctx) })
 	}
 	if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
 		return cause
@@ -307,7 +307,7 @@ func (s *Syncer) attempt(parent context.Context) error {
 		if err := ses.haltAfterwards(parent, halt); err != nil {
 			return err
 		}
-		return errLookAfresh
+		return errRestart
 	}
 	return err
 }
@@ -325,17 +325,17 @@ func (s *session) run(ctx context.Context) error {
 		stop()
 		<-ended
 	}()
-	if err := s.await(ctx); err != nil {
+	if err := s.awaitLock(ctx); err != nil {
 		return err
 	}
-	if err := s.checkOwnership(ctx); err != nil {
+	if err := s.store.checkOwnership(ctx); err != nil {
 		return err
 	}
 	if err := s.findPosition(ctx); err != nil {
 		return err
 	}
 	// From here on the server sees whether this process is alive, also while it loads.
-	s.ack.stored.Store(uint64(s.position))
+	s.shared.ack.stored.Store(uint64(s.position))
 	first, err := s.startStream(ctx)
 	if err != nil {
 		return err
@@ -344,14 +344,14 @@ func (s *session) run(ctx context.Context) error {
 		_ = first.stop() // there is a better reason
 		return err
 	}
-	s.mu.Lock()
-	s.looked = true
-	clear(s.removed)
-	s.mu.Unlock()
+	s.syncer.mu.Lock()
+	s.syncer.haltedRetried = true
+	clear(s.syncer.removed)
+	s.syncer.mu.Unlock()
 	s.watch()
-	s.progressed.epoch = s.epoch
-	s.progress.Store(s.progressed)
-	s.setState(Streaming, "", "")
+	s.progressed.epoch = s.store.epoch
+	s.syncer.progress.Store(s.progressed)
+	s.syncer.setState(Streaming, "", "")
 	s.report(s.figures())
 	if err := s.apply(ctx, w, first); err != nil {
 		return fmt.Errorf("applying changes: %w", err)
@@ -361,8 +361,8 @@ func (s *session) run(ctx context.Context) error {
 
 // haltAfterwards notes what ended the session, whose transaction is of no use any more.
 func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
-	if s.control.PgConn().TxStatus() != 'I' {
-		if _, err := s.control.Exec(ctx, "ROLLBACK"); err != nil {
+	if s.store.conn.PgConn().TxStatus() != 'I' {
+		if _, err := s.store.conn.Exec(ctx, "ROLLBACK"); err != nil {
 			return fmt.Errorf("ending a transaction: %w", err)
 		}
 	}
@@ -371,8 +371,8 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 		return err
 	}
 	if halt.resync {
-		s.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
-		return s.recordHalt(ctx, s.control, halt)
+		s.syncer.config.Logger.Info("a table is looked at afresh", "table", halt.Table, "reason", halt.What)
+		return s.store.recordHalt(ctx, s.store.conn, halt)
 	}
 	return s.halt(ctx, halt)
 }
@@ -383,19 +383,19 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 	if halt.Err != nil {
 		return halt, nil // the server refuses something, and would again
 	}
-	found, err := s.generations(ctx)
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, t := range s.policy {
-		if t.name() != halt.Table {
+		if t.layout.name() != halt.Table {
 			continue
 		}
-		g := found[t.name()]
-		bound, err := s.accepted(ctx, t, g, true)
+		g := found[t.layout.name()]
+		bound, err := s.store.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.readDefinition(ctx, s.control, s.Publication, bound)
+			now, _, err = t.layout.readDefinition(ctx, s.store.conn, s.store.publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {
@@ -404,7 +404,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		case err != nil:
 			return nil, err
 		case now.text() != g.definition:
-			return t.differs(now, g.definition), nil
+			return t.layout.differs(now, g.definition), nil
 		}
 	}
 	return halt, nil

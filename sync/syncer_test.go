@@ -235,18 +235,18 @@ func (b *bench) checkStore(s *Syncer) {
 			b.t.Fatal(err)
 		}
 		err = b.source.QueryRow(ctx, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
-			table.name().Schema, table.name().Relation).Scan(&table.generation)
+			table.layout.name().Schema, table.layout.name().Relation).Scan(&table.release.generation)
 		if err != nil {
 			b.t.Fatal(err)
 		}
 		var missing, surplus int
-		source, store := "SELECT "+table.columnList("")+" FROM "+table.name().SQL(), "SELECT "+table.columnList("")+" FROM "+table.recordsTable()
+		source, store := "SELECT "+table.layout.columnList("")+" FROM "+table.layout.name().SQL(), "SELECT "+table.layout.columnList("")+" FROM "+table.recordsTable()
 		sql := fmt.Sprintf("SELECT (SELECT count(*) FROM (%s EXCEPT ALL %s) a), (SELECT count(*) FROM (%s EXCEPT ALL %s) b)", source, store, store, source)
 		if err := b.source.QueryRow(ctx, sql).Scan(&missing, &surplus); err != nil {
 			b.t.Fatal(err)
 		}
 		if missing+surplus > 0 {
-			b.t.Errorf("%s: the store lacks %d rows of the source and has %d others", table.name(), missing, surplus)
+			b.t.Errorf("%s: the store lacks %d rows of the source and has %d others", table.layout.name(), missing, surplus)
 		}
 	}
 	report, err := verify.Run(ctx, b.connect(), b.config.Tables)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/jackc/pglogrepl"
 
-	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/methods"
@@ -20,56 +19,60 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// table is one protected table: its records, the stage that decides what readers see
-// of them, and what has changed since the store was last written.
+// table is one protected table: its records in memory, the mode of updates that decides what
+// readers see of them, and what has changed since the store was last written. It belongs to one
+// goroutine: the worker's until the table joins the stream, then the applier's.
 type table struct {
-	publication catalog.Publication
-	digest      string           // of what is published, and of what
-	former      string           // the digest that stores of earlier versions may have
-	columns     []catalog.Column // what the store keeps: key and stored columns, in the source's order
-	key         []int            // indexes into columns
-	qi          []int            // indexes into columns, one for each attribute
-	sensitive   []int            // indexes into columns, one for each attribute that constraints speak of
-	subject     int              // index into columns, -1 where each record is another person's
-	copied      []int            // indexes into columns of what is published as it is; only for guarded publication
+	layout layout
 
-	attributes  []anonymizer.Attribute
-	constraints privacy.ConstraintSet
-	method      anonymizer.Method
-	values      []*privacy.Dictionary // of each sensitive attribute; they grow with every new value until the next start
-	persons     *privacy.Dictionary
+	values  []*privacy.Dictionary // of each sensitive attribute; they grow with every new value until the next start
+	persons *privacy.Dictionary
 
-	generation int64
-	previous   int64         // the generation that readers see while this one catches up; 0 for none
-	lsn        pglogrepl.LSN // changes whose commit lies before are applied
-	appears    bool          // by the transaction that is being written
-	postponed  time.Time     // when readers kept it from being shown
-	shows      pglogrepl.LSN // from this position on readers see the generation; 0 where they do
-	definition definition    // of the source when its rows were compared last
+	release releaseState
+
+	definition definition // of the source when its rows were compared last
 	nextRecord incremental.RecordID
 	parts      []*part
-	stage      stage
+	mode       updateMode
 	keys       *keys
-	keyRoom    [2][]byte // for the keys of the old and the new row
+	keyBuffers [2][]byte // for the keys of the old and the new row
 	copies     *copies   // nil where members are written inside the server
 	now        func() time.Time
 	logger     *slog.Logger
 
-	left departed // records whose rows the open transaction of the source has deleted
+	deletes transactionDeletes // records whose rows the open transaction of the source has deleted
 
-	changed   bool // since the store was last written
-	rows      int  // in pending and deleted
-	bytes     int  // of the values in pending
-	pending   map[incremental.RecordID]*pendingRow
+	pending pendingChanges
+
+	// describedBy are the source's transactions in which the stream has described the table
+	// since a group was sent on its way: they may have altered it.
+	describedBy []uint32
+	truncations truncations
+}
+
+// pendingChanges are the changes since the store was last written. They belong to the
+// goroutine that applies to the table.
+type pendingChanges struct {
+	dirty     bool // since the store was last written
+	count     int  // in rows and deleted
+	bytes     int  // of the values in rows
+	rows      map[incremental.RecordID]*pendingRow
 	deleted   []incremental.RecordID
 	truncated bool
 	// spilled means that rows were written since the last settling, so that it is not known
 	// which records have changed.
 	spilled bool
-	// describedBy are the source's transactions in which the stream has described the table
-	// since a group was sent on its way: they may have altered it.
-	describedBy []uint32
-	truncations truncations
+}
+
+// releaseState is where a table's release stands. It belongs to the goroutine that applies to
+// the table, except shown, which the batch's goroutine writes before the batch ends.
+type releaseState struct {
+	generation int64
+	previous   int64         // the generation that readers see while this one catches up; 0 for none
+	position   pglogrepl.LSN // changes whose commit lies before are applied
+	shown      bool          // by the transaction that is being written
+	postponed  time.Time     // when readers kept it from being shown
+	showAt     pglogrepl.LSN // from this position on readers see the generation; 0 where they do
 }
 
 // pendingRow is what the store does not know yet of one record.
@@ -79,16 +82,16 @@ type pendingRow struct {
 }
 
 func newTable(p catalog.Publication) (*table, error) {
-	t := &table{publication: p, pending: make(map[incremental.RecordID]*pendingRow), persons: privacy.NewDictionary(), now: time.Now, logger: slog.New(slog.DiscardHandler)}
-	t.layOut()
+	t := &table{layout: layout{publication: p}, pending: pendingChanges{rows: make(map[incremental.RecordID]*pendingRow)}, persons: privacy.NewDictionary(), now: time.Now, logger: slog.New(slog.DiscardHandler)}
+	t.layout.layOut()
 	var err error
-	if t.digest, err = digest(p, t.columns); err != nil {
+	if t.layout.digest, err = digest(p, t.layout.columns); err != nil {
 		return nil, err
 	}
-	if t.former, err = formerDigest(p, t.columns); err != nil {
+	if t.layout.former, err = formerDigest(p, t.layout.columns); err != nil {
 		return nil, err
 	}
-	if t.attributes, err = p.NewAttributes(); err != nil {
+	if t.layout.attributes, err = p.NewAttributes(); err != nil {
 		return nil, err
 	}
 	schema, err := p.NewSchema()
@@ -98,17 +101,17 @@ func newTable(p catalog.Publication) (*table, error) {
 	for _, s := range schema.Sensitive {
 		t.values = append(t.values, s.Values)
 	}
-	if t.constraints, err = p.ConstraintSet(schema); err != nil {
+	if t.layout.constraints, err = p.ConstraintSet(schema); err != nil {
 		return nil, err
 	}
-	if t.method, err = methods.Named(p.Policy.Method); err != nil {
+	if t.layout.method, err = methods.Named(p.Policy.Method); err != nil {
 		return nil, fmt.Errorf("table %s: %w", p.Policy.Table, err)
 	}
 	return t, t.divide()
 }
 
 // layOut fills columns and the indexes into them.
-func (t *table) layOut() {
+func (t *layout) layOut() {
 	stored := t.publication.StoredColumns()
 	for _, c := range t.publication.Relation.Columns {
 		isKey := slices.Contains(t.publication.Relation.Key, c.Name)
@@ -135,18 +138,20 @@ func (t *table) layOut() {
 	}
 }
 
-func (t *table) column(name string) int {
+func (t *layout) column(name string) int {
 	return slices.IndexFunc(t.columns, func(c catalog.Column) bool { return c.Name == name })
 }
 
-func (t *table) name() catalog.Name { return t.publication.Policy.Table }
+func (t *layout) name() catalog.Name { return t.publication.Policy.Table }
 
 // begin makes the table empty in memory: the state that load and the initial
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
-	t.generation, t.nextRecord = generation, nextRecord
-	t.keys, t.copies, t.left = newKeys(t.publication.Relation.KeyRepeats), t.newCopies(), departed{}
-	t.stage, err = t.newStage(nextClass, seed)
+	t.release.generation, t.nextRecord = generation, nextRecord
+	t.keys, t.deletes = newKeys(t.layout.publication.Relation.KeyRepeats), transactionDeletes{}
+	if t.mode, err = t.newMode(nextClass, seed); err == nil {
+		t.copies = t.newCopies()
+	}
 	return err
 }
 
@@ -155,8 +160,8 @@ func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextCla
 func (t *table) keyOf(values []value) []byte { return t.keyIn(0, values) }
 
 func (t *table) keyIn(room int, values []value) []byte {
-	key := t.keyRoom[room][:0]
-	for _, i := range t.key {
+	key := t.keyBuffers[room][:0]
+	for _, i := range t.layout.key {
 		if values[i].null {
 			key = append(key, '-')
 			continue
@@ -164,12 +169,12 @@ func (t *table) keyIn(room int, values []value) []byte {
 		key = append(strconv.AppendInt(key, int64(len(values[i].text)), 10), ':')
 		key = append(key, values[i].text...)
 	}
-	t.keyRoom[room] = key
+	t.keyBuffers[room] = key
 	return key
 }
 
 // cell codes a quasi-identifying value.
-func (t *table) cell(attribute int, v value) hierarchy.Cell {
+func (t *layout) cell(attribute int, v value) hierarchy.Cell {
 	if v.null {
 		return math.NaN()
 	}
@@ -178,12 +183,14 @@ func (t *table) cell(attribute int, v value) hierarchy.Cell {
 
 // code numbers a value of a sensitive attribute.
 func (t *table) code(attribute int, v value) uint32 {
-	return number(t.values[attribute], t.columns[t.sensitive[attribute]], v)
+	return number(t.values[attribute], t.layout.columns[t.layout.sensitive[attribute]], v)
 }
 
 // person numbers the person that a row is about; rows without one are all one
 // person's, since nothing tells them apart.
-func (t *table) person(v value) uint32 { return number(t.persons, t.columns[t.subject], v) }
+func (t *table) person(v value) uint32 {
+	return number(t.persons, t.layout.columns[t.layout.subject], v)
+}
 
 // number tells values apart exactly where SQL does; NULL is a value of its own.
 func number(d *privacy.Dictionary, column catalog.Column, v value) uint32 {
@@ -196,24 +203,24 @@ func number(d *privacy.Dictionary, column catalog.Column, v value) uint32 {
 // encode codes a row for the partitions. Values that the stream left out are taken
 // from the row as it stood.
 func (t *table) encode(values []value, before *coded) coded {
-	row := t.newCoded()
+	row := t.layout.newCoded()
 	t.encodeInto(&row, values, before)
 	return row
 }
 
-func (t *table) newCoded() coded {
+func (t *layout) newCoded() coded {
 	return coded{cells: make([]hierarchy.Cell, len(t.qi)), sensitive: make([]uint32, len(t.sensitive))}
 }
 
 func (t *table) encodeInto(row *coded, values []value, before *coded) {
-	for a, column := range t.qi {
+	for a, column := range t.layout.qi {
 		if v := values[column]; v.kept && before != nil {
 			row.cells[a] = before.cells[a]
 		} else {
-			row.cells[a] = t.cell(a, v)
+			row.cells[a] = t.layout.cell(a, v)
 		}
 	}
-	for a, column := range t.sensitive {
+	for a, column := range t.layout.sensitive {
 		if v := values[column]; v.kept && before != nil {
 			row.sensitive[a] = before.sensitive[a]
 		} else {
@@ -221,13 +228,13 @@ func (t *table) encodeInto(row *coded, values []value, before *coded) {
 		}
 	}
 	switch {
-	case t.subject < 0:
-	case values[t.subject].kept && before != nil:
+	case t.layout.subject < 0:
+	case values[t.layout.subject].kept && before != nil:
 		row.subject = before.subject
 	default:
-		row.subject = t.person(values[t.subject])
+		row.subject = t.person(values[t.layout.subject])
 	}
-	row.copied = t.fingerprints(row.copied, values, before)
+	row.copied = t.layout.fingerprints(row.copied, values, before)
 }
 
 // fingerprintSeed is unpredictable, so that no values can be chosen to have the same
@@ -236,7 +243,7 @@ var fingerprintSeed = maphash.MakeSeed()
 
 // fingerprints stand for the texts that are published as they are, in the room that there
 // is for them. Values that SQL calls equal can be told apart by these.
-func (t *table) fingerprints(prints []uint64, values []value, before *coded) []uint64 {
+func (t *layout) fingerprints(prints []uint64, values []value, before *coded) []uint64 {
 	if t.copied == nil {
 		return nil
 	}
@@ -258,7 +265,7 @@ func (t *table) fingerprints(prints []uint64, values []value, before *coded) []u
 
 // errOutOfStep means that the stream speaks of a row the store does not know,
 // or knows already: store and source have parted.
-func (t *table) errOutOfStep(what string) error {
+func (t *layout) errOutOfStep(what string) error {
 	return &TableError{Table: t.name(), What: "the private store is out of step with the source: " + what, Fix: fixResync}
 }
 
@@ -268,25 +275,25 @@ func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 // insert applies a new row, whose values become the table's. A record of its key that the
 // same transaction has deleted is changed.
 func (t *table) insert(values []value) error {
-	t.changed = true
+	t.pending.dirty = true
 	id, key := t.nextRecord, t.keyOf(values)
-	if back, err := t.comeBack(key, values); back || err != nil {
+	if back, err := t.reinsert(key, values); back || err != nil {
 		return err
 	}
 	if !t.keys.add(key, id) {
-		return t.errOutOfStep("a row was inserted twice")
+		return t.layout.errOutOfStep("a row was inserted twice")
 	}
-	returned, err := t.stage.insert(id, key, t.encode(values, nil), t.clock())
+	returned, err := t.mode.insert(id, key, t.encode(values, nil), t.clock())
 	if err != nil {
-		return internal(fmt.Errorf("inserting into %s: %w", t.name(), err))
+		return internal(fmt.Errorf("inserting into %s: %w", t.layout.name(), err))
 	}
 	t.nextRecord++
-	t.copies.note(t.slotOf(id), values)
-	t.pending[id] = &pendingRow{inserted: true, values: values}
-	t.rows++
-	t.weigh(values)
+	t.copies.note(id, values)
+	t.pending.rows[id] = &pendingRow{inserted: true, values: values}
+	t.pending.count++
+	t.pending.addBytes(values)
 	if !returned { // a person's new record takes the place of another one
-		t.arrive(id)
+		t.noteInserted(id)
 	}
 	return nil
 }
@@ -294,20 +301,20 @@ func (t *table) insert(values []value) error {
 // update applies a changed row, whose values become the table's; old holds the values of
 // the key before the change.
 func (t *table) update(old, values []value) error {
-	t.changed = true
+	t.pending.dirty = true
 	oldKey := t.keyOf(old)
 	id, known := t.keys.find(oldKey)
 	if !known {
-		return t.errOutOfStep("an unknown row was updated")
+		return t.layout.errOutOfStep("an unknown row was updated")
 	}
-	for _, i := range t.key {
+	for _, i := range t.layout.key {
 		if values[i].kept {
 			values[i] = old[i]
 		}
 	}
 	if key := t.keyIn(1, values); !bytes.Equal(key, oldKey) {
 		if !t.keys.add(key, id) {
-			return t.errOutOfStep("a row's key was changed to one that exists")
+			return t.layout.errOutOfStep("a row's key was changed to one that exists")
 		}
 		t.keys.remove(oldKey, id)
 	}
@@ -316,15 +323,15 @@ func (t *table) update(old, values []value) error {
 
 // modify gives a record other values. Its key is known already.
 func (t *table) modify(id incremental.RecordID, values []value) error {
-	t.changed = true
-	before := t.stage.row(id)
+	t.pending.dirty = true
+	before := t.mode.row(id)
 	if after := t.encode(values, &before); !t.showsSame(id, before, after, values) {
-		if err := t.stage.modify(id, after, t.clock()); err != nil {
-			return internal(fmt.Errorf("modifying a record of %s: %w", t.name(), err))
+		if err := t.mode.modify(id, after, t.clock()); err != nil {
+			return internal(fmt.Errorf("modifying a record of %s: %w", t.layout.name(), err))
 		}
-		t.copies.note(t.slotOf(id), values)
+		t.copies.note(id, values)
 	}
-	t.remember(id, values)
+	t.pending.merge(id, values)
 	return nil
 }
 
@@ -333,30 +340,22 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 // is known of records that are held in memory.
 func (t *table) showsSame(id incremental.RecordID, before, after coded, values []value) bool {
 	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) &&
-		before.subject == after.subject && t.copies.same(t.slotOf(id), values)
+		before.subject == after.subject && t.copies.same(id, values)
 }
 
-// slotOf is where what is copied of a record is held; -1 in a table of which nothing is.
-func (t *table) slotOf(id incremental.RecordID) int32 {
-	if t.copies == nil {
-		return -1
-	}
-	return t.parts[0].partition.SlotOf(id)
-}
-
-// weigh counts what values take in memory.
-func (t *table) weigh(values []value) {
+// addBytes counts what values take in memory.
+func (t *pendingChanges) addBytes(values []value) {
 	for _, v := range values {
 		t.bytes += len(v.text)
 	}
 }
 
-func (t *table) remember(id incremental.RecordID, values []value) {
-	t.weigh(values)
-	row, pending := t.pending[id]
+func (t *pendingChanges) merge(id incremental.RecordID, values []value) {
+	t.addBytes(values)
+	row, pending := t.rows[id]
 	if !pending {
-		t.pending[id] = &pendingRow{values: values}
-		t.rows++
+		t.rows[id] = &pendingRow{values: values}
+		t.count++
 		return
 	}
 	for i, v := range values {
@@ -370,53 +369,53 @@ func (t *table) delete(old []value) error {
 	key := t.keyOf(old)
 	id, known := t.keys.findLast(key)
 	if !known {
-		return t.errOutOfStep("an unknown row was deleted")
+		return t.layout.errOutOfStep("an unknown row was deleted")
 	}
-	return t.depart(key, id)
+	return t.deleteUntilCommit(key, id)
 }
 
 // remove deletes the record with that key.
 func (t *table) remove(key []byte, id incremental.RecordID) error {
 	t.keys.remove(key, id)
-	return t.forget(id, t.stage.hash(key))
+	return t.forget(id, t.mode.hash(key))
 }
 
 // forget deletes a record that no key leads to any more; the hash is of the one that did.
 func (t *table) forget(id incremental.RecordID, hash keyHash) error {
-	t.changed = true
-	t.copies.forget(t.slotOf(id))
-	if err := t.stage.remove(id, hash); err != nil {
-		return internal(fmt.Errorf("deleting from %s: %w", t.name(), err))
+	t.pending.dirty = true
+	t.copies.forget(id)
+	if err := t.mode.remove(id, hash); err != nil {
+		return internal(fmt.Errorf("deleting from %s: %w", t.layout.name(), err))
 	}
-	row, pending := t.pending[id]
-	delete(t.pending, id)
+	row, pending := t.pending.rows[id]
+	delete(t.pending.rows, id)
 	if !pending || !row.inserted {
-		t.deleted = append(t.deleted, id)
-		t.rows++
+		t.pending.deleted = append(t.pending.deleted, id)
+		t.pending.count++
 	}
 	return nil
 }
 
 func (t *table) truncate() {
-	t.changed = true
-	t.stage.truncate()
+	t.pending.dirty = true
+	t.mode.truncate()
 	t.keys.clear()
 	t.copies.clear()
 	t.forgetRows()
-	t.truncated = true
+	t.pending.truncated = true
 }
 
 // forgetRows forgets the rows that the store knows, or need not know any more.
 func (t *table) forgetRows() {
-	clear(t.pending)
-	t.left.arrived = t.left.arrived[:0]
-	t.deleted = t.deleted[:0]
-	t.truncated, t.rows, t.bytes = false, 0, 0
+	clear(t.pending.rows)
+	t.deletes.inserted = t.deletes.inserted[:0]
+	t.pending.deleted = t.pending.deleted[:0]
+	t.pending.truncated, t.pending.count, t.pending.bytes = false, 0, 0
 }
 
 // written forgets what the store has been told.
 func (t *table) written() {
-	t.stage.written()
+	t.mode.written()
 	t.forgetRows()
-	t.changed, t.spilled = false, false
+	t.pending.dirty, t.pending.spilled = false, false
 }

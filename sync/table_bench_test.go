@@ -116,12 +116,12 @@ func (b *bench) differences(p catalog.Publication) (missing, surplus int) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.scan([]any{&table.generation}, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
-		table.name().Schema, table.name().Relation)
+	b.scan([]any{&table.release.generation}, "SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2",
+		table.layout.name().Schema, table.layout.name().Relation)
 	// ROW(..)::text is made by the types' output functions; casts to text differ for some.
-	row := "SELECT ROW(" + table.columnList("") + ")::text FROM "
+	row := "SELECT ROW(" + table.layout.columnList("") + ")::text FROM "
 	b.scan([]any{&missing, &surplus}, fmt.Sprintf("SELECT (SELECT count(*) FROM (%[1]s%[2]s EXCEPT ALL %[1]s%[3]s) a), (SELECT count(*) FROM (%[1]s%[3]s EXCEPT ALL %[1]s%[2]s) b)",
-		row, table.name().SQL(), table.recordsTable()))
+		row, table.layout.name().SQL(), table.recordsTable()))
 	return missing, surplus
 }
 
@@ -301,7 +301,7 @@ func (b *bench) accept(s *Syncer, table string) {
 			one = append(one, p)
 		}
 	}
-	found, err := LookForUnaccepted(b.t.Context(), b.source, one)
+	found, err := FindUnaccepted(b.t.Context(), b.source, one)
 	if err != nil || len(found) != 1 {
 		b.t.Fatalf("%v, %v", found, err)
 	}

@@ -19,9 +19,9 @@ const (
 // TestLargeTransactions spills every kind of change of tables with both ways of updates:
 // readers see all of a transaction at once, and an interrupted one is applied once.
 func TestLargeTransactions(t *testing.T) {
-	before, crowdBefore := spillRows, crowd
-	spillRows, crowd = spillFewer, 2*spillFewer+1
-	t.Cleanup(func() { spillRows, crowd = before, crowdBefore })
+	before, crowdBefore := spillRows, maxUnplaced
+	spillRows, maxUnplaced = spillFewer, 2*spillFewer+1
+	t.Cleanup(func() { spillRows, maxUnplaced = before, crowdBefore })
 	guarded := person("guarded")
 	guarded.guarded = true
 	b := tablesBench(t, person("plain"), guarded)
@@ -97,9 +97,9 @@ func TestLargeTransactions(t *testing.T) {
 // TestLargeTransactionsOfParts has the parts of a table settled while a transaction goes on,
 // several times, at moments when the records of one part wait and those of the other do not.
 func TestLargeTransactionsOfParts(t *testing.T) {
-	before, crowdBefore := spillRows, crowd
-	spillRows, crowd = spillFewer/4, spillFewer/2
-	t.Cleanup(func() { spillRows, crowd = before, crowdBefore })
+	before, crowdBefore := spillRows, maxUnplaced
+	spillRows, maxUnplaced = spillFewer/4, spillFewer/2
+	t.Cleanup(func() { spillRows, maxUnplaced = before, crowdBefore })
 	b := newLiveBench(t, map[string]catalog.TablePolicy{
 		"parted":  visitsPolicy("parted", "rounded-partition", "", homes, persons),
 		"diverse": visitsPolicy("diverse", "rounded-partition", "", homes, persons, over(models["distinct"][0], homes)),

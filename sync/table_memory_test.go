@@ -69,7 +69,7 @@ func sizeOnly(k int) catalog.TablePolicy {
 }
 
 // visitOf is a row of visits in the order of the table's columns.
-func (t *table) visitOf(id, age int, more map[string]string) []value {
+func (t *layout) visitOf(id, age int, more map[string]string) []value {
 	of := map[string]string{"id": fmt.Sprint(id), "age": fmt.Sprint(age), "zip": "10115", "sex": "f", "job": "nurse", "illness": "flu", "cost": "1", "person": fmt.Sprint("p", id)}
 	maps.Copy(of, more)
 	values := make([]value, len(t.columns))
@@ -97,23 +97,23 @@ type copiedRows struct {
 }
 
 // sink gathers what is sent.
-func (s *sent) sink(t *testing.T) *sink {
+func (s *sent) sink(t *testing.T) *statements {
 	t.Helper()
-	return &sink{deliver: func(d delivery) error {
-		if d.batch == nil {
-			c := copiedRows{into: d.into}
-			columns := strings.Count(d.into, ",") + 1
+	return &statements{send: func(c chunk) error {
+		if c.batch == nil {
+			copied := copiedRows{into: c.into}
+			columns := strings.Count(c.into, ",") + 1
 			reader := &copyReader{columns: columns, row: func(row []value) error {
-				c.rows = append(c.rows, slices.Clone(row))
+				copied.rows = append(copied.rows, slices.Clone(row))
 				return nil
 			}}
-			if _, err := reader.Write(bytes.Clone(d.rows)); err != nil {
-				t.Fatalf("COPY %s takes no %q: %v", d.into, d.rows, err)
+			if _, err := reader.Write(bytes.Clone(c.rows)); err != nil {
+				t.Fatalf("COPY %s takes no %q: %v", c.into, c.rows, err)
 			}
-			s.copied, s.order = append(s.copied, c), append(s.order, c)
+			s.copied, s.order = append(s.copied, copied), append(s.order, copied)
 			return reader.Close()
 		}
-		for _, q := range d.batch.QueuedQueries {
+		for _, q := range c.batch.QueuedQueries {
 			one := queuedStatement{q.SQL, q.Arguments}
 			s.statements, s.order = append(s.statements, one), append(s.order, one)
 		}
@@ -265,7 +265,7 @@ func (m rowMirror) insert(t *testing.T, of *table, s queuedStatement) {
 	t.Helper()
 	first := 1 + len(of.keptPlaces())
 	places := placesOf(s.arguments[1:first])
-	columns := make([][]value, len(of.columns))
+	columns := make([][]value, len(of.layout.columns))
 	for i := range columns {
 		columns[i] = s.arguments[first+i].(*array).elements(t)
 	}
@@ -283,7 +283,7 @@ func (m rowMirror) insert(t *testing.T, of *table, s queuedStatement) {
 func (m rowMirror) update(t *testing.T, of *table, s queuedStatement) {
 	t.Helper()
 	for i, set := range setColumn.FindAllStringSubmatch(s.sql, -1) {
-		column := of.column(set[1])
+		column := of.layout.column(set[1])
 		texts := s.arguments[1+i].(*array).elements(t)
 		for j, id := range s.arguments[0].(*array).ids(t) {
 			m.known(t, id).row[column] = texts[j]
@@ -332,12 +332,12 @@ func newMemoryCase(t *testing.T, policy catalog.TablePolicy, seed uint64) *memor
 
 // row is a random row of a key.
 func (c *memoryCase) row(id int) []value {
-	row := c.of.visitOf(id, c.random.IntN(60), map[string]string{
+	row := c.of.layout.visitOf(id, c.random.IntN(60), map[string]string{
 		"illness": []string{"flu", "gout", "", "a\tb\\c\n"}[c.random.IntN(4)], "person": fmt.Sprint("p", c.random.IntN(40)),
 		"job": strings.Repeat("long ", c.random.IntN(2)*200),
 	})
 	if c.random.IntN(4) == 0 {
-		row[c.of.column("zip")] = value{null: true}
+		row[c.of.layout.column("zip")] = value{null: true}
 	}
 	return row
 }
@@ -352,7 +352,7 @@ func (c *memoryCase) check(err error) {
 // keyColumns are the columns of the key alone, as an old row has them.
 func (c *memoryCase) keyColumns(row []value) []value {
 	old := make([]value, len(row))
-	for _, i := range c.of.key {
+	for _, i := range c.of.layout.key {
 		old[i] = row[i]
 	}
 	return old
@@ -406,12 +406,12 @@ func (c *memoryCase) one() {
 func (c *memoryCase) transaction(changes int) {
 	c.t.Helper()
 	c.at += 8
-	c.of.open(c.at)
+	c.of.beginTransaction(c.at)
 	before := maps.Clone(c.source)
 	emptied := c.random.IntN(12) == 0
 	if emptied {
 		clear(c.source)
-		c.check(c.of.departAll())
+		c.check(c.of.deleteAllUntilCommit())
 	}
 	for range c.random.IntN(changes) {
 		c.one()
@@ -427,7 +427,7 @@ func (c *memoryCase) transaction(changes int) {
 			}
 		}
 	}
-	c.check(c.of.committed(func() error { c.spill(); return nil }))
+	c.check(c.of.endTransaction(func() error { c.spill(); return nil }))
 }
 
 func (c *memoryCase) spill() {
@@ -444,37 +444,37 @@ func (c *memoryCase) compare() {
 	if got, want := c.stored.rows(), c.source.rows(); !slices.Equal(got, want) {
 		c.t.Fatalf("the store has\n%s\nand the source\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	if records := c.of.stage.status().Records; records != len(c.source) {
+	if records := c.of.mode.status().Records; records != len(c.source) {
 		c.t.Fatalf("%d records are in memory, and %d rows in the source", records, len(c.source))
 	}
 	numbers := map[string]incremental.RecordID{}
 	for id, stored := range c.stored {
 		row := stored.row
-		if s, is := c.of.stage.(*immediate); is && len(c.of.keptPlaces()) > 0 {
+		if s, is := c.of.mode.(*immediate); is && len(c.of.keptPlaces()) > 0 {
 			if places := placesOf(s.place([]incremental.RecordID{id}))(0); !slices.Equal(stored.places, places) {
 				c.t.Fatalf("record %d stands at %v, and in the store at %v", id, places, stored.places)
 			}
 		}
-		want, got := c.of.encode(row, nil), c.of.stage.row(id)
-		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || c.of.subject >= 0 && got.subject != want.subject {
+		want, got := c.of.encode(row, nil), c.of.mode.row(id)
+		if fmt.Sprint(got.cells, got.sensitive) != fmt.Sprint(want.cells, want.sensitive) || c.of.layout.subject >= 0 && got.subject != want.subject {
 			c.t.Fatalf("record %d is %v in memory, and %v in the store", id, got, want)
 		}
-		numbers[row[c.of.key[0]].text] = id
+		numbers[row[c.of.layout.key[0]].text] = id
 		if known, is := c.of.keys.find(c.of.keyOf(row)); !is || known != id {
 			c.t.Fatalf("the key of record %d leads to %d", id, known)
 		}
-		if slot := c.of.slotOf(id); c.of.copies.holds(slot) && !c.of.copies.same(slot, row) {
+		if c.of.copies.holds(slotOf(c.of, id)) && !c.of.copies.same(id, row) {
 			c.t.Fatalf("what is held of record %d is not what the store has", id)
 		}
 	}
 	for key, id := range numbers {
-		if before, was := c.numbers[key]; was && before != id && c.of.subject < 0 {
+		if before, was := c.numbers[key]; was && before != id && c.of.layout.subject < 0 {
 			c.t.Fatalf("the row %s is record %d, and was %d", key, id, before)
 		}
 	}
 	c.numbers = numbers
-	if c.of.changed || c.of.rows != 0 || c.of.bytes != 0 || len(c.of.pending)+len(c.of.deleted) > 0 || c.of.left.keys != nil || c.of.truncated {
-		c.t.Fatalf("something is left to be written: %d rows, %d bytes", c.of.rows, c.of.bytes)
+	if c.of.pending.dirty || c.of.pending.count != 0 || c.of.pending.bytes != 0 || len(c.of.pending.rows)+len(c.of.pending.deleted) > 0 || c.of.deletes.keys != nil || c.of.pending.truncated {
+		c.t.Fatalf("something is left to be written: %d rows, %d bytes", c.of.pending.count, c.of.pending.bytes)
 	}
 }
 
@@ -503,4 +503,15 @@ func TestStoreFollowsTheStream(t *testing.T) {
 			}
 		})
 	}
+}
+
+// partsOf are the maintained partitions of an immediate table.
+func partsOf(of *table) []*maintained { return of.mode.(*immediate).parts }
+
+// slotOf is where what is copied of a record is held, -1 in a table that holds none.
+func slotOf(of *table, id incremental.RecordID) int32 {
+	if of.copies == nil {
+		return -1
+	}
+	return of.copies.partition.SlotOf(id)
 }

@@ -135,7 +135,7 @@ func TestStreamEndsBeforeItIsRestarted(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer ses.close()
-			if err := ses.await(t.Context()); err != nil {
+			if err := ses.awaitLock(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if err := ses.findPosition(t.Context()); err != nil {

@@ -82,7 +82,7 @@ func TestKeysOfSeveralRecords(t *testing.T) {
 func TestKeysAreTheirValues(t *testing.T) {
 	t.Parallel()
 	of := memoryTable(t, sizeOnly(3))
-	of.key = []int{0, 1, 2}
+	of.layout.key = []int{0, 1, 2}
 	text := func(texts ...string) []value {
 		row := make([]value, 3)
 		for i, one := range texts {
@@ -111,13 +111,13 @@ func TestKeysAreTheirValues(t *testing.T) {
 func TestReadersAreBounded(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct{ connections, ranges, want int }{
-		{0, 100, min(mostReaders, runtime.GOMAXPROCS(0))}, {0, 1, 1}, {1, 9, 1}, {3, 9, 3}, {3, 2, 2}, {3, 3, 3}, {9, 0, 1},
+		{0, 100, min(maxReaders, runtime.GOMAXPROCS(0))}, {0, 1, 1}, {1, 9, 1}, {3, 9, 3}, {3, 2, 2}, {3, 3, 3}, {9, 0, 1},
 	} {
 		if got := (readingPlan{connections: test.connections}).degree(extent{ranges: make([]sourceRange, test.ranges)}); got != test.want {
 			t.Errorf("%d ranges are read by %d of %d connections", test.ranges, got, test.connections)
 		}
 	}
-	if mostReaders != 4 || rangeBlocks*8192 != 16<<20 {
+	if maxReaders != 4 || rangeBlocks*8192 != 16<<20 {
 		t.Error("a table is read in other ranges than docs/scale.md says")
 	}
 }
@@ -138,13 +138,13 @@ func TestSourceIsMeasured(t *testing.T) {
 		{"three", nil, 10, 30, true, []sourceRange{{to: 10}, {from: 10, to: 20}, {from: 20}}},
 		{"an earlier server", nil, 10, 30, false, []sourceRange{{}}},
 		{"partitions", []uint32{7, 8}, 200, 150, true, []sourceRange{{within: " AND tableoid = ANY ('{7,8}'::oid[])", to: 100}, {within: " AND tableoid = ANY ('{7,8}'::oid[])", from: 100}}},
-		{"many partitions", []uint32{7, 8, 9, 10}, 200, 65, true, []sourceRange{{within: " AND tableoid = ANY ('{7,8,9,10}'::oid[])", to: leastBlocks}, {within: " AND tableoid = ANY ('{7,8,9,10}'::oid[])", from: leastBlocks}}},
+		{"many partitions", []uint32{7, 8, 9, 10}, 200, 65, true, []sourceRange{{within: " AND tableoid = ANY ('{7,8,9,10}'::oid[])", to: minBlocks}, {within: " AND tableoid = ANY ('{7,8,9,10}'::oid[])", from: minBlocks}}},
 		{"no partition", []uint32{}, 10, 0, true, []sourceRange{{within: " AND tableoid = ANY ('{}'::oid[])"}}},
 	} {
 		of := boundTable(t)
 		of.definition.leaves = test.leaves
 		if test.leaves != nil {
-			of.publication.Relation.Kind = catalog.KindPartitionedTable
+			of.layout.publication.Relation.Kind = catalog.KindPartitionedTable
 		}
 		m := newMemoryServer(t, answer{words: "SELECT coalesce(max(pg_catalog.pg_relation_size(c.oid))", rows: [][]any{{int(test.most), 42, test.cut}}})
 		s := m.session()
@@ -196,7 +196,7 @@ func TestPoliciesAreTakenAsTexts(t *testing.T) {
 // TestTablesAreRefused makes tables of policies that nothing can be made of.
 func TestTablesAreRefused(t *testing.T) {
 	t.Parallel()
-	good := memoryTable(t, sizeOnly(3)).publication
+	good := memoryTable(t, sizeOnly(3)).layout.publication
 	for name, change := range map[string]func(p *catalog.Publication){
 		"method": func(p *catalog.Publication) { p.Policy.Method = "none" },
 		"constraint": func(p *catalog.Publication) {
@@ -242,14 +242,14 @@ func TestBuffersAreUsedAgain(t *testing.T) { //nolint:paralleltest // the buffer
 		size int
 		kept bool
 	}{{copyBytes - 1, false}, {copyBytes, true}, {2 * copyBytes, true}, {2*copyBytes + 1, false}} {
-		for len(sentRows) > 0 {
-			<-sentRows
+		for len(freeCopyRows) > 0 {
+			<-freeCopyRows
 		}
 		rows := make([]byte, 9, test.size)
-		if reuseRows(rows); (len(sentRows) == 1) != test.kept {
+		if reuseRows(rows); (len(freeCopyRows) == 1) != test.kept {
 			t.Errorf("a buffer of %d bytes is kept: %t", test.size, !test.kept)
 		}
-		if again := newRows(); len(again) != 0 || (cap(again) == test.size) != test.kept {
+		if again := newCopyRows(); len(again) != 0 || (cap(again) == test.size) != test.kept {
 			t.Errorf("a buffer of %d bytes comes back with %d of %d", test.size, len(again), cap(again))
 		}
 	}

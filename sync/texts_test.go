@@ -12,7 +12,7 @@ import (
 func TestTexts(t *testing.T) {
 	t.Parallel()
 	random := rand.New(rand.NewPCG(1, 2))
-	kept, want := texts{}, map[int32][]byte{}
+	kept, want := textStore{}, map[int32][]byte{}
 	for range 20_000 {
 		place := random.Int32N(300)
 		text := bytes.Repeat([]byte{byte(random.Int())}, []int{0, 1, 20, 127, 128, 200, 40_000}[random.IntN(100)*7/100*random.IntN(2)])

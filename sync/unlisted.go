@@ -46,20 +46,20 @@ func changesLineage(name catalog.Name, g generation) *TableError {
 // that takes over from another one leaves alone what it does not know: the other's
 // configuration may be newer.
 func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]generation) error {
-	tx, err := s.control.Begin(ctx)
+	tx, err := s.store.conn.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("dropping what is no longer protected: %w", err)
 	}
 	defer tx.Rollback(context.WithoutCancel(ctx)) //nolint:errcheck // after Commit it has nothing to do
 	dropped := false
 	for name, g := range found {
-		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name }) {
+		if g.isMark() || slices.Contains(s.unfit, name) || slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name }) {
 			continue
 		}
-		if !s.mayDrop(name) {
+		if !s.syncer.mayDrop(name) {
 			if g.halted == "" {
 				halt := &TableError{Table: name, What: "it is not in the configuration of the kproxy that applies", Fix: "give all kproxy processes the same configuration"}
-				if err := s.recordHalt(ctx, tx, halt); err != nil {
+				if err := s.store.recordHalt(ctx, tx, halt); err != nil {
 					return err
 				}
 			}
@@ -71,17 +71,17 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 		}
 		dropped = dropped || gone
 	}
-	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.dropOrphans(ctx, tx) }); err != nil {
+	if _, err := briefly(ctx, tx, func(tx pgx.Tx) error { return dropOrphans(ctx, tx, s.making()) }); err != nil {
 		return err
 	}
 	if dropped {
-		s.Failpoint(FailBeforeDrop)
+		s.syncer.config.Failpoint(FailBeforeDrop)
 	}
 	if err := tx.Commit(ctx); err != nil {
 		return fmt.Errorf("dropping what is no longer protected: %w", err)
 	}
 	if dropped {
-		s.Failpoint(FailAfterDrop)
+		s.syncer.config.Failpoint(FailAfterDrop)
 	}
 	return nil
 }
@@ -89,22 +89,22 @@ func (s *session) dropUnlisted(ctx context.Context, found map[catalog.Name]gener
 // drop takes a table from its readers and has its generation forgotten; the tables follow
 // as orphans. It is left for another time where readers hold it.
 func (s *session) drop(ctx context.Context, tx pgx.Tx, name catalog.Name, g generation) (gone bool, err error) {
-	hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return s.hide(ctx, tx, name) })
+	hidden, err := briefly(ctx, tx, func(tx pgx.Tx) error { return hide(ctx, tx, name) })
 	if err != nil {
 		return false, err
 	}
 	if !hidden {
-		s.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
-		return false, s.leave(ctx, name) // the stream passes it by meanwhile
+		s.syncer.config.Logger.Warn("a table is no longer protected, but readers hold its release; it is dropped at the next start or reload", "table", name)
+		return false, s.store.stopApplying(ctx, name) // the stream passes it by meanwhile
 	}
 	if g.updates == catalog.Guarded.String() {
-		s.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
+		s.syncer.config.Logger.Warn("a guarded table is no longer protected; its release is dropped and its lineage has ended", "table", name)
 		return true, markEnded(ctx, tx, name)
 	}
 	if _, err := tx.Exec(ctx, "DELETE FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation); err != nil {
 		return false, fmt.Errorf("forgetting %s: %w", name, err)
 	}
-	s.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
+	s.syncer.config.Logger.Info("the table is no longer protected; its release is dropped", "table", name)
 	return true, nil
 }
 
@@ -127,16 +127,16 @@ func markEnded(ctx context.Context, on executor, name catalog.Name) error {
 // has now, where a table that the store does not know is one that it knows by another name.
 func (s *session) markRenamed(ctx context.Context, t *table, found map[catalog.Name]generation) (g generation, renamed bool, err error) {
 	for name, before := range found {
-		listed := slices.ContainsFunc(s.policy, func(t *table) bool { return t.name() == name })
-		if listed || before.updates != catalog.Guarded.String() || rootOf(before.definition) != t.publication.Relation.OID {
+		listed := slices.ContainsFunc(s.policy, func(t *table) bool { return t.layout.name() == name })
+		if listed || before.updates != catalog.Guarded.String() || rootOf(before.definition) != t.layout.publication.Relation.OID {
 			continue
 		}
 		g = generation{number: markNumber, updates: before.updates, definition: before.definition, halted: fmt.Sprintf(lineageRenamed, name), fix: fixEnded, consent: true}
-		_, err := s.control.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
+		_, err := s.store.conn.Exec(ctx, `INSERT INTO kproxy_store.generation (table_schema, table_name, generation, policy_digest, next_class, next_record,
 			updates, lsn, definition, halted, halted_fix, needs_consent) VALUES ($1, $2, $3, '', 0, 0, $4, '0/0', $5, $6, $7, true)`,
-			t.name().Schema, t.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
+			t.layout.name().Schema, t.layout.name().Relation, markNumber, g.updates, g.definition, g.halted, g.fix)
 		if err != nil {
-			return g, false, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.name(), err)
+			return g, false, fmt.Errorf("recording that %s was renamed to %s: %w", name, t.layout.name(), err)
 		}
 		return g, true, nil
 	}

@@ -18,14 +18,15 @@ import (
 // that is open only here, and at how far the slot is behind. It gives an idle stream a
 // message now and then.
 type watcher struct {
-	*session
-	conn *pgx.Conn
+	syncer *Syncer
+	shared *shared
+	conn   *pgx.Conn
 	// found is what the applier has to know of.
 	found    chan finding
 	beat     time.Time // of the last heartbeat
 	slotAt   time.Time // when the slot was last measured
 	failures int       // looks that failed, one after the other
-	seen     []mark    // oldest first; all but the first lie behind the position
+	seen     []walMark // oldest first; all but the first lie behind the position
 }
 
 // finding is something about a table, or of all of them.
@@ -39,51 +40,51 @@ type finding struct {
 	at         pglogrepl.LSN
 }
 
-// mark is where the WAL ended at a moment.
-type mark struct {
+// walMark is where the WAL ended at a moment.
+type walMark struct {
 	at  time.Time
 	lsn uint64
 }
 
 const (
-	watchPace = time.Second
+	watchInterval = time.Second
 	// watchTimeout bounds a look; the next one is on another connection.
 	watchTimeout = 10 * time.Second
-	// slotPace is how often the slot is measured.
-	slotPace = 5 * time.Second
+	// slotInterval is how often the slot is measured.
+	slotInterval = 5 * time.Second
 	// deadAfter is for how long an answer is awaited before the server is asked whether
 	// there will be one.
 	deadAfter = 15 * time.Second
 )
 
-// errLookAfresh ends a session because an operator asked for something.
-var errLookAfresh = errors.New("the operator asked for something")
+// errRestart ends a session because an operator asked for something.
+var errRestart = errors.New("the operator asked for something")
 
 func newWatcher(s *session) *watcher {
-	return &watcher{session: s, found: make(chan finding, 1), beat: time.Now()}
+	return &watcher{syncer: s.syncer, shared: &s.shared, found: make(chan finding, 1), beat: time.Now()}
 }
 
 // run looks until ctx ends. A look that fails is no failure of the session.
 func (w *watcher) run(ctx context.Context) {
 	defer func() {
 		if w.conn != nil {
-			farewell(w.conn)
+			closeConn(w.conn)
 		}
 	}()
-	for sleep(ctx, watchPace) == nil {
-		err := guard(w.Logger, func() error { return w.look(ctx) })
+	for sleep(ctx, watchInterval) == nil {
+		err := guard(w.syncer.config.Logger, func() error { return w.check(ctx) })
 		if err == nil {
 			w.failures = 0
 		}
 		halt, stop := (*TableError)(nil), (*StopError)(nil)
 		switch {
 		case err == nil || ctx.Err() != nil:
-		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errLookAfresh):
-			w.tell(finding{err: err})
+		case errors.As(err, &halt), errors.As(err, &stop), errors.Is(err, errRestart):
+			w.report(finding{err: err})
 		default:
 			w.failed(err)
 			if w.conn != nil {
-				farewell(w.conn)
+				closeConn(w.conn)
 				w.conn = nil
 			}
 		}
@@ -97,29 +98,29 @@ func (w *watcher) failed(err error) {
 	if w.failures++; w.failures == warnAfter {
 		level = slog.LevelWarn
 	}
-	w.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
+	w.syncer.config.Logger.Log(context.Background(), level, "looks at the database fail", "error", err)
 }
 
 // warnAfter is after how many failed looks the log warns.
 const warnAfter = 5
 
-// tell hands a finding to the applier, which gets one after the other.
-func (w *watcher) tell(f finding) {
+// report hands a finding to the applier, which gets one after the other.
+func (w *watcher) report(f finding) {
 	select {
 	case w.found <- f:
 	default: // the next look finds it again
 	}
 }
 
-func (w *watcher) look(ctx context.Context) (err error) {
+func (w *watcher) check(ctx context.Context) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, watchTimeout)
 	defer cancel()
 	if w.conn == nil {
-		if w.conn, err = w.open(ctx, followerName); err != nil {
+		if w.conn, err = w.syncer.open(ctx, followerName); err != nil {
 			return err
 		}
 	}
-	for _, look := range []func(context.Context) error{w.lookAtLines, w.lookForWishes, w.lookAtDefinitions, w.lookAtHalted, w.lookAtSlot} {
+	for _, look := range []func(context.Context) error{w.checkConnections, w.checkRequests, w.checkDefinitions, w.checkHalted, w.checkSlot} {
 		if err := look(ctx); err != nil {
 			return err
 		}
@@ -127,9 +128,9 @@ func (w *watcher) look(ctx context.Context) (err error) {
 	return nil
 }
 
-// lookForWishes finds what an operator has asked for and is not being done.
-func (w *watcher) lookForWishes(ctx context.Context) error {
-	if w.watching.Load() == nil {
+// checkRequests finds what an operator has asked for and is not being done.
+func (w *watcher) checkRequests(ctx context.Context) error {
+	if w.shared.watching.Load() == nil {
 		return nil
 	}
 	rows, err := w.conn.Query(ctx, "SELECT table_schema, table_name FROM kproxy_store.generation WHERE asked IS NOT NULL")
@@ -140,17 +141,17 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("looking for wishes: %w", err)
 	}
-	may, err := (&session{Syncer: w.Syncer, control: w.conn}).mayApply(ctx)
+	may, err := w.syncer.mayApply(ctx, w.conn)
 	if err != nil {
 		return err
 	}
 	if !may {
-		return errLookAfresh // the operator has accepted another policy
+		return errRestart // the operator has accepted another policy
 	}
-	tables := w.Status().Tables
+	tables := w.syncer.Status().Tables
 	for _, name := range asked {
 		if status, configured := tables[name]; configured && !status.Preparing {
-			return errLookAfresh
+			return errRestart
 		}
 	}
 	return nil
@@ -159,7 +160,7 @@ func (w *watcher) lookForWishes(ctx context.Context) error {
 // watchedTable is a table whose definition is looked at. Of the table itself, only what
 // never changes is read.
 type watchedTable struct {
-	*table
+	table      *table
 	definition definition
 }
 
@@ -169,18 +170,18 @@ func (s *session) watch() {
 	for _, t := range s.tables {
 		watched = append(watched, watchedTable{t, t.definition})
 	}
-	s.watching.Store(&watched)
+	s.shared.watching.Store(&watched)
 }
 
-// lookAtDefinitions compares the tables with what they were when their stores were
+// checkDefinitions compares the tables with what they were when their stores were
 // compared with their sources.
-func (w *watcher) lookAtDefinitions(ctx context.Context) error {
-	watched := w.watching.Load()
+func (w *watcher) checkDefinitions(ctx context.Context) error {
+	watched := w.shared.watching.Load()
 	if watched == nil {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.readDefinition(ctx, w.conn, w.Publication, t.definition.bound)
+		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -191,26 +192,26 @@ func (w *watcher) lookAtDefinitions(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		f := finding{table: t.name(), definition: now}
+		f := finding{table: t.table.layout.name(), definition: now}
 		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
-		if e := t.differs(now, t.definition.text()); absent || e.afresh || !empty {
+		if e := t.table.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
-		w.tell(f)
+		w.report(f)
 	}
 	return nil
 }
 
-// lookAtHalted finds tables that were halted for what they were, and are again what was
+// checkHalted finds tables that were halted for what they were, and are again what was
 // accepted.
-func (w *watcher) lookAtHalted(ctx context.Context) error {
-	if w.watching.Load() == nil {
+func (w *watcher) checkHalted(ctx context.Context) error {
+	if w.shared.watching.Load() == nil {
 		return nil
 	}
-	statuses := w.Status().Tables
-	for _, p := range w.configured() {
+	statuses := w.syncer.Status().Tables
+	for _, p := range w.syncer.configured() {
 		if statuses[p.Policy.Table].State != Halted || p.Relation.OID == 0 {
 			continue
 		}
@@ -219,8 +220,8 @@ func (w *watcher) lookAtHalted(ctx context.Context) error {
 			return err
 		}
 		if healed {
-			w.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
-			return errLookAfresh
+			w.syncer.config.Logger.Info("a table is again what was accepted, and goes on", "table", p.Policy.Table)
+			return errRestart
 		}
 	}
 	return nil
@@ -231,18 +232,18 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	if err != nil {
 		return false, nil //nolint:nilerr // it is looked at when the configuration is taken over
 	}
-	s := &session{Syncer: w.Syncer, control: w.conn}
-	found, err := s.generations(ctx)
+	s := &session{syncer: w.syncer, store: store{slot: w.syncer.config.Slot, conn: w.conn}}
+	found, err := s.store.generations(ctx)
 	if err != nil {
 		return false, err
 	}
-	g, known := found[t.name()]
-	if !known || !g.mayHeal() || !t.fits(g) {
+	g, known := found[t.layout.name()]
+	if !known || !g.mayHeal() || !t.layout.fits(g) {
 		return false, nil
 	}
-	bound, err := s.accepted(ctx, t, g, known)
+	bound, err := s.store.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.readDefinition(ctx, w.conn, w.Publication, bound)
+		_, _, err = t.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil
@@ -270,9 +271,9 @@ func (w *watcher) onlyEmptier(ctx context.Context, before, now definition) (bool
 	return true, nil
 }
 
-// lookAtSlot measures how far the slot is behind, and gives an idle stream a message.
-func (w *watcher) lookAtSlot(ctx context.Context) error {
-	if w.watching.Load() == nil || time.Since(w.slotAt) < slotPace {
+// checkSlot measures how far the slot is behind, and gives an idle stream a message.
+func (w *watcher) checkSlot(ctx context.Context) error {
+	if w.shared.watching.Load() == nil || time.Since(w.slotAt) < slotInterval {
 		return nil
 	}
 	w.slotAt = time.Now()
@@ -280,7 +281,7 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	var end, position uint64
 	err := w.conn.QueryRow(ctx, `SELECT coalesce(pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), s.restart_lsn), 0)::bigint, coalesce(s.wal_status, ''),
 		pg_catalog.pg_wal_lsn_diff(pg_catalog.pg_current_wal_lsn(), '0/0')::bigint, pg_catalog.pg_wal_lsn_diff(p.lsn, '0/0')::bigint
-		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.Slot).
+		FROM kproxy_store.position p LEFT JOIN pg_catalog.pg_replication_slots s ON s.slot_name = p.slot WHERE p.slot = $1`, w.syncer.config.Slot).
 		Scan(&status.Retained, &status.WALStatus, &end, &position)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -288,18 +289,18 @@ func (w *watcher) lookAtSlot(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("measuring the slot: %w", err)
 	}
-	status.Behind = w.behind(end, max(position, w.consumed.Load()))
-	w.mu.Lock()
-	w.status.Slot = status
-	w.mu.Unlock()
-	w.told()
+	status.Behind = w.behind(end, max(position, w.shared.consumed.Load()))
+	w.syncer.mu.Lock()
+	w.syncer.status.Slot = status
+	w.syncer.mu.Unlock()
+	w.syncer.notify()
 	return w.heartbeat(ctx, end > position)
 }
 
 // behind tells for how long the position has been behind the end of the WAL as it was
 // then. Marks are as many as looks since the oldest one that is not reached.
 func (w *watcher) behind(end, position uint64) time.Duration {
-	w.seen = append(w.seen, mark{at: time.Now(), lsn: end})
+	w.seen = append(w.seen, walMark{at: time.Now(), lsn: end})
 	for len(w.seen) > 0 && w.seen[0].lsn <= position {
 		w.seen = w.seen[1:]
 	}
@@ -322,7 +323,7 @@ const maxMarks = 1024
 // one, so that the stream of an idle table moves on and lets go of what others wrote.
 // PostgreSQL 13 leaves messages out; there, keepalives do it.
 func (w *watcher) heartbeat(ctx context.Context, behind bool) error {
-	if !behind || time.Since(w.beat) < w.Heartbeat {
+	if !behind || time.Since(w.beat) < w.syncer.config.Heartbeat {
 		return nil
 	}
 	w.beat = time.Now()

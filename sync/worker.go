@@ -25,8 +25,8 @@ const (
 	resynchronize
 )
 
-// wish is what an operator would ask for.
-func (k jobKind) wish() string {
+// request is what an operator would ask for.
+func (k jobKind) request() string {
 	if k == publishAfresh {
 		return askRebuild
 	}
@@ -49,24 +49,26 @@ type job struct {
 	generation  int64 // the number of the new generation
 }
 
-// newcomer is a table that stands at a position of the stream, and joins it there.
-type newcomer struct {
+// preparedTable is a table that stands at a position of the stream, and joins it there.
+type preparedTable struct {
 	job   job
 	table *table
 	at    pglogrepl.LSN
 	err   error // why there is none
 }
 
-// worker makes newcomers beside the stream, one at a time, on connections of its own.
+// worker prepares tables beside the stream, one at a time, on connections of its own.
 // What it writes is invisible until the applier lets the table join.
 type worker struct {
-	*session
-	orders chan job
-	ready  chan *newcomer
+	syncer *Syncer
+	ack    *acknowledgement
+	epoch  int64
+	jobs   chan job
+	ready  chan *preparedTable
 }
 
 func newWorker(s *session) *worker {
-	return &worker{session: s, orders: make(chan job, 1), ready: make(chan *newcomer, 1)}
+	return &worker{syncer: s.syncer, ack: &s.shared.ack, epoch: s.store.epoch, jobs: make(chan job, 1), ready: make(chan *preparedTable, 1)}
 }
 
 // run works until ctx ends. A failure that may pass is tried again.
@@ -75,8 +77,8 @@ func (w *worker) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case j := <-w.orders:
-			n := w.insist(ctx, j)
+		case j := <-w.jobs:
+			n := w.prepare(ctx, j)
 			select {
 			case w.ready <- n:
 			case <-ctx.Done():
@@ -86,57 +88,57 @@ func (w *worker) run(ctx context.Context) {
 	}
 }
 
-func (w *worker) insist(ctx context.Context, j job) *newcomer {
-	n := &newcomer{job: j}
-	for pause := leastPause; ; pause = min(2*pause, mostPause) {
-		n.err = guard(w.Logger, func() error { return w.make(ctx, n) })
+func (w *worker) prepare(ctx context.Context, j job) *preparedTable {
+	n := &preparedTable{job: j}
+	for pause := minPause; ; pause = min(2*pause, maxPause) {
+		n.err = guard(w.syncer.config.Logger, func() error { return w.prepareOnce(ctx, n) })
 		if n.err == nil || ctx.Err() != nil || !transient(n.err) {
 			return n
 		}
 		if errors.Is(n.err, errMostDiffers) {
-			w.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
+			w.syncer.config.Logger.Info("a table is published afresh", "table", j.publication.Policy.Table, "reason", n.err)
 			n.job.kind = publishAfresh
 			continue
 		}
 		w.ack.held.Store(0)
-		w.tellObstacle(n)
-		w.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
+		w.reportObstacle(n)
+		w.syncer.config.Logger.Warn("a table could not be made ready; trying again", "table", j.publication.Policy.Table, "error", n.err, "pause", pause)
 		if sleep(ctx, pause) != nil {
 			return n
 		}
 	}
 }
 
-// tellObstacle has the status say why a table is not ready yet.
-func (w *worker) tellObstacle(n *newcomer) {
+// reportObstacle has the status say why a table is not ready yet.
+func (w *worker) reportObstacle(n *preparedTable) {
 	name := n.job.publication.Policy.Table
-	status := w.Status().Tables[name]
+	status := w.syncer.Status().Tables[name]
 	status.Problem, status.Fix = n.err.Error(), fixTransient(n.err)
-	w.setTable(name, status)
-	w.told()
+	w.syncer.setTable(name, status)
+	w.syncer.notify()
 }
 
-// make brings the table to a snapshot.
-func (w *worker) make(ctx context.Context, n *newcomer) error {
+// prepareOnce brings the table to a snapshot.
+func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	t, err := newTable(n.job.publication)
 	if err != nil {
 		return &StopError{What: err.Error(), Fix: fixPolicy}
 	}
-	t.now, t.logger, n.table = w.Now, w.Logger, t
+	t.now, t.logger, n.table = w.syncer.config.Now, w.syncer.config.Logger, t
 	snapshot, err := w.takeSnapshot(ctx)
 	if err != nil {
 		return err
 	}
 	defer snapshot.close()
-	n.at, t.lsn = snapshot.at, snapshot.at
-	tx, err := snapshot.adopt(ctx, w.session)
+	n.at, t.release.position = snapshot.at, snapshot.at
+	tx, err := snapshot.begin(ctx, w.syncer)
 	if err != nil {
 		return err
 	}
-	if err := t.lockSource(ctx, tx); err != nil {
+	if err := t.layout.lockSource(ctx, tx); err != nil {
 		return err
 	}
-	present, err := snapshot.open(ctx, w.session)
+	present, err := snapshot.open(ctx, w.syncer)
 	if err != nil {
 		return err
 	}
@@ -144,28 +146,28 @@ func (w *worker) make(ctx context.Context, n *newcomer) error {
 		return err
 	}
 	if n.job.kind == resynchronize {
-		snapshot.letGo()
+		snapshot.releaseSlot()
 		return w.compare(ctx, tx, t)
 	}
-	p := &publisher{table: t, session: w.session, readers: []pgx.Tx{tx}, conn: present}
-	if p.extent, err = t.measure(ctx, tx, w.ranges); err != nil {
+	p := &publisher{table: t, config: &w.syncer.config, epoch: w.epoch, readers: []pgx.Tx{tx}, conn: present}
+	if p.extent, err = t.measure(ctx, tx, w.syncer.config.ranges); err != nil {
 		return err
 	}
-	p.readers = append(p.readers, snapshot.further(ctx, w.session, t, w.ranges.degree(p.extent)-1)...)
-	snapshot.letGo()
+	p.readers = append(p.readers, snapshot.beginMore(ctx, w.syncer, t, w.syncer.config.ranges.degree(p.extent)-1)...)
+	snapshot.releaseSlot()
 	if err := p.publish(ctx, n.job.generation); err != nil {
-		return fmt.Errorf("publishing %s: %w", t.name(), withoutValues(err))
+		return fmt.Errorf("publishing %s: %w", t.layout.name(), withoutValues(err))
 	}
-	w.Failpoint(FailAfterPublication)
+	w.syncer.config.Failpoint(FailAfterPublication)
 	return nil
 }
 
 // identify judges a table that is locked, under the snapshot that is read and at present.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.readDefinition(ctx, snapshot, w.Publication, bound); err != nil {
+	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.syncer.config.Publication, bound); err != nil {
 		return err
 	}
-	then, err := t.examine(ctx, snapshot, accept.Whole)
+	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
 	if err != nil {
 		return err
 	}
@@ -194,11 +196,11 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 			s.close()
 		}
 	}()
-	if s.replication, err = w.openReplication(ctx, ApplierName(w.Slot)); err != nil {
+	if s.replication, err = w.syncer.openReplication(ctx, ApplierName(w.syncer.config.Slot)); err != nil {
 		return nil, err
 	}
 	slow := time.AfterFunc(slowSlot, func() {
-		w.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
+		w.syncer.config.Logger.Info("a snapshot waits for transactions to end that were writing before it", "fix", "see pg_stat_activity for old ones")
 	})
 	defer slow.Stop()
 	slot, err := pglogrepl.CreateReplicationSlot(ctx, s.replication, fmt.Sprintf("kproxy_snapshot_%d", s.replication.PID()), outputPlugin,
@@ -211,7 +213,7 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 	}
 	s.name = slot.SnapshotName
 	w.ack.held.Store(uint64(s.at))
-	w.Failpoint(FailSnapshotTaken)
+	w.syncer.config.Failpoint(FailSnapshotTaken)
 	return s, nil
 }
 
@@ -219,8 +221,8 @@ func (w *worker) takeSnapshot(ctx context.Context) (_ *sourceSnapshot, err error
 const slowSlot = 5 * time.Second
 
 // open makes a further connection, which is closed with the snapshot.
-func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, error) {
-	conn, err := ses.open(ctx, ApplierName(ses.Slot))
+func (s *sourceSnapshot) open(ctx context.Context, syncer *Syncer) (*pgx.Conn, error) {
+	conn, err := syncer.open(ctx, ApplierName(syncer.config.Slot))
 	if err != nil {
 		return nil, err
 	}
@@ -228,9 +230,9 @@ func (s *sourceSnapshot) open(ctx context.Context, ses *session) (*pgx.Conn, err
 	return conn, nil
 }
 
-// adopt opens a transaction that sees the snapshot, on a connection of its own.
-func (s *sourceSnapshot) adopt(ctx context.Context, ses *session) (pgx.Tx, error) {
-	conn, err := s.open(ctx, ses)
+// begin opens a transaction that sees the snapshot, on a connection of its own.
+func (s *sourceSnapshot) begin(ctx context.Context, syncer *Syncer) (pgx.Tx, error) {
+	conn, err := s.open(ctx, syncer)
 	if err != nil {
 		return nil, err
 	}
@@ -245,18 +247,18 @@ func (s *sourceSnapshot) adopt(ctx context.Context, ses *session) (pgx.Tx, error
 	return tx, nil
 }
 
-// further opens transactions beside the first one, as many as can be had: without them it
+// beginMore opens transactions beside the first one, as many as can be had: without them it
 // only takes longer. Each holds the source as the first one does. It does not wait for
 // that behind somebody who waits for the first one, since neither would ever end.
-func (s *sourceSnapshot) further(ctx context.Context, ses *session, t *table, wanted int) []pgx.Tx {
+func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table, wanted int) []pgx.Tx {
 	var more []pgx.Tx
 	for range wanted {
-		tx, err := s.adopt(ctx, ses)
+		tx, err := s.begin(ctx, syncer)
 		if err == nil {
-			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
+			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
-			ses.Logger.Info("the source is read by fewer connections than planned", "table", t.name(), "connections", 1+len(more), "error", err)
+			syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)
 			break
 		}
 		more = append(more, tx)
@@ -267,17 +269,17 @@ func (s *sourceSnapshot) further(ctx context.Context, ses *session, t *table, wa
 // errSnapshotGone means that the connection of the temporary slot has ended.
 var errSnapshotGone = errors.New("adopting the slot's snapshot failed")
 
-// letGo ends the temporary slot: transactions that have adopted the snapshot keep it.
-func (s *sourceSnapshot) letGo() {
-	farewell(s.replication)
+// releaseSlot ends the temporary slot: transactions that have adopted the snapshot keep it.
+func (s *sourceSnapshot) releaseSlot() {
+	closeConn(s.replication)
 	s.replication = nil
 }
 
 func (s *sourceSnapshot) close() {
 	if s.replication != nil {
-		farewell(s.replication)
+		closeConn(s.replication)
 	}
 	for _, conn := range s.conns {
-		farewell(conn)
+		closeConn(conn)
 	}
 }

@@ -18,20 +18,20 @@ const writeChunk = 5000
 // write queues everything that brings the table's store and release to the
 // state of its partition. It belongs to the transaction that also moves the position.
 // What is queued does not change when the table does.
-func (t *table) write(ctx context.Context, to *sink) error {
+func (t *table) write(ctx context.Context, to *statements) error {
 	placed := len(t.keptPlaces()) > 0
 	if !placed {
 		t.writeRows(to, nil)
-		to.send() // the server has something to do while the classes are settled
+		to.flush() // the server has something to do while the classes are settled
 	}
-	if err := t.stage.settle(ctx, t.clock()); err != nil {
+	if err := t.mode.settle(ctx, t.clock()); err != nil {
 		return err
 	}
 	if placed {
-		t.writeRows(to, t.stage.place)
+		t.writeRows(to, t.mode.place)
 		t.writePlaces(to)
 	}
-	t.stage.writeRelease(to)
+	t.mode.writeRelease(to)
 	sql, arguments := t.statusUpdate()
 	to.Queue(sql, arguments...)
 	return to.err
@@ -41,7 +41,7 @@ func (t *table) write(ctx context.Context, to *sink) error {
 // ended, so that memory does not grow with it. Where new records stand is told when it
 // commits, or when many of them wait to be settled. What the release shows of them is
 // written at the commit alone.
-func (t *table) spill(ctx context.Context, to *sink) error {
+func (t *table) spill(ctx context.Context, to *statements) error {
 	columns := len(t.keptPlaces())
 	t.writeRows(to, func(ids []incremental.RecordID) []any {
 		nowhere := make([]any, columns)
@@ -51,8 +51,8 @@ func (t *table) spill(ctx context.Context, to *sink) error {
 		return nowhere
 	})
 	t.forgetRows()
-	t.spilled = true
-	if s, immediate := t.stage.(*immediate); immediate && s.crowded() {
+	t.pending.spilled = true
+	if s, immediate := t.mode.(*immediate); immediate && s.unplacedExceed() {
 		if err := s.settle(ctx, t.clock()); err != nil {
 			return err
 		}
@@ -64,11 +64,11 @@ func (t *table) spill(ctx context.Context, to *sink) error {
 
 // writeRows writes the rows of the private store; place tells where new ones stand, in a
 // table that keeps that.
-func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
+func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []any) {
 	if len(t.keptPlaces()) == 0 {
 		t.sendRows(to)
 	} else {
-		t.writeDeletes(to, t.deleted)
+		t.writeDeletes(to, t.pending.deleted)
 		t.writeInserts(to, place)
 	}
 	t.writeUpdates(to)
@@ -76,18 +76,18 @@ func (t *table) writeRows(to *sink, place func([]incremental.RecordID) []any) {
 
 // statusUpdate notes the table's figures, for kproxy status.
 func (t *table) statusUpdate() (sql string, arguments []any) {
-	s := t.stage.status()
+	s := t.mode.status()
 	sql = `UPDATE kproxy_store.generation SET next_class = $3, next_record = $4, withheld = $5,
 		waiting = $6, stale = $7, ghosts = $8, expired = $9, oldest_waiting = $10, oldest_stale = $11, withheld_why = nullif($12, ''), returned = $13
 		WHERE table_schema = $1 AND table_name = $2`
 	return sql, []any{
-		t.name().Schema, t.name().Relation, int64(t.stage.nextClass()), int64(t.nextRecord), s.Withheld,
+		t.layout.name().Schema, t.layout.name().Relation, int64(t.mode.nextClass()), int64(t.nextRecord), s.Withheld,
 		s.Waiting, s.Stale, s.Ghosts, s.Expired, storedTime(s.OldestWaiting), storedTime(s.OldestStale), s.Reason, s.Returned,
 	}
 }
 
-func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
-	if t.truncated {
+func (t *table) writeDeletes(batch *statements, deleted []incremental.RecordID) {
+	if t.pending.truncated {
 		// DELETE, not TRUNCATE: readers of the release are never locked out.
 		batch.Queue("DELETE FROM " + t.recordsTable())
 		return
@@ -97,28 +97,28 @@ func (t *table) writeDeletes(batch *sink, deleted []incremental.RecordID) {
 	}
 }
 
-func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []any) {
+func (t *table) writeInserts(batch *statements, place func([]incremental.RecordID) []any) {
 	var ids []incremental.RecordID
-	for id, row := range t.pending {
+	for id, row := range t.pending.rows {
 		if row.inserted {
 			ids = append(ids, id)
 		}
 	}
 	slices.Sort(ids)
-	casts, names := make([]string, len(t.columns)), make([]string, len(t.columns))
-	for i, c := range t.columns {
+	casts, names := make([]string, len(t.layout.columns)), make([]string, len(t.layout.columns))
+	for i, c := range t.layout.columns {
 		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
 		names[i] = fmt.Sprintf("c%d", i)
 	}
 	places := t.keptPlaces()
 	at := listed(places, "") + ", "
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
-		t.recordsTable(), recordColumn, at, t.columnList(""), at, strings.Join(casts, ", "),
-		typedArrays(2, places), textArrays(2+len(places), len(t.columns)), at, strings.Join(names, ", "))
+		t.recordsTable(), recordColumn, at, t.layout.columnList(""), at, strings.Join(casts, ", "),
+		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
-		for i := range t.columns {
-			arguments = append(arguments, t.pendingColumn(chunk, i))
+		for i := range t.layout.columns {
+			arguments = append(arguments, t.pending.column(chunk, i))
 		}
 		batch.Queue(sql, arguments...)
 	}
@@ -127,10 +127,10 @@ func (t *table) writeInserts(batch *sink, place func([]incremental.RecordID) []a
 // sendRows writes the rows of a table whose records do not tell their places. A changed
 // row of which all values are known is deleted and sent as a new one is: that takes the
 // server half of what an UPDATE does.
-func (t *table) sendRows(to *sink) {
-	gone := slices.Clone(t.deleted)
+func (t *table) sendRows(to *statements) {
+	gone := slices.Clone(t.pending.deleted)
 	var sent []incremental.RecordID
-	for id, row := range t.pending {
+	for id, row := range t.pending.rows {
 		if row.isSent() {
 			sent = append(sent, id)
 			if !row.inserted {
@@ -141,16 +141,16 @@ func (t *table) sendRows(to *sink) {
 	slices.Sort(gone)
 	t.writeDeletes(to, gone)
 	slices.Sort(sent)
-	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.columnList(""))
-	rows := newRows()
+	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columnList(""))
+	rows := newCopyRows()
 	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
-		for _, v := range t.pending[id].values {
+		for _, v := range t.pending.rows[id].values {
 			rows = appendCopyField(append(rows, '\t'), v)
 		}
 		if rows = append(rows, '\n'); len(rows) >= copyBytes {
 			to.Copy(into, rows)
-			rows = newRows()
+			rows = newCopyRows()
 		}
 	}
 	to.Copy(into, rows)
@@ -163,9 +163,9 @@ func (r *pendingRow) isSent() bool {
 
 // writeUpdates writes the other changed rows, those that changed the same columns
 // together: the stream leaves unchanged TOAST values out.
-func (t *table) writeUpdates(batch *sink) {
+func (t *table) writeUpdates(batch *statements) {
 	byColumns, sent := make(map[string][]incremental.RecordID), len(t.keptPlaces()) == 0
-	for id, row := range t.pending {
+	for id, row := range t.pending.rows {
 		if row.inserted || sent && row.isSent() {
 			continue
 		}
@@ -180,7 +180,7 @@ func (t *table) writeUpdates(batch *sink) {
 	for mask, ids := range byColumns {
 		slices.Sort(ids)
 		var columns []int
-		for i := range t.columns {
+		for i := range t.layout.columns {
 			if mask[i] == 1 {
 				columns = append(columns, i)
 			}
@@ -190,7 +190,7 @@ func (t *table) writeUpdates(batch *sink) {
 		}
 		sets, names := make([]string, len(columns)), make([]string, len(columns))
 		for i, c := range columns {
-			column := t.columns[c]
+			column := t.layout.columns[c]
 			sets[i] = fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
 			names[i] = fmt.Sprintf("c%d", c)
 		}
@@ -199,7 +199,7 @@ func (t *table) writeUpdates(batch *sink) {
 		for chunk := range slices.Chunk(ids, writeChunk) {
 			arguments := []any{recordNumbers(chunk)}
 			for _, c := range columns {
-				arguments = append(arguments, t.pendingColumn(chunk, c))
+				arguments = append(arguments, t.pending.column(chunk, c))
 			}
 			batch.Queue(sql, arguments...)
 		}
@@ -211,18 +211,18 @@ func (t *table) keptPlaces() []storeColumn {
 	if t.isPacked() {
 		return nil
 	}
-	return t.stage.places()
+	return t.mode.places()
 }
 
 // writePlaces tells the store where records stand that were there before.
-func (t *table) writePlaces(batch *sink) {
+func (t *table) writePlaces(batch *statements) {
 	places := t.keptPlaces()
 	if len(places) == 0 {
 		return
 	}
 	var ids []incremental.RecordID
-	for _, id := range t.stage.moved() {
-		if row, pending := t.pending[id]; !pending || !row.inserted {
+	for _, id := range t.mode.moved() {
+		if row, pending := t.pending.rows[id]; !pending || !row.inserted {
 			ids = append(ids, id)
 		}
 	}
@@ -233,15 +233,15 @@ func (t *table) writePlaces(batch *sink) {
 	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
 		t.recordsTable(), strings.Join(sets, ", "), typedArrays(2, places), listed(places, ""), recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
-		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.stage.place(chunk)...)...)
+		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.mode.place(chunk)...)...)
 	}
 }
 
-// pendingColumn collects one column of the pending rows.
-func (t *table) pendingColumn(ids []incremental.RecordID, column int) *array {
+// column collects one column of the pending rows.
+func (t *pendingChanges) column(ids []incremental.RecordID, column int) *array {
 	texts := newTexts(len(ids))
 	for _, id := range ids {
-		texts.add(t.pending[id].values[column])
+		texts.add(t.rows[id].values[column])
 	}
 	return texts
 }

@@ -73,7 +73,7 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 		return p, &check.Error{Config: c, Report: report}
 	}
 	publications = slices.DeleteFunc(publications, func(q catalog.Publication) bool { return !slices.Contains(tables, q.Policy.Table) })
-	if p.Tables, err = ksync.LookForUnaccepted(ctx, conn, publications); err != nil {
+	if p.Tables, err = ksync.FindUnaccepted(ctx, conn, publications); err != nil {
 		return p, upstream.Unprepared(err)
 	}
 	if p.Relations, err = views.FindUnaccepted(ctx, conn, c, listed); err != nil {

@@ -20,7 +20,7 @@ const codeUnaccepted = "unaccepted"
 // checkAccepted warns of protected tables that are halted, or will be, since their columns are
 // not those for which the policy was accepted.
 func checkAccepted(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication) (inspect.Report, error) {
-	found, err := ksync.LookForUnaccepted(ctx, conn, publications)
+	found, err := ksync.FindUnaccepted(ctx, conn, publications)
 	if refused := (*pgconn.PgError)(nil); errors.As(err, &refused) {
 		return nil, nil // there is no store yet, or an old one, of which the check tells
 	}

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// texts keep a text for each of many places, with as few bytes beside it and as few things
+// textStore keep a text for each of many places, with as few bytes beside it and as few things
 // for the garbage collector to look at as can be: those of textsPage places share one piece
 // of memory, in which their lengths come first. A place that was given none has the empty
 // text.
-type texts struct {
+type textStore struct {
 	pages [][]byte
 }
 
@@ -22,7 +22,7 @@ const (
 )
 
 // get is the text at a place, until the next set; empty at -1, which is no place.
-func (t *texts) get(place int32) []byte {
+func (t *textStore) get(place int32) []byte {
 	if place < 0 || int(place) >= len(t.pages)*textsPage || t.pages[place/textsPage] == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func textAt(page []byte, number int) (from, to int) {
 }
 
 // set gives a place its text, which is copied.
-func (t *texts) set(place int32, text []byte) {
+func (t *textStore) set(place int32, text []byte) {
 	at, number := int(place/textsPage), int(place%textsPage)
 	if at >= len(t.pages) {
 		t.pages = append(t.pages, make([][]byte, at+1-len(t.pages))...)
@@ -78,7 +78,7 @@ func (t *texts) set(place int32, text []byte) {
 
 // usualPage is the size of a new page that makes it likely not to have to grow: some more
 // than the one before has.
-func (t *texts) usualPage(at int) int {
+func (t *textStore) usualPage(at int) int {
 	const least, most = 4 * textsPage, textsPage * longText
 	if at == 0 {
 		return least

@@ -8,10 +8,10 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// stage is how the changes of a table become visible: between what has been
+// updateMode is how the changes of a table become visible: between what has been
 // committed at the source and what readers see. It holds in memory what it needs to
 // know of every record.
-type stage interface {
+type updateMode interface {
 	// insert tells whether the record has come back to the row that it had left.
 	insert(id incremental.RecordID, key []byte, row coded, now time.Time) (returned bool, err error)
 	modify(id incremental.RecordID, row coded, now time.Time) error
@@ -33,7 +33,7 @@ type stage interface {
 	// those that are gone; new ones may be among them.
 	moved() []incremental.RecordID
 	// writeRelease queues what brings the release to where it was settled.
-	writeRelease(batch *sink)
+	writeRelease(batch *statements)
 	// written forgets what the store has been told.
 	written()
 
@@ -45,7 +45,7 @@ type stage interface {
 	publish(ctx context.Context, p *publisher, source *snapshot) error
 	assignments() func() ([]any, error)
 	// classes yields the classes of a part with what is published for them.
-	classes(of *part) func() ([]any, error)
+	classes(part int) func() ([]any, error)
 	// load takes over what the store holds.
 	load(ctx context.Context, from *storeView, progress func(done int)) error
 
@@ -62,9 +62,9 @@ type stage interface {
 // storeColumn is a column of kproxy's own in the tables of the private store.
 type storeColumn struct{ name, sqlType string }
 
-// newStage is the stage that the table's policy asks for, empty.
-func (t *table) newStage(nextClass incremental.ClassID, seed uint64) (stage, error) {
-	if t.publication.Policy.Updates.Mode == catalog.Guarded {
+// newMode is the stage that the table's policy asks for, empty.
+func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
+	if t.layout.publication.Policy.Updates.Mode == catalog.Guarded {
 		return newGuarded(t, nextClass, seed)
 	}
 	return newImmediate(t, nextClass, seed), nil

@@ -12,11 +12,11 @@ var epoch = time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC).Unix()
 
 const microsPerSecond = 1_000_000
 
-// roundMoment rounds a timestamp to some digits of a second (0 to 6) as the server
+// roundTimestamp rounds a timestamp to some digits of a second (0 to 6) as the server
 // does, half away from the epoch, and within the bounds. What is no timestamp
 // stays as it is.
-func roundMoment(text string, digits int, within bounds) string {
-	at, zone, readable := parseMoment(text)
+func roundTimestamp(text string, digits int, within bounds) string {
+	at, zone, readable := parseTimestamp(text)
 	if !readable || digits < 0 || digits > 6 {
 		return text
 	}
@@ -28,17 +28,17 @@ func roundMoment(text string, digits int, within bounds) string {
 	if at < 0 {
 		rounded = -((-at + unit/2) / unit * unit)
 	}
-	if upper, _, readable := parseMoment(within.upper); readable && rounded > upper {
+	if upper, _, readable := parseTimestamp(within.upper); readable && rounded > upper {
 		rounded = floorTo(upper, unit)
 	}
-	if lower, _, readable := parseMoment(within.lower); readable && rounded < lower {
+	if lower, _, readable := parseTimestamp(within.lower); readable && rounded < lower {
 		rounded = -floorTo(-lower, unit)
 	}
-	return momentText(rounded, zone)
+	return formatTimestamp(rounded, zone)
 }
 
-// momentText is the inverse of parseMoment.
-func momentText(micros int64, zone string) string {
+// formatTimestamp is the inverse of parseMoment.
+func formatTimestamp(micros int64, zone string) string {
 	fraction := micros - floorTo(micros, microsPerSecond)
 	at := time.Unix(epoch+(micros-fraction)/microsPerSecond, 0).UTC()
 	year, era := at.Year(), ""
@@ -61,9 +61,9 @@ func floorTo(number, unit int64) int64 {
 	return number - rest
 }
 
-// parseMoment reads a timestamp as hierarchies write it, in UTC, into microseconds
+// parseTimestamp reads a timestamp as hierarchies write it, in UTC, into microseconds
 // since the epoch, and what it says of the time zone.
-func parseMoment(text string) (micros int64, zone string, readable bool) {
+func parseTimestamp(text string) (micros int64, zone string, readable bool) {
 	text, beforeChrist := strings.CutSuffix(text, " BC")
 	text, zoned := strings.CutSuffix(text, "+00")
 	if zoned {

@@ -17,7 +17,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// returning recognizes records of a guarded table that come back in a later transaction of the
+// returnTracker recognizes records of a guarded table that come back in a later transaction of the
 // source than the one in which they left, while the rows that they left are published. Published
 // anew, such a person would be in two classes, and readers who kept both could tell him, and
 // everybody else in them, apart.
@@ -26,43 +26,43 @@ import (
 // 128 bits of it), in memory and in kproxy_store.departed, until the record comes back or the row
 // vanishes. Who can read the store, where the secret lies beside the records, can try keys and
 // find the row of one that he guesses.
-type returning struct {
+type returnTracker struct {
 	mac    hash.Hash // with the table's secret; nil until a record leaves
 	sum    [sha256.Size]byte
 	ghosts map[keyHash]lineage.Ghost
 	hashes []keyHash // by ghost
-	most   int       // ghosts that there were, since room was given back
+	peak   int       // ghosts that there were, since room was given back
 
 	// What the store does not know yet.
-	secret []byte // a new one
-	come   map[keyHash]lineage.Left
-	gone   []keyHash
-	back   int // records that have come back, ever
+	secret   []byte // a new one
+	added    map[keyHash]lineage.Left
+	removed  []keyHash
+	restored int // records that have come back, ever
 }
 
 // keyHash stands for a key.
 type keyHash [16]byte
 
-func (r *returning) use(secret []byte) {
+func (r *returnTracker) use(secret []byte) {
 	r.mac = hmac.New(sha256.New, secret)
-	r.ghosts, r.come = make(map[keyHash]lineage.Ghost), make(map[keyHash]lineage.Left)
+	r.ghosts, r.added = make(map[keyHash]lineage.Ghost), make(map[keyHash]lineage.Left)
 }
 
 // resume goes on where a generation of the store stands.
-func (r *returning) resume(g generation) {
-	if r.back = g.returned; g.secret != nil {
+func (r *returnTracker) resume(g generation) {
+	if r.restored = g.returned; g.secret != nil {
 		r.use(g.secret)
 	}
 }
 
-func (r *returning) hash(key []byte) keyHash {
+func (r *returnTracker) hash(key []byte) keyHash {
 	r.mac.Reset()
 	r.mac.Write(key)
 	return keyHash(r.mac.Sum(r.sum[:0])[:len(keyHash{})])
 }
 
-// hashOfLeaving is the hash of the key of a record that leaves. The first one makes the secret.
-func (r *returning) hashOfLeaving(key []byte) keyHash {
+// hashDeleted is the hash of the key of a record that leaves. The first one makes the secret.
+func (r *returnTracker) hashDeleted(key []byte) keyHash {
 	if r.mac == nil {
 		r.secret = make([]byte, sha256.Size)
 		_, _ = rand.Read(r.secret) // it never fails
@@ -71,19 +71,19 @@ func (r *returning) hashOfLeaving(key []byte) keyHash {
 	return r.hash(key)
 }
 
-// left notes what stays of a record whose key has the hash. Of several rows that had the same
+// add notes what stays of a record whose key has the hash. Of several rows that had the same
 // key, one after the other or without a key, the last one left is recognized.
-func (r *returning) left(h keyHash, left lineage.Left) {
+func (r *returnTracker) add(h keyHash, left lineage.Left) {
 	if earlier, known := r.ghosts[h]; known {
-		r.vanished(earlier)
+		r.remove(earlier)
 	}
 	r.know(h, left.Ghost)
-	r.come[h] = left
+	r.added[h] = left
 }
 
-func (r *returning) know(h keyHash, g lineage.Ghost) {
+func (r *returnTracker) know(h keyHash, g lineage.Ghost) {
 	r.ghosts[h] = g
-	r.most = max(r.most, len(r.ghosts))
+	r.peak = max(r.peak, len(r.ghosts))
 	for int(g) >= len(r.hashes) {
 		r.hashes = append(r.hashes, keyHash{})
 	}
@@ -91,7 +91,7 @@ func (r *returning) know(h keyHash, g lineage.Ghost) {
 }
 
 // find gives the ghost of a record that comes back.
-func (r *returning) find(key []byte) (lineage.Ghost, bool) {
+func (r *returnTracker) find(key []byte) (lineage.Ghost, bool) {
 	if len(r.ghosts) == 0 {
 		return 0, false
 	}
@@ -99,42 +99,42 @@ func (r *returning) find(key []byte) (lineage.Ghost, bool) {
 	return g, known
 }
 
-// returned notes that a ghost's record has come back, and vanished that its row has gone.
-func (r *returning) returned(g lineage.Ghost) {
-	r.vanished(g)
-	r.back++
+// restore notes that a ghost's record has come back, and vanished that its row has gone.
+func (r *returnTracker) restore(g lineage.Ghost) {
+	r.remove(g)
+	r.restored++
 }
 
-func (r *returning) vanished(g lineage.Ghost) {
+func (r *returnTracker) remove(g lineage.Ghost) {
 	if int(g) >= len(r.hashes) || r.hashes[g] == (keyHash{}) {
 		return // another one that left later had the same key
 	}
 	h := r.hashes[g]
 	delete(r.ghosts, h)
 	r.hashes[g] = keyHash{}
-	if _, untold := r.come[h]; untold {
-		delete(r.come, h)
+	if _, untold := r.added[h]; untold {
+		delete(r.added, h)
 		return
 	}
-	r.gone = append(r.gone, h)
+	r.removed = append(r.removed, h)
 }
 
 // forget forgets everybody who has left.
-func (r *returning) forget() {
+func (r *returnTracker) forget() {
 	for _, g := range r.ghosts {
-		r.vanished(g)
+		r.remove(g)
 	}
 }
 
 // written forgets what the store has been told, and gives back the room of many.
-func (r *returning) written() {
-	r.secret, r.gone = nil, nil
-	few := r.most > writeChunk && 4*len(r.ghosts) < r.most
-	if len(r.come) > 0 || few {
-		r.come = make(map[keyHash]lineage.Left)
+func (r *returnTracker) written() {
+	r.secret, r.removed = nil, nil
+	few := r.peak > writeChunk && 4*len(r.ghosts) < r.peak
+	if len(r.added) > 0 || few {
+		r.added = make(map[keyHash]lineage.Left)
 	}
 	if few {
-		r.ghosts, r.most = maps.Collect(maps.All(r.ghosts)), len(r.ghosts)
+		r.ghosts, r.peak = maps.Collect(maps.All(r.ghosts)), len(r.ghosts)
 	}
 	if len(r.ghosts) == 0 {
 		r.hashes = nil
@@ -142,23 +142,23 @@ func (r *returning) written() {
 }
 
 // writeDeparted tells the store who has left, and of whom nothing stays.
-func (s *guarded) writeDeparted(batch *sink) {
-	r, generation := &s.returning, s.t.generation
+func (s *guarded) writeDeparted(batch *statements) {
+	r, generation := &s.returns, s.t.release.generation
 	if r.secret != nil {
-		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3", s.t.name().Schema, s.t.name().Relation, generation, r.secret)
+		batch.Queue("UPDATE kproxy_store.generation SET hash_key = $4 WHERE table_schema = $1 AND table_name = $2 AND generation = $3", s.t.layout.name().Schema, s.t.layout.name().Relation, generation, r.secret)
 	}
-	for chunk := range slices.Chunk(r.gone, writeChunk) {
+	for chunk := range slices.Chunk(r.removed, writeChunk) {
 		hashes := make([][]byte, len(chunk))
 		for i := range chunk {
 			hashes[i] = chunk[i][:]
 		}
 		batch.Queue("DELETE FROM kproxy_store.departed WHERE generation = $1 AND hash = ANY($2)", generation, hashes)
 	}
-	for chunk := range slices.Chunk(slices.Collect(maps.Keys(r.come)), writeChunk) {
+	for chunk := range slices.Chunk(slices.Collect(maps.Keys(r.added)), writeChunk) {
 		hashes, changed := make([][]byte, len(chunk)), make([]string, len(chunk))
 		classes, rows := make([]int64, len(chunk)), make([]int64, len(chunk))
 		for i, h := range chunk {
-			left := r.come[h]
+			left := r.added[h]
 			hashes[i], classes[i], rows[i], changed[i] = h[:], int64(left.Class), int64(left.Row), left.Changed
 		}
 		batch.Queue(`INSERT INTO kproxy_store.departed (generation, hash, class, row, changed)
@@ -169,23 +169,23 @@ func (s *guarded) writeDeparted(batch *sink) {
 
 // loadDeparted reads who has left, once the lineage is loaded.
 func (s *guarded) loadDeparted(ctx context.Context, from *storeView) error {
-	if s.returning.mac == nil {
+	if s.returns.mac == nil {
 		return nil // nobody has
 	}
 	t := s.t
 	columns := []string{"encode(d.hash, 'hex')", "d.class", "d.row", "d.changed"}
 	own := len(columns)
-	for _, i := range t.copied {
-		columns = append(columns, "l."+catalog.QuoteIdentifier(t.columns[i].Name))
+	for _, i := range t.layout.copied {
+		columns = append(columns, "l."+catalog.QuoteIdentifier(t.layout.columns[i].Name))
 	}
-	row := make([]value, len(t.columns))
+	row := make([]value, len(t.layout.columns))
 	return copyOut(ctx, from.first, len(columns), func(values []value) error {
-		for i, column := range t.copied {
+		for i, column := range t.layout.copied {
 			row[column] = values[own+i]
 		}
-		return s.formerly(values[:own], t.fingerprints(nil, row, nil))
+		return s.formerly(values[:own], t.layout.fingerprints(nil, row, nil))
 	}, fmt.Sprintf("SELECT %s FROM kproxy_store.departed AS d LEFT JOIN %s AS l ON l.%s = d.class AND l.%s = d.row WHERE d.generation = %d",
-		strings.Join(columns, ", "), t.releaseTable(), s.part.column, catalog.RowColumn, t.generation))
+		strings.Join(columns, ", "), t.release.releaseTable(), s.part.column, catalog.RowColumn, t.release.generation))
 }
 
 // formerly takes over one who has left.
@@ -207,9 +207,9 @@ func (s *guarded) formerly(own []value, copied []uint64) error {
 		return internal(err)
 	}
 	if !is { // an earlier version, which does not know of hashes, has applied meanwhile
-		s.returning.gone = append(s.returning.gone, keyHash(h))
+		s.returns.removed = append(s.returns.removed, keyHash(h))
 		return nil
 	}
-	s.returning.know(keyHash(h), ghost)
+	s.returns.know(keyHash(h), ghost)
 	return nil
 }

@@ -17,38 +17,38 @@ import (
 // no deadline fits; but the server knows whether it is busy for a session. Connections
 // therefore note since when an answer is awaited, and the watcher asks the server.
 
-// line is a connection that notes since when it is read from.
-type line struct {
+// trackedConn is a connection that notes since when it is read from.
+type trackedConn struct {
 	net.Conn
 	reading atomic.Int64 // in nanoseconds; 0 for not
 	pid     uint32
-	of      *lines
+	of      *connTracker
 }
 
 // Read notes that something is awaited.
-func (l *line) Read(b []byte) (int, error) {
+func (l *trackedConn) Read(b []byte) (int, error) {
 	l.reading.Store(time.Now().UnixNano())
 	defer l.reading.Store(0)
 	return l.Conn.Read(b)
 }
 
 // Close takes the line off the list.
-func (l *line) Close() error {
+func (l *trackedConn) Close() error {
 	l.of.mu.Lock()
 	delete(l.of.open, l)
 	l.of.mu.Unlock()
 	return l.Conn.Close()
 }
 
-// lines are the open connections of a Syncer.
-type lines struct {
+// connTracker are the open connections of a Syncer.
+type connTracker struct {
 	mu   gosync.Mutex
-	open map[*line]bool
+	open map[*trackedConn]bool
 }
 
-// through has the connections of a configuration noted, and kept alive: a host that is
+// track has the connections of a configuration noted, and kept alive: a host that is
 // gone is noticed by TCP itself.
-func (ls *lines) through(config *pgconn.Config) {
+func (ls *connTracker) track(config *pgconn.Config) {
 	dial := config.DialFunc
 	if dial == nil {
 		dialer := &net.Dialer{KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: lease, Interval: lease / 4, Count: 3}}
@@ -59,11 +59,11 @@ func (ls *lines) through(config *pgconn.Config) {
 		if err != nil {
 			return nil, err
 		}
-		l := &line{Conn: conn, of: ls}
+		l := &trackedConn{Conn: conn, of: ls}
 		ls.mu.Lock()
 		defer ls.mu.Unlock()
 		if ls.open == nil {
-			ls.open = make(map[*line]bool)
+			ls.open = make(map[*trackedConn]bool)
 		}
 		ls.open[l] = true
 		return l, nil
@@ -71,23 +71,23 @@ func (ls *lines) through(config *pgconn.Config) {
 }
 
 // identify notes which session of the server a connection is.
-func (ls *lines) identify(conn *pgconn.PgConn) {
+func (ls *connTracker) identify(conn *pgconn.PgConn) {
 	under := conn.Conn()
 	if encrypted, is := under.(*tls.Conn); is {
 		under = encrypted.NetConn()
 	}
-	if l, is := under.(*line); is {
+	if l, is := under.(*trackedConn); is {
 		ls.mu.Lock()
 		l.pid = conn.PID()
 		ls.mu.Unlock()
 	}
 }
 
-// awaited are the lines on which an answer has been awaited for longer than a while.
-func (ls *lines) awaited(since time.Duration) []*line {
+// waiting are the lines on which an answer has been awaited for longer than a while.
+func (ls *connTracker) waiting(since time.Duration) []*trackedConn {
 	ls.mu.Lock()
 	defer ls.mu.Unlock()
-	var found []*line
+	var found []*trackedConn
 	for l := range ls.open {
 		if reading := l.reading.Load(); l.pid != 0 && reading != 0 && time.Since(time.Unix(0, reading)) > since {
 			found = append(found, l)
@@ -96,10 +96,10 @@ func (ls *lines) awaited(since time.Duration) []*line {
 	return found
 }
 
-// lookAtLines asks the server for the sessions from which an answer is awaited. One that
+// checkConnections asks the server for the sessions from which an answer is awaited. One that
 // waits for kproxy, or is not there, will never give it.
-func (w *watcher) lookAtLines(ctx context.Context) error {
-	for _, l := range w.lines.awaited(deadAfter) {
+func (w *watcher) checkConnections(ctx context.Context) error {
+	for _, l := range w.syncer.conns.waiting(deadAfter) {
 		reading := l.reading.Load()
 		var busy bool
 		err := w.conn.QueryRow(ctx, "SELECT coalesce((SELECT state = 'active' FROM pg_catalog.pg_stat_activity WHERE pid = $1), false)", l.pid).Scan(&busy)
@@ -107,7 +107,7 @@ func (w *watcher) lookAtLines(ctx context.Context) error {
 			return fmt.Errorf("asking for a session: %w", err)
 		}
 		if !busy && l.reading.Load() == reading {
-			w.Logger.Warn("a connection to the server is open only at this end", "session", l.pid)
+			w.syncer.config.Logger.Warn("a connection to the server is open only at this end", "session", l.pid)
 			_ = l.Close()
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -15,7 +14,7 @@ import (
 // applies does it soon, or the next one to start. Until the new release is there,
 // readers see the old one. Owner connects as the role that owns the store.
 func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
-	return wish(ctx, owner, slot, tables, askRebuild)
+	return requestRelease(ctx, owner, slot, tables, askRebuild)
 }
 
 // Resynchronize asks for the difference between some tables and their private stores to
@@ -23,17 +22,17 @@ func Rebuild(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []c
 // stream did not tell of, and accepts for a guarded table that it goes on from what this
 // server knows.
 func Resynchronize(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name) error {
-	return wish(ctx, owner, slot, tables, askResync)
+	return requestRelease(ctx, owner, slot, tables, askResync)
 }
 
-func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, what string) error {
+func requestRelease(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []catalog.Name, what string) error {
 	conn, err := pgx.ConnectConfig(ctx, owner)
 	if err != nil {
 		return fmt.Errorf("connecting as the owner ('kproxy setup' makes the role): %w", Reason(err))
 	}
-	defer farewell(conn)
-	s := &session{Syncer: &Syncer{Config: Config{Slot: slot}}, control: conn}
-	if err := s.checkOwnership(ctx); err != nil {
+	defer closeConn(conn)
+	s := &session{store: store{slot: slot, conn: conn}}
+	if err := s.store.checkOwnership(ctx); err != nil {
 		return err
 	}
 	schemas, names := []string{}, []string{}
@@ -61,30 +60,27 @@ func wish(ctx context.Context, owner *pgx.ConnConfig, slot string, tables []cata
 // *StopError when the operator has to decide. The connection is the owner's;
 // system is the server's system identifier.
 func Continues(ctx context.Context, conn *pgx.Conn, slot, system string, recovery Recovery) error {
-	s := &session{
-		Syncer:  &Syncer{Config: Config{Slot: slot, Recovery: recovery, Owner: &pgx.ConnConfig{Config: pgconn.Config{Database: conn.Config().Database}}}},
-		control: conn, system: system,
-	}
-	if err := s.checkOwnership(ctx); err != nil {
+	s := &session{store: store{slot: slot, conn: conn, system: system}}
+	if err := s.store.checkOwnership(ctx); err != nil {
 		return err
 	}
-	state, err := s.slotState(ctx)
+	state, err := s.store.slotState(ctx)
 	if err != nil {
 		return err
 	}
-	if err := s.checkForeign(state); err != nil {
+	if err := state.checkForeign(slot, conn.Config().Database); err != nil {
 		return err
 	}
-	stored, known, err := s.storedPosition(ctx)
+	stored, known, err := s.store.storedPosition(ctx)
 	if err != nil {
 		return err
 	}
 	stored.timeline = 0 // a promotion alone loses nothing that the slot has
-	loss := s.assess(state, stored, known)
+	loss := s.store.assess(state, stored, known, false)
 	if loss == nil || loss.continuous || recovery != StopOnLoss {
 		return nil
 	}
-	consent, err := s.allAsked(ctx)
+	consent, err := s.store.allAsked(ctx)
 	if err != nil || consent {
 		return err
 	}

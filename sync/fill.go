@@ -25,38 +25,38 @@ func (p *publisher) write(ctx context.Context) error {
 	if err := p.fillAndStage(ctx, filled); err != nil {
 		return err
 	}
-	p.watch.records = p.watch.lap()
-	p.session.Failpoint(FailRecordsFilled)
-	if !p.isPacked() {
+	p.durations.records = p.durations.lap()
+	p.config.Failpoint(FailRecordsFilled)
+	if !p.table.isPacked() {
 		if err := p.fillRelease(ctx, filled); err != nil {
 			return err
 		}
 	}
-	p.watch.release = p.watch.lap()
+	p.durations.release = p.durations.lap()
 	if err := p.index(ctx); err != nil {
 		return err
 	}
-	p.watch.indexes = p.watch.lap()
+	p.durations.indexes = p.durations.lap()
 	if err := p.finish(ctx, filled); err != nil {
 		return err
 	}
-	p.stage.written()
-	p.session.Logger.Info("a table was published", "table", p.name(), "records", p.total, "connections", len(p.readers), "reading", p.watch.reading,
-		"anonymizing", p.watch.anonymizing, "storing", p.watch.records, "releasing", p.watch.release, "indexes", p.watch.indexes)
+	p.table.mode.written()
+	p.config.Logger.Info("a table was published", "table", p.table.layout.name(), "records", p.total, "connections", len(p.readers), "reading", p.durations.reading,
+		"anonymizing", p.durations.anonymizing, "storing", p.durations.records, "releasing", p.durations.release, "indexes", p.durations.indexes)
 	return nil
 }
 
 // finish does what needs the indexes, and drops what is not needed any more.
-func (p *publisher) finish(ctx context.Context, made filled) error {
-	if p.isPacked() {
+func (p *publisher) finish(ctx context.Context, made targets) error {
+	if p.table.isPacked() {
 		if err := p.packRest(ctx, made); err != nil {
 			return err
 		}
-		p.session.Failpoint(FailBeforePublication)
+		p.config.Failpoint(FailBeforePublication)
 		return nil
 	}
-	p.session.Failpoint(FailBeforePublication)
-	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stages(), ", ")}, "dropping the stages")
+	p.config.Failpoint(FailBeforePublication)
+	return p.fenced(ctx, []string{"DROP TABLE IF EXISTS " + strings.Join(p.stagingTables(), ", ")}, "dropping the stages")
 }
 
 // fillingSettings keep every statement on a path whose cost grows with the rows alone: a
@@ -67,11 +67,11 @@ func (p *publisher) finish(ctx context.Context, made filled) error {
 const fillingSettings = `SET LOCAL jit = off; SET LOCAL enable_mergejoin = off; SET LOCAL enable_nestloop = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_indexonlyscan = off;
 	SET LOCAL enable_bitmapscan = off; SET LOCAL max_parallel_workers_per_gather = 0; SET LOCAL work_mem = '64MB'`
 
-// filled are the tables that are filled, by their OIDs.
-type filled struct{ records, release uint32 }
+// targets are the tables that are filled, by their OIDs.
+type targets struct{ records, release uint32 }
 
-func (p *publisher) identify(ctx context.Context) (f filled, err error) {
-	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.recordsTable(), p.releaseRows()).Scan(&f.records, &f.release)
+func (p *publisher) identify(ctx context.Context) (f targets, err error) {
+	err = p.conn.QueryRow(ctx, "SELECT $1::pg_catalog.regclass::oid, $2::pg_catalog.regclass::oid", p.table.recordsTable(), p.table.releaseRows()).Scan(&f.records, &f.release)
 	if err != nil {
 		return f, fmt.Errorf("preparing the tables: %w", err)
 	}
@@ -102,7 +102,7 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 	var running gosync.WaitGroup
 	for i, tx := range on {
 		running.Go(func() {
-			err := guard(p.session.Logger, func() error {
+			err := guard(p.config.Logger, func() error {
 				if err := do(ctx, i, tx); err != nil {
 					return err
 				}
@@ -119,14 +119,14 @@ func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx conte
 
 // fillAndStage fills the records while the classes are sent, those of a packed release
 // with their members: both only read what is known of them.
-func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
+func (p *publisher) fillAndStage(ctx context.Context, made targets) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	staged := make(chan struct{})
 	go func() {
 		defer close(staged)
-		err := guard(p.session.Logger, func() error {
-			if p.isPacked() {
+		err := guard(p.config.Logger, func() error {
+			if p.table.isPacked() {
 				return p.fillPacked(ctx, made)
 			}
 			return p.stageClasses(ctx)
@@ -144,17 +144,17 @@ func (p *publisher) fillAndStage(ctx context.Context, made filled) error {
 
 // fillRecords inserts the source's rows with their records' numbers and places. The
 // transactions that see the snapshot end with it.
-func (p *publisher) fillRecords(ctx context.Context, made filled) error {
+func (p *publisher) fillRecords(ctx context.Context, made targets) error {
 	var done atomic.Int64
 	err := p.together(ctx, p.readers, func(ctx context.Context, i int, tx pgx.Tx) error {
-		if err := claim(ctx, tx, p.recordsTable(), made.records); err != nil {
+		if err := claim(ctx, tx, p.table.recordsTable(), made.records); err != nil {
 			return err
 		}
 		for at := i; at < len(p.extent.ranges); at += len(p.readers) {
 			if err := p.fillRange(ctx, tx, p.extent.ranges[at]); err != nil {
 				return err
 			}
-			p.told(int(done.Add(int64(p.extent.ranges[at].rows))), 0)
+			p.reportWritten(int(done.Add(int64(p.extent.ranges[at].rows))), 0)
 		}
 		return nil
 	})
@@ -164,12 +164,12 @@ func (p *publisher) fillRecords(ctx context.Context, made filled) error {
 	return nil
 }
 
-// told tells how much is written: each record once into each of the two tables, a packed
+// reportWritten tells how much is written: each record once into each of the two tables, a packed
 // release while the records are stored.
-func (p *publisher) told(records, released int) {
+func (p *publisher) reportWritten(records, released int) {
 	p.progressing.Lock()
 	defer p.progressing.Unlock()
-	if p.isPacked() {
+	if p.table.isPacked() {
 		released = records
 	}
 	p.progress("publishing", (records+released)/2)
@@ -177,19 +177,19 @@ func (p *publisher) told(records, released int) {
 
 // fillRange inserts one range. Its rows come in the order in which they were read.
 func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) error {
-	places := p.keptPlaces()
-	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.columnList(""), p.source(), from.condition())
-	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.recordsTable(), recordColumn, p.columnList(""), numbered)
+	places := p.table.keptPlaces()
+	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.table.layout.columnList(""), p.table.layout.source(), from.condition())
+	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.table.recordsTable(), recordColumn, p.table.layout.columnList(""), numbered)
 	arguments := []any{pgx.QueryExecModeDescribeExec, int64(from.first)}
 	if len(places) > 0 {
 		sql = fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
 			FROM (%[5]s) s LEFT JOIN ROWS FROM (%[6]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
-			p.recordsTable(), recordColumn, listed(places, ""), p.columnList(""), numbered, unnests(2, places))
+			p.table.recordsTable(), recordColumn, listed(places, ""), p.table.layout.columnList(""), numbered, unnests(2, places))
 		ids := make([]incremental.RecordID, from.rows)
 		for i := range ids {
 			ids[i] = incremental.RecordID(from.first + i)
 		}
-		arguments = append(arguments, p.stage.place(ids)...)
+		arguments = append(arguments, p.table.mode.place(ids)...)
 	}
 	tag, err := tx.Exec(ctx, sql, arguments...)
 	if err != nil {
@@ -213,7 +213,7 @@ func unnests(first int, columns []storeColumn) string {
 // fillRelease joins the classes with the records, each connection another share of the
 // classes: members of a class lie together, in random order. Meanwhile the records get
 // their key.
-func (p *publisher) fillRelease(ctx context.Context, made filled) error {
+func (p *publisher) fillRelease(ctx context.Context, made targets) error {
 	var on []pgx.Tx
 	for _, reader := range p.readers {
 		tx, err := reader.Conn().Begin(ctx)
@@ -224,20 +224,20 @@ func (p *publisher) fillRelease(ctx context.Context, made filled) error {
 		on = append(on, tx)
 	}
 	var done atomic.Int64
-	classes, shares := int64(p.stage.nextClass()), int64(len(on))
+	classes, shares := int64(p.table.mode.nextClass()), int64(len(on))
 	err := p.together(ctx, on, func(ctx context.Context, i int, tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, fillingSettings); err != nil {
 			return err
 		}
-		if err := claim(ctx, tx, p.releaseRows(), made.release); err != nil {
+		if err := claim(ctx, tx, p.table.releaseRows(), made.release); err != nil {
 			return err
 		}
-		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.parts[0].column, classes*int64(i)/shares, classes*int64(i+1)/shares)
-		_, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s %s ORDER BY 1, random()", p.releaseRows(), p.releaseQuery(condition)))
+		condition := fmt.Sprintf("%[1]s >= %[2]d AND %[1]s < %[3]d", p.table.parts[0].column, classes*int64(i)/shares, classes*int64(i+1)/shares)
+		_, err := tx.Exec(ctx, fmt.Sprintf("INSERT INTO %s %s ORDER BY 1, random()", p.table.releaseRows(), p.releaseQuery(condition)))
 		if err != nil {
 			return err
 		}
-		p.told(p.total, int(done.Add(1))*p.total/len(on))
+		p.reportWritten(p.total, int(done.Add(1))*p.total/len(on))
 		return nil
 	})
 	if err != nil {
@@ -249,12 +249,12 @@ func (p *publisher) fillRelease(ctx context.Context, made filled) error {
 // index makes the indexes and gathers statistics, of both tables at once where there is
 // more than one connection.
 func (p *publisher) index(ctx context.Context) error {
-	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.recordsTable(), recordColumn)
-	work := [][]string{{primary, "ANALYZE " + p.recordsTable()}, nil}
-	for _, part := range p.parts {
-		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.releaseRows(), part.column))
+	primary := fmt.Sprintf("ALTER TABLE %s ADD PRIMARY KEY (%s)", p.table.recordsTable(), recordColumn)
+	work := [][]string{{primary, "ANALYZE " + p.table.recordsTable()}, nil}
+	for _, part := range p.table.parts {
+		work[1] = append(work[1], fmt.Sprintf("CREATE INDEX ON %s (%s)", p.table.releaseRows(), part.column))
 	}
-	work[1] = append(work[1], "ANALYZE "+p.releaseRows())
+	work[1] = append(work[1], "ANALYZE "+p.table.releaseRows())
 	var on []pgx.Tx
 	for _, reader := range p.readers[:min(len(work), len(p.readers))] {
 		tx, err := reader.Conn().Begin(ctx)
