@@ -37,7 +37,7 @@ MATRIX   := ./internal/pgserver/... ./proxy/... ./sync/... ./catalog/... ./rewri
 VERSIONS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build compiler man demo postgres race unit integration elsewhere test test-matrix mutants regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
+.PHONY: help build compiler man demo postgres race unit integration elsewhere quick test test-matrix mutants regress suites pipelines bi metamorphic chaos speed tools lint bench bench-full fuzz cover release packages sbom release-test clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
@@ -84,6 +84,13 @@ elsewhere: compiler ## run tests that tell of locales, time zones and minor vers
 		{ echo "the locale tr_TR.UTF-8 is missing: apt-get install locales, and localedef -i tr_TR -f UTF-8 tr_TR.UTF-8 as root" >&2; exit 1; }
 	bin=$$(KPROXY_PG_VERSION=15 $(GO) run ./internal/pgserver/ensure -pinned) && \
 		KPROXY_PG_BIN=$$bin $(ELSEWHERE) $(GO) $(TEST) -count 1 -run '$(TELLING)' ./integration/metadata ./catalog/inspect ./rewrite
+
+# Packages whose tests start no server, and whose tests are short.
+QUICK := ./anonymizer/hierarchy ./anonymizer/privacy ./anonymizer/metric ./anonymizer/people ./catalog ./internal/config ./internal/console ./proxy/access ./proxy/listen ./cmd/kproxy
+
+quick: compiler ## vet everything, and run the tests that need no server; for use while editing
+	$(GO) vet ./...
+	$(GO) $(TEST) -short $(QUICK)
 
 # Tests wait for servers and for one another: with -j 2 the parts run beside each other.
 test: unit race integration ## run all tests; -j 2 halves the time
