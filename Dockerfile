@@ -3,11 +3,10 @@
 #   docker build -t kproxy .
 #   docker run -v /etc/kproxy:/etc/kproxy:ro -p 127.0.0.1:6432:6432 kproxy
 #
-# The configuration has to listen on all interfaces of the container: listen: ":6432".
+# The configuration must listen on all interfaces of the container: listen: ":6432".
 #
-# The images that it is built from go by tag, which brings their security updates; their
-# digests change with each, and only their registries can say them. To build from those
-# that you have looked up:
+# Base images are named by tag, which brings their security updates and changes their
+# digests. To build from digests that you have looked up:
 #
 #   docker build -t kproxy \
 #     --build-context golang:1.26-bookworm=docker-image://golang@sha256:... \
@@ -34,7 +33,7 @@ USER 65532:65532
 ENV KPROXY_CONFIG=/etc/kproxy/kproxy.yaml
 EXPOSE 6432
 STOPSIGNAL SIGTERM
-# The first start makes the releases, which takes as long as the tables are large.
+# The first start creates the releases, which takes longer the larger the tables are.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=10m CMD ["/usr/bin/kproxy", "health"]
 ENTRYPOINT ["/usr/bin/kproxy"]
 CMD ["serve"]

@@ -51,8 +51,8 @@ type Options struct {
 	// Seed decides which of several indistinguishable records goes where. The
 	// same seed, table and constraints give the same release.
 	Seed uint64
-	// Progress, if not nil, is told from time to time how many of the records
-	// have found their class. It is called by one goroutine at a time, with
+	// Progress, if not nil, is called from time to time with how many of the records
+	// have a class. It is called by one goroutine at a time, with
 	// done never falling, and must be quick.
 	Progress func(done, total int)
 	// Suppression is the share of the records, 0 to 1, that a method which

@@ -3,6 +3,7 @@ package anonymizer
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -10,7 +11,7 @@ import (
 
 // Part is the release of some attributes, apart from those of other parts: an
 // independent constraint subset of Yang, Liu, Wang and Yu 2006. Each part divides
-// all records of the table. Constraints speak of attributes of one part each
+// all records of the table. Each constraint is over attributes of one part
 // (privacy.Component).
 type Part struct {
 	// Attributes are indexes into the whole table's attributes, ascending.
@@ -25,7 +26,7 @@ type Part struct {
 }
 
 // Split divides a table into its parts, each without a release. The error names
-// the attributes that no k-anonymity constraint speaks of, which must not be
+// the attributes that no k-anonymity constraint covers, which must not be
 // published.
 func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 	components, uncovered := c.Components(len(t.attributes))
@@ -34,7 +35,7 @@ func Split(t *Table, c privacy.ConstraintSet) ([]Part, error) {
 		for i, a := range uncovered {
 			names[i] = t.attributes[a].Name
 		}
-		return nil, fmt.Errorf("no k-anonymity constraint speaks of the attributes %q", names)
+		return nil, fmt.Errorf("no k-anonymity constraint covers the attributes %q", names)
 	}
 	parts := make([]Part, len(components))
 	for i, component := range components {
@@ -88,4 +89,34 @@ func (t *Table) Project(attributes []int) *Table {
 		part.attributes[i], part.cells[i] = t.attributes[a], t.cells[a]
 	}
 	return &part
+}
+
+// Pick is the table of some of its records, which are copied; its Population is theirs
+// alone.
+func (t *Table) Pick(records []int32) *Table {
+	part := *t
+	part.records = len(records)
+	part.cells, part.sensitive, part.subjects = pickColumns(t.cells, records), pickColumns(t.sensitive, records), pick(t.subjects, records)
+	part.population = sync.OnceValue(part.countAll)
+	return &part
+}
+
+func pickColumns[T any](columns [][]T, records []int32) [][]T {
+	picked := make([][]T, len(columns))
+	for i, column := range columns {
+		picked[i] = pick(column, records)
+	}
+	return picked
+}
+
+// pick copies some values of a column; nil stays nil.
+func pick[T any](column []T, records []int32) []T {
+	if column == nil {
+		return nil
+	}
+	picked := make([]T, len(records))
+	for i, r := range records {
+		picked[i] = column[r]
+	}
+	return picked
 }

@@ -147,3 +147,6 @@ func (t *Table) Generalize(class EquivalenceClass) []hierarchy.Generalization {
 	}
 	return published
 }
+
+// SensitiveLen is the number of sensitive attributes.
+func (t *Table) SensitiveLen() int { return len(t.sensitive) }

@@ -47,11 +47,11 @@ throttle: {free: 50}
 const accessSchema = `SET password_encryption = 'scram-sha-256';
 CREATE ROLE {database}_ann LOGIN PASSWORD 'ann''s' IN ROLE {database}_users`
 
-// documented is the SQL in docs/operations.md that makes the function which auth_query calls,
+// documented is the SQL in docs/access.md that makes the function which auth_query calls,
 // with roles of the site's own.
 func documented(t *testing.T, database string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "docs", "operations.md"))
+	text, err := os.ReadFile(filepath.Join("..", "docs", "access.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func documented(t *testing.T, database string) string {
 	_, sql, found := strings.Cut(recipe, "```sql\n")
 	sql, _, ended := strings.Cut(sql, "```")
 	if !found || !ended {
-		t.Fatal("docs/operations.md has no SQL")
+		t.Fatal("docs/access.md has no SQL")
 	}
 	return strings.NewReplacer("kproxy_users", database+"_users", "kproxy_auth", database+"_auth", "'...'", "'looks up'").Replace(sql)
 }

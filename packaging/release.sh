@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Makes what a release consists of, into bin/release: the program in a .tar.gz, .deb and
-# .rpm, its bill of materials and the sums of them all. The same commit gives the same bytes
-# in any folder with the same tools: times are the commit's, names are sorted, and nothing
-# of the machine is written.
+# Builds a release in bin/release: the program as .tar.gz, .deb and .rpm, its bill of
+# materials and checksums of them all. The same commit gives the same bytes in any folder
+# with the same tools: times are the commit's, names are sorted, and nothing depends on the
+# machine.
 #
 #   packaging/release.sh NFPM       the path of nfpm
 set -euo pipefail
@@ -11,10 +11,14 @@ nfpm=$1
 export LC_ALL=C TZ=UTC
 umask 022
 
-tag=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null || true)
-VERSION=${tag#v}
-# Before the first tag: sorted before any release, and by day.
-VERSION=${VERSION:-0.0.0~$(git log -1 --date=format:%Y%m%d --format=%cd.%h)}
+commit=$(git log -1 --date=format:%Y%m%d --format=%cd.%h)
+if tag=$(git describe --tags --exact-match --match 'v[0-9]*' 2>/dev/null); then
+    VERSION=${tag#v}
+elif tag=$(git describe --tags --abbrev=0 --match 'v[0-9]*' 2>/dev/null); then
+    VERSION=${tag#v}+$commit # sorts between the last release and the next
+else
+    VERSION=0.0.0~$commit # sorts before any release
+fi
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 ARCH=$(go env GOARCH)
 export VERSION SOURCE_DATE_EPOCH ARCH
@@ -23,7 +27,7 @@ stage=bin/stage out=bin/release
 rm -rf "$stage" "$out"
 mkdir -p "$stage"/{man,completions,doc/examples,share} "$out"
 
-# Linked statically, it runs on any Linux: Go resolves names instead of the C library.
+# A static program runs on any Linux; Go resolves names instead of the C library.
 go build -trimpath -buildvcs="${VCS:-auto}" -tags netgo,osusergo \
     -ldflags '-s -w -linkmode external -extldflags -static' -o "$stage/kproxy" ./cmd/kproxy
 
@@ -50,7 +54,7 @@ cp config.schema.json policy.schema.json "$stage/share/"
 find "$stage" -type f ! -name kproxy -exec chmod 0644 {} +
 find "$stage" -exec touch -h -d "@$SOURCE_DATE_EPOCH" {} +
 
-# The C library and PostgreSQL's parser are linked in, and are no Go modules.
+# The C library and PostgreSQL's parser are linked in but are not Go modules.
 also=(-also "pkg:github/pganalyze/libpg_query@$(go list -m -f '{{.Version}}' github.com/pganalyze/pg_query_go/v5 | sed 's/^v5/16-5/')")
 if libc=$(dpkg-query -W -f '${source:Version}' libc6-dev 2>/dev/null); then
     also+=(-also "pkg:deb/debian/glibc@$libc")

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Tries what `make release` has made: installs the .deb into a folder of its own and runs the
-# program in it, looks into the .rpm, has lintian and systemd judge, and makes the release
-# again in another folder to see that the bytes are the same. FRESH=1 compiles all anew for
-# that, which takes minutes. What a machine has no tool for is named and left out.
+# Tests the result of `make release`: installs the .deb into a folder and runs its program,
+# lists the .rpm, runs lintian and systemd-analyze, and builds the release again in another
+# folder to compare the bytes. FRESH=1 compiles everything again for that, which takes
+# minutes. Steps whose tool is missing are reported and skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD out=$PWD/bin/release
@@ -33,7 +33,7 @@ if ! absent systemd-analyze; then
 fi
 step "the .deb by lintian"
 if ! absent lintian; then
-    # A static program is what is meant; there is no page of Debian's bug tracker to close.
+    # The static program is intended; there is no Debian bug to close.
     lintian --tag-display-limit 0 --fail-on error --suppress-tags \
         statically-linked-binary,initial-upload-closes-no-bugs "$deb"
 fi

@@ -31,7 +31,7 @@ func newImmediate(t *table, nextClass incremental.ClassID, seed uint64) *immedia
 		p.threshold = incremental.RenewalThreshold{Share: t.publication.Policy.Reanonymize}
 		p.partition = incremental.New(attributes, p.constraints, t.method, incremental.Options{
 			Seed: seed, FirstClass: nextClass, Subjects: t.subject >= 0,
-			Look: func(published []hierarchy.Generalization) string { return t.look(p, published) },
+			Appearance: func(published []hierarchy.Generalization) string { return t.look(p, published) },
 		})
 	}
 	return &immediate{t: t}

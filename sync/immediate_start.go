@@ -55,7 +55,7 @@ func (s *immediate) takeOver(part *part, source *snapshot, release *anonymizer.R
 		for _, member := range class {
 			ids = append(ids, incremental.RecordID(member+1))
 		}
-		if err := loading.Seat(incremental.ClassID(i+1), ids); err != nil {
+		if err := loading.Assign(incremental.ClassID(i+1), ids); err != nil {
 			return internal(err)
 		}
 	}

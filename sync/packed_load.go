@@ -124,7 +124,7 @@ func (l *packedLoading) readClasses(ctx context.Context) error {
 			return err
 		}
 		slices.Sort(ids)
-		if err := l.loading.Seat(incremental.ClassID(class), ids); err != nil {
+		if err := l.loading.Assign(incremental.ClassID(class), ids); err != nil {
 			return internal(err)
 		}
 		return nil

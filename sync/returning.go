@@ -202,7 +202,7 @@ func (s *guarded) formerly(own []value, copied []uint64) error {
 	if err != nil {
 		return err
 	}
-	ghost, is, err := s.lineage.Former(lineage.Left{Class: incremental.ClassID(class), Row: lineage.RowID(id), Changed: own[3].text}, copied)
+	ghost, is, err := s.lineage.LoadGhost(lineage.Left{Class: incremental.ClassID(class), Row: lineage.RowID(id), Changed: own[3].text}, copied)
 	if err != nil {
 		return internal(err)
 	}

@@ -5,7 +5,7 @@ package sync
 // spread by its number, so that a class is on one server and changes there as a whole: a
 // reader who sees one server's commit before another's sees no class that was never
 // published. What is known of a record is spread by its number, as a record moves from
-// class to class. docs/scale.md tells which table is which, and why.
+// class to class. docs/distributed.md lists the tables, with reasons.
 //
 // Servers that are spread over ask of tables and statements what hash partitions ask, and
 // more: a unique key has the column, no UPDATE names it, and a statement that is to reach

@@ -1,13 +1,13 @@
 package agglomerative
 
 import (
-	"math"
-	"slices"
+	"context"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
-// axis holds the different values of a column: cells or positions.
+// axis is an attribute of all records: cells or positions.
 type axis struct {
 	codes  []int32   // of each record: the rank of its value
 	values []float64 // of each rank, ascending
@@ -17,56 +17,31 @@ type axis struct {
 	offScale int32
 }
 
-func newAxis(column []float64) axis {
-	x := axis{codes: make([]int32, len(column)), offScale: -1}
-	for _, v := range column {
-		if !math.IsNaN(v) {
-			x.values = append(x.values, v)
-		}
+func newAxis(x ranking.Ranking) axis {
+	c := axis{codes: x.Ranks, values: x.Values, counts: make([]int, len(x.Values), len(x.Values)+1), offScale: -1}
+	if x.OffScale {
+		c.offScale = int32(len(x.Values))
+		c.counts = append(c.counts, 0)
 	}
-	distinct := len(x.values)
-	slices.Sort(x.values)
-	x.values = slices.Clip(slices.Compact(x.values))
-	x.counts = make([]int, len(x.values), len(x.values)+1)
-	if distinct < len(column) {
-		x.offScale = int32(len(x.values))
-		x.counts = append(x.counts, 0)
+	for _, code := range c.codes {
+		c.counts[code]++
 	}
-	for i, v := range column {
-		code := x.offScale
-		if !math.IsNaN(v) {
-			rank, _ := slices.BinarySearch(x.values, v)
-			code = int32(rank)
-		}
-		x.codes[i] = code
-		x.counts[code]++
-	}
-	return x
+	return c
 }
 
-// positionAxis is the axis of an attribute's positions, scaled to [0, 1] over
-// the table; without any width all are 0.
-func positionAxis(t *anonymizer.Table, attribute int) axis {
-	h, cells := t.Attributes()[attribute].Hierarchy, t.Cells(attribute)
-	positions := make([]float64, len(cells))
-	for i, c := range cells {
-		positions[i] = h.Position(c)
-	}
-	x := newAxis(positions)
-	x.scale()
-	return x
+// cellsOf are the cells of an attribute, compared for equality only.
+func cellsOf(t *anonymizer.Table, attribute int) axis {
+	return newAxis(ranking.Of(context.Background(), t.Cells(attribute)))
 }
 
-func (x *axis) scale() {
-	if len(x.values) == 0 {
-		return
-	}
-	// Halves keep the span of the largest floats finite.
-	low, span := x.values[0]/2, x.values[len(x.values)-1]/2-x.values[0]/2
-	for i, v := range x.values {
-		x.values[i] = 0
-		if span > 0 {
-			x.values[i] = (v/2 - low) / span
-		}
-	}
+// positionsOf are the positions of an attribute, scaled to [0, 1] over the table.
+func positionsOf(t *anonymizer.Table, attribute int) axis {
+	return scaled(ranking.Positions(context.Background(), t, attribute))
+}
+
+func scaled(positions []float64) axis {
+	x := ranking.Of(context.Background(), positions)
+	c := newAxis(x)
+	c.values = x.Scaled()
+	return c
 }

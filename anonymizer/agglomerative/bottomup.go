@@ -15,7 +15,7 @@ import (
 // of the union; a union of 2k records or more is divided again into two of at
 // least k. NCP is that of metric.NCP.
 //
-// The paper speaks of k alone. Here a class is unfinished as long as it violates
+// The paper has k alone. Here a class is unfinished as long as it violates
 // any constraint, and a union stays whole where its parts would violate one. For
 // k alone and n >= k records every class has k to 2k-1 records.
 //

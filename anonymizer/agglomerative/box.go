@@ -13,7 +13,7 @@ type positions [][]float32 // attribute, record
 func newPositions(t *anonymizer.Table) positions {
 	p := make(positions, len(t.Attributes()))
 	for a := range p {
-		x := positionAxis(t, a)
+		x := positionsOf(t, a)
 		p[a] = make([]float32, t.Len())
 		for i, code := range x.codes {
 			p[a][i] = offScalePosition

@@ -27,8 +27,7 @@ func Dissimilarities(t *anonymizer.Table) [][]float64 {
 // GapDissimilarity gives the D of two values of a column whose gap is a part of
 // the domain's width, as CBAD derives it where the values are many.
 func GapDissimilarity(column []float64) func(gap float64) float64 {
-	x := newAxis(column)
-	x.scale()
+	x := scaled(column)
 	g := compareGaps(context.Background(), x, len(column))
 	return func(gap float64) float64 { return math.Exp(-g.at(gap)) }
 }

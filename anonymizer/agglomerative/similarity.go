@@ -34,9 +34,9 @@ func newSimilarity(ctx context.Context, t *anonymizer.Table) *similarity {
 	for a, attribute := range t.Attributes() {
 		columns.Go(func() {
 			if numeric(attribute.Hierarchy.Kind()) {
-				s.comparisons[a] = compareNumbers(ctx, positionAxis(t, a), t.Len())
+				s.comparisons[a] = compareNumbers(ctx, positionsOf(t, a), t.Len())
 			} else {
-				s.comparisons[a] = compareLabels(newAxis(t.Cells(a)), t.Len())
+				s.comparisons[a] = compareLabels(cellsOf(t, a), t.Len())
 			}
 		})
 	}

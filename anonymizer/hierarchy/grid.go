@@ -48,7 +48,7 @@ func newGrid(domain Domain, steps []float64, origin float64) (grid, error) {
 	units := make([]int64, 0, len(steps)+1)
 	for _, f := range append([]float64{origin}, steps...) {
 		if math.Abs(f) > gridReach/g.scale {
-			return grid{}, fmt.Errorf("%v is too large beside the last decimal place of steps and origin: more than %d times as large", f, int64(gridReach))
+			return grid{}, fmt.Errorf("%v is too large for the last decimal place of steps and origin: more than %d times as large", f, int64(gridReach))
 		}
 		// Exact: a decimal of at most 15 digits times a power of ten is nearest to
 		// the whole number it is.

@@ -197,7 +197,7 @@ func TestValidateOptions(t *testing.T) {
 		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{0, -1, math.NaN(), math.Inf(1)} }), []string{"0 is no width", "-1 is no width", "NaN is no width", "+Inf is no width"}},
 		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{5, 5, 2} }), []string{"5 does not exceed 5", "2 does not exceed 5"}},
 		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{5, 12} }), []string{"12 is no whole multiple"}},
-		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{0.1, 1e15} }), []string{"too large beside the last decimal place"}},
+		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{0.1, 1e15} }), []string{"too large for the last decimal place"}},
 		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{1e-23} }), []string{"too many decimal places"}},
 		{with(numeric, func(s *hierarchy.Spec) { s.Steps = []float64{1}; s.Origin = math.NaN() }), []string{"NaN is no place"}},
 		{with(numeric, func(s *hierarchy.Spec) { s.Origin = 2 }), []string{"add steps, or remove origin"}},

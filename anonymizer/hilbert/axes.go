@@ -1,16 +1,14 @@
 package hilbert
 
 import (
-	"cmp"
 	"context"
-	"math"
 	"math/bits"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
 // axis is one attribute of all records.
@@ -35,7 +33,7 @@ func newAxes(ctx context.Context, t *anonymizer.Table) []axis {
 	for range min(len(axes), runtime.GOMAXPROCS(0)) {
 		workers.Go(func() {
 			for a := int(next.Add(1)) - 1; a < len(axes); a = int(next.Add(1)) - 1 {
-				axes[a] = newAxis(ctx, positions(ctx, t, a))
+				axes[a] = newAxis(ctx, ranking.Positions(ctx, t, a))
 			}
 		})
 	}
@@ -43,59 +41,13 @@ func newAxes(ctx context.Context, t *anonymizer.Table) []axis {
 	return axes
 }
 
-func positions(ctx context.Context, t *anonymizer.Table, attribute int) []float64 {
-	position, cells := t.Attributes()[attribute].Hierarchy.Position, t.Cells(attribute)
-	places := make([]float64, len(cells))
-	for i, c := range cells {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			break
-		}
-		places[i] = position(c)
-	}
-	return places
-}
-
 func newAxis(ctx context.Context, positions []float64) axis {
-	distinct := make([]float64, 0, len(positions))
-	for _, p := range positions {
-		if !math.IsNaN(p) {
-			distinct = append(distinct, p)
-		}
+	x := ranking.Of(ctx, positions)
+	d := axis{ranks: x.Ranks, scaled: x.Scaled(), offScale: x.OffScale}
+	if d.offScale {
+		d.scaled = append(d.scaled, offScaleAxis)
 	}
-	x := axis{ranks: make([]int32, len(positions)), offScale: len(distinct) < len(positions)}
-	mergeSort(ctx, distinct, cmp.Compare)
-	distinct = slices.Clone(slices.Compact(distinct))
-	for i, p := range positions {
-		if i%checkEvery == 0 && ctx.Err() != nil {
-			return x
-		}
-		x.ranks[i] = int32(len(distinct))
-		if !math.IsNaN(p) {
-			rank, _ := slices.BinarySearch(distinct, p)
-			x.ranks[i] = int32(rank)
-		}
-	}
-	x.scaled = scale(distinct)
-	if x.offScale {
-		x.scaled = append(x.scaled, offScaleAxis)
-	}
-	return x
-}
-
-// scale maps ascending positions to [0, 1]; halving first keeps the span of the
-// largest floats finite.
-func scale(positions []float64) []float64 {
-	scaled := make([]float64, len(positions), len(positions)+1)
-	if len(positions) < 2 {
-		return scaled
-	}
-	low, span := positions[0]/2, positions[len(positions)-1]/2-positions[0]/2
-	for i, p := range positions {
-		if span > 0 { // the least of floats have no half
-			scaled[i] = (p/2 - low) / span
-		}
-	}
-	return scaled
+	return d
 }
 
 // gridBits is the number of bits of a coordinate with which each rank of each

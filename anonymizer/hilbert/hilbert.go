@@ -1,6 +1,6 @@
 // Package hilbert anonymizes along a Hilbert curve: records near to each other
 // on the curve are near in the space of the attributes, and grouping them is a
-// problem of one dimension.
+// problem of one axis.
 package hilbert
 
 import (
@@ -37,7 +37,7 @@ import (
 // entropy diversity where a value is too frequent for buckets, and constraints
 // that count subjects, whose groups of records are united in the same way.
 //
-// Memory at its peak, beside the table, with the release and what the garbage
+// Memory at its peak, without the table, with the release and what the garbage
 // collector has not freed yet: 180 bytes a record for 10^6 records of 8 attributes at
 // k = 5, 205 for 10^7 (workload.AdultLike), in 1.8 and 20.5 s of processor time.
 type Hilbert struct {
@@ -50,7 +50,7 @@ type Hilbert struct {
 // Name is "hilbert".
 func (Hilbert) Name() string { return "hilbert" }
 
-// Accepts takes k-anonymity and, beside it, at most one constraint that bounds
+// Accepts takes k-anonymity and at most one constraint that bounds
 // the share of every value of a sensitive attribute.
 func (Hilbert) Accepts(_ []anonymizer.Attribute, c privacy.ConstraintSet) error {
 	diversities := 0

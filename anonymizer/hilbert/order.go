@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
 // indexed is a record with the first word of its key, which decides most
@@ -30,7 +32,7 @@ func order(ctx context.Context, axes []axis, records int, seed uint64) ([]int32,
 		line[i] = indexed{keys[i*words], int32(i)}
 	}
 	random.Shuffle(records, func(i, j int) { line[i], line[j] = line[j], line[i] })
-	mergeSort(ctx, line, func(a, b indexed) int {
+	ranking.Sort(ctx, line, func(a, b indexed) int {
 		if a.first != b.first {
 			return cmp.Compare(a.first, b.first)
 		}

@@ -79,7 +79,7 @@ func BenchmarkFirstChange(b *testing.B) {
 						b.Fatal(err)
 					}
 					if members = append(members, record.ID); len(members) == k {
-						if err := loading.Seat(incremental.ClassID(i/k+1), members); err != nil {
+						if err := loading.Assign(incremental.ClassID(i/k+1), members); err != nil {
 							b.Fatal(err)
 						}
 						members = members[:0]

@@ -25,23 +25,48 @@ type move struct {
 	from ClassID
 }
 
-func (p *Partition) takeChanges() Changes {
-	changes := Changes{Moved: make(map[RecordID]ClassID, len(p.moved)), Retired: p.retired}
-	for _, m := range p.moved {
-		p.records.moved.Unset(m.slot)
-		if p.records.at[m.slot].class == vacant {
+// changeLog gathers what has changed since the last Settle.
+type changeLog struct {
+	moved        []move    // records whose class may differ, once each
+	changed      []ClassID // classes that are to be written anew, or have been altered
+	retired      []ClassID // classes that existed and are gone
+	withoutMoved bool      // see Options.OmitMoved
+}
+
+// rewrite notes that the published rows of a class are to be written anew.
+func (l *changeLog) rewrite(c *class) {
+	c.rewrite = true
+	if !c.noted {
+		c.noted = true
+		l.changed = append(l.changed, c.id)
+	}
+}
+
+func (l *changeLog) retire(c *class) {
+	if c.known {
+		l.retired = append(l.retired, c.id)
+	}
+}
+
+// takeChanges returns what has changed since the last call.
+func (m *membership) takeChanges() Changes {
+	log := &m.changes
+	changes := Changes{Moved: make(map[RecordID]ClassID, len(log.moved)), Retired: log.retired}
+	for _, moved := range log.moved {
+		m.records.moved.Unset(moved.slot)
+		if m.records.at[moved.slot].class == vacant {
 			continue
 		}
-		if class := p.classOf(m.slot); class != m.from {
-			changes.Moved[p.records.ids[m.slot]] = class
+		if class := m.classOf(moved.slot); class != moved.from {
+			changes.Moved[m.records.ids[moved.slot]] = class
 		}
 	}
-	for _, id := range p.changed {
-		index := p.classes.index(id)
+	for _, id := range log.changed {
+		index := m.classes.index(id)
 		if index < 0 {
 			continue
 		}
-		c := &p.classes.list[index]
+		c := &m.classes.list[index]
 		if c.rewrite {
 			changes.Rewrite = append(changes.Rewrite, id)
 		}
@@ -49,14 +74,13 @@ func (p *Partition) takeChanges() Changes {
 	}
 	slices.Sort(changes.Rewrite)
 	slices.Sort(changes.Retired)
-	p.moved, p.changed, p.retired = p.moved[:0], p.changed[:0], nil
+	log.moved, log.changed, log.retired = log.moved[:0], log.changed[:0], nil
 	return changes
 }
 
-// Then are the changes of two Settles, of which the second one follows: what a store has to
-// do that follows both at once. Classes that came and went between may be among those
-// retired, and records that are gone among those moved. The first may be empty; its map
-// and lists are not to be used any more.
+// Then joins the changes of two consecutive Settles, for a store that applies both at once.
+// Retired may list classes that came and went in between, and Moved records that are gone.
+// c may be empty; its map and lists must not be used afterwards.
 func (c Changes) Then(next Changes) Changes {
 	if c.Moved == nil && c.Rewrite == nil && c.Retired == nil {
 		return next

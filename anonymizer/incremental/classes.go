@@ -13,7 +13,7 @@ type classes struct {
 	numbers compact.Directory[ClassID]
 	covers  compact.Slab[extent] // class, attribute
 	tree    tree
-	astray  []ClassID // classes of which the tree does not know what they cover
+	astray  []ClassID // classes that cover something else than the tree says
 	related bool      // classes have relations
 }
 
@@ -39,13 +39,14 @@ type relations struct {
 	until []float64 // how far the whole table may move before it must be compared again
 }
 
-// hiddenAt is where a class lies, low and high, on an attribute of which it
-// hides the values because a member is off the scale: further out than any
-// position.
+// hiddenAt is both ends of a class on an attribute that it hides, because a member is off
+// the scale: further out than any position.
 const hiddenAt = math.MaxFloat64
 
 // extent is an inclusive range of positions; low > high is empty.
 type extent struct{ low, high float64 }
+
+var emptyExtent = extent{math.Inf(1), math.Inf(-1)}
 
 // include widens the extent; an off-scale position hides it for good.
 func (e extent) include(position float64) extent {
@@ -55,7 +56,9 @@ func (e extent) include(position float64) extent {
 	return extent{min(e.low, position), max(e.high, position)}
 }
 
-func newClasses(attributes int) classes { return classes{covers: compact.NewSlab[extent](attributes)} }
+func newClasses(attributes int, related bool) classes {
+	return classes{covers: compact.NewSlab[extent](attributes), related: related}
+}
 
 // index finds a class, -1 if there is none.
 func (c *classes) index(id ClassID) int32 { return c.numbers.Find(c.ids, id) }
@@ -72,13 +75,13 @@ func (c *classes) add(id ClassID, splitAt int) int32 {
 	c.covers.Grow()
 	covers := c.covers.Row(index)
 	for a := range covers {
-		covers[a] = extent{math.Inf(1), math.Inf(-1)}
+		covers[a] = emptyExtent
 	}
 	c.stray(index)
 	return index
 }
 
-// row is what a class covers, by attribute. Whoever changes it says stray.
+// row is what a class covers, by attribute. A caller that changes it calls stray.
 func (c *classes) row(index int32) []extent { return c.covers.Row(index) }
 
 func (c *classes) cover(index int32, attribute int) extent { return c.covers.Row(index)[attribute] }

@@ -13,7 +13,7 @@ type Columns struct {
 	Subjects  []uint32           // nil where each record counts for itself
 }
 
-// NewColumns has room for as many records, in place, all of which are yet to be set.
+// NewColumns has room for so many records, which Set fills in.
 func NewColumns(records, attributes, sensitive int, subjects bool) Columns {
 	c := Columns{Records: records, Cells: make([][]hierarchy.Cell, attributes), Sensitive: make([][]uint32, sensitive)}
 	for a := range c.Cells {
@@ -52,21 +52,6 @@ func (c *Columns) get(place int, r *Record) {
 	if c.Subjects != nil {
 		r.Subject = c.Subjects[place]
 	}
-}
-
-// pick copies some records.
-func (c *Columns) pick(places []int32) Columns {
-	picked := Columns{Records: len(places), Cells: make([][]hierarchy.Cell, len(c.Cells)), Sensitive: make([][]uint32, len(c.Sensitive))}
-	for a, column := range c.Cells {
-		picked.Cells[a] = pick(column, places)
-	}
-	for a, column := range c.Sensitive {
-		picked.Sensitive[a] = pick(column, places)
-	}
-	if c.Subjects != nil {
-		picked.Subjects = pick(c.Subjects, places)
-	}
-	return picked
 }
 
 // table is what a method reads; the columns are kept and not copied.

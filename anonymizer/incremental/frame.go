@@ -7,7 +7,7 @@ import "math"
 type frame struct {
 	origin []float64
 	// unit is the domain's width by attribute. It is infinite where the domain has
-	// no width to speak of, so that all coordinates on the scale are the same, and 0
+	// next to no width, so that all coordinates on the scale are the same, and 0
 	// where positions are too large to tell from what is off the scale: then all
 	// coordinates are.
 	unit []float64

@@ -3,6 +3,7 @@ package incremental
 import (
 	"math"
 	"math/bits"
+	"slices"
 )
 
 // The index compares boxes by lower bounds of their distance. A coordinate is a
@@ -38,6 +39,18 @@ type point []uint64
 // box takes two words for every four attributes: the low ends, rounded down, and the
 // high ends, rounded up.
 type box = []uint64
+
+// boxes are boxes of the same number of words, one after the other.
+type boxes struct {
+	words int
+	list  []uint64
+}
+
+func (b *boxes) at(i int32) box { return b.list[int(i)*b.words:][:b.words] }
+
+// add appends empty boxes, and grow makes room for some.
+func (b *boxes) add(n int)  { b.list = append(b.list, make([]uint64, n*b.words)...) }
+func (b *boxes) grow(n int) { b.list = slices.Grow(b.list, n*b.words) }
 
 // boxWords is the number of words of a box.
 func boxWords(attributes int) int {

@@ -3,7 +3,6 @@ package incremental
 import (
 	"fmt"
 	"runtime"
-	"slices"
 	"sync"
 
 	"github.com/kproxy/kproxy/anonymizer/compact"
@@ -14,15 +13,15 @@ import (
 // what is loaded counts as the state at the last Settle; but the directory of the records
 // is made once, when all are there, and nothing is looked for before. Between its beginning
 // and its end the partition must not be used otherwise, and after an error not at all.
-// Record and Seat may be called at the same time as the other one.
+// Record and Assign may be called at the same time as the other one.
 type Loading struct {
-	of    *Partition
-	seats []seats
-	ids   []RecordID // of all seats
+	of   *Partition
+	runs []memberRun
+	ids  []RecordID // of all runs
 }
 
-// seats are some of the records of a class: those of Loading.ids up to an end.
-type seats struct {
+// memberRun is some of the records of a class: those of Loading.ids up to an end.
+type memberRun struct {
 	class ClassID
 	index int32
 	end   int
@@ -30,10 +29,10 @@ type seats struct {
 
 // BeginLoading begins a Loading of about so many records.
 func (p *Partition) BeginLoading(room int) (*Loading, error) {
-	if p.Len() > 0 || len(p.classes.list) > 0 {
+	if p.Len() > 0 || len(p.members.classes.list) > 0 {
 		return nil, fmt.Errorf("loading %d records into a partition that has some", room)
 	}
-	p.records.reserve(room)
+	p.members.records.reserve(room)
 	return &Loading{of: p, ids: make([]RecordID, 0, room)}, nil
 }
 
@@ -41,24 +40,24 @@ func (p *Partition) BeginLoading(room int) (*Loading, error) {
 // its shape.
 func (l *Loading) Record(r Record) error {
 	p := l.of
-	if err := p.checkShape(r); err != nil {
+	if err := p.members.records.checkShape(r); err != nil {
 		return fmt.Errorf("loading: %w", err)
 	}
-	p.widenDomain(r.Cells)
-	p.count(p.records.append(r))
+	p.domain.widen(p.members.attributes, r.Cells)
+	p.population.count(p.members.records.append(r))
 	return nil
 }
 
-// Seat says that records are in a class; it can be given in several calls.
-func (l *Loading) Seat(class ClassID, ids []RecordID) error {
+// Assign puts records into a class; several calls may name the same class.
+func (l *Loading) Assign(class ClassID, ids []RecordID) error {
 	if class <= withheld {
-		return fmt.Errorf("seating records in class %d: class ids are positive", class)
+		return fmt.Errorf("assigning records to class %d: class ids are positive", class)
 	}
 	if len(ids) == 0 {
 		return nil
 	}
 	l.ids = append(l.ids, ids...)
-	l.seats = append(l.seats, seats{class: class, end: len(l.ids)})
+	l.runs = append(l.runs, memberRun{class: class, end: len(l.ids)})
 	return nil
 }
 
@@ -67,25 +66,25 @@ func (l *Loading) Seat(class ClassID, ids []RecordID) error {
 // class and is not there.
 func (l *Loading) End() error {
 	p := l.of
-	p.records.fit()
-	slots, twice := compact.NewLookup(p.records.ids)
+	p.members.records.fit()
+	slots, twice := compact.NewLookup(p.members.records.ids)
 	if twice >= 0 {
-		return fmt.Errorf("loading record %d: %w", p.records.ids[twice], ErrDuplicate)
+		return fmt.Errorf("loading record %d: %w", p.members.records.ids[twice], ErrDuplicate)
 	}
 	var running sync.WaitGroup
-	running.Go(func() { p.records.numbers.Fill(p.records.ids) })
+	running.Go(func() { p.members.records.numbers.Fill(p.members.records.ids) })
 	l.enterClasses()
-	err := compact.InShares(len(l.ids), func(share, shares int) error { return l.seat(&slots, share, shares) })
+	err := compact.InShares(len(l.ids), func(share, shares int) error { return l.addMembers(&slots, share, shares) })
 	if err == nil {
-		err = compact.InShares(len(l.ids), l.assign)
+		err = compact.InShares(len(l.ids), l.link)
 	}
 	running.Wait()
 	if err != nil {
 		return err
 	}
-	for slot := range p.records.ids {
-		if p.records.at[slot].class == unplaced {
-			p.wait(int32(slot))
+	for slot := range p.members.records.ids {
+		if p.members.records.at[slot].class == unplaced {
+			p.members.wait(int32(slot))
 		}
 	}
 	return nil
@@ -94,11 +93,11 @@ func (l *Loading) End() error {
 // enterClasses makes the classes, with room for their members.
 func (l *Loading) enterClasses() {
 	p, before := l.of, 0
-	p.reserveClasses(min(len(l.seats), len(l.ids)/max(1, p.k)))
-	sizes := make([]int32, 0, cap(p.classes.list))
-	for i := range l.seats {
-		s := &l.seats[i]
-		s.index = p.loaded(s.class)
+	p.members.reserve(min(len(l.runs), len(l.ids)/max(1, p.members.k)))
+	sizes := make([]int32, 0, cap(p.members.classes.list))
+	for i := range l.runs {
+		s := &l.runs[i]
+		s.index = p.members.loaded(s.class)
 		if int(s.index) == len(sizes) {
 			sizes = append(sizes, 0)
 		}
@@ -110,7 +109,7 @@ func (l *Loading) enterClasses() {
 		if int(size) > len(room) {
 			room = make([]int32, max(int(size), membersPiece))
 		}
-		p.classes.list[index].members, room = room[:0:size], room[size:]
+		p.members.classes.list[index].members, room = room[:0:size], room[size:]
 	}
 }
 
@@ -122,96 +121,56 @@ const membersPiece = 1 << 10
 // to each other.
 const shareRun = 64
 
-// seat finds the members of every so-and-so-manieth run of classes, and widens what these
+// addMembers finds the members of one run of classes in each share, and widens what these
 // cover.
-func (l *Loading) seat(slots *compact.Lookup[RecordID], share, shares int) error {
+func (l *Loading) addMembers(slots *compact.Lookup[RecordID], share, shares int) error {
 	p, before, touched := l.of, 0, 0.0
-	for _, s := range l.seats {
+	for _, s := range l.runs {
 		ids := l.ids[before:s.end]
 		before = s.end
 		if int(s.index)/shareRun%shares != share {
 			continue
 		}
-		members := p.classes.list[s.index].members
+		members := p.members.classes.list[s.index].members
 		from := len(members)
 		for _, id := range ids {
 			slot := slots.Find(id)
 			if slot < 0 {
-				return fmt.Errorf("seating record %d in class %d: %w", id, s.class, ErrUnknown)
+				return fmt.Errorf("assigning record %d to class %d: %w", id, s.class, ErrUnknown)
 			}
 			members = append(members, slot)
 		}
 		// All are asked for before any is waited for.
 		for _, slot := range members[from:] {
-			if cells := p.records.cells.Row(slot); len(cells) > 0 {
+			if cells := p.members.records.cells.Row(slot); len(cells) > 0 {
 				touched += cells[0]
 			}
 		}
-		covers := p.classes.row(s.index)
+		covers := p.members.classes.row(s.index)
 		for _, slot := range members[from:] {
-			p.include(covers, slot)
+			p.members.include(covers, slot)
 		}
-		p.classes.list[s.index].members = members
+		p.members.classes.list[s.index].members = members
 	}
 	runtime.KeepAlive(touched)
 	return nil
 }
 
-// assign tells the members of classes where they sit, those whose slots are in one share of
-// all.
-func (l *Loading) assign(share, shares int) error {
+// link notes the location of the records whose slots are in one share of all.
+func (l *Loading) link(share, shares int) error {
 	p := l.of
-	at := p.records.at
+	at := p.members.records.at
 	from, to := int32(len(at)*share/shares), int32(len(at)*(share+1)/shares)
-	for index := range p.classes.list {
-		for place, slot := range p.classes.list[index].members {
+	for index := range p.members.classes.list {
+		for place, slot := range p.members.classes.list[index].members {
 			switch {
 			case slot < from || slot >= to:
 			case at[slot].class != unplaced:
-				return fmt.Errorf("seating record %d in class %d: %w", p.records.ids[slot], p.classes.ids[index], ErrDuplicate)
+				return fmt.Errorf("assigning record %d to class %d: %w", p.members.records.ids[slot], p.members.classes.ids[index], ErrDuplicate)
 			default:
-				at[slot] = seat{int32(index), int32(place)}
+				at[slot] = location{int32(index), int32(place)}
 			}
 		}
 	}
 	return nil
-}
-
-// reserveClasses makes room for some classes in a partition without any.
-func (p *Partition) reserveClasses(room int) {
-	c := &p.classes
-	c.list, c.ids, c.astray, p.due = make([]class, 0, room), make([]ClassID, 0, room), make([]ClassID, 0, room), make([]ClassID, 0, room)
-	c.numbers.Reserve(room)
-}
-
-// reserve makes room for some records, so that what holds them need not grow.
-func (s *records) reserve(room int) {
-	s.ids, s.at = slices.Grow(s.ids, room), slices.Grow(s.at, room)
-	for a := range s.sensitive {
-		s.sensitive[a] = slices.Grow(s.sensitive[a], room)
-	}
-	if s.subjects != nil {
-		s.subjects = slices.Grow(s.subjects, room)
-	}
-}
-
-// fit gives back room that was made for far more records.
-func (s *records) fit() {
-	s.ids, s.at, s.subjects = compact.Fit(s.ids), compact.Fit(s.at), compact.Fit(s.subjects)
-	for a := range s.sensitive {
-		s.sensitive[a] = compact.Fit(s.sensitive[a])
-	}
-}
-
-// append adds a record that the directory does not have, behind all others.
-func (s *records) append(r Record) int32 {
-	if s.sensitive == nil {
-		s.sensitive = make([][]uint32, len(r.Sensitive))
-		s.reserve(cap(s.ids) - len(s.ids))
-	}
-	slot := s.behind()
-	s.ids[slot] = r.ID
-	s.at[slot].class = unplaced
-	s.set(slot, r)
-	return slot
 }

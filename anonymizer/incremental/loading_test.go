@@ -17,7 +17,7 @@ import (
 // where the settled one stands that these are from.
 func TestLoading(t *testing.T) {
 	t.Parallel()
-	settled, empty, records := seatedCase(t)
+	settled, empty, records := settledCase(t)
 	p := empty(incremental.Options{})
 	var alone incremental.RecordID // withheld in the store
 	loading := begun(t, p, len(records)/2)
@@ -34,10 +34,10 @@ func TestLoading(t *testing.T) {
 	}
 	random := rand.New(rand.NewPCG(1, 1))
 	random.Shuffle(len(pieces), func(i, j int) { pieces[i], pieces[j] = pieces[j], pieces[i] })
-	var seating sync.WaitGroup
-	seating.Go(func() {
+	var running sync.WaitGroup
+	running.Go(func() {
 		for _, piece := range pieces {
-			if err := loading.Seat(piece.class, piece.ids); err != nil {
+			if err := loading.Assign(piece.class, piece.ids); err != nil {
 				t.Error(err)
 			}
 		}
@@ -47,7 +47,7 @@ func TestLoading(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	seating.Wait()
+	running.Wait()
 	if err := loading.End(); err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestLoadingOfMany(t *testing.T) {
 	for i, id := range all {
 		class := incremental.ClassID(1 + i%classes)
 		want[class] = append(want[class], incremental.RecordID(id)<<20)
-		if err := loading.Seat(class, want[class][len(want[class])-1:]); err != nil {
+		if err := loading.Assign(class, want[class][len(want[class])-1:]); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -165,7 +165,7 @@ func TestLoadingRefuses(t *testing.T) {
 				}
 			}
 			for _, piece := range c.pieces {
-				if err := loading.Seat(piece.class, piece.ids); err != nil {
+				if err := loading.Assign(piece.class, piece.ids); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -176,7 +176,7 @@ func TestLoadingRefuses(t *testing.T) {
 	}
 	p := incremental.New(nil, privacy.ConstraintSet{privacy.KAnonymity{K: 1}}, partition.RoundedPartition{}, incremental.Options{})
 	loading := begun(t, p, 0)
-	if loading.Seat(0, []incremental.RecordID{2}) == nil || loading.Seat(-1, nil) == nil {
+	if loading.Assign(0, []incremental.RecordID{2}) == nil || loading.Assign(-1, nil) == nil {
 		t.Error("a class that there cannot be is taken")
 	}
 	if loading.Record(incremental.Record{ID: 1, Cells: []hierarchy.Cell{1}}) == nil {

@@ -55,14 +55,14 @@ func (l *lossSum) mean(attributes int) float64 {
 // Range 0 to 1; lower is better; 0 without records or attributes. After a Settle it
 // is exact. Time: classes times attributes; records are not looked at.
 func (p *Partition) Loss() float64 {
-	s, total := newScale(p.attributes, p.domain), lossSum{}
-	for index := range p.classes.list {
+	s, total := newScale(p.members.attributes, p.domain), lossSum{}
+	for index := range p.members.classes.list {
 		loss := 0.0
-		for a := range p.attributes {
-			loss += s.of(a, p.classes.cover(int32(index), a))
+		for a := range p.members.attributes {
+			loss += s.of(a, p.members.classes.cover(int32(index), a))
 		}
-		total.add(len(p.classes.list[index].members), loss)
+		total.add(len(p.members.classes.list[index].members), loss)
 	}
-	total.add(len(p.waiting), float64(len(p.attributes)))
-	return total.mean(len(p.attributes))
+	total.add(len(p.members.waiting), float64(len(p.members.attributes)))
+	return total.mean(len(p.members.attributes))
 }

@@ -1,6 +1,7 @@
 package incremental
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -15,7 +16,7 @@ import (
 // class that covers least, then the oldest.
 func (p *Partition) scan(except int32, similar func(index int32) float64) int32 {
 	best, most := int32(-1), math.Inf(-1)
-	for i := range p.classes.list {
+	for i := range p.members.classes.list {
 		index := int32(i)
 		if index == except {
 			continue
@@ -35,13 +36,13 @@ func (p *Partition) preferred(a, b int32) bool {
 	if first, second := p.naiveWidth(a), p.naiveWidth(b); first != second {
 		return first < second
 	}
-	return p.classes.list[a].id < p.classes.list[b].id
+	return p.members.classes.list[a].id < p.members.classes.list[b].id
 }
 
 func (p *Partition) naiveWidth(index int32) (sum float64) {
-	for a := range p.attributes {
-		e := p.classes.cover(index, a)
-		sum += (e.high/2 - e.low/2) / p.delta(a)
+	for a := range p.members.attributes {
+		e := p.members.classes.cover(index, a)
+		sum += (e.high/2 - e.low/2) / p.domain.delta(a)
 	}
 	return sum
 }
@@ -49,9 +50,9 @@ func (p *Partition) naiveWidth(index int32) (sum float64) {
 func (p *Partition) scanForRecord(positions []float64) int32 {
 	return p.scan(-1, func(index int32) (sum float64) {
 		for a, v := range positions {
-			switch e := p.classes.cover(index, a); {
+			switch e := p.members.classes.cover(index, a); {
 			case !math.IsNaN(v):
-				sum += recordSimilarity(v, e.low, e.high, p.delta(a))
+				sum += recordSimilarity(v, e.low, e.high, p.domain.delta(a))
 			case e.low == hiddenAt:
 				sum++
 			}
@@ -62,11 +63,11 @@ func (p *Partition) scanForRecord(positions []float64) int32 {
 
 func (p *Partition) scanForClass(of int32) int32 {
 	return p.scan(of, func(index int32) (sum float64) {
-		for a := range p.attributes {
-			own, e := p.classes.cover(of, a), p.classes.cover(index, a)
+		for a := range p.members.attributes {
+			own, e := p.members.classes.cover(of, a), p.members.classes.cover(index, a)
 			switch {
 			case own.low != hiddenAt:
-				sum += p.delta(a) * classSimilarity(own.low/2+own.high/2, e.low, e.high, p.delta(a))
+				sum += p.domain.delta(a) * classSimilarity(own.low/2+own.high/2, e.low, e.high, p.domain.delta(a))
 			case e.low == hiddenAt:
 				sum++
 			}
@@ -82,13 +83,13 @@ func (p *Partition) checkNearest(t *testing.T, positions []float64, class int32)
 		if index < 0 {
 			return "none"
 		}
-		return fmt.Sprintf("class %d %v", p.classes.list[index].id, p.classes.row(index))
+		return fmt.Sprintf("class %d %v", p.members.classes.list[index].id, p.members.classes.row(index))
 	}
-	if got, want := p.nearestTo(positions), p.scanForRecord(positions); got != want {
+	if got, want := p.nearest.toRecord(context.Background(), positions), p.scanForRecord(positions); got != want {
 		t.Fatalf("nearest to %v is %s, by the index %s", positions, name(want), name(got))
 	}
 	if class >= 0 {
-		if got, want := p.neighbor(class), p.scanForClass(class); got != want {
+		if got, want := p.nearest.toClass(context.Background(), class), p.scanForClass(class); got != want {
 			t.Fatalf("nearest to %s is %s, by the index %s", name(class), name(want), name(got))
 		}
 	}
@@ -123,7 +124,7 @@ func TestNearestIsThatOfTheScan(t *testing.T) {
 			positions := make([]float64, shape.Attributes)
 			for id := shape.Records / 2; id < shape.Records; id++ {
 				must(t, p.Insert(record(id)))
-				if old := RecordID(random.IntN(id)); p.records.slot(old) >= 0 {
+				if old := RecordID(random.IntN(id)); p.members.records.slot(old) >= 0 {
 					must(t, p.Delete(old))
 				}
 				if random.IntN(4) > 0 {
@@ -186,11 +187,11 @@ func TestNearestAtTheEnds(t *testing.T) {
 		p := syntheticClasses(0, 2, random)
 		place := func() float64 { return values[random.IntN(len(values))] }
 		for i := range 400 {
-			index := p.classes.add(ClassID(i+1), 10)
+			index := p.members.classes.add(ClassID(i+1), 10)
 			for range 2 {
-				for a := range p.attributes {
+				for a := range p.members.attributes {
 					v := place()
-					p.classes.row(index)[a] = p.classes.row(index)[a].include(v)
+					p.members.classes.row(index)[a] = p.members.classes.row(index)[a].include(v)
 					if !math.IsNaN(v) {
 						p.domain[a] = p.domain[a].include(v)
 					}
@@ -198,7 +199,7 @@ func TestNearestAtTheEnds(t *testing.T) {
 			}
 			p.checkNearest(t, []float64{place(), place()}, index)
 			if p.Classes() > 50 && i%3 == 0 {
-				p.classes.remove(int32(random.IntN(p.Classes())))
+				p.members.classes.remove(int32(random.IntN(p.Classes())))
 			}
 		}
 		p.checkTree(t)
@@ -211,20 +212,20 @@ func TestNearestOfGrowingLine(t *testing.T) {
 	t.Parallel()
 	p := syntheticClasses(0, 3, nil)
 	for i := range 6000 {
-		index := p.classes.add(ClassID(i+1), 10)
+		index := p.members.classes.add(ClassID(i+1), 10)
 		at := float64(i)
 		if i%2 == 0 {
 			at = float64(i / 1000 * 1000)
 		}
-		for a := range p.attributes {
-			p.classes.row(index)[a] = extent{at, at + float64(a*i%7)}
+		for a := range p.members.attributes {
+			p.members.classes.row(index)[a] = extent{at, at + float64(a*i%7)}
 			p.domain[a] = extent{0, 7000}
 		}
 		if i%50 == 0 {
 			p.checkNearest(t, []float64{float64(i / 2), at, at}, index)
 		}
 		if p.Classes() > 2000 {
-			p.classes.remove(p.classes.index(ClassID(i - 1999)))
+			p.members.classes.remove(p.members.classes.index(ClassID(i - 1999)))
 		}
 	}
 	p.checkTree(t)
@@ -233,10 +234,10 @@ func TestNearestOfGrowingLine(t *testing.T) {
 // checkTree compares what the nodes of the index say with the classes below them.
 func (p *Partition) checkTree(t *testing.T) {
 	t.Helper()
-	p.index()
-	tree := &p.classes.tree
-	if got := tree.nodes[0].count; int(got) != len(p.classes.list) {
-		t.Fatalf("the index has %d of %d classes", got, len(p.classes.list))
+	p.nearest.update(context.Background())
+	tree := &p.members.classes.tree
+	if got := tree.nodes[0].count; int(got) != len(p.members.classes.list) {
+		t.Fatalf("the index has %d of %d classes", got, len(p.members.classes.list))
 	}
 	cover, middle := make(box, tree.words), make(box, tree.words)
 	depth := 0
@@ -249,13 +250,13 @@ func (p *Partition) checkTree(t *testing.T) {
 			return
 		}
 		tree.gather(n, cover, middle)
-		if tree.nodes[n] != before || !takeBox(tree.cover(n), cover) || !takeBox(tree.middle(n), middle) {
+		if tree.nodes[n] != before || !takeBox(tree.covers.at(n), cover) || !takeBox(tree.middles.at(n), middle) {
 			t.Fatalf("node %d is not what is below it", n)
 		}
 		if at.leaf() {
 			for i := range at.count {
 				place := ^at.below*bucketSize + i
-				if class := tree.buckets.class[place]; tree.places[class] != place || tree.buckets.id[place] != p.classes.list[class].id {
+				if class := tree.buckets.class[place]; tree.places[class] != place || tree.buckets.id[place] != p.members.classes.list[class].id {
 					t.Fatalf("class %d is not at place %d", class, place)
 				}
 			}
@@ -277,8 +278,8 @@ func (p *Partition) checkTree(t *testing.T) {
 		}
 	}
 	check(0, 0)
-	if most := 6 * math.Log2(float64(2+len(p.classes.list))); float64(depth) > most {
-		t.Errorf("%d levels of %d classes", depth, len(p.classes.list))
+	if most := 6 * math.Log2(float64(2+len(p.members.classes.list))); float64(depth) > most {
+		t.Errorf("%d levels of %d classes", depth, len(p.members.classes.list))
 	}
 }
 
@@ -292,7 +293,7 @@ func (t *tree) keysBelow(n, across int32) (least, most int64) {
 	}
 	least, most = math.MaxInt64, math.MinInt64
 	for i := range at.count {
-		e := t.read(^at.below*bucketSize + i)
+		e := t.buckets.entry(^at.below*bucketSize + i)
 		k := key(across, e.cover, e.id)
 		least, most = min(least, k), max(most, k)
 	}

@@ -15,11 +15,11 @@ func TestNeighborsAreNear(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 61))
 		p := syntheticClasses(1+random.IntN(300), random.IntN(6), random)
-		order := p.arranged()
+		order := (ordering{&p.members.classes, p.domain}).ids()
 		ids := slices.Clone(order)
 		slices.Sort(ids)
-		if len(slices.Compact(ids)) != len(p.classes.list) {
-			t.Fatalf("seed %d: %d of %d classes stand in the order", seed, len(slices.Compact(ids)), len(p.classes.list))
+		if len(slices.Compact(ids)) != len(p.members.classes.list) {
+			t.Fatalf("seed %d: %d of %d classes stand in the order", seed, len(slices.Compact(ids)), len(p.members.classes.list))
 		}
 		p.checkHalves(t, order)
 	}
@@ -30,15 +30,15 @@ func (p *Partition) checkHalves(t *testing.T, order []ClassID) {
 	middles := func(attribute int, of []ClassID) (low, high float64) {
 		low, high = math.Inf(1), math.Inf(-1)
 		for _, id := range of {
-			e := p.classes.cover(p.classes.index(id), attribute)
+			e := p.members.classes.cover(p.members.classes.index(id), attribute)
 			low, high = min(low, e.low/2+e.high/2), max(high, e.low/2+e.high/2)
 		}
 		return low, high
 	}
 	widest, most := -1, 0.0
-	for a := range p.attributes {
-		if low, high := middles(a, order); (high/2-low/2)/p.delta(a) > most {
-			widest, most = a, (high/2-low/2)/p.delta(a)
+	for a := range p.members.attributes {
+		if low, high := middles(a, order); (high/2-low/2)/p.domain.delta(a) > most {
+			widest, most = a, (high/2-low/2)/p.domain.delta(a)
 		}
 	}
 	if widest < 0 { // alike: the older first

@@ -166,14 +166,14 @@ func TestModifyWithinTheClass(t *testing.T) {
 func syntheticClasses(n, d int, random *rand.Rand) *Partition {
 	p := New(make([]anonymizer.Attribute, d), privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, partition.RoundedPartition{}, Options{})
 	for i := range n {
-		index := p.classes.add(ClassID(i+1), 10)
+		index := p.members.classes.add(ClassID(i+1), 10)
 		for a := range d {
 			low := random.Float64() * 100
 			e := extent{low, low + random.Float64()*3}
 			if random.IntN(30) == 0 {
 				e = extent{hiddenAt, hiddenAt}
 			}
-			p.classes.row(index)[a] = e
+			p.members.classes.row(index)[a] = e
 			p.domain[a] = extent{0, 103}
 		}
 	}
@@ -208,10 +208,10 @@ func TestIncrementalLoss(t *testing.T) {
 	}
 	p.Settle()
 	r := &anonymizer.Release{}
-	for _, class := range p.classes.list {
+	for _, class := range p.members.classes.list {
 		e := make(anonymizer.EquivalenceClass, len(class.members))
 		for i, slot := range class.members {
-			e[i] = int32(p.records.ids[slot])
+			e[i] = int32(p.members.records.ids[slot])
 		}
 		r.Classes = append(r.Classes, e)
 	}
@@ -233,7 +233,7 @@ func BenchmarkNearest(b *testing.B) {
 		b.Run(fmt.Sprintf("classes=%d/qi=8", n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				p.nearestTo(v)
+				p.nearest.toRecord(context.Background(), v)
 			}
 		})
 	}

@@ -2,7 +2,7 @@
 // records come, go and change: Song, Zhao, Liu et al., "Algorithm for increment
 // update of k-anonymized dataset" (2010).
 //
-// A Partition is told of every change and does the work in Settle: newcomers
+// Insert, Delete and Modify note changes; Settle does the work: new records
 // join the class most similar to them, a changed class of 2k records or more is
 // split on its raw values, and one that violates a constraint is merged with the
 // most similar class. After Settle every class satisfies the whole constraint
@@ -19,7 +19,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -37,7 +36,7 @@ type ClassID int64
 // withheld is the class of records that are not published.
 const withheld ClassID = 0
 
-// Record is what the partition has to know of a record.
+// Record is what a partition keeps of a record.
 type Record struct {
 	ID        RecordID
 	Cells     []hierarchy.Cell // one for each attribute
@@ -61,13 +60,13 @@ type Options struct {
 	// Subjects has the constraints count the different subjects of the records
 	// instead of the records.
 	Subjects bool
-	// Look gives what readers see of a class by what is published for it, where
-	// that is not all: classes with the same look are one to them. Nil means all.
-	Look func([]hierarchy.Generalization) string
-	// Untold says that nobody wants to know which records have moved: Changes.Moved is
-	// empty, which saves the memory for all of them where they are divided once.
-	Untold bool
-	// Progress is told how many of the records that Settle divides together have found
+	// Appearance gives what readers see of what is published for a class, where that is
+	// not all of it: they cannot tell classes of the same appearance apart. Nil means all.
+	Appearance func([]hierarchy.Generalization) string
+	// OmitMoved leaves Changes.Moved empty, which saves its memory where the caller does
+	// not need it.
+	OmitMoved bool
+	// Progress is called with how many of the records that Settle divides together have
 	// a class.
 	Progress func(done, total int)
 }
@@ -75,73 +74,62 @@ type Options struct {
 // Partition is the maintained division of the records into classes. It is not
 // safe for concurrent use.
 type Partition struct {
-	attributes  []anonymizer.Attribute
-	constraints privacy.ConstraintSet
-	k           int
-	method      anonymizer.Method
-	seed        uint64
-	subjects    bool
-	untold      bool
-	progress    func(done, total int)
-	sizes       bool // the constraints look at nothing but numbers of records
-	nextClass   ClassID
-	scanLimit   int
-
-	records   records
-	classes   classes
-	table     population
-	alike     alike
-	domain    []extent            // of each attribute: positions seen since the last Truncate
-	waiting   []int32             // slots of records in no class
-	made      *anonymizer.Release // of all records, by the method, before they were inserted
-	due       []ClassID           // classes that Settle must examine
-	changed   []ClassID           // classes of which the next Changes may tell
-	moved     []move              // records whose class may differ from that at the last Settle
-	retired   []ClassID           // classes of the last Settle that are gone
-	ctx       context.Context     // of the Settle under way
-	compared  int                 // boxes of the index looked at, since mending began
-	whole     bool                // classes are not split
-	scratch   []float64           // positions of a newcomer
-	cells     []hierarchy.Cell    // of one attribute of a class
-	sensitive []uint32            // value codes of one record
-	measure   measure
-	search    search
+	members    membership
+	population population
+	looks      looks
+	domain     domain
+	nearest    nearest
+	divider    divider
+	scanLimit  int
 }
 
 // New returns an empty partition whose classes will satisfy the constraints;
 // the method makes classes of many records at once and splits large classes.
 func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) *Partition {
+	distinct := o.Subjects && !onlySizes(constraints)
 	p := &Partition{
-		attributes:  attributes,
-		constraints: constraints,
-		k:           constraints.K(),
-		method:      method,
-		seed:        o.Seed,
-		progress:    o.Progress,
-		subjects:    o.Subjects,
-		untold:      o.Untold,
-		sizes:       onlySizes(constraints, o.Subjects),
-		nextClass:   max(1, o.FirstClass),
-		scanLimit:   defaultScanLimit,
-		alike:       newAlike(o.Subjects, constraints, o.Look),
-		scratch:     make([]float64, len(attributes)),
-		ctx:         context.Background(),
+		members: membership{
+			attributes: attributes, k: constraints.K(), nextClass: max(1, o.FirstClass), distinct: distinct,
+			records: newRecords(len(attributes), -1, o.Subjects),
+			classes: newClasses(len(attributes), distinct || constraints.Relative()),
+			changes: changeLog{withoutMoved: o.OmitMoved},
+		},
+		domain:    make(domain, len(attributes)),
+		scanLimit: defaultScanLimit,
 	}
-	p.clear()
+	p.domain.clear()
+	p.population = newPopulation(&p.members, constraints, o.Subjects)
+	p.looks = newLooks(&p.members, o.Appearance)
+	p.nearest = nearest{members: &p.members, domain: p.domain, scratch: make([]float64, len(attributes))}
+	p.divider = divider{population: &p.population, looks: &p.looks, method: method, seed: o.Seed, progress: o.Progress}
 	return p
 }
 
 func (p *Partition) clear() {
-	p.records = newRecords(len(p.attributes), p.records.sensitiveCount(), p.subjects)
-	p.classes = newClasses(len(p.attributes))
-	p.classes.related = p.alike.needed || p.constraints.Relative()
-	p.table = population{relative: p.constraints.Relative(), drift: newDrift(p.constraints, p.subjects)}
-	clear(p.alike.class)
-	p.domain = make([]extent, len(p.attributes))
-	for a := range p.domain {
-		p.domain[a] = extent{math.Inf(1), math.Inf(-1)}
+	p.members.clear()
+	p.population = newPopulation(&p.members, p.population.constraints, p.members.records.subjects != nil)
+	clear(p.looks.class)
+	p.domain.clear()
+}
+
+// add stores a new record; the caller gives it a class or lets it wait.
+func (p *Partition) add(r Record) int32 {
+	p.domain.widen(p.members.attributes, r.Cells)
+	slot := p.members.records.add(r)
+	p.population.count(slot)
+	return slot
+}
+
+// replace replaces the values of a record.
+func (p *Partition) replace(slot int32, r Record) {
+	p.domain.widen(p.members.attributes, r.Cells)
+	if p.members.records.sameCounted(slot, r) {
+		p.members.records.set(slot, r)
+		return
 	}
-	p.waiting, p.due, p.changed, p.moved = nil, nil, nil, nil
+	p.population.discount(slot)
+	p.members.records.set(slot, r)
+	p.population.count(slot)
 }
 
 // Load takes a class over as it stands in the store, or with class 0 records
@@ -156,10 +144,10 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	}
 	twice := repeats(records)
 	for _, r := range records {
-		if twice || p.records.slot(r.ID) >= 0 {
+		if twice || p.members.records.slot(r.ID) >= 0 {
 			return fmt.Errorf("loading class %d: record %d: %w", class, r.ID, ErrDuplicate)
 		}
-		if err := p.checkShape(r); err != nil {
+		if err := p.members.records.checkShape(r); err != nil {
 			return fmt.Errorf("loading class %d: %w", class, err)
 		}
 	}
@@ -168,32 +156,19 @@ func (p *Partition) Load(class ClassID, records []Record) error {
 	}
 	index := int32(-1)
 	if class != withheld {
-		index = p.loaded(class)
-		members := &p.classes.list[index].members
+		index = p.members.loaded(class)
+		members := &p.members.classes.list[index].members
 		*members = slices.Grow(*members, len(records))
 	}
 	for _, r := range records {
-		slot := p.admit(r)
+		slot := p.add(r)
 		if index < 0 {
-			p.wait(slot)
+			p.members.wait(slot)
 		} else {
-			p.sit(slot, index)
+			p.members.enter(slot, index)
 		}
 	}
 	return nil
-}
-
-// loaded is the index of a class of the store, which records are loaded into.
-func (p *Partition) loaded(class ClassID) int32 {
-	p.nextClass = max(p.nextClass, class+1)
-	index := p.classes.index(class)
-	if index < 0 {
-		index = p.classes.add(class, 2*p.k)
-		p.classes.list[index].known = true
-	}
-	p.examineLater(index)
-	p.lookLater(index)
-	return index
 }
 
 // repeats tells whether records have the same ID.
@@ -212,27 +187,27 @@ func repeats(records []Record) bool {
 // Insert adds a new record; the error is ErrDuplicate if its ID is known, or
 // says that its shape is not that of the others.
 func (p *Partition) Insert(r Record) error {
-	if p.records.slot(r.ID) >= 0 {
+	if p.members.records.slot(r.ID) >= 0 {
 		return fmt.Errorf("inserting record %d: %w", r.ID, ErrDuplicate)
 	}
-	if err := p.checkShape(r); err != nil {
+	if err := p.members.records.checkShape(r); err != nil {
 		return fmt.Errorf("inserting: %w", err)
 	}
-	slot := p.admit(r)
-	p.moveFrom(slot, unsettled)
-	p.wait(slot)
+	slot := p.add(r)
+	p.members.moveFrom(slot, unsettled)
+	p.members.wait(slot)
 	return nil
 }
 
 // Delete removes a record; the error is ErrUnknown.
 func (p *Partition) Delete(id RecordID) error {
-	slot := p.records.slot(id)
+	slot := p.members.records.slot(id)
 	if slot < 0 {
 		return fmt.Errorf("deleting record %d: %w", id, ErrUnknown)
 	}
-	p.leave(slot)
-	p.discount(slot)
-	p.records.remove(slot)
+	p.members.leave(slot)
+	p.population.discount(slot)
+	p.members.records.remove(slot)
 	return nil
 }
 
@@ -241,24 +216,24 @@ func (p *Partition) Delete(id RecordID) error {
 // do when only sensitive values change, the record stays (algorithm MOD's
 // special case). Otherwise it leaves its class and is placed anew, in one step.
 func (p *Partition) Modify(r Record) error {
-	slot := p.records.slot(r.ID)
+	slot := p.members.records.slot(r.ID)
 	if slot < 0 {
 		return fmt.Errorf("modifying record %d: %w", r.ID, ErrUnknown)
 	}
-	if err := p.checkShape(r); err != nil {
+	if err := p.members.records.checkShape(r); err != nil {
 		return fmt.Errorf("modifying: %w", err)
 	}
-	index := p.records.at[slot].class
-	stays := index >= 0 && (p.records.sameCells(slot, r.Cells) || p.covers(index, r.Cells))
+	index := p.members.records.at[slot].class
+	stays := index >= 0 && (p.members.records.sameCells(slot, r.Cells) || p.members.covers(index, r.Cells))
 	if !stays && index >= 0 {
-		p.move(slot)
-		p.leave(slot)
-		p.wait(slot)
+		p.members.move(slot)
+		p.members.leave(slot)
+		p.members.wait(slot)
 	}
-	p.revalue(slot, r)
+	p.replace(slot, r)
 	if stays {
-		p.change(index)
-		p.classes.list[index].stale = true
+		p.members.change(index)
+		p.members.classes.list[index].stale = true
 	}
 	return nil
 }
@@ -266,12 +241,12 @@ func (p *Partition) Modify(r Record) error {
 // Touch says that a value changed which the partition does not know: the
 // record's class, if any, is to be written anew. The error is ErrUnknown.
 func (p *Partition) Touch(id RecordID) error {
-	slot := p.records.slot(id)
+	slot := p.members.records.slot(id)
 	if slot < 0 {
 		return fmt.Errorf("touching record %d: %w", id, ErrUnknown)
 	}
-	if index := p.records.at[slot].class; index >= 0 {
-		p.change(index)
+	if index := p.members.records.at[slot].class; index >= 0 {
+		p.members.change(index)
 	}
 	return nil
 }
@@ -279,71 +254,108 @@ func (p *Partition) Touch(id RecordID) error {
 // TouchClass has a class written anew although nothing in it changed; an unknown
 // class is passed over.
 func (p *Partition) TouchClass(class ClassID) {
-	if index := p.classes.index(class); index >= 0 {
-		p.rewrite(index)
+	if index := p.members.classes.index(class); index >= 0 {
+		p.members.rewrite(index)
 	}
 }
 
 // ClassAt names the class at a place from 0 to Classes()-1. The order means
 // nothing and changes with the classes: it is for drawing one at random.
-func (p *Partition) ClassAt(place int) ClassID { return p.classes.list[place].id }
+func (p *Partition) ClassAt(place int) ClassID { return p.members.classes.list[place].id }
 
 // Truncate deletes every record.
-func (p *Partition) Truncate() {
-	for i := range p.classes.list {
-		p.retire(&p.classes.list[i])
+func (p *Partition) Truncate() { p.clear() }
+
+// Settle restores the constraint set and returns what has changed since the
+// last Settle, which it then forgets. Afterwards all records are in classes, or
+// none where the records are not Feasible. Records that a method or a store left
+// out are placed like new ones. The time is that of the changed classes. Where a
+// constraint compares classes with the whole table, it is also that of one look at
+// each class, and where subjects are counted then, of counting all records once more.
+func (p *Partition) Settle() Changes {
+	changes, _ := p.SettleContext(context.Background())
+	return changes
+}
+
+// SettleContext is Settle that ends soon after its context does, which is the
+// only error. The partition must not be used any more then.
+func (p *Partition) SettleContext(ctx context.Context) (Changes, error) {
+	if p.Feasible() != nil {
+		return p.Withhold(), ctx.Err()
 	}
-	p.clear()
+	s := p.settling(ctx)
+	s.examine()
+	s.restore()
+	return p.members.takeChanges(), ctx.Err()
+}
+
+func (p *Partition) settling(ctx context.Context) *settling {
+	return &settling{
+		ctx: ctx, members: &p.members, population: &p.population, looks: &p.looks,
+		nearest: &p.nearest, divider: &p.divider, scanLimit: p.scanLimit,
+	}
+}
+
+// Feasible returns nil, or why no division of the records into classes can
+// satisfy the constraints; Settle then withholds all of them. A partition without
+// records is feasible.
+func (p *Partition) Feasible() error { return p.population.feasible() }
+
+// Withhold takes the place of Settle where records must not be published for a
+// reason that lies outside of the partition: it withholds all of them.
+func (p *Partition) Withhold() Changes {
+	p.members.withholdAll()
+	return p.members.takeChanges()
 }
 
 // Record returns a copy of the record, the class it is in, and whether it
 // exists. Until the next Settle a new record is withheld.
 func (p *Partition) Record(id RecordID) (Record, ClassID, bool) {
-	slot := p.records.slot(id)
+	slot := p.members.records.slot(id)
 	if slot < 0 {
 		return Record{}, withheld, false
 	}
-	return p.records.get(slot), p.classOf(slot), true
+	return p.members.records.get(slot), p.members.classOf(slot), true
 }
 
 // ClassOf is the class that the record is in, 0 for one that is withheld or
 // unknown.
 func (p *Partition) ClassOf(id RecordID) ClassID {
-	slot := p.records.slot(id)
+	slot := p.members.records.slot(id)
 	if slot < 0 {
 		return withheld
 	}
-	return p.classOf(slot)
+	return p.members.classOf(slot)
 }
 
 // Len is the number of records, withheld ones included.
-func (p *Partition) Len() int { return p.records.count() }
+func (p *Partition) Len() int { return p.members.records.count() }
 
 // Withheld is the number of records in no class.
-func (p *Partition) Withheld() int { return len(p.waiting) }
+func (p *Partition) Withheld() int { return len(p.members.waiting) }
 
 // Classes is the number of classes.
-func (p *Partition) Classes() int { return len(p.classes.list) }
+func (p *Partition) Classes() int { return len(p.members.classes.list) }
 
-// NextClass is the id that the next new class will get. Whoever keeps classes
-// over a restart keeps it too and hands it to Options.FirstClass, so that the id
-// of a retired class is not used again.
-func (p *Partition) NextClass() ClassID { return p.nextClass }
+// NextClass is the id that the next new class will get. A store keeps it with the
+// classes and passes it as Options.FirstClass after a restart, so that the id of a
+// retired class is not used again.
+func (p *Partition) NextClass() ClassID { return p.members.nextClass }
 
 // Members lists the records of a class in ascending order, those withheld for
 // class 0, none for an unknown class.
 func (p *Partition) Members(class ClassID) []RecordID {
-	slots := p.waiting
+	slots := p.members.waiting
 	if class != withheld {
-		index := p.classes.index(class)
+		index := p.members.classes.index(class)
 		if index < 0 {
 			return nil
 		}
-		slots = p.classes.list[index].members
+		slots = p.members.classes.list[index].members
 	}
 	ids := make([]RecordID, len(slots))
 	for i, slot := range slots {
-		ids[i] = p.records.ids[slot]
+		ids[i] = p.members.records.ids[slot]
 	}
 	slices.Sort(ids)
 	return ids
@@ -352,34 +364,9 @@ func (p *Partition) Members(class ClassID) []RecordID {
 // Generalize gives what is published for a class, one generalization for each
 // attribute; nil for an unknown class and for class 0.
 func (p *Partition) Generalize(class ClassID) []hierarchy.Generalization {
-	index := p.classes.index(class)
+	index := p.members.classes.index(class)
 	if index < 0 {
 		return nil
 	}
-	return p.generalize(p.classes.list[index].members)
-}
-
-func (p *Partition) generalize(members []int32) []hierarchy.Generalization {
-	published := make([]hierarchy.Generalization, len(p.attributes))
-	p.cells = slices.Grow(p.cells[:0], len(members))
-	cells := p.cells[:len(members)]
-	for a, attribute := range p.attributes {
-		for i, slot := range members {
-			cells[i] = p.records.cells.Row(slot)[a]
-		}
-		published[a] = attribute.Hierarchy.Generalize(cells)
-	}
-	return published
-}
-
-// checkShape compares a record with the attributes and, for the sensitive ones,
-// with the first record.
-func (p *Partition) checkShape(r Record) error {
-	if len(r.Cells) != len(p.attributes) {
-		return fmt.Errorf("record %d has %d cells, %d expected", r.ID, len(r.Cells), len(p.attributes))
-	}
-	if expected := p.records.sensitiveCount(); expected >= 0 && len(r.Sensitive) != expected {
-		return fmt.Errorf("record %d has %d sensitive values, %d expected", r.ID, len(r.Sensitive), expected)
-	}
-	return nil
+	return p.members.generalize(p.members.classes.list[index].members)
 }

@@ -3,6 +3,7 @@ package incremental
 import (
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -10,50 +11,59 @@ import (
 // population is the distribution over all records, which must be able to satisfy
 // the constraints, and with which some constraints compare every class.
 type population struct {
-	relative bool // a constraint compares classes with the whole table
-	counted  bool // total is there: it can be made from the first record on
-	total    privacy.Summary
-	drifted  bool // total is no longer what whole was made of
-	verdict  verdict
-	whole    *privacy.Population // nil unless relative
-	drift    drift
+	members     *membership
+	constraints privacy.ConstraintSet
+	sizes       bool // the constraints count nothing but records
+	relative    bool // a constraint compares classes with the whole table
+
+	counted bool // total is there: it can be made from the first record on
+	total   privacy.Summary
+	drifted bool // total is no longer what whole was made of
+	verdict verdict
+	whole   *privacy.Population // nil unless relative
+	drift   drift
+}
+
+func newPopulation(members *membership, constraints privacy.ConstraintSet, subjects bool) population {
+	return population{
+		members: members, constraints: constraints, sizes: !subjects && onlySizes(constraints),
+		relative: constraints.Relative(), drift: newDrift(constraints, subjects),
+	}
 }
 
 // count adds a record to the total.
-func (p *Partition) count(slot int32) {
-	if !p.table.counted {
-		p.table.total, p.table.counted = p.newSummary(), true
+func (p *population) count(slot int32) {
+	if !p.counted {
+		p.total, p.counted = p.members.records.newSummary(), true
 	}
-	p.addTo(&p.table.total, slot)
-	p.table.drifted = true
-	p.table.verdict.reserve--
+	p.members.records.addTo(&p.total, slot)
+	p.changed()
 }
 
 // discount takes a record away from the total.
-func (p *Partition) discount(slot int32) {
-	if p.subjects {
-		p.table.total.RemoveOf(p.records.subjects[slot], p.codes(slot))
-	} else {
-		p.table.total.Remove(p.codes(slot))
-	}
-	p.table.drifted = true
-	p.table.verdict.reserve--
+func (p *population) discount(slot int32) {
+	p.members.records.removeFrom(&p.total, slot)
+	p.changed()
 }
 
-// Feasible returns nil, or why no division of the records into classes can
-// satisfy the constraints; Settle then withholds all of them. A partition without
-// records is feasible.
-func (p *Partition) Feasible() error {
-	if p.Len() == 0 {
+func (p *population) changed() {
+	p.drifted = true
+	p.verdict.reserve--
+}
+
+// feasible returns nil, or why no division of the records satisfies the constraints.
+func (p *population) feasible() error {
+	records := p.members.records.count()
+	if records == 0 {
 		return nil
 	}
-	if v := &p.table.verdict; v.reserve < 0 || !v.found {
+	if v := &p.verdict; v.reserve < 0 || !v.found {
 		v.found, v.reserve, v.err = true, 0, p.judge()
-		if v.err == nil && p.subjects && p.Len() >= largeTable {
-			v.reserve = p.constraints.Reserve(p.table.total)
+		if v.err == nil && p.members.records.subjects != nil && records >= largeTable {
+			v.reserve = p.constraints.Reserve(p.total)
 		}
 	}
-	return p.table.verdict.err
+	return p.verdict.err
 }
 
 // largeTable is the number of records from which on it is asked once for many changes
@@ -68,12 +78,12 @@ type verdict struct {
 	err     error
 }
 
-func (p *Partition) judge() error {
-	if err := p.constraints.Feasible(p.table.total); err != nil {
+func (p *population) judge() error {
+	if err := p.constraints.Feasible(p.total); err != nil {
 		return err
 	}
 	p.follow()
-	if p.table.relative && !p.satisfied(p.table.total) {
+	if p.relative && !p.satisfied(p.total) {
 		return fmt.Errorf("all records together violate %v", p.constraints)
 	}
 	return nil
@@ -82,94 +92,55 @@ func (p *Partition) judge() error {
 // follow has the classes compared with the records as they are now. Where the
 // distribution has changed, those must be examined that had no more slack than
 // that.
-func (p *Partition) follow() {
-	if !p.table.relative || !p.table.drifted {
+func (p *population) follow() {
+	if !p.relative || !p.drifted {
 		return
 	}
-	all := privacy.Summary{Records: p.table.total.Records}
-	for _, counts := range p.table.total.Sensitive {
+	all := privacy.Summary{Records: p.total.Records}
+	for _, counts := range p.total.Sensitive {
 		all.Sensitive = append(all.Sensitive, maps.Clone(counts))
 	}
-	before := p.table.whole
-	p.table.whole, p.table.drifted = privacy.NewPopulation(all), false
-	known := p.table.drift.move(before, p.table.whole)
-	for index := range p.classes.list {
+	before := p.whole
+	p.whole, p.drifted = privacy.NewPopulation(all), false
+	known := p.drift.move(before, p.whole)
+	for index := range p.members.classes.list {
 		if !known {
-			p.classes.list[index].until = nil // of the sum that has ended
+			p.members.classes.list[index].until = nil // of the sum that has ended
 		}
-		if !known || p.table.drift.beyond(p.classes.list[index].until) {
-			p.examineLater(int32(index))
+		if !known || p.drift.beyond(p.members.classes.list[index].until) {
+			p.members.examineLater(int32(index))
 		}
 	}
 }
 
-func (p *Partition) satisfied(s privacy.Summary) bool {
-	return p.constraints.Satisfied(s, p.table.whole)
+func (p *population) satisfied(s privacy.Summary) bool {
+	return p.constraints.Satisfied(s, p.whole)
 }
 
 // passes reports whether a class with the summary satisfies the constraints, and
 // remembers for how long it will if it does not change.
-func (p *Partition) passes(index int32, s privacy.Summary) bool {
+func (p *population) passes(index int32, s privacy.Summary) bool {
 	if !p.satisfied(s) {
 		return false
 	}
-	if p.table.relative {
-		p.classes.list[index].until = p.table.drift.until(s, p.table.whole)
+	if p.relative {
+		p.members.classes.list[index].until = p.drift.until(s, p.whole)
 	}
 	return true
 }
 
-// onlySizes reports whether constraints look at nothing but numbers of records.
-func onlySizes(constraints privacy.ConstraintSet, subjects bool) bool {
-	for _, c := range constraints {
-		if _, size := c.(privacy.KAnonymity); !size {
-			return false
-		}
-	}
-	return !subjects
-}
-
-func (p *Partition) newSummary() privacy.Summary {
-	sensitive := max(0, p.records.sensitiveCount())
-	if p.subjects {
-		return privacy.NewSubjectSummary(sensitive)
-	}
-	return privacy.NewSummary(sensitive)
-}
-
-func (p *Partition) codes(slot int32) []uint32 {
-	p.sensitive = p.sensitive[:0]
-	for _, column := range p.records.sensitive {
-		p.sensitive = append(p.sensitive, column[slot])
-	}
-	return p.sensitive
-}
-
-func (p *Partition) addTo(s *privacy.Summary, slot int32) {
-	if p.subjects {
-		s.AddOf(p.records.subjects[slot], p.codes(slot))
-	} else {
-		s.Add(p.codes(slot))
-	}
+// onlySizes reports whether all constraints are k-anonymity.
+func onlySizes(constraints privacy.ConstraintSet) bool {
+	return !slices.ContainsFunc(constraints, func(c privacy.Constraint) bool {
+		_, size := c.(privacy.KAnonymity)
+		return !size
+	})
 }
 
 // summarize counts records for the constraints, and no more than they ask for.
-func (p *Partition) summarize(slots []int32) privacy.Summary {
+func (p *population) summarize(slots []int32) privacy.Summary {
 	if p.sizes {
 		return privacy.Summary{Records: len(slots)}
 	}
-	s := p.newSummary()
-	if p.subjects {
-		for _, slot := range slots {
-			p.addTo(&s, slot)
-		}
-		return s
-	}
-	s.Records = len(slots)
-	for a, column := range p.records.sensitive {
-		for _, slot := range slots {
-			s.Sensitive[a][column[slot]]++
-		}
-	}
-	return s
+	return p.members.records.summarize(slots)
 }

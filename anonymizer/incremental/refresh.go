@@ -19,8 +19,8 @@ func (t *tree) refresh(n int32) {
 		oldest := at.oldest
 		t.gather(n, cover, middle)
 		same := oldest == at.oldest
-		same = takeBox(t.cover(n), cover) && same
-		same = takeBox(t.middle(n), middle) && same
+		same = takeBox(t.covers.at(n), cover) && same
+		same = takeBox(t.middles.at(n), middle) && same
 		if same {
 			return
 		}
@@ -36,16 +36,16 @@ func (t *tree) gather(n int32, cover, middle box) {
 		for i := at.below; i < at.below+2; i++ {
 			at.oldest = min(at.oldest, t.nodes[i].oldest)
 		}
-		copy(cover, t.cover(at.below))
-		copy(middle, t.middle(at.below))
-		includeBox(cover, t.cover(at.below+1))
-		includeBox(middle, t.middle(at.below+1))
+		copy(cover, t.covers.at(at.below))
+		copy(middle, t.middles.at(at.below))
+		includeBox(cover, t.covers.at(at.below+1))
+		includeBox(middle, t.middles.at(at.below+1))
 		return
 	}
 	for i := range at.count {
 		place := ^at.below*bucketSize + i
 		at.oldest = min(at.oldest, t.buckets.id[place])
-		includeEntry(cover, middle, t.coverAt(place), i == 0)
+		includeEntry(cover, middle, t.buckets.covers.at(place), i == 0)
 	}
 }
 

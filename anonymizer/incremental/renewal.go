@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -17,7 +16,7 @@ var ErrNotRenewed = errors.New("the renewal is not ready to be adopted")
 
 // Renewal makes classes of a partition's records afresh, by the table's method, as
 // if all had come at once. A maintained release drifts away from that: classes
-// are widened by newcomers and merged where records leave, and are never laid out
+// are widened by new records and merged where records leave, and are never laid out
 // anew.
 //
 // BeginRenewal copies the records, Run makes the classes, on any goroutine and for
@@ -56,52 +55,34 @@ type freshClass struct {
 // the records are not Feasible, the renewal will change nothing.
 func (p *Partition) BeginRenewal() *Renewal {
 	r := &Renewal{
-		Before: p.Loss(), of: p, sensitive: max(0, p.records.sensitiveCount()),
-		constraints: p.constraints, methods: p.methods(), seed: p.seed,
+		Before: p.Loss(), of: p, sensitive: max(0, p.members.records.sensitiveCount()),
+		constraints: p.population.constraints, methods: p.divider.methods(), seed: p.divider.seed,
 	}
-	attributes := make([]anonymizer.Attribute, len(p.attributes))
-	for a, attribute := range p.attributes {
+	attributes := make([]anonymizer.Attribute, len(p.members.attributes))
+	for a, attribute := range p.members.attributes {
 		attributes[a] = anonymizer.Attribute{Name: attribute.Name, Hierarchy: hierarchy.Frozen(attribute.Hierarchy)}
 	}
 	r.scale = newScale(attributes, p.domain)
-	slots := p.records.all()
-	r.ids = pick(p.records.ids, slots)
+	slots := p.members.records.all()
+	r.ids = pick(p.members.records.ids, slots)
 	if p.Feasible() != nil {
 		return r
 	}
-	table, err := p.records.table(attributes, slots)
+	table, err := p.members.records.table(attributes, slots)
 	if err != nil || table.Len() != len(slots) {
 		return r // without columns all records are alike, and no class is better than another
 	}
-	if p.table.relative {
-		table = table.ComparedWith(p.table.whole)
+	if p.population.relative {
+		table = table.ComparedWith(p.population.whole)
 	}
 	r.table = table
 	return r
 }
 
-// all lists the slots in use, ascending.
-func (s *records) all() []int32 {
-	used := make([]bool, len(s.ids))
-	for i := range used {
-		used[i] = true
-	}
-	for _, slot := range s.free {
-		used[slot] = false
-	}
-	slots := make([]int32, 0, len(s.ids)-len(s.free))
-	for slot, is := range used {
-		if is {
-			slots = append(slots, int32(slot))
-		}
-	}
-	return slots
-}
-
 // Run makes the classes: those of the table's method and, of records that it
 // leaves out or puts into classes that violate the constraints, those of rounded
 // partition; then it divides large ones, as the partition would. Progress, if not
-// nil, is told how many of the records have found their class, as in
+// nil, is called with how many of the records have a class, as in
 // anonymizer.Options. The error is the context's or the method's; the renewal is
 // then of no use.
 func (r *Renewal) Run(ctx context.Context, progress func(done, total int)) error {
@@ -120,7 +101,7 @@ func (r *Renewal) Run(ctx context.Context, progress func(done, total int)) error
 			return err
 		}
 		for _, part := range parts {
-			r.classes = append(r.classes, freshClass{part, r.of.nextSplit(len(part), len(rest))})
+			r.classes = append(r.classes, freshClass{part, nextSplit(r.of.members.k, len(part), len(rest))})
 		}
 		rest, options.Progress = left, nil // what is left is little
 	}
@@ -148,9 +129,9 @@ func (r *Renewal) split(ctx context.Context) error {
 			c.splitAt = whole + max(1, whole/4)
 			continue
 		}
-		*c = freshClass{parts[0], r.of.nextSplit(len(parts[0]), whole)}
+		*c = freshClass{parts[0], nextSplit(r.of.members.k, len(parts[0]), whole)}
 		for _, part := range parts[1:] {
-			r.classes = append(r.classes, freshClass{part, r.of.nextSplit(len(part), whole)})
+			r.classes = append(r.classes, freshClass{part, nextSplit(r.of.members.k, len(part), whole)})
 		}
 		i-- // the first part may be large as well
 	}
@@ -163,9 +144,9 @@ func (r *Renewal) divide(ctx context.Context, method anonymizer.Method, of []int
 	if !r.satisfied(of) {
 		return nil, of, ctx.Err() // a method cannot do better: a union satisfies what its parts do
 	}
-	piece, err := r.piece(of)
-	if err != nil {
-		return nil, nil, fmt.Errorf("copying records for %s: %w", method.Name(), err)
+	piece := r.table
+	if len(of) < piece.Len() {
+		piece = piece.Pick(of).ComparedWith(piece.Population())
 	}
 	release, err := method.Anonymize(ctx, piece, r.constraints, o)
 	if err != nil {
@@ -189,36 +170,13 @@ func (r *Renewal) satisfied(members []int32) bool {
 	return r.constraints.Satisfied(r.table.Summarize(members), r.table.Population())
 }
 
-// piece is the table of some of the records, compared with all of them.
-func (r *Renewal) piece(of []int32) (*anonymizer.Table, error) {
-	if len(of) == r.table.Len() {
-		return r.table, nil
-	}
-	cells := make([][]hierarchy.Cell, len(r.table.Attributes()))
-	for a := range cells {
-		cells[a] = pick(r.table.Cells(a), of)
-	}
-	sensitive := make([][]uint32, r.sensitive)
-	for a := range sensitive {
-		sensitive[a] = pick(r.table.Sensitive(a), of)
-	}
-	piece, err := anonymizer.NewTable(r.table.Attributes(), cells, sensitive)
-	if err == nil && r.table.Subjects() != nil {
-		piece, err = piece.WithSubjects(pick(r.table.Subjects(), of))
-	}
-	if err != nil {
-		return nil, err
-	}
-	return piece.ComparedWith(r.table.Population()), nil
-}
-
 // measure finds the loss of the classes and of so many records outside of them.
 func (r *Renewal) measure(rest int) {
 	total := lossSum{}
 	for _, class := range r.classes {
 		loss := 0.0
 		for a, attribute := range r.table.Attributes() {
-			covered, cells := extent{math.Inf(1), math.Inf(-1)}, r.table.Cells(a)
+			covered, cells := emptyExtent, r.table.Cells(a)
 			for _, i := range class.members {
 				covered = covered.include(attribute.Hierarchy.Position(cells[i]))
 			}
@@ -244,11 +202,10 @@ func (r *Renewal) Drift() float64 {
 	return r.Before / r.loss
 }
 
-// FinishRenewal has the records take over the classes of the renewal. Those that
-// came meanwhile, and those whose quasi-identifying or counted values changed, wait
-// like newcomers; those that are gone are missing. It belongs before a Settle, which
-// checks all classes against the constraints as they are then, places who waits, and
-// tells of everything that moved. A renewal that has made no classes, as where the
+// FinishRenewal assigns the records to the classes of the renewal. Records that came
+// meanwhile, and those whose quasi-identifying or counted values changed, wait as new
+// ones do. Call Settle afterwards: it checks all classes against the constraints, places
+// what waits, and reports everything that moved. A renewal that has made no classes, as where the
 // records were not Feasible, changes nothing. The error is ErrNotRenewed.
 func (p *Partition) FinishRenewal(r *Renewal) error {
 	if r.of != p || !r.ready {
@@ -258,11 +215,11 @@ func (p *Partition) FinishRenewal(r *Renewal) error {
 	if len(r.classes) == 0 {
 		return nil
 	}
-	p.withholdAll()
-	slots := p.waiting
-	p.waiting = nil
+	p.members.withholdAll()
+	slots := p.members.waiting
+	p.members.waiting = nil
 	members := []int32{}
-	record := Record{Cells: make([]hierarchy.Cell, len(p.attributes)), Sensitive: make([]uint32, r.sensitive)}
+	record := Record{Cells: make([]hierarchy.Cell, len(p.members.attributes)), Sensitive: make([]uint32, r.sensitive)}
 	for _, class := range r.classes {
 		members = members[:0]
 		for _, i := range class.members {
@@ -271,12 +228,12 @@ func (p *Partition) FinishRenewal(r *Renewal) error {
 			}
 		}
 		if len(members) > 0 {
-			p.found(members, class.splitAt)
+			p.members.found(members, class.splitAt)
 		}
 	}
 	for _, slot := range slots {
-		if p.records.at[slot].class < 0 {
-			p.wait(slot)
+		if p.members.records.at[slot].class < 0 {
+			p.members.wait(slot)
 		}
 	}
 	return nil
@@ -285,7 +242,7 @@ func (p *Partition) FinishRenewal(r *Renewal) error {
 // unchanged finds a record of a renewal in the partition, if all that decides on
 // its class is as it was. The record is only room to work in.
 func (p *Partition) unchanged(r *Renewal, i int32, record *Record) (slot int32, same bool) {
-	slot = p.records.slot(r.ids[i])
+	slot = p.members.records.slot(r.ids[i])
 	if slot < 0 {
 		return 0, false
 	}
@@ -298,5 +255,5 @@ func (p *Partition) unchanged(r *Renewal, i int32, record *Record) (slot int32, 
 	if subjects := r.table.Subjects(); subjects != nil {
 		record.Subject = subjects[i]
 	}
-	return slot, p.records.sameCells(slot, record.Cells) && p.records.sameCounted(slot, *record)
+	return slot, p.members.records.sameCells(slot, record.Cells) && p.members.records.sameCounted(slot, *record)
 }

@@ -5,7 +5,7 @@ import "math"
 // RenewalThreshold decides when a Renewal is worth its cost: when the maintained
 // classes lose more than those last made afresh did, by a share. It looks at Loss
 // after every hundredth of the records has changed, and so seldom that looking
-// costs little beside the changes.
+// costs little compared with the changes.
 //
 // The loss of a release made afresh is only known for the records of that time. So
 // a renewal first measures: where the new classes lose as much more as the

@@ -21,7 +21,7 @@ type search struct {
 	top    float64  // the greatest similarity that can come out
 	slack  float64  // what rounding can make of it
 
-	of        *Partition
+	of        *nearest
 	class     int32     // whose neighbor is searched for, -1 for a record's class
 	positions []float64 // of the record, or middles of the class
 
@@ -38,9 +38,9 @@ func (s *search) neighbor() bool { return s.class >= 0 }
 
 // run returns the class, -1 if there is none but the one itself.
 func (s *search) run() int32 {
-	s.boxes = s.tree.covers
+	s.boxes = s.tree.covers.list
 	if s.neighbor() {
-		s.boxes = s.tree.middles
+		s.boxes = s.tree.middles.list
 	}
 	s.best, s.perfect, s.looked, s.limit = -1, false, 0, math.MaxUint64
 	if len(s.tree.nodes) > 0 && s.tree.nodes[0].count > 0 {
@@ -89,7 +89,7 @@ func (s *search) compare(leaf *node) {
 	t := s.tree
 	place := ^leaf.below * bucketSize
 	words := len(s.target)
-	covers := t.buckets.covers[int(place)*words:][:int(leaf.count)*words]
+	covers := t.buckets.covers.list[int(place)*words:][:int(leaf.count)*words]
 	middles := s.neighbor()
 	s.looked += int(leaf.count)
 	for ; len(covers) > 0; place, covers = place+1, covers[words:] {

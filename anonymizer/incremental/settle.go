@@ -2,8 +2,8 @@ package incremental
 
 import (
 	"context"
-	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
@@ -16,27 +16,16 @@ const defaultScanLimit = 1 << 27
 // as the classes do not all lie at a few places.
 const usualSearch = 1 << 8
 
-// Settle restores the constraint set and returns what has changed since the
-// last Settle, which it then forgets. Afterwards all records are in classes, or
-// none where the records are not Feasible. Records that a method or a store left
-// out are placed like newcomers. The time is that of the changed classes. Where a
-// constraint compares classes with the whole table, it is also that of one look at
-// each class, and where subjects are counted then, of counting all records once more.
-func (p *Partition) Settle() Changes {
-	changes, _ := p.SettleContext(context.Background())
-	return changes
-}
-
-// SettleContext is Settle that ends soon after its context does, which is the
-// only error. The partition must not be used any more then.
-func (p *Partition) SettleContext(ctx context.Context) (Changes, error) {
-	p.ctx = ctx
-	if p.Feasible() != nil {
-		return p.Withhold(), ctx.Err()
-	}
-	p.examine()
-	p.restore()
-	return p.takeChanges(), ctx.Err()
+// settling is one Settle at work.
+type settling struct {
+	ctx        context.Context
+	members    *membership
+	population *population
+	looks      *looks
+	nearest    *nearest
+	divider    *divider
+	scanLimit  int
+	whole      bool // classes are not split
 }
 
 // restore has all records in classes that satisfy the constraints and, where that
@@ -52,225 +41,226 @@ func (p *Partition) SettleContext(ctx context.Context) (Changes, error) {
 // classes that look alike are united nothing is split, so that each step makes one
 // class less. Uniting neighbors takes a fixed number of rounds, each once through the
 // classes, and then makes one class of all, which satisfies the constraints.
-func (p *Partition) restore() {
-	if p.mend() {
+func (s *settling) restore() {
+	if s.mend() {
 		return
 	}
-	for _, method := range p.methods() {
-		if p.ctx.Err() != nil {
+	for _, method := range s.divider.methods() {
+		if s.ctx.Err() != nil {
 			return
 		}
-		p.withholdAll()
-		p.gather(method)
-		if p.mend() {
+		s.members.withholdAll()
+		s.gather(method)
+		if s.mend() {
 			return
 		}
 	}
-	if p.ctx.Err() == nil {
-		p.uniteNeighbors()
+	if s.ctx.Err() == nil {
+		s.uniteNeighbors()
 	}
 }
 
 // mend places the waiting records, repairs the classes that are due and separates
 // those that look alike. It returns false where that is too much work one by one;
 // some records may then wait, and some classes violate the constraints.
-func (p *Partition) mend() bool {
-	p.compared = 0
-	return p.placeWaiting() && p.repairDue() && p.separate()
+func (s *settling) mend() bool {
+	s.nearest.compared = 0
+	return s.placeWaiting() && s.repairDue() && s.separate()
 }
 
-func (p *Partition) exhausted() bool { return p.compared > 2*p.scanLimit }
+func (s *settling) exhausted() bool { return s.nearest.compared > 2*s.scanLimit }
 
 // separate has no two classes look alike, where that matters, and returns false
 // where that is too much work.
-func (p *Partition) separate() bool {
-	if !p.alike.needed {
+func (s *settling) separate() bool {
+	if !s.members.distinct {
 		return true
 	}
-	p.whole = true
-	defer func() { p.whole = false }()
-	for p.ctx.Err() == nil && p.uniteAlike() {
-		if p.exhausted() || !p.repairDue() {
+	s.whole = true
+	defer func() { s.whole = false }()
+	for s.ctx.Err() == nil && s.looks.unite(&s.nearest.compared) {
+		if s.exhausted() || !s.repairDue() {
 			return false
 		}
 	}
 	return true
-}
-
-// Withhold takes the place of Settle where records must not be published for a
-// reason that lies outside of the partition: it withholds all of them.
-func (p *Partition) Withhold() Changes {
-	p.withholdAll()
-	return p.takeChanges()
-}
-
-func (p *Partition) withholdAll() {
-	ids := make([]ClassID, len(p.classes.list))
-	for i := range ids {
-		ids[i] = p.classes.list[i].id
-	}
-	slices.Sort(ids)
-	p.withhold(ids)
-	p.due = p.due[:0]
-}
-
-func (p *Partition) withhold(ids []ClassID) {
-	for _, id := range ids {
-		for _, slot := range p.dissolve(p.classes.index(id)) {
-			p.wait(slot)
-		}
-	}
 }
 
 // examine has every changed class cover exactly its members again and drops the
 // empty ones. What is left to examine are classes that violate the constraints
 // and large ones. Where so many are broken that finding each a neighbor would
 // take too long, their records wait for new classes.
-func (p *Partition) examine() {
-	due := p.due
-	p.due = nil
+func (s *settling) examine() {
+	due := s.members.due
+	s.members.due = nil
 	var broken []ClassID
 	for _, id := range due {
-		index := p.classes.index(id)
+		index := s.members.classes.index(id)
 		if index < 0 {
 			continue
 		}
-		c := &p.classes.list[index]
+		c := &s.members.classes.list[index]
 		c.due = false
 		if len(c.members) == 0 {
-			p.dissolve(index)
+			s.members.dissolve(index)
 			continue
 		}
 		if c.stale {
-			p.tighten(index)
+			s.members.tighten(index)
 		}
-		switch satisfied := p.passes(index, p.summarize(c.members)); {
+		switch satisfied := s.population.passes(index, s.population.summarize(c.members)); {
 		case !satisfied:
 			broken = append(broken, id)
-			p.examineLater(index)
+			s.members.examineLater(index)
 		case c.altered && len(c.members) >= int(c.splitAt):
-			p.examineLater(index)
+			s.members.examineLater(index)
 		}
 	}
-	if len(broken)*p.searchCost() > p.scanLimit {
-		p.withhold(broken)
+	if len(broken)*s.searchCost() > s.scanLimit {
+		s.members.withhold(broken)
 	}
 }
 
 // placeWaiting gives every waiting record its class. Where there are too many to
 // look for the most similar class of each, or that takes too long, methods make
 // classes of them; false where that does not help either.
-func (p *Partition) placeWaiting() bool {
-	if !p.tooManyWait() {
-		p.placeEach(p.scanLimit)
+func (s *settling) placeWaiting() bool {
+	if !s.tooManyWait() {
+		s.placeEach(s.scanLimit)
 	}
-	for _, method := range p.methods() {
-		if p.tooManyWait() || p.compared > p.scanLimit {
-			p.gather(method)
+	for _, method := range s.divider.methods() {
+		if s.tooManyWait() || s.nearest.compared > s.scanLimit {
+			s.gather(method)
 		}
 	}
-	if p.tooManyWait() {
+	if s.tooManyWait() {
 		return false
 	}
-	p.placeEach(2 * p.scanLimit)
-	return len(p.waiting) == 0
+	s.placeEach(2 * s.scanLimit)
+	return len(s.members.waiting) == 0
 }
 
 // placeEach places waiting records one by one, until so many boxes have been compared.
-func (p *Partition) placeEach(limit int) {
-	waiting := p.waiting
-	p.waiting = nil
+func (s *settling) placeEach(limit int) {
+	waiting := s.members.waiting
+	s.members.waiting = nil
 	for i, slot := range waiting {
-		if p.compared > limit || i%1000 == 0 && p.ctx.Err() != nil || !p.place(slot) {
+		if s.nearest.compared > limit || i%1000 == 0 && s.ctx.Err() != nil || !s.place(slot) {
 			for _, slot := range waiting[i:] {
-				p.wait(slot)
+				s.members.wait(slot)
 			}
 			return
 		}
 	}
 }
 
-func (p *Partition) tooManyWait() bool {
-	return len(p.waiting) > 0 && (len(p.classes.list) == 0 || len(p.waiting)*p.searchCost() > p.scanLimit)
+func (s *settling) tooManyWait() bool {
+	return len(s.members.waiting) > 0 && (len(s.members.classes.list) == 0 || len(s.members.waiting)*s.searchCost() > s.scanLimit)
 }
 
 // searchCost is about how many boxes the search for a class compares.
-func (p *Partition) searchCost() int { return min(len(p.classes.list), usualSearch) }
+func (s *settling) searchCost() int { return min(len(s.members.classes.list), usualSearch) }
 
 // place adds a record without class to the class most similar to it (algorithm
 // INS), and returns false only where the context has ended.
-func (p *Partition) place(slot int32) bool {
-	index := p.nearestTo(p.positionsOf(slot))
+func (s *settling) place(slot int32) bool {
+	index := s.nearest.toRecord(s.ctx, s.nearest.positionsOf(slot))
 	if index < 0 {
 		return false
 	}
-	p.join(slot, index)
-	p.change(index)
-	p.split(index)
+	s.members.join(slot, index)
+	s.members.change(index)
+	s.split(index)
 	return true
 }
 
 // repairDue brings every class that is due, and those that become so meanwhile,
 // into order, and returns false where that is too much work.
-func (p *Partition) repairDue() bool {
-	for i := 0; i < len(p.due); i++ {
-		index := p.classes.index(p.due[i])
+func (s *settling) repairDue() bool {
+	for i := 0; i < len(s.members.due); i++ {
+		index := s.members.classes.index(s.members.due[i])
 		if index < 0 {
 			continue
 		}
-		if i%1000 == 0 && p.ctx.Err() != nil {
+		if i%1000 == 0 && s.ctx.Err() != nil {
 			return false
 		}
-		p.classes.list[index].due = false
-		index, repaired := p.repair(index)
+		s.members.classes.list[index].due = false
+		index, repaired := s.repair(index)
 		if !repaired {
 			return false
 		}
-		if p.classes.list[index].altered {
-			p.split(index)
+		if s.members.classes.list[index].altered {
+			s.split(index)
 		}
 	}
-	p.due = p.due[:0]
+	s.members.due = s.members.due[:0]
 	return true
 }
 
 // repair merges a class that violates the constraints with the most similar
 // class until they are satisfied (algorithm DEL), and returns the index of the
 // class with the records. It returns false where that is too much work, or where no
-// other class is left beside waiting records.
-func (p *Partition) repair(index int32) (int32, bool) {
-	summary := p.summarize(p.classes.list[index].members)
-	for !p.passes(index, summary) {
-		other := p.neighbor(index)
-		if other < 0 || p.exhausted() {
+// other class is left.
+func (s *settling) repair(index int32) (int32, bool) {
+	summary := s.population.summarize(s.members.classes.list[index].members)
+	for !s.population.passes(index, summary) {
+		other := s.nearest.toClass(s.ctx, index)
+		if other < 0 || s.exhausted() {
 			return index, false
 		}
-		members := p.classes.list[other].members
-		p.compared += len(members)
-		index = p.unite(index, other, &summary, p.summarize(members))
+		members := s.members.classes.list[other].members
+		s.nearest.compared += len(members)
+		index = s.unite(index, other, &summary, s.population.summarize(members))
 	}
 	return index, true
 }
 
-// unite merges two classes, of which the larger one keeps its id, and returns the
-// index of the union. The summary is the first one's and becomes the union's.
-func (p *Partition) unite(index, other int32, summary *privacy.Summary, added privacy.Summary) int32 {
-	if len(p.classes.list[index].members) <= len(p.classes.list[other].members) {
+// unite merges two classes and returns the index of the union, which has the id of the
+// larger one. The summary is the first one's and becomes the union's.
+func (s *settling) unite(index, other int32, summary *privacy.Summary, added privacy.Summary) int32 {
+	if len(s.members.classes.list[index].members) <= len(s.members.classes.list[other].members) {
 		index, other = other, index
 		*summary, added = added, *summary
 	}
 	summary.Merge(added)
-	return p.merge(index, other)
+	return s.members.merge(index, other)
 }
 
-// merge moves all records of a class into another, whose index it returns.
-func (p *Partition) merge(into, from int32) int32 {
-	id := p.classes.list[into].id
-	members := p.dissolve(from)
-	into = p.classes.index(id)
-	for _, slot := range members {
-		p.join(slot, into)
+// split divides a large class, if the table's method can, and gives each part a
+// new id. Where it cannot, the next attempt waits until the class has grown by a
+// quarter, so that attempts stay cheap for each new record.
+func (s *settling) split(index int32) {
+	c := &s.members.classes.list[index]
+	if len(c.members) < int(c.splitAt) || s.whole {
+		return
 	}
-	p.change(into)
-	return into
+	parts, complete := s.divider.divide(s.ctx, s.divider.method, c.members, nil)
+	if !complete || len(parts) < 2 {
+		c.splitAt = int32(len(c.members) + max(1, len(c.members)/4))
+		return
+	}
+	whole := len(s.members.dissolve(index))
+	for _, part := range parts {
+		s.members.found(part, nextSplit(s.members.k, len(part), whole))
+	}
+}
+
+// gather has a method make classes of the waiting records alone. Those that it
+// leaves out, or puts into a class that violates the constraints, go on waiting.
+func (s *settling) gather(method anonymizer.Method) {
+	slots := s.members.waiting
+	parts, _ := s.divider.divide(s.ctx, method, slots, s.divider.progress)
+	if len(parts) == 0 {
+		return
+	}
+	s.members.waiting = nil
+	for _, part := range parts {
+		s.members.found(part, nextSplit(s.members.k, len(part), len(slots)))
+	}
+	for _, slot := range slots {
+		if s.members.records.at[slot].class < 0 {
+			s.members.wait(slot)
+		}
+	}
 }

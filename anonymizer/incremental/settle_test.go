@@ -1,6 +1,7 @@
 package incremental
 
 import (
+	"context"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -36,8 +37,8 @@ func TestOneClassOfAllIsExaminedAgain(t *testing.T) {
 	t.Parallel()
 	p := line(t, privacy.ConstraintSet{privacy.KAnonymity{K: 2}}, 1, 2, 3, 4, 5, 6, 7)
 	p.Settle()
-	p.uniteAll()
-	p.takeChanges()
+	p.settling(context.Background()).uniteAll()
+	p.members.takeChanges()
 	if p.Classes() != 1 || p.Withheld() != 0 {
 		t.Fatalf("%d classes, %d withheld", p.Classes(), p.Withheld())
 	}
@@ -61,21 +62,21 @@ func TestDriftBeginsAnew(t *testing.T) {
 	p.Settle()
 	ended := 0
 	for i := range 2 * mostMoves {
-		before := p.table.drift.moves
+		before := p.population.drift.moves
 		if i%2 == 0 {
 			insert(t, p, 1000, 7, 0)
 		} else if err := p.Delete(1000); err != nil {
 			t.Fatal(err)
 		}
 		p.Settle()
-		if p.table.drift.moved[0] > mostMoved {
-			t.Fatalf("moved %v", p.table.drift.moved)
+		if p.population.drift.moved[0] > mostMoved {
+			t.Fatalf("moved %v", p.population.drift.moved)
 		}
-		if p.table.drift.moves >= before {
+		if p.population.drift.moves >= before {
 			continue
 		}
 		ended++
-		for _, c := range p.classes.list {
+		for _, c := range p.members.classes.list {
 			if len(c.until) != 1 || c.until[0] > 0.45 {
 				t.Fatalf("a class may wait until %v of a sum that began anew", c.until)
 			}

@@ -9,37 +9,38 @@ import (
 	"sort"
 )
 
-// shaping is the memory in which a part of the tree is made anew: classes that lie beside
+// shaping is the memory in which a part of the tree is made anew: classes that lie next to
 // each other once they are divided, so that what is left to divide soon fits into a cache.
 type shaping struct {
-	class  []int32
-	id     []ClassID
-	covers []uint64
-	keys   []int64 // where they are to be divided
+	attributes int
+	class      []int32
+	id         []ClassID
+	covers     boxes
+	keys       []int64 // where they are to be divided
+}
+
+func newShaping(f frame) shaping {
+	return shaping{attributes: len(f.unit), covers: boxes{words: boxWords(len(f.unit))}}
 }
 
 func (s *shaping) reset() {
-	s.class, s.id, s.covers = s.class[:0], s.id[:0], s.covers[:0]
+	s.class, s.id, s.covers.list = s.class[:0], s.id[:0], s.covers.list[:0]
 }
 
 func (s *shaping) add(e entry) {
 	s.class, s.id = append(s.class, e.class), append(s.id, e.id)
-	s.covers = append(s.covers, e.cover...)
+	s.covers.list = append(s.covers.list, e.cover...)
 }
 
-// shaped is the entry of one of those added.
-func (t *tree) shaped(i int) entry {
-	s := &t.shaping
-	return entry{s.class[i], s.id[i], s.covers[i*t.words:][:t.words]}
-}
+// entry is one of those added.
+func (s *shaping) entry(i int) entry { return entry{s.class[i], s.id[i], s.covers.at(int32(i))} }
 
 // exchange has two of those added change places.
-func (t *tree) exchange(i, j int) {
-	s := &t.shaping
+func (s *shaping) exchange(i, j int) {
 	s.class[i], s.class[j] = s.class[j], s.class[i]
 	s.id[i], s.id[j] = s.id[j], s.id[i]
 	s.keys[i], s.keys[j] = s.keys[j], s.keys[i]
-	one, other := s.covers[i*t.words:][:t.words], s.covers[j*t.words:][:t.words]
+	one, other := s.covers.at(int32(i)), s.covers.at(int32(j))
 	for w := range one {
 		one[w], other[w] = other[w], one[w]
 	}
@@ -56,19 +57,21 @@ func (t *tree) build(ctx context.Context, classes int, describe func(class int32
 	}
 	t.release(0)
 	t.shapeAll(ctx, 0)
-	t.shaping = shaping{} // it was as large as all classes
+	t.shaping = newShaping(t.frame) // it was as large as all classes
 }
 
 // reserve makes room for some classes, so that what holds them need not grow.
 func (t *tree) reserve(classes int) {
 	s, b := &t.shaping, &t.buckets
 	s.class, s.id = make([]int32, 0, classes), make([]ClassID, 0, classes)
-	s.covers, s.keys = make([]uint64, 0, classes*t.words), make([]int64, classes)
+	s.covers.grow(classes)
+	s.keys = make([]int64, classes)
 	ends := 1 << bits.Len(uint(max(0, classes-1)/bucketSize)) // as halves are even, or nearly
-	b.class, b.id = slices.Grow(b.class, ends*bucketSize), slices.Grow(b.id, ends*bucketSize)
-	b.covers, b.node = slices.Grow(b.covers, ends*bucketSize*t.words), slices.Grow(b.node, ends)
+	b.class, b.id, b.node = slices.Grow(b.class, ends*bucketSize), slices.Grow(b.id, ends*bucketSize), slices.Grow(b.node, ends)
+	b.covers.grow(ends * bucketSize)
 	t.nodes = slices.Grow(t.nodes, 2*ends)
-	t.covers, t.middles = slices.Grow(t.covers, 2*ends*t.words), slices.Grow(t.middles, 2*ends*t.words)
+	t.covers.grow(2 * ends)
+	t.middles.grow(2 * ends)
 }
 
 // divideLeaf makes two of a full leaf and one more class.
@@ -99,7 +102,7 @@ func (t *tree) collect(n int32) {
 		return
 	}
 	for i := range at.count {
-		t.shaping.add(t.read(^at.below*bucketSize + i))
+		t.shaping.add(t.buckets.entry(^at.below*bucketSize + i))
 	}
 }
 
@@ -115,26 +118,26 @@ func (t *tree) release(n int32) {
 	t.free = append(t.free, below)
 }
 
-// shapeAll makes a node, of which only the parent is set, hold all that was added.
+// shapeAll fills a node that has only a parent with all that was added.
 func (t *tree) shapeAll(ctx context.Context, n int32) {
 	s := &t.shaping
 	s.keys = slices.Grow(s.keys[:0], len(s.class))[:len(s.class)]
 	t.shape(ctx, n, 0, len(s.class))
 }
 
-// shape makes a node, of which only the parent is set, hold those added in a range.
+// shape fills a node that has only a parent with those added in a range.
 func (t *tree) shape(ctx context.Context, n int32, from, to int) {
 	if to-from > 1000 && ctx.Err() != nil {
 		to = from + 1
 	}
 	if to-from <= bucketSize {
-		bucket := t.newBucket(n)
+		bucket := t.buckets.add(n)
 		t.nodes[n].below, t.nodes[n].count = ^bucket, int32(to-from)
 		for i := range to - from {
-			t.write(bucket*bucketSize+int32(i), t.shaped(from+i))
+			t.write(bucket*bucketSize+int32(i), t.shaping.entry(from+i))
 		}
 	} else {
-		half, across, plane := t.halve(from, to)
+		half, across, plane := t.shaping.halve(from, to)
 		below := t.newPair(n)
 		t.nodes[n].below, t.nodes[n].across, t.nodes[n].plane = below, across, plane
 		t.shape(ctx, below, from, half)
@@ -142,8 +145,8 @@ func (t *tree) shape(ctx context.Context, n int32, from, to int) {
 		t.nodes[n].count = t.nodes[below].count + t.nodes[below+1].count
 	}
 	t.gather(n, t.scratch[0], t.scratch[1])
-	copy(t.cover(n), t.scratch[0])
-	copy(t.middle(n), t.scratch[1])
+	copy(t.covers.at(n), t.scratch[0])
+	copy(t.middles.at(n), t.scratch[1])
 }
 
 // sampled is about how many of many classes tell on which attribute they vary most.
@@ -153,12 +156,12 @@ const sampled = 128
 // of a plane, on the attribute on which their middles vary most. Equal ones stay together:
 // where that leaves less than a quarter to one side, the next attribute is tried.
 // Where classes lie at one place, the older ones come first.
-func (t *tree) halve(from, to int) (half int, across int32, plane int64) {
+func (s *shaping) halve(from, to int) (half int, across int32, plane int64) {
 	across = byAge
 	for step := max(1, (to-from)/sampled); ; step = 1 {
-		wide := t.wide(from, to, step)
+		wide := s.wide(from, to, step)
 		for _, w := range wide {
-			if half, plane, even := t.halveAcross(w.attribute, from, to); even {
+			if half, plane, even := s.halveAcross(w.attribute, from, to); even {
 				return half, w.attribute, plane
 			}
 		}
@@ -169,7 +172,7 @@ func (t *tree) halve(from, to int) (half int, across int32, plane int64) {
 			break
 		}
 	}
-	half, plane, _ = t.halveAcross(across, from, to)
+	half, plane, _ = s.halveAcross(across, from, to)
 	return half, across, plane
 }
 
@@ -179,9 +182,8 @@ func even(from, half, to int) bool {
 }
 
 // keyAt is the key of one of those added.
-func (t *tree) keyAt(across int32, i int) int64 {
-	s := &t.shaping
-	return key(across, s.covers[i*t.words:][:t.words], s.id[i])
+func (s *shaping) keyAt(across int32, i int) int64 {
+	return key(across, s.covers.at(int32(i)), s.id[i])
 }
 
 type wideAttribute struct {
@@ -192,12 +194,12 @@ type wideAttribute struct {
 // wide lists the attributes on which the middles of a range differ, those first on which
 // they vary most: how far apart the outermost two lie says little of the others. It looks at
 // every so-and-so-manieth class.
-func (t *tree) wide(from, to, step int) (wide []wideAttribute) {
-	for a := range int32(len(t.frame.unit)) {
+func (s *shaping) wide(from, to, step int) (wide []wideAttribute) {
+	for a := range int32(s.attributes) {
 		least, most := int64(math.MaxInt64), int64(0)
 		count, sum, squares := 0.0, 0.0, 0.0
 		for i := from; i < to; i += step {
-			k := t.keyAt(a, i)
+			k := s.keyAt(a, i)
 			least, most = min(least, k), max(most, k)
 			count++
 			sum += float64(k)
@@ -214,13 +216,13 @@ func (t *tree) wide(from, to, step int) (wide []wideAttribute) {
 
 // halveAcross is halve for one attribute; isEven reports whether equal ones stay
 // together. If not, some that lie in the plane are before the index.
-func (t *tree) halveAcross(across int32, from, to int) (half int, plane int64, isEven bool) {
+func (s *shaping) halveAcross(across int32, from, to int) (half int, plane int64, isEven bool) {
 	for i := from; i < to; i++ {
-		t.shaping.keys[i] = t.keyAt(across, i)
+		s.keys[i] = s.keyAt(across, i)
 	}
 	half = (from + to) / 2
-	near, far := t.selectKey(from, to, half)
-	plane = t.shaping.keys[half]
+	near, far := s.selectKey(from, to, half)
+	plane = s.keys[half]
 	edges := [2]int{near, far}
 	if far-half < half-near {
 		edges = [2]int{far, near}
@@ -242,19 +244,19 @@ const selectRounds = 64
 // selectKey orders a range so that one of the key that belongs to an index stands
 // there, lesser keys before the returned range of equal ones, and greater ones behind
 // it (Hoare 1961).
-func (t *tree) selectKey(low, high, index int) (from, to int) {
-	keys := t.shaping.keys
+func (s *shaping) selectKey(low, high, index int) (from, to int) {
+	keys := s.keys
 	for rounds := 0; ; rounds++ {
 		if rounds == selectRounds { // an unlucky order
-			sort.Sort(byKey{t, low, high})
+			sort.Sort(byKey{s, low, high})
 		}
 		a, b, c := keys[low], keys[(low+high)/2], keys[high-1]
 		pivot := max(min(a, b), min(max(a, b), c))
-		if from = t.divide(low, high, pivot); index < from {
+		if from = s.divide(low, high, pivot); index < from {
 			high = from
 			continue
 		}
-		if to = t.divide(from, high, pivot+1); index < to {
+		if to = s.divide(from, high, pivot+1); index < to {
 			return from, to
 		}
 		low = to
@@ -263,8 +265,8 @@ func (t *tree) selectKey(low, high, index int) (from, to int) {
 
 // divide orders a range so that those with a key of at least plane come last, and returns
 // the first of them.
-func (t *tree) divide(from, to int, plane int64) int {
-	keys := t.shaping.keys
+func (s *shaping) divide(from, to int, plane int64) int {
+	keys := s.keys
 	for {
 		for from < to && keys[from] < plane {
 			from++
@@ -276,17 +278,17 @@ func (t *tree) divide(from, to int, plane int64) int {
 			return from
 		}
 		to--
-		t.exchange(from, to)
+		s.exchange(from, to)
 		from++
 	}
 }
 
 // byKey sorts a range of what is shaped.
 type byKey struct {
-	*tree
+	*shaping
 	from, to int
 }
 
 func (b byKey) Len() int           { return b.to - b.from }
-func (b byKey) Less(i, j int) bool { return b.shaping.keys[b.from+i] < b.shaping.keys[b.from+j] }
+func (b byKey) Less(i, j int) bool { return b.keys[b.from+i] < b.keys[b.from+j] }
 func (b byKey) Swap(i, j int)      { b.exchange(b.from+i, b.from+j) }

@@ -24,7 +24,7 @@ func TestSelectKey(t *testing.T) {
 		keys := tr.shaping.keys
 		if round%2 == 0 {
 			index := random.IntN(n)
-			from, to := tr.selectKey(0, n, index)
+			from, to := tr.shaping.selectKey(0, n, index)
 			if index < from || index >= to {
 				t.Fatalf("the key of %d stands from %d to below %d", index, from, to)
 			}
@@ -33,7 +33,7 @@ func TestSelectKey(t *testing.T) {
 					t.Fatalf("%v around %d to %d", keys, from, to)
 				}
 			}
-		} else if sort.Sort(byKey{&tr, 0, n}); !sort.SliceIsSorted(keys, func(i, j int) bool { return keys[i] < keys[j] }) {
+		} else if sort.Sort(byKey{&tr.shaping, 0, n}); !sort.SliceIsSorted(keys, func(i, j int) bool { return keys[i] < keys[j] }) {
 			t.Fatalf("%v is not in order", keys)
 		}
 		for i, class := range tr.shaping.class {

@@ -23,31 +23,16 @@ func classSimilarity(middle, low, high, delta float64) float64 {
 	return 1 / (math.Abs(low/2+high/2-middle) + delta)
 }
 
-// smoothing is delta as a share of the domain's width.
-const smoothing = 4.0
-
-// leastDelta is the least number that has an inverse: below it a domain is as good
-// as one value.
-const leastDelta = 0x1p-1022
-
-func (p *Partition) delta(attribute int) float64 {
-	delta := (p.domain[attribute].high - p.domain[attribute].low) * smoothing
-	if !(delta >= leastDelta) || math.IsInf(delta, 1) {
-		return 1
-	}
-	return delta
-}
-
 // similarityTo is the similarity of a class to a record, given by its positions, in
 // [0, number of attributes]. A record off the scale is similar, by 1, to classes that
 // hide the attribute, to all others by 0, and the other way around.
-func (p *Partition) similarityTo(positions []float64, index int32) (sum float64) {
-	covers := p.classes.row(index)
+func (n *nearest) similarityTo(positions []float64, index int32) (sum float64) {
+	covers := n.members.classes.row(index)
 	for a, v := range positions {
 		e := covers[a]
 		switch {
 		case !math.IsNaN(v):
-			sum += recordSimilarity(v, e.low, e.high, p.measure.deltas[a])
+			sum += recordSimilarity(v, e.low, e.high, n.deltas[a])
 		case e.low == hiddenAt:
 			sum++
 		}
@@ -57,10 +42,10 @@ func (p *Partition) similarityTo(positions []float64, index int32) (sum float64)
 
 // similarityOf is the similarity of two classes. Each attribute counts delta*QGSSD,
 // which is in (0, 1].
-func (p *Partition) similarityOf(index, other int32) (sum float64) {
-	covers := p.classes.row(other)
-	for a, own := range p.classes.row(index) {
-		e, delta := covers[a], p.measure.deltas[a]
+func (n *nearest) similarityOf(index, other int32) (sum float64) {
+	covers := n.members.classes.row(other)
+	for a, own := range n.members.classes.row(index) {
+		e, delta := covers[a], n.deltas[a]
 		switch {
 		case own.low != hiddenAt:
 			sum += delta * classSimilarity(own.low/2+own.high/2, e.low, e.high, delta)
@@ -73,10 +58,10 @@ func (p *Partition) similarityOf(index, other int32) (sum float64) {
 
 // width is the sum over all attributes of what the class covers, in smoothing
 // distances.
-func (p *Partition) width(index int32) float64 {
+func (n *nearest) width(index int32) float64 {
 	sum := 0.0
-	for a, e := range p.classes.row(index) {
-		sum += (e.high/2 - e.low/2) / p.measure.deltas[a]
+	for a, e := range n.members.classes.row(index) {
+		sum += (e.high/2 - e.low/2) / n.deltas[a]
 	}
 	return sum
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/workload"
 )
 
-// seatedCase is a settled partition, and what makes empty ones of its kind.
-func seatedCase(t *testing.T) (settled *incremental.Partition, empty func(incremental.Options) *incremental.Partition, records []incremental.Record) {
+// settledCase is a settled partition, and what makes empty ones of its kind.
+func settledCase(t *testing.T) (settled *incremental.Partition, empty func(incremental.Options) *incremental.Partition, records []incremental.Record) {
 	t.Helper()
 	shape := workload.Shape{Attributes: 3, Distinct: 30, Nulls: 0.05, Sensitive: 5}
 	m := newModel(t, 7, shape, constraintSets(3, shape))
@@ -31,24 +31,24 @@ func seatedCase(t *testing.T) (settled *incremental.Partition, empty func(increm
 	return settled, empty, records
 }
 
-// TestUntold has a partition that does not tell who moved make the same classes.
-func TestUntold(t *testing.T) {
+// TestOmitMoved has a partition that does not list who moved make the same classes.
+func TestOmitMoved(t *testing.T) {
 	t.Parallel()
-	_, empty, records := seatedCase(t)
-	told, untold := empty(incremental.Options{}), empty(incremental.Options{Untold: true})
-	for _, p := range []*incremental.Partition{told, untold} {
+	_, empty, records := settledCase(t)
+	listed, omitted := empty(incremental.Options{}), empty(incremental.Options{OmitMoved: true})
+	for _, p := range []*incremental.Partition{listed, omitted} {
 		for _, r := range records {
 			if err := p.Insert(r); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	if want, got := told.Settle(), untold.Settle(); len(got.Moved) > 0 || !slices.Equal(got.Rewrite, want.Rewrite) {
+	if want, got := listed.Settle(), omitted.Settle(); len(got.Moved) > 0 || !slices.Equal(got.Rewrite, want.Rewrite) {
 		t.Errorf("%d moved, classes %v, want %v", len(got.Moved), got.Rewrite, want.Rewrite)
 	}
 	for _, r := range records {
-		if untold.ClassOf(r.ID) != told.ClassOf(r.ID) {
-			t.Errorf("record %d is in class %d, want %d", r.ID, untold.ClassOf(r.ID), told.ClassOf(r.ID))
+		if omitted.ClassOf(r.ID) != listed.ClassOf(r.ID) {
+			t.Errorf("record %d is in class %d, want %d", r.ID, omitted.ClassOf(r.ID), listed.ClassOf(r.ID))
 		}
 	}
 }

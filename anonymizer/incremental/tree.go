@@ -1,9 +1,12 @@
 package incremental
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
-// tree is an index of the classes by what they cover: a binary tree of boxes, each
-// of which holds the boxes below it, and at its ends buckets of a few classes each
+// tree is an index of the classes by what they cover: a binary tree of boxes that
+// contain the boxes below them, with buckets of a few classes at its ends
 // (a bounding volume hierarchy; the boxes in few bits follow Sakurai et al. 2000,
 // "The A-tree"). It keeps for each box also where the middles of its classes lie.
 //
@@ -13,9 +16,9 @@ type tree struct {
 	frame   frame
 	words   int // of a box
 	nodes   []node
-	covers  []uint64 // of each node, a box of what its classes cover
-	middles []uint64 // of each node, a box of where their middles lie
-	free    []int32  // unused pairs of nodes
+	covers  boxes   // of each node: what its classes cover
+	middles boxes   // of each node: where their middles lie
+	free    []int32 // unused pairs of nodes
 	buckets buckets
 	halfway float64 // at least the greatest half width of a class on any attribute, in lane units
 	places  []int32 // by class: its place in the buckets, -1 = in none
@@ -63,28 +66,49 @@ const (
 type buckets struct {
 	class  []int32
 	id     []ClassID
-	covers []uint64
+	covers boxes
 	node   []int32 // by bucket
 	free   []int32
 }
 
+// add makes an empty bucket of a node.
+func (b *buckets) add(node int32) int32 {
+	if last := len(b.free) - 1; last >= 0 {
+		bucket := b.free[last]
+		b.free, b.node[bucket] = b.free[:last], node
+		return bucket
+	}
+	b.node = append(b.node, node)
+	b.class = append(b.class, make([]int32, bucketSize)...)
+	b.id = append(b.id, make([]ClassID, bucketSize)...)
+	b.covers.add(bucketSize)
+	return int32(len(b.node) - 1)
+}
+
+// nodeOf is the node whose bucket has a place.
+func (b *buckets) nodeOf(place int32) int32 { return b.node[place/bucketSize] }
+
+func (b *buckets) entry(place int32) entry {
+	return entry{b.class[place], b.id[place], b.covers.at(place)}
+}
+
+func (b *buckets) set(place int32, e entry) {
+	b.class[place], b.id[place] = e.class, e.id
+	copy(b.covers.at(place), e.cover)
+}
+
 func newTree(f frame, classes int) tree {
-	t := tree{frame: f, words: boxWords(len(f.unit)), places: make([]int32, classes)}
-	for i := range t.places {
-		t.places[i] = -1
+	words := boxWords(len(f.unit))
+	t := tree{
+		frame: f, words: words, covers: boxes{words: words}, middles: boxes{words: words},
+		buckets: buckets{covers: boxes{words: words}}, places: slices.Repeat([]int32{-1}, classes), shaping: newShaping(f),
 	}
 	for i := range t.scratch {
 		t.scratch[i] = make(box, t.words)
 	}
 	t.growNodes()
-	t.nodes[0] = node{parent: -1, below: ^t.newBucket(0), oldest: math.MaxInt64}
+	t.nodes[0] = node{parent: -1, below: ^t.buckets.add(0), oldest: math.MaxInt64}
 	return t
-}
-
-func (t *tree) cover(n int32) box  { return t.covers[int(n)*t.words:][:t.words] }
-func (t *tree) middle(n int32) box { return t.middles[int(n)*t.words:][:t.words] }
-func (t *tree) coverAt(place int32) box {
-	return t.buckets.covers[int(place)*t.words:][:t.words]
 }
 
 // at is the place of a class, -1 if the tree does not have it.
@@ -97,8 +121,8 @@ func (t *tree) at(class int32) int32 {
 
 func (t *tree) growNodes() {
 	t.nodes = append(t.nodes, node{}, node{})
-	t.covers = append(t.covers, make([]uint64, 2*t.words)...)
-	t.middles = append(t.middles, make([]uint64, 2*t.words)...)
+	t.covers.add(2)
+	t.middles.add(2)
 }
 
 // newPair gives two unused nodes below another one.
@@ -111,20 +135,6 @@ func (t *tree) newPair(parent int32) int32 {
 	}
 	t.nodes[pair], t.nodes[pair+1] = node{parent: parent}, node{parent: parent}
 	return pair
-}
-
-func (t *tree) newBucket(node int32) int32 {
-	b := &t.buckets
-	if last := len(b.free) - 1; last >= 0 {
-		bucket := b.free[last]
-		b.free, b.node[bucket] = b.free[:last], node
-		return bucket
-	}
-	b.node = append(b.node, node)
-	b.class = append(b.class, make([]int32, bucketSize)...)
-	b.id = append(b.id, make([]ClassID, bucketSize)...)
-	b.covers = append(b.covers, make([]uint64, bucketSize*t.words)...)
-	return int32(len(b.node) - 1)
 }
 
 // entry is a class as a bucket has it.
@@ -150,15 +160,8 @@ func (t *tree) describe(class int32, id ClassID, covers []extent) entry {
 }
 
 func (t *tree) write(place int32, e entry) {
-	b := &t.buckets
-	b.class[place], b.id[place] = e.class, e.id
-	copy(t.coverAt(place), e.cover)
+	t.buckets.set(place, e)
 	t.places[e.class] = place
-}
-
-func (t *tree) read(place int32) entry {
-	b := &t.buckets
-	return entry{b.class[place], b.id[place], t.coverAt(place)}
 }
 
 // put adds a class or takes over what it covers now.
@@ -168,7 +171,7 @@ func (t *tree) put(e entry) {
 	}
 	leaf := t.leafFor(e.cover, e.id)
 	if place := t.places[e.class]; place >= 0 {
-		if t.buckets.node[place/bucketSize] == leaf {
+		if t.buckets.nodeOf(place) == leaf {
 			t.write(place, e)
 			t.refresh(leaf)
 			return
@@ -208,11 +211,11 @@ func (t *tree) drop(class int32) {
 		return
 	}
 	t.places[class] = -1
-	leaf := t.buckets.node[place/bucketSize]
+	leaf := t.buckets.nodeOf(place)
 	n := &t.nodes[leaf]
 	n.count--
 	if last := ^n.below*bucketSize + n.count; place != last {
-		t.write(place, t.read(last))
+		t.write(place, t.buckets.entry(last))
 	}
 	t.refresh(leaf)
 	t.counted(leaf, -1)

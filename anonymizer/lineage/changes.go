@@ -2,10 +2,12 @@ package lineage
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"sort"
 	"time"
 
+	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
@@ -54,7 +56,7 @@ type Place struct {
 	Since time.Time
 	// Changed says which values parted, for Load.
 	Changed string
-	// Withheld says that it waited in vain, and for good.
+	// Withheld says that the record is not published for good.
 	Withheld bool
 }
 
@@ -65,25 +67,41 @@ func newChanges() Changes {
 	}
 }
 
-// takeChanges hands the changes over and forgets them. A class can come and go
-// between two times; nothing is told of it.
+// changeLog gathers what has changed since the last Publish.
+type changeLog struct {
+	changes  Changes
+	touched  []int32       // slots of records whose place may have changed, or that are gone
+	marked   compact.Marks // those of them that are not
+	unlisted bool          // nothing is listed: all is new
+}
+
+func (g *changeLog) touch(slot int32) {
+	if !g.unlisted && g.marked.Set(slot) {
+		g.touched = append(g.touched, slot)
+	}
+}
+
+// gone notes that a row of a class vanishes.
+func (g *changeLog) gone(r row, c *class) {
+	g.changes.Gone, g.changes.GoneFrom = append(g.changes.Gone, r.id), append(g.changes.GoneFrom, c.id)
+}
+
+// takeChanges returns the changes and forgets them. A class that came and went in between
+// is not among them.
 func (l *Lineage) takeChanges() Changes {
-	changes := l.changes
-	l.changes, changes.of = newChanges(), l
-	changes.Touched = make([]incremental.RecordID, 0, len(l.touched))
-	for _, slot := range l.touched {
-		if l.marked.Unset(slot) {
+	log := &l.log
+	changes := log.changes
+	log.changes, changes.of = newChanges(), l
+	changes.Touched = make([]incremental.RecordID, 0, len(log.touched))
+	for _, slot := range log.touched {
+		if log.marked.Unset(slot) {
 			changes.Touched = append(changes.Touched, l.records.ids[slot])
 		}
 	}
 	slices.Sort(changes.Touched)
-	l.touched = nil // it was as large as the first batch
+	log.touched = nil // it was as large as the first batch
 	l.records.tidy()
-	for id := range changes.Weights {
-		if l.classes.find(id) == nil {
-			delete(changes.Weights, id)
-		}
-	}
+	maps.DeleteFunc(changes.Weights, func(id incremental.ClassID, _ float64) bool { return l.released.classes.find(id) == nil })
 	sort.Sort(byRow{&changes})
 	return changes
 }
@@ -100,17 +118,17 @@ func (r byRow) Swap(i, j int) {
 
 // place is where a record stands.
 func (l *Lineage) place(slot int32) Place {
-	at, has := l.records.at(slot), l.records.parting(slot)
-	p := Place{Since: has.since, Changed: has.change.String(), Withheld: at.class == withheld}
+	at, d := l.records.at(slot), l.records.difference(slot)
+	p := Place{Since: d.since, Changed: d.change.String(), Withheld: at.class == withheld}
 	if at.class >= 0 {
-		c := l.classes.list[at.class]
-		p.Class, p.Row = c.id, c.rows[at.row].id
+		c, r := l.released.rowOf(slot)
+		p.Class, p.Row = c.id, r.id
 	}
 	return p
 }
 
-// Place is where one of the records touched stands now, which is what has to be noted until
-// the lineage is told of the next change; nowhere for one that does not exist.
+// Place is where one of the records touched stands now, valid until the next change to
+// the lineage; nowhere for one that does not exist.
 func (c Changes) Place(id incremental.RecordID) Place {
 	if c.of == nil {
 		return Place{}

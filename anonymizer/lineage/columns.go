@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// columns is a set of columns that are published as they are: a bit for each sensitive
+// columns is a set of columns that are not generalized: a bit for each sensitive
 // attribute, then for each copied value, then for the subject. It is a string of bytes
 // without trailing zeros, so that equal sets are equal.
 type columns string
@@ -27,17 +27,6 @@ func (c columns) with(before, after Record) columns {
 		c = c.plus(copied + len(before.Copied))
 	}
 	return c
-}
-
-// counted reports whether what constraints count is in the set: a sensitive attribute or
-// the subject.
-func (l *Lineage) counted(c columns) bool {
-	for a := range l.sensitive {
-		if c.has(a) {
-			return true
-		}
-	}
-	return c.has(l.sensitive + l.copied)
 }
 
 func (c columns) has(i int) bool { return i/8 < len(c) && c[i/8]&(1<<(i%8)) != 0 }

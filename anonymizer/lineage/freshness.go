@@ -7,7 +7,7 @@ import "time"
 type Freshness struct {
 	Waiting  int // records that were never published
 	Stale    int // records that are published as they were
-	Withheld int // records that waited in vain, and are not published for good
+	Withheld int // records that are not published for good
 	Ghosts   int // rows that stand for nobody any more
 	Rows     int // all published rows
 	Classes  int
@@ -18,12 +18,10 @@ type Freshness struct {
 
 // Freshness counts.
 func (l *Lineage) Freshness() Freshness {
-	l.waiting.settle(l.stands)
-	l.stale.settle(l.stands)
 	return Freshness{
-		Waiting: l.waiting.count, Stale: l.stale.count, Withheld: l.withheld,
-		Ghosts: l.ghosts, Rows: l.rows, Classes: l.classes.count(),
-		OldestWaiting: l.oldest(&l.waiting), OldestStale: l.oldest(&l.stale),
+		Waiting: l.backlog.waiting.count, Stale: l.backlog.stale.count, Withheld: l.backlog.withheld,
+		Ghosts: l.released.ghosts, Rows: l.released.rows, Classes: l.released.classes.count(),
+		OldestWaiting: l.backlog.oldest(&l.backlog.waiting), OldestStale: l.backlog.oldest(&l.backlog.stale),
 	}
 }
 

@@ -54,12 +54,6 @@ func (s *ghosts) remove(g Ghost) {
 	}
 }
 
-// vanish forgets a ghost whose row has gone, or to which nobody can come back.
-func (l *Lineage) vanish(g Ghost) {
-	l.left.remove(g)
-	l.changes.Vanished = append(l.changes.Vanished, g)
-}
-
 // A ghost that is numbered takes the place of a record's slot, below nobody.
 func (g Ghost) slot() int32 { return nobody - 1 - int32(g) }
 
@@ -81,12 +75,12 @@ func (l *Lineage) Leave(id incremental.RecordID) (left Left, published bool, err
 	if slot < 0 || l.records.at(slot).class < 0 {
 		return Left{}, false, l.Delete(id)
 	}
-	at, place, changed := *l.records.at(slot), l.place(slot), l.records.parting(slot).change
-	left = Left{l.left.add(at.class, at.row, l.records.view(slot).Copied, changed), place.Class, place.Row, place.Changed}
+	at, place, changed := *l.records.at(slot), l.place(slot), l.records.difference(slot).change
+	left = Left{l.released.returnable.add(at.class, at.row, l.records.view(slot).Copied, changed), place.Class, place.Row, place.Changed}
 	if err := l.Delete(id); err != nil {
 		return Left{}, false, err
 	}
-	l.classes.list[at.class].rows[at.row].slot = left.Ghost.slot()
+	l.released.classes.list[at.class].rows[at.row].slot = left.Ghost.slot()
 	return left, true, nil
 }
 
@@ -97,45 +91,45 @@ func (l *Lineage) Return(g Ghost, r Record, now time.Time) error {
 	if l.records.slot(r.ID) >= 0 {
 		return fmt.Errorf("bringing back record %d: %w", r.ID, incremental.ErrDuplicate)
 	}
-	if err := l.checkShape(r); err != nil {
+	if err := l.rules.checkShape(r); err != nil {
 		return fmt.Errorf("bringing back: %w", err)
 	}
-	c, place, changed := l.classes.list[l.left.classes[g]], l.left.rows[g], l.left.changed[g]
-	shown := Record{Copied: l.left.copied.Row(int32(g))}
-	shown.Sensitive, shown.Subject = l.shown(c, int(place)), r.Subject
+	c, place, changed := l.released.classes.list[l.released.returnable.classes[g]], l.released.returnable.rows[g], l.released.returnable.changed[g]
+	shown := Record{Copied: l.released.returnable.copied.Row(int32(g))}
+	shown.Sensitive, shown.Subject = l.rules.shown(c, int(place)), r.Subject
 	changed.columns = changed.columns.with(shown, r)
-	if l.options.Subjects { // it may be another one's now
-		changed.columns = changed.columns.plus(l.sensitive + l.copied)
+	if l.rules.subjects { // it may be another one's now
+		changed.columns = changed.columns.plus(l.rules.subjectColumn())
 	}
-	l.left.remove(g)
+	l.released.returnable.remove(g)
 
 	slot := l.records.add(r)
 	at := l.records.at(slot)
 	at.class, at.row = c.index, place
 	c.rows[place].slot = slot
 	c.ghosts--
-	l.ghosts--
-	l.part(slot, parting{now, changed})
+	l.released.ghosts--
+	l.records.setDifference(slot, difference{now, changed})
 	c.stale++
-	l.stale.add(slot, at.stamp)
-	l.touch(slot)
-	l.disturb(c)
+	l.backlog.addStale(slot)
+	l.log.touch(slot)
+	l.released.disturb(c)
 	return nil
 }
 
-// Former numbers a ghost of a lineage that was loaded, given what Leave told of its record and
-// what stands for the copied values that the row shows. It is false where the row is none of a
-// ghost without a number.
-func (l *Lineage) Former(left Left, copied []uint64) (Ghost, bool, error) {
+// LoadGhost numbers a ghost of a loaded lineage, given what Leave returned for its record
+// and what stands for the copied values that the row shows. It is false where the row is
+// not that of a ghost without a number.
+func (l *Lineage) LoadGhost(left Left, copied []uint64) (Ghost, bool, error) {
 	id := left.Row
-	has, err := parseChange(left.Changed)
+	changed, err := parseChange(left.Changed)
 	if err != nil {
 		return 0, false, fmt.Errorf("loading the ghost in row %d: %w", id, err)
 	}
-	if l.copied >= 0 && len(copied) != l.copied {
-		return 0, false, fmt.Errorf("loading the ghost in row %d: it has %d copied values, %d expected", id, len(copied), l.copied)
+	if l.rules.copied >= 0 && len(copied) != l.rules.copied {
+		return 0, false, fmt.Errorf("loading the ghost in row %d: it has %d copied values, %d expected", id, len(copied), l.rules.copied)
 	}
-	c := l.classes.find(left.Class)
+	c := l.released.classes.find(left.Class)
 	if c == nil {
 		return 0, false, nil
 	}
@@ -143,7 +137,7 @@ func (l *Lineage) Former(left Left, copied []uint64) (Ghost, bool, error) {
 	if !shown || c.rows[place].slot != nobody {
 		return 0, false, nil
 	}
-	g := l.left.add(c.index, int32(place), copied, has)
+	g := l.released.returnable.add(c.index, int32(place), copied, changed)
 	c.rows[place].slot = g.slot()
 	return g, true, nil
 }

@@ -119,7 +119,7 @@ func TestWhoCannotComeBack(t *testing.T) {
 		{Class: left.Class, Row: left.Row, Changed: "nohex"},  // not a change
 		{Class: left.Class, Row: left.Row%4 + 1, Changed: ""}, // somebody's, or of another class
 	} {
-		if _, is, _ := l.Former(wrong, []uint64{1, 1}); is {
+		if _, is, _ := l.LoadGhost(wrong, []uint64{1, 1}); is {
 			t.Errorf("%+v is the row of a ghost without a number", wrong)
 		}
 	}

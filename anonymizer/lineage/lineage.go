@@ -10,7 +10,7 @@
 // itself: its ghosts then vanish, or its stale rows are published anew as a class
 // of their own.
 //
-// A Lineage keeps no clock: whoever calls gives the time.
+// A Lineage has no clock: callers pass the time.
 package lineage
 
 import (
@@ -20,8 +20,6 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer"
-	"github.com/kproxy/kproxy/anonymizer/compact"
-	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
@@ -30,7 +28,7 @@ import (
 // again while the row is published.
 type RowID int64
 
-// Record is what a lineage has to know of a record.
+// Record is what a lineage keeps of a record.
 type Record struct {
 	incremental.Record
 	// Copied stands for the values that are published as they are and that constraints
@@ -65,7 +63,7 @@ type Options struct {
 	// Deadline is how long a record waits before it stays withheld for good; 0 means
 	// that it waits as long as it takes.
 	Deadline time.Duration
-	// Progress is told how many records of a batch have found a class.
+	// Progress is called with how many records of a batch have a class.
 	Progress func(done, total int)
 }
 
@@ -76,40 +74,17 @@ var ErrRelative = errors.New("constraints that compare classes with the whole ta
 // Lineage is the history of what has been published of a table, as far as it
 // matters for what may be published next. It is not safe for concurrent use.
 type Lineage struct {
-	attributes  []anonymizer.Attribute
-	constraints privacy.ConstraintSet
-	method      anonymizer.Method
-	options     Options
-	k           int
-	sensitive   int // number of sensitive attributes, -1 while unknown
-	copied      int // number of copied values, -1 while unknown
-	// leastChanged is the least number of records, or subjects, that are tried together
-	// where what constraints count has changed.
-	leastChanged int
-
-	records   records
-	classes   classes
-	left      ghosts // to whose rows a record may come back
-	nextClass incremental.ClassID
-	nextRow   RowID
-
-	begun    bool           // the first batch of all has been tried, or was empty
-	waiting  queue          // records that were never published
-	gathered map[uint32]int // how many of them each subject has; empty where each counts for itself
-	stale    queue          // records whose rows are not what they are now
-	withheld int            // records past their deadline
-	ghosts   int            // rows of nobody
-	rows     int
-
-	dirty   []*class      // classes to look at
-	touched []int32       // slots of records whose place may not be what was told last, or that are gone
-	marked  compact.Marks // those of them that are not
-	changes Changes
-	// unlisted says that nobody wants to know the changes: all is new.
-	unlisted bool
+	options  Options
+	rules    rules
+	records  records
+	released released
+	backlog  backlog
+	divider  divider
+	log      changeLog
+	begun    bool // the first batch of all has been tried, or was empty
 }
 
-// New returns a lineage of which nothing is published yet. The error is ErrRelative.
+// New returns a lineage without records and classes. The error is ErrRelative.
 func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, method anonymizer.Method, o Options) (*Lineage, error) {
 	if constraints.Relative() {
 		return nil, ErrRelative
@@ -124,12 +99,20 @@ func New(attributes []anonymizer.Attribute, constraints privacy.ConstraintSet, m
 	}
 	o.Least = max(o.Least, o.Crowd*constraints.K())
 	o.Batch = max(o.Batch, o.Least)
-	return &Lineage{
-		attributes: attributes, constraints: constraints, method: method, options: o,
-		k: constraints.K(), sensitive: -1, copied: -1, leastChanged: leastChanged,
-		gathered:  map[uint32]int{},
-		nextClass: max(1, o.FirstClass), nextRow: 1, changes: newChanges(),
-	}, nil
+	l := &Lineage{
+		options: o,
+		rules: rules{
+			attributes: attributes, constraints: constraints, k: constraints.K(), subjects: o.Subjects,
+			sensitive: -1, copied: -1, leastChanged: leastChanged,
+		},
+		log: changeLog{changes: newChanges()},
+	}
+	l.released = released{
+		records: &l.records, rules: &l.rules, log: &l.log, seed: o.Seed, nextClass: max(1, o.FirstClass), nextRow: 1,
+	}
+	l.backlog = backlog{records: &l.records, subjects: o.Subjects, bySubject: map[uint32]int{}}
+	l.divider = divider{records: &l.records, rules: &l.rules, method: method, options: &l.options}
+	return l, nil
 }
 
 // Insert adds a new record, which waits from now on; the error is
@@ -139,13 +122,13 @@ func (l *Lineage) Insert(r Record, now time.Time) error {
 	if l.records.slot(r.ID) >= 0 {
 		return fmt.Errorf("inserting record %d: %w", r.ID, incremental.ErrDuplicate)
 	}
-	if err := l.checkShape(r); err != nil {
+	if err := l.rules.checkShape(r); err != nil {
 		return fmt.Errorf("inserting: %w", err)
 	}
 	slot := l.records.add(r)
-	l.part(slot, parting{since: now})
-	l.await(slot)
-	l.touch(slot)
+	l.records.setDifference(slot, difference{since: now})
+	l.backlog.wait(slot)
+	l.log.touch(slot)
 	return nil
 }
 
@@ -158,21 +141,21 @@ func (l *Lineage) Delete(id incremental.RecordID) error {
 	}
 	switch at := l.records.at(slot); at.class {
 	case unpublished:
-		l.depart(slot)
+		l.backlog.stopWaiting(slot)
 	case withheld:
-		l.withheld--
+		l.backlog.withheld--
 	default:
-		c := l.classes.list[at.class]
-		if l.isStale(slot) {
+		c := l.released.classes.list[at.class]
+		if l.records.isStale(slot) {
 			c.stale--
-			l.stale.drop()
+			l.backlog.stale.drop()
 		}
 		c.rows[at.row].slot = nobody
 		c.ghosts++
-		l.ghosts++
-		l.disturb(c)
+		l.released.ghosts++
+		l.released.disturb(c)
 	}
-	l.marked.Unset(slot)
+	l.log.marked.Unset(slot)
 	l.records.remove(slot)
 	return nil
 }
@@ -184,7 +167,7 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 	if slot < 0 {
 		return fmt.Errorf("modifying record %d: %w", r.ID, incremental.ErrUnknown)
 	}
-	if err := l.checkShape(r); err != nil {
+	if err := l.rules.checkShape(r); err != nil {
 		return fmt.Errorf("modifying: %w", err)
 	}
 	if l.records.same(slot, r) {
@@ -192,65 +175,40 @@ func (l *Lineage) Modify(r Record, now time.Time) error {
 	}
 	switch l.records.at(slot).class {
 	case unpublished:
-		l.gather(l.records.subject(slot), -1)
-		l.gather(r.Subject, 1)
+		l.backlog.count(l.records.subject(slot), -1)
+		l.backlog.count(r.Subject, 1)
 	case withheld:
 	default:
-		l.depose(slot, r, now)
+		l.markStale(slot, r, now)
 	}
 	l.records.set(slot, r)
 	return nil
 }
 
 // depose notes that the values of a published record are no longer those of its row.
-func (l *Lineage) depose(slot int32, r Record, now time.Time) {
-	c, before := l.classes.list[l.records.at(slot).class], l.records.parting(slot)
-	after := parting{before.since, change{before.change.columns.with(l.records.view(slot), r), before.change.vain}}
+func (l *Lineage) markStale(slot int32, r Record, now time.Time) {
+	c, before := l.released.classes.list[l.records.at(slot).class], l.records.difference(slot)
+	after := difference{before.since, change{before.change.columns.with(l.records.view(slot), r), before.change.refused}}
 	switch {
 	case before.since.IsZero():
 		after.since = now
-		l.part(slot, after)
+		l.records.setDifference(slot, after)
 		c.stale++
-		l.stale.add(slot, l.records.at(slot).stamp)
+		l.backlog.addStale(slot)
 	case after == before:
 		return
 	default:
-		l.part(slot, after)
+		l.records.setDifference(slot, after)
 	}
-	l.touch(slot)
-	l.disturb(c)
+	l.log.touch(slot)
+	l.released.disturb(c)
 }
-
-// part has a record be known as parted from its row, or from none.
-func (l *Lineage) part(slot int32, has parting) {
-	at := l.records.at(slot)
-	before := at.parting
-	at.parting = l.records.partings.take(has)
-	l.records.partings.give(before)
-}
-
-// isStale reports whether a published record is not what its row is.
-func (l *Lineage) isStale(slot int32) bool { return !l.records.parting(slot).since.IsZero() }
 
 // Truncate deletes every record.
 func (l *Lineage) Truncate() {
-	for _, c := range l.classes.list {
-		if c == nil {
-			continue
-		}
-		for i, r := range c.rows {
-			if g, numbered := r.ghost(); numbered { // or one who comes back would keep a class of nobody else
-				l.vanish(g)
-			}
-			c.rows[i].slot = nobody
-		}
-		l.ghosts += len(c.rows) - c.ghosts
-		c.ghosts, c.stale = len(c.rows), 0
-		l.disturb(c)
-	}
-	l.waiting, l.stale, l.withheld = queue{}, queue{}, 0
-	clear(l.gathered)
-	l.records, l.touched, l.marked = records{}, nil, nil
+	l.released.clear()
+	l.backlog.clear()
+	l.records, l.log.touched, l.log.marked = records{}, nil, nil
 }
 
 // Record returns a copy of the record's values as they are now, and whether it exists.
@@ -265,49 +223,4 @@ func (l *Lineage) Record(id incremental.RecordID) (Record, bool) {
 }
 
 // NextClass is the id that the next new class will get; see Options.FirstClass.
-func (l *Lineage) NextClass() incremental.ClassID { return l.nextClass }
-
-func (l *Lineage) touch(slot int32) {
-	if l.marked.Set(slot) {
-		l.touched = append(l.touched, slot)
-	}
-}
-
-func (l *Lineage) disturb(c *class) {
-	c.disturbed++
-	if !c.dirty {
-		c.dirty = true
-		l.dirty = append(l.dirty, c)
-	}
-}
-
-// checkShape compares a record with the attributes and, for the sensitive ones,
-// with the first record.
-func (l *Lineage) checkShape(r Record) error {
-	if len(r.Cells) != len(l.attributes) {
-		return fmt.Errorf("record %d has %d cells, %d expected", r.ID, len(r.Cells), len(l.attributes))
-	}
-	if l.sensitive < 0 {
-		l.sensitive = len(r.Sensitive)
-	}
-	if l.copied < 0 {
-		l.copied = len(r.Copied)
-	}
-	if len(r.Sensitive) != l.sensitive || len(r.Copied) != l.copied {
-		return fmt.Errorf("record %d has %d sensitive and %d copied values, %d and %d expected",
-			r.ID, len(r.Sensitive), len(r.Copied), l.sensitive, l.copied)
-	}
-	return nil
-}
-
-func (l *Lineage) generalize(members []int32) []hierarchy.Generalization {
-	published := make([]hierarchy.Generalization, len(l.attributes))
-	cells := make([]hierarchy.Cell, len(members))
-	for a, attribute := range l.attributes {
-		for i, slot := range members {
-			cells[i] = l.records.cells.Row(slot)[a]
-		}
-		published[a] = attribute.Hierarchy.Generalize(cells)
-	}
-	return published
-}
+func (l *Lineage) NextClass() incremental.ClassID { return l.released.nextClass }

@@ -75,12 +75,12 @@ type place struct {
 	row   RowID
 }
 
-// givenUp takes the place of a class's number for records that have waited in vain.
+// givenUp takes the place of a class's number for withheld records.
 const givenUp = -1
 
 // BeginLoading begins to fill a lineage, which must be empty, with about so many records.
 func (l *Lineage) BeginLoading(room int) (*Loading, error) {
-	if l.records.count() > 0 || l.classes.count() > 0 {
+	if l.records.count() > 0 || l.released.classes.count() > 0 {
 		return nil, errors.New("loading a lineage that is not empty")
 	}
 	l.begun = true
@@ -101,22 +101,22 @@ func (d *Loading) Row(r StoredRow) error {
 	if len(r.Sensitive) != d.shown {
 		return fmt.Errorf("loading row %d: it has %d sensitive values, %d expected", r.ID, len(r.Sensitive), d.shown)
 	}
-	index := l.classes.index(r.Class)
+	index := l.released.classes.index(r.Class)
 	if index < 0 {
 		c := &class{id: r.Class, patience: 1, sealed: r.Sealed}
-		l.classes.add(c)
+		l.released.classes.add(c)
 		index = c.index
 	}
 	d.rows, d.codes = append(d.rows, loadedRow{r.ID, index, r.Person}), append(d.codes, r.Sensitive...)
-	l.nextRow, l.nextClass = max(l.nextRow, r.ID+1), max(l.nextClass, r.Class+1)
-	l.rows++
+	l.released.nextRow, l.released.nextClass = max(l.released.nextRow, r.ID+1), max(l.released.nextClass, r.Class+1)
+	l.released.rows++
 	return nil
 }
 
 // Record takes over a record.
 func (d *Loading) Record(r StoredRecord) error {
 	l := d.of
-	if err := l.checkShape(r.Record); err != nil {
+	if err := l.rules.checkShape(r.Record); err != nil {
 		return fmt.Errorf("loading record %d: %w", r.ID, err)
 	}
 	changed, err := parseChange(r.Place.Changed)
@@ -127,7 +127,7 @@ func (d *Loading) Record(r StoredRecord) error {
 		return fmt.Errorf("loading record %d: row %d of class %d: numbers are not negative", r.ID, r.Place.Row, r.Place.Class)
 	}
 	slot := l.records.append(r.Record)
-	l.part(slot, parting{r.Place.Since, changed})
+	l.records.setDifference(slot, difference{r.Place.Since, changed})
 	at := place{r.Place.Class, r.Place.Row}
 	if at.row == 0 && r.Place.Withheld {
 		at.class = givenUp
@@ -141,10 +141,10 @@ func (d *Loading) Record(r StoredRecord) error {
 // the records have for each of the rows'; nil where these are the same.
 func (d *Loading) End(weights map[incremental.ClassID]float64, codes [][]uint32) error {
 	l := d.of
-	if d.shown >= 0 && l.sensitive >= 0 && d.shown != l.sensitive {
-		return fmt.Errorf("rows have %d sensitive values, records %d", d.shown, l.sensitive)
+	if d.shown >= 0 && l.rules.sensitive >= 0 && d.shown != l.rules.sensitive {
+		return fmt.Errorf("rows have %d sensitive values, records %d", d.shown, l.rules.sensitive)
 	}
-	l.sensitive = max(l.sensitive, d.shown)
+	l.rules.sensitive = max(l.rules.sensitive, d.shown)
 	for a, numbers := range codes {
 		for i := a; i < len(d.codes); i += d.shown {
 			d.codes[i] = numbers[d.codes[i]]
@@ -181,7 +181,7 @@ func (d *Loading) enterRows() error {
 	if _, twice := compact.NewLookup(ids); twice >= 0 {
 		return fmt.Errorf("loading row %d: it is there twice", ids[twice])
 	}
-	sizes := make([]int32, len(l.classes.list))
+	sizes := make([]int32, len(l.released.classes.list))
 	for _, r := range d.rows {
 		sizes[r.class]++
 	}
@@ -192,7 +192,7 @@ func (d *Loading) enterRows() error {
 			most := max(int(size), rowsPiece)
 			rows, codes = make([]row, most), make([]uint32, most*d.shown)
 		}
-		c, n := l.classes.list[index], int(size)
+		c, n := l.released.classes.list[index], int(size)
 		c.rows, rows = rows[:0:n], rows[n:]
 		c.codes, codes = codes[:0:n*d.shown], codes[n*d.shown:]
 		c.ghosts = n // until records are found for them
@@ -200,11 +200,11 @@ func (d *Loading) enterRows() error {
 	return compact.InShares(len(d.rows), func(share, shares int) error {
 		for i, r := range d.rows {
 			if int(r.class)/shareRun%shares == share {
-				c := l.classes.list[r.class]
+				c := l.released.classes.list[r.class]
 				c.rows, c.codes = append(c.rows, row{id: r.id, slot: nobody, person: r.person}), append(c.codes, d.codes[i*d.shown:(i+1)*d.shown]...)
 			}
 		}
-		for index, c := range l.classes.list {
+		for index, c := range l.released.classes.list {
 			if index/shareRun%shares == share {
 				sort.Sort(&byNumber{c, d.shown})
 			}
@@ -237,28 +237,28 @@ func (b *byNumber) Swap(i, j int) {
 	}
 }
 
-// link leads from records to their rows and back, those of every so-and-so-manieth run of
-// classes.
+// link leads from records to their rows and back, those of one share of
+// the runs of classes.
 func (d *Loading) link(share, shares int) error {
 	l := d.of
 	for slot, at := range d.places {
 		if at.row == 0 {
 			continue
 		}
-		index := l.classes.index(at.class)
+		index := l.released.classes.index(at.class)
 		if index < 0 && share == 0 {
 			return fmt.Errorf("loading record %d: class %d is not there", l.records.ids[slot], at.class)
 		}
 		if index < 0 || int(index)/shareRun%shares != share {
 			continue
 		}
-		c := l.classes.list[index]
+		c := l.released.classes.list[index]
 		number, shown := slices.BinarySearchFunc(c.rows, at.row, func(r row, id RowID) int { return cmp.Compare(r.id, id) })
 		if !shown || c.rows[number].slot != nobody {
 			return fmt.Errorf("loading record %d: row %d of class %d is not there, or is another record's", l.records.ids[slot], at.row, at.class)
 		}
 		c.rows[number].slot = int32(slot)
-		if c.ghosts--; l.isStale(int32(slot)) {
+		if c.ghosts--; l.records.isStale(int32(slot)) {
 			c.stale++
 		}
 		standing := l.records.at(int32(slot))
@@ -275,34 +275,30 @@ func (d *Loading) enqueue() {
 		switch {
 		case at.row == 0 && at.class == givenUp:
 			standing.class = withheld
-			l.withheld++
+			l.backlog.withheld++
 		case at.row == 0:
-			l.await(slot)
-		case standing.parting != 0 && l.isStale(slot):
-			l.stale.add(slot, standing.stamp)
+			l.backlog.wait(slot)
+		case standing.difference != 0 && l.records.isStale(slot):
+			l.backlog.addStale(slot)
 		}
 	}
-	bySince := func(a, b entry) int {
-		return cmp.Or(l.records.parting(a.slot).since.Compare(l.records.parting(b.slot).since), cmp.Compare(l.records.ids[a.slot], l.records.ids[b.slot]))
-	}
-	slices.SortFunc(l.waiting.entries, bySince)
-	slices.SortFunc(l.stale.entries, bySince)
+	l.backlog.sort()
 }
 
 // recount finds out what of the classes that have lost something is published.
 func (l *Lineage) recount(weights map[incremental.ClassID]float64) {
 	var less []*class
-	for _, c := range l.classes.list {
-		if l.ghosts += c.ghosts; c.ghosts+c.stale > 0 {
+	for _, c := range l.released.classes.list {
+		if l.released.ghosts += c.ghosts; c.ghosts+c.stale > 0 {
 			less = append(less, c)
 		}
 	}
 	slices.SortFunc(less, func(a, b *class) int { return cmp.Compare(a.id, b.id) })
 	for _, c := range less {
-		if weight, told := weights[c.id]; told {
-			c.told = int(math.Round((1 - weight) * float64(len(c.rows))))
-			c.toldOf, c.atMost = c.told, l.options.Subjects
+		if weight, published := weights[c.id]; published {
+			c.discounted = int(math.Round((1 - weight) * float64(len(c.rows))))
+			c.discountedPersons, c.atMost = c.discounted, l.rules.subjects
 		}
-		l.disturb(c)
+		l.released.disturb(c)
 	}
 }

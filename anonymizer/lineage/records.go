@@ -3,30 +3,31 @@ package lineage
 import (
 	"slices"
 
+	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/compact"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
 // records keeps the records in slots, value by value: as objects of their own they would
-// take twice the memory. A slot is used again after its record is gone, of which nothing stays.
+// take twice the memory. A slot is cleared and used again once its record is gone.
 type records struct {
-	numbers   compact.Directory[incremental.RecordID]
-	ids       []incremental.RecordID       // slot
-	cells     compact.Slab[hierarchy.Cell] // slot, attribute
-	sensitive compact.Slab[uint32]         // slot, sensitive attribute
-	copied    compact.Slab[uint64]         // slot, copied value
-	subjects  []uint32                     // slot; nil until a record has one other than 0
-	standings compact.Slab[standing]       // one for each slot
-	partings  partings
-	free      []int32
+	numbers     compact.Directory[incremental.RecordID]
+	ids         []incremental.RecordID       // slot
+	cells       compact.Slab[hierarchy.Cell] // slot, attribute
+	sensitive   compact.Slab[uint32]         // slot, sensitive attribute
+	copied      compact.Slab[uint64]         // slot, copied value
+	subjects    []uint32                     // slot; nil until a record has one other than 0
+	standings   compact.Slab[standing]       // one for each slot
+	differences differences
+	free        []int32
 }
 
 // standing is where a record stands.
 type standing struct {
-	class   int32 // index of its class, or one of those below
-	row     int32 // its place among the class's rows
-	parting int32 // among the partings
+	class      int32 // index of its class, or one of those below
+	row        int32 // its place among the class's rows
+	difference int32 // among the differences
 	// stamp is another one whenever the record no longer waits, or is stale, as it did: what a
 	// queue has noted of the slot before is then void.
 	stamp uint32
@@ -35,7 +36,7 @@ type standing struct {
 // What takes the place of a class's index.
 const (
 	unpublished = -1 // it waits
-	withheld    = -2 // it waited in vain
+	withheld    = -2 // it is not published for good
 )
 
 // count is the number of records.
@@ -47,7 +48,33 @@ func (s *records) slot(id incremental.RecordID) int32 { return s.numbers.Find(s.
 func (s *records) at(slot int32) *standing { return &s.standings.Row(slot)[0] }
 
 // parting is how a record differs from its row.
-func (s *records) parting(slot int32) parting { return s.partings.of(s.at(slot).parting) }
+func (s *records) difference(slot int32) difference { return s.differences.of(s.at(slot).difference) }
+
+// setDifference notes how a record differs from its row, or since when it waits.
+func (s *records) setDifference(slot int32, d difference) {
+	at := s.at(slot)
+	before := at.difference
+	at.difference = s.differences.take(d)
+	s.differences.give(before)
+}
+
+// isStale reports whether a published record is not what its row is.
+func (s *records) isStale(slot int32) bool { return !s.difference(slot).since.IsZero() }
+
+func (s *records) isStaleRow(r row) bool { return !isGhost(r) && s.isStale(r.slot) }
+
+// generalize gives what is published for some records.
+func (s *records) generalize(attributes []anonymizer.Attribute, members []int32) []hierarchy.Generalization {
+	published := make([]hierarchy.Generalization, len(attributes))
+	cells := make([]hierarchy.Cell, len(members))
+	for a, attribute := range attributes {
+		for i, slot := range members {
+			cells[i] = s.cells.Row(slot)[a]
+		}
+		published[a] = attribute.Hierarchy.Generalize(cells)
+	}
+	return published
+}
 
 // add keeps a record that is not known, nor published. All have the shape of the first one.
 func (s *records) add(r Record) int32 {
@@ -126,7 +153,7 @@ func (s *records) remove(slot int32) {
 		s.subjects[slot] = 0
 	}
 	st := s.at(slot)
-	s.partings.give(st.parting)
+	s.differences.give(st.difference)
 	*st = standing{stamp: st.stamp + 1}
 	s.free = append(s.free, slot)
 }

@@ -51,16 +51,16 @@ func TestNothingStays(t *testing.T) {
 			publish(now)
 		}
 	}
-	slots, valued, partings := l.Kept()
-	if slots != records || valued != records || partings > 2*records {
-		t.Errorf("%d slots and %d partings for %d records, %d with values", slots, partings, records, valued)
+	slots, valued, differences := l.Kept()
+	if slots != records || valued != records || differences > 2*records {
+		t.Errorf("%d slots and %d differences for %d records, %d with values", slots, differences, records, valued)
 	}
 	for id := incremental.RecordID((rounds-1)*records + 1); id <= rounds*records; id++ {
 		must(t, l.Delete(id))
 	}
-	slots, valued, partings = l.Kept()
-	if slots != records || valued != 0 || partings != 0 {
-		t.Errorf("%d slots and %d partings of nobody, %d with values", slots, partings, valued)
+	slots, valued, differences = l.Kept()
+	if slots != records || valued != 0 || differences != 0 {
+		t.Errorf("%d slots and %d differences of nobody, %d with values", slots, differences, valued)
 	}
 }
 
@@ -81,8 +81,8 @@ func TestTruncateFrees(t *testing.T) {
 		changed.Subject = 0
 		must(t, l.Modify(changed, began))
 		l.Truncate()
-		if slots, _, partings := l.Kept(); slots+partings+l.Len() != 0 {
-			t.Errorf("round %d: %d slots, %d partings, %d records", round, slots, partings, l.Len())
+		if slots, _, differences := l.Kept(); slots+differences+l.Len() != 0 {
+			t.Errorf("round %d: %d slots, %d differences, %d records", round, slots, differences, l.Len())
 		}
 	}
 }
@@ -124,8 +124,8 @@ func TestPartingsOfMany(t *testing.T) {
 	must(t, l.Modify(changed, began.Add(many)))
 	before, err := l.Publish(t.Context(), began.Add(many))
 	must(t, err)
-	if _, _, partings := l.Kept(); partings != 1 {
-		t.Errorf("%d partings for one record", partings)
+	if _, _, differences := l.Kept(); differences != 1 {
+		t.Errorf("%d differences for one record", differences)
 	}
 	if place := before.Place(1); !place.Since.Equal(began.Add(many)) || place.Changed == "" || !l.Freshness().OldestStale.Equal(place.Since) {
 		t.Errorf("the parted record stands at %+v, %+v", place, l.Freshness())

@@ -21,7 +21,7 @@ func (m *model) restart() {
 	m.lineage = m.newLineage(o)
 	m.must(m.lineage.Load(m.journal.stored(m.members, m.record)))
 	for i, left := range m.left {
-		ghost, is, err := m.lineage.Former(left.as, left.row.values.Copied)
+		ghost, is, err := m.lineage.LoadGhost(left.as, left.row.values.Copied)
 		m.must(err)
 		m.require(is, "row %d is not the ghost's any more", left.as.Row)
 		m.left[i].as.Ghost = ghost

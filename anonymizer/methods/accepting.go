@@ -8,7 +8,7 @@ import (
 // Refusal returns nil, or why the method cannot honor the constraints over these
 // attributes, as the end of a sentence that starts with its name. Independent
 // parts of the constraints are looked at apart from each other, as
-// anonymizer.Anonymize runs them; attributes of which no constraint speaks are
+// anonymizer.Anonymize runs them; attributes that no constraint is over are
 // left out.
 func Refusal(m anonymizer.Method, attributes []anonymizer.Attribute, c privacy.ConstraintSet) error {
 	components, _ := c.Components(len(attributes))

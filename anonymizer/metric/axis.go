@@ -2,12 +2,12 @@ package metric
 
 import (
 	"cmp"
-	"maps"
-	"math"
+	"context"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
 // axis numbers the different values of an attribute so that whatever can be
@@ -67,39 +67,18 @@ func (x *axis) rankPositions(h hierarchy.Hierarchy) {
 	for i, c := range x.cells {
 		positions[i] = h.Position(c)
 	}
-	placed := distinct(positions)
-	x.values = len(placed)
-	x.ranks = make([]int32, len(positions))
-	for i, p := range positions {
-		x.ranks[i] = x.rank(placed, p)
+	placed := ranking.Of(context.Background(), positions)
+	x.ranks, x.values = placed.Ranks, len(placed.Values)
+	if placed.OffScale {
+		x.off = int32(x.values)
 	}
-}
-
-// rank finds a value among those placed; off the scale comes after them.
-func (x *axis) rank(placed []float64, value float64) int32 {
-	if math.IsNaN(value) {
-		x.off = int32(len(placed))
-		return x.off
-	}
-	at, _ := slices.BinarySearch(placed, value)
-	return int32(at)
-}
-
-// distinct are the different numbers, ascending, without NaN.
-func distinct(column []float64) []float64 {
-	seen := map[float64]struct{}{}
-	for _, number := range column {
-		if !math.IsNaN(number) {
-			seen[number] = struct{}{}
-		}
-	}
-	return slices.Sorted(maps.Keys(seen))
 }
 
 // rankCells orders the values along the leaves of a taxonomy, and else by their
 // nodes, from the top of the hierarchy down.
 func (x *axis) rankCells(h hierarchy.Hierarchy) {
-	cells := distinct(x.cells)
+	ranked := ranking.Of(context.Background(), x.cells)
+	cells := ranked.Values
 	order := make([]int32, len(cells))
 	for i := range order {
 		order[i] = int32(i)
@@ -125,9 +104,12 @@ func (x *axis) rankCells(h hierarchy.Hierarchy) {
 	}
 	place[len(cells)] = int32(len(cells)) // off the scale
 	x.values = len(cells)
-	x.ranks = make([]int32, len(x.cells))
-	for i, c := range x.cells {
-		x.ranks[i] = place[x.rank(cells, c)]
+	x.ranks = ranked.Ranks
+	for i, rank := range x.ranks {
+		x.ranks[i] = place[rank]
+	}
+	if ranked.OffScale {
+		x.off = int32(len(cells))
 	}
 }
 

@@ -13,14 +13,19 @@ import (
 // mixes records off the scale with others hides the attribute and has the
 // penalty 1 there; one of off-scale records alone has 0, like any class of
 // equal values. Bounds that are published on a grid (hierarchy.Spec.Steps) lie
-// further apart than what the class covers, which is what counts here. Where the release names levels it is the share of the node at
-// that level instead (hierarchy.Levels.Share), since the class publishes all of
-// it. Range 0 to 1; lower is better. TaxonomyNCP measures categories by their
-// taxonomy.
+// further apart than what the class covers, which is what counts here. Where the
+// release names levels it is the share of the node at that level instead
+// (hierarchy.Levels.Share), since the class publishes all of it. Range 0 to 1; lower
+// is better. TaxonomyNCP measures categories by their taxonomy.
 func NCP(t *anonymizer.Table, r *anonymizer.Release) []float64 {
+	return perClass(t, r, axisPenalty)
+}
+
+// perClass is the mean over all attributes of each class's penalty.
+func perClass(t *anonymizer.Table, r *anonymizer.Release, of func(t *anonymizer.Table, r *anonymizer.Release, a int) func(e int) float64) []float64 {
 	penalties := make([]float64, len(r.Classes))
 	for a := range t.Attributes() {
-		penalty := axisPenalty(t, r, a)
+		penalty := of(t, r, a)
 		for e := range r.Classes {
 			penalties[e] += penalty(e) / float64(len(t.Attributes()))
 		}

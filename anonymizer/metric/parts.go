@@ -17,7 +17,7 @@ func MeanOfParts(parts []anonymizer.Part, measure func(*anonymizer.Table, *anony
 	return sum / max(1, weights)
 }
 
-// HighestOfParts is the greatest measure of a part, for risks: who knows the
+// HighestOfParts is the greatest measure of a part, for risks: somebody who knows the
 // attributes of one part looks into that one. Without parts it is 0.
 func HighestOfParts(parts []anonymizer.Part, measure func(*anonymizer.Table, *anonymizer.Release) float64) float64 {
 	highest := 0.0

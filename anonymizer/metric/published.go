@@ -1,10 +1,12 @@
 package metric
 
 import (
+	"context"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/internal/ranking"
 )
 
 // PublishedLoss is the share of what could be known of a value that is lost in a
@@ -79,7 +81,7 @@ func intervalShare(h hierarchy.Hierarchy, column []hierarchy.Cell) func(anonymiz
 
 // rangeShare counts the column's values between the ends of the class.
 func rangeShare(h hierarchy.Hierarchy, column []hierarchy.Cell) func(anonymizer.EquivalenceClass, hierarchy.Generalization) float64 {
-	values := distinct(column)
+	values := ranking.Distinct(context.Background(), column)
 	slices.SortFunc(values, func(a, b hierarchy.Cell) int { return int(h.Position(a) - h.Position(b)) })
 	places := make(map[hierarchy.Cell]int, len(values))
 	for place, c := range values {
@@ -97,7 +99,7 @@ func rangeShare(h hierarchy.Hierarchy, column []hierarchy.Cell) func(anonymizer.
 
 // nodeShare counts the column's values below the lowest node that holds the class.
 func nodeShare(l ladder, column []hierarchy.Cell) func(anonymizer.EquivalenceClass, hierarchy.Generalization) float64 {
-	values := distinct(column)
+	values := ranking.Distinct(context.Background(), column)
 	below := map[nodeKey]int{}
 	for _, c := range values {
 		last := nodeKey{level: -1}

@@ -19,7 +19,7 @@ type Risk struct {
 	Average float64
 }
 
-// Prosecutor is the risk from who knows that a person is in the table: 1/|E| in
+// Prosecutor is the risk from somebody who knows that a person is in the table: 1/|E| in
 // a class E. Highest is 1 by the smallest class, Average the number of classes
 // by that of the published records. Highest is at most 1/k.
 func Prosecutor(t *anonymizer.Table, r *anonymizer.Release) Risk {

@@ -12,14 +12,7 @@ import "github.com/kproxy/kproxy/anonymizer"
 // Where the release names levels it is the share of the node at that level, for
 // all kinds. Range 0 to 1; lower is better.
 func TaxonomyNCP(t *anonymizer.Table, r *anonymizer.Release) []float64 {
-	penalties := make([]float64, len(r.Classes))
-	for a := range t.Attributes() {
-		penalty := taxonomyPenalty(t, r, a)
-		for e := range r.Classes {
-			penalties[e] += penalty(e) / float64(len(t.Attributes()))
-		}
-	}
-	return penalties
+	return perClass(t, r, taxonomyPenalty)
 }
 
 // TaxonomyGCP is the mean over all records of their class's TaxonomyNCP, the GCP

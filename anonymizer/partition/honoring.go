@@ -13,7 +13,7 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
-// honoring divides classes by cuts of which both parts satisfy the constraints.
+// honoring divides classes by cuts whose parts both satisfy the constraints.
 //
 // A cut at one of the rounded sizes, the one of least loss, is made as it is where
 // its parts satisfy the constraints. If they do not, records are exchanged across

@@ -13,7 +13,7 @@ import (
 type strata struct {
 	of    []int32    // of each record of the table, from 0 on without gaps
 	codes [][]uint32 // of each stratum, in the order of columns
-	// columns are the sensitive attributes that the constraints speak of.
+	// columns are the sensitive attributes that the constraints are on.
 	columns []int
 }
 
@@ -71,7 +71,7 @@ func sensitiveOf(t *anonymizer.Table, c privacy.ConstraintSet) []int {
 	return columns
 }
 
-// sensitiveAttribute is the one that a constraint speaks of, -1 for none.
+// sensitiveAttribute is the one that a constraint is on, -1 for none.
 func sensitiveAttribute(c privacy.Constraint) (attribute int, known bool) {
 	switch c := c.(type) {
 	case privacy.KAnonymity:

@@ -7,7 +7,7 @@ import (
 
 // AlphaBound is the alpha of (alpha,k)-anonymity (Wong, Li, Fu and Wang 2006):
 // in every class the relative frequency of each bounded value is at most Alpha.
-// The k is a KAnonymity beside it. NULL is a value like others.
+// The k is a KAnonymity of its own. NULL is a value like others.
 //
 // With subjects the frequency of a value is the number of persons who have it,
 // of all persons in the class, so a person with two values counts for both and

@@ -26,7 +26,7 @@ import (
 // With subjects q and p are shares of persons and may add up to more than 1, to
 // the persons' mean number of different values: Q in the class, P in the table.
 // The distance is then Q times that of the distributions divided by Q and P, and
-// |Q - P| beside it: who has more or fewer values than usual is not close.
+// |Q - P| as well: a person with more or fewer values than usual is not close.
 //
 // A class with a value that the table lacks is refused. T counts as the decimal
 // that it is written as; the comparison is exact.

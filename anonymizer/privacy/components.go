@@ -19,12 +19,12 @@ type Component struct {
 
 // Components divides the set over a table with so many attributes into its
 // independent subsets, which is unique, in the order of their first attributes.
-// Constraints tie together the attributes that they speak of: k-anonymity and
+// A constraint ties together the attributes that it is over: k-anonymity and
 // Restricted constraints those of their Over, all others every attribute, so that
 // a set with one of these has one component. Contained k-anonymity constraints are
 // dropped: <QI, K> with QI part of another one's and K not above its.
 //
-// Uncovered are the attributes of which no k-anonymity constraint of the set
+// Uncovered are the attributes that no k-anonymity constraint of the set
 // speaks; they are in no component. Without any such constraint all attributes are
 // one component. A table without attributes is one component.
 func (cs ConstraintSet) Components(attributes int) (components []Component, uncovered []int) {

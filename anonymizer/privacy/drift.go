@@ -4,7 +4,7 @@ import "math"
 
 // Drifting is a constraint that compares a class with the whole table and knows
 // how far the table may move before a class that stays as it is can violate it.
-// It speaks of summaries without subjects.
+// It applies to summaries without subjects.
 type Drifting interface {
 	Constraint
 	// Slack is 0 or more for a class that satisfies the constraint, in the

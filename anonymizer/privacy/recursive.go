@@ -116,10 +116,10 @@ func (c RecursiveDiversity) Feasible(table Summary) error {
 		if h := table.holdings(c.Attribute); c.exceeded(h, 0) && h.work < 0 {
 			return undecided(c)
 		}
-		return fmt.Errorf("%v cannot hold: the table has %d values of %d persons, %s; those who have none of these are too few beside those who have one of them",
+		return fmt.Errorf("%v cannot hold: the table has %d values of %d persons, %s; those who have none of these are too few compared with those who have one of them",
 			c, len(counts), table.Records, table.together(c.Attribute, c.values()-1))
 	}
 	most, tail := c.mostAndTail(table)
-	return fmt.Errorf("%v cannot hold: the most frequent value of the whole table is too frequent beside the rarer ones; c must be above %s",
+	return fmt.Errorf("%v cannot hold: the most frequent value of the whole table is too frequent compared with the rarer ones; c must be above %s",
 		c, number(roundedUp(most, tail)))
 }

@@ -3,8 +3,8 @@ package privacy
 // Restricted is a constraint on a sensitive attribute over some of the
 // quasi-identifying ones: <QI, ...>, as Yang, Liu, Wang and Yu 2006 write it for k.
 // It bounds what somebody who knows these attributes, and no others, can infer of
-// a person. The bare constraint speaks of records that are alike in all
-// quasi-identifying attributes, for who knows them all.
+// a person. The bare constraint is about records that are alike in all
+// quasi-identifying attributes, against somebody who knows them all.
 //
 // A class of records that are alike in further attributes as well satisfies it
 // where it satisfies the bare constraint: records that are alike in Over alone are

@@ -13,7 +13,7 @@ type Spec struct {
 	Model Model
 	// K is the k of k-anonymity, at least 1.
 	K int
-	// Over names the quasi-identifying attributes that the constraint speaks of:
+	// Over names the quasi-identifying attributes that the constraint is over:
 	// records alike in these are at least K, or have so many values of Of, and so on.
 	// Empty = all of them.
 	Over []string

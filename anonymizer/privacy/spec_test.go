@@ -186,7 +186,7 @@ func TestExplanations(t *testing.T) {
 		{privacy.AlphaBound{Alpha: 0.2, Name: "diagnosis"}, "(0.2,k)-anonymity of diagnosis cannot hold: the most frequent value makes up 56 % of the whole table, so some class must exceed alpha; alpha can be 0.56 at the least"},
 		{privacy.AlphaBound{Alpha: 0.2, Values: []uint32{0}, Name: "diagnosis"}, "(0.2,k)-anonymity of one value of diagnosis cannot hold: the most frequent of the bounded values makes up 34.1 % of the whole table, so some class must exceed alpha; alpha can be 0.341 at the least"},
 		{privacy.EntropyDiversity{L: 12, Name: "diagnosis"}, "entropy 12-diversity of diagnosis cannot hold: the values of the whole table are less diverse than that; l can be 3.956 at the most"},
-		{privacy.RecursiveDiversity{C: 1, L: 3, Name: "diagnosis"}, "recursive (1,3)-diversity of diagnosis cannot hold: the most frequent value of the whole table is too frequent beside the rarer ones; c must be above 5.6566"},
+		{privacy.RecursiveDiversity{C: 1, L: 3, Name: "diagnosis"}, "recursive (1,3)-diversity of diagnosis cannot hold: the most frequent value of the whole table is too frequent compared with the rarer ones; c must be above 5.6566"},
 		{privacy.RecursiveDiversity{C: 1, L: 300, Name: "diagnosis"}, "recursive (1,300)-diversity of diagnosis cannot hold: it needs 300 distinct values and the whole table has 101; l can be that at the most"},
 		{privacy.DistinctDiversity{L: 300, Name: "diagnosis"}, "distinct 300-diversity of diagnosis needs 300 distinct values and the table has 101"},
 	} {

@@ -76,3 +76,17 @@ func (s *Summary) mergeSubjects(other *subjects) {
 		}
 	}
 }
+
+// AddSubject counts a subject, whatever values it has, for summaries of subjects
+// whose values stand in several tables: AddValueOf adds these one by one.
+func (s *Summary) AddSubject(subject uint32) { s.AddOf(subject, nil) }
+
+// AddValueOf counts one more value of a subject for a single sensitive attribute.
+// It counts no subject: AddSubject does.
+func (s *Summary) AddValueOf(subject uint32, attribute int, code uint32) {
+	s.countSubjects()
+	values, p := s.subjects.values[attribute], pair{subject, code}
+	if values[p]++; values[p] == 1 {
+		s.Sensitive[attribute][code]++
+	}
+}

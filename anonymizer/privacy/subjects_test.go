@@ -189,7 +189,7 @@ func TestChronicDiseases(t *testing.T) {
 	}{
 		{privacy.DistinctDiversity{L: 3, Name: "diagnosis"}, "distinct 3-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them, and everybody has one of 1; l can be 1 at the most"},
 		{privacy.EntropyDiversity{L: 2, Name: "diagnosis"}, "entropy 2-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them; some choice of one value for each has less entropy than log 2"},
-		{privacy.RecursiveDiversity{C: 8, L: 3, Name: "diagnosis"}, "recursive (8,3)-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them, and 2 values together by all of them; those who have none of these are too few beside those who have one of them"},
+		{privacy.RecursiveDiversity{C: 8, L: 3, Name: "diagnosis"}, "recursive (8,3)-diversity of diagnosis cannot hold: the table has 81 values of 1000 persons, the most frequent is held by all of them, and 2 values together by all of them; those who have none of these are too few compared with those who have one of them"},
 	} {
 		if err := c.Feasible(s); err == nil || err.Error() != c.why {
 			t.Errorf("%v\n%s expected", err, c.why)

@@ -90,7 +90,7 @@ func (d demands) within(attributes []int) demands {
 	return part
 }
 
-// known returns nil if every constraint speaks of attributes of the table.
+// known returns nil if every constraint is over attributes of the table.
 func known(attributes []anonymizer.Attribute, c privacy.ConstraintSet) error {
 	for _, constraint := range c {
 		k, counts := constraint.(privacy.KAnonymity)

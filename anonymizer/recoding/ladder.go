@@ -9,7 +9,7 @@ import (
 
 // ladder is the hierarchy of one attribute with the nodes of each level numbered
 // from 0. Levels are added as they are reached; each is made from the one below,
-// of which every node lies in one node above.
+// every node of which lies in one node above.
 type ladder struct {
 	levels  hierarchy.Levels
 	cells   [][]hierarchy.Cell // level, node: one of its cells

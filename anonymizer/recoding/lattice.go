@@ -16,7 +16,7 @@ import (
 // vectors of levels form a lattice, in which a vector above one that satisfies
 // the constraints satisfies them too, and so does its projection on fewer
 // attributes. The search goes bottom-up through the lattices of ever larger
-// subsets of the attributes and asks only vectors of which no projection violates
+// subsets of the attributes and asks only vectors no projection of which violates
 // and nothing below satisfies. Counts are rolled up from those of a vector below.
 // Beyond Incognito, vectors are settled together where their upper bound violates
 // or their lower bound satisfies, and what loses more than the best one found so

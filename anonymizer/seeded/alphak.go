@@ -67,7 +67,7 @@ import (
 // records, B = 8192 or 16k if that is more; memory O(n d). For 10^4, 10^5 and 10^6
 // records of 8 attributes, 14 sensitive values, k = 20 and alpha = 0.2 it took 0.13,
 // 1.2 and 12 s of processor time for one value, 0.10, 0.97 and 11.8 s for all, and
-// some 200 bytes a record beside the table (workload.AdultLike).
+// some 200 bytes a record besides the table (workload.AdultLike).
 type AlphaK struct {
 	// Multi chooses algorithm 2.
 	Multi bool
@@ -81,7 +81,7 @@ func (m AlphaK) Name() string {
 	return "alpha-k-single"
 }
 
-// Accepts takes k-anonymity and, beside it, one privacy.AlphaBound, which has
+// Accepts takes k-anonymity and at most one privacy.AlphaBound, which has
 // exactly one value for algorithm 1.
 func (m AlphaK) Accepts(_ []anonymizer.Attribute, c privacy.ConstraintSet) error {
 	bounds := 0

@@ -9,36 +9,36 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/accept"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 )
 
-const acceptHelp = `Accept compares each protected table and each readable relation, or those that are
-named, with what it was when it was accepted, and the policy of the configuration with the one
-in force. It prints what differs, and asks whether that is meant.
+const acceptHelp = `Accept compares each protected table and each readable relation, or those
+named, with its definition when it was accepted, and the policy of the configuration with the
+policy in force. It prints the differences and asks for confirmation.
 
-A policy names columns, and whoever may alter a table can give a name to another column.
-So kproxy publishes nothing of a table whose columns, by their numbers, have other names,
+A policy names columns, but anyone who may alter a table can give a name to another column.
+kproxy therefore publishes nothing of a table whose columns, by number, have other names,
 types or collations than were accepted, whose enumerations have renamed labels, or whose
-composite types have other fields: the table is halted until the change is taken back, or
-accepted here. Look at every line: from then on each name of the policy stands for the
+composite types have other fields. Such a table is halted until the change is reverted, or
+accepted here. Read every line: once accepted, each name in the policy stands for the
 column that has it now, and a field that was added is shown like the others.
 
-What is accepted of an immediate table is published afresh. A guarded table goes on with
-its lineage where its release stays as it is; else it needs 'kproxy rebuild TABLE
---new-lineage' as well, since readers who kept the old classes can compare them.
+An accepted immediate table is published afresh. An accepted guarded table keeps its
+lineage if its release stays the same. Otherwise it also needs 'kproxy rebuild TABLE
+--new-lineage', since readers who kept the old classes can compare them.
 
-A readable relation, or a listed view, was accepted when it was served first. When its name
-comes to stand for another relation, its columns have other names or types, composite types
-in it or under it have other fields, or a view has another definition, it is refused to
-readers until the change is taken back, or accepted here. Columns that were added since are
-left out until then, also of tables of which a view shows whole rows.
+A readable relation, or a listed view, is accepted when it is first served. It is refused to
+readers when its name comes to stand for another relation, its columns have other names or
+types, composite types in it or under it have other fields, or a view has another definition,
+until the change is reverted, or accepted here. Columns that were added since are left out
+until then, including those of tables of which a view shows whole rows.
 
-Without names, a policy other than the one in force is accepted, too: from then on
-processes that have another one publish nothing by it. 'kproxy reload' does the same for
-the process that applies. Running processes read their configurations again afterwards.
+Without names, a policy that is not in force is accepted, too: processes with another policy
+then stop publishing. 'kproxy reload' does the same for the process that applies changes.
+Running processes read their configurations again afterwards.
 
-Where nothing differs, nothing is done. Where the policy does not fit a table as it is now,
+If nothing differs, nothing is done. If the policy does not fit a table as it is now,
 nothing is accepted: correct the policy first.
 
 Exit codes: 0 accepted, or there is nothing to accept; 1 not accepted, or the policy does
@@ -47,16 +47,16 @@ not fit; 2 wrong command line.`
 func newAccept() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "accept [RELATION ...]",
-		Short: "Show what changed since it was accepted, of relations and of the policy, and accept it",
+		Short: "Show what changed in relations and in the policy since they were accepted, and accept it",
 		Long:  acceptHelp,
 		Example: `  kproxy accept
   kproxy accept public.patients
   kproxy accept public.patients --yes`,
 	}
 	path := configFlag(c)
-	yes := c.Flags().BoolP("yes", "y", false, "accept without being asked")
+	yes := c.Flags().BoolP("yes", "y", false, "accept without asking")
 	asJSON := jsonFlag(c)
-	limited := timeoutFlag(c, reloadPatience, "take at most `LONG`, the answers of running processes included")
+	limited := timeoutFlag(c, reloadTimeout, "wait at most `LONG`, including for the answers of running processes")
 	c.ValidArgsFunction = completeRelations
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		ctx, cancel, err := limited(c.Context())
@@ -68,11 +68,7 @@ func newAccept() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		var named []catalog.Name
-		for _, name := range arguments {
-			named = append(named, catalog.ParseName(name))
-		}
-		proposal, err := daemon.Propose(ctx, cfg, daemon.Place(*path), named)
+		proposal, err := accept.Propose(ctx, cfg, accept.Place(*path), tableNames(arguments))
 		if err != nil {
 			return err
 		}
@@ -84,16 +80,16 @@ func newAccept() *cobra.Command {
 		writeProposal(out, a)
 		if !proposal.Empty() {
 			if !*yes {
-				if err := confirmAcceptance(ctx, c.InOrStdin(), c.ErrOrStderr(), isTerminal()); err != nil {
+				if err := confirmAcceptance(ctx, dialog(c)); err != nil {
 					return err
 				}
 			}
-			if a.InForce, err = daemon.Accept(ctx, cfg, proposal); err != nil {
+			if a.InForce, err = accept.Accept(ctx, cfg, proposal); err != nil {
 				return err
 			}
 			a.Accepted = true
 			// Whoever runs takes it up at once; one that does not answer finds it in the store.
-			if _, _, err := daemon.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
+			if _, _, err := processes.AskToTakeUp(ctx, cfg); err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
 			fmt.Fprintln(out, acceptedNote(a))
@@ -129,7 +125,7 @@ type acceptedRelation struct {
 	Changes  []string `json:"changes"`
 }
 
-func acceptedOf(p daemon.Proposal) accepted {
+func acceptedOf(p accept.Proposal) accepted {
 	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, Readable: []acceptedRelation{}, was: p.Was}
 	for _, r := range p.Relations {
 		a.Readable = append(a.Readable, acceptedRelation{Relation: r.Relation.String(), Changes: r.Changes})
@@ -182,17 +178,10 @@ func acceptedNote(a accepted) string {
 }
 
 // confirmAcceptance asks at the terminal whether what was shown is meant.
-func confirmAcceptance(ctx context.Context, in io.Reader, out io.Writer, terminal bool) error {
-	if !terminal {
+func confirmAcceptance(ctx context.Context, t terminal) error {
+	if !t.interactive {
 		return usageError{errors.New("nobody can be asked here; if what is shown is meant, give --yes")}
 	}
-	fmt.Fprint(out, "Type yes to accept that: ")
-	answer, err := lineOf(ctx, in)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if strings.TrimSpace(answer) != "yes" {
-		return failure{codeRefused, "take the change back, and halted tables go on by themselves", errors.New("nothing was accepted: the answer was not yes")}
-	}
-	return nil
+	return t.confirm(ctx, "Type yes to accept that: ",
+		failure{codeRefused, "take the change back, and halted tables go on by themselves", errors.New("nothing was accepted: the answer was not yes")})
 }

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// summaryPace is how often the line in systemctl status is made anew.
-	summaryPace = 10 * time.Second
+	// summaryInterval is how often the line in systemctl status is made anew.
+	summaryInterval = 10 * time.Second
 
 	// endingGrace is what ending takes beside the running statements.
 	endingGrace = 15 * time.Second
@@ -34,7 +34,7 @@ func announce(ctx, over context.Context, d *daemon.Daemon, manager systemd.Manag
 		}
 		return nil // or nobody can connect any more, as it should be
 	})
-	ticker := time.NewTicker(summaryPace)
+	ticker := time.NewTicker(summaryInterval)
 	defer ticker.Stop()
 	for {
 		select {

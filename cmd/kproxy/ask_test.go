@@ -5,22 +5,24 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/request"
+	"github.com/kproxy/kproxy/cmd/kproxy/settings"
 )
 
 func TestAnswersOfReload(t *testing.T) {
 	t.Parallel()
-	taken := daemon.Answer{Reply: daemon.Reply{Process: "one, process 7"}, Outcome: daemon.Outcome{Changes: daemon.Changes{Added: []string{"public.a"}, Restart: []string{"listen"}}}}
-	refused := daemon.Answer{Reply: daemon.Reply{Process: "two, process 8"}, Outcome: daemon.Outcome{Refused: "k must be a whole number"}}
+	taken := processes.Answer{Reply: processes.Reply{Process: "one, process 7"}, Outcome: processes.Outcome{Changes: settings.Changes{Added: []string{"public.a"}, Restart: []string{"listen"}}}}
+	refused := processes.Answer{Reply: processes.Reply{Process: "two, process 8"}, Outcome: processes.Outcome{Refused: "k must be a whole number"}}
 	var text strings.Builder
-	if err := writeAnswers(&text, []daemon.Answer{taken}, 0, false); err != nil {
+	if err := writeAnswers(&text, []processes.Answer{taken}, 0, false); err != nil {
 		t.Error(err)
 	}
 	if got := text.String(); got != "one, process 7: reloaded\n  added: public.a\n  at the next start only: listen\n" {
 		t.Errorf("it says %q", got)
 	}
 	text.Reset()
-	err := writeAnswers(&text, []daemon.Answer{refused, taken}, 1, true)
+	err := writeAnswers(&text, []processes.Answer{refused, taken}, 1, true)
 	if err == nil || !strings.Contains(err.Error(), "two, process 8 refuses") || !strings.Contains(err.Error(), "k must be") || !strings.Contains(err.Error(), "1 running kproxy did not answer") {
 		t.Errorf("the error is %v", err)
 	}
@@ -29,18 +31,18 @@ func TestAnswersOfReload(t *testing.T) {
 	}
 }
 
-func TestOutcomesOfWishes(t *testing.T) {
+func TestOutcomesOfRequests(t *testing.T) {
 	t.Parallel()
-	wished := []daemon.Wished{
+	requested := []request.Outcome{
 		{Table: "public.a", Ended: true},
 		{Table: "public.b"},
 		{Table: "public.c", Ended: true, Problem: "a column is gone", Fix: "bring it back"},
 	}
-	if got := awaited(wished, 90*time.Second); got != "2 of 3 tables done after 1m30s; waiting for public.b" {
+	if got := awaited(requested, 90*time.Second); got != "2 of 3 tables done after 1m30s; waiting for public.b" {
 		t.Errorf("meanwhile it says %q", got)
 	}
 	var text strings.Builder
-	err := writeWished(&text, []daemon.Wished{wished[0], wished[2]}, "published afresh")
+	err := writeOutcomes(&text, false, outcomesOf([]request.Outcome{requested[0], requested[2]}, "published afresh"), "")
 	if got := text.String(); got != "public.a: published afresh\n" {
 		t.Errorf("it says %q", got)
 	}

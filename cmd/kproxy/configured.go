@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -43,9 +44,36 @@ func timeoutFlag(c *cobra.Command, byDefault time.Duration, what string) func(co
 	}
 }
 
+// boundedConfig adds --config and --timeout to a command. It returns what runs the command's
+// work with that configuration and in that time.
+func boundedConfig(c *cobra.Command, byDefault time.Duration, what string) func(work func(context.Context, *config.Config) error) error {
+	path, limited := configFlag(c), timeoutFlag(c, byDefault, what)
+	return func(work func(context.Context, *config.Config) error) error {
+		ctx, cancel, err := limited(c.Context())
+		if err != nil {
+			return err
+		}
+		defer cancel()
+		cfg, err := loadConfig(*path)
+		if err != nil {
+			return err
+		}
+		return work(ctx, cfg)
+	}
+}
+
 // quietFlag adds --quiet to a command.
 func quietFlag(c *cobra.Command, what string) *bool {
 	return c.Flags().BoolP("quiet", "q", false, what)
+}
+
+// tableNames reads the names of tables on a command line.
+func tableNames(arguments []string) []catalog.Name {
+	var names []catalog.Name
+	for _, name := range arguments {
+		names = append(names, catalog.ParseName(name))
+	}
+	return names
 }
 
 func loadConfig(path string) (*config.Config, error) {

@@ -13,12 +13,12 @@ import (
 func newConsole() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "console",
-		Short: "Tell where the web console is, and who may log in",
-		Long: `Console prints the address at which 'kproxy serve' shows its web console, as the
-configuration says, and its users. It opens nothing and connects to nothing.
+		Short: "Show the address of the web console, and who may log in",
+		Long: `Console prints the address at which 'kproxy serve' shows its web console, and the console's
+users, according to the configuration. It connects to nothing.
 
-The console is in the configuration under console:, with users of its own, whose
-verifiers 'kproxy password' makes. docs/console.md tells the rest.`,
+The section console: of the configuration describes the console. Its users are separate from
+those of the database; 'kproxy password' makes their verifiers. See docs/console.md.`,
 		Example: `  kproxy console -c kproxy.yaml`,
 		Args:    noArguments,
 	}

@@ -13,25 +13,25 @@ func newDemo() *cobra.Command {
 	var o demo.Options
 	c := &cobra.Command{
 		Use:   "demo",
-		Short: "Show it working: a private server, a hospital of 50,000 patients, a port for psql",
+		Short: "Try kproxy: a private server, a hospital of 50,000 patients, a port for psql",
 		Long: `Demo starts a private PostgreSQL server on the loopback interface, fills it with
 a generated hospital, publishes the patients under config.example.yaml and the
-staff, and serves them until Ctrl-C. Everything it made is removed at the end.
+staff, and serves them until Ctrl-C. It then removes everything it created.
 
-Both modes of updates are shown: patients have immediate ones, so that readers see
-each change at once, and those who compare versions learn from it; staff has guarded
-ones, which hide who came, left or changed. It says so of each table.
+The demonstration shows both modes of updates. Patients have immediate updates: readers
+see each change at once, and can learn from comparing versions. Staff has guarded updates,
+which hide who came, left or changed. The output says which applies to each table.
 
-With --csv and --policy it publishes your own table instead; the policy file
-holds the sections csv (the file's form) and tables (the policy).
+With --csv and --policy, demo publishes your own table instead. The policy file
+has the sections csv (the format of the file) and tables (the policy).
 
-With --once it runs a scripted tour that checks what it shows, and exits.`,
+With --once, demo runs a scripted tour that checks what it shows, and exits.`,
 		Args: noArguments,
 	}
 	errorsAsJSON(c)
 	flags := c.Flags()
 	flags.BoolVar(&o.Once, "once", false, "run the scripted tour and exit: 0 when everything held, 1 otherwise")
-	flags.BoolVar(&o.Guarded, "guarded", false, "have guarded updates for all tables, with short waits")
+	flags.BoolVar(&o.Guarded, "guarded", false, "use guarded updates for all tables, with short waits")
 	flags.StringVar(&o.CSV, "csv", "", "publish this CSV `FILE` instead of the hospital (needs --policy)")
 	flags.StringVar(&o.Policy, "policy", "", "policy `FILE` for --csv")
 	flags.IntVar(&o.Patients, "patients", demo.DefaultPatients, "`NUMBER` of patients to generate")

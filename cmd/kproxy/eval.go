@@ -13,6 +13,7 @@ import (
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/dataset"
 	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/comparison"
 	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
@@ -30,25 +31,25 @@ func newEval() *cobra.Command {
 		Use:   "eval",
 		Short: "Compare methods and parameters on your data: information loss, risk, class sizes, time",
 		Long: `Eval anonymizes a CSV file under its policy by several methods and parameters,
-without a database, and measures what is lost and what risk remains. It prints a
-table; with --out it writes report.html, one page with charts that needs nothing
-else, measurements.json and measurements.csv as well.
+without a database, and measures information loss and remaining risk. It prints a
+table. With --out, it also writes report.html, a self-contained page with charts,
+measurements.json and measurements.csv.
 
-In the table, loss is the share of the information that generalization takes away,
-query error how far counts over ranges are off, risk the chance of finding the
-record most at risk, mean risk that of any record, joint risk that from somebody
-who knows the columns of all parts that the policy anonymizes apart, and DM the
-discernibility metric. All are better when lower; the page explains each.
+In the table, loss is the share of the information that generalization removes,
+query error is the error of counts over ranges, risk is the probability of finding the
+record most at risk, mean risk that of any record, and joint risk that for an attacker
+who knows the columns of all parts that the policy anonymizes separately. DM is the
+discernibility metric. Lower is better for all of them; the page explains each.
 
-All are of what a live table publishes, which is of each class what its members
+The figures are those of a live table, which publishes for each class what its members
 cover. Methods that generalize by levels (datafly, classfly, classfly-plus-...,
-alpha-k-lattice) therefore lose less there than in their own form, and records
-that they withhold by suppression, which count as lost here, are placed with their
-most similar class.
+alpha-k-lattice) therefore lose less than in their original form. Records that they
+withhold by suppression count as lost here; a live table places them in their most similar
+class.
 
---k, --l and --alpha take the place of the policy's own k over all columns, of the
-l of its diversity constraints, and of its alphas. Without --methods, all methods
-are run that can honor the constraints.
+--k, --l and --alpha replace the policy's own k over all columns, the l of its
+diversity constraints, and its alphas. Without --methods, eval runs all methods
+that can satisfy the constraints.
 
   kproxy init --data people.csv --out policy.yaml
   kproxy eval --data people.csv --policy policy.yaml --k 2,5,10,25,50 --out report
@@ -60,7 +61,7 @@ are run that can honor the constraints.
 	flags := c.Flags()
 	flags.StringVar(&e.data, "data", "", "CSV `FILE` to evaluate on")
 	flags.StringVar(&e.policy, "policy", "", "policy `FILE` with the sections csv and tables")
-	flags.StringSliceVar(&e.grid.Methods, "methods", nil, "`METHODS`, separated by commas (default: all that can honor the constraints)")
+	flags.StringSliceVar(&e.grid.Methods, "methods", nil, "`METHODS`, separated by commas (default: all that can satisfy the constraints)")
 	flags.IntSliceVar(&e.grid.K, "k", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Float64SliceVar(&e.grid.L, "l", nil, "`NUMBERS`, separated by commas (default: the policy's)")
 	flags.Float64SliceVar(&e.grid.Alpha, "alpha", nil, "`NUMBERS`, separated by commas (default: the policy's)")
@@ -96,7 +97,7 @@ func (e *evaluation) run(c *cobra.Command) error {
 			return err
 		}
 	}
-	r := report.New(filepath.Base(e.data), table, e.grid.Seed)
+	r := comparison.New(filepath.Base(e.data), table, e.grid.Seed)
 	bar := newProgress(os.Stderr)
 	defer bar.done()
 	for i, one := range cases {
@@ -152,7 +153,7 @@ func (e *evaluation) read(c *cobra.Command) (table *dataset.Table, cases []eval.
 
 // write shows the report; without any release there is nothing to show but the
 // reasons.
-func (e *evaluation) write(c *cobra.Command, r *report.Report) error {
+func (e *evaluation) write(c *cobra.Command, r *comparison.Report) error {
 	nothing := len(r.Released()) == 0
 	var err error
 	switch {
@@ -168,7 +169,7 @@ func (e *evaluation) write(c *cobra.Command, r *report.Report) error {
 		if err := r.WriteFiles(e.out); err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, report.PageName)); err != nil {
+		if _, err := fmt.Fprintf(c.ErrOrStderr(), "The report is in %s.\n", filepath.Join(e.out, comparison.PageName)); err != nil {
 			return err
 		}
 	}

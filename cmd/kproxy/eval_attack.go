@@ -14,23 +14,23 @@ func newEvalAttack() *cobra.Command {
 	setup := attack.Default()
 	c := &cobra.Command{
 		Use:   "attack",
-		Short: "Attack a live release: what a reader who polls guesses, and what guarding against it costs",
-		Long: `Attack makes up people whose records come, leave and change, publishes the same
-stream of changes immediately and guarded, and lets attackers guess diagnoses.
+		Short: "Attack a live release: what a polling reader can guess, and what guarding against it costs",
+		Long: `Attack simulates people whose records are inserted, deleted and changed, publishes the
+same stream of changes with immediate and with guarded updates, and lets attackers guess
+diagnoses.
 
-The attackers fetch every version. They know everybody's quasi-identifying values at
-any time, and when each person came, left or changed. They look at one version, at the
-differences between versions, at what was there in all of them; they follow rows by a
-column that is unique; and some are told the members of every class and know kproxy's
-code. Beside them stands somebody who has one static release, since what this tells
-cannot be held back.
+The attackers fetch every version. They know the quasi-identifying values of everybody at
+any time, and when each person's record came, left or changed. They examine one version, the
+differences between versions, and what all versions have in common; they follow rows by a
+unique column; and some know the members of every class and kproxy's code. For comparison,
+one attacker has a single static release, whose information cannot be held back.
 
   kproxy eval attack --out report
   kproxy eval attack --k 5 --rates 0.01 --crowds 1,2,4,8 --alpha 0.4 --json`,
 		Args: noArguments,
 	}
 	attackFlags(c, &setup)
-	quick := c.Flags().Bool("quick", false, "fewer records, rates and k: for a look, not for the record")
+	quick := c.Flags().Bool("quick", false, "fewer records, rates and values of k, for a quick look")
 	out := c.Flags().String("out", "", "write a page, charts, JSON and Markdown into this `FOLDER`")
 	json := c.Flags().Bool("json", false, "print JSON instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error {

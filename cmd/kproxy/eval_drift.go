@@ -26,15 +26,15 @@ func newEvalDrift() *cobra.Command {
 	var seeds []uint
 	c := &cobra.Command{
 		Use:   "drift",
-		Short: "Maintain a release in the long run and compare it with one made afresh",
-		Long: `Drift leads a maintained release through many changes and measures how much more
-it loses than one made afresh from the same records: as it is, and made anew
-wherever that loses less by the threshold, as the policy's 'reanonymize' asks for.
-It prints a table; with --out it writes the curves as SVG and drift.json as well.
+		Short: "Maintain a release through many changes and compare it with one made afresh",
+		Long: `Drift takes a maintained release through many changes and measures how much more
+it loses than one made afresh from the same records: without re-anonymization, and with it
+wherever it lowers the loss by the threshold, like 'reanonymize' in a policy. It
+prints a table. With --out, it also writes the curves as SVG and drift.json.
 
-Loss is the share of the information that generalization takes away from readers,
-the mean over all records and attributes; drift is loss by that of the release made
-afresh, 1 for none.
+Loss is the share of the information that generalization removes, the mean over all
+records and attributes. Drift is the loss divided by that of the release made afresh; 1 means
+no drift.
 
 Data: ` + strings.Join(drift.Workloads(), ", ") + ` (generated). Methods: ` + strings.Join(methods.Names(), ", ") + `.
 
@@ -53,7 +53,7 @@ Data: ` + strings.Join(drift.Workloads(), ", ") + ` (generated). Methods: ` + st
 	flags.StringSliceVar(&setup.Methods, "methods", []string{"rounded-partition"}, "`METHODS`, separated by commas")
 	flags.IntSliceVar(&setup.K, "k", []int{5}, "`NUMBERS`, separated by commas")
 	flags.UintSliceVar(&seeds, "seeds", []uint{1}, "`SEEDS` of the data, the operations and the methods, separated by commas; figures are means")
-	flags.BoolVar(&quick, "quick", false, fmt.Sprintf("at most %d records and %d operations: for a look, not for the record", quickRecords, quickOperations))
+	flags.BoolVar(&quick, "quick", false, fmt.Sprintf("at most %d records and %d operations: for a quick look", quickRecords, quickOperations))
 	flags.StringVar(&out, "out", "", "write the curves into this `FOLDER`")
 	flags.BoolVar(&asJSON, "json", false, "print JSON instead of the table")
 	c.RunE = func(c *cobra.Command, _ []string) error {

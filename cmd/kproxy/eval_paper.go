@@ -20,12 +20,12 @@ func newEvalPaper() *cobra.Command {
 	setup := paper.Setup{}
 	c := &cobra.Command{
 		Use:   "paper NAME",
-		Short: "Re-run the experiments of the papers beside what they claim",
-		Long: `Paper re-runs the evaluation of one paper, or of all, and puts the measured curves
-beside the paper's claims. Names: all, ` + strings.Join(names, ", ") + `.
+		Short: "Re-run the experiments of the papers and compare the results with their claims",
+		Long: `Paper re-runs the evaluation of one paper, or of all, and compares the measured curves
+with the paper's claims. Names: all, ` + strings.Join(names, ", ") + `.
 
 Most experiments need the Adult census data (UCI machine learning repository,
-adult.data and adult.test), whose folder --adult names.`,
+adult.data and adult.test); --adult names its folder.`,
 		Args: func(c *cobra.Command, arguments []string) error {
 			if len(arguments) != 1 {
 				return usageError{fmt.Errorf("%s takes one name: all, %s", c.CommandPath(), strings.Join(names, ", "))}
@@ -36,7 +36,7 @@ adult.data and adult.test), whose folder --adult names.`,
 	flags := c.Flags()
 	flags.StringVar(&setup.Adult, "adult", "", "`FOLDER` of the Adult data, its hierarchies in hierarchies/")
 	flags.Uint64Var(&setup.Seed, "seed", 1, "`SEED` of the methods and of generated data")
-	flags.BoolVar(&setup.Quick, "quick", false, "fewer records and parameters: for a look, not for the record")
+	flags.BoolVar(&setup.Quick, "quick", false, "fewer records and parameters, for a quick look")
 	out := flags.String("out", "", "write a page, JSON and Markdown into this `FOLDER`")
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, arguments []string) error {

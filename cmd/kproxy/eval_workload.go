@@ -29,12 +29,12 @@ func newEvalWorkload() *cobra.Command {
 	var w workload
 	c := &cobra.Command{
 		Use:   "workload",
-		Short: "Measure how well weighted counts and sums over a release answer",
-		Long: `Workload draws counts and sums over one to three quasi-identifying columns, about
-0.1 to 50 percent of the records, and measures how far answers from a release are off:
-by plain filtering on what stands for a class, and by weighing each row with
-kproxy.overlap, as analysts can. It prints a table; with --out it writes the curves as
-SVG and all figures as JSON as well.
+		Short: "Measure the error of weighted counts and sums over a release",
+		Long: `Workload draws counts and sums over one to three quasi-identifying columns, each
+selecting about 0.1 to 50 percent of the records, and measures the error of answers from a
+release: by plain filtering on the values that stand for a class, and by weighting each row
+with kproxy.overlap, as analysts can. It prints a table. With --out, it also writes the
+curves as SVG and all figures as JSON.
 
 Without --data, the records are patients of the demonstration's hospital.
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/explain"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/rewrite"
 )
@@ -20,29 +20,29 @@ import (
 const explainPatience = time.Minute
 
 func newExplain() *cobra.Command {
-	var o daemon.ExplainOptions
+	var o explain.Options
 	c := &cobra.Command{
 		Use:   "explain ['SQL' ...]",
-		Short: "Show what is sent to the database for a statement, or why it is refused",
-		Long: `Explain puts statements through the gate that 'kproxy serve' has under the configuration,
-one after the other as a session would send them, and shows of each
+		Short: "Show how a statement is rewritten, or why it is refused",
+		Long: `Explain passes statements to the rewriter that 'kproxy serve' uses under the configuration,
+one after the other as in one session, and shows for each
 
-  sent     what the server gets in its place
-  reads    the relations it reads, and the lines of the configuration that name them
-  session  what it does to the session
-  cached   whether it need not be parsed when it comes again
+  sent     the statement that the server receives instead
+  reads    the relations that it reads, and the lines of the configuration that name them
+  session  what it changes in the session
+  cached   whether it is parsed again when it is repeated
   plan     with --plan, how the server would run it as the reader role
-  refused  SQLSTATE, message and hint as the client gets them, with the place marked,
-           and for you why
+  refused  SQLSTATE, message and hint as the client receives them, with the position marked,
+           and the reason, for you
 
-It connects as the owner to learn what there is, and as the reader role to have the server
-parse what is sent. Nothing is run but EXPLAIN, without ANALYZE. With --offline nobody is
-asked: what the database has beside the names in the configuration is then not known, so
-that columns are not looked at. SQL comes from the arguments, a --file, or standard input;
-several statements are separated by semicolons.
+Explain connects as the owner to read the catalogs, and as the reader role to let the server
+parse what is sent. It runs nothing but EXPLAIN, without ANALYZE. With --offline, it connects
+to nothing and knows only the names in the configuration, so columns are not checked. It
+reads SQL from the arguments, a --file, or standard input; separate several statements by
+semicolons.
 
-Exit codes: 0 all statements may run; 1 one is refused, or nobody could be asked; 2 wrong
-command line.`,
+Exit codes: 0 all statements may run; 1 one is refused, or the database could not be
+queried; 2 wrong command line.`,
 		Example: `  kproxy explain 'SELECT name FROM patients'
   kproxy explain --plan --file report.sql
   echo 'SELECT count(*) FROM patients' | kproxy explain --offline --json`,
@@ -53,12 +53,12 @@ command line.`,
 	flags := c.Flags()
 	file := flags.String("file", "", "read the SQL from this `FILE`; - is standard input")
 	flags.BoolVar(&o.Plan, "plan", false, "show the server's plan")
-	flags.BoolVar(&o.Offline, "offline", false, "go by the configuration alone")
+	flags.BoolVar(&o.Offline, "offline", false, "use the configuration alone, without a database")
 	flags.StringVar(&o.User, "user", "", "`NAME` of the user who sends it (default: the configuration's first)")
 	flags.StringVar(&o.SearchPath, "search-path", "", "the session's search_path, as in `SCHEMA,...`")
 	c.RunE = func(c *cobra.Command, arguments []string) error {
 		if o.Plan && o.Offline {
-			return usageError{errors.New("--plan asks the server, and --offline nobody")}
+			return usageError{errors.New("--plan needs the server, which --offline does not use")}
 		}
 		statements, err := statementsOf(c.InOrStdin(), arguments, *file)
 		if err != nil {
@@ -69,7 +69,7 @@ command line.`,
 			return err
 		}
 		defer cancel()
-		all, err := explain(ctx, *path, statements, o)
+		all, err := runExplain(ctx, *path, statements, o)
 		if err != nil {
 			return err
 		}
@@ -99,8 +99,8 @@ func statementsOf(in io.Reader, arguments []string, file string) ([]string, erro
 	return statements, nil
 }
 
-// explain puts statements through the gate under the configuration of a file.
-func explain(ctx context.Context, path string, statements []string, o daemon.ExplainOptions) ([]daemon.Explained, error) {
+// runExplain puts statements through the gate under the configuration of a file.
+func runExplain(ctx context.Context, path string, statements []string, o explain.Options) ([]explain.Result, error) {
 	load := loadConfig
 	if o.Offline {
 		load = parseConfig
@@ -112,7 +112,7 @@ func explain(ctx context.Context, path string, statements []string, o daemon.Exp
 	if o.User == "" {
 		o.User = firstUser(cfg)
 	}
-	return daemon.Explain(ctx, cfg, statements, o)
+	return explain.Run(ctx, cfg, statements, o)
 }
 
 func firstUser(cfg *config.Config) string {
@@ -146,7 +146,7 @@ func sqlText(in io.Reader, arguments []string, file string, terminal bool) (stri
 }
 
 // refusedOf is an error where a statement is refused.
-func refusedOf(all []daemon.Explained) error {
+func refusedOf(all []explain.Result) error {
 	refused := 0
 	for _, one := range all {
 		if !one.Allowed {
@@ -162,7 +162,7 @@ func refusedOf(all []daemon.Explained) error {
 	return failure{codeRefused, "see why of each", fmt.Errorf("%d of %d statements are refused", refused, len(all))}
 }
 
-func writeExplained(w io.Writer, all []daemon.Explained) error {
+func writeExplained(w io.Writer, all []explain.Result) error {
 	var b strings.Builder
 	for i, one := range all {
 		if i > 0 {
@@ -222,7 +222,7 @@ func firstLine(text string) string {
 }
 
 // writeRefusal shows a refusal as psql does, and why.
-func writeRefusal(b *strings.Builder, one daemon.Explained) {
+func writeRefusal(b *strings.Builder, one explain.Result) {
 	r := one.Refusal
 	by := "kproxy"
 	if r.By != "kproxy" {

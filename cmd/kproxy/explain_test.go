@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/explain"
 )
 
 // numbers are the places in the example configuration, which change with it.
@@ -46,7 +46,7 @@ func TestExplainReadsSQL(t *testing.T) {
 	}
 	for _, arguments := range [][]string{{"--file", file}, {"SELECT 1", "SELECT 2"}, {"--file", "-"}} {
 		out, p := command(t, "SELECT 1; SELECT 2", append([]string{"explain", "--offline", "--json", "-c", exampleConfig}, arguments...)...)
-		var got struct{ Statements []daemon.Explained }
+		var got struct{ Statements []explain.Result }
 		if err := json.Unmarshal([]byte(out), &got); err != nil || p != nil {
 			t.Fatalf("%v, %v", err, p)
 		}

@@ -53,7 +53,7 @@ func wrongFlag(c *cobra.Command, err error) error {
 func newHelp() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "help [COMMAND ...]",
-		Short: "Show what a command is for, and its flags",
+		Short: "Show the description and the flags of a command",
 	}
 	find := func(c *cobra.Command, named []string) (*cobra.Command, []string) {
 		found, rest, _ := c.Root().Find(named) // what it does not find is among the rest

@@ -23,14 +23,14 @@ const sslRequest = 80877103
 func newHealth() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "health",
-		Short: "Tell by the exit code whether clients are answered here",
-		Long: `Health connects to the first address under listen, as a client does, and asks whether
-TLS is spoken there: who answers would let clients log in. It needs neither password nor
-database and is for images without a shell, as the health check of a container. /readyz of
-the metrics says more: whether what is published can be served.
+		Short: "Report by the exit code whether clients are answered here",
+		Long: `Health connects to the first address under listen, as a client does, and asks whether the
+server supports TLS. An answer means that clients can log in. Health needs neither a password
+nor a database, and suits images without a shell, as the health check of a container. The
+endpoint /readyz of the metrics says more: whether what is published can be served.
 
-Where proxy_protocol.from names this machine's own address, clients from here must send its
-header, which health does not: ask /healthz there.`,
+If proxy_protocol.from includes the address of this machine, local clients must send its
+header, which health does not do. Use /healthz instead.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)

@@ -26,22 +26,22 @@ func newInit() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "init",
 		Short: "Draft a configuration from a database, or a policy from a CSV file",
-		Long: `Init looks at the tables of a database, and drafts a configuration that 'kproxy setup',
-'kproxy check' and 'kproxy serve' take as it is: which tables are protected, which are
-look-up tables that clients may read, and which are left out; of each column of a protected
-table whether it identifies, is quasi-identifying or sensitive, and how it is generalized;
-k, l and who is counted; each with the reason as a comment. It then shows what the draft
-makes of a sample of each table. Read every line of it: only somebody who knows the data
-knows what others know.
+		Long: `Init examines the tables of a database and drafts a configuration that 'kproxy setup',
+'kproxy check' and 'kproxy serve' accept without changes. It decides which tables are
+protected, which are look-up tables that clients may read, and which are left out; for each
+column of a protected table, whether it is identifying, quasi-identifying or sensitive, and
+how it is generalized; and k, l and the column that identifies persons. The reasons are
+comments in the file. Init then shows the effect of the draft on a sample of each table. Read
+every line: only somebody who knows the data can judge what others know.
 
-The database is only read, in one READ ONLY transaction. The configuration and the passwords
-of kproxy's two roles are written into new files that only you can read; nothing is ever
-replaced. The password of the user who may log in is shown once.
+Init only reads the database, in one READ ONLY transaction. It writes the configuration and
+the passwords of kproxy's two roles to new files that only you can read, and never replaces a
+file. It shows the password of the user who may log in once.
 
-With --data it drafts a policy file for 'kproxy demo' and 'kproxy eval' from a CSV file.
+With --data, init drafts a policy file for 'kproxy demo' and 'kproxy eval' from a CSV file.
 
-Exit codes: 0 written, 1 not (a file exists, nothing to protect was found, the database
-cannot be read), 2 wrong command line.`,
+Exit codes: 0 written; 1 not written (a file exists, nothing to protect was found, or the
+database cannot be read); 2 wrong command line.`,
 		Example: `  kproxy init --dsn "host=127.0.0.1 dbname=hospital user=dba"
   kproxy init --schema clinic --schema billing --out /etc/kproxy/kproxy.yaml
   kproxy init --table patients --table 'lab_*' --print

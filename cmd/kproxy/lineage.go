@@ -1,11 +1,9 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
@@ -26,18 +24,9 @@ func guardedAmong(p catalog.Policy, named []catalog.Name) []string {
 	return guarded
 }
 
-// tablesOf are the protected tables.
-func tablesOf(p catalog.Policy) []catalog.Name {
-	var names []catalog.Name
-	for _, t := range p.Tables {
-		names = append(names, t.Table)
-	}
-	return names
-}
-
-// permitLineages asks whether guarded tables are to begin new lineages; where nobody can be
-// asked it is refused. It is nil without such tables. The end of ctx ends the waiting.
-func permitLineages(ctx context.Context, guarded []string, in io.Reader, out io.Writer, terminal bool) error {
+// permitLineages asks whether guarded tables are to begin new lineages. Without a terminal it
+// refuses. It returns nil if there are no such tables. The end of ctx ends the waiting.
+func permitLineages(ctx context.Context, guarded []string, t terminal) error {
 	if len(guarded) == 0 {
 		return nil
 	}
@@ -46,36 +35,9 @@ func permitLineages(ctx context.Context, guarded []string, in io.Reader, out io.
 		are = "are guarded and begin"
 	}
 	price := fmt.Sprintf("%s %s a new lineage, by which readers who kept the old classes can single people out", strings.Join(guarded, ", "), are)
-	if !terminal {
+	if !t.interactive {
 		return usageError{errors.New(price + "; if that is meant, give --new-lineage")}
 	}
-	fmt.Fprintf(out, "%s.\nType yes if that is meant: ", price)
-	answer, err := lineOf(ctx, in)
-	if err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("reading the answer: %w", err)
-	}
-	if strings.TrimSpace(answer) != "yes" {
-		return failure{codeRefused, "'kproxy resync' keeps the lineage", errors.New("nothing was asked for: the answer was not yes")}
-	}
-	return nil
-}
-
-// lineOf reads a line, unless ctx ends before. Nothing interrupts the reading of a terminal:
-// it is left behind then, and ends with the program.
-func lineOf(ctx context.Context, in io.Reader) (string, error) {
-	type answer struct {
-		line string
-		err  error
-	}
-	read := make(chan answer, 1)
-	go func() {
-		line, err := bufio.NewReader(in).ReadString('\n')
-		read <- answer{line, err}
-	}()
-	select {
-	case a := <-read:
-		return a.line, a.err
-	case <-ctx.Done():
-		return "", ctx.Err()
-	}
+	return t.confirm(ctx, price+".\nType yes if that is meant: ",
+		failure{codeRefused, "'kproxy resync' keeps the lineage", errors.New("nothing was asked for: the answer was not yes")})
 }

@@ -35,15 +35,15 @@ func TestGuardedAmong(t *testing.T) {
 func TestNewLineagesWantAYes(t *testing.T) {
 	t.Parallel()
 	guarded := []string{"public.patients"}
-	if err := permitLineages(t.Context(), nil, strings.NewReader(""), io.Discard, false); err != nil {
+	if err := permitLineages(t.Context(), nil, terminal{strings.NewReader(""), io.Discard, false}); err != nil {
 		t.Errorf("without guarded tables: %v", err)
 	}
-	if err := permitLineages(t.Context(), guarded, strings.NewReader("yes\n"), io.Discard, false); !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), "--new-lineage") {
+	if err := permitLineages(t.Context(), guarded, terminal{strings.NewReader("yes\n"), io.Discard, false}); !errors.As(err, &usageError{}) || !strings.Contains(err.Error(), "--new-lineage") {
 		t.Errorf("where nobody can be asked: %v", err)
 	}
 	for answer, permitted := range map[string]bool{"yes\n": true, "yes": true, "y\n": false, "\n": false, "": false} {
 		var asked strings.Builder
-		err := permitLineages(t.Context(), guarded, strings.NewReader(answer), &asked, true)
+		err := permitLineages(t.Context(), guarded, terminal{strings.NewReader(answer), &asked, true})
 		if (err == nil) != permitted || !strings.Contains(asked.String(), "public.patients") {
 			t.Errorf("the answer %q: %v, asked %q", answer, err, asked.String())
 		}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/build"
 )
 
 func main() {
@@ -43,24 +43,24 @@ It takes a snapshot of each protected table, makes a k-anonymous release of it,
 keeps the release in step with the source through logical replication, and
 serves it to any PostgreSQL client under the table's own name.
 
-  kproxy demo       see it work: a private server, a hospital, a port for psql
-  kproxy setup      prepare a database (or print the SQL for a DBA)
-  kproxy check      verify configuration and privileges
-  kproxy serve      publish and serve
-  kproxy verify     prove that the published tables meet their constraints
-  kproxy status     show how fresh the published tables are, and what needs you
-  kproxy reload     have running processes read their configuration again
-  kproxy accept     show what changed of tables and policy, and accept it
+  kproxy demo       try it: a private server, a sample hospital, a port for psql
+  kproxy setup      prepare a database (or print the SQL for an administrator)
+  kproxy check      check the configuration and the privileges
+  kproxy serve      publish the protected tables and serve clients
+  kproxy verify     verify that the published tables meet their constraints
+  kproxy status     show the state of the published tables, and what needs attention
+  kproxy reload     make running processes read their configuration again
+  kproxy accept     show what changed in tables and policy, and accept it
   kproxy resync     compare tables with their source and apply the difference
-  kproxy explain    show what becomes of a statement, and why one is refused
+  kproxy explain    show how a statement is rewritten, or why it is refused
   kproxy user       add, list and remove users
-  kproxy init       draft a policy from the data
+  kproxy init       draft a configuration from a database
   kproxy eval       compare methods and parameters on your data
 
-Exit codes: 0 done, 1 failed or does not hold, 2 wrong command line, 3 (of status) something
-needs the operator. With --json, errors are {"error": {"code", "message", "hint"}} on standard
-error.`,
-		Version:       daemon.ThisBuild().Version,
+Exit codes: 0 success; 1 failure; 2 wrong command line; 3 (status only) something needs
+attention. With --json, errors are written to standard error as
+{"error": {"code", "message", "hint"}}.`,
+		Version:       build.This().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	})

@@ -18,9 +18,9 @@ import (
 func newPassword() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "password",
-		Short: "Turn a password into the SCRAM-SHA-256 verifier that a configuration's user needs",
-		Long: `Password reads a password, from the terminal without echo or from standard
-input's first line, and prints the verifier to write into the configuration:
+		Short: "Make the SCRAM-SHA-256 verifier of a password, for a user in the configuration",
+		Long: `Password reads a password, from the terminal without echo or from the first line of
+standard input, and prints the verifier to write into the configuration:
 
   users:
     - name: analyst

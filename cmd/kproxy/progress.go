@@ -23,8 +23,8 @@ type progress struct {
 }
 
 const (
-	terminalPace = 100 * time.Millisecond
-	logPace      = 5 * time.Second
+	terminalInterval = 100 * time.Millisecond
+	logInterval      = 5 * time.Second
 )
 
 func newProgress(out *os.File) *progress {
@@ -43,9 +43,9 @@ func (p *progress) say(text string) {
 
 // due tells whether the last drawing is old enough for another one.
 func (p *progress) due() bool {
-	pace := logPace
+	pace := logInterval
 	if p.terminal {
-		pace = terminalPace
+		pace = terminalInterval
 	}
 	return p.now().Sub(p.last) >= pace
 }

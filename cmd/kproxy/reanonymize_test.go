@@ -24,11 +24,11 @@ func TestOutcomesOfReanonymize(t *testing.T) {
 		}
 	}
 	var text strings.Builder
-	err := writeRenewed(&text, []ksync.Renewed{
+	err := writeOutcomes(&text, false, renewals([]ksync.Renewed{
 		{Table: a, Ended: true, Before: 0.25, Afresh: 0.125, Adopted: true},
 		{Table: a, Ended: true, Before: 0.25, Afresh: 0.26},
 		{Table: b, Ended: true, Problem: "no"},
-	})
+	}), "")
 	if got := text.String(); got != "public.a: information loss 25.00% before, 12.50% after\n"+
 		"public.a: information loss 25.00%; kept, as new classes would lose 26.00%\n" {
 		t.Errorf("printed %q", got)

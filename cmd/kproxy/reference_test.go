@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/settings"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
@@ -67,7 +67,7 @@ func TestReferenceSaysWhatReloadTakes(t *testing.T) {
 	paths := make(map[string]bool)
 	config.Describe().Paths(func(path string, k config.Key) {
 		paths[path] = true
-		if k.Shape.Kind != config.ShapeMapping && daemon.TakenAt(path) == "" {
+		if k.Shape.Kind != config.ShapeMapping && settings.TakenAt(path) == "" {
 			t.Errorf("no reload compares %s: add it to the settings in daemon/changes.go", path)
 		}
 	})
@@ -75,7 +75,7 @@ func TestReferenceSaysWhatReloadTakes(t *testing.T) {
 		"listen": "at the next start", "upstream.reader.user": "at the next start", "upstream.reader.host": "at once", "log.level": "at once",
 		"timeouts.unacknowledged": "at the next start", "tables.*.columns.*.role": "at once", "replication": "",
 	} {
-		if got := daemon.TakenAt(path); got != want || !paths[path] {
+		if got := settings.TakenAt(path); got != want || !paths[path] {
 			t.Errorf("a change of %s is taken %q, not %q", path, got, want)
 		}
 	}

@@ -10,71 +10,64 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
-// reloadPatience is how long processes may take to check a configuration: an audit at
+// reloadTimeout is how long processes may take to check a configuration: an audit at
 // most.
-const reloadPatience = time.Minute
+const reloadTimeout = time.Minute
 
 func newReload() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "reload",
-		Short: "Have every running kproxy read its configuration again",
-		Long: `Reload asks every 'kproxy serve' on the configuration's database and slot, on whichever
-machine, to read its own configuration file again, and prints what each one says. SIGHUP
-asks one process for the same.
+		Short: "Make every running kproxy read its configuration again",
+		Long: `Reload makes every 'kproxy serve' on the configuration's database and slot, on any machine,
+read its own configuration file again, and prints the answer of each. SIGHUP does the same
+for one process.
 
-Tables are added, changed and removed, each without touching the others, and readers of
-the others see nothing of it. What takes effect at the next start only is named. A
-configuration with any mistake is refused as a whole, and the old one goes on.
+Tables are added, changed and removed independently; readers of the other tables notice
+nothing. Settings that take effect at the next start are named. A configuration with a mistake
+is refused as a whole, and the process keeps the old one.
 
-A table that is withdrawn because its source no longer fits its policy is looked at
-afresh, also where the configuration is the same as before. The answer names such tables;
-the look goes on after it, and a table that stays halted is no failure of the reload:
-'kproxy status' says why, and ends with 3 as long as one is.
+A table that is withdrawn because its source no longer fits its policy is examined
+again, even if the configuration has not changed. The answer names such tables, but does not
+wait for the result. A table that stays halted is not a failure of the reload: 'kproxy
+status' says why it is halted, and exits with 3 as long as it is.
 
-With --check nothing is taken over: the answers say what would change.
+With --check, nothing is changed: the answers say what would change.
 
-A table that is added needs 'kproxy setup' first, which gives the grants and puts it into
-the publication; after one is removed, 'kproxy setup' takes it out.
+Before a table is added, 'kproxy setup' must grant access to it and add it to the
+publication. After a table is removed, 'kproxy setup' takes it out again.
 
-Exit codes: 0 all have taken the configuration over, 1 one has not or none is running, 2 wrong command
-line.`,
+Exit codes: 0 all processes use the configuration; 1 one does not, or none is running;
+2 wrong command line.`,
 		Args: noArguments,
 	}
-	path := configFlag(c)
-	try := c.Flags().Bool("check", false, "only say what would change")
+	try := c.Flags().Bool("check", false, "say what would change, and change nothing")
 	asJSON := jsonFlag(c)
 	quiet := quietFlag(c, "show refusals only")
-	limited := timeoutFlag(c, reloadPatience, "wait at most `LONG` for the answers")
+	bounded := boundedConfig(c, reloadTimeout, "wait at most `LONG` for the answers")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel, err := limited(c.Context())
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		answers, silent, err := daemon.AskReload(ctx, cfg, *try)
-		if err != nil && !errors.Is(err, context.DeadlineExceeded) {
-			return err
-		}
-		if len(answers)+silent == 0 {
-			return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("no 'kproxy serve' is running on this database with slot %s: it reads its configuration when it starts", cfg.Slot)}
-		}
-		out := c.OutOrStdout()
-		if *asJSON {
-			if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]daemon.Answer{}, answers...), Silent: silent}); err != nil {
+		return bounded(func(ctx context.Context, cfg *config.Config) error {
+			answers, silent, err := processes.AskReload(ctx, cfg, *try)
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 				return err
 			}
-		}
-		if *quiet || *asJSON {
-			out = io.Discard
-		}
-		return writeAnswers(out, answers, silent, *try)
+			if len(answers)+silent == 0 {
+				return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("no 'kproxy serve' is running on this database with slot %s: it reads its configuration when it starts", cfg.Slot)}
+			}
+			out := c.OutOrStdout()
+			if *asJSON {
+				if err := writeJSON(out, reloaded{Checked: *try, Answers: append([]processes.Answer{}, answers...), Silent: silent}); err != nil {
+					return err
+				}
+			}
+			if *quiet || *asJSON {
+				out = io.Discard
+			}
+			return writeAnswers(out, answers, silent, *try)
+		})
 	}
 	return c
 }
@@ -82,15 +75,15 @@ line.`,
 // reloaded is what the processes said, as JSON.
 type reloaded struct {
 	// Checked says that nothing was taken over.
-	Checked bool            `json:"checked"`
-	Answers []daemon.Answer `json:"answers"`
+	Checked bool               `json:"checked"`
+	Answers []processes.Answer `json:"answers"`
 	// Silent is how many did not answer.
 	Silent int `json:"silent"`
 }
 
 // writeAnswers tells what the processes said; one that did not take the configuration
 // over is a failure.
-func writeAnswers(w io.Writer, answers []daemon.Answer, silent int, try bool) error {
+func writeAnswers(w io.Writer, answers []processes.Answer, silent int, try bool) error {
 	var failed []error
 	for _, a := range answers {
 		word := "reloaded"

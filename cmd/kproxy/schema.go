@@ -10,14 +10,14 @@ func newSchema() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the configuration, for editors",
-		Long: `Schema prints the JSON Schema (2020-12) of the configuration, which is made of the code
-that reads it. Editors with a YAML language server propose keys by it, and mark mistakes;
-the first line of a configuration may say where it is:
+		Long: `Schema prints the JSON Schema (2020-12) of the configuration, generated from the code
+that reads it. Editors with a YAML language server use it to complete keys and mark mistakes.
+The first line of a configuration can name the file:
 
   # yaml-language-server: $schema=config.schema.json
 
-What a schema cannot say, such as which settings contradict one another, 'kproxy check'
-tells. With --policy it is the schema of the policy files of 'kproxy demo' and
+'kproxy check' reports what a schema cannot express, such as settings that contradict each
+other. With --policy, schema prints the schema of the policy files of 'kproxy demo' and
 'kproxy eval'.`,
 		Example: `  kproxy schema >config.schema.json`,
 		Args:    noArguments,

@@ -9,6 +9,7 @@ import (
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/accept"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
 	"github.com/kproxy/kproxy/cmd/kproxy/systemd"
 	"github.com/kproxy/kproxy/internal/config"
@@ -17,21 +18,21 @@ import (
 func newServe() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "serve",
-		Short: "Publish the protected tables, keep them in step, and serve them",
-		Long: `Serve checks configuration and privileges, publishes every protected table
-that is not published yet, and then serves clients while it applies the source's
-changes. It refuses to start when a check fails, and listens once every table is
-published, or is withdrawn and waits for the operator.
+		Short: "Publish the protected tables, keep them in step with their source, and serve them",
+		Long: `Serve checks the configuration and the privileges, publishes every protected table
+that is not published yet, and then serves clients while it applies the changes of the
+source. It refuses to start if a check fails. It listens once every table is published, or is
+withdrawn and needs attention.
 
-Any number of processes serve the same database, on as many machines as you like. One of
-them applies the changes; when it ends or does not answer for 10 seconds, another one
-takes over within seconds, and clients of the others notice nothing.
+Any number of processes can serve the same database, on any number of machines. One of
+them applies the changes. If it ends, or does not answer for 10 seconds, another one
+takes over within seconds; clients of the other processes are not affected.
 
-SIGINT or SIGTERM lets running statements finish, for timeouts.shutdown at most; a second
-one ends all sessions at once, and a third one the process. SIGHUP, or 'kproxy reload' for
-all processes at once, reads the configuration and the certificates again. A service
-manager that understands sd_notify(3) is told of all that, and may hand over the sockets
-to listen on, which are then served in place of those that the configuration names.`,
+On SIGINT or SIGTERM, running statements may finish, for at most timeouts.shutdown. A second
+signal ends all sessions at once, and a third one the process. On SIGHUP, the process reads
+the configuration and the certificates again; 'kproxy reload' does that for all processes. A
+service manager that understands sd_notify(3) is notified of these events, and may pass
+sockets to listen on, which replace those that the configuration names.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
@@ -63,7 +64,7 @@ func serve(ctx context.Context, path string) error {
 		Logger:    log,
 		Level:     level,
 		Load:      func() (*config.Config, error) { return loadConfig(path) },
-		Place:     daemon.Place(path),
+		Place:     accept.Place(path),
 		Progress:  bar.show,
 		Failpoint: failpoint(os.Getenv(failpointEnv)),
 		Listeners: listeners,

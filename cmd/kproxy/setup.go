@@ -15,7 +15,7 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/catalog/provision"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -26,27 +26,27 @@ func newSetup() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "setup",
 		Short: "Prepare the database: roles, schemas, publication and grants (or --print the SQL)",
-		Long: `Setup creates, or brings in line, what kproxy needs in the database: the owner
-and reader roles, further readers included, kproxy's schemas, the publication, the
-grants and the stand-ins for the system catalogs. It can be run again at any time and never touches data.
-A table is not published where that would make UPDATE and DELETE fail at the source:
-it needs a primary key or another replica identity.
+		Long: `Setup creates, or updates, what kproxy needs in the database: the owner and reader roles,
+including further readers, kproxy's schemas, the publication, the grants, and the stand-ins
+for the system catalogs. It can be run again at any time, and never touches data. A table
+is left out of the publication if UPDATE and DELETE would then fail at the source: it needs a
+primary key or another replica identity.
 
-Listed names that are not there, and what shows rows of protected tables as they are,
-are not granted; warnings tell of them.
+Listed names that do not exist, and relations that show rows of protected tables as they are,
+are not granted. Setup warns about them.
 
-It connects as an administrator: a superuser, or a role with CREATEROLE that owns
-the protected tables. The passwords of the roles are set to those that the
-configuration names. A further reader role that is no more in upstream.readers loses
-its login and its rights; it is not dropped. With --print it connects to nothing and
-prints the SQL for a database administrator to read and run, on PostgreSQL 13 to 18, with notes for the
-common managed services and on how to make the replication slot beforehand;
-passwords are not part of it.
+Setup connects as an administrator: a superuser, or a role with CREATEROLE that owns
+the protected tables. It sets the passwords of the roles to those in the configuration. A
+further reader role that was removed from upstream.readers loses its login and its
+privileges, but is not dropped. With --print, setup connects to nothing and prints the SQL
+for a database administrator to read and run, on PostgreSQL 13 to 18, with notes on the
+common managed services and on creating the replication slot in advance. The SQL contains no
+passwords.
 
-kproxy itself needs no more than this: an owner role with LOGIN, REPLICATION (on
-Amazon RDS: membership in rds_replication), SELECT on the protected tables and its
-own schemas, and a publication of the protected tables. 'kproxy serve' works with a
-publication and a slot that somebody else made; 'kproxy check' tells what they lack.`,
+At run time, kproxy needs an owner role with LOGIN, REPLICATION (on Amazon RDS: membership
+in rds_replication), SELECT on the protected tables and ownership of its own schemas, and a
+publication of the protected tables. 'kproxy serve' works with a publication and a slot that
+were created by other means; 'kproxy check' reports what they lack.`,
 		Args: noArguments,
 	}
 	path := configFlag(c)
@@ -166,7 +166,7 @@ func present(ctx context.Context, conn *pgx.Conn, cfg *config.Config, warnings i
 		return policy, err
 	}
 	if slices.ContainsFunc(report, func(f inspect.Finding) bool { return f.Code == inspect.CodeTableMissing }) {
-		return policy, errors.New("nothing was prepared, as the database lacks what the configuration names:\n" + daemon.FormatReport(cfg, report))
+		return policy, errors.New("nothing was prepared, as the database lacks what the configuration names:\n" + check.Format(cfg, report))
 	}
 	without := func(names []catalog.Name, code string) []catalog.Name {
 		return slices.DeleteFunc(slices.Clone(names), func(name catalog.Name) bool {
@@ -178,6 +178,6 @@ func present(ctx context.Context, conn *pgx.Conn, cfg *config.Config, warnings i
 	for i := range report {
 		report[i].Severity = inspect.Warning
 	}
-	fmt.Fprintln(warnings, daemon.FormatReport(cfg, report))
+	fmt.Fprintln(warnings, check.Format(cfg, report))
 	return policy, nil
 }

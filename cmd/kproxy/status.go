@@ -1,77 +1,75 @@
 package main
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 func newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
-		Short: "Show the state of the published tables and of replication, and what needs you",
-		Long: `Status reads the private store as the owner, whether 'kproxy serve' runs or not:
-which kproxy applies, how many clients those that serve have, how far the published tables
-are behind their source, how much of its write-ahead log the server keeps for that, and of
-each table its state, records, rows and classes. The states are
+		Short: "Show the state of the published tables and of replication, and what needs attention",
+		Long: `Status shows the state of the published tables, whether or not 'kproxy serve' runs. It
+reads the private store as the owner, and reports which kproxy applies changes, how many
+clients the running processes have, how far the published tables are behind their source,
+how much write-ahead log the server keeps for the replication slot, and the state, records,
+rows and classes of each table. The states are
 
   unpublished  being made; readers are told to try again
   published    served, and in step with its source
-  withheld     not served, as its records are too few, or cannot meet its constraints
-  halted       not served, as it can no longer be kept in step: it needs you
-  withdrawn    not served, as a check has found something about it, or a process does not
-               serve it: it needs you
+  withheld     not served: it has too few records, or they cannot meet its constraints
+  halted       not served: it can no longer be kept in step; needs attention
+  withdrawn    not served: a check found something about it, or a process does not
+               serve it; needs attention
 
-The others go on. A listed view is withdrawn while a table whose rows it shows is not
-served; its line says which. Of tables with guarded updates status also shows
+The state of one table does not affect the others. A listed view is withdrawn while a table
+that it shows rows of is not served; its line names the table. For tables with guarded
+updates, status also shows
 
-  WAITING  records that wait to be published, and for how long the first has
-  STALE    records that are published as they were before a change, and since when
-  GHOSTS   rows whose records are deleted, which vanish when enough others have left
-  RETURNED records that were deleted and inserted again, with the same key, and have taken
-           the rows back that they left, since the release was begun
+  WAITING  records that wait to be published, and how long the oldest has waited
+  STALE    records that are still published as they were before a change, and since when
+  GHOSTS   rows whose records are deleted; they vanish once enough others have left
+  RETURNED records that were deleted and inserted again with the same key, and took their
+           rows back, since the release was begun
   EXPIRED  records that are withheld for good: they waited until the deadline, or
-           violated the constraints with all others of their batch
+           violated the constraints together with the rest of their batch
 
-PROOF is what 'kproxy verify', or the process by itself, has found last; one of an earlier
-release says nothing of this one. WITHHELD are all records that are not published. The
-figures are for the operator: to readers they would tell who came and left.
+PROOF is the last result of 'kproxy verify', or of the process's own verification. A proof
+of an earlier release says nothing about the present one. WITHHELD counts all records that
+are not published. The figures are for the operator: they would tell readers who came and
+who left.
 
 Exit codes: 0 all is well; 1 the status could not be read; 2 wrong command line;
-3 something needs you, and the last lines say what and how it is mended: a table is
-halted or withdrawn, or its proof fails, a listed name cannot be used, the audit fails, the
-slot is gone, lost or about to be, it keeps more log than replication.alarm allows, or no
-kproxy applies.`,
+3 something needs attention, and the last lines say what, and how to fix it: a table is
+halted or withdrawn, or its proof fails; a listed name cannot be used; the audit fails; the
+slot is gone, lost or about to be lost, or keeps more log than replication.alarm allows; or
+no kproxy applies changes.`,
 		Args: noArguments,
 	}
-	path := configFlag(c)
 	asJSON := jsonFlag(c)
-	limited := timeoutFlag(c, 0, "ask for at most `LONG`")
+	bounded := boundedConfig(c, 0, "wait at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel, err := limited(c.Context())
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		status, err := daemon.ReadStored(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		write := status.WriteText
-		if *asJSON {
-			write = status.WriteJSON
-		}
-		if err := write(c.OutOrStdout()); err != nil {
-			return err
-		}
-		if len(status.Needs) > 0 {
-			return errNeeded
-		}
-		return nil
+		return bounded(func(ctx context.Context, cfg *config.Config) error {
+			status, err := status.Read(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			write := status.WriteText
+			if *asJSON {
+				write = status.WriteJSON
+			}
+			if err := write(c.OutOrStdout()); err != nil {
+				return err
+			}
+			if len(status.Needs) > 0 {
+				return errNeeded
+			}
+			return nil
+		})
 	}
 	return c
 }

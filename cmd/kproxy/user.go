@@ -19,12 +19,12 @@ func newUser() *cobra.Command {
 	c := group(&cobra.Command{
 		Use:   "user",
 		Short: "Add, list and remove the users of a configuration, and change their passwords",
-		Long: `User changes the list of users in the configuration file. All else in it stays as it is,
-comments and order included; the file is replaced at once, so that nobody reads half of
-it. A change that would make the configuration wrong is refused, and so is one in a file
-written so that no place for it is certain: --print then shows the lines to write.
+		Long: `User changes the list of users in the configuration file. The rest of the file stays as it
+is, including comments and order. The file is replaced atomically. User refuses a change that
+would make the configuration invalid, and a file in which it cannot be sure where the change
+belongs; with --print, it prints the lines to write instead.
 
-Running processes take the change at 'kproxy reload'.`,
+Running processes use the change after 'kproxy reload'.`,
 	})
 	c.AddCommand(newUserAdd(), newUserList(), newUserRemove(), newUserPassword())
 	return c
@@ -43,13 +43,13 @@ type secretFlags struct{ stdin, generate bool }
 
 func (s *secretFlags) add(c *cobra.Command) {
 	c.Flags().BoolVar(&s.stdin, "password-stdin", false, "read the password from standard input's first line")
-	c.Flags().BoolVar(&s.generate, "generate", false, "make a password and print it, once")
+	c.Flags().BoolVar(&s.generate, "generate", false, "generate a password and print it once")
 }
 
 // verifier asks for a password. Made is what was made, empty if it was asked for.
 func (s *secretFlags) verifier(c *cobra.Command) (verifier, made string, err error) {
 	if s.stdin && s.generate {
-		return "", "", usageError{errors.New("--password-stdin and --generate exclude each other")}
+		return "", "", usageError{errors.New("--password-stdin and --generate cannot be used together")}
 	}
 	var password string
 	if s.generate {
@@ -104,12 +104,12 @@ func newUserAdd() *cobra.Command {
 		Use:   "add NAME",
 		Short: "Add a user with a password",
 		Long: `Add asks for a password, at the terminal without echo, and writes the user with the
-password's verifier into the configuration. The password itself is kept nowhere.
+password's verifier into the configuration. The password itself is stored nowhere.
 
-With --rule it also writes a rule for the user behind those of access, of the keys
-from (several separated by spaces), transport, databases, method, client_certificate and
-client_name; method is scram where it is not said. The first rule of access that matches a
-login decides.`,
+With --rule, add also appends a rule for the user to those of access, with the keys from
+(several addresses separated by spaces), transport, databases, method, client_certificate and
+client_name. The default method is scram. The first rule of access that matches a login
+decides.`,
 		Example: `  kproxy user add ann
   kproxy user add bob --generate --rule "from=10.0.0.0/8 fd00::/8,transport=tls"
   kproxy user add eve --password-stdin --reader bi <password.txt
@@ -217,7 +217,7 @@ func userFailure(name, path string, err error) error {
 func newUserList() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "list",
-		Short: "List the users of the configuration, never their verifiers",
+		Short: "List the users of the configuration, without their verifiers",
 		Args:  noArguments,
 	}
 	path := configFlag(c)
@@ -264,7 +264,7 @@ type listedUser struct {
 func newUserRemove() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "remove NAME",
-		Short: "Remove a user; a reload then ends the user's sessions",
+		Short: "Remove a user; the next reload ends the user's sessions",
 		Args:  oneName, ValidArgsFunction: completeUsers,
 	}
 	path := configFlag(c)
@@ -282,7 +282,7 @@ func newUserRemove() *cobra.Command {
 func newUserPassword() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "password NAME",
-		Short: "Give a user another password; a reload then ends the user's sessions",
+		Short: "Change the password of a user; the next reload ends the user's sessions",
 		Args:  oneName, ValidArgsFunction: completeUsers,
 	}
 	path := configFlag(c)

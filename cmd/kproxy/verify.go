@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
@@ -8,75 +9,69 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/internal/config"
 )
 
 func newVerify() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "verify",
-		Short: "Prove from the database alone that the published tables meet their constraints",
-		Long: `Verify counts the constraints by GROUP BY over the published relations as clients
-see them, and compares the release with the private store: every published range
-holds its members' raw values, no record is missing, surplus or withheld by
-mistake. What it shares with what makes the release is how a policy is read.
+		Short: "Verify, from the database alone, that the published tables meet their constraints",
+		Long: `Verify counts the constraints by GROUP BY over the published relations as clients see
+them, and compares each release with the private store: every published range
+contains the raw values of its members, and no record is missing, superfluous or withheld by
+mistake. Verify and the code that makes releases share only the interpretation of a policy.
 
-It looks through the servers of upstream.reader as well: on one that follows the owner's
-server the same is proved there, as the owner, who has to be let in; a second primary, or a
-server that follows another one, is an error. What it finds there goes to standard error.
+Verify also examines the servers of upstream.reader. On a server that follows the owner's
+server, it verifies the same as the owner, who must be able to log in there. A second primary,
+or a server that follows another server, is an error. These findings are written to standard
+error.
 
-Exit code 0: everything holds. 1: something does not, or could not be asked.`,
+Exit codes: 0 everything holds; 1 something does not, or could not be verified.`,
 		Args: noArguments,
 	}
-	path := configFlag(c)
 	asJSON := jsonFlag(c)
-	limited := timeoutFlag(c, 0, "prove for at most `LONG`")
+	bounded := boundedConfig(c, 0, "verify for at most `LONG`")
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		ctx, cancel, err := limited(c.Context())
-		if err != nil {
-			return err
-		}
-		defer cancel()
-		cfg, err := loadConfig(*path)
-		if err != nil {
-			return err
-		}
-		report, err := daemon.Verify(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		write := report.WriteText
-		if *asJSON {
-			write = report.WriteJSON
-		}
-		if err := write(c.OutOrStdout()); err != nil {
-			return err
-		}
-		servers, findings, err := daemon.VerifyServers(ctx, cfg)
-		if err != nil {
-			return err
-		}
-		for _, f := range findings {
-			fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n    fix: %s\n", f.Severity, f.What, f.Fix)
-		}
-		for _, t := range report {
-			if t.Generation == 0 {
-				return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("table %s has not been published yet: start 'kproxy serve'", t.Table)}
+		return bounded(func(ctx context.Context, cfg *config.Config) error {
+			report, err := history.Verify(ctx, cfg)
+			if err != nil {
+				return err
 			}
-		}
-		for _, at := range slices.Sorted(maps.Keys(servers)) {
-			if !servers[at].Passed() {
-				_ = servers[at].WriteText(c.ErrOrStderr())
-				return failure{codeUnproven, "the report says which, and what was found", fmt.Errorf("what is published does not keep its promises on server %s, to which readers are sent", at)}
+			write := report.WriteText
+			if *asJSON {
+				write = report.WriteJSON
 			}
-			fmt.Fprintf(c.ErrOrStderr(), "server %s: passed\n", at)
-		}
-		if errs := findings.Errors(); len(errs) > 0 {
-			return failure{codeUnproven, errs[0].Fix, errors.New(errs[0].What)}
-		}
-		if !report.Passed() {
-			return failure{codeUnproven, "the report says which, and what was found", errors.New("a published table does not keep its promises")}
-		}
-		return nil
+			if err := write(c.OutOrStdout()); err != nil {
+				return err
+			}
+			servers, findings, err := history.VerifyServers(ctx, cfg)
+			if err != nil {
+				return err
+			}
+			for _, f := range findings {
+				fmt.Fprintf(c.ErrOrStderr(), "%s: %s\n    fix: %s\n", f.Severity, f.What, f.Fix)
+			}
+			for _, t := range report {
+				if t.Generation == 0 {
+					return failure{codeMissing, "start 'kproxy serve'", fmt.Errorf("table %s has not been published yet: start 'kproxy serve'", t.Table)}
+				}
+			}
+			for _, at := range slices.Sorted(maps.Keys(servers)) {
+				if !servers[at].Passed() {
+					_ = servers[at].WriteText(c.ErrOrStderr())
+					return failure{codeUnproven, "the report says which, and what was found", fmt.Errorf("what is published does not keep its promises on server %s, to which readers are sent", at)}
+				}
+				fmt.Fprintf(c.ErrOrStderr(), "server %s: passed\n", at)
+			}
+			if errs := findings.Errors(); len(errs) > 0 {
+				return failure{codeUnproven, errs[0].Fix, errors.New(errs[0].What)}
+			}
+			if !report.Passed() {
+				return failure{codeUnproven, "the report says which, and what was found", errors.New("a published table does not keep its promises")}
+			}
+			return nil
+		})
 	}
 	return c
 }

@@ -5,18 +5,18 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/build"
 )
 
 func newVersion() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "version",
-		Short: "Tell the version, what it was built from, and whose SQL grammar it has",
+		Short: "Show the version of kproxy, its revision, and the version of its SQL grammar",
 		Args:  noArguments,
 	}
 	asJSON := jsonFlag(c)
 	c.RunE = func(c *cobra.Command, _ []string) error {
-		b := daemon.ThisBuild()
+		b := build.This()
 		if *asJSON {
 			return writeJSON(c.OutOrStdout(), b)
 		}

@@ -38,7 +38,7 @@ func anchors(text string) map[string]bool {
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	all := pages(t)
-	for _, path := range []string{"SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md"} {
+	for _, path := range []string{"SECURITY.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "CODE_OF_CONDUCT.md"} {
 		text, err := os.ReadFile(filepath.Join(root, path))
 		if err != nil {
 			t.Fatal(err)

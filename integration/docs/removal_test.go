@@ -7,19 +7,19 @@ import (
 	"testing"
 )
 
-// TestTakingAway runs the statements of docs/operations.md that take kproxy out of a
+// TestRemoval runs the statements of docs/operations.md that remove kproxy from a
 // database, and looks for what they leave.
-func TestTakingAway(t *testing.T) {
+func TestRemoval(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile(filepath.Join(root, "docs", "operations.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(text), "\n## Taking it away\n")
+	_, section, _ := strings.Cut(string(text), "\n## Removing kproxy\n")
 	_, sql, _ := strings.Cut(section, "```sql\n")
 	sql, _, found := strings.Cut(sql, "```")
 	if !found {
-		t.Fatal("docs/operations.md does not say how kproxy is taken away")
+		t.Fatal("docs/operations.md does not say how to remove kproxy")
 	}
 	s := newSite(t, "")
 	s.stop()

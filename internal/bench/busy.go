@@ -8,7 +8,7 @@ import (
 	"github.com/kproxy/kproxy/internal/bench/result"
 )
 
-// busy is the share of the machine from which on what others took spoils times and rates.
+// busy is the share of the machine above which other processes invalidate times and rates.
 const busy = 0.15
 
 // writeBusy warns of figures that were measured on a machine that others used.
@@ -20,16 +20,16 @@ func writeBusy(page *strings.Builder, s *result.Section) {
 	if most <= busy {
 		return
 	}
-	which := "this\nsection"
+	which := "this section"
 	if !all {
-		which = "the\ncommands that are marked below"
+		which = "the commands marked below"
 	}
-	fmt.Fprintf(page, "**Busy:** other processes took up to %.0f %% of the machine. Times, rates and their ratios of %s say nothing; "+
-		"memory, bytes, losses and counts hold, and processor times within a factor.\n\n", 100*most, which)
+	fmt.Fprintf(page, "**Busy:** other processes took up to %.0f %% of the machine. Times, rates and their ratios of %s are meaningless; "+
+		"memory, bytes, losses and counts are valid, and processor times within a factor.\n\n", 100*most, which)
 }
 
-// othersDuring is the greatest share of the machine that others took while a command ran that
-// has the word, or any command if none has it.
+// othersDuring is the largest share of the machine that other processes took during the
+// commands that contain the word, or during all commands if none does.
 func othersDuring(s *result.Section, word string) (most float64) {
 	named := slices.DeleteFunc(slices.Clone(s.Commands), func(c result.Command) bool {
 		return !slices.Contains(strings.Fields(c.Line), word)

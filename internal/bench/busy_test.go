@@ -21,8 +21,8 @@ func TestBusyByCommand(t *testing.T) {
 		unnamed  bool // those of which it is not known what measured them
 	}{
 		{"quiet", []result.Command{quiet}, "", false, false, false},
-		{"one is busy", []result.Command{quiet, disturbed}, "commands that are marked", false, true, true},
-		{"all are busy", []result.Command{disturbed}, "of this\nsection", true, true, true},
+		{"one is busy", []result.Command{quiet, disturbed}, "the commands marked below", false, true, true},
+		{"all are busy", []result.Command{disturbed}, "of this section", true, true, true},
 	} {
 		s := &result.Section{Name: "proxy", Commands: c.commands}
 		var warning, machine strings.Builder

@@ -33,15 +33,15 @@ type claim struct {
 
 // writeClaims appends the table of the claims.
 func writeClaims(page *strings.Builder, measured map[string]*result.Section) {
-	page.WriteString("## What the other pages claim\n\nWhat measures figures of speed, memory and loss that pages state. Tests hold some to what was\n" +
-		"measured last, within the share that stands here; the others are for readers to compare.\n\n" +
-		"| page | claim | measured by | held to | measured last |\n| --- | --- | --- | ---: | ---: |\n")
+	page.WriteString("## Figures on other pages\n\nThe sources of figures of speed, memory and loss that other pages state. A test compares those with a\n" +
+		"tolerance with the last measurement; compare the others yourself.\n\n" +
+		"| Page | Claim | Measured by | Tolerance | Last measured |\n| --- | --- | --- | ---: | ---: |\n")
 	for _, c := range claims {
 		held, last := "", ""
 		if c.number != 0 {
 			held = fmt.Sprintf("%s ± %.0f %%", number(c.number), 100*c.within)
 			if c.spoiled(measured) {
-				held += ", but it was busy"
+				held += ", not compared: busy"
 			}
 		}
 		if value, unit, found := c.value(measured); found {
@@ -66,7 +66,7 @@ func (c claim) by() string {
 		text += ", " + parameter + " " + c.where[parameter]
 	}
 	if c.against != "" {
-		text += ", by that of " + c.against
+		text += ", divided by that of " + c.against
 	}
 	return text
 }
@@ -101,7 +101,7 @@ var claims = slices.Concat([]claim{
 	{page: "docs/observe.md", quote: "12 to 43 µs", section: "proxy", name: "lookup-cpu", way: "kproxy", where: map[string]string{"protocol": "simple", "clients": "8"}},
 	{page: "docs/observe.md", quote: "| following a statement, simple protocol | 0.62 |", section: "proxy", name: "follow", way: "kproxy", where: map[string]string{"case": "simple observed"}},
 	{page: "docs/observe.md", quote: "| metrics | 0.12 |", section: "proxy", name: "record", way: "kproxy", where: map[string]string{"case": "metrics"}},
-	{page: "docs/operations.md", quote: "A session without work takes some", section: "proxy", name: "idle-memory", way: "kproxy"},
+	{page: "docs/operations.md", quote: "An idle session takes about", section: "proxy", name: "idle-memory", way: "kproxy"},
 	{page: "docs/tools.md", quote: "9 over 1.8", section: proxying.name, name: "catalogs", way: "kproxy", where: map[string]string{"case": "psql-d stand-in", "tables": "1000"}},
 	{page: "docs/attack.md", quote: "kproxy eval attack --out report", command: "kproxy eval attack --out report"},
 	{page: "docs/helpers.md", quote: "kproxy eval workload", command: "kproxy eval workload"},

@@ -18,19 +18,18 @@ const beginning = `# Benchmarks
 <!-- environment: none -->
 <!-- Made by: go run ./internal/bench -render. Edit internal/bench/, or measure again. -->
 
-Every figure here was measured by a command that stands beside it and can be run by hand,
-with the peers in the same run; the files in [benchmarks](benchmarks) have all rounds, the
-machine and the versions. ` + "`make bench`" + ` measures all of it again in a quarter of an hour, but for
-programs of others, which who measures provides; ` + "`make bench-full`" + ` large tables, many clients and a
-whole day, in four hours as it is reckoned, or with
-` + "`ARGS=\"-only proxy\"`" + ` one section of at most three quarters of an hour (the day takes 80 minutes);
-` + "`-continue`" + ` goes on after an interruption. Both fail where something is wrong, never where
+Each section lists the commands that measured its figures, with the peers in the same run. The files in
+[benchmarks](benchmarks) have all rounds, the machine and the versions. ` + "`make bench`" + ` repeats
+everything in a quarter of an hour, except other programs that you must provide. ` + "`make bench-full`" + `
+adds large tables, many clients and a whole day, in about four hours, or with
+` + "`ARGS=\"-only proxy\"`" + ` one section in at most three quarters of an hour (the day takes 80 minutes);
+` + "`-continue`" + ` resumes after an interruption. Both fail when something is wrong, never because
 something is slow.
 
-A figure is the median of its rounds, with the least and the greatest in parentheses. A
-ratio is that of the medians, with the least and the greatest ratio of two values of the same
-round. Others is the share of the machine that other processes took: where it is more than
-some per cent, trust the ratios, and processor times, more than rates.
+A figure is the median of its rounds, with the minimum and maximum in parentheses. A
+ratio is that of the medians, with the smallest and largest ratio of two values of the same
+round. "Others" is the share of the machine that other processes took. If it is more than
+a few percent, trust ratios and processor times more than rates.
 
 `
 
@@ -65,8 +64,8 @@ func (o options) write() error {
 	return nil
 }
 
-// writeOrigins tells of which size, date and sources each section is: they need not have
-// been measured together.
+// writeOrigins lists size, date and commit of each section, because they need not have been
+// measured together.
 func writeOrigins(page *strings.Builder, measured map[string]*result.Section) {
 	page.WriteString("| section | size | measured | commit |\n| --- | --- | --- | --- |\n")
 	for _, s := range sections {
@@ -114,7 +113,7 @@ func writeMachine(page *strings.Builder, s *result.Section) {
 	}
 	page.WriteString(".")
 	for _, missing := range s.Missing {
-		fmt.Fprintf(page, " Not there: %s.", missing)
+		fmt.Fprintf(page, " Missing: %s.", missing)
 	}
 	page.WriteString("\n\n```text\n")
 	for _, c := range s.Commands {

@@ -30,13 +30,13 @@ var (
 
 var anonymization = section{
 	name: "anonymization", title: "Anonymization",
-	text: `Every method, on generated tables like the Adult census data (workload.AdultLike): numbers and categories
-without taxonomies, eight attributes where nothing else is said. Loss is the share of the information that readers
-lose; NCP is the normalized certainty penalty (Xu et al., 2006), DM the discernibility metric (Bayardo and Agrawal,
-2005). Memory is by how much the heap grows, garbage included. The (α,k) methods have a bound of 0.5 beside k. Each
-release is checked: every record in one class of at least k. A method that would take too long is left out. Where
-nothing else is said there are 10,000 records and k = 5; tables have medians, the files all rounds. The ways of Classfly+
-differ in how they look at several constraints: with one, they make the same classes.`,
+	text: `Every method runs on generated tables like the Adult census data (workload.AdultLike): numbers and categories
+without taxonomies. The defaults are eight attributes, 10,000 records and k = 5. Loss is the share of the information
+that readers lose; NCP is the normalized certainty penalty (Xu et al., 2006), DM the discernibility metric (Bayardo
+and Agrawal, 2005). Memory is the growth of the heap, including garbage. The (α,k) methods also have the bound 0.5.
+Each release is checked: every record is in one class of at least k. Methods that would take too long are omitted.
+Tables show medians, the files all rounds. The variants of Classfly+ differ in how they handle several constraints;
+with one, they make the same classes.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 5},
 	steps: func(p plan) []step {
 		return []step{{words: []string{
@@ -79,9 +79,9 @@ differ in how they look at several constraints: with one, they make the same cla
 var maintained = section{
 	name: "maintained", title: "The maintained release",
 	text: `Changes are inserts, deletes and modifications in equal parts, of eight attributes at k = 5, settled 2,000
-at a time; one goroutine, no database. Processor time is what one change takes. Guarded updates keep a lineage, of
-which each change settles. The drift is loss by that of a release made afresh; what it means, and other mixtures of
-changes, is in [drift.md](drift.md), with the figures.`,
+at a time, in one goroutine without a database. Processor time is that of one change. With guarded updates, a lineage
+settles each change. Drift is the loss divided by that of a fresh release; [drift.md](drift.md) explains it and has
+figures for other mixtures of changes.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 3},
 	steps: func(p plan) []step {
 		changes := map[string]named{
@@ -117,8 +117,8 @@ changes, is in [drift.md](drift.md), with the figures.`,
 		{title: "Guarded updates", names: []string{"lineage-time", "lineage-memory"}, by: []string{"records"}},
 		{title: "The drift after a million operations", names: []string{"drift"}, by: []string{"method", "k"}, where: map[string]string{"operations": "1000000"}},
 		{title: "Renewing, and settling one record of 100,000", names: []string{"Renewal", "Settle"}, by: []string{"case", "records"}, full: true},
-		{title: "The first change after a start, which waits for the index of all classes", names: []string{"first-change"}, by: []string{"records"}, full: true},
-		{title: "A million operations, checked by brute force on the way", names: []string{"million-loss-first", "million-loss-last"}, by: []string{"case", "records"}, full: true},
+		{title: "The first change after a start, which waits until all classes are indexed", names: []string{"first-change"}, by: []string{"records"}, full: true},
+		{title: "A million operations, checked by brute force", names: []string{"million-loss-first", "million-loss-last"}, by: []string{"case", "records"}, full: true},
 		{title: "A million operations of guarded updates, all versions compared", names: []string{"million-ghosts", "million-stale"}, by: []string{"case", "records"}, full: true},
 	},
 	charts: []picture{
@@ -157,10 +157,10 @@ func longRuns(rounds int, changes, lineage map[string]named) []step {
 
 var rewriting = section{
 	name: "rewriting", title: "Rewriting",
-	text: `The corpus is what BI tools and analysts send, the texts of rewrite/testdata/legitimate that stand alone. A
-hit is a text that the cache knows, a miss one that it does not know, and the floor is pg_query's parse and deparse
-alone: processor time of the thread, and objects of Go's heap, by statement. pg_query's own memory is C's and is not
-in them. 2 kB is one long statement, by the clock.`,
+	text: `The corpus is what BI tools and analysts send: the independent texts of rewrite/testdata/legitimate. A
+hit is a text that the cache knows, a miss one that it does not know. The floor is pg_query's parse and deparse
+alone. Figures are processor time of the thread and objects of Go's heap, by statement, without pg_query's own C
+memory. 2 kB is one long statement, by the clock.`,
 	rounds: map[size]int{tiny: 1, small: 5, full: 5},
 	steps: func(p plan) []step {
 		corpus := map[string]named{
@@ -202,13 +202,13 @@ in them. 2 kB is one long statement, by the clock.`,
 
 var wholeSystem = section{
 	name: "day", title: "The whole system",
-	text: `A day of a hospital, shortened: changes that follow the hours of a day, dashboards of 12 queries each that
-refresh through SQL like Cube's by sessions with TLS and SCRAM, guarded updates, and readers who check every state of
-the release that they see. At its end the release is proved, and the private store compared with the source. See
-internal/bench/day. Violations and errors fail the run, and are counted below. A dashboard is to refresh 24 times, two
-queries at once of all dashboards; each query reads the whole release. Where the cores, which all share, do not answer
-so many, fewer are asked: the number of queries, and how long a refresh takes, say so. PostgreSQL's bytes and cores are
-those of all its processes.`,
+	text: `This simulates a day of a hospital in less time: changes that follow the hours of a day, dashboards of 12
+queries each that refresh through SQL like Cube's in sessions with TLS and SCRAM, guarded updates, and readers who
+check every state of the release that they see. At the end the release is proved, and the private store compared with
+the source (internal/bench/day). Violations and errors are counted below and fail the run. A dashboard refreshes up to
+24 times, with two queries of all dashboards at once; each query reads the whole release. If the cores, which all
+processes share, cannot answer as many, fewer are sent: see the number of queries and the duration of a refresh.
+PostgreSQL's bytes and cores are those of all its processes.`,
 	rounds: map[size]int{tiny: 1, small: 1, full: 1},
 	steps: func(p plan) []step {
 		words := []string{
@@ -227,7 +227,7 @@ those of all its processes.`,
 	},
 	views: []view{
 		{title: "The day", names: []string{"day-n", "day-mean", "day-p50", "day-p99", "day-max"}, by: []string{"measure"}},
-		{title: "Wrong, and the time until the first release", names: []string{"day-count", "day-publish", "day-peak"}, by: []string{"measure"}},
+		{title: "Errors, and the time until the first release", names: []string{"day-count", "day-publish", "day-peak"}, by: []string{"measure"}},
 	},
 	charts: []picture{{file: "day", title: "The day", drawn: true}},
 }

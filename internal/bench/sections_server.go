@@ -9,19 +9,19 @@ import (
 
 var synchronization = section{
 	name: "sync", title: "Synchronization",
-	text: `Recorded changes of a table of 100,000 records, three inserts for an update and a delete each, applied in
-turns by PostgreSQL's own subscription (to a plain copy, in another database of the cluster), by kproxy (immediate
-updates, k = 10, six quasi-identifying columns: private store and release), and read by pg_recvlogical, which applies
-nothing: it is what the server's decoding and sending allow, and its start as a process is in its time. Both sides'
-contents are compared with the table. Processor time (apply-cpu) is that of the subscription's worker, and of kproxy's
-process and its server session together (apply-process-cpu, apply-session-cpu); the server's decoding is in neither.
-The log is what each writes into PostgreSQL's write-ahead log for a change. Lag is from a commit until pg_recvlogical has written it, the
-subscription has applied it, or kproxy's readers see it, at 2,000 commits a second; marks are set at a fixed rate, whatever
-those before them wait for. The first release is compared with COPY out and in of the same table. The life of a table
-publishes it, loads it after a restart by several connections (beside COPY of the store to a client by one, store-copy,
-which comes first) and has 5,000 changes a second made in it, 1,000 (rows-1000) and then one (rows-1) a transaction,
-from the start on; what is held is what stays resident after that. It is measured once; processor time
-is kproxy's. Servers have fsync and full_page_writes off, so that the log is without full-page images.`,
+	text: `PostgreSQL's own subscription (to a plain copy in another database of the cluster), kproxy (immediate
+updates, k = 10, six quasi-identifying columns: private store and release) and pg_recvlogical take turns with the same
+recorded changes of a table of 100,000 records: three inserts for each update and delete. pg_recvlogical applies
+nothing. It shows what the server's decoding and sending allow; its time includes the start of its process. The
+contents of both copies are compared with the table. Processor time is that of the subscription's worker (apply-cpu),
+and of kproxy's process and its server session together (apply-process-cpu, apply-session-cpu), without the server's
+decoding. The log is what each writes into PostgreSQL's write-ahead log for a change. Lag is the time from a commit
+until pg_recvlogical has written it, the subscription has applied it, or kproxy's readers see it, at 2,000 commits a
+second; markers are set at a fixed rate, whatever earlier ones wait for. The first release is compared with COPY out and
+in of the same table. The life of a table is measured once: kproxy publishes it, loads it after a restart over several
+connections (after store-copy, a COPY of the store to one client), and has 5,000 changes a second made in it from the
+start on, 1,000 (rows-1000) and then one (rows-1) a transaction. Held memory is what stays resident after that;
+processor time is kproxy's. Servers have fsync and full_page_writes off, so the log has no full-page images.`,
 	rounds: map[size]int{tiny: 1, small: 3, full: 3},
 	steps: func(p plan) []step {
 		units := map[string]named{
@@ -72,8 +72,8 @@ is kproxy's. Servers have fsync and full_page_writes off, so that the log is wit
 			title: "Many tables", names: []string{"tables-publication", "tables-publication-cpu", "tables-restart", "tables-memory", "tables-idle-cpu", "tables-rate", "tables-cpu"},
 			by: []string{"tables"}, full: true,
 		},
-		{title: "Comparing a table with its store, of which 100 rows differ", names: []string{"resynchronization"}, by: []string{"rows"}, full: true},
-		{title: "Generalized values in every row, or once for each class", names: []string{"layout", "layout-log"}, by: []string{"scan", "filter", "plan", "case", "k"}, full: true},
+		{title: "Comparing a table with its store if 100 rows differ", names: []string{"resynchronization"}, by: []string{"rows"}, full: true},
+		{title: "Generalized values in every row or once for each class", names: []string{"layout", "layout-log"}, by: []string{"scan", "filter", "plan", "case", "k"}, full: true},
 	},
 	charts: []picture{
 		{
@@ -81,7 +81,7 @@ is kproxy's. Servers have fsync and full_page_writes off, so that the log is wit
 			where: map[string]string{"what": "reload-s"}, logX: true, logY: true,
 		},
 		{
-			file: "sync-memory", title: "Memory of kproxy, at most while publishing", x: "rows", y: "MB", name: "scale", line: "case",
+			file: "sync-memory", title: "Peak memory of kproxy while publishing", x: "rows", y: "MB", name: "scale", line: "case",
 			where: map[string]string{"what": "publish-peak-MB"}, logX: true, logY: true,
 		},
 	},
@@ -121,7 +121,7 @@ func largeTables(sync func(name, under string, rounds int, units map[string]name
 	}
 }
 
-// observed are the benchmarks of what each statement costs beside its relay.
+// observed are the benchmarks of what each statement costs in addition to its relay.
 func observed(p plan) []step {
 	each := func(folder, name, figure string) step {
 		return goBenchmarks{
@@ -137,12 +137,12 @@ func observed(p plan) []step {
 
 var proxying = section{
 	name: "proxy", title: "The proxy",
-	text: `The same statement by the same plan, straight to PostgreSQL, through kproxy, PgBouncer (session mode) and,
-where it is installed, Pgpool-II: clients, proxy and server share the machine. A client of kproxy asks the protected
-table, all others send what kproxy makes of it. Each text of the simple protocol is a new one. pgbench has one thread. p50
-and p99 are of a tenth of the transactions; CPU is the proxy's processor time of the whole run, logins among it, by
-transactions, in ticks of 10 ms. The release has the records
-that -records says below. [speed.md](speed.md) describes the method, and what bounds it.`,
+	text: `The same statement runs with the same plan directly on PostgreSQL, through kproxy, through PgBouncer (session
+mode) and, if it is installed, through Pgpool-II. Clients, proxy and server share the machine. Clients of kproxy query
+the protected table; all others send what kproxy makes of the query. With the simple protocol each text is new. pgbench
+has one thread. p50 and p99 are of a tenth of the transactions. CPU is the proxy's processor time of the whole run,
+including logins, divided by the transactions, in ticks of 10 ms. The release has as many records as -records says
+below. [speed.md](speed.md) describes the method and the limits.`,
 	rounds: map[size]int{tiny: 1, small: 4, full: 3},
 	steps: func(p plan) []step {
 		speed := func(flags ...string) step {
@@ -177,7 +177,7 @@ that -records says below. [speed.md](speed.md) describes the method, and what bo
 		{title: "Connecting, logging in and one row", names: []string{"login-time", "login-cpu"}, by: []string{"TLS", "clients"}},
 		{title: "Following and recording a statement", names: []string{"follow", "record"}, by: []string{"case"}},
 		{title: "Catalogs through the stand-ins", names: []string{"catalogs"}, by: []string{"tables", "case"}, full: true},
-		{title: "Beside idle sessions", names: []string{"idle-mean", "idle-p50", "idle-p99", "idle-memory", "idle-server-memory"}, by: []string{"idle", "active"}, full: true},
+		{title: "Latency with idle sessions", names: []string{"idle-mean", "idle-p50", "idle-p99", "idle-memory", "idle-server-memory"}, by: []string{"idle", "active"}, full: true},
 	},
 	charts: []picture{
 		{

@@ -9,20 +9,24 @@ import (
 	"testing"
 )
 
-// TestRecipesAreUnderstood reads each piece of YAML in docs/operations.md, with the keys that
-// it leaves out.
+// TestRecipesAreUnderstood reads each piece of YAML in the pages for operators, with the keys
+// that it leaves out.
 func TestRecipesAreUnderstood(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "operations.md"))
-	if err != nil {
-		t.Fatal(err)
+	var pages string
+	for _, name := range []string{"operations.md", "access.md", "standbys.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages += string(text)
 	}
 	rest := map[string]string{
 		"users":    "users: [{name: analyst, verifier: 'SCRAM-SHA-256$4096:ZXhhbXBsZSBzYWx0IDE2Yg==$Tm8gcGFzc3dvcmQgZml0cyB0aGlzIHZlcmlmaWVyLiA=:TWFrZSBvbmUgd2l0aDoga3Byb3h5IHBhc3N3b3JkLiA='}]",
 		"upstream": "upstream: {owner: {host: db, database: hospital, user: kproxy_owner}, reader: {user: kproxy_reader}}",
 		"tables":   "tables: {patients: {updates: immediate, constraints: [{k: 5}], columns: {age: {role: quasi-identifying, hierarchy: numeric}}}}",
 	}
-	recipes := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(text), -1)
+	recipes := regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(pages, -1)
 	if len(recipes) < 5 {
 		t.Fatalf("found %d recipes", len(recipes))
 	}

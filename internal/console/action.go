@@ -9,10 +9,10 @@ import (
 // deed is an action as the page offers it.
 type deed struct {
 	Name, Title string
-	// What says what it does, Price what that costs. LineagePrice is what it costs where it
-	// begins a new lineage; empty where it never does.
+	// What says what the action does, and Price what it costs. LineagePrice is the cost if it begins
+	// a new lineage, empty if it never does.
 	What, Price, LineagePrice string
-	// Tables says that it is for one table, Levels that it takes a log level.
+	// Tables says that the action is for one table, and Levels that it takes a log level.
 	Tables, Levels bool
 }
 
@@ -26,8 +26,8 @@ var deeds = []deed{
 
 var logLevels = []string{"debug", "info", "warn", "error"}
 
-// What an operator has agreed to, as forms send it. Who has agreed to an action while it had
-// no such consequence has not agreed to a new lineage.
+// What an operator has agreed to, as sent by forms. Consent to an action without such a consequence
+// is not consent to a new lineage.
 const (
 	agreed        = "yes"
 	agreedLineage = "lineage"
@@ -41,13 +41,13 @@ func deedNamed(name string) (deed, bool) {
 	return deeds[i], true
 }
 
-// actionPage is what the pages of actions show.
+// actionPage is the content of the pages of actions.
 type actionPage struct {
 	Deeds  []deed
 	Chosen deed
 	Table  string
 	Level  string
-	// Price is what the action costs here, and Consent what a form sends that agrees to it.
+	// Price is the cost of the action, and Consent the value of a form that agrees to it.
 	Price, Consent string
 	Levels         []string
 	Tables         []string
@@ -64,7 +64,7 @@ func (c *Console) actionPage(w http.ResponseWriter, r *http.Request, s *session,
 	return c.render(w, r, s, status, template, page{Title: "Actions", Section: "actions", Body: body})
 }
 
-// chosen reads what is to be done, and refuses what cannot be.
+// chosen reads the requested action, and refuses one that is not possible.
 func (c *Console) chosen(r *http.Request) (actionPage, error) {
 	d, known := deedNamed(r.PathValue("action"))
 	if !known {
@@ -93,7 +93,7 @@ func (c *Console) chosen(r *http.Request) (actionPage, error) {
 	return body, nil
 }
 
-// confirmAction asks once more, with what it costs.
+// confirmAction asks for confirmation, with the cost.
 func (c *Console) confirmAction(w http.ResponseWriter, r *http.Request, s *session) error {
 	body, err := c.chosen(r)
 	if err != nil {

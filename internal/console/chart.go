@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// chart is a picture with its figures, which stand in a table beside it for who cannot
-// see it. Places are in the units of the picture, from the upper left corner.
+// chart is a picture together with a table of its figures, for screen readers. Coordinates are in the
+// units of the picture, from the upper left corner.
 type chart struct {
 	ID, Title, Description string
 	XTitle, YTitle         string
@@ -18,12 +18,12 @@ type chart struct {
 	Lines                  []line
 	// Mark is a vertical line at a value that is in force, with its label.
 	Mark *tick
-	// Head and Figures are the table, empty where the page has one of its own.
+	// Head and Figures are the table. They are empty if the page has a table of its own.
 	Head    []string
 	Figures [][]string
 }
 
-// tick is a place on an axis with its text.
+// tick is a position on an axis with its label.
 type tick struct {
 	At   float64
 	Text string
@@ -35,7 +35,7 @@ type bar struct {
 	Below               bool   // less than is allowed
 }
 
-// line is one row of points; Number tells its look.
+// line is a sequence of points. Number selects its style.
 type line struct {
 	Name   string
 	Number int
@@ -61,7 +61,7 @@ func (l line) Path() string {
 	return path
 }
 
-// The picture, and the place of the drawing within it.
+// The size of the picture, and the position of the drawing in it.
 const (
 	chartWidth, chartHeight = 560.0, 262.0
 	left, right             = 62.0, 544.0
@@ -75,7 +75,7 @@ func (*chart) Top() float64    { return top }
 func (*chart) Bottom() float64 { return bottom }
 func (*chart) ViewBox() string { return fmt.Sprintf("0 0 %.0f %.0f", chartWidth, chartHeight) }
 
-// MarkSide is where the label of the mark begins: at the mark or, far to the right, ends there.
+// MarkSide says whether the label of the mark begins or, far to the right, ends at the mark.
 func (c *chart) MarkSide() string {
 	if c.Mark.At > (left+right)/2 {
 		return "before"
@@ -83,7 +83,7 @@ func (c *chart) MarkSide() string {
 	return "after"
 }
 
-// scale maps values to places.
+// scale maps values to coordinates.
 type scale struct {
 	least, most float64
 	from, to    float64
@@ -101,8 +101,8 @@ func (s scale) at(v float64) float64 {
 	return s.from + (s.to-s.from)*(v-least)/(most-least)
 }
 
-// niceSteps are about n round values from 0 up to at least most, or up to 1 where that is
-// the end of the scale.
+// niceSteps returns about n round values from 0 to at least most, or to 1 if that is the end of the
+// scale.
 func niceSteps(most float64, n int) []float64 {
 	if most <= 0 {
 		return []float64{0, 1}
@@ -125,10 +125,10 @@ func niceSteps(most float64, n int) []float64 {
 	}
 }
 
-// maxBars is how many bars can be told apart.
+// maxBars bounds the bars, so that they can be distinguished.
 const maxBars = 40
 
-// histogram draws how many classes have so many rows; nil without classes.
+// histogram draws the number of classes by size. It returns nil without classes.
 func histogram(sizes []SizeCount, k int) *chart {
 	if len(sizes) == 0 {
 		return nil
@@ -185,7 +185,7 @@ func histogram(sizes []SizeCount, k int) *chart {
 
 func labelEvery(bins int) int { return max(1, (bins+11)/12) }
 
-// lossChart draws how the information loss went; nil before there are two figures.
+// lossChart draws the information loss over time. It returns nil for fewer than two figures.
 func lossChart(history []Loss) *chart {
 	if len(history) < 2 {
 		return nil
@@ -232,7 +232,8 @@ func shareAxis(c *chart, highest float64) scale {
 	return y
 }
 
-// trialCharts draw loss and risk by k, a line for each method; none where k does not vary.
+// trialCharts draws loss and risk by k, with a line for each method. It returns none if k does not
+// vary.
 func trialCharts(t Trial) []*chart {
 	loss := trialChart(t, "loss", "Information loss by k", "information loss", func(r Run) float64 { return r.Loss })
 	risk := trialChart(t, "risk", "Highest risk by k", "highest risk", func(r Run) float64 { return r.Highest })

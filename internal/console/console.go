@@ -17,7 +17,7 @@ type User struct {
 	Verifier scram.Verifier
 }
 
-// Access says who may do what.
+// Access says who may log in, and what they may do.
 type Access struct {
 	Users []User
 	// Actions says whether anything may be changed from the console.
@@ -28,17 +28,17 @@ type Access struct {
 type Options struct {
 	Source Source
 	Access Access
-	// Loopback says that only the machine itself can connect. Requests for other hosts'
-	// names are then refused: a web site whose name is made to lead to 127.0.0.1 asks so.
+	// Loopback says that only this machine can connect. The console then refuses requests for names
+	// of other hosts, which come from web sites whose names resolve to 127.0.0.1.
 	Loopback bool
-	// TLS says that connections are encrypted, so that cookies are for these alone.
+	// TLS says that connections are encrypted. Cookies are then restricted to encrypted connections.
 	TLS bool
-	// Port keeps cookies of several consoles on one machine apart; cookies know no ports.
+	// Port distinguishes the cookies of several consoles on one machine. Cookies have no ports.
 	Port int
-	// Recognized is told of each request, by its context, whether it is of who is logged in;
-	// nil is not.
+	// Recognized, if not nil, is called with the context of each request, and whether its user is
+	// logged in.
 	Recognized func(ctx context.Context, known bool)
-	// Profiles serves /debug/pprof/ to who is logged in; nil is none.
+	// Profiles, if not nil, serves /debug/pprof/ to users who are logged in.
 	Profiles http.Handler
 	Logger   *slog.Logger     // nil logs nothing
 	Now      func() time.Time // nil is time.Now
@@ -56,11 +56,11 @@ type Console struct {
 	routes   []route
 }
 
-// maxDeriving is how many passwords are checked at once: each costs milliseconds of CPU,
-// as a verifier's iterations say.
+// maxDeriving bounds the passwords that are checked at the same time. Each takes milliseconds of CPU
+// time, depending on the verifier's iterations.
 const maxDeriving = 2
 
-// New makes a console. Trials end with ctx.
+// New returns a console. Trials end with ctx.
 func New(ctx context.Context, o Options) *Console {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -80,8 +80,8 @@ func New(ctx context.Context, o Options) *Console {
 	return c
 }
 
-// Reconfigure takes over who may do what. Sessions end of users who are gone or have
-// another verifier.
+// Reconfigure replaces the access. It ends the sessions of users who were removed or have another
+// verifier.
 func (c *Console) Reconfigure(a Access) {
 	before := c.access.Swap(&a)
 	for _, u := range before.Users {

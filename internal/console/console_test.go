@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/internal/scram"
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 const (
@@ -41,9 +42,12 @@ func (c *canned) Site() Site {
 func (c *canned) release() Release {
 	loss, old := 0.25, at.Add(-time.Hour)
 	return Release{
-		Table: testTable, State: "published", Method: "hilbert", Updates: "guarded", Constraints: []string{"5-anonymity"},
-		Figures: &Figures{Generation: 3, Records: 1234, Rows: 1200, Classes: 200, Withheld: 34, Waiting: 34, OldestWaiting: &old}, Loss: &loss,
-		Proof: &Proof{At: old, Generation: 3, Passed: false, Checks: []Check{{Name: "is published", Passed: true}, {Name: "k", Violations: 2, Examples: []string{"class 7 has 4"}}}},
+		Table: state.Table{
+			Name: testTable, State: "published", Updates: "guarded",
+			Figures: &state.Figures{Generation: 3, Records: 1234, Rows: 1200, Classes: 200, Withheld: 34, Waiting: 34, OldestWaiting: &old},
+			Proof:   &state.Proof{At: old, Generation: 3, Passed: false, Checks: []state.Check{{Name: "is published", Passed: true}, {Name: "k", Violations: 2, Examples: []string{"class 7 has 4"}}}},
+		},
+		Method: "hilbert", Constraints: []string{"5-anonymity"}, Loss: &loss,
 	}
 }
 
@@ -53,10 +57,13 @@ func (c *canned) Overview(context.Context) (Overview, error) {
 	}
 	late := 3 * time.Second
 	return Overview{
-		At: at, Needs: []Need{{"a <table> is withdrawn", "do something"}}, Tables: []Release{c.release()},
-		Views: []View{{Name: "public.v", State: "withdrawn", Problem: "a column"}}, Silent: 1,
-		Replication: &Replication{State: "streaming", Slot: "kproxy", Since: at, Exists: true, Retained: 5 << 20, Alarm: 10 << 30, WALStatus: "reserved", Lag: &late, Applier: "this process"},
-		Processes:   []Process{{Name: "host, process 1", Sessions: 2, Connections: 3}},
+		At: at, Needs: []state.Need{{What: "a <table> is withdrawn", Fix: "do something"}}, Tables: []Release{c.release()},
+		Views: []state.View{{Name: "public.v", State: "withdrawn", Problem: "a column"}}, Silent: 1,
+		Replication: &Replication{
+			Replication: state.Replication{Slot: "kproxy", Since: at, Exists: true, Retained: 5 << 20, WALStatus: "reserved"},
+			State:       "streaming", Alarm: 10 << 30, Lag: &late, Applier: "this process",
+		},
+		Processes: []Process{{Name: "host, process 1", Sessions: 2, Connections: 3}},
 	}, nil
 }
 

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// functions are what templates write figures with.
+// functions are the functions of templates.
 var functions = template.FuncMap{
 	"number":   number[int64],
 	"count":    number[int],
@@ -27,7 +27,7 @@ var functions = template.FuncMap{
 	"panel":    func(p page, v any) panel { return panel{p, v} },
 }
 
-// panel is a part of a page with the page that it is on.
+// panel is a part of a page together with the page.
 type panel struct {
 	Page page
 	V    any
@@ -130,7 +130,7 @@ func ago(d time.Duration) string {
 	return shortDuration(d) + " ago"
 }
 
-// moment writes a time for people, in UTC: who reads it may sit anywhere.
+// moment writes a time in UTC: operators can be in any time zone.
 func moment(t time.Time) string {
 	if t.IsZero() {
 		return "–"

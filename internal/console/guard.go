@@ -9,10 +9,9 @@ import (
 // maxFormBytes bounds what a client may send: names, passwords and a few numbers.
 const maxFormBytes = 16 << 10
 
-// setHeaders keeps browsers from showing pages within others, from keeping them, and from
-// loading anything from elsewhere. The referrer policy is same-origin, which tells other
-// origins nothing, and not no-referrer, by which browsers say "Origin: null" of forms, so
-// that their origin could not be checked.
+// setHeaders prevents browsers from embedding and caching pages, and from loading anything from other
+// origins. The referrer policy is same-origin, which reveals nothing to other origins. With
+// no-referrer, browsers would send "Origin: null" with forms, whose origin could not be checked.
 func setHeaders(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; object-src 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -24,8 +23,8 @@ func setHeaders(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// isOwnHost tells whether a request is for this machine by a name that nobody else can
-// give it.
+// isOwnHost reports whether a request is for this machine, by a name that nobody else can assign to
+// it.
 func (c *Console) isOwnHost(host string) bool {
 	if !c.options.Loopback {
 		return true
@@ -47,7 +46,7 @@ func trimBrackets(host string) string {
 	return host
 }
 
-// audience is who a route is for.
+// audience says who may use a route.
 type audience int
 
 const (
@@ -56,7 +55,7 @@ const (
 	operator                 // who is logged in, where actions are allowed
 )
 
-// route is one way into the console.
+// route is one entry point of the console.
 type route struct {
 	method, path string
 	audience     audience
@@ -70,7 +69,7 @@ func (r route) pattern() string {
 	return r.method + " " + r.path
 }
 
-// guarded checks all that a route asks for before it serves.
+// guarded checks the requirements of a route before it serves.
 func (c *Console) guarded(to route) http.Handler {
 	origins := http.NewCrossOriginProtection()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,7 +101,7 @@ func (c *Console) guarded(to route) http.Handler {
 	})
 }
 
-// refuseStranger sends people to the login and tells programs.
+// refuseStranger redirects people to the login, and returns an error to programs.
 func (c *Console) refuseStranger(w http.ResponseWriter, r *http.Request) {
 	if wantsJSON(r) || r.Method != http.MethodGet {
 		_ = writeJSON(w, http.StatusUnauthorized, problem{"not logged in"})

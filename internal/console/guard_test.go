@@ -231,7 +231,7 @@ func TestOperatorsFailForThemselves(t *testing.T) {
 	d := newDesk(t, nil)
 	th := d.console.throttle
 	mine := th.origin("127.0.0.1:1", testUser)
-	// Names of nobody and of operators share drawers, which are drawn by lot.
+	// Names of nobody and of operators share buckets, which are chosen at random.
 	other := "another"
 	for th.origin("127.0.0.1:1", other) == mine {
 		other += "x"
@@ -251,7 +251,7 @@ func TestOperatorsFailForThemselves(t *testing.T) {
 	for i := range 1000 {
 		attempt(strconv.Itoa(i))
 	}
-	if n := th.of.Len(); n > drawers {
+	if n := th.of.Len(); n > buckets {
 		t.Errorf("one address takes %d places", n)
 	}
 }
@@ -279,9 +279,9 @@ func TestCrowdsLetOthersLogIn(t *testing.T) {
 	t.Parallel()
 	th := newThrottle((&clock{now: at}).Now)
 	address := func(i int) string { return fmt.Sprintf("10.%d.%d.%d:1", i>>16, i>>8&0xff, i&0xff) }
-	const crowd = maxOrigins / drawers
+	const crowd = maxOrigins / buckets
 	for i := range 2 * crowd {
-		for name := range 4 * drawers {
+		for name := range 4 * buckets {
 			for range 2 {
 				th.attempt(th.origin(address(i), strconv.Itoa(name)))
 			}
@@ -293,7 +293,7 @@ func TestCrowdsLetOthersLogIn(t *testing.T) {
 		}
 	}
 	waiting := 0
-	for name := range 4 * drawers {
+	for name := range 4 * buckets {
 		last := th.origin(address(2*crowd-1), strconv.Itoa(name))
 		if known, _ := th.of.Peek(last); known.count < freeFailures {
 			continue

@@ -13,10 +13,10 @@ import (
 	"github.com/kproxy/kproxy/internal/scram"
 )
 
-// maxPasswordBytes is more than anybody types.
+// maxPasswordBytes is more than any password has.
 const maxPasswordBytes = 1024
 
-// loginPage is what the login shows.
+// loginPage is the content of the login page.
 type loginPage struct {
 	Next, User, Problem string
 }
@@ -55,8 +55,8 @@ func (c *Console) login(w http.ResponseWriter, r *http.Request, _ *session) erro
 	return nil
 }
 
-// knows checks a password against the user's verifier, in the same time for a user who
-// does not exist.
+// knows checks a password against the user's verifier. It takes the same time for a user who does not
+// exist.
 func (c *Console) knows(r *http.Request, name, password string) bool {
 	if password == "" || len(password) > maxPasswordBytes || strings.ContainsRune(password, 0) {
 		return false
@@ -75,9 +75,9 @@ func (c *Console) knows(r *http.Request, name, password string) bool {
 	return same
 }
 
-// verifiers are what a password is checked against: one of each number of iterations that
-// users have, so that all checks take the same time. One is the user's own, if there is
-// such a user; no password fits the others.
+// verifiers returns the verifiers to check a password against: one for each number of iterations in
+// use, so that all checks take the same time. One is the user's own, if the user exists; no password
+// matches the others.
 func (a *Access) verifiers(name string) []scram.Verifier {
 	own, known := a.user(name)
 	var all []scram.Verifier
@@ -105,7 +105,7 @@ func (c *Console) logout(w http.ResponseWriter, r *http.Request, s *session) err
 	return nil
 }
 
-// localPath is a path of the console to go to after the login: others would lead away.
+// localPath returns the path of the console to open after the login, and rejects other targets.
 func localPath(next string) string {
 	u, err := url.Parse(next)
 	if err != nil || u.Scheme != "" || u.Host != "" || u.Opaque != "" || !strings.HasPrefix(next, "/") ||

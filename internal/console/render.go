@@ -13,22 +13,22 @@ import (
 //go:embed templates static
 var files embed.FS
 
-// page is what every page has.
+// page is the common content of all pages.
 type page struct {
 	Title string
-	// Section is the entry of the navigation, and Table the protected table of the page.
+	// Section is the entry in the navigation, and Table the protected table of the page.
 	Section, Table string
 	Site           Site
 	User, CSRF     string // empty without a login
 	Actions        bool
-	// At is what "ago" is reckoned from.
+	// At is the reference time of "ago".
 	At time.Time
-	// Live says that the script looks for newer figures.
+	// Live says that the script updates the figures.
 	Live bool
 	Body any
 }
 
-// Ago is how long before the page's moment something was.
+// Ago returns the time between t and the page's time.
 func (p page) Ago(t time.Time) string { return ago(p.At.Sub(t)) }
 
 var templates = parseTemplates()
@@ -51,7 +51,7 @@ func parseTemplates() map[string]*template.Template {
 	return all
 }
 
-// render writes a page, or nothing where that fails.
+// render writes a page, or nothing if that fails.
 func (c *Console) render(w http.ResponseWriter, r *http.Request, s *session, status int, name string, p page) error {
 	if s != nil {
 		p.User, p.CSRF = s.user, s.csrf

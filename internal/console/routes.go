@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// allRoutes are all ways into the console.
+// allRoutes are all entry points of the console.
 func (c *Console) allRoutes() []route {
 	const get, post = http.MethodGet, http.MethodPost
 	routes := []route{
@@ -45,7 +45,7 @@ func (c *Console) allRoutes() []route {
 	return routes
 }
 
-// tableOf is the protected table that a path names, empty for none.
+// tableOf returns the protected table that a path names, empty for none.
 func (c *Console) tableOf(r *http.Request) string {
 	name := r.PathValue("table")
 	if !slices.Contains(c.options.Source.Site().Tables, name) {
@@ -72,8 +72,8 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	return nil
 }
 
-// failWith tells of an error. What the database said may quote what is stored: it goes
-// into the log of this process alone, cut down to its kind by who made it.
+// failWith reports an error. Errors of the database can quote stored values. They go only to the log
+// of this process, reduced to their kind by the Source.
 func (c *Console) failWith(w http.ResponseWriter, r *http.Request, s *session, err error) {
 	wrong := InputError("")
 	switch {
@@ -126,7 +126,7 @@ func (c *Console) showOverview(w http.ResponseWriter, r *http.Request, s *sessio
 	return c.render(w, r, s, http.StatusOK, "overview", page{Title: "Overview", Section: "overview", At: o.At, Live: true, Body: o})
 }
 
-// tablePage is a table with its charts.
+// tablePage is the content of a table's page.
 type tablePage struct {
 	Table
 	Histogram, LossChart *chart

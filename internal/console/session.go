@@ -14,7 +14,7 @@ import (
 const (
 	idleTime    = 30 * time.Minute
 	sessionTime = 12 * time.Hour
-	// maxSessions bounds the memory that logins take; the one unused for longest goes.
+	// maxSessions bounds the memory of logins. The session unused for longest ends.
 	maxSessions = 256
 )
 
@@ -32,8 +32,8 @@ func (s *session) hasToken(sent string) bool {
 	return subtle.ConstantTimeCompare([]byte(s.csrf), []byte(sent)) == 1
 }
 
-// sessions are known by digests of their identifiers: who reads the process's memory, in
-// a profile for example, cannot log in with what is found.
+// sessions are stored by digests of their identifiers: identifiers that are found in the process's
+// memory, for example in a profile, cannot be used to log in.
 type sessions struct {
 	now   func() time.Time
 	mutex sync.Mutex
@@ -44,7 +44,7 @@ func newSessions(now func() time.Time) *sessions {
 	return &sessions{now: now, all: make(map[[sha256.Size]byte]*session)}
 }
 
-// begin makes a session and returns its identifier, of 128 random bits at least.
+// begin creates a session and returns its identifier, which has at least 128 random bits.
 func (l *sessions) begin(user string) (id string) {
 	id = rand.Text()
 	now := l.now()
@@ -56,7 +56,7 @@ func (l *sessions) begin(user string) (id string) {
 	return id
 }
 
-// sweep ends what is over and makes room for one more.
+// sweep ends expired sessions and makes room for one more.
 func (l *sessions) sweep(now time.Time) {
 	var oldest *session
 	for id, s := range l.all {
@@ -75,8 +75,7 @@ func (s *session) isOver(now time.Time) bool {
 	return now.Sub(s.used) >= idleTime || now.Sub(s.began) >= sessionTime
 }
 
-// find returns the session of an identifier, nil for none, and notes that it is used
-// where a person did so.
+// find returns the session of an identifier, nil for none. It records the use if it was by a person.
 func (l *sessions) find(id string, byPerson bool) *session {
 	key := sha256.Sum256([]byte(id))
 	now := l.now()
@@ -112,8 +111,8 @@ func (l *sessions) endOf(user string) {
 	}
 }
 
-// cookieName is that of the session's identifier. With TLS the prefix keeps other hosts of
-// the domain from setting it (RFC 6265bis, section 4.1.3.2).
+// cookieName is the name of the session cookie. With TLS, the prefix prevents other hosts of the
+// domain from setting it (RFC 6265bis, section 4.1.3.2).
 func (c *Console) cookieName() string {
 	name := "kproxy_console_" + strconv.Itoa(c.options.Port)
 	if c.options.TLS {
@@ -129,7 +128,7 @@ func (c *Console) cookie(id string, maxAge time.Duration) *http.Cookie {
 	}
 }
 
-// refreshHeader marks requests of the script, which keep no session alive.
+// refreshHeader marks requests of the script, which do not extend a session.
 const refreshHeader = "X-Console-Refresh"
 
 func (c *Console) sessionOf(r *http.Request) *session {

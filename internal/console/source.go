@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // Source is where the console's figures come from, and what acts for it. Its answers hold
@@ -46,10 +48,10 @@ type Site struct {
 
 // Overview is what the first page shows.
 type Overview struct {
-	At     time.Time `json:"at"` // the server's clock
-	Needs  []Need    `json:"needs"`
-	Tables []Release `json:"tables"`
-	Views  []View    `json:"views"`
+	At     time.Time    `json:"at"` // the server's clock
+	Needs  []state.Need `json:"needs"`
+	Tables []Release    `json:"tables"`
+	Views  []state.View `json:"views"`
 	// Replication is nil where the database does not tell.
 	Replication *Replication `json:"replication"`
 	Processes   []Process    `json:"processes"`
@@ -57,108 +59,27 @@ type Overview struct {
 	Silent int `json:"silent"`
 }
 
-// Need is something that waits for the operator.
-type Need struct {
-	What string `json:"what"`
-	Fix  string `json:"fix"`
-}
-
 // Release is a protected table.
 type Release struct {
-	Table string `json:"table"`
-	// State is published, unpublished, withheld, halted or withdrawn; or unknown while the database
-	// does not answer.
-	State   string `json:"state"`
-	Problem string `json:"problem,omitempty"`
-	Fix     string `json:"fix,omitempty"`
-	Asked   string `json:"asked,omitempty"`
-	Method  string `json:"method"`
-	Updates string `json:"updates"` // immediate or guarded
-	// GivesAway says what readers learn by comparing versions; empty where it is no more
-	// than from one release.
-	GivesAway   string   `json:"gives_away,omitempty"`
+	state.Table
+	Method      string   `json:"method"`
 	Constraints []string `json:"constraints"`
-	// Figures are nil where nobody knows them.
-	*Figures
-	// Loss is the information loss that was measured last, 0 to 1, and LossAt when it was;
-	// nil before.
+	// Loss is the information loss that was measured last, 0 to 1, and LossAt when it was. Both
+	// are nil before that.
 	Loss   *float64   `json:"information_loss"`
 	LossAt *time.Time `json:"information_loss_at"`
-	Proof  *Proof     `json:"proof"` // nil before the first, and where nobody knows
 }
 
-// Figures are the counts of a release.
-type Figures struct {
-	Generation int64 `json:"generation"`
-	Records    int64 `json:"records"`
-	Rows       int64 `json:"rows"`
-	Classes    int64 `json:"classes"`
-	Withheld   int64 `json:"withheld"`
-	// Waiting, Stale, Ghosts and Expired are 0 unless the table is guarded; the times are
-	// those of the first, nil without one.
-	Waiting       int64      `json:"waiting"`
-	OldestWaiting *time.Time `json:"oldest_waiting"`
-	Stale         int64      `json:"stale"`
-	OldestStale   *time.Time `json:"oldest_stale"`
-	Ghosts        int64      `json:"ghosts"`
-	Returned      int64      `json:"returned"`
-	Expired       int64      `json:"expired"`
-}
-
-// View is a published view.
-type View struct {
-	Name    string `json:"view"`
-	State   string `json:"state"`
-	Problem string `json:"problem,omitempty"`
-}
-
-// Proof is what the verifier found.
-type Proof struct {
-	At         time.Time `json:"at"`
-	Generation int64     `json:"generation"`
-	// Earlier says that readers see a later release, of which nothing is proved.
-	Earlier bool    `json:"earlier_release"`
-	Passed  bool    `json:"passed"`
-	Checks  []Check `json:"checks"`
-}
-
-// Failed counts the checks that did not pass.
-func (p Proof) Failed() int {
-	failed := 0
-	for _, c := range p.Checks {
-		if !c.Passed {
-			failed++
-		}
-	}
-	return failed
-}
-
-// Check is one promise.
-type Check struct {
-	Name       string   `json:"name"`
-	Passed     bool     `json:"passed"`
-	Violations int64    `json:"violations"`
-	Examples   []string `json:"examples,omitempty"`
-}
-
-// Replication is how far releases are behind the source.
+// Replication is how far releases are behind the source, and what this process does about it.
 type Replication struct {
-	State    string    `json:"state"` // of this process
-	Slot     string    `json:"slot"`
-	Position string    `json:"position"`
-	Since    time.Time `json:"since"`
-	Behind   int64     `json:"behind_bytes"`
-	// Lag is the age of the oldest change that readers do not see; nil where this process
+	state.Replication
+	State string `json:"state"` // of this process
+	// Lag is the age of the oldest change that readers do not see, nil where this process
 	// does not measure it.
-	Lag      *time.Duration `json:"lag_ns"`
-	Exists   bool           `json:"slot_exists"`
-	Active   bool           `json:"slot_active"`
-	Retained int64          `json:"retained_bytes"`
-	// Alarm is the bound of Retained from which the log warns; 0 is none.
-	Alarm     int64  `json:"alarm_bytes"`
-	WALStatus string `json:"wal_status"`
-	Safe      *int64 `json:"safe_wal_bytes"`
-	// Applier says where changes are applied, empty where nobody does.
+	Lag *time.Duration `json:"lag_ns"`
+	// Alarm is the bound of Retained from which the log warns, 0 for none.
+	Alarm int64 `json:"alarm_bytes"`
+	// Applier says where changes are applied, empty where they are not.
 	Applier string `json:"applier"`
 }
 

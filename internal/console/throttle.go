@@ -9,8 +9,8 @@ import (
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 )
 
-// throttle has those wait who fail to log in: after a few failures twice as long after
-// each. Operators behind one address, of a proxy for example, fail each for themselves.
+// throttle delays logins after failures: after a few failures, twice as long after each. Operators
+// behind one address, for example of a proxy, are counted separately.
 type throttle struct {
 	now   func() time.Time
 	seed  maphash.Seed
@@ -18,15 +18,15 @@ type throttle struct {
 	of    *simplelru.LRU[origin, failures] // the one that failed last is the youngest
 }
 
-// origin is what failures count for: an address, and one of its drawers that names are
-// put into. Names of operators are treated like others, so that waiting tells nothing of
-// who there is, and who tries many names fills his drawers and no more.
+// origin is the key of failures: an address, and one of its buckets, into which names are hashed.
+// Names of operators are treated like others, so that the delay does not reveal which names exist,
+// and a client that tries many names fills only its own buckets.
 type origin struct {
 	address netip.Prefix
-	drawer  uint64
+	bucket  uint64
 }
 
-// failures are those of one origin.
+// failures are the failures of one origin.
 type failures struct {
 	count int
 	last  time.Time
@@ -38,11 +38,11 @@ const (
 	longestWait  = time.Minute
 	// forgetAfter is when failures of an origin are forgotten.
 	forgetAfter = 15 * time.Minute
-	// drawers are those of one address.
-	drawers = 16
-	// maxOrigins bounds the memory of failures. When it is used up, those are forgotten that
-	// are longest ago: who has thousands of addresses, as a network of 48 bits has in IPv6,
-	// gets more attempts by that, but keeps nobody else from logging in.
+	// buckets is the number of buckets of one address.
+	buckets = 16
+	// maxOrigins bounds the memory of failures. When it is used up, the oldest are forgotten: a client
+	// with thousands of addresses, as in a 48-bit IPv6 network, gets more attempts, but cannot
+	// prevent others from logging in.
 	maxOrigins = 50_000
 )
 
@@ -51,10 +51,10 @@ func newThrottle(now func() time.Time) *throttle {
 	return &throttle{now: now, seed: maphash.MakeSeed(), of: of}
 }
 
-// origin is that of a user at an address: an IPv4 address, or the network of 64 bits that
-// one customer has in IPv6.
+// origin returns the origin of a user at an address: an IPv4 address, or the 64-bit network that one
+// customer has in IPv6.
 func (t *throttle) origin(remote, user string) origin {
-	from := origin{drawer: maphash.String(t.seed, user) % drawers}
+	from := origin{bucket: maphash.String(t.seed, user) % buckets}
 	address, err := netip.ParseAddrPort(remote)
 	if err != nil {
 		return from
@@ -68,8 +68,8 @@ func (t *throttle) origin(remote, user string) origin {
 	return from
 }
 
-// attempt is how long to wait before an attempt from there; 0 is not at all, and counts as
-// a failure from then on: attempts at the same time do not pass between each other.
+// attempt returns how long to wait before an attempt. If it returns 0, the attempt may be made, and
+// counts as a failure from then on, so that simultaneous attempts are counted.
 func (t *throttle) attempt(from origin) (wait time.Duration) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -82,7 +82,7 @@ func (t *throttle) attempt(from origin) (wait time.Duration) {
 	return wait
 }
 
-// forget lets go of what is too long ago.
+// forget removes old failures.
 func (t *throttle) forget(now time.Time) {
 	for {
 		_, oldest, some := t.of.GetOldest()
@@ -104,7 +104,7 @@ func (f failures) wait(now time.Time) time.Duration {
 	return max(0, pause-now.Sub(f.last))
 }
 
-// succeeded takes back that the attempt counts as a failure, and all before it.
+// succeeded removes all failures of an origin, including the attempt.
 func (t *throttle) succeeded(from origin) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/kproxy/kproxy/internal/crash"
 )
 
-// Bounds of a trial, which runs beside everything that the process serves.
+// Bounds of a trial, which shares the process with the clients.
 const (
 	leastK, mostK = 2, 100
 	leastL, mostL = 1, 100
@@ -32,7 +32,7 @@ const (
 	stateFailed   = "failed"
 )
 
-// job is a trial and how far it is.
+// job is a trial and its progress.
 type job struct {
 	Parameters Parameters `json:"parameters"`
 	User       string     `json:"-"`
@@ -45,10 +45,10 @@ type job struct {
 	cancel context.CancelFunc
 }
 
-// Running tells whether the trial goes on.
+// Running reports whether the trial is running.
 func (j job) Running() bool { return j.State == stateRunning }
 
-// Percent is how much of the trial is done.
+// Percent returns the share of the trial that is done.
 func (j job) Percent() int {
 	if j.Trial.Total == 0 {
 		return 0
@@ -120,7 +120,7 @@ func (t *trials) end(j *job, trial Trial, err error) {
 	}
 }
 
-// cancel ends the trial that runs, if one does.
+// cancel ends the running trial, if there is one.
 func (t *trials) cancelActive() {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -129,8 +129,7 @@ func (t *trials) cancelActive() {
 	}
 }
 
-// of returns the last trial of a table, false without one, and the table of the one that
-// runs.
+// of returns the last trial of a table, false if there is none, and the table of the running trial.
 func (t *trials) of(table string) (last job, known bool, active string) {
 	t.mutex.Lock()
 	defer t.mutex.Unlock()
@@ -144,7 +143,7 @@ func (t *trials) of(table string) (last job, known bool, active string) {
 	return *j, true, active
 }
 
-// trialPage is what the page of trials shows.
+// trialPage is the content of the page of trials.
 type trialPage struct {
 	Table   string
 	Choices Choices
@@ -155,15 +154,15 @@ type trialPage struct {
 	Charts  []*chart
 }
 
-// Selected tells whether a method is marked in the form.
+// Selected reports whether a method is selected in the form.
 func (p trialPage) Selected(method string) bool { return slices.Contains(p.Form.Methods, method) }
 
 func (c *Console) showTrial(w http.ResponseWriter, r *http.Request, s *session) error {
 	return c.trialPage(w, r, s, http.StatusOK, "")
 }
 
-// trialPage answers with the page, or what programs get of it. With a problem the form
-// has what was sent.
+// trialPage answers with the page, or with JSON for programs. If there is a problem, the form contains
+// what was sent.
 func (c *Console) trialPage(w http.ResponseWriter, r *http.Request, s *session, status int, problem string) error {
 	table := c.tableOf(r)
 	if table == "" {

@@ -8,18 +8,18 @@ import (
 	"strings"
 )
 
-// trialForm is what stands in the form of a trial, right or wrong.
+// trialForm is the content of the form of a trial, valid or not.
 type trialForm struct {
 	K, L, Sample string
 	Methods      []string
 }
 
-// usualForm is the form before anything was tried.
+// usualForm returns the initial form.
 func usualForm(c Choices) trialForm {
 	return trialForm{K: usualKs, Sample: strconv.Itoa(defaultSample), Methods: []string{c.Method}}
 }
 
-// formOf is the form that asks for a trial with parameters.
+// formOf returns the form for a trial with the parameters.
 func formOf(p Parameters) trialForm {
 	f := trialForm{Sample: strconv.Itoa(p.Sample), Methods: p.Methods}
 	words := make([]string, len(p.K))
@@ -33,7 +33,7 @@ func formOf(p Parameters) trialForm {
 	return f
 }
 
-// sentForm is the form as it was sent: what is wrong in it can be mended.
+// sentForm returns the form as it was sent, for correction.
 func sentForm(sent url.Values) trialForm {
 	return trialForm{K: sent.Get("k"), L: sent.Get("l"), Sample: sent.Get("sample"), Methods: sent["method"]}
 }
@@ -74,7 +74,7 @@ func readParameters(form url.Values, table string, c Choices) (Parameters, error
 	return p, nil
 }
 
-// readKs reads a list of k, to which the one in force is added.
+// readKs reads a list of k, and adds the one in force.
 func readKs(text string, inForce int) ([]int, error) {
 	if inForce == 0 {
 		return []int{0}, nil // the policy has no k to vary
@@ -96,7 +96,7 @@ func readKs(text string, inForce int) ([]int, error) {
 	return slices.Compact(ks), nil
 }
 
-// kProblem says of words that they are no values of k.
+// kProblem says that words are not values of k.
 func kProblem(wrong []string) string {
 	const told = 3
 	are, more := "are no values", ""
@@ -110,7 +110,7 @@ func kProblem(wrong []string) string {
 	return fmt.Sprintf("%s%s %s of k: they must be whole numbers from %d to %d, such as 2, 5, 10", strings.Join(wrong, ", "), more, are, leastK, mostK)
 }
 
-// quoted is a word of the form, or how it begins.
+// quoted returns a word of the form, or its beginning.
 func quoted(word string) string {
 	const most = 20
 	if runes := []rune(word); len(runes) > most {

@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/kproxy/kproxy/internal/state"
 )
 
 // changed is a Source whose releases are not as usual.
@@ -62,7 +64,7 @@ func TestUnknownIsNoFigure(t *testing.T) {
 	t.Parallel()
 	away := changed{overview: func(o *Overview) {
 		o.Replication, o.Views = nil, nil
-		o.Tables = []Release{{Table: testTable, State: "unknown", Updates: "guarded", Constraints: []string{"5-anonymity"}}}
+		o.Tables = []Release{{Table: state.Table{Name: testTable, State: "unknown", Updates: "guarded"}, Constraints: []string{"5-anonymity"}}}
 	}}
 	text := away.page(t, "/")
 	lacks(t, text, "gone", "0 B", "no alarm", "elsewhere", "not yet", " 0 ", "0 %", "nobody", "ago")

@@ -14,7 +14,7 @@ type ColumnLoss struct {
 	// Loss is metric.PublishedLoss of the column alone, 0 to 1: its normalized certainty
 	// penalty.
 	Loss float64 `json:"information_loss"`
-	// Suppressed is the share of the records, 0 to 1, of which nothing is said in the
+	// Suppressed is the share of the records, 0 to 1, whose value is not published in the
 	// column: "*", no value, or a withheld record. NULL that is published as NULL counts.
 	Suppressed float64 `json:"suppressed"`
 }
@@ -47,7 +47,7 @@ func columnLosses(t *dataset.Table, parts []anonymizer.Part) []ColumnLoss {
 	return losses
 }
 
-// suppressed is the share of the records of which the table's only column says nothing.
+// suppressed is the share of the records whose value in the only column is not published.
 func suppressed(t *anonymizer.Table, r *anonymizer.Release) float64 {
 	silent := len(r.Withheld)
 	for _, class := range r.Classes {

@@ -17,9 +17,9 @@ import (
 type Options struct {
 	// Seed decides ties and the query workload.
 	Seed uint64
-	// Population, if not nil, is the table of which the evaluated one is a sample.
+	// Population, if not nil, is the table that the evaluated one is a sample of.
 	Population *anonymizer.Table
-	// Progress is told how far a stage of the run is: while Anonymizing how many
+	// Progress is called with how far a stage of the run is: while Anonymizing how many
 	// records have found their class, while Measuring how many metrics are done.
 	Progress func(stage string, done, total int)
 }

@@ -36,17 +36,17 @@ type Measurement struct {
 	Precision float64 `json:"precision"`
 	// Columns say what becomes of each quasi-identifying column, in the policy's order.
 	Columns []ColumnLoss `json:"columns"`
-	// Reached says what is told at most of each sensitive column that constraints speak of.
+	// Reached says how much the classes reveal at most of each sensitive column under constraints.
 	Reached []Reached `json:"reached"`
 	// Divergence and QueryError are None for a table in several parts, whose
 	// counts over columns of different parts no part can answer.
 	Divergence float64 `json:"query_divergence"`
 	QueryError float64 `json:"median_query_error"`
 
-	// Prosecutor is the risk of the record most at risk from who knows the
+	// Prosecutor is the risk of the record most at risk from somebody who knows the
 	// attributes of one part.
 	Prosecutor float64 `json:"prosecutor_risk"`
-	// Joint is the same risk from who knows the attributes of all parts; None of a
+	// Joint is the same risk from somebody who knows the attributes of all parts; None of a
 	// table in one part.
 	Joint float64 `json:"joint_risk"`
 	// MeanRisk is the marketer's: that of all records together, in the population

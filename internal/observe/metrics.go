@@ -73,24 +73,24 @@ type events struct {
 
 func newEvents(r *recorder) *events {
 	e := &events{
-		sessions: r.gauge("kproxy_sessions", "Sessions that are logged in, by what their connection comes through.", "transport"),
-		began:    r.counter("kproxy_sessions_started_total", "Sessions that have begun, by what their connection comes through.", "transport"),
-		ended:    r.counter("kproxy_sessions_ended_total", "Sessions that have ended, by reason: closed by the client, gone without a word, a time limit, terminated by kproxy or its operator, or an error.", "reason"),
-		logins:   r.counter("kproxy_logins_total", "Logins by outcome: ok, or why there is no session.", "outcome"),
-		cancels:  r.counter("kproxy_cancel_requests_total", "Cancel requests, by whether their key is a session's.", "key"),
+		sessions: r.gauge("kproxy_sessions", "Sessions that are logged in, by transport.", "transport"),
+		began:    r.counter("kproxy_sessions_started_total", "Sessions that have begun, by transport.", "transport"),
+		ended:    r.counter("kproxy_sessions_ended_total", "Sessions that have ended, by reason: closed by the client, lost connection, a time limit, terminated by kproxy or its operator, or an error.", "reason"),
+		logins:   r.counter("kproxy_logins_total", "Logins by outcome: ok, or the reason why there is no session.", "outcome"),
+		cancels:  r.counter("kproxy_cancel_requests_total", "Cancel requests, by whether their key belongs to a session.", "key"),
 
 		statements: r.counter("kproxy_statements_total", "Statements that are done, by outcome (ok, failed at the server, refused by kproxy) and class of the SQLSTATE.", "outcome", "class"),
 		refusals:   r.counter("kproxy_statements_refused_total", "Statements that kproxy has refused, by SQLSTATE.", "sqlstate"),
-		asked:      r.counter("kproxy_statement_texts_total", "Texts that were checked and rewritten, by whether the outcome was known already (hit) or they were parsed (miss).", "cache"),
-		rows:       r.counter("kproxy_statement_rows_total", "Rows of statements that have succeeded."),
-		bytes:      r.counter("kproxy_statement_bytes_total", "Bytes of the server's answers."),
-		duration:   r.histogram("kproxy_statement_duration_seconds", "Time from when kproxy has a statement to the end of its answer.", seconds),
-		serving:    r.histogram("kproxy_statement_upstream_seconds", "Part of it from when the statement went to the server.", seconds),
+		asked:      r.counter("kproxy_statement_texts_total", "Texts that were checked and rewritten, by whether the result was cached (hit) or the text was parsed (miss).", "cache"),
+		rows:       r.counter("kproxy_statement_rows_total", "Rows of successful statements."),
+		bytes:      r.counter("kproxy_statement_bytes_total", "Bytes of the server's responses."),
+		duration:   r.histogram("kproxy_statement_duration_seconds", "Time from the receipt of a statement to the end of its response.", seconds),
+		serving:    r.histogram("kproxy_statement_upstream_seconds", "Part of that time after the statement was sent to the server.", seconds),
 		rewriting:  r.histogram("kproxy_statement_rewrite_seconds", "Time to check and rewrite a text.", gateSeconds),
 
-		upstreamConnected: r.histogram("kproxy_pool_wait_seconds", "Time that logins have waited for a connection to the database, by whether they got one.", seconds, "outcome"),
+		upstreamConnected: r.histogram("kproxy_pool_wait_seconds", "Time that logins waited for a connection to the database, by whether they got one.", seconds, "outcome"),
 		generations:       r.counter("kproxy_table_generation_changes_total", "Times that a table was published afresh while this process ran.", "table"),
-		renewals:          r.counter("kproxy_table_reanonymizations_total", "Times that its classes were made anew while this process ran.", "table"),
+		renewals:          r.counter("kproxy_table_reanonymizations_total", "Times that the classes of a table were made anew while this process ran.", "table"),
 	}
 	e.fine = e.statements.WithLabelValues("ok", "00")
 	e.recalled, e.rewritten = e.asked.WithLabelValues("hit"), e.asked.WithLabelValues("miss")

@@ -13,10 +13,11 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "rewrite the reference in docs/observe.md")
+var update = flag.Bool("update", false, "rewrite the reference in docs/metrics.md")
 
 const (
-	reference      = "../../docs/observe.md"
+	reference      = "../../docs/metrics.md"
+	runbooks       = "../../docs/observe.md"
 	referenceBegin = "<!-- metrics begin -->\n"
 	referenceEnd   = "<!-- metrics end -->\n"
 )
@@ -56,7 +57,7 @@ func TestReferenceIsCurrent(t *testing.T) {
 			t.Fatal(err)
 		}
 	case written != want:
-		t.Error("docs/observe.md is not current: go test ./internal/observe -run Reference -update")
+		t.Error("docs/metrics.md is not current: go test ./internal/observe -run Reference -update")
 	}
 }
 
@@ -91,7 +92,7 @@ func TestRulesUseWhatThereIs(t *testing.T) {
 	t.Parallel()
 	rules := read(t, "prometheus/kproxy.rules.yml")
 	names := known(t, rules)
-	documentation, err := os.ReadFile(reference)
+	documentation, err := os.ReadFile(runbooks)
 	if err != nil {
 		t.Fatal(err)
 	}

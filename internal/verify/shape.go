@@ -54,10 +54,7 @@ func (t *table) checkShape() (complete bool, err error) {
 }
 
 func (t *table) columns(relation string) ([]column, error) {
-	rows, err := t.tx.Query(t.ctx, columnsOf, relation)
-	if err != nil {
-		return nil, fmt.Errorf("reading the columns of %s: %w", relation, err)
-	}
+	rows, _ := t.tx.Query(t.ctx, columnsOf, relation) // the rows carry its error
 	columns, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (c column, err error) {
 		err = row.Scan(&c.name, &c.sqlType)
 		return c, err

@@ -120,14 +120,11 @@ func Run(ctx context.Context, conn *pgx.Conn, publications []catalog.Publication
 
 // generations are those of all tables, by the tables' names.
 func generations(ctx context.Context, conn *pgx.Conn) (map[catalog.Name][2]int64, error) {
-	rows, err := conn.Query(ctx, "SELECT table_schema, table_name, generation, coalesce(previous, 0) FROM kproxy_store.generation")
-	if err != nil {
-		return nil, fmt.Errorf("reading the generations: %w", err)
-	}
+	rows, _ := conn.Query(ctx, "SELECT table_schema, table_name, generation, coalesce(previous, 0) FROM kproxy_store.generation") // the rows carry its error
 	found := make(map[catalog.Name][2]int64)
 	var name catalog.Name
 	var generation [2]int64
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &generation[0], &generation[1]}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &generation[0], &generation[1]}, func() error {
 		found[name] = generation
 		return nil
 	})

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds kproxy's image, and makes in secrets/ random passwords and the configuration with
-# the analyst's verifier. What is there is left as it is.
+# Builds kproxy's image, and writes random passwords and the configuration with the
+# analyst's verifier to secrets/. Existing files stay.
 set -eu
 cd "$(dirname "$0")"
 umask 077
@@ -17,7 +17,7 @@ done
 printf '*:*:*:postgres:%s\n' "$(cat secrets/postgres)" >secrets/pgpass
 verifier=$(docker run --rm -i kproxy password <secrets/analyst)
 sed "s|VERIFIER|$verifier|" kproxy.yaml >secrets/kproxy.yaml
-# Compose mounts them as they are, and kproxy in its container is nobody: the folder, which
-# only you can enter, keeps others out.
+# Compose mounts them unchanged, and kproxy runs as nobody in its container. Only you can
+# enter the folder, so others cannot read them.
 chmod 0444 secrets/*
 echo "The analyst's password is in secrets/analyst."

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The user, and who may read the configuration. The service is neither enabled nor started:
-# there is nothing that it could publish yet.
+# Creates the user and gives its group access to the configuration. The service is neither
+# enabled nor started, because it has nothing to publish yet.
 set -e
 
 if command -v systemd-sysusers >/dev/null; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What is in the database stays: docs/operations.md says how to take it away.
+# What is in the database stays: docs/operations.md says how to remove it.
 set -e
 
 if [ -d /run/systemd/system ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Debian calls this with remove or upgrade, RPM with the number of versions that stay.
+# Debian calls this with remove or upgrade, RPM with the number of remaining versions.
 set -e
 
 case "$1" in

@@ -4,7 +4,9 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/units"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
@@ -12,47 +14,35 @@ import (
 // that one is, and once that it no longer is.
 type alarms struct{ retained, behind, endangered bool }
 
-// Values of pg_replication_slots.wal_status (PostgreSQL, chapter
-// pg_replication_slots) from which on the server may drop what the slot needs.
-const (
-	walExtended   = "extended"   // more than max_wal_size is kept
-	walUnreserved = "unreserved" // more than max_slot_wal_keep_size: the next checkpoint may drop it
-	walLost       = "lost"
-)
-
-// fixBehind suits a slot that keeps log because changes are not applied fast enough.
-const fixBehind = "see whether 'kproxy serve' runs and 'kproxy status' is well, for a long transaction at the source (pg_stat_activity), and for the database's load; " +
-	"a slot of a kproxy that will not run again is to be dropped: SELECT pg_drop_replication_slot(...)"
-
 // look holds what was measured against the bounds. A process that follows measures
 // nothing: the one that applies tells.
-func (a *alarms) look(log *slog.Logger, bounds config.Alarm, status ksync.Status) {
-	if status.State == ksync.Following {
+func (a *alarms) look(log *slog.Logger, bounds config.Alarm, replication ksync.Status) {
+	if replication.State == ksync.Following {
 		*a = alarms{}
 		return
 	}
-	slot := status.Slot
+	slot := replication.Slot
 	if passed(&a.retained, slot.Retained, bounds.Retained) {
 		if a.retained {
 			log.Warn("the server keeps much of its write-ahead log for the replication slot, which may fill its disk",
-				"retained", size(slot.Retained), "alarm", size(bounds.Retained), "fix", fixBehind)
+				"retained", units.Bytes(slot.Retained), "alarm", units.Bytes(bounds.Retained), "fix", status.FixBehind)
 		} else {
-			log.Info("the server keeps little of its write-ahead log for the replication slot again", "retained", size(slot.Retained))
+			log.Info("the server keeps little of its write-ahead log for the replication slot again", "retained", units.Bytes(slot.Retained))
 		}
 	}
 	if passed(&a.behind, slot.Behind, bounds.Behind) {
 		if a.behind {
-			log.Warn("readers do not see changes that are old", "behind", slot.Behind.Round(time.Second), "alarm", bounds.Behind, "fix", fixBehind)
+			log.Warn("readers do not see changes that are old", "behind", slot.Behind.Round(time.Second), "alarm", bounds.Behind, "fix", status.FixBehind)
 		} else {
 			log.Info("readers see the changes again", "behind", slot.Behind.Round(time.Second))
 		}
 	}
-	endangered := slot.WALStatus == walExtended || slot.WALStatus == walUnreserved
+	endangered := slot.WALStatus == status.WALExtended || slot.WALStatus == status.WALUnreserved
 	switch {
 	case endangered && !a.endangered:
 		log.Warn("the replication slot is behind so far that the server may drop the log it needs", "wal_status", slot.WALStatus,
-			"fix", "raise max_slot_wal_keep_size and max_wal_size until kproxy has caught up; "+fixBehind)
-	case a.endangered && !endangered && slot.WALStatus != "" && slot.WALStatus != walLost:
+			"fix", "raise max_slot_wal_keep_size and max_wal_size until kproxy has caught up; "+status.FixBehind)
+	case a.endangered && !endangered && slot.WALStatus != "" && slot.WALStatus != status.WALLost:
 		log.Info("the server keeps the log that the replication slot needs again", "wal_status", slot.WALStatus)
 	}
 	a.endangered = endangered

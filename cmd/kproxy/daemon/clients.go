@@ -6,9 +6,11 @@ import (
 	"net"
 	"strings"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/listen"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // listen opens what the configuration names, or takes what the process was given.
@@ -26,7 +28,7 @@ func (d *Daemon) tryListening(ctx context.Context) error {
 	if len(d.Listeners) > 0 {
 		return nil
 	}
-	listeners, err := d.listen(ctx, d.config)
+	listeners, err := d.listen(ctx, d.config())
 	if err != nil {
 		return err
 	}
@@ -54,6 +56,10 @@ func (d *Daemon) serve(ctx context.Context, c *config.Config) error {
 	return d.proxy.Serve(ctx, listeners...)
 }
 
+// Status returns where replication stands, and each table's release. It is known once Ready is
+// closed.
+func (d *Daemon) Status() ksync.Status { return d.syncer.Status() }
+
 // isReady tells whether clients can connect, or could.
 func (d *Daemon) isReady() bool {
 	select {
@@ -63,6 +69,10 @@ func (d *Daemon) isReady() bool {
 		return false
 	}
 }
+
+// Address returns the first address where clients connect by TCP, nil before Ready or without
+// one.
+func (d *Daemon) Address() *net.TCPAddr { return d.address.Load() }
 
 // EndSessions ends all sessions at once, whatever they do.
 func (d *Daemon) EndSessions() {
@@ -95,7 +105,7 @@ func (d *Daemon) Summary() string {
 	}
 	conditions, published := d.conditions(), 0
 	for _, c := range conditions {
-		if c.state == statePublished {
+		if c.State == status.StatePublished {
 			published++
 		}
 	}

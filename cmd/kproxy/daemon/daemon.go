@@ -1,5 +1,6 @@
-// Package daemon wires configuration, replication, rewriting and proxy into
-// the process that `kproxy serve` runs.
+// Package daemon runs what `kproxy serve` does: it connects configuration, replication,
+// rewriting and proxy. What the goroutines of a process share is listed in [Daemon]; what one
+// of them owns alone is a type of its own.
 package daemon
 
 import (
@@ -11,8 +12,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/describe"
+	"github.com/kproxy/kproxy/cmd/kproxy/gate"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/cmd/kproxy/login"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/cmd/kproxy/webconsole"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -21,71 +27,57 @@ import (
 // Options are what a caller may add to a configuration.
 type Options struct {
 	Logger *slog.Logger
-	// Level is the logger's, for a reload to set; may be nil.
+	// Level is the logger's, which a reload sets. It may be nil.
 	Level *slog.LevelVar
-	// Load reads the configuration again; nil means that it cannot be reloaded.
+	// Load reads the configuration again. If it is nil, the configuration cannot be reloaded.
 	Load func() (*config.Config, error)
-	// Place is where the configuration is read from, as Place names it; empty where it does
-	// not matter whether its policy is the one in force.
+	// Place is where the configuration is read from, as accept.Place returns it. If it is
+	// empty, the daemon does not compare its policy with the one in force.
 	Place string
-	// Progress is told how far the publication of tables is; may be nil.
+	// Progress is called while tables are published. It may be nil.
 	Progress func(ksync.Progress)
-	// Failpoint is passed on to replication; tests inject crashes there.
+	// Failpoint is passed on to replication. Tests inject crashes there.
 	Failpoint func(name string)
-	// Listeners, if there are any, are listened on in place of the addresses that the
-	// configuration names.
+	// Listeners, if there are any, replace the addresses that the configuration names.
 	Listeners []net.Listener
 	// Seed makes the anonymization reproducible.
 	Seed uint64
 }
 
-// Daemon is one kproxy process for one database. Any number of them serve the same
-// one.
+// Daemon is one kproxy process for one database. Any number of them serve the same database.
 type Daemon struct {
 	Options
-
-	proxy   *proxy.Server
-	syncer  *ksync.Syncer
-	gate    gate
-	address atomic.Pointer[net.TCPAddr]
 	ready   chan struct{}
-
-	lookup      atomic.Pointer[lookup] // nil where the configuration names all users
-	unavailable atomic.Pointer[unavailable]
-	// effective is the configuration that is in force, for who does not run in watch.
+	address atomic.Pointer[net.TCPAddr]
+	// effective is the configuration in force. Only the watch goroutine replaces it.
 	effective atomic.Pointer[config.Config]
-	console   *operatorConsole
-	observed  observation
-	referrer  *referrer
-	refresh   chan struct{}
-	tasks     chan func(context.Context) // for watch to do
-	again     chan struct{}              // after a reload, for a replication that has stopped
 
-	descriptions descriptions
+	// Run sets these before it starts other goroutines.
+	proxy    *proxy.Server
+	syncer   *ksync.Syncer
+	referrer *referrer
+	console  *webconsole.Console
+	secret   []byte // of salts for users who do not exist
 
-	// What follows is used by one goroutine at a time: Run's, and then watch's.
+	gate         gate.Gate
+	lookup       atomic.Pointer[login.Lookup] // nil where the configuration names all users
+	descriptions *describe.Writer
+	metrics      metrics
+	guarantees   guarantees
+	shown        shown
 
-	config       *config.Config
-	secret       []byte                          // of salts for users who do not exist
-	publications []catalog.Publication           // what replication was given
-	broken       map[catalog.Name]inspect.Report // tables and readable relations about which a check found errors
-	uncallable   map[catalog.Name]inspect.Report // functions likewise
-	relations    []catalog.Relation              // what the rewriter knows
-	views        views
-	halted       halted
-	known        []catalog.View // what the rewriter knows
-	withdrawn    map[catalog.Name]string
-	names        catalog.ServerNames // likewise
-	// released are the tables by the numbers of their generations.
-	released map[int64]catalog.Name
-	served   map[catalog.Name]catalog.OID // what readers may have read
-	told     map[subject]string           // problems of single names that are in the log
-	failure  string                       // why the audit fails, as the log was told last
-	applies  bool                         // as the log was told last
-	alarms   alarms
+	refresh chan struct{}
+	tasks   chan func(context.Context) // for the watch goroutine
+	again   chan struct{}              // after a reload, for a replication that has stopped
+
+	// These belong to Run until it starts the watch goroutine, and then to that.
+	served served
+	views  *views.Watcher
+	halted halted
+	alarms alarms
 }
 
-// New prepares a daemon; nothing is connected yet.
+// New prepares a daemon. It connects to nothing.
 func New(c *config.Config, o Options) *Daemon {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -94,84 +86,79 @@ func New(c *config.Config, o Options) *Daemon {
 		o.Level = &slog.LevelVar{}
 	}
 	d := &Daemon{
-		config: c, Options: o, views: newViews(), halted: newHalted(), descriptions: newDescriptions(o.Logger),
+		Options: o, views: views.NewWatcher(o.Logger), halted: newHalted(), descriptions: describe.NewWriter(o.Logger), served: served{logger: o.Logger},
 		ready: make(chan struct{}), refresh: make(chan struct{}, 1), tasks: make(chan func(context.Context)), again: make(chan struct{}, 1),
 	}
 	d.effective.Store(c)
-	d.referrer = newReferrer(d)
 	return d
 }
+
+// config returns the configuration in force.
+func (d *Daemon) config() *config.Config { return d.effective.Load() }
 
 // Ready is closed once clients can connect.
 func (d *Daemon) Ready() <-chan struct{} { return d.ready }
 
-// Address is the first one where clients connect by TCP; nil before Ready, or without one.
-func (d *Daemon) Address() *net.TCPAddr { return d.address.Load() }
-
-// Status is where replication stands, and each table's release. It is known once
-// Ready is closed.
-func (d *Daemon) Status() ksync.Status { return d.syncer.Status() }
-
 // Run checks, publishes and serves until ctx ends, which returns nil after
-// running statements have finished. It returns a *CheckError when the database
+// running statements have finished. It returns a *check.Error when the database
 // is not fit, and listens only once every table is published or needs the operator.
 func (d *Daemon) Run(ctx context.Context) error {
 	if err := d.tryListening(ctx); err != nil {
 		return err
 	}
-	unobserve, err := d.openObservation(ctx)
+	closeMetrics, err := d.openMetrics(ctx)
 	if err != nil {
 		return err
 	}
-	defer unobserve()
+	defer closeMetrics()
 	if err := d.check(ctx); err != nil {
-		return err
-	}
-	if d.names, err = callable(ctx, d.config); err != nil {
 		return err
 	}
 	if err := d.prepare(); err != nil {
 		return err
 	}
-	defer func() { d.lookup.Load().close() }()
+	defer func() { d.lookup.Load().Close() }()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	context.AfterFunc(ctx, func() { d.observed.draining.Store(true) })
-	if err := d.openConsole(ctx, d.config.Console); err != nil {
+	context.AfterFunc(ctx, func() { d.metrics.draining.Store(true) })
+	if d.console, err = webconsole.Open(ctx, d.consoleProcess()); err != nil {
 		return err
 	}
-	first := *d.config // a reload replaces d.config
+	first := d.config() // a reload replaces it
 	applied := make(chan error, 1)
 	go func() { applied <- d.apply(ctx) }()
-	go d.descriptions.run(ctx)
+	go d.descriptions.Run(ctx)
 	d.resolve(nil)
 	referred := make(chan struct{})
 	go func() { defer close(referred); d.referrer.run(ctx) }()
 	defer func() { cancel(); <-referred }()
 	go d.watch(ctx)
-	go d.hear(ctx)
-	go d.prove(ctx)
-	go d.showConsole(ctx)
+	go d.answerer().Run(ctx)
+	measured := history.Process{Logger: d.Logger, Config: d.config, Replication: d.syncer.Status, Published: d.publishes}
+	go d.metrics.proofs.Prove(ctx, measured)
+	if d.console != nil {
+		go measured.RecordLosses(ctx)
+		go d.console.Serve(ctx)
+	}
 	select {
 	case <-d.syncer.Published():
 	case err := <-applied: // ctx ended, or nothing could be published
 		return err
 	}
 	d.do(ctx, d.lookAtViews)
-	d.do(ctx, d.lookAtCallable) // of what has been published since
-	go d.followCallable(ctx)
-	served := d.serve(ctx, &first)
+	d.do(ctx, d.readNames) // of what has been published since
+	go d.followNames(ctx)
+	served := d.serve(ctx, first)
 	cancel()
 	return errors.Join(served, <-applied)
 }
 
-// stoppedPause is how often it is tried whether the operator has mended what stopped
-// replication.
+// stoppedPause is how often replication that has stopped is tried again.
 const stoppedPause = 10 * time.Second
 
-// apply runs replication. When it stops for the operator before anything is published,
-// that is its error; later, clients are told by refusals and the operator at once by
-// the log, and it goes on when the operator has done something.
+// apply runs replication. If it stops before anything is published, apply returns its error.
+// Later, clients are refused, the log says why, and replication starts again once the
+// operator has mended the cause.
 func (d *Daemon) apply(ctx context.Context) error {
 	logged := ""
 	for {
@@ -197,3 +184,29 @@ func (d *Daemon) apply(ctx context.Context) error {
 		}
 	}
 }
+
+// answerer answers the questions of other processes.
+func (d *Daemon) answerer() *processes.Answerer {
+	return &processes.Answerer{
+		Logger: d.Logger, Config: d.config,
+		Count: func() processes.Clients {
+			return processes.Clients{Counts: d.Clients(), Unserved: d.unserved(), Refused: d.syncer.Status().Refused}
+		},
+		Reload: func(ctx context.Context, q processes.Question) (o processes.Outcome) {
+			d.do(ctx, func(ctx context.Context) { o = d.reload(ctx, q) })
+			return o
+		},
+	}
+}
+
+// consoleProcess is what the console shows of this process.
+func (d *Daemon) consoleProcess() webconsole.Process {
+	return webconsole.Process{
+		Logger: d.Logger, Level: d.Level, Config: d.config, Conditions: d.conditions,
+		Replication: d.syncer.Status, Clients: d.Clients, Sessions: d.proxy.Sessions, Observer: d.metrics.observer,
+	}
+}
+
+// ConsoleURL returns where the console is, empty without one. It is known once Ready is
+// closed.
+func (d *Daemon) ConsoleURL() string { return d.console.URL() }

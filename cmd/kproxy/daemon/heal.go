@@ -9,6 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
@@ -36,25 +39,32 @@ type halted struct {
 
 func newHalted() halted { return halted{looked: make(chan shapes, 1)} }
 
-// beginLookAtHalted has the definitions of halted tables read, if they are not at the
-// moment. What comes of it is given to changedWhileHalted.
-func (d *Daemon) beginLookAtHalted(ctx context.Context) {
-	names := d.haltedTables()
-	if d.halted.looking || len(names) == 0 {
+// begin has the definitions of halted tables read, unless that is under way. The result goes
+// to takeIn.
+func (h *halted) begin(ctx context.Context, c *config.Config, tables map[catalog.Name]ksync.TableStatus) {
+	var names []catalog.Name
+	for _, t := range c.Policy.Tables {
+		if tables[t.Table].State == ksync.Halted {
+			names = append(names, t.Table)
+		}
+	}
+	if len(names) == 0 {
+		h.audited = nil // a table that is halted later is audited
+	}
+	if h.looking || len(names) == 0 {
 		return
 	}
-	d.halted.looking = true
-	c := d.config
+	h.looking = true
 	go func() {
 		ctx, cancel := context.WithTimeout(ctx, haltedTimeout)
 		defer cancel()
-		d.halted.looked <- shapesNow(ctx, c, names)
+		h.looked <- shapesNow(ctx, c, names)
 	}()
 }
 
-// changedWhileHalted takes in what a look has found. It tells whether a halted table is not
-// what the last audit has seen, if that has seen it.
-func (h *halted) changedWhileHalted(found shapes) bool {
+// takeIn takes what was read, and reports whether a halted table is not what the last audit
+// has seen, or has not been audited.
+func (h *halted) takeIn(found shapes) bool {
 	h.looking = false
 	if found == nil {
 		return false
@@ -69,20 +79,6 @@ func (h *halted) changedWhileHalted(found shapes) bool {
 	return false
 }
 
-func (d *Daemon) haltedTables() []catalog.Name {
-	var names []catalog.Name
-	tables := d.syncer.Status().Tables
-	for _, t := range d.config.Policy.Tables {
-		if tables[t.Table].State == ksync.Halted {
-			names = append(names, t.Table)
-		}
-	}
-	if len(names) == 0 {
-		d.halted.audited = nil // whichever is halted next is audited
-	}
-	return names
-}
-
 // shapesSQL reads what samePublication compares: the table itself, its columns and its keys.
 const shapesSQL = `SELECT w.schema, w.relation, coalesce((SELECT pg_catalog.concat_ws(' ', c.oid, c.relkind,
 		(SELECT pg_catalog.string_agg(pg_catalog.concat_ws(' ', a.attnum, a.attname, a.atttypid, a.atttypmod, a.attcollation, a.attnotnull), ',' ORDER BY a.attnum)
@@ -95,7 +91,7 @@ FROM ROWS FROM (pg_catalog.unnest($1::text[]), pg_catalog.unnest($2::text[])) AS
 
 // shapesNow is nil where the shapes cannot be read, which the next audit tells of.
 func shapesNow(ctx context.Context, c *config.Config, names []catalog.Name) shapes {
-	conn, err := connectOwner(ctx, c)
+	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
 		return nil
 	}
@@ -112,14 +108,11 @@ func readShapes(ctx context.Context, conn *pgx.Conn, names []catalog.Name) (shap
 	for i, name := range names {
 		schemas[i], relations[i] = name.Schema, name.Relation
 	}
-	rows, err := conn.Query(ctx, shapesSQL, schemas, relations)
-	if err != nil {
-		return nil, fmt.Errorf("looking at halted tables: %w", err)
-	}
+	rows, _ := conn.Query(ctx, shapesSQL, schemas, relations) // the rows carry its error
 	found := make(shapes, len(names))
 	var name catalog.Name
 	var shape string
-	_, err = pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &shape}, func() error {
+	_, err := pgx.ForEachRow(rows, []any{&name.Schema, &name.Relation, &shape}, func() error {
 		found[name] = shape
 		return nil
 	})
@@ -129,22 +122,42 @@ func readShapes(ctx context.Context, conn *pgx.Conn, names []catalog.Name) (shap
 	return found, nil
 }
 
-// heal has replication look again at tables that were halted while the configuration did
-// not fit them, and that it fits now: whoever altered a table has taken that back.
-func (d *Daemon) heal(now []catalog.Publication) {
-	tables := d.syncer.Status().Tables
-	healed := false
-	next := slices.Clone(d.publications)
+// heal returns the publications with those of tables replaced that were halted while the
+// configuration did not fit them, and that it fits now: somebody has taken an alteration back.
+// It reports whether there are any.
+func (s *served) heal(now []catalog.Publication, tables map[catalog.Name]ksync.TableStatus) (next []catalog.Publication, healed bool) {
+	next = slices.Clone(s.publications)
 	for i, before := range next {
 		at := slices.IndexFunc(now, func(p catalog.Publication) bool { return p.Policy.Table == before.Policy.Table })
 		if at < 0 || tables[before.Policy.Table].State != ksync.Halted || samePublication(before, now[at]) {
 			continue
 		}
 		next[i], healed = now[at], true
-		delete(d.broken, before.Policy.Table)
+		delete(s.broken, before.Policy.Table)
 	}
-	if healed {
-		d.publications = next
-		d.syncer.Reload(next)
+	s.publications = next
+	return next, healed
+}
+
+// changed reports the tables that are no longer the ones being applied: the
+// stream tells nothing of columns that were dropped and added again, or of a
+// table that was put in another's place.
+func (s *served) changed(now []catalog.Publication) inspect.Report {
+	var report inspect.Report
+	for _, applied := range s.publications {
+		if !slices.ContainsFunc(now, func(p catalog.Publication) bool { return samePublication(p, applied) }) {
+			report = append(report, inspect.Finding{
+				Severity: inspect.Error, Code: check.CodeTableChanged, Table: applied.Policy.Table,
+				What: "the table is not as it was when it was published", Fix: "run 'kproxy reload': kproxy looks at the table afresh",
+			})
+		}
 	}
+	return report
+}
+
+// samePublication tells whether the table is the same, as far as its release depends
+// on it.
+func samePublication(a, b catalog.Publication) bool {
+	return a.Policy.Table == b.Policy.Table && a.Relation.OID == b.Relation.OID &&
+		slices.Equal(a.Relation.Key, b.Relation.Key) && slices.Equal(a.StoredColumns(), b.StoredColumns())
 }

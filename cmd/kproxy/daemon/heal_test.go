@@ -1,18 +1,13 @@
 package daemon
 
 import (
-	"bytes"
-	"log/slog"
 	"maps"
-	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
-	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // TestShapes: whatever a release depends on shows in a table's shape, in that of no other
@@ -106,39 +101,8 @@ func TestChangedWhileHalted(t *testing.T) {
 		{shapes{a: "right", b: "back"}, true},
 	} {
 		h.looking = true
-		if due := h.changedWhileHalted(c.found); due != c.due || h.looking {
+		if due := h.takeIn(c.found); due != c.due || h.looking {
 			t.Errorf("look %d at %v: an audit is due: %t, want %t; one is under way: %t", i, c.found, due, c.due, h.looking)
-		}
-	}
-}
-
-// TestTheLogCallsWellWhatIsPublished: a halted table that replication looks at again is
-// called neither well nor withdrawn once more.
-func TestTheLogCallsWellWhatIsPublished(t *testing.T) {
-	t.Parallel()
-	a := catalog.Name{Schema: "public", Relation: "a"}
-	log := &bytes.Buffer{}
-	d := New(&config.Config{Policy: catalog.Policy{Tables: []catalog.TablePolicy{{Table: a}}}}, Options{Logger: slog.New(slog.NewTextHandler(log, nil))})
-	for i, c := range []struct {
-		now             ksync.TableStatus
-		withdrawn, well int
-	}{
-		{ksync.TableStatus{}, 0, 0},
-		{ksync.TableStatus{State: ksync.Published}, 0, 0},
-		{ksync.TableStatus{State: ksync.Halted, Problem: "swapped"}, 1, 0},
-		{ksync.TableStatus{}, 1, 0},
-		{ksync.TableStatus{State: ksync.Halted, Problem: "swapped"}, 1, 0},
-		{ksync.TableStatus{}, 1, 0},
-		{ksync.TableStatus{State: ksync.Halted, Problem: "gone"}, 2, 0},
-		{ksync.TableStatus{}, 2, 0},
-		{ksync.TableStatus{State: ksync.Published}, 2, 1},
-		{ksync.TableStatus{}, 2, 1},
-		{ksync.TableStatus{State: ksync.Published}, 2, 1},
-		{ksync.TableStatus{State: ksync.Halted, Problem: "gone"}, 3, 1},
-	} {
-		d.tell(ksync.Status{Tables: map[catalog.Name]ksync.TableStatus{a: c.now}})
-		if withdrawn, well := strings.Count(log.String(), "is withdrawn"), strings.Count(log.String(), "is well again"); withdrawn != c.withdrawn || well != c.well {
-			t.Errorf("step %d: withdrawn %d times, well again %d times, want %d and %d:\n%s", i, withdrawn, well, c.withdrawn, c.well, log)
 		}
 	}
 }

@@ -14,24 +14,23 @@ import (
 
 // What probes are told. The log and 'kproxy status' tell more.
 const (
-	notStarted     = "kproxy is starting: it serves once the tables are published"
-	notServing     = "clients are not answered"
-	isStopping     = "kproxy is stopping"
-	notGuaranteed  = "the check of the guarantees fails"
-	notAudited     = "the audit log cannot be written"
-	notInForce     = "the policy of this process is not number %d, which is in force: see 'kproxy status'"
-	notPublished   = "no protected table can be read"
-	notReached     = "the database does not answer"
-	secondPrimary  = "a second primary is among the readers' database servers"
-	databaseWanted = 2 * time.Second // for its answer
+	notStarted    = "kproxy is starting: it serves once the tables are published"
+	notServing    = "clients are not answered"
+	isStopping    = "kproxy is stopping"
+	notGuaranteed = "the check of the guarantees fails"
+	notAudited    = "the audit log cannot be written"
+	notInForce    = "the policy of this process is not number %d, which is in force: see 'kproxy status'"
+	notPublished  = "no protected table can be read"
+	notReached    = "the database does not answer"
+	secondPrimary = "a second primary is among the readers' database servers"
+	probeTimeout  = 2 * time.Second // for its answer
 )
 
 // Health tells whether the process lives and whether it serves.
 func (d *Daemon) Health(ctx context.Context) observe.Health {
 	h := observe.Health{Alive: true}
 	not := func(reason string) { h.Reasons = append(h.Reasons, reason) }
-	o := &d.observed
-	if o.draining.Load() {
+	if d.metrics.draining.Load() {
 		not(isStopping)
 		return h
 	}
@@ -44,16 +43,16 @@ func (d *Daemon) Health(ctx context.Context) observe.Health {
 		h.Alive = false
 		not(notServing)
 	}
-	if d.unavailable.Load() != nil {
+	if d.guarantees.failing() {
 		not(notGuaranteed)
 	}
-	if o.audited() != nil {
+	if d.metrics.audited() != nil {
 		not(notAudited)
 	}
 	if status := d.syncer.Status(); status.Refused != "" {
 		not(fmt.Sprintf(notInForce, status.InForce))
 	}
-	if o.published.Load() == 0 {
+	if d.shown.tables.Load() == 0 {
 		not(notPublished)
 	}
 	if err := d.probe(ctx); err != nil {
@@ -77,24 +76,24 @@ type prober struct {
 	err   error
 }
 
-const probePace = time.Second
+const probeInterval = time.Second
 
 // probe returns nil where a new session would be served.
 func (d *Daemon) probe(ctx context.Context) error {
-	p := &d.observed.prober
+	p := &d.metrics.prober
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if time.Since(p.asked) < probePace {
+	if time.Since(p.asked) < probeInterval {
 		return p.err
 	}
 	// Who asked may hang up; what is found out is for all who ask.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), databaseWanted)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), probeTimeout)
 	defer cancel()
 	if d.available() != nil {
 		return nil // which is a reason of its own
 	}
 	sql := "SELECT 1"
-	if table := d.observed.readable.Load(); table != nil {
+	if table := d.shown.table.Load(); table != nil {
 		sql += " FROM " + table.SQL() + " LIMIT 0"
 	}
 	p.err = d.proxy.Serves(ctx, sql)

@@ -5,20 +5,27 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/proxy"
 	"github.com/kproxy/kproxy/proxy/pool"
+	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // referrer asks the server that kproxy writes to, again and again, what it is and how far it
 // is, and tells the proxy, which has readers on no server that is neither this one nor a copy
 // that follows it. It is the same for the process that applies and for those that follow.
 type referrer struct {
-	d    *Daemon
-	wake chan struct{}
+	logger *slog.Logger
+	config func() *config.Config
+	syncer *ksync.Syncer
+	proxy  *proxy.Server
+	wake   chan struct{}
 
 	// What follows belongs to run.
 
@@ -31,10 +38,8 @@ type referrer struct {
 // referTimeout bounds a look at the server.
 const referTimeout = 5 * time.Second
 
-func newReferrer(d *Daemon) *referrer { return &referrer{d: d, wake: make(chan struct{}, 1)} }
-
-// hurry has the server asked at once.
-func (r *referrer) hurry() {
+// wakeUp has the server asked at once.
+func (r *referrer) wakeUp() {
 	select {
 	case r.wake <- struct{}{}:
 	default: // it will be
@@ -43,14 +48,14 @@ func (r *referrer) hurry() {
 
 // run tells references until ctx ends.
 func (r *referrer) run(ctx context.Context) {
-	defer r.leave(context.WithoutCancel(ctx))
+	defer r.removeHeartbeat(context.WithoutCancel(ctx))
 	for {
 		err := r.look(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		r.note(err)
-		timer := time.NewTimer(pool.Pace(r.d.effective.Load().Upstream.MaxStaleness))
+		timer := time.NewTimer(pool.Pace(r.config().Upstream.MaxStaleness))
 		select {
 		case <-timer.C:
 		case <-r.wake:
@@ -64,11 +69,11 @@ func (r *referrer) run(ctx context.Context) {
 func (r *referrer) note(err error) {
 	switch {
 	case err == nil && r.failed != "":
-		r.d.Logger.Info("the database server that kproxy publishes on answers again")
-		r.d.syncer.Retry()
+		r.logger.Info("the database server that kproxy publishes on answers again")
+		r.syncer.Retry()
 		r.failed = ""
 	case err != nil && r.failed != err.Error():
-		r.d.Logger.Warn("the database server that kproxy publishes on does not say what it is", "error", err)
+		r.logger.Warn("the database server that kproxy publishes on does not say what it is", "error", err)
 		r.failed = err.Error()
 	}
 	if err != nil {
@@ -85,8 +90,8 @@ func (r *referrer) hangUp() {
 	}
 }
 
-// leave takes the process's heartbeat away.
-func (r *referrer) leave(ctx context.Context) {
+// removeHeartbeat takes the process's heartbeat away.
+func (r *referrer) removeHeartbeat(ctx context.Context) {
 	if r.conn != nil && r.last.Process != "" {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
@@ -99,7 +104,7 @@ func (r *referrer) leave(ctx context.Context) {
 func (r *referrer) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, referTimeout)
 	defer cancel()
-	c := r.d.effective.Load()
+	c := r.config()
 	if err := r.connect(ctx, c); err != nil {
 		return err
 	}
@@ -111,7 +116,7 @@ func (r *referrer) look(ctx context.Context) error {
 		}
 	}
 	applied := uint64(0)
-	if r.d.proxy.Apart() {
+	if r.proxy.Apart() {
 		if now.Process == "" {
 			now.Process = rand.Text()
 		}
@@ -136,11 +141,11 @@ func (r *referrer) look(ctx context.Context) error {
 	if r.last.Started != "" && r.last.Process == now.Process && now.Process != "" && (now.Identity != r.last.Identity || now.Timeline != r.last.Timeline) {
 		// Another history has begun, which must not be taken for the one before.
 		r.last = pool.Reference{}
-		r.hurry()
+		r.wakeUp()
 		return nil
 	}
 	r.last = now
-	r.d.proxy.Refer(now)
+	r.proxy.Refer(now)
 	return nil
 }
 
@@ -150,7 +155,7 @@ func (r *referrer) connect(ctx context.Context, c *config.Config) error {
 		return nil
 	}
 	r.hangUp()
-	owner, err := ownerConfig(c)
+	owner, err := upstream.OwnerConfig(c)
 	if err != nil {
 		return err
 	}
@@ -173,7 +178,7 @@ func (r *referrer) connect(ctx context.Context, c *config.Config) error {
 
 // writeApplied tells other processes how far this one has applied, if it is the one that does.
 func (r *referrer) writeApplied(ctx context.Context, slot string) error {
-	applied, known := r.d.syncer.Applied()
+	applied, known := r.syncer.Applied()
 	if !known || applied.System != r.last.System || uint64(applied.Timeline) != r.last.Timeline {
 		return nil
 	}

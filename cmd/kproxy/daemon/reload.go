@@ -8,22 +8,20 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/login"
+	"github.com/kproxy/kproxy/cmd/kproxy/processes"
+	"github.com/kproxy/kproxy/cmd/kproxy/settings"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
 	"github.com/kproxy/kproxy/internal/config"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Outcome is what a wish to reload came to.
-type Outcome struct {
-	Changes
-	// Refused says why the running configuration goes on as a whole; empty where the
-	// new one was taken over.
-	Refused string `json:"refused,omitempty"`
-}
-
 // Reload reads the configuration again and takes it over, or goes on with the running
 // one as a whole; the log tells which. It returns when that is done or ctx has ended.
 func (d *Daemon) Reload(ctx context.Context) {
-	d.do(ctx, func(ctx context.Context) { d.reload(ctx, question{}) })
+	d.do(ctx, func(ctx context.Context) { d.reload(ctx, processes.Question{}) })
 }
 
 // policyOf is the whole policy of a configuration.
@@ -36,44 +34,43 @@ func (d *Daemon) policyOf(c *config.Config) (ksync.Policy, error) {
 
 // reload takes a new configuration over; where it is to be tried only, it says what that
 // would change.
-func (d *Daemon) reload(ctx context.Context, q question) Outcome {
-	try := q.Try
+func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Outcome {
+	try, running := q.Try, d.config()
 	ctx, cancel := context.WithTimeout(ctx, auditInterval)
 	defer cancel()
 	if !try {
-		d.reopenAudit()
+		d.metrics.reopenAudit()
 	}
 	next, err := d.load()
 	if err != nil {
-		return d.refuse(Changes{}, err, try)
+		return d.refuse(settings.Changes{}, err, try)
 	}
-	changes := compare(d.config, next)
-	next = takeover(d.config, next)
+	changes := settings.Compare(running, next)
+	next = settings.Takeover(running, next)
 	if !try {
-		if err := dropProtected(ctx, next); err != nil {
+		if err := views.DropProtected(ctx, next); err != nil {
 			return d.refuse(changes, err, try)
 		}
 	}
-	running := d.config.Policy
-	found, err := examine(ctx, next, leniency{
-		table: func(t catalog.TablePolicy) bool {
-			return slices.ContainsFunc(running.Tables, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
+	found, err := check.Fitness(ctx, next, check.Leniency{
+		Table: func(t catalog.TablePolicy) bool {
+			return slices.ContainsFunc(running.Policy.Tables, func(r catalog.TablePolicy) bool { return reflect.DeepEqual(r, t) })
 		},
-		readable: func(name catalog.Name) bool { return slices.Contains(running.Readable, name) },
-		called:   func(name catalog.Name) bool { return slices.Contains(running.Functions, name) },
+		Readable: func(name catalog.Name) bool { return slices.Contains(running.Policy.Readable, name) },
+		Called:   func(name catalog.Name) bool { return slices.Contains(running.Policy.Functions, name) },
 	})
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
 	changes.Afresh = d.looksAfresh(found)
 	if try {
-		return Outcome{Changes: changes}
+		return processes.Outcome{Changes: changes}
 	}
 	policy, err := d.policyOf(next)
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
-	owner, err := ownerConfig(next)
+	owner, err := upstream.OwnerConfig(next)
 	if err == nil {
 		err = d.reconfigure(next)
 	}
@@ -82,21 +79,20 @@ func (d *Daemon) reload(ctx context.Context, q question) Outcome {
 	}
 	d.syncer.LogInAs(owner)
 	// Readers first: what is no longer theirs is refused before anything is taken down.
-	afresh := changes.tables() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
-	d.config = next
+	afresh := changes.TableCount() > 0 || len(changes.Afresh) > 0 || policy.Fingerprint != d.syncer.Policy().Fingerprint || d.syncer.Status().Refused != ""
 	d.effective.Store(next)
-	d.console.reconfigure(next.Console, d.Logger)
+	d.console.Reconfigure(next.Console)
 	d.adopt(found)
 	d.Level.Set(next.Log.Level)
 	d.resolve(nil)
-	d.gate.limit(next, d.snapshot())
+	d.gate.SetLimits(next, d.snapshot())
 	d.renew()
 	d.lookAtViews(ctx)
-	if d.unavailable.Load() != nil {
+	if d.guarantees.failing() {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one
 	}
 	if afresh {
-		d.syncer.ReloadAs(found.publications, policy, !q.Accepted)
+		d.syncer.ReloadAs(found.Publications, policy, !q.Accepted)
 		d.resolve(nil) // who asked for this reads no release of the policy before it
 	}
 	select {
@@ -107,12 +103,12 @@ func (d *Daemon) reload(ctx context.Context, q question) Outcome {
 	if len(changes.Restart) > 0 {
 		d.Logger.Warn("settings were changed that take effect when kproxy is started again", "settings", strings.Join(changes.Restart, ", "))
 	}
-	return Outcome{Changes: changes}
+	return processes.Outcome{Changes: changes}
 }
 
 // reconfigure has the proxy go on under next.
 func (d *Daemon) reconfigure(next *config.Config) error {
-	look, err := newLookup(next)
+	look, err := login.NewLookup(next)
 	if err != nil {
 		return err
 	}
@@ -123,7 +119,7 @@ func (d *Daemon) reconfigure(next *config.Config) error {
 	if err != nil {
 		return err // nobody has asked by look yet
 	}
-	d.lookup.Swap(look).close()
+	d.lookup.Swap(look).Close()
 	return nil
 }
 
@@ -134,25 +130,25 @@ func (d *Daemon) load() (*config.Config, error) {
 	return d.Load()
 }
 
-func (d *Daemon) refuse(changes Changes, err error, try bool) Outcome {
+func (d *Daemon) refuse(changes settings.Changes, err error, try bool) processes.Outcome {
 	if !try {
 		d.Logger.Error("the new configuration is refused; the old one goes on", "error", err)
 	}
-	return Outcome{Changes: changes, Refused: err.Error()}
+	return processes.Outcome{Changes: changes, Refused: err.Error()}
 }
 
 // looksAfresh are the protected tables at which replication has to look again although the
 // configuration says the same of them: those that are not what they were, and halted ones.
-func (d *Daemon) looksAfresh(found examined) []string {
+func (d *Daemon) looksAfresh(found check.Fit) []string {
 	var afresh []string
 	tables := d.syncer.Status().Tables
-	for _, t := range d.config.Policy.Tables {
+	for _, t := range d.config().Policy.Tables {
 		of := func(p catalog.Publication) bool { return p.Policy.Table == t.Table }
-		was, is := slices.IndexFunc(d.publications, of), slices.IndexFunc(found.publications, of)
+		was, is := slices.IndexFunc(d.served.publications, of), slices.IndexFunc(found.Publications, of)
 		if is < 0 {
 			continue // it is no longer configured
 		}
-		if tables[t.Table].State == ksync.Halted || was >= 0 && !samePublication(d.publications[was], found.publications[is]) {
+		if tables[t.Table].State == ksync.Halted || was >= 0 && !samePublication(d.served.publications[was], found.Publications[is]) {
 			afresh = append(afresh, t.Table.String())
 		}
 	}

@@ -1,31 +1,37 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/login"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/proxy/pool"
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
 // prepare makes what serves from what was found at the start.
 func (d *Daemon) prepare() error {
-	owner, err := ownerConfig(d.config)
+	c := d.config()
+	owner, err := upstream.OwnerConfig(c)
 	if err != nil {
 		return err
 	}
-	d.gate.limit(d.config, d.snapshot())
-	policy, err := d.policyOf(d.config)
+	d.gate.SetLimits(c, d.snapshot())
+	policy, err := d.policyOf(c)
 	if err != nil {
 		return err
 	}
 	d.syncer, err = ksync.New(ksync.Config{
 		Whole: policy,
-		Owner: owner, Reader: d.config.Upstream.Reader.User,
-		Publication: d.config.Publication, Slot: d.config.Slot,
-		Tables: d.publications, Seed: d.Seed,
-		Recovery: recoveries[d.config.Replication.Recovery], Heartbeat: d.config.Replication.Heartbeat,
+		Owner: owner, Reader: c.Upstream.Reader.User,
+		Publication: c.Publication, Slot: c.Slot,
+		Tables: d.served.publications, Seed: d.Seed,
+		Recovery: check.Recoveries[c.Replication.Recovery], Heartbeat: c.Replication.Heartbeat,
 		Progress: d.Progress, Failpoint: d.Failpoint, Logger: d.Logger,
 		Changed: func(ksync.Status) {
 			select {
@@ -37,48 +43,43 @@ func (d *Daemon) prepare() error {
 	if err != nil {
 		return fmt.Errorf("preparing replication: %w", err)
 	}
-	look, err := newLookup(d.config)
+	look, err := login.NewLookup(c)
 	if err != nil {
 		return err
 	}
 	d.lookup.Store(look)
-	toServe, err := d.proxyConfig(d.config, look)
+	toServe, err := d.proxyConfig(c, look)
 	if err != nil {
 		return err
 	}
 	if d.proxy, err = proxy.New(toServe); err != nil {
 		return fmt.Errorf("preparing the proxy: %w", err)
 	}
-	d.observed.audits.note(true)
-	d.observed.prepared.Store(true)
+	d.referrer = &referrer{logger: d.Logger, config: d.config, syncer: d.syncer, proxy: d.proxy, wake: make(chan struct{}, 1)}
+	d.guarantees.note(true)
+	d.metrics.prepared.Store(true)
 	return nil
 }
 
-// recoveries are the configuration's ways to recover.
-var recoveries = map[config.Recovery]ksync.Recovery{
-	config.Resynchronize: ksync.ResynchronizeOnLoss,
-	config.StopOnLoss:    ksync.StopOnLoss,
-}
-
 // proxyConfig is what the proxy needs of a configuration.
-func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, error) {
-	upstream, err := sessionConfig(c, c.Upstream.Reader)
+func (d *Daemon) proxyConfig(c *config.Config, look *login.Lookup) (proxy.Config, error) {
+	session, err := upstream.SessionConfig(c, c.Upstream.Reader)
 	if err != nil {
 		return proxy.Config{}, fmt.Errorf("the reader's connection: %w", err)
 	}
-	readers, err := readerConfigs(c)
+	readers, err := upstream.ReaderConfigs(c)
 	if err != nil {
 		return proxy.Config{}, err
 	}
-	certificate, err := tlsConfig(c.TLS)
+	certificate, err := login.TLS(c.TLS)
 	if err != nil {
 		return proxy.Config{}, err
 	}
 	return proxy.Config{
-		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.observed.told(), Withdrawn: withdrawnAtServer,
-		Access: accessConfig(c, look, d.secret), Database: c.Database,
+		Gate: &d.gate, Available: d.available, Logger: d.Logger, Observer: d.metrics.proxyObserver(), Withdrawn: withdrawnAtServer,
+		Access: login.Access(c, look, d.secret), Database: c.Database,
 		TLS: certificate, TLSRequired: c.TLS.Mode == config.TLSRequire, Forwarders: c.ProxyProtocol.From,
-		Upstream: upstream, Readers: readers, Referred: true, Pool: poolOptions(c),
+		Upstream: session, Readers: readers, Referred: true, Pool: poolOptions(c),
 		MaxStatementBytes:  c.Limits.MaxStatementBytes,
 		MaxMessageBytes:    c.Limits.MaxMessageBytes,
 		MaxSessions:        c.Limits.MaxSessions,
@@ -93,11 +94,20 @@ func (d *Daemon) proxyConfig(c *config.Config, look *lookup) (proxy.Config, erro
 	}, nil
 }
 
-// pinnedByOperator are the settings of the server that bound clients and that they must not
-// raise.
-func pinnedByOperator(t config.Timeouts) []string {
-	if t.Statement > 0 {
-		return []string{"statement_timeout"}
+// preferences are the configuration's choices among servers.
+var preferences = map[config.Prefer]pool.Prefer{
+	config.PreferPrimary: pool.PreferPrimary,
+	config.PreferStandby: pool.PreferStandby,
+	config.OnlyStandby:   pool.OnlyStandby,
+}
+
+// poolOptions say how many connections sessions get, and to which servers.
+func poolOptions(c *config.Config) pool.Options {
+	const none = -1
+	return pool.Options{
+		MaxConnections: c.Limits.MaxConnections, MaxPerUser: c.Limits.MaxConnectionsPerUser,
+		MaxQueue: cmp.Or(c.Limits.MaxWaiting, none), QueueTimeout: c.Timeouts.Queue,
+		IdleTimeout: cmp.Or(c.Pool.Idle, none*time.Second), Lifetime: c.Pool.Lifetime,
+		Prefer: preferences[c.Upstream.Prefer], MaxStaleness: c.Upstream.MaxStaleness,
 	}
-	return nil
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
 	"github.com/kproxy/kproxy/internal/config"
 	"github.com/kproxy/kproxy/internal/pgserver"
 	ksync "github.com/kproxy/kproxy/sync"
@@ -135,7 +136,7 @@ func (s *stage) serve(ctx context.Context, source source) error {
 
 // announce tells what was published, as the verifier finds it.
 func (s *stage) announce(ctx context.Context, took time.Duration) error {
-	report, err := daemon.Verify(ctx, s.config)
+	report, err := history.Verify(ctx, s.config)
 	if err != nil {
 		return err
 	}

@@ -13,7 +13,8 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/cmd/kproxy/daemon"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
 )
 
 // patience bounds the wait for a change of the source to be seen.
@@ -32,7 +33,7 @@ type guide struct {
 // tour is the scripted demonstration: query, insert, update and delete at the
 // source, attacks, and the verifier. Its error says how many steps failed.
 func (s *stage) tour(ctx context.Context, source source) error {
-	checked, err := daemon.Check(ctx, s.config)
+	checked, err := check.Full(ctx, s.config)
 	if err != nil {
 		return err
 	}
@@ -313,7 +314,7 @@ func (g *guide) refused(ctx context.Context, attack string) (string, error) {
 }
 
 func (g *guide) verify(ctx context.Context) (string, error) {
-	report, err := daemon.Verify(ctx, g.config)
+	report, err := history.Verify(ctx, g.config)
 	if err != nil {
 		return "", err
 	}

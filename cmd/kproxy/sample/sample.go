@@ -10,33 +10,18 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/internal/dataset"
 )
 
-// Read reads a protected table's records under its policy, at most limit of them taken
-// at random; a limit of 0 reads all. Total is how many records the table has. Where the
-// policy names a subject, persons are drawn rather than records, with all of their
-// records, so that there can be some more records than limit or less.
+// Records reads a protected table's records under its policy, at most limit of them, taken at
+// random. A limit of 0 reads all. Total is the number of records in the table. If the policy names
+// a subject, Records draws persons with all of their records, so that there can be somewhat more
+// or fewer records than limit. Progress, if not nil, receives the number of records read so far,
+// and about how many there are.
 //
-// The same seed gives the same sample of a table that has not been written since. The
-// transaction is left as it was, at the same snapshot where that is one of the
-// transaction; its role must be able to select the table. Errors are the database's and,
-// as a *PolicyError, what keeps the policy from being applied to the table; none has a
-// row's values.
-func Read(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, limit int, seed uint64) (table *dataset.Table, total int64, err error) {
-	if policy.Updates.Mode == 0 { // records drawn once have none
-		policy.Updates.Mode = catalog.Immediate
-	}
-	publication, err := publicationOf(ctx, tx.Conn(), policy)
-	if err != nil {
-		return nil, 0, err
-	}
-	return Records(ctx, tx, publication, limit, seed, nil)
-}
-
-// Records is Read for who has the table's publication already. Progress, if not nil, is
-// told from time to time how many records have been read, of about how many.
+// The same seed gives the same sample of a table that has not been written since. The transaction
+// stays at its snapshot, if it has one; its role must be able to select the table. Errors hold no
+// values of rows.
 func Records(ctx context.Context, tx pgx.Tx, publication catalog.Publication, limit int, seed uint64, progress func(done, total int)) (
 	table *dataset.Table, total int64, err error,
 ) {
@@ -63,26 +48,4 @@ func (e *PolicyError) Error() string {
 		lines[i] = p.Error()
 	}
 	return strings.Join(lines, "\n")
-}
-
-// publicationOf is the table's published shape under the policy in the server's words.
-func publicationOf(ctx context.Context, conn *pgx.Conn, policy catalog.TablePolicy) (catalog.Publication, error) {
-	var role string
-	if err := conn.QueryRow(ctx, "SELECT current_user::text").Scan(&role); err != nil {
-		return catalog.Publication{}, fmt.Errorf("asking for the role: %w", err)
-	}
-	relations, err := inspect.Relations(ctx, conn, role)
-	if err != nil {
-		return catalog.Publication{}, err
-	}
-	publications, problems, err := inspect.Publish(ctx, conn, catalog.Policy{Tables: []catalog.TablePolicy{policy}}, relations)
-	switch {
-	case err != nil:
-		return catalog.Publication{}, err
-	case len(problems) > 0:
-		return catalog.Publication{}, &PolicyError{Problems: problems}
-	case len(publications) == 0:
-		return catalog.Publication{}, fmt.Errorf("there is no table %s", policy.Table)
-	}
-	return publications[0], nil
 }

@@ -1,7 +1,9 @@
 package sample_test
 
 import (
+	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -10,7 +12,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
 	"github.com/kproxy/kproxy/cmd/kproxy/sample"
+	"github.com/kproxy/kproxy/internal/dataset"
 	"github.com/kproxy/kproxy/internal/eval"
 	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
 )
@@ -65,7 +69,7 @@ func policy() catalog.TablePolicy {
 func TestValuesAreThoseOfReplication(t *testing.T) {
 	t.Parallel()
 	tx := reading(t)
-	table, total, err := sample.Read(t.Context(), tx, policy(), 0, 1)
+	table, total, err := read(t.Context(), tx, policy(), 0, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +98,7 @@ func TestSamplesAreDrawnByTheirSeed(t *testing.T) {
 	t.Parallel()
 	tx := reading(t)
 	ages := func(seed uint64) []hierarchy.Cell {
-		table, total, err := sample.Read(t.Context(), tx, policy(), 500, seed)
+		table, total, err := read(t.Context(), tx, policy(), 500, seed)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -125,7 +129,7 @@ func TestPersonsAreDrawnWhole(t *testing.T) {
 	tx := reading(t)
 	p := policy()
 	p.Subject = "patient"
-	table, total, err := sample.Read(t.Context(), tx, p, 800, 7)
+	table, total, err := read(t.Context(), tx, p, 800, 7)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +155,7 @@ func TestASampleCanBeMeasured(t *testing.T) {
 	guarded.Updates.Mode = catalog.Guarded
 	guarded.Columns[0].Publish = catalog.FormValue
 	for name, p := range map[string]catalog.TablePolicy{"immediate": policy(), "guarded": guarded} {
-		table, _, err := sample.Read(t.Context(), tx, p, 1000, 7)
+		table, _, err := read(t.Context(), tx, p, 1000, 7)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -175,18 +179,18 @@ func TestTablesOfNobody(t *testing.T) {
 		Table: catalog.ParseName("keyless"), Method: "rounded-partition", Updates: catalog.Updates{Mode: catalog.Immediate}, Constraints: []privacy.Spec{{Model: privacy.K, K: 5}},
 		Subject: "sex", Columns: []catalog.ColumnPolicy{column("age", hierarchy.Numeric), {Name: "sex", Role: catalog.Identifying}},
 	}
-	table, total, err := sample.Read(t.Context(), tx, p, 10, 1)
+	table, total, err := read(t.Context(), tx, p, 10, 1)
 	if policyErr := (*sample.PolicyError)(nil); !errors.As(err, &policyErr) || policyErr.Problems[0].Table != p.Table {
 		t.Errorf("a table without a key is read: %v", err) // it cannot be published
 	}
 	if table != nil || total != 0 {
 		t.Errorf("%d records beside an error", total)
 	}
-	if _, _, err := sample.Read(t.Context(), tx, catalog.TablePolicy{Table: catalog.ParseName("missing")}, 10, 1); err == nil {
+	if _, _, err := read(t.Context(), tx, catalog.TablePolicy{Table: catalog.ParseName("missing")}, 10, 1); err == nil {
 		t.Error("a table that does not exist is read")
 	}
 	p.Table = catalog.ParseName("nobody")
-	if table, total, err = sample.Read(t.Context(), tx, p, 10, 1); err != nil || total != 0 || table.Records.Len() != 0 {
+	if table, total, err = read(t.Context(), tx, p, 10, 1); err != nil || total != 0 || table.Records.Len() != 0 {
 		t.Fatalf("an empty table: %d records, %v", total, err)
 	}
 	cases, err := eval.Grid{Methods: []string{p.Method}}.Cases(table)
@@ -197,7 +201,41 @@ func TestTablesOfNobody(t *testing.T) {
 		t.Errorf("an empty table: %+v, %v", m, err)
 	}
 	// The transaction is as usable as before.
-	if table, _, err = sample.Read(t.Context(), tx, policy(), 1, 1); err != nil || table.Records.Len() != 1 {
+	if table, _, err = read(t.Context(), tx, policy(), 1, 1); err != nil || table.Records.Len() != 1 {
 		t.Errorf("after errors: %v", err)
 	}
+}
+
+// read samples a table under a policy that has no publication yet.
+func read(ctx context.Context, tx pgx.Tx, policy catalog.TablePolicy, limit int, seed uint64) (table *dataset.Table, total int64, err error) {
+	if policy.Updates.Mode == 0 { // records drawn once have none
+		policy.Updates.Mode = catalog.Immediate
+	}
+	publication, err := publicationOf(ctx, tx.Conn(), policy)
+	if err != nil {
+		return nil, 0, err
+	}
+	return sample.Records(ctx, tx, publication, limit, seed, nil)
+}
+
+// publicationOf is the table's published shape under the policy in the server's words.
+func publicationOf(ctx context.Context, conn *pgx.Conn, policy catalog.TablePolicy) (catalog.Publication, error) {
+	var role string
+	if err := conn.QueryRow(ctx, "SELECT current_user::text").Scan(&role); err != nil {
+		return catalog.Publication{}, fmt.Errorf("asking for the role: %w", err)
+	}
+	relations, err := inspect.Relations(ctx, conn, role)
+	if err != nil {
+		return catalog.Publication{}, err
+	}
+	publications, problems, err := inspect.Publish(ctx, conn, catalog.Policy{Tables: []catalog.TablePolicy{policy}}, relations)
+	switch {
+	case err != nil:
+		return catalog.Publication{}, err
+	case len(problems) > 0:
+		return catalog.Publication{}, &sample.PolicyError{Problems: problems}
+	case len(publications) == 0:
+		return catalog.Publication{}, fmt.Errorf("there is no table %s", policy.Table)
+	}
+	return publications[0], nil
 }

@@ -8,10 +8,10 @@ import "slices"
 type algebra struct {
 	atoms   []knownSet
 	of      map[element]int // the atom of an element
-	pending []knownSet      // sets of which the parts could not be told apart so far
+	pending []knownSet      // sets whose parts could not be told apart so far
 }
 
-// knownSet is a set of which the reader knows all values, but not whose is which.
+// knownSet is a set whose values the reader knows, but not whose is which.
 type knownSet struct {
 	elements []element
 	counts   [diagnoses]int
@@ -262,7 +262,7 @@ type allKnowing struct {
 	sets *algebra
 }
 
-func (allKnowing) name() string { return "set algebra, told all classes" }
+func (allKnowing) name() string { return "set algebra" }
 func (allKnowing) proves() bool { return true }
 
 func (a allKnowing) guess(t target) distribution {

@@ -47,7 +47,7 @@ type Setup struct {
 	Correlation float64 `json:"correlation"`
 	// Targets is how many people of each kind are attacked.
 	Targets int `json:"targets"`
-	// Report, if not nil, is told what is being done.
+	// Report, if not nil, is called with what is being done.
 	Report func(format string, arguments ...any) `json:"-"`
 }
 

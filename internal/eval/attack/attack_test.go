@@ -200,14 +200,14 @@ func TestMeasurementsOfModes(t *testing.T) {
 	if immediate.Exposed() < 0.5 || guarded.Exposed() > 0.02 {
 		t.Errorf("exposed: %g immediately, %g guarded", immediate.Exposed(), guarded.Exposed())
 	}
-	if best := guarded.Best(); best.Right > guarded.Bound.Right+0.05 {
+	if best := guarded.best(); best.Right > guarded.Bound.Right+0.05 {
 		t.Errorf("the best attacker guesses %g, with one release %g", best.Right, guarded.Bound.Right)
 	}
 	if immediate.Cost.Waiting != 0 || guarded.Cost.Waiting <= 0 || guarded.Cost.Ghosts <= 0 || immediate.Cost.Ghosts != 0 {
 		t.Errorf("costs: %+v immediately, %+v guarded", immediate.Cost, guarded.Cost)
 	}
 	for _, m := range o.Runs {
-		for _, share := range []float64{m.Cost.Loss, m.Cost.Stale, m.Cost.Ghosts, m.Bound.Right, m.Best().Right, m.Best().Posterior} {
+		for _, share := range []float64{m.Cost.Loss, m.Cost.Stale, m.Cost.Ghosts, m.Bound.Right, m.best().Right, m.best().Posterior} {
 			if math.IsNaN(share) || share < 0 || share > 1 {
 				t.Errorf("%s: share %g", m.Mode, share)
 			}

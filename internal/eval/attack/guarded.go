@@ -56,7 +56,7 @@ func newGuarded(w *world, cs privacy.ConstraintSet, s Setup, k, crowd int) (*gua
 	return p, err
 }
 
-// another is a lineage of the same settings of which nothing is published.
+// another is an empty lineage of the same settings.
 func (p *guarded) another() (*lineage.Lineage, error) {
 	return lineage.New(p.w.attributes, p.cs, partition.RoundedPartition{}, p.options)
 }

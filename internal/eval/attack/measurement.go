@@ -24,8 +24,8 @@ type Measurement struct {
 	Cost      Cost      `json:"cost"`
 }
 
-// Best is the attacker who guessed best.
-func (m Measurement) Best() Success {
+// best is the attacker who guessed best.
+func (m Measurement) best() Success {
 	best := m.Attackers[0]
 	for _, a := range m.Attackers[1:] {
 		if a.Right > best.Right {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestPageIsOfThisCode: docs/attack.md shows what `kproxy eval attack` writes.
+// TestPageIsOfThisCode: docs/attack-figures.md shows what `kproxy eval attack` writes.
 func TestPageIsOfThisCode(t *testing.T) {
 	t.Parallel()
 	if runtime.GOARCH != "amd64" {
@@ -18,7 +18,7 @@ func TestPageIsOfThisCode(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}
-	page, err := os.ReadFile("../../../docs/attack.md")
+	page, err := os.ReadFile("../../../docs/attack-figures.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,6 +35,6 @@ func TestPageIsOfThisCode(t *testing.T) {
 		t.Fatal(err)
 	}
 	if written.String() != shown {
-		t.Error("the page shows other figures: run kproxy eval attack --out report, and put attack.md and the charts into docs")
+		t.Error("the page shows other figures: run kproxy eval attack --out report, and put attack.md into docs/attack-figures.md and the charts into docs/attack")
 	}
 }

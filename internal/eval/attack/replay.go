@@ -10,7 +10,7 @@ import (
 
 // replayer lets a publication be played again.
 type replayer interface {
-	// another is a lineage of the same settings of which nothing is published.
+	// another is an empty lineage of the same settings.
 	another() (*lineage.Lineage, error)
 }
 

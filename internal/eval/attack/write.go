@@ -1,22 +1,15 @@
 package attack
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
-	"text/tabwriter"
 
-	"github.com/kproxy/kproxy/internal/eval/chart"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
-// Names of the files that WriteFiles makes beside the charts.
+// Names of the files that WriteFiles makes besides the charts.
 const (
 	PageName     = "attack.html"
 	JSONName     = "attack.json"
@@ -26,45 +19,16 @@ const (
 // WriteFiles writes a page with charts, each chart as SVG, the figures as JSON, and a
 // table as Markdown into the folder, which it makes where it is absent.
 func (o *Outcome) WriteFiles(folder string) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making the report's folder: %w", err)
+	files := []report.File{{Name: PageName, Write: o.writePage}, report.JSONFile(JSONName, o), {Name: MarkdownName, Write: o.WriteMarkdown}}
+	for _, f := range o.figures() {
+		files = append(files, f.File())
 	}
-	write := func(name string, content []byte) error {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-		return nil
-	}
-	for _, file := range []struct {
-		name string
-		make func(io.Writer) error
-	}{{PageName, o.writePage}, {JSONName, o.WriteJSON}, {MarkdownName, o.WriteMarkdown}} {
-		var text strings.Builder
-		if err := file.make(&text); err != nil {
-			return fmt.Errorf("writing %s: %w", file.name, err)
-		}
-		if err := write(file.name, []byte(text.String())); err != nil {
-			return err
-		}
-	}
-	for _, f := range o.Figures() {
-		svg, err := f.Chart.SVG()
-		if err != nil {
-			return err
-		}
-		if err := write(f.Name+".svg", svg); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := report.WriteFiles(folder, files...)
+	return err
 }
 
 // WriteJSON writes all that was measured.
-func (o *Outcome) WriteJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(o)
-}
+func (o *Outcome) WriteJSON(w io.Writer) error { return report.WriteJSON(w, o) }
 
 // Circumstances says what the experiment was.
 func (s Setup) Circumstances() string {
@@ -75,11 +39,11 @@ func (s Setup) Circumstances() string {
 	if s.L > 1 {
 		constraints += fmt.Sprintf(", l = %d", s.L)
 	}
-	about := "each about another person"
+	about := "each about a different person"
 	if s.Repeats > 0 {
-		about = fmt.Sprintf("%g %% about somebody who has one already", 100*s.Repeats)
+		about = fmt.Sprintf("%g %% about a person who already has one", 100*s.Repeats)
 	}
-	return fmt.Sprintf("%d records at the beginning, %s; %d ticks; %s. Guarded publication in batches of %d times crowd times k records, or after %d ticks. Seed %d.",
+	return fmt.Sprintf("%d records at the start, %s; %d ticks; %s. Guarded publication in batches of %d times crowd times k records, or after %d ticks. Seed %d.",
 		s.Records, about, s.Steps, constraints, s.Batch, s.Within, s.Seed)
 }
 
@@ -93,8 +57,8 @@ var columns = []struct {
 	{"published", func(m Measurement) string { return m.Mode }},
 	{"versions", func(m Measurement) string { return strconv.Itoa(m.Versions) }},
 	{"static %", func(m Measurement) string { return percent(m.Bound.Right) }},
-	{"best %", func(m Measurement) string { return percent(m.Best().Right) }},
-	{"by", func(m Measurement) string { return m.Best().Attacker }},
+	{"best %", func(m Measurement) string { return percent(m.best().Right) }},
+	{"by", func(m Measurement) string { return m.best().Attacker }},
 	{"exposed %", func(m Measurement) string { return percent(m.Exposed()) }},
 	{"surest %", func(m Measurement) string { return percent(m.Greatest()) }},
 	{"certain %", func(m Measurement) string { return percent(m.Certain()) }},
@@ -112,15 +76,16 @@ var columns = []struct {
 func percent(share float64) string { return fmt.Sprintf("%.1f", 100*share) }
 
 // legend explains the columns.
-const legend = `changes: of the records within a tick. static: what somebody guesses right who has one
-release of all these people and is told everybody's class. best: what the best attacker
-on all versions guesses right. exposed: people whose value an attacker knew better than
-the constraints allow, by proof; surest: the greatest certainty of a value so proved,
-true or not; certain: people whose value was proved. unsafe sets: values in sets that
-can be told apart by comparing versions and violate the constraints. waiting: ticks
-until a new record was published, mean and 95 %. ghosts, stale: rows of nobody, of
-former values. loss: information lost; afresh: in a new release of the final records.
-counts off: error of counts over ranges, with and without the published weights.
+const legend = `changes: share of the records that change in a tick. static: correct guesses of someone
+who has one release of all these people and knows everybody's class. best: correct
+guesses of the best attacker on all versions. exposed: people whose value an attacker
+proved with more certainty than the constraints allow; surest: the greatest certainty of
+a proved value, true or not; certain: people whose value was proved. unsafe sets: values
+in sets that can be distinguished by comparing versions and violate the constraints.
+waiting: ticks until a new record was published, mean and 95th percentile. ghosts, stale:
+rows of deleted records, rows with former values. loss: information lost; afresh: in a new
+release of the final records. counts off: error of counts over ranges, with and without
+the published weights.
 `
 
 // WriteText writes the table for a terminal.
@@ -128,11 +93,7 @@ func (o *Outcome) WriteText(w io.Writer) error {
 	if _, err := fmt.Fprintf(w, "%s\n\n", o.Setup.Circumstances()); err != nil {
 		return err
 	}
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	for _, row := range o.rows() {
-		fmt.Fprintln(table, strings.Join(row, "\t")+"\t")
-	}
-	if err := table.Flush(); err != nil {
+	if err := o.tables()[0].WriteText(w); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "\n%s", legend)
@@ -181,7 +142,7 @@ func (o *Outcome) attackerRows() [][]string {
 func (o *Outcome) kindRows() [][]string {
 	var attacked []string
 	for _, kind := range kindNames {
-		if slices.ContainsFunc(o.Runs, func(m Measurement) bool { _, is := m.Best().Kinds[kind]; return is }) {
+		if slices.ContainsFunc(o.Runs, func(m Measurement) bool { _, is := m.best().Kinds[kind]; return is }) {
 			attacked = append(attacked, kind)
 		}
 	}
@@ -190,7 +151,7 @@ func (o *Outcome) kindRows() [][]string {
 		row := []string{percent(m.Rate), strconv.Itoa(m.K), m.Mode}
 		for _, kind := range attacked {
 			text := ""
-			if right, attacked := m.Best().Kinds[kind]; attacked {
+			if right, attacked := m.best().Kinds[kind]; attacked {
 				text = percent(right)
 			}
 			row = append(row, text)
@@ -200,52 +161,34 @@ func (o *Outcome) kindRows() [][]string {
 	return rows
 }
 
-// tables are all of them, with what they show.
-func (o *Outcome) tables() []table {
-	return []table{
-		{"What was published, what it told and what it cost", o.rows()},
-		{"Guesses that were right, by attacker (%)", o.attackerRows()},
-		{"Guesses of the best attacker that were right, by what the target underwent (%)", o.kindRows()},
+// tables are all of them; the first one is the one for the terminal.
+func (o *Outcome) tables() []report.Table {
+	return []report.Table{
+		{Title: "What was published, what it revealed and what it cost", Rows: o.rows()},
+		{Title: "Correct guesses by attacker (%)", Rows: o.attackerRows()},
+		{Title: "Correct guesses of the best attacker by what happened to the target (%)", Rows: o.kindRows()},
 	}
-}
-
-// table has a header and lines.
-type table struct {
-	Title string
-	Rows  [][]string
 }
 
 // WriteMarkdown writes the tables.
 func (o *Outcome) WriteMarkdown(w io.Writer) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n", o.Setup.Circumstances())
+	if _, err := fmt.Fprintln(w, o.Setup.Circumstances()); err != nil {
+		return err
+	}
 	for _, t := range o.tables() {
-		for i, row := range t.Rows {
-			if i == 0 {
-				fmt.Fprintf(&text, "\n%s:\n\n| %s |\n|%s\n", t.Title, strings.Join(row, " | "), strings.Repeat("---|", len(row)))
-				continue
-			}
-			fmt.Fprintf(&text, "| %s |\n", strings.Join(row, " | "))
+		t.Title += ":"
+		if err := t.WriteMarkdown(w); err != nil {
+			return err
 		}
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	return nil
 }
 
-//go:embed page.html
-var pageText string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"svg": func(c chart.Chart) (template.HTML, error) {
-		svg, err := c.SVG()
-		return template.HTML(svg), err //nolint:gosec // the chart escapes what it is given
-	},
-}).Parse(pageText))
-
 func (o *Outcome) writePage(w io.Writer) error {
-	return page.Execute(w, struct {
-		Circumstances, Legend string
-		Figures               []Figure
-		Tables                []table
-	}{o.Setup.Circumstances(), legend, o.Figures(), o.tables()})
+	return report.Document{
+		Title: "What a reader who polls can guess",
+		Sections: []report.Section{
+			{Paragraphs: []string{o.Setup.Circumstances(), legend}, Figures: o.figures(), Tables: o.tables()},
+		},
+	}.WritePage(w)
 }

@@ -46,7 +46,23 @@ type Point struct {
 	Y float64 `json:"y"`
 }
 
-// Size of a drawing, of which the legend takes a column on the right.
+// Line is the curve of that name, which is added where there is none.
+func (c *Chart) Line(name string) *Line {
+	i := slices.IndexFunc(c.Lines, func(l Line) bool { return l.Name == name })
+	if i < 0 {
+		i = len(c.Lines)
+		c.Lines = append(c.Lines, Line{Name: name})
+	}
+	return &c.Lines[i]
+}
+
+// Add adds a point to the curve of that name.
+func (c *Chart) Add(name string, x, y float64) {
+	line := c.Line(name)
+	line.Points = append(line.Points, Point{x, y})
+}
+
+// Size of a drawing, with the legend in a column on the right.
 const (
 	width       = 17 * vg.Centimeter
 	height      = 9.5 * vg.Centimeter
@@ -70,7 +86,7 @@ func (c Chart) SVG() ([]byte, error) {
 	return embeddable(out.Bytes()), nil
 }
 
-// plot makes the drawing, with the legend that stands beside it.
+// plot makes the drawing, with its legend.
 func (c Chart) plot() (*plot.Plot, plot.Legend, error) {
 	p := plot.New()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y

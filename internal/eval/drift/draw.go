@@ -5,24 +5,15 @@ import (
 	"slices"
 
 	"github.com/kproxy/kproxy/internal/eval/chart"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
-// draw makes a drawing of the loss of each method and k, and for each k one of the
-// drift, the classes and the largest class of all methods.
-func (r Report) draw() ([]file, error) {
-	var files []file
-	add := func(name string, c chart.Chart) error {
-		svg, err := c.SVG()
-		if err != nil {
-			return fmt.Errorf("drawing %s: %w", name, err)
-		}
-		files = append(files, file{name + ".svg", append(svg, '\n')})
-		return nil
-	}
+// figures draws the loss of each method and k, and for each k the drift, the classes and
+// the largest class of all methods.
+func (r Report) figures() []report.Figure {
+	var figures []report.Figure
 	for _, s := range r.Summary {
-		if err := add(fmt.Sprintf("loss-%s-k%d", s.Method, s.K), s.lossChart()); err != nil {
-			return nil, err
-		}
+		figures = append(figures, report.Figure{Name: fmt.Sprintf("loss-%s-k%d", s.Method, s.K), Chart: s.lossChart()})
 	}
 	var drawn []int
 	for _, k := range r.Setup.K {
@@ -30,24 +21,22 @@ func (r Report) draw() ([]file, error) {
 			continue
 		}
 		drawn = append(drawn, k)
-		for _, f := range figures {
+		for _, f := range compared {
 			c := chart.Chart{Title: fmt.Sprintf("%s, k = %d", f.title, k), X: "operations", Y: f.unit}
 			for _, s := range r.Summary {
 				if s.K == k {
 					c.Lines = append(c.Lines, s.line(s.Method, f.of))
 				}
 			}
-			if err := add(fmt.Sprintf("%s-k%d", f.name, k), c); err != nil {
-				return nil, err
-			}
+			figures = append(figures, report.Figure{Name: fmt.Sprintf("%s-k%d", f.name, k), Chart: c})
 		}
 	}
-	return files, nil
+	return figures
 }
 
-// figures are drawn for all methods together, of the release that is only
+// compared are figures that are drawn for all methods together, of the release that is only
 // maintained.
-var figures = []struct {
+var compared = []struct {
 	name, title, unit string
 	of                func(MeanOfSeeds) float64
 }{

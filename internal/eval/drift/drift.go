@@ -26,12 +26,12 @@ type Setup struct {
 	Operations int      `json:"operations"` // at least 1
 	Mix        Mix      `json:"mix"`
 	Group      int      `json:"group"`     // operations in a commit, at least 1
-	Points     int      `json:"points"`    // places at which the curves are measured, beside the start; at least 1
+	Points     int      `json:"points"`    // places at which the curves are measured, besides the start; at least 1
 	Threshold  float64  `json:"threshold"` // share by which loss may grow before a renewal
 	Methods    []string `json:"methods"`
 	K          []int    `json:"k"`
 	Seeds      []uint64 `json:"seeds"`
-	// Report, if not nil, is told what is being done.
+	// Report, if not nil, is called with what is being done.
 	Report func(text string) `json:"-"`
 }
 

@@ -166,7 +166,7 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(names) != 1+2+2*len(figures) {
+	if len(names) != 1+2+2*len(compared) {
 		t.Errorf("the files are %q", names)
 	}
 	for _, name := range names {

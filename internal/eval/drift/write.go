@@ -1,13 +1,11 @@
 package drift
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
-	"strings"
-	"text/tabwriter"
+	"strconv"
+
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 // JSONName is the name of the file with all figures that WriteFiles makes.
@@ -26,33 +24,44 @@ func NewReport(s Setup, curves []Curve) Report {
 }
 
 // WriteJSON writes all figures.
-func (r Report) WriteJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
-}
+func (r Report) WriteJSON(w io.Writer) error { return report.WriteJSON(w, r) }
 
 // WriteText writes a table for each method and k, for a terminal.
 func (r Report) WriteText(w io.Writer) error {
-	var text strings.Builder
 	s := r.Setup
-	fmt.Fprintf(&text, "%d records of %s, %d operations (insert %g : delete %g : modify %g), %d in a commit; means of %s.\n",
-		s.Records, s.Data, s.Operations, s.Mix.Insert, s.Mix.Delete, s.Mix.Modify, s.Group, counted(len(s.Seeds), "seed"))
-	fmt.Fprintf(&text, "Loss is the share of the information that readers lose; drift is loss by that of a\nrelease made afresh. Renewed: made anew where that loses at least %g %% less.\n", 100*s.Threshold)
-	for _, summary := range r.Summary {
-		fmt.Fprintf(&text, "\n%s, k = %d: %.3g renewals measured, %.3g adopted\n", summary.Method, summary.K, summary.Measured, summary.Adopted)
-		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(table, "operations\tafresh\tmaintained\tdrift\tleast\tmost\tclasses\tlargest\trenewed\tdrift\tclasses\tlargest\t")
-		for _, p := range summary.Points {
-			m, n := p.Maintained, p.Renewed
-			fmt.Fprintf(table, "%d\t%.2f%%\t%.2f%%\t%.3f\t%.3f\t%.3f\t%.0f\t%.0f\t%.2f%%\t%.3f\t%.0f\t%.0f\t\n",
-				p.Operations, 100*p.Afresh, 100*m.Loss, m.Drift, m.LeastDrift, m.MostDrift, m.Classes, m.Largest,
-				100*n.Loss, n.Drift, n.Classes, n.Largest)
-		}
-		_ = table.Flush() // a strings.Builder takes everything
+	_, err := fmt.Fprintf(w, "%d records of %s, %d operations (insert %g : delete %g : modify %g), %d in a commit; means of %s.\n"+
+		"Loss is the share of the information that readers lose; drift is loss by that of a\nrelease made afresh. Renewed: made anew where that loses at least %g %% less.\n",
+		s.Records, s.Data, s.Operations, s.Mix.Insert, s.Mix.Delete, s.Mix.Modify, s.Group, counted(len(s.Seeds), "seed"), 100*s.Threshold)
+	if err != nil {
+		return err
 	}
-	_, err := io.WriteString(w, text.String())
-	return err
+	for _, summary := range r.Summary {
+		if _, err := fmt.Fprintf(w, "\n%s, k = %d: %.3g renewals measured, %.3g adopted\n", summary.Method, summary.K, summary.Measured, summary.Adopted); err != nil {
+			return err
+		}
+		if err := summary.table().WriteText(w); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s Summary) table() report.Table {
+	percent := func(share float64) string { return fmt.Sprintf("%.2f%%", 100*share) }
+	ratio := func(drift float64) string { return fmt.Sprintf("%.3f", drift) }
+	number := func(count float64) string { return fmt.Sprintf("%.0f", count) }
+	t := report.Table{Rows: [][]string{{
+		"operations", "afresh", "maintained", "drift", "least", "most", "classes", "largest", "renewed", "drift", "classes", "largest",
+	}}}
+	for _, p := range s.Points {
+		m, n := p.Maintained, p.Renewed
+		t.Rows = append(t.Rows, []string{
+			strconv.Itoa(p.Operations), percent(p.Afresh),
+			percent(m.Loss), ratio(m.Drift), ratio(m.LeastDrift), ratio(m.MostDrift), number(m.Classes), number(m.Largest),
+			percent(n.Loss), ratio(n.Drift), number(n.Classes), number(n.Largest),
+		})
+	}
+	return t
 }
 
 func counted(n int, what string) string {
@@ -65,30 +74,9 @@ func counted(n int, what string) string {
 // WriteFiles writes the figures as JSON and the curves as SVG into the folder,
 // which it makes where it is absent. It returns the names of the files.
 func (r Report) WriteFiles(folder string) ([]string, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("making the folder of the curves: %w", err)
+	files := []report.File{report.JSONFile(JSONName, r)}
+	for _, f := range r.figures() {
+		files = append(files, f.File())
 	}
-	var figures strings.Builder
-	if err := r.WriteJSON(&figures); err != nil {
-		return nil, fmt.Errorf("writing the figures: %w", err)
-	}
-	files := []file{{JSONName, []byte(figures.String())}}
-	drawings, err := r.draw()
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, f := range append(files, drawings...) {
-		if err := os.WriteFile(filepath.Join(folder, f.name), f.content, 0o644); err != nil {
-			return nil, fmt.Errorf("writing the curves: %w", err)
-		}
-		names = append(names, f.name)
-	}
-	return names, nil
-}
-
-// file is one that WriteFiles makes.
-type file struct {
-	name    string
-	content []byte
+	return report.WriteFiles(folder, files...)
 }

@@ -41,7 +41,7 @@ type adultTable struct {
 	sensitive string
 	// whole adds the 15,060 complete records of the test file to the 30,162.
 	whole bool
-	// taxonomies takes the hierarchies that lie beside the data; without them,
+	// taxonomies takes the hierarchies that come with the data; without them,
 	// categories are flat, in the order of their first appearance.
 	taxonomies bool
 }
@@ -123,7 +123,7 @@ func thin(records [][]string) [][]string {
 	return some
 }
 
-// adultTaxonomy reads the hierarchy that lies beside the data. Without one, the
+// adultTaxonomy reads the hierarchy that comes with the data. Without one, the
 // categories are flat.
 func (s Setup) adultTaxonomy(column string) ([]hierarchy.Node, error) {
 	f, err := os.Open(filepath.Join(s.Adult, "hierarchies", column+".csv"))

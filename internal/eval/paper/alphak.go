@@ -14,7 +14,7 @@ var alphaK = Experiment{
 	Name:   "alpha-k",
 	Source: "Yang, Yang, Zhang: Achieving (α,k)-anonymity via clustering in data publishing. Acta Electronica Sinica 39(8), 2011. Figures 1 to 4.",
 	Setting: "The 45,222 complete records of adult.data and adult.test, three numeric and five categorical quasi-identifiers, occupation sensitive; " +
-		"the single value is the most frequent occupation. Information loss counts categories by the leaves of the hierarchies beside the data.",
+		"the single value is the most frequent occupation. Information loss counts categories by the leaves of the data's hierarchies.",
 	run: runAlphaK,
 }
 
@@ -53,7 +53,7 @@ func runAlphaK(ctx context.Context, s Setup) (*Outcome, error) {
 		}
 	}
 	figure := func(number, title, x, y string, logY bool, c curves) Figure {
-		return Figure{number, chart.Chart{Title: title, X: x, Y: y, LogY: logY, Lines: c.lines}}
+		return Figure{number, chart.Chart{Title: title, X: x, Y: y, LogY: logY, Lines: c.Lines}}
 	}
 	return &Outcome{
 		Figures: []Figure{
@@ -73,8 +73,8 @@ func (c *alphaCurves) measure(s Setup, name string, run func(attributes, k int, 
 			if err != nil {
 				return err
 			}
-			c.lossByQI.add(alphaCurve(name, alpha), float64(attributes), made.loss)
-			c.timeByQI.add(alphaCurve(name, alpha), float64(attributes), made.seconds)
+			c.lossByQI.Add(alphaCurve(name, alpha), float64(attributes), made.loss)
+			c.timeByQI.Add(alphaCurve(name, alpha), float64(attributes), made.seconds)
 		}
 	}
 	for _, alpha := range alphasByK {
@@ -83,8 +83,8 @@ func (c *alphaCurves) measure(s Setup, name string, run func(attributes, k int, 
 			if err != nil {
 				return err
 			}
-			c.lossByK.add(alphaCurve(name, alpha), float64(k), made.loss)
-			c.timeByK.add(alphaCurve(name, alpha), float64(k), made.seconds)
+			c.lossByK.Add(alphaCurve(name, alpha), float64(k), made.loss)
+			c.timeByK.Add(alphaCurve(name, alpha), float64(k), made.seconds)
 		}
 	}
 	return nil
@@ -142,28 +142,28 @@ func (c *alphaCurves) claims() []Claim {
 	return []Claim{
 		rising("Information loss rises with the number of quasi-identifiers for all methods.", &c.lossByQI),
 		{
-			"Both clusterings lose far less information than simple (α,k), less than half, for every number of quasi-identifiers.", c.lossByQI.rows("%.1f"),
+			"Both clusterings lose far less information than simple (α,k), less than half, for every number of quasi-identifiers.", "figure 1",
 			compare(alphasByQI, single, simple, farBelow(&c.lossByQI)) && compare(alphasByQI, multi, simple, farBelow(&c.lossByQI)),
 		},
 		{
-			"So they do for every k.", c.lossByK.rows("%.1f"),
+			"So do they for every k.", "figure 2",
 			compare(alphasByK, single, simple, farBelow(&c.lossByK)) && compare(alphasByK, multi, simple, farBelow(&c.lossByK)),
 		},
 		rising("Information loss rises with k for all methods.", &c.lossByK),
 		{
-			"With k, the clusterings' loss rises slowly and that of simple (α,k) in leaps.", c.lossByK.rows("%.1f"),
+			"With k, the clusterings' loss rises slowly and that of simple (α,k) in leaps.", "figure 2",
 			compare(alphasByK, single, simple, slower(&c.lossByK)) && compare(alphasByK, multi, simple, slower(&c.lossByK)),
 		},
 		{
-			"Single-value clustering loses the least.", c.lossByK.rows("%.1f"),
+			"Single-value clustering loses the least.", "figures 1 and 2",
 			compare(alphasByK, single, multi, below(&c.lossByK)) && compare(alphasByQI, single, multi, below(&c.lossByQI)),
 		},
-		{"Multi-value clustering loses only very little more, at most a tenth.", c.lossByK.rows("%.1f"), compare(alphasByK, single, multi, near)},
+		{"Multi-value clustering loses only very little more, at most a tenth.", "figure 2", compare(alphasByK, single, multi, near)},
 		{
-			"The time of simple (α,k) grows faster with the number of quasi-identifiers than that of the clusterings.", c.timeByQI.rows("%.2f"),
+			"The time of simple (α,k) grows faster with the number of quasi-identifiers than that of the clusterings.", "figure 3",
 			compare(alphasByQI, single, simple, slower(&c.timeByQI)) && compare(alphasByQI, multi, simple, slower(&c.timeByQI)),
 		},
-		{"The time of the clusterings falls with k.", c.timeByK.rows("%.2f"), falls(single) && falls(multi)},
-		{"That of simple (α,k) rises with k.", c.timeByK.rows("%.2f"), compare(alphasByK, simple, simple, func(a, _ string) bool { return c.timeByK.growth(a) > 1 })},
+		{"The time of the clusterings falls with k.", "figure 4", falls(single) && falls(multi)},
+		{"That of simple (α,k) rises with k.", "figure 4", compare(alphasByK, simple, simple, func(a, _ string) bool { return c.timeByK.growth(a) > 1 })},
 	}
 }

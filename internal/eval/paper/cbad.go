@@ -15,9 +15,9 @@ var cbad = Experiment{
 	Name:   "cbad",
 	Source: "Yang, Li, Yang, Zhu: Achieving (k,l)-diversity in privacy preserving data publishing. Computer Science 40(8), 2013. Figures 1 to 3.",
 	Setting: "The 45,222 complete records of adult.data and adult.test, eight quasi-identifiers, occupation sensitive. " +
-		"Figure 1 sets k = l, as the paper does, up to l = 7: the most frequent occupation has 13.3 % of the records, so that Hilbert's heuristic cannot start beyond. " +
+		"Figure 1 sets k = l, as the paper does, up to l = 7: the most frequent occupation has 13.3 % of the records, so Hilbert's heuristic cannot start beyond that. " +
 		"Hilbert is the bucket-and-frontier heuristic there, and its k-anonymity in figures 2 and 3. CBAD works in blocks of 256 records instead of a full matrix. " +
-		"Divergence is that of counts grouped by age and education-num; information loss counts categories by the leaves of the hierarchies beside the data.",
+		"Divergence is that of counts grouped by age and education-num; information loss counts categories by the leaves of the data's hierarchies.",
 	run: runCBAD,
 }
 
@@ -83,7 +83,7 @@ func runCBAD(ctx context.Context, s Setup) (*Outcome, error) {
 		return nil, err
 	}
 	figure := func(number, title, x, y string, c curves) Figure {
-		return Figure{number, chart.Chart{Title: title, X: x, Y: y, Lines: c.lines}}
+		return Figure{number, chart.Chart{Title: title, X: x, Y: y, Lines: c.Lines}}
 	}
 	return &Outcome{
 		Figures: []Figure{
@@ -105,14 +105,14 @@ func (c *cbadCurves) measureDivergence(ctx context.Context, s Setup, t *anonymiz
 			if err != nil {
 				return err
 			}
-			c.klByL.add(m.Name(), float64(l), run.divergence)
+			c.klByL.Add(m.Name(), float64(l), run.divergence)
 		}
 		for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 8}) {
 			run, err := measureCluster(ctx, s, m, t, attributes, diverse(4, 4))
 			if err != nil {
 				return err
 			}
-			c.klByQI.add(m.Name(), float64(attributes), run.divergence)
+			c.klByQI.Add(m.Name(), float64(attributes), run.divergence)
 		}
 	}
 	return nil
@@ -129,16 +129,16 @@ func (c *cbadCurves) measureLoss(ctx context.Context, s Setup, t *anonymizer.Tab
 			if err != nil {
 				return err
 			}
-			c.lossByK.add(curve.name, float64(k), run.loss)
-			c.timeByK.add(curve.name, float64(k), run.seconds)
+			c.lossByK.Add(curve.name, float64(k), run.loss)
+			c.timeByK.Add(curve.name, float64(k), run.seconds)
 		}
 		for _, attributes := range s.choose([]int{2, 3, 4, 5, 6, 7, 8}, []int{3, 8}) {
 			run, err := measureCluster(ctx, s, curve.method, t, attributes, diverse(quasiIdentifiersK, curve.l))
 			if err != nil {
 				return err
 			}
-			c.lossByQI.add(curve.name, float64(attributes), run.loss)
-			c.timeByQI.add(curve.name, float64(attributes), run.seconds)
+			c.lossByQI.Add(curve.name, float64(attributes), run.loss)
+			c.timeByQI.Add(curve.name, float64(attributes), run.seconds)
 		}
 	}
 	return nil
@@ -147,20 +147,20 @@ func (c *cbadCurves) measureLoss(ctx context.Context, s Setup, t *anonymizer.Tab
 func (c *cbadCurves) claims() []Claim {
 	less := func(a, b float64) bool { return a < b }
 	return []Claim{
-		{"CBAD's divergence is lower than Hilbert's for every l.", c.klByL.rows("%.3f"), c.klByL.everywhere("cbad", hilb, less)},
+		{"CBAD's divergence is lower than Hilbert's for every l.", "figure 1a", c.klByL.everywhere("cbad", hilb, less)},
 		{
-			"It is lower by about an order of magnitude.", c.klByL.rows("%.3f"),
+			"It is lower by about an order of magnitude.", "figure 1a",
 			c.klByL.everywhere("cbad", hilb, func(a, b float64) bool { return 5*a < b }),
 		},
 		rising("The divergence of both rises with l.", &c.klByL),
-		{"With more quasi-identifiers the divergence first rises, then falls.", c.klByQI.rows("%.3f"), c.klByQI.peaks("cbad") && c.klByQI.peaks(hilb)},
-		{"For small k, Hilbert loses less information.", c.lossByK.rows("%.2f"), c.lossByK.firstLess(hilb, cbadTwo)},
-		{"With growing k, CBAD loses less and less in comparison.", c.lossByK.rows("%.2f"), c.lossByK.growth(cbadTwo) < c.lossByK.growth(hilb)},
-		{"For large k, CBAD loses less information than Hilbert.", c.lossByK.rows("%.2f"), c.lossByK.lastLess(cbadTwo, hilb)},
-		{"With more quasi-identifiers, Hilbert's loss rises clearly and CBAD's hardly.", c.lossByQI.rows("%.2f"), c.lossByQI.growth(cbadTwo) < 1.5 && c.lossByQI.growth(hilb) > 1.5},
-		{"For small k, CBAD takes clearly longer than Hilbert.", c.timeByK.rows("%.2f"), c.timeByK.firstLess(hilb, cbadTwo)},
+		{"With more quasi-identifiers the divergence first rises, then falls.", "figure 1b", c.klByQI.peaks("cbad") && c.klByQI.peaks(hilb)},
+		{"For small k, Hilbert loses less information.", "figure 2a", c.lossByK.firstLess(hilb, cbadTwo)},
+		{"With growing k, CBAD loses less and less in comparison.", "figure 2a", c.lossByK.growth(cbadTwo) < c.lossByK.growth(hilb)},
+		{"For large k, CBAD loses less information than Hilbert.", "figure 2a", c.lossByK.lastLess(cbadTwo, hilb)},
+		{"With more quasi-identifiers, Hilbert's loss rises clearly and CBAD's hardly.", "figure 2b", c.lossByQI.growth(cbadTwo) < 1.5 && c.lossByQI.growth(hilb) > 1.5},
+		{"For small k, CBAD takes clearly longer than Hilbert.", "figure 3a", c.timeByK.firstLess(hilb, cbadTwo)},
 		{
-			"The time of both hardly changes with the quasi-identifiers.", c.timeByQI.rows("%.2f"),
+			"The time of both hardly changes with the quasi-identifiers.", "figure 3b",
 			c.timeByQI.spread(cbadTwo) < 2 && c.timeByQI.spread(hilb) < 2,
 		},
 	}

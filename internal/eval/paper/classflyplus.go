@@ -15,8 +15,8 @@ var classflyPlus = Experiment{
 	Name:   "classfly-plus",
 	Source: "Yang, Liu, Wang, Yu: K-anonymization approaches for supporting multiple constraints. Journal of Software 17(5), 2006. Figures 3 to 6.",
 	Setting: "Uniformly random records with the paper's nine attributes and constraints C1 to C8; 1,024 to 10,240 records. " +
-		"The paper prints neither domains nor hierarchies: those here are our own, so that curves compare in shape, not in value. " +
-		"Datafly may withhold as many records as Classfly leaves over.",
+		"The paper prints neither domains nor hierarchies. These are our own, so only the shapes of curves are comparable, not their values. " +
+		"Datafly may withhold as many records as Classfly leaves.",
 	run: runClassflyPlus,
 }
 
@@ -52,7 +52,7 @@ func runClassflyPlus(ctx context.Context, s Setup) (*Outcome, error) {
 		}
 	}
 	overSize := func(number, title, y string, c *curves) Figure {
-		return Figure{number, chart.Chart{Title: title, X: "records", Y: y, Lines: c.lines}}
+		return Figure{number, chart.Chart{Title: title, X: "records", Y: y, Lines: c.Lines}}
 	}
 	figures := []Figure{
 		overSize("3a", "Precision with 2 constraints", "Prec", g.precision[2]),
@@ -88,8 +88,8 @@ func (g *recodingGrid) measure(ctx context.Context, s Setup, n, constraints int)
 		if err != nil {
 			return err
 		}
-		g.precision[constraints].add(name, float64(n), metric.MeanOfParts(parts, metric.Precision))
-		g.seconds[constraints].add(name, float64(n), seconds)
+		g.precision[constraints].Add(name, float64(n), metric.MeanOfParts(parts, metric.Precision))
+		g.seconds[constraints].Add(name, float64(n), seconds)
 	}
 	return nil
 }
@@ -100,7 +100,7 @@ func (g *recodingGrid) bySet(method string, of map[int]*curves) *curves {
 	for _, constraints := range g.sets {
 		name := fmt.Sprintf("%d constraints", constraints)
 		for _, n := range of[constraints].places(method) {
-			c.add(name, n, of[constraints].at(method, n))
+			c.Add(name, n, of[constraints].at(method, n))
 		}
 	}
 	return c

@@ -10,21 +10,11 @@ import (
 
 // curves collects the lines of one figure by name, in the order of their first
 // points.
-type curves struct{ lines []chart.Line }
-
-func (c *curves) add(name string, x, y float64) {
-	for i := range c.lines {
-		if c.lines[i].Name == name {
-			c.lines[i].Points = append(c.lines[i].Points, chart.Point{X: x, Y: y})
-			return
-		}
-	}
-	c.lines = append(c.lines, chart.Line{Name: name, Points: []chart.Point{{X: x, Y: y}}})
-}
+type curves struct{ chart.Chart }
 
 // at is the curve's value at a place, which it must have.
 func (c *curves) at(name string, x float64) float64 {
-	for _, line := range c.lines {
+	for _, line := range c.Lines {
 		for _, p := range line.Points {
 			if line.Name == name && p.X == x {
 				return p.Y
@@ -37,7 +27,7 @@ func (c *curves) at(name string, x float64) float64 {
 // row writes a curve's values for a claim.
 func (c *curves) row(name, format string) string {
 	var texts []string
-	for _, line := range c.lines {
+	for _, line := range c.Lines {
 		if line.Name == name {
 			for _, p := range line.Points {
 				texts = append(texts, fmt.Sprintf(format, p.Y))
@@ -72,7 +62,7 @@ func (c *curves) firstLess(a, b string) bool {
 
 // places are the places of a curve, which must exist.
 func (c *curves) places(name string) []float64 {
-	for _, line := range c.lines {
+	for _, line := range c.Lines {
 		if line.Name == name {
 			places := make([]float64, len(line.Points))
 			for i, p := range line.Points {
@@ -88,18 +78,6 @@ func (c *curves) places(name string) []float64 {
 func (c *curves) growth(name string) float64 {
 	x := c.places(name)
 	return c.at(name, x[len(x)-1]) / c.at(name, x[0])
-}
-
-// rows writes all curves for a claim.
-func (c *curves) rows(format string) string {
-	text := ""
-	for i, line := range c.lines {
-		if i > 0 {
-			text += "; "
-		}
-		text += fmt.Sprintf("%s: %s", line.Name, c.row(line.Name, format))
-	}
-	return text
 }
 
 // peaks says whether a curve rises at its beginning and falls at its end.

@@ -1,5 +1,5 @@
 // Package paper re-runs the experiments of the papers whose methods kproxy
-// implements, and puts what it measures beside what they claim.
+// implements, and compares what it measures with what they claim.
 package paper
 
 import (
@@ -32,7 +32,7 @@ type Setup struct {
 	Seed uint64
 	// Quick takes fewer records and parameters: for a look, not for the record.
 	Quick bool
-	// Report, if not nil, is told what runs now.
+	// Report, if not nil, is called with what runs now.
 	Report func(what string)
 }
 

@@ -18,7 +18,7 @@ var incrementalUpdate = Experiment{
 	Name:   "incremental",
 	Source: "Song, Zhao, Liu et al.: Algorithm for increment update of k-anonymized dataset. 2010. Examples 6 to 10.",
 	Setting: "The seven records and three classes of the paper's table 1, k = 2. Beyond the paper: the 30,162 records of adult.data at k = 5, " +
-		"the first half anonymized at once, the others inserted in steps.",
+		"the first half anonymized together, the others inserted in steps.",
 	run: runIncremental,
 }
 
@@ -40,7 +40,7 @@ func runIncremental(ctx context.Context, s Setup) (*Outcome, error) {
 		return nil, err
 	}
 	outcome.Figures = []Figure{{"beyond", chart.Chart{
-		Title: "Information loss while records come", X: "records", Y: "GCP (%)", Lines: drift.lines,
+		Title: "Information loss while records are inserted", X: "records", Y: "GCP (%)", Lines: drift.Lines,
 	}}}
 	return outcome, nil
 }
@@ -141,7 +141,7 @@ func exampleModify() (Claim, error) {
 	p.Settle()
 	age := p.Generalize(classOf(p, 1))[0]
 	return Claim{
-		"Example 10: everybody of QG1 becomes ten years older; the class is then published with the ages [31, 35].",
+		"Example 10: everybody in QG1 becomes ten years older; the class is then published with the ages [31, 35].",
 		fmt.Sprintf("t1 is published with the ages %s to %s: INSERT's own rule, and kproxy, publish what the members cover", age.Lower, age.Upper),
 		age.Lower == "31" && age.Upper == "35",
 	}, nil
@@ -177,8 +177,8 @@ func drift(ctx context.Context, s Setup) (*curves, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.add("maintained", float64(inserted), 100*metric.GCP(now, released(p, inserted)))
-		c.add("made afresh", float64(inserted), 100*metric.GCP(now, fresh.release))
+		c.Add("maintained", float64(inserted), 100*metric.GCP(now, released(p, inserted)))
+		c.Add("made afresh", float64(inserted), 100*metric.GCP(now, fresh.release))
 	}
 	return c, nil
 }

@@ -35,15 +35,15 @@ func runRounded(ctx context.Context, s Setup) (*Outcome, error) {
 				return nil, err
 			}
 			at := float64(k)
-			dm.add(method, at, float64(metric.Discernibility(run.release)))
-			cm.add(method, at, float64(metric.Classification(table, run.release, 0)))
-			classes.add(method, at, float64(metric.Classes(run.release)))
-			seconds.add(method, at, run.seconds)
-			loss.add(method, at, 100*metric.GCP(table, run.release))
+			dm.Add(method, at, float64(metric.Discernibility(run.release)))
+			cm.Add(method, at, float64(metric.Classification(table, run.release, 0)))
+			classes.Add(method, at, float64(metric.Classes(run.release)))
+			seconds.Add(method, at, run.seconds)
+			loss.Add(method, at, 100*metric.GCP(table, run.release))
 		}
 	}
 	figure := func(number, title, y string, logY bool, c curves) Figure {
-		return Figure{number, chart.Chart{Title: title, X: "k", Y: y, LogX: true, LogY: logY, Lines: c.lines}}
+		return Figure{number, chart.Chart{Title: title, X: "k", Y: y, LogX: true, LogY: logY, Lines: c.Lines}}
 	}
 	return &Outcome{
 		Figures: []Figure{
@@ -76,9 +76,9 @@ func highest(claim string, c *curves) Claim {
 // and tells how many times as great these are.
 func againstOthers(claim string, c *curves, holds func(own, other float64) bool) Claim {
 	result := Claim{Paper: claim, Holds: true}
-	own := c.lines[0].Name
+	own := c.Lines[0].Name
 	var texts []string
-	for _, line := range c.lines[1:] {
+	for _, line := range c.Lines[1:] {
 		result.Holds = result.Holds && c.everywhere(own, line.Name, holds)
 		least, most := math.Inf(1), 0.0
 		for _, p := range line.Points {
@@ -94,7 +94,7 @@ func againstOthers(claim string, c *curves, holds func(own, other float64) bool)
 func rising(claim string, c *curves) Claim {
 	result := Claim{Paper: claim, Holds: true}
 	var falls []string
-	for _, line := range c.lines {
+	for _, line := range c.Lines {
 		for i := 1; i < len(line.Points); i++ {
 			if from, to := line.Points[i-1], line.Points[i]; to.Y < from.Y {
 				falls = append(falls, fmt.Sprintf("%s falls between %g and %g", line.Name, from.X, to.X))
@@ -104,14 +104,14 @@ func rising(claim string, c *curves) Claim {
 	result.Holds = len(falls) == 0
 	result.Measured = strings.Join(falls, "; ")
 	if result.Holds {
-		result.Measured = "it does for all"
+		result.Measured = "true for all"
 	}
 	return result
 }
 
 func classCount(records int, c *curves) Claim {
 	result := Claim{Paper: "It makes exactly ⌊n/k⌋ classes.", Holds: true, Measured: c.row("rounded-partition", "%.0f")}
-	for _, p := range c.lines[0].Points {
+	for _, p := range c.Lines[0].Points {
 		result.Holds = result.Holds && int(p.Y) == records/int(p.X)
 	}
 	return result

@@ -1,19 +1,14 @@
 package paper
 
 import (
-	_ "embed"
-	"encoding/json"
 	"fmt"
-	"html/template"
 	"io"
 	"math"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-	"text/tabwriter"
 
 	"github.com/kproxy/kproxy/internal/eval/chart"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 // Names of the files that WriteFiles makes.
@@ -26,27 +21,11 @@ const (
 // WriteFiles writes a page with charts, the figures as JSON, and tables as
 // Markdown into the folder, which it makes where it is absent.
 func WriteFiles(folder string, results []Result) error {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making the report's folder: %w", err)
-	}
-	for name, write := range map[string]func(io.Writer, []Result) error{
-		PageName: writePage, JSONName: writeJSON, MarkdownName: writeMarkdown,
-	} {
-		var text strings.Builder
-		if err := write(&text, results); err != nil {
-			return fmt.Errorf("writing %s: %w", name, err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(text.String()), 0o644); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
-		}
-	}
-	return nil
-}
-
-func writeJSON(w io.Writer, results []Result) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(results)
+	_, err := report.WriteFiles(folder,
+		report.File{Name: PageName, Write: func(w io.Writer) error { return writePage(w, results) }},
+		report.JSONFile(JSONName, results),
+		report.File{Name: MarkdownName, Write: func(w io.Writer) error { return writeMarkdown(w, results) }})
+	return err
 }
 
 // verdict says whether a claim holds.
@@ -62,12 +41,9 @@ func (r Result) WriteText(w io.Writer) error {
 	var text strings.Builder
 	fmt.Fprintf(&text, "%s\n%s\n%s\n", r.Name, r.Source, r.Circumstances())
 	for _, f := range r.Figures {
-		fmt.Fprintf(&text, "\n%s: %s, %s\n", f.Caption(), f.Chart.Title, f.Chart.Y)
-		table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-		for _, row := range rows(f.Chart) {
-			fmt.Fprintln(table, strings.Join(row, "\t")+"\t")
-		}
-		_ = table.Flush() // a strings.Builder takes everything
+		t := f.table()
+		fmt.Fprintf(&text, "\n%s\n", t.Title)
+		_ = t.WriteText(&text) // a strings.Builder takes everything
 	}
 	text.WriteByte('\n')
 	for _, c := range r.Claims {
@@ -76,6 +52,20 @@ func (r Result) WriteText(w io.Writer) error {
 	text.WriteByte('\n')
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// table is the figure as a table.
+func (f Figure) table() report.Table {
+	return report.Table{Title: fmt.Sprintf("%s: %s, %s", f.Caption(), f.Chart.Title, f.Chart.Y), Rows: rows(f.Chart), Numbers: true}
+}
+
+// claims compares what the paper says with what was measured.
+func (r Result) claims() report.Table {
+	t := report.Table{Rows: [][]string{{"The paper", "Measured", "Verdict"}}}
+	for _, c := range r.Claims {
+		t.Rows = append(t.Rows, []string{c.Paper, c.Measured, c.verdict()})
+	}
+	return t
 }
 
 // rows is a chart as a table: a header of places, and a line for each curve.
@@ -119,33 +109,32 @@ func figureText(y float64) string {
 
 func writeMarkdown(w io.Writer, results []Result) error {
 	for _, r := range results {
-		fmt.Fprintf(w, "## %s\n\n%s\n\n%s\n", r.Name, r.Source, r.Circumstances())
+		if _, err := fmt.Fprintf(w, "## %s\n\n%s\n\n%s\n", r.Name, r.Source, r.Circumstances()); err != nil {
+			return err
+		}
 		for _, f := range r.Figures {
-			fmt.Fprintf(w, "\n%s: %s, %s\n\n", f.Caption(), f.Chart.Title, f.Chart.Y)
-			for i, row := range rows(f.Chart) {
-				fmt.Fprintf(w, "| %s |\n", strings.Join(row, " | "))
-				if i == 0 {
-					fmt.Fprintf(w, "|---|%s\n", strings.Repeat("---:|", len(row)-1))
-				}
+			if err := f.table().WriteMarkdown(w); err != nil {
+				return err
 			}
 		}
-		fmt.Fprint(w, "\n| The paper | Measured | |\n|---|---|---|\n")
-		for _, c := range r.Claims {
-			fmt.Fprintf(w, "| %s | %s | %s |\n", c.Paper, c.Measured, c.verdict())
+		if err := r.claims().WriteMarkdown(w); err != nil {
+			return err
 		}
-		fmt.Fprintln(w)
+		if _, err := fmt.Fprintln(w); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-//go:embed page.html
-var pageText string
-
-var page = template.Must(template.New("page").Funcs(template.FuncMap{
-	"svg": func(c chart.Chart) (template.HTML, error) {
-		svg, err := c.SVG()
-		return template.HTML(svg), err //nolint:gosec // the chart escapes what it is given
-	},
-}).Parse(pageText))
-
-func writePage(w io.Writer, results []Result) error { return page.Execute(w, results) }
+func writePage(w io.Writer, results []Result) error {
+	d := report.Document{Title: "The papers' experiments, measured again"}
+	for _, r := range results {
+		s := report.Section{Title: r.Name, Paragraphs: []string{r.Source, r.Circumstances()}, Tables: []report.Table{r.claims()}}
+		for _, f := range r.Figures {
+			s.Figures = append(s.Figures, report.Figure{Caption: f.Caption(), Chart: f.Chart})
+		}
+		d.Sections = append(d.Sections, s)
+	}
+	return d.WritePage(w)
+}

@@ -1,113 +1,155 @@
-// Package report writes measurements for people and for programs: a table for
-// the terminal, JSON, CSV, and one HTML page with charts that needs nothing else.
+// Package report is what evaluations have in common to show what they measured: a model of
+// text, tables and charts, and writers of it for the terminal, as Markdown, JSON, CSV, and
+// as HTML pages that need nothing else.
 package report
 
 import (
+	_ "embed"
+	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"html/template"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
+	"text/tabwriter"
 
-	"github.com/kproxy/kproxy/catalog"
-	"github.com/kproxy/kproxy/internal/dataset"
-	"github.com/kproxy/kproxy/internal/eval"
+	"github.com/kproxy/kproxy/internal/eval/chart"
 )
 
-// Report is an evaluation and what it was made of.
-type Report struct {
-	// Data names the table, for headings.
-	Data string `json:"data"`
-	// Records, QuasiIdentifiers and Sensitive describe it.
-	Records          int      `json:"records"`
-	QuasiIdentifiers []string `json:"quasi_identifiers"`
-	Sensitive        []string `json:"sensitive"`
-	Seed             uint64   `json:"seed"`
-	// Parts are the quasi-identifiers that are anonymized apart from each other; nil
-	// where all are anonymized together.
-	Parts [][]string `json:"parts,omitempty"`
-	// PolicyMethod, PolicyK, PolicyL and PolicyAlpha are the policy's own method
-	// and parameters.
-	PolicyMethod string  `json:"policy_method"`
-	PolicyK      int     `json:"policy_k"`
-	PolicyL      float64 `json:"policy_l,omitempty"`
-	PolicyAlpha  float64 `json:"policy_alpha,omitempty"`
-	// Measurements are in the order of the runs.
-	Measurements []eval.Measurement `json:"measurements"`
+// Document is an HTML page.
+type Document struct {
+	Title    string
+	Sections []Section
 }
 
-// New starts a report on a table.
-func New(data string, t *dataset.Table, seed uint64) *Report {
-	r := &Report{Data: data, Records: t.Records.Len(), Seed: seed, QuasiIdentifiers: []string{}, Sensitive: []string{}}
-	r.PolicyMethod = t.Publication.Policy.Method
-	r.PolicyK, r.PolicyL, r.PolicyAlpha = eval.Parameters(t.Publication.Policy.Constraints)
-	for _, a := range t.Records.Attributes() {
-		r.QuasiIdentifiers = append(r.QuasiIdentifiers, a.Name)
+// Section is a part of a page; what is empty is left out.
+type Section struct {
+	Title      string
+	Paragraphs []string
+	Figures    []Figure
+	Tables     []Table
+}
+
+// Figure is a chart with what is said below it.
+type Figure struct {
+	Name    string // of its file, without the extension
+	Caption string
+	Chart   chart.Chart
+}
+
+// SVG draws the chart for a page.
+func (f Figure) SVG() (template.HTML, error) {
+	svg, err := f.Chart.SVG()
+	return template.HTML(svg), err //nolint:gosec // the chart escapes what it is given
+}
+
+// File is the drawing as a file of its own.
+func (f Figure) File() File {
+	return File{f.Name + ".svg", func(w io.Writer) error {
+		svg, err := f.Chart.SVG()
+		if err == nil {
+			_, err = w.Write(append(svg, '\n'))
+		}
+		return err
+	}}
+}
+
+// Table has a header as its first row.
+type Table struct {
+	Title string
+	Rows  [][]string
+	// Numbers says that all columns but the first are numbers; it matters to Markdown.
+	Numbers bool
+}
+
+// WriteText writes the rows for a terminal, aligned to the right.
+func (t Table) WriteText(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	for _, row := range t.Rows {
+		fmt.Fprintln(table, strings.Join(row, "\t")+"\t") // Flush returns the error
 	}
-	if parts := t.Publication.Components(); len(parts) > 1 {
-		for _, part := range parts {
-			var names []string
-			for _, a := range part {
-				names = append(names, r.QuasiIdentifiers[a])
-			}
-			r.Parts = append(r.Parts, names)
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing a table: %w", err)
+	}
+	return nil
+}
+
+// WriteMarkdown writes the title, if any, and the rows.
+func (t Table) WriteMarkdown(w io.Writer) error {
+	var text strings.Builder
+	if t.Title != "" {
+		fmt.Fprintf(&text, "\n%s\n", t.Title)
+	}
+	text.WriteByte('\n')
+	for i, row := range t.Rows {
+		fmt.Fprintf(&text, "| %s |\n", strings.Join(row, " | "))
+		switch {
+		case i > 0:
+		case t.Numbers:
+			fmt.Fprintf(&text, "|---|%s\n", strings.Repeat("---:|", len(row)-1))
+		default:
+			fmt.Fprintf(&text, "|%s\n", strings.Repeat("---|", len(row)))
 		}
 	}
-	for _, c := range t.Publication.Policy.ByRole(catalog.Sensitive) {
-		r.Sensitive = append(r.Sensitive, c.Name)
-	}
-	return r
+	_, err := io.WriteString(w, text.String())
+	return err
 }
 
-// Names of the files that WriteFiles makes.
-const (
-	PageName  = "report.html"
-	JSONName  = "measurements.json"
-	TableName = "measurements.csv"
+// WriteCSV writes rows, the first of which is a header.
+func WriteCSV(w io.Writer, rows [][]string) error {
+	if err := csv.NewWriter(w).WriteAll(rows); err != nil {
+		return fmt.Errorf("writing CSV: %w", err)
+	}
+	return nil
+}
+
+// WriteJSON writes what was measured for programs, indented.
+func WriteJSON(w io.Writer, measured any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(measured); err != nil {
+		return fmt.Errorf("writing JSON: %w", err)
+	}
+	return nil
+}
+
+var (
+	//go:embed style.css
+	style string
+	//go:embed page.html
+	pageText string
+
+	page = Page("document", pageText)
 )
 
-// Released are the measurements of runs that made a release.
-func (r *Report) Released() []eval.Measurement { return released(r.Measurements) }
-
-func released(runs []eval.Measurement) []eval.Measurement {
-	return slices.DeleteFunc(slices.Clone(runs), func(m eval.Measurement) bool { return m.Refused != "" })
+// Page parses the text of a page, which has the common style as {{style}}.
+func Page(name, text string) *template.Template {
+	return template.Must(template.New(name).Funcs(template.FuncMap{
+		"join":  strings.Join,
+		"style": func() template.CSS { return template.CSS(style) }, //nolint:gosec // it is our own
+	}).Parse(text))
 }
 
-// Refusals say why runs made no release: each reason once, after the parameters
-// that it is about, whatever the method.
-func (r *Report) Refusals() []string {
-	var reasons []string
-	with := map[string][]string{}
-	for _, m := range r.Measurements {
-		if m.Refused == "" {
-			continue
-		}
-		if !slices.Contains(reasons, m.Refused) {
-			reasons = append(reasons, m.Refused)
-		}
-		if p := parameters(m); !slices.Contains(with[m.Refused], p) {
-			with[m.Refused] = append(with[m.Refused], p)
-		}
+// WritePage writes the document as a page that contains everything it shows.
+func (d Document) WritePage(w io.Writer) error {
+	if err := page.Execute(w, d); err != nil {
+		return fmt.Errorf("writing the page: %w", err)
 	}
-	lines := make([]string, len(reasons))
-	for i, reason := range reasons {
-		lines[i] = strings.Join(with[reason], "; ") + ": " + reason
-	}
-	return lines
+	return nil
 }
 
-// parameters are those of a run, for headings.
-func parameters(m eval.Measurement) string {
-	text := fmt.Sprintf("k = %d", m.K)
-	if m.L != 0 {
-		text += fmt.Sprintf(", l = %g", m.L)
-	}
-	if m.Alpha != 0 {
-		text += fmt.Sprintf(", alpha = %g", m.Alpha)
-	}
-	return text
+// File is one that WriteFiles makes.
+type File struct {
+	Name  string
+	Write func(io.Writer) error
+}
+
+// JSONFile is a file of all that was measured.
+func JSONFile(name string, measured any) File {
+	return File{name, func(w io.Writer) error { return WriteJSON(w, measured) }}
 }
 
 // Prepare makes the folder for WriteFiles where it is absent and tries to write
@@ -127,21 +169,20 @@ func Prepare(folder string) error {
 	return nil
 }
 
-// WriteFiles writes the page, the JSON and the CSV into the folder, which it
-// makes where it is absent. Files of an earlier report are replaced.
-func (r *Report) WriteFiles(folder string) error {
+// WriteFiles writes files into the folder, which it makes where it is absent, and returns
+// their names. Files of an earlier report are replaced.
+func WriteFiles(folder string, files ...File) ([]string, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return fmt.Errorf("making the report's folder: %w", err)
+		return nil, fmt.Errorf("making the report's folder: %w", err)
 	}
-	for _, file := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{{PageName, r.WritePage}, {JSONName, r.WriteJSON}, {TableName, r.WriteCSV}} {
-		if err := writeFile(filepath.Join(folder, file.name), file.write); err != nil {
-			return fmt.Errorf("writing the report: %w", err)
+	var names []string
+	for _, file := range files {
+		if err := writeFile(filepath.Join(folder, file.Name), file.Write); err != nil {
+			return nil, fmt.Errorf("writing the report's %s: %w", file.Name, err)
 		}
+		names = append(names, file.Name)
 	}
-	return nil
+	return names, nil
 }
 
 func writeFile(path string, write func(io.Writer) error) error {

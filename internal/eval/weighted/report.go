@@ -1,16 +1,13 @@
 package weighted
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"slices"
-	"strings"
-	"text/tabwriter"
+	"strconv"
 
 	"github.com/kproxy/kproxy/internal/eval/chart"
+	"github.com/kproxy/kproxy/internal/eval/report"
 )
 
 // bounds divide queries by the share of the records that they are about.
@@ -109,63 +106,43 @@ type Report struct {
 }
 
 // WriteJSON writes all figures.
-func (r Report) WriteJSON(w io.Writer) error {
-	encoder := json.NewEncoder(w)
-	encoder.SetIndent("", "  ")
-	return encoder.Encode(r)
-}
+func (r Report) WriteJSON(w io.Writer) error { return report.WriteJSON(w, r) }
 
 // WriteText writes a table for a terminal.
 func (r Report) WriteText(w io.Writer) error {
-	var text strings.Builder
-	fmt.Fprintf(&text, "%d records of %s. Mean relative error of counts and sums, in brackets the median:\nplain filters on what stands for the class, weighted multiplies with kproxy.overlap.\n\n", r.Records, r.Data)
-	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "method\tk\trecords meant\tqueries\tcount plain\tcount weighted\tsum plain\tsum weighted\t")
-	for _, s := range r.Summaries {
-		fmt.Fprintf(table, "%s\t%d\t%g-%g %%\t%d\t%s\t%s\t", s.Method, s.K, 100*s.From, 100*s.To, s.Queries,
-			percent(s.Count.Plain, s.Count.PlainMedian), percent(s.Count.Weighted, s.Count.WeightedMedian))
-		if s.Sum == nil {
-			fmt.Fprint(table, "-\t-\t\n")
-			continue
-		}
-		fmt.Fprintf(table, "%s\t%s\t\n", percent(s.Sum.Plain, s.Sum.PlainMedian), percent(s.Sum.Weighted, s.Sum.WeightedMedian))
+	_, err := fmt.Fprintf(w, "%d records of %s. Mean relative error of counts and sums, in brackets the median:\n"+
+		"plain filters on what stands for the class, weighted multiplies with kproxy.overlap.\n\n", r.Records, r.Data)
+	if err != nil {
+		return err
 	}
-	_ = table.Flush() // a strings.Builder takes everything
-	_, err := io.WriteString(w, text.String())
-	return err
+	t := report.Table{Rows: [][]string{{"method", "k", "records meant", "queries", "count plain", "count weighted", "sum plain", "sum weighted"}}}
+	for _, s := range r.Summaries {
+		row := []string{s.Method, strconv.Itoa(s.K), fmt.Sprintf("%g-%g %%", 100*s.From, 100*s.To), strconv.Itoa(s.Queries)}
+		row = append(append(row, s.Count.texts()...), s.Sum.texts()...)
+		t.Rows = append(t.Rows, row)
+	}
+	return t.WriteText(w)
 }
 
-func percent(mean, median float64) string {
-	return fmt.Sprintf("%.1f%% (%.1f%%)", 100*mean, 100*median)
+// texts are the mean and the median of plain filtering and of weighted answers.
+func (e *Errors) texts() []string {
+	if e == nil {
+		return []string{"-", "-"}
+	}
+	text := func(mean, median float64) string { return fmt.Sprintf("%.1f%% (%.1f%%)", 100*mean, 100*median) }
+	return []string{text(e.Plain, e.PlainMedian), text(e.Weighted, e.WeightedMedian)}
 }
 
 // WriteFiles writes the figures and a drawing for each method into the folder, which is made
 // if need be, and returns the files' names.
 func (r Report) WriteFiles(folder string) ([]string, error) {
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return nil, fmt.Errorf("making the folder of the report: %w", err)
-	}
-	var figures strings.Builder
-	if err := r.WriteJSON(&figures); err != nil {
-		return nil, err
-	}
-	files := map[string][]byte{"weighted-" + r.Data + ".json": []byte(figures.String())}
+	files := []report.File{report.JSONFile("weighted-"+r.Data+".json", r)}
 	for _, method := range r.Setup.Methods {
-		svg, err := r.draw(method).SVG()
-		if err != nil {
-			return nil, err
-		}
-		files[fmt.Sprintf("weighted-%s-%s.svg", r.Data, method)] = append(svg, '\n')
+		files = append(files, report.Figure{Name: fmt.Sprintf("weighted-%s-%s", r.Data, method), Chart: r.draw(method)}.File())
 	}
-	var names []string
-	for name, content := range files {
-		if err := os.WriteFile(filepath.Join(folder, name), content, 0o644); err != nil {
-			return nil, fmt.Errorf("writing the report: %w", err)
-		}
-		names = append(names, name)
-	}
+	names, err := report.WriteFiles(folder, files...)
 	slices.Sort(names)
-	return names, nil
+	return slices.Compact(names), err
 }
 
 // draw is the mean error of counts by the share of the records that queries are about.

@@ -31,7 +31,7 @@ type Setup struct {
 	// Queries is how many are drawn of each number of columns.
 	Queries int    `json:"queries"`
 	Seed    uint64 `json:"seed"`
-	// Report is told what is being done; may be nil.
+	// Report, if not nil, is called with what is being done.
 	Report func(string) `json:"-"`
 }
 

@@ -1,0 +1,215 @@
+package lineage
+
+import (
+	"math/rand/v2"
+
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// class is a published equivalence class. It only ever loses rows.
+type class struct {
+	id    incremental.ClassID
+	index int32 // among the classes
+	rows  []row
+	codes []uint32 // what each row shows of the sensitive attributes, row by row
+
+	ghosts, stale int // rows
+	// disturbed counts the rows that became ghosts or stale since a cut was last
+	// tried; the next try waits for as many as patience says.
+	disturbed, patience int
+	dirty               bool
+	// sealed means that counted values of its records were others when they were
+	// published before: it is not cut, as a part might have had too few of those.
+	sealed bool
+	// discounted is how many ghosts the published weight leaves out, and
+	// discountedPersons how many persons' they are; that many at most (atMost) where the
+	// class was loaded.
+	discounted, discountedPersons int
+	atMost                        bool
+}
+
+// row is a published row, and whose it is.
+type row struct {
+	id     RowID
+	slot   int32  // nobody or less: a ghost
+	person uint32 // numbered within the class, so that it leads to nobody
+}
+
+// nobody takes the place of a record's slot; see also Ghost.slot.
+const nobody = -1
+
+func isGhost(r row) bool { return r.slot <= nobody }
+func isAny(row) bool     { return true }
+
+// weight is the share of the rows that stand for somebody, as far as readers may know.
+func (c *class) weight() float64 {
+	return float64(len(c.rows)-c.discounted) / float64(len(c.rows))
+}
+
+// released is all that is published: classes and their rows.
+type released struct {
+	records *records
+	rules   *rules
+	log     *changeLog
+	seed    uint64
+
+	classes    classes
+	returnable ghosts // ghosts to whose rows a record may come back
+	nextClass  incremental.ClassID
+	nextRow    RowID
+	ghosts     int // rows that stand for nobody
+	rows       int
+	dirty      []*class // classes to look at
+}
+
+// found publishes records as a new class, each as a row of its own. Rows and persons are
+// numbered in random order, so that a number does not show when its record came.
+func (p *released) found(members []int32, sealed bool) {
+	c := &class{id: p.nextClass, patience: 1, sealed: sealed}
+	p.nextClass++
+	p.classes.add(c)
+	if !p.log.unlisted {
+		p.log.changes.Classes[c.id] = p.records.generalize(p.rules.attributes, members)
+	}
+	random := rand.New(rand.NewPCG(p.seed, uint64(c.id)))
+	random.Shuffle(len(members), func(i, j int) { members[i], members[j] = members[j], members[i] })
+	persons := make(map[uint32]uint32)
+	c.rows, c.codes = make([]row, 0, len(members)), make([]uint32, 0, len(members)*max(0, p.rules.sensitive))
+	for _, slot := range members {
+		person := uint32(len(c.rows))
+		if p.rules.subjects {
+			known := false
+			if person, known = persons[p.records.subject(slot)]; !known {
+				person = uint32(len(persons))
+				persons[p.records.subject(slot)] = person
+			}
+		}
+		p.records.setDifference(slot, difference{})
+		at := p.records.at(slot)
+		at.class, at.row = c.index, int32(len(c.rows))
+		at.stamp++
+		c.rows = append(c.rows, row{id: p.nextRow, slot: slot, person: person})
+		c.codes = append(c.codes, p.records.sensitive.Row(slot)...)
+		p.nextRow++
+		if !p.log.unlisted {
+			p.log.changes.Rows = append(p.log.changes.Rows, p.newRow(c, c.rows[at.row]))
+		}
+		p.log.touch(slot)
+	}
+	p.rows += len(c.rows)
+}
+
+func (p *released) newRow(c *class, r row) NewRow {
+	return NewRow{ID: r.id, Class: c.id, Record: p.records.ids[r.slot], Person: r.person, Sealed: c.sealed}
+}
+
+// rowOf is the class and the row of a published record.
+func (p *released) rowOf(slot int32) (*class, *row) {
+	at := p.records.at(slot)
+	c := p.classes.list[at.class]
+	return c, &c.rows[at.row]
+}
+
+// move notes that a row has another place in its class.
+func (p *released) move(r row, place int32) {
+	if g, numbered := r.ghost(); numbered {
+		p.returnable.rows[g] = place
+	} else if !isGhost(r) {
+		p.records.at(r.slot).row = place
+	}
+}
+
+// remove takes rows away from a class and returns them, as a class that is nowhere.
+func (p *released) remove(c *class, part func(row) bool) *class {
+	removed, before := &class{sealed: c.sealed}, c.weight()
+	kept, codes := c.rows[:0], c.codes[:0]
+	for place, r := range c.rows {
+		shown := p.rules.shown(c, place)
+		if !part(r) {
+			p.move(r, int32(len(kept)))
+			kept, codes = append(kept, r), append(codes, shown...)
+			continue
+		}
+		p.log.gone(r, c)
+		removed.rows, removed.codes = append(removed.rows, r), append(removed.codes, shown...)
+		if isGhost(r) {
+			p.ghosts--
+			c.ghosts--
+			p.forget(r)
+		} else {
+			c.stale--
+		}
+	}
+	p.rows -= len(removed.rows)
+	clear(c.rows[len(kept):])
+	clear(c.codes[len(codes):])
+	c.rows, c.codes = kept, codes
+	if c.discounted > c.ghosts { // the others have vanished, or have come back
+		p.discount(c, p.rules.persons(c, isGhost))
+	}
+	if len(kept) > 0 && c.weight() != before {
+		p.log.changes.Weights[c.id] = c.weight()
+	}
+	return removed
+}
+
+// forget forgets the number of a ghost whose row has gone, or to which nobody can come back.
+func (p *released) forget(r row) {
+	if g, numbered := r.ghost(); numbered {
+		p.returnable.remove(g)
+		p.log.changes.Vanished = append(p.log.changes.Vanished, g)
+	}
+}
+
+// disturb notes that a row of a class became a ghost or stale.
+func (p *released) disturb(c *class) {
+	c.disturbed++
+	if !c.dirty {
+		c.dirty = true
+		p.dirty = append(p.dirty, c)
+	}
+}
+
+// clear makes all rows ghosts to which nobody can come back.
+func (p *released) clear() {
+	for _, c := range p.classes.list {
+		if c == nil {
+			continue
+		}
+		for i, r := range c.rows {
+			p.forget(r) // or somebody who comes back would keep a class of nobody else
+			c.rows[i].slot = nobody
+		}
+		p.ghosts += len(c.rows) - c.ghosts
+		c.ghosts, c.stale = len(c.rows), 0
+		p.disturb(c)
+	}
+}
+
+// updateWeight has the published weight of a class leave out its ghosts, if those that it
+// does not leave out yet are k persons' or more, or if as many of those that it does have
+// come back.
+func (p *released) updateWeight(c *class) {
+	if k := p.rules.k; c.ghosts < c.discountedPersons+k && c.discounted < c.ghosts+k { // persons have a row each at least
+		return
+	}
+	persons := p.rules.persons(c, isGhost)
+	gone := persons >= c.discountedPersons+p.rules.k
+	back := !c.atMost && c.discountedPersons >= persons+p.rules.k || c.ghosts == 0
+	if !gone && !back {
+		return
+	}
+	if before := c.discounted; p.discount(c, persons) != before {
+		p.log.changes.Weights[c.id] = c.weight()
+	}
+}
+
+// discount has a class's weight leave out its ghosts, which are so many persons', or none
+// where these are fewer than k; it returns the number of ghosts left out.
+func (p *released) discount(c *class, persons int) int {
+	c.discounted, c.discountedPersons, c.atMost = c.ghosts, persons, false
+	if persons < p.rules.k {
+		c.discounted, c.discountedPersons = 0, 0
+	}
+	return c.discounted
+}

@@ -1,0 +1,138 @@
+package people
+
+import (
+	"context"
+	"math"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+)
+
+// trees releases for an outsider who knows all rows: classes of persons whose trees of
+// rows are published alike. Blocks of near persons, by features, are divided by what
+// aligning their trees loses.
+func (r *releasing) trees(ctx context.Context, _ int) error {
+	blocks, err := r.group(ctx, r.features(), min(r.blockClasses()*r.k, r.data.Root.Len()))
+	if err != nil {
+		return err
+	}
+	r.release.Classes = blocks
+	divided := make([][]anonymizer.EquivalenceClass, len(blocks))
+	err = r.eachClass(ctx, func(w *worker, block int) {
+		divided[block] = newClustering(w.trees, blocks[block]).classes()
+	})
+	if err != nil {
+		return err
+	}
+	r.release.Classes = nil
+	for _, classes := range divided {
+		r.release.Classes = append(r.release.Classes, classes...)
+	}
+	r.release.Classes = r.unite(r.release.Classes)
+	found := make([][]TableRelease, len(r.release.Classes))
+	err = r.eachClass(ctx, func(w *worker, class int) {
+		found[class] = make([]TableRelease, len(r.tables))
+		for _, table := range r.roots() {
+			w.trees.cells(table, int32(class), r.release.Classes[class], found[class])
+		}
+	})
+	r.collect(found)
+	return err
+}
+
+// mostClasses bounds the classes of a block, and workOfPerson the steps of alignments
+// that comparing the persons of a block may take for each: some milliseconds.
+const (
+	mostClasses  = 12
+	workOfPerson = 400_000
+)
+
+// blockClasses is how many classes a block of persons has whose trees are compared
+// with each other: fewer where persons have many rows. One is compared with nothing.
+func (r *releasing) blockClasses() int {
+	steps := 0.0 // of aligning the trees of a class
+	for i := range r.tables {
+		rows := float64(r.tables[i].Rows.Len()) / float64(max(1, r.data.Root.Len()))
+		lists := 1.0 // of this table, below a person
+		if parent := r.tables[i].Parent; parent != Root {
+			lists = max(1, float64(r.tables[parent].Rows.Len())/float64(max(1, r.data.Root.Len())))
+		}
+		inList := rows / lists
+		steps += lists * float64(r.k) * (overhead + (1+refinements)*inList*(1+inList/3))
+	}
+	return max(1, min(mostClasses, int(workOfPerson/(comparisons*float64(r.k)*max(1, steps)))))
+}
+
+// overhead are the steps of aligning an empty list, and comparisons how often a
+// person's tree is aligned for each person of a class, in a block.
+const (
+	overhead    = 4
+	comparisons = 3
+)
+
+// features are what near persons have in common: their root values, and for each table
+// log2(1 + rows) and the places in their order at a quarter, a half and three quarters
+// of them.
+func (r *releasing) features() *anonymizer.Table {
+	attributes := append([]anonymizer.Attribute{}, r.data.Root.Attributes()...)
+	columns := columnsOf(r.data.Root)
+	number, err := hierarchy.New(hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
+	if err != nil {
+		panic(err) // the specification is a constant
+	}
+	add := func(feature func(rows []int32) float64, lists []([]int32)) {
+		column := make([]float64, len(lists))
+		for p, rows := range lists {
+			column[p] = feature(rows)
+		}
+		attributes, columns = append(attributes, anonymizer.Attribute{Name: "feature", Hierarchy: number}), append(columns, column)
+	}
+	for i := range r.tables {
+		rows := r.rowsOfPersons(i)
+		add(func(rows []int32) float64 { return math.Log2(1 + float64(len(rows))) }, rows)
+		if order := r.tables[i].Order; order >= 0 && r.tables[i].Parent == Root {
+			for _, share := range [...]float64{0.25, 0.5, 0.75} {
+				add(func(rows []int32) float64 { return quantile(r.tables[i].positions[order], rows, share) }, rows)
+			}
+		}
+	}
+	table, err := anonymizer.NewTable(attributes, columns, nil)
+	if err != nil {
+		panic(err) // all columns have one length
+	}
+	return table
+}
+
+// rowsOfPersons lists the rows of each person in a table, at whatever depth, in order
+// for tables that belong to persons directly.
+func (r *releasing) rowsOfPersons(table int) [][]int32 {
+	b := &r.tables[table]
+	rows := make([][]int32, r.data.Root.Len())
+	if b.Parent == Root {
+		for p := range rows {
+			rows[p] = b.below.of(int32(p))
+		}
+		return rows
+	}
+	for row, p := range b.person {
+		if p != Nobody {
+			rows[p] = append(rows[p], int32(row))
+		}
+	}
+	return rows
+}
+
+// quantile interpolates between the positions of ordered rows; off the scale where
+// there are none.
+func quantile(positions []float64, rows []int32, share float64) float64 {
+	if len(rows) == 0 {
+		return hierarchy.OffScale()
+	}
+	place := share * float64(len(rows)-1)
+	low := int(place)
+	at := positions[rows[low]]
+	if low+1 < len(rows) && place > float64(low) {
+		at += (positions[rows[low+1]] - at) * (place - float64(low))
+	}
+	return at
+}

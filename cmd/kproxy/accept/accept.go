@@ -1,0 +1,150 @@
+// Package accept shows how tables, readable relations and the policy differ from what the
+// operator accepted, and accepts them as they are.
+package accept
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/request"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Proposal is what is not accepted yet in a configuration and in the relations that it names.
+type Proposal struct {
+	// Policy are the differences from the policy in force, as text. It is nil if the configuration's
+	// policy is in force, or tables were named.
+	Policy []string
+	// InForce is the number of the policy in force, 0 for none. Was is the number that the
+	// configuration's policy had when it was in force, 0 for never.
+	InForce, Was int64
+	Tables       []ksync.Unaccepted
+	// Relations are readable relations and listed views.
+	Relations []views.Unaccepted
+
+	policy ksync.Policy
+}
+
+// Empty reports whether everything is accepted.
+func (p Proposal) Empty() bool { return len(p.Policy)+len(p.Tables)+len(p.Relations) == 0 }
+
+// Place returns the machine and the file from which a policy is read.
+func Place(file string) string {
+	machine, err := os.Hostname()
+	if err != nil {
+		machine = "unknown"
+	}
+	if absolute, err := filepath.Abs(file); err == nil {
+		file = absolute
+	}
+	return machine + ":" + file
+}
+
+// Propose returns what there is to accept in the named tables and readable relations, or in the
+// policy and all of them. It returns a *check.Error if the policy does not fit a table as it is now.
+func Propose(ctx context.Context, c *config.Config, place string, named []catalog.Name) (p Proposal, err error) {
+	tables, listed, err := toAccept(c.Policy, named)
+	if err != nil {
+		return p, err
+	}
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return p, fmt.Errorf("reading the catalog: %w", err)
+	}
+	publications, problems, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	if err != nil {
+		return p, err
+	}
+	if report := unfit(tables, relations, problems); len(report) > 0 {
+		return p, &check.Error{Config: c, Report: report}
+	}
+	publications = slices.DeleteFunc(publications, func(q catalog.Publication) bool { return !slices.Contains(tables, q.Policy.Table) })
+	if p.Tables, err = ksync.LookForUnaccepted(ctx, conn, publications); err != nil {
+		return p, upstream.Unprepared(err)
+	}
+	if p.Relations, err = views.FindUnaccepted(ctx, conn, c, listed); err != nil {
+		return p, err
+	}
+	if p.policy, err = ksync.NewPolicy(c.Policy, place); err != nil {
+		return p, err
+	}
+	standing, err := ksync.StandingOf(ctx, conn, p.policy)
+	if err != nil {
+		return p, upstream.Unprepared(err)
+	}
+	p.InForce, p.Was = standing.InForce.Number, standing.Was
+	if len(named) == 0 && !standing.IsInForce() {
+		p.Policy = differencesOf(standing.InForce, c.Policy)
+	}
+	return p, nil
+}
+
+// unfit returns the reasons why tables cannot be published under the policy.
+func unfit(tables []catalog.Name, relations []catalog.Relation, problems []catalog.Problem) inspect.Report {
+	var report inspect.Report
+	for _, name := range tables {
+		if !slices.ContainsFunc(relations, func(r catalog.Relation) bool { return r.Name == name }) {
+			report = append(report, inspect.Finding{Severity: inspect.Error, Code: "accept", Table: name, What: "there is no such table", Fix: "correct the policy"})
+		}
+	}
+	for _, p := range problems {
+		if slices.Contains(tables, p.Table) {
+			report = append(report, inspect.Finding{Severity: inspect.Error, Code: "accept", Table: p.Table, Column: p.Column, What: p.What, Fix: p.Fix})
+		}
+	}
+	return report
+}
+
+// Accept records that the operator accepts a proposal, and returns the number of the policy in
+// force.
+func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, err error) {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	number = p.InForce
+	if len(p.Policy) > 0 {
+		if number, err = ksync.AcceptPolicy(ctx, conn, p.policy); err != nil {
+			return 0, err
+		}
+	}
+	if err := views.Accept(ctx, conn, p.Relations); err != nil {
+		return 0, err
+	}
+	return number, ksync.Accept(ctx, conn, p.Tables)
+}
+
+// toAccept divides names into protected tables and readable relations. Without names, it returns
+// all.
+func toAccept(p catalog.Policy, named []catalog.Name) (tables, relations []catalog.Name, err error) {
+	if len(named) == 0 {
+		tables, err = request.Tables(p, nil)
+		return tables, p.Readable, err
+	}
+	for _, name := range named {
+		if slices.Contains(p.Readable, name) {
+			relations = append(relations, name)
+			continue
+		}
+		tables = append(tables, name)
+	}
+	if len(tables) > 0 {
+		tables, err = request.Tables(p, tables)
+	}
+	return tables, relations, err
+}

@@ -1,0 +1,226 @@
+// Package check checks whether a database is fit to be served under a configuration, sorts the
+// findings by what they stand in the way of, and writes them for the operator.
+package check
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/config"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Error says that the database is not fit to be served. It carries every finding.
+type Error struct {
+	Config *config.Config
+	Report inspect.Report
+}
+
+func (e *Error) Error() string {
+	return "the database is not ready to be published:\n" + Format(e.Config, e.Report)
+}
+
+// Code names the kind of error for scripts.
+func (e *Error) Code() string { return "check" }
+
+// Hint says what to do.
+func (e *Error) Hint() string { return "run 'kproxy check' and apply the fixes" }
+
+// Format writes findings, one per line, each with its line in the configuration, the problem and
+// the fix.
+func Format(c *config.Config, report inspect.Report) string {
+	var b strings.Builder
+	for _, f := range report {
+		where := ""
+		if f.Table != (catalog.Name{}) {
+			where = c.Locate(f.Table, f.Column).String() + ": " + f.Table.String()
+			if f.Column != "" {
+				where += "." + f.Column
+			}
+			where += ": "
+		}
+		fmt.Fprintf(&b, "%s: %s%s\n", f.Severity, where, f.What)
+		if f.Fix != "" {
+			fmt.Fprintf(&b, "    fix: %s\n", strings.ReplaceAll(f.Fix, "\n", "\n         "))
+		}
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// Codes of the findings made here.
+const (
+	codeLogin        = "login"
+	CodeServer       = "server"
+	codePooler       = "pooler"
+	codeAuthQuery    = "auth-query"
+	codeListenPlain  = "listen-plain"
+	codeSlotPosition = "slot-position"
+)
+
+// codePublication is a finding about the publication, or about a table in it.
+const codePublication = "publication"
+
+// Result is the result of a check of the database.
+type Result struct {
+	Report inspect.Report
+	// Publications are complete only if no finding is an error.
+	Publications []catalog.Publication
+	Relations    []catalog.Relation
+	// Views are the views over protected tables.
+	Views []catalog.View
+	// Before are the tables that were published before.
+	Before []catalog.Name
+}
+
+// Full connects as the owner and reports every finding about the database, and about the
+// other roles and servers that serving needs.
+func Full(ctx context.Context, c *config.Config) (Result, error) { return run(ctx, c, true) }
+
+// Serving checks what serving depends on. It leaves out what does not matter once kproxy serves.
+func Serving(ctx context.Context, c *config.Config) (Result, error) {
+	return run(ctx, c, false)
+}
+
+// run leaves out, unless all is asked for, what does not matter once kproxy serves.
+func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return Result{}, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	report, err := inspect.Check(ctx, conn, checkInput(c))
+	if err != nil {
+		return Result{}, fmt.Errorf("checking the database: %w", err)
+	}
+	tolerateSurplus(c.Policy, report)
+	server, err := inspect.Server(ctx, conn)
+	if err != nil {
+		return Result{}, fmt.Errorf("checking the server: %w", err)
+	}
+	if all {
+		pooled, err := judgeOwnPooler(ctx, conn)
+		if err != nil {
+			return Result{}, err
+		}
+		report = append(report, pooled...)
+	}
+	if all && len(report.Errors()) == 0 {
+		own, err := AskOwnServer(ctx, conn)
+		if err != nil {
+			return Result{}, err
+		}
+		report = append(report, checkReaders(ctx, c, own)...)
+		report = append(report, checkAuthQuery(ctx, c)...)
+		report = append(report, checkListen(c)...)
+		report = append(report, checkPosition(ctx, conn, c, server.SystemIdentifier)...)
+	}
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return Result{}, fmt.Errorf("reading the catalog: %w", err)
+	}
+	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	if err != nil {
+		return Result{}, err
+	}
+	views, findings, err := views.Check(ctx, conn, c, relations, publications)
+	if err != nil {
+		return Result{}, err
+	}
+	var before []catalog.Name
+	if all {
+		if before, err = Published(ctx, conn); err != nil {
+			return Result{}, err
+		}
+		unaccepted, err := checkAccepted(ctx, conn, publications)
+		if err != nil {
+			return Result{}, err
+		}
+		report = append(report, unaccepted...)
+	}
+	return Result{Report: append(report, findings...), Publications: publications, Relations: relations, Views: views, Before: before}, nil
+}
+
+// tolerateSurplus turns errors about tables that are in the publication but not in the policy into
+// warnings. Publication and configuration cannot change at the same moment, and superfluous
+// changes only cost bandwidth.
+func tolerateSurplus(policy catalog.Policy, report inspect.Report) {
+	for i, f := range report {
+		if f.Code == codePublication && f.Table != (catalog.Name{}) && !upstream.Protects(policy, f.Table) {
+			report[i].Severity = inspect.Warning
+		}
+	}
+}
+
+// checkListen warns if clients on other machines need not use TLS.
+func checkListen(c *config.Config) inspect.Report {
+	plain := c.PlainListeners()
+	if len(plain) == 0 {
+		return nil
+	}
+	return inspect.Report{{
+		Severity: inspect.Warning, Code: codeListenPlain,
+		What: fmt.Sprintf("other machines can connect to %s without TLS: what clients read then crosses the network for all to see", strings.Join(plain, ", ")),
+		Fix:  "give tls a cert_file and a key_file, or every rule of access transport: tls or unix",
+	}}
+}
+
+// checkPosition reports whether replication can continue from its position.
+func checkPosition(ctx context.Context, conn *pgx.Conn, c *config.Config, system string) inspect.Report {
+	err := ksync.Continues(ctx, conn, c.Slot, system, Recoveries[c.Replication.Recovery])
+	if err == nil {
+		return nil
+	}
+	finding := inspect.Finding{Severity: inspect.Error, Code: codeSlotPosition, What: err.Error()}
+	if stop := (*ksync.StopError)(nil); errors.As(err, &stop) {
+		finding.What, finding.Fix = stop.What, stop.Fix
+	}
+	return inspect.Report{finding}
+}
+
+// Advise connects as the owner and reports what the values of the protected tables reveal, and what
+// the policy allows although the operator may not have meant it. It reads the tables, and its
+// findings contain values that the policy names: they are for the operator only. It reports
+// nothing if something cannot be published.
+func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Report, error) {
+	if slices.ContainsFunc(checked.Report.Errors(), func(f inspect.Finding) bool { return f.Code != inspect.CodePublishedKey }) {
+		return nil, nil
+	}
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	report, err := inspect.Joinable(ctx, conn, c.Policy, checked.Relations)
+	if err != nil {
+		return nil, err
+	}
+	advice, err := inspect.Advise(ctx, conn, c.Policy, checked.Publications)
+	if err != nil {
+		return nil, err
+	}
+	coarse, err := adviseCoarse(ctx, conn, c, checked.Relations)
+	return slices.Concat(report, advice, coarse), err
+}
+
+func checkInput(c *config.Config) inspect.CheckInput {
+	return inspect.CheckInput{
+		Policy: c.Policy, Owner: c.Upstream.Owner.User, Reader: c.Upstream.Reader.User, Readers: furtherRoles(c),
+		Publication: c.Publication, Slot: c.Slot,
+		TemporaryTables: c.TemporaryTables == config.TemporaryAllow,
+	}
+}
+
+// Recoveries maps the configuration's ways to recover to those of replication.
+var Recoveries = map[config.Recovery]ksync.Recovery{
+	config.Resynchronize: ksync.ResynchronizeOnLoss,
+	config.StopOnLoss:    ksync.StopOnLoss,
+}

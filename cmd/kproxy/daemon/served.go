@@ -1,0 +1,191 @@
+package daemon
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/status"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// served is what readers get, and why they do not get the rest. It belongs to one goroutine
+// at a time.
+type served struct {
+	logger *slog.Logger
+	// publications are those that replication was given.
+	publications []catalog.Publication
+	// broken are the tables and readable relations, and uncallable the functions, about which
+	// a check found errors.
+	broken, uncallable map[catalog.Name]inspect.Report
+
+	// relations, names, withdrawn and released are in the rewriter's snapshot. Withdrawn are
+	// names that cannot be read, with reasons for readers, and released the tables by the
+	// numbers of their generations.
+	relations []catalog.Relation
+	names     catalog.ServerNames
+	withdrawn map[catalog.Name]string
+	released  map[int64]catalog.Name
+
+	readable map[catalog.Name]catalog.OID // what readers may have read
+	logged   map[subject]string           // problems of single names, as logged
+	applies  bool                         // as logged
+}
+
+// subject is a name that the log speaks of.
+type subject struct {
+	kind string
+	name catalog.Name
+}
+
+// adopt takes what an examination of the database found.
+func (s *served) adopt(found check.Fit) {
+	s.relations, s.publications = found.Relations, found.Publications
+	s.broken, s.uncallable = found.Broken, found.Functions
+}
+
+// update takes what decides what readers get, and reports whether any of it changed, or the
+// views did. Relations are nil if they were not read again.
+func (s *served) update(relations []catalog.Relation, withdrawn map[catalog.Name]string, released map[int64]catalog.Name, viewsChanged bool) bool {
+	first := s.withdrawn == nil
+	moved := viewsChanged || relations != nil && !slices.EqualFunc(relations, s.relations, sameRelation)
+	if !first && !moved && maps.Equal(withdrawn, s.withdrawn) && maps.Equal(released, s.released) {
+		return false
+	}
+	if relations != nil {
+		s.relations = relations
+	}
+	s.withdrawn, s.released = withdrawn, released
+	return true
+}
+
+func sameRelation(a, b catalog.Relation) bool { return a.Name == b.Name && a.OID == b.OID }
+
+// renew works out what readers can read under a policy. It returns the number of protected
+// tables among that, one of them (nil for none), and the names that readers lose.
+func (s *served) renew(policy catalog.Policy) (tables int64, one *catalog.Name, lost []catalog.Name) {
+	before := s.readable
+	s.readable = make(map[catalog.Name]catalog.OID)
+	oids := make(map[catalog.Name]catalog.OID, len(s.relations))
+	for _, r := range s.relations {
+		oids[r.Name] = r.OID
+	}
+	serve := func(name catalog.Name) bool {
+		_, gone := s.withdrawn[name]
+		if gone || oids[name] == 0 {
+			return false
+		}
+		s.readable[name] = oids[name]
+		return true
+	}
+	for _, name := range policy.Readable {
+		serve(name)
+	}
+	for _, t := range policy.Tables {
+		if serve(t.Table) {
+			tables++
+			if one == nil {
+				one = &t.Table
+			}
+		}
+	}
+	for name, oid := range before {
+		if s.readable[name] != oid {
+			lost = append(lost, name)
+		}
+	}
+	return tables, one, lost
+}
+
+// log writes, once each, that this process begins to apply changes, what is wrong with a
+// single name and how it is mended, and that nothing is any more.
+func (s *served) log(policy catalog.Policy, status ksync.Status) {
+	if applies := status.State == ksync.Streaming; applies != s.applies && (applies || status.State == ksync.Following) {
+		if s.applies = applies; applies {
+			s.logger.Info("this process applies the changes now", "position", status.Position.String())
+		}
+	}
+	problems := make(map[subject]string)
+	withdrawn := func(kind string, name catalog.Name, what, fix string) {
+		of := subject{kind, name}
+		if problems[of] = what; s.logged[of] != what {
+			s.logger.Error("a "+kind+" is withdrawn; all else is served", kind, name, "problem", what, "fix", check.OneLine(fix))
+		}
+	}
+	for _, t := range policy.Tables {
+		table := status.Tables[t.Table]
+		if report := s.broken[t.Table]; len(report) > 0 {
+			what, fix := check.Problem(report)
+			withdrawn("table", t.Table, what, fix)
+		} else if table.State == ksync.Halted {
+			withdrawn("table", t.Table, table.Problem, table.Fix)
+		} else if of := (subject{"table", t.Table}); table.State == ksync.Unpublished && s.logged[of] != "" {
+			problems[of] = s.logged[of] // replication looks at it again, and has not found it well yet
+		}
+	}
+	listed := func(kind string, names []catalog.Name, broken map[catalog.Name]inspect.Report) {
+		for _, name := range names {
+			if report := broken[name]; len(report) > 0 {
+				what, fix := check.Problem(report)
+				withdrawn(kind, name, what, fix)
+			}
+		}
+	}
+	listed("relation", policy.Readable, s.broken)
+	listed("function", policy.Functions, s.uncallable)
+	for of := range s.logged {
+		configured := upstream.Protects(policy, of.name) || slices.Contains(policy.Readable, of.name) || slices.Contains(policy.Functions, of.name)
+		if _, still := problems[of]; !still && configured {
+			s.logger.Info("a "+of.kind+" is well again", of.kind, of.name)
+		}
+	}
+	s.logged = problems
+}
+
+// resolve gives the rewriter a new snapshot if something in it changed. Relations are nil if
+// they were not read again. A table that is withdrawn after it was served ends the sessions
+// that have read it: they may have prepared statements and opened cursors.
+func (d *Daemon) resolve(relations []catalog.Relation) {
+	replication, policy := d.syncer.Status(), d.config().Policy
+	d.served.log(policy, replication)
+	broken := d.served.broken
+	d.shown.broken.Store(&broken)
+	withdrawn := status.Withdrawals(policy, replication, d.served.broken)
+	for table := range d.served.withdrawn {
+		if _, still := withdrawn[table]; !still {
+			d.views.Doubt(table)
+		}
+	}
+	d.views.Withdraw(policy.Readable, withdrawn)
+	d.descriptions.Write(d.config(), replication, d.served.publications, withdrawn)
+	if !d.served.update(relations, withdrawn, status.Released(replication), d.views.Changed()) {
+		return
+	}
+	// A standby may still show what was published under another policy.
+	d.proxy.NotBefore(time.Now())
+	d.referrer.wakeUp()
+	d.renew()
+}
+
+// renew tells the rewriter what is served now, and ends the sessions that have read what no
+// longer is.
+func (d *Daemon) renew() {
+	d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
+	tables, one, lost := d.served.renew(d.config().Policy)
+	d.shown.tables.Store(tables)
+	d.shown.table.Store(one)
+	if len(lost) > 0 {
+		d.proxy.EndReaders(catalog.Texts(lost)...)
+	}
+}
+
+// snapshot is what the rewriter is to know now.
+func (d *Daemon) snapshot() *catalog.Snapshot {
+	s := &d.served
+	return d.views.Extend(catalog.NewSnapshot(d.config().Policy, s.relations, s.withdrawn).WithReleased(s.released).WithNames(s.names), s.withdrawn)
+}

@@ -1,0 +1,141 @@
+// Package gate puts the rewriter behind the interfaces that the proxy declares.
+package gate
+
+import (
+	"cmp"
+	"sync/atomic"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/proxy"
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// Gate is the gate of all sessions, including those that began before a reload: SetLimits replaces
+// the rewriter behind it.
+type Gate struct {
+	Rewriter atomic.Pointer[rewrite.Rewriter]
+}
+
+// State is a session in the form in which the proxy keeps it.
+type State struct{ *rewrite.Session }
+
+// After implements proxy.State.
+func (s State) After(effect any) proxy.State {
+	e, _ := effect.(rewrite.Effect)
+	return State{s.Session.After(e)}
+}
+
+// Synced implements proxy.State.
+func (s State) Synced(status byte, failed bool) proxy.State {
+	next := s.Session.Synced(status, failed)
+	if next == s.Session {
+		return s
+	}
+	return State{next}
+}
+
+// session returns the wrapped session. A state of another type is a session that has done nothing.
+func session(in proxy.State) *rewrite.Session {
+	s, _ := in.(State)
+	return s.Session
+}
+
+// Open implements proxy.Gate.
+func (g *Gate) Open(user string, parameters map[string]string) (proxy.State, map[string]string, error) {
+	r := g.Rewriter.Load()
+	passed, err := r.Startup(parameters)
+	if err != nil {
+		return nil, nil, err
+	}
+	known := map[string]string{rewrite.UserParameter: user}
+	if path, given := parameters[rewrite.PathParameter]; given {
+		known[rewrite.PathParameter] = path
+	}
+	s, err := r.NewSession(known)
+	if err != nil {
+		return nil, nil, err
+	}
+	return State{s}, passed, nil
+}
+
+// Rewrite implements proxy.Gate.
+func (g *Gate) Rewrite(sql string, in proxy.State) (proxy.Statement, error) {
+	return rewritten(g.Rewriter.Load().Rewrite(sql, session(in)))
+}
+
+// Recall implements proxy.Gate.
+func (g *Gate) Recall(sql string, in proxy.State) (proxy.Statement, bool, error) {
+	recalled, known, err := g.Rewriter.Load().Recall(sql, session(in))
+	if !known {
+		return proxy.Statement{}, false, nil
+	}
+	statement, err := rewritten(&recalled, err)
+	return statement, true, err
+}
+
+func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
+	if err != nil {
+		return proxy.Statement{}, err
+	}
+	return proxy.Statement{
+		SQL: s.SQL, Reads: s.ReadNames, Effects: effects(s.Effects), Plans: s.Plans,
+		Uses: s.Uses, Makes: s.Makes, Shape: s.Shape, Traceless: s.Traceless,
+	}, nil
+}
+
+// Position implements proxy.Gate.
+func (g *Gate) Position(sql string, in proxy.State, sent int) int {
+	return g.Rewriter.Load().Position(sql, session(in), sent)
+}
+
+// ScrubMessage implements proxy.Gate.
+func (g *Gate) ScrubMessage(text string) string { return g.Rewriter.Load().ScrubMessage(text) }
+
+// ScrubPlan implements proxy.Gate.
+func (g *Gate) ScrubPlan(text string) string { return g.Rewriter.Load().ScrubPlan(text) }
+
+// effects returns the effects of a text's statements in the form that the proxy passes back, nil if
+// there are none.
+func effects(of []rewrite.Effect) []any {
+	if of == nil {
+		return nil
+	}
+	all := make([]any, len(of))
+	for i, e := range of {
+		if e != nil {
+			all[i] = e
+		}
+	}
+	return all
+}
+
+// SetLimits replaces the rewriter by one with the limits of a configuration, and the snapshot.
+func (g *Gate) SetLimits(c *config.Config, snapshot *catalog.Snapshot) {
+	r := rewrite.New(Options(c))
+	r.SetSnapshot(snapshot)
+	g.Rewriter.Store(r)
+}
+
+// Options returns the limits of statements and of the definitions of views.
+func Options(c *config.Config) rewrite.Options {
+	return rewrite.Options{
+		Database:          c.Database,
+		CacheBytes:        cmp.Or(c.Limits.StatementCacheBytes, rewrite.NoCache),
+		MaxStatementBytes: c.Limits.MaxStatementBytes,
+		MaxTokens:         c.Limits.MaxTokens,
+		MaxStatements:     c.Limits.MaxStatements,
+		MaxDepth:          c.Limits.MaxDepth,
+		Pinned:            pinnedByOperator(c.Timeouts),
+		TemporaryTables:   c.TemporaryTables == config.TemporaryAllow,
+	}
+}
+
+// pinnedByOperator returns the settings of the server that bound clients, and that clients must not
+// change.
+func pinnedByOperator(t config.Timeouts) []string {
+	if t.Statement > 0 {
+		return []string{"statement_timeout"}
+	}
+	return nil
+}

@@ -1,0 +1,144 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/metric"
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/internal/dataset"
+)
+
+// Losses are the information losses of a release (metric.PublishedLoss), measured on a sample of
+// whole classes.
+type Losses struct {
+	// Records counts the records measured, in the part with the fewest.
+	Records int
+	// Whole is the mean over the columns; Columns are those of the quasi-identifiers.
+	Whole   float64
+	Columns map[string]float64
+}
+
+// measuredRecords bounds the sample, in records.
+const measuredRecords = 10_000
+
+// MeasureLoss measures the release of a generation on one snapshot. Withheld records lose
+// everything. It returns nil if nothing is published.
+func MeasureLoss(ctx context.Context, tx pgx.Tx, p catalog.Publication, generation int64) (*Losses, error) {
+	records := catalog.Name{Schema: catalog.StoreSchema, Relation: fmt.Sprintf("records_%d", generation)}.SQL()
+	found := Losses{Columns: make(map[string]float64)}
+	for i, part := range p.Components() {
+		sampled, err := readClasses(ctx, tx, p, records, catalog.ClassColumn(i))
+		if err != nil {
+			return nil, fmt.Errorf("measuring the loss of %s: %w", p.Policy.Table, upstream.WithoutValues(err))
+		}
+		if len(sampled.release.Classes) == 0 {
+			return nil, nil
+		}
+		for _, a := range part {
+			loss := metric.PublishedLoss(sampled.records.Project([]int{a}), sampled.release)
+			found.Columns[p.Attributes[a].Column] = loss + (1-loss)*sampled.withheld
+		}
+		if i == 0 || sampled.records.Len() < found.Records {
+			found.Records = sampled.records.Len()
+		}
+	}
+	for _, a := range p.Attributes { // in their order, so that sums are the same each time
+		found.Whole += found.Columns[a.Column] / float64(len(p.Attributes))
+	}
+	return &found, nil
+}
+
+// sampledClasses are records of some classes, all of each.
+type sampledClasses struct {
+	records  *anonymizer.Table
+	release  *anonymizer.Release
+	withheld float64 // share of the records that are in no class
+}
+
+// outputForm sets the output format that package sync uses.
+const outputForm = "SET LOCAL DateStyle = 'ISO, YMD'; SET LOCAL IntervalStyle = 'postgres'; SET LOCAL TimeZone = 'UTC'; SET LOCAL extra_float_digits = 1; SET LOCAL jit = off"
+
+func readClasses(ctx context.Context, tx pgx.Tx, p catalog.Publication, records, class string) (sampledClasses, error) {
+	coder, err := dataset.NewCoder(p)
+	if err != nil {
+		return sampledClasses{}, err
+	}
+	if _, err := tx.Conn().PgConn().Exec(ctx, outputForm).ReadAll(); err != nil {
+		return sampledClasses{}, err
+	}
+	var classes, placed, all int64
+	if err := tx.QueryRow(ctx, fmt.Sprintf("SELECT count(DISTINCT %[1]s), count(%[1]s), count(*) FROM %[2]s", class, records)).Scan(&classes, &placed, &all); err != nil {
+		return sampledClasses{}, err
+	}
+	if placed == 0 {
+		return sampledClasses{release: &anonymizer.Release{}}, nil
+	}
+	wanted := max(1, classes*measuredRecords/max(placed, measuredRecords))
+	columns := []string{class}
+	for _, c := range coder.Columns() {
+		columns = append(columns, catalog.QuoteIdentifier(c))
+	}
+	// The order by a digest selects the same classes again as long as they exist.
+	query := fmt.Sprintf(`SELECT %[1]s FROM %[2]s WHERE %[3]s IN (
+		SELECT %[3]s FROM (SELECT DISTINCT %[3]s FROM %[2]s WHERE %[3]s IS NOT NULL) c ORDER BY hashint8extended(%[3]s::bigint, 1), 1 LIMIT %[4]d)
+		ORDER BY %[3]s`, strings.Join(columns, ", "), records, class, wanted)
+	rows, err := tx.Query(ctx, query, pgx.QueryExecModeSimpleProtocol)
+	if err != nil {
+		return sampledClasses{}, err
+	}
+	defer rows.Close()
+	release := &anonymizer.Release{}
+	last := ""
+	for n := int32(0); rows.Next(); n++ {
+		values := rows.RawValues()
+		if number := string(values[0]); n == 0 || number != last {
+			last = number
+			release.Classes = append(release.Classes, nil)
+		}
+		at := len(release.Classes) - 1
+		release.Classes[at] = append(release.Classes[at], n)
+		coder.Add(values[1:])
+	}
+	if err := rows.Err(); err != nil {
+		return sampledClasses{}, err
+	}
+	table, err := coder.Table()
+	if err != nil {
+		return sampledClasses{}, err
+	}
+	return sampledClasses{records: table.Records, release: release, withheld: float64(all-placed) / float64(all)}, nil
+}
+
+// ShownGeneration returns the generation that readers see, 0 for none.
+func ShownGeneration(ctx context.Context, on upstream.Querier, name catalog.Name) (generation int64, err error) {
+	err = on.QueryRow(ctx, "SELECT coalesce(previous, generation) FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2", name.Schema, name.Relation).Scan(&generation)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("reading the generation: %w", err)
+	}
+	return generation, nil
+}
+
+// measureShown measures what readers see.
+func measureShown(ctx context.Context, conn *pgx.Conn, p catalog.Publication) (generation int64, found *Losses, err error) {
+	tx, err := conn.BeginTx(ctx, pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly})
+	if err != nil {
+		return 0, nil, fmt.Errorf("measuring the loss of %s: %w", p.Policy.Table, err)
+	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }()
+	generation, err = ShownGeneration(ctx, tx, p.Policy.Table)
+	if err != nil || generation == 0 {
+		return 0, nil, err
+	}
+	found, err = MeasureLoss(ctx, tx, p, generation)
+	return generation, found, err
+}

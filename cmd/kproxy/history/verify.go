@@ -1,0 +1,114 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/verify"
+	"github.com/kproxy/kproxy/proxy/pool"
+)
+
+// Verify verifies the release of every protected table. A table that does not fit its policy
+// cannot be verified, which is an error. The results are stored if the private store can be written.
+func Verify(ctx context.Context, c *config.Config) (verify.Report, error) {
+	all := func(catalog.Name) bool { return true }
+	report, err := verifyTables(ctx, c, all)
+	if err != nil {
+		return nil, err
+	}
+	_ = recordProofs(ctx, c, report) // a proof holds on a standby, too, which keeps none
+	return report, nil
+}
+
+// VerifyServers examines the servers of the readers. Each has to be the owner's server or to follow
+// it. On a server that follows, it verifies what is published there, as the owner. It returns the
+// reports by the servers' addresses, and findings about servers that readers cannot use; a server
+// that does not answer is a warning.
+func VerifyServers(ctx context.Context, c *config.Config) (map[string]verify.Report, inspect.Report, error) {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	own, err := check.AskOwnServer(ctx, conn)
+	if err != nil {
+		return nil, nil, err
+	}
+	proofs, findings := make(map[string]verify.Report), inspect.Report{}
+	servers := c.Upstream.Reader.Servers()
+	for _, server := range servers {
+		reader := c.Upstream.Reader
+		reader.Hosts = []config.Server{server}
+		at := upstream.Address(reader)
+		switch same, finding := lookAtServer(ctx, c, reader, own, len(servers) > 1); {
+		case finding != nil:
+			findings = append(findings, *finding)
+		case !same:
+			there := *c
+			there.Upstream.Owner = owned(c.Upstream.Owner, server)
+			if proofs[at], err = verifyTables(ctx, &there, func(catalog.Name) bool { return true }); err != nil {
+				return nil, nil, fmt.Errorf("server %s: %w", at, err)
+			}
+		}
+	}
+	return proofs, findings, nil
+}
+
+// lookAtServer reports whether one of the readers' servers is the owner's own, or why readers
+// cannot use it.
+func lookAtServer(ctx context.Context, c *config.Config, reader config.Connection, own check.OwnServer, several bool) (same bool, finding *inspect.Finding) {
+	if finding = check.ReaderServer(ctx, c, reader, own, several); finding != nil {
+		return false, finding
+	}
+	conn, err := upstream.ConnectReader(ctx, c, reader)
+	if err != nil {
+		return false, &inspect.Finding{Severity: inspect.Warning, Code: check.CodeServer, What: "server " + upstream.Address(reader) + " does not answer", Fix: "sessions go to the other servers until it answers"}
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	results, err := conn.Exec(ctx, pool.Question).ReadAll()
+	if err != nil {
+		return false, nil
+	}
+	said, err := pool.ReadAnswer(results)
+	return err == nil && said.Identity == own.Identity, nil
+}
+
+// owned returns the owner's connection to another server.
+func owned(owner config.Connection, server config.Server) config.Connection {
+	owner.Host, owner.Port, owner.Hosts = server.Host, server.Port, nil
+	return owner
+}
+
+// verifyTables verifies the releases of the wanted tables.
+func verifyTables(ctx context.Context, c *config.Config, wanted func(catalog.Name) bool) (verify.Report, error) {
+	conn, err := upstream.ConnectOwner(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close(context.WithoutCancel(ctx))
+	relations, err := inspect.Relations(ctx, conn, c.Upstream.Reader.User)
+	if err != nil {
+		return nil, fmt.Errorf("reading the catalog: %w", err)
+	}
+	publications, _, err := inspect.Publish(ctx, conn, c.Policy, relations)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range c.Policy.Tables {
+		if wanted(t.Table) && !slices.ContainsFunc(publications, func(p catalog.Publication) bool { return p.Policy.Table == t.Table }) {
+			return nil, fmt.Errorf("table %s does not fit its policy; 'kproxy check' says why", t.Table)
+		}
+	}
+	publications = slices.DeleteFunc(publications, func(p catalog.Publication) bool { return !wanted(p.Policy.Table) })
+	report, err := verify.Run(ctx, conn, publications)
+	if err != nil {
+		return nil, fmt.Errorf("proving the release: %w", err)
+	}
+	return report, nil
+}

@@ -1,0 +1,9 @@
+package processes
+
+import (
+	"testing"
+
+	"github.com/kproxy/kproxy/internal/pgserver/pgtest"
+)
+
+func TestMain(m *testing.M) { pgtest.Main(m) }

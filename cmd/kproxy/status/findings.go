@@ -1,0 +1,121 @@
+package status
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
+	"github.com/kproxy/kproxy/cmd/kproxy/history"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
+)
+
+// findings are the results of a check that concern serving.
+type findings struct {
+	// grave prevent everything from being served, and alone a single name.
+	grave, alone []state.Need
+	// broken are those of single protected tables.
+	broken map[catalog.Name]inspect.Report
+	// views are the fixes of views that cannot be published.
+	views map[string]string
+	// over are the protected tables whose rows each view shows.
+	over map[catalog.Name][]catalog.Name
+}
+
+// readFindings checks the database as a process that serves does regularly.
+func (s *Status) readFindings(ctx context.Context, c *config.Config) {
+	found, err := check.Full(ctx, c)
+	if err != nil {
+		s.found.grave = []state.Need{{What: fmt.Sprintf("what serving rests on could not be checked: %v", err), Fix: "see what 'kproxy check' says"}}
+		return
+	}
+	s.found = s.judge(c.Policy, found.Report)
+	s.found.over = make(map[catalog.Name][]catalog.Name, len(found.Views))
+	for _, v := range found.Views {
+		s.found.over[v.Name] = v.Tables
+	}
+}
+
+// judge turns findings into needs. It leaves out those about protected tables, which are in
+// their conditions, and those that only prevent replication from starting.
+func (s *Status) judge(policy catalog.Policy, report inspect.Report) findings {
+	errs := check.Divide(policy, report.Errors())
+	found := findings{views: make(map[string]string), broken: errs.Broken}
+	for _, f := range errs.All {
+		switch {
+		case slices.Contains(check.SomeOnly, f.Code):
+			found.alone = append(found.alone, state.Need{What: f.What, Fix: f.Fix})
+		case slices.Contains(check.StartingOnly, f.Code):
+		default:
+			what := f.What
+			if f.Table != (catalog.Name{}) {
+				what = f.Table.String() + ": " + what
+			}
+			found.grave = append(found.grave, state.Need{What: "the audit fails, so that nothing is served: " + what, Fix: f.Fix})
+		}
+	}
+	alone := func(kind, is string, name catalog.Name, report inspect.Report) {
+		if len(report) > 0 {
+			what, fix := check.Problem(report)
+			found.alone = append(found.alone, state.Need{What: kind + " " + name.String() + " " + is + ": " + what, Fix: fix})
+		}
+	}
+	for _, name := range policy.Readable {
+		alone("readable", "is withdrawn", name, errs.Broken[name])
+	}
+	for _, name := range policy.Functions {
+		alone("function", "cannot be called", name, errs.Functions[name])
+	}
+	for _, f := range report {
+		if f.Code == views.CodeProblem {
+			found.views[f.Table.String()] = f.Fix
+		}
+	}
+	return found
+}
+
+// settle determines each table's condition, from the state of its release in the store, the
+// findings of the check, what the asking process knows, and the answers of processes that
+// serve. The states of views follow from those of their tables.
+func (s *Status) settle(policy catalog.Policy, own map[catalog.Name]Condition) {
+	for i, t := range policy.Tables {
+		table := &s.Tables[i]
+		table.Settle(t, s.found.broken[t.Table], own[t.Table])
+		for _, p := range s.Clients {
+			if table.State == StatePublished && slices.Contains(p.Unserved, table.Name) {
+				table.State, table.Problem = state.Withdrawn, p.Process+" does not serve it"
+				table.Fix = "see that process's log, and run 'kproxy reload', which makes it examine the table again"
+			}
+		}
+	}
+	s.settleViews()
+}
+
+// Settle determines the table's condition, from the state of its release in the store, the
+// findings about it, and what the asking process knows.
+func (t *Table) Settle(policy catalog.TablePolicy, found inspect.Report, own Condition) {
+	is := conditionOf(policy, circumstances{release: t.State, problem: t.Problem, fix: t.Fix, withheld: t.withheld, expired: t.Expired, found: found})
+	if is.State == StatePublished && own.NeedsOperator() {
+		is = own
+	}
+	t.State, t.Problem, t.Fix = is.State, is.Problem, is.fix
+	if t.Updates == catalog.Immediate.String() {
+		t.GivesAway = catalog.Immediate.GivesAway()
+	}
+}
+
+// addProofs adds the last proofs, without their checks, which are for the console.
+func (s *Status) addProofs(policy catalog.Policy, proofs map[catalog.Name]history.Proof) {
+	s.Proofs = proofs
+	for i, t := range policy.Tables {
+		if p, proved := proofs[t.Table]; proved {
+			proof := p.State(s.Tables[i].Shown)
+			proof.Checks = nil
+			s.Tables[i].Proof = proof
+		}
+	}
+}

@@ -1,0 +1,56 @@
+package status
+
+import (
+	"fmt"
+
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/internal/state"
+	"github.com/kproxy/kproxy/internal/units"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// needs returns what waits for the operator, the most serious first.
+func (s Status) needs(c config.Replication) []state.Need {
+	r, needs := s.Replication, append([]state.Need{}, s.found.grave...)
+	need := func(what, fix string) { needs = append(needs, state.Need{What: what, Fix: fix}) }
+	const recover = "see replication.recovery in the configuration: with resynchronize a running 'kproxy serve' heals it; with stop, run 'kproxy resync'"
+	switch {
+	case !r.Exists:
+		need(fmt.Sprintf("replication slot %s is gone, and changes with it", r.Slot), recover)
+	case r.WALStatus == WALLost:
+		need(fmt.Sprintf("replication slot %s has lost the log it needs", r.Slot), recover)
+	case r.WALStatus == WALUnreserved:
+		need(fmt.Sprintf("replication slot %s may lose the log it needs at any moment", r.Slot), "raise max_slot_wal_keep_size; "+FixBehind)
+	case c.Alarm.Retained > 0 && r.Retained >= c.Alarm.Retained:
+		need(fmt.Sprintf("the server keeps %s of its log for replication slot %s", units.Bytes(r.Retained), r.Slot), FixBehind)
+	}
+	if r.Applier == nil {
+		need("no kproxy applies changes", "start 'kproxy serve'; where it runs, its log says why")
+	}
+	for _, c := range s.Clients {
+		if c.Refused != "" {
+			need(fmt.Sprintf("kproxy (%s) does not apply: %s", c.Process, c.Refused), ksync.FixPolicyRefused)
+		}
+	}
+	for _, t := range s.Tables {
+		if t.State == StateHalted || t.State == state.Withdrawn || t.State == state.Withheld && t.Records > 0 {
+			need(fmt.Sprintf("table %s is %s: %s", t.Name, t.State, t.Problem), t.Fix)
+		}
+		if p := t.Proof; p != nil && !p.Passed && !p.Earlier {
+			need(fmt.Sprintf("table %s did not keep its promise when it was proved last", t.Name), "run 'kproxy verify', which says what fails, and take the table out of the configuration until it passes")
+		}
+	}
+	return append(append(needs, s.found.alone...), s.viewNeeds()...)
+}
+
+// Values of pg_replication_slots.wal_status (PostgreSQL, chapter pg_replication_slots) at which
+// the server may remove log that the slot needs.
+const (
+	WALExtended   = "extended"   // more than max_wal_size is kept
+	WALUnreserved = "unreserved" // more than max_slot_wal_keep_size: the next checkpoint may drop it
+	WALLost       = "lost"
+)
+
+// FixBehind applies to a slot that keeps log because changes are not applied fast enough.
+const FixBehind = "see whether 'kproxy serve' runs and 'kproxy status' is well, for a long transaction at the source (pg_stat_activity), and for the database's load; " +
+	"a slot of a kproxy that will not run again is to be dropped: SELECT pg_drop_replication_slot(...)"

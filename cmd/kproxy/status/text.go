@@ -1,0 +1,157 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/kproxy/kproxy/internal/state"
+	"github.com/kproxy/kproxy/internal/units"
+	"github.com/kproxy/kproxy/proxy"
+)
+
+// WriteText writes the state for people: a few lines about replication, one line for each table,
+// and what needs attention.
+func (s Status) WriteText(w io.Writer) error {
+	var text strings.Builder
+	s.writeReplication(&text)
+	text.WriteByte('\n')
+	table := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "TABLE\tSTATE\tUPDATES\tGENERATION\tRECORDS\tROWS\tCLASSES\tWITHHELD\tWAITING\tSTALE\tGHOSTS\tRETURNED\tEXPIRED\tPROOF")
+	for _, t := range s.Tables {
+		if t.Generation == 0 {
+			fmt.Fprintf(table, "%s\t%s\t%s\n", t.Name, t.State, t.Updates)
+			continue
+		}
+		fmt.Fprintf(table, "%s\t%s\t%s\t%d\t%d\t%d\t%d\t%d\t%s\t%s\t%d\t%d\t%d\t%s\n", t.Name, t.stateText(), t.Updates, t.Generation, t.Records, t.Rows, t.Classes,
+			t.Withheld, s.counted(t.Waiting, t.OldestWaiting), s.counted(t.Stale, t.OldestStale), t.Ghosts, t.Returned, t.Expired, s.proofText(t.Proof))
+	}
+	if err := table.Flush(); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	s.writeGivenAway(&text)
+	s.writeExpired(&text)
+	if err := s.writeViews(&text); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	for i, n := range s.Needs {
+		if i == 0 {
+			text.WriteByte('\n')
+		}
+		fmt.Fprintf(&text, "needs you: %s\n    fix: %s\n", n.What, strings.ReplaceAll(n.Fix, "\n", "\n         "))
+	}
+	if _, err := io.WriteString(w, text.String()); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
+}
+
+// writeGivenAway says what readers learn from tables with immediate updates.
+func (s Status) writeGivenAway(text *strings.Builder) {
+	var tables []string
+	what := ""
+	for _, t := range s.Tables {
+		if t.GivesAway != "" {
+			tables, what = append(tables, t.Name), t.GivesAway
+		}
+	}
+	if len(tables) > 0 {
+		fmt.Fprintf(text, "\nimmediate updates of %s: %s (docs/attack.md)\n", strings.Join(tables, ", "), what)
+	}
+}
+
+// writeExpired names the published tables with records that will never be published, and the
+// fix. For a table of which nothing is published, that is among what needs attention.
+func (s Status) writeExpired(text *strings.Builder) {
+	for _, t := range s.Tables {
+		if t.Expired > 0 && t.State == StatePublished {
+			fmt.Fprintf(text, "\n%s of %s are withheld for good: they waited until the deadline, or violated the constraints with all others of their batch;\n%s (docs/concepts.md)\n",
+				units.Count(int(t.Expired), "record", "records"), t.Name, fixExpired(t.Name))
+		}
+	}
+}
+
+func (s Status) writeReplication(text *strings.Builder) {
+	r := s.Replication
+	switch {
+	case !r.Exists:
+		fmt.Fprintf(text, "replication slot %s is gone\n", r.Slot)
+	case r.Applier != nil:
+		from := r.Applier.Address
+		if from == "" {
+			from = "the server's machine"
+		}
+		fmt.Fprintf(text, "replication slot %s is read by a kproxy at %s, connected for %s\n", r.Slot, from, units.Age(s.At.Sub(r.Applier.Since)))
+	default:
+		fmt.Fprintf(text, "replication slot %s is not read by any kproxy\n", r.Slot)
+	}
+	fmt.Fprintf(text, "shown is the source at %s, reached %s ago, %s of write-ahead log behind the server\n", r.Position, units.Age(s.At.Sub(r.Since)), units.Bytes(r.Behind))
+	if r.Exists {
+		fmt.Fprintf(text, "confirmed is %s; the server keeps %s of its log for the slot", r.Confirmed, units.Bytes(r.Retained))
+		if r.WALStatus != "" {
+			fmt.Fprintf(text, " (%s", r.WALStatus)
+			if r.Safe != nil {
+				fmt.Fprintf(text, ", %s until it is in danger", units.Bytes(*r.Safe))
+			}
+			text.WriteByte(')')
+		}
+		text.WriteByte('\n')
+	}
+	fmt.Fprintf(text, "kproxy serves in %s", units.Count(r.Processes, "process", "processes"))
+	var all proxy.Counts
+	for _, c := range s.Clients {
+		all.Connections += c.Connections
+		all.Sessions += c.Sessions
+	}
+	if len(s.Clients) > 0 {
+		fmt.Fprintf(text, ": %s, %s", units.Count(all.Sessions, "session", "sessions"), units.Count(all.Connections, "connection", "connections"))
+	}
+	if s.Silent > 0 {
+		fmt.Fprintf(text, "; %d did not answer", s.Silent)
+	}
+	text.WriteByte('\n')
+}
+
+// stateText is the table's state, with the request that is not done yet.
+func (t Table) stateText() string {
+	if t.Asked != "" {
+		return t.State + ", " + t.Asked
+	}
+	return t.State
+}
+
+// proofText is the result of the last proof for the release that readers see.
+func (s Status) proofText(p *state.Proof) string {
+	switch {
+	case p == nil:
+		return "none"
+	case p.Earlier:
+		return "of an earlier release"
+	case p.Passed:
+		return "holds, " + units.Age(s.At.Sub(p.At)) + " ago"
+	default:
+		return "fails, " + units.Age(s.At.Sub(p.At)) + " ago"
+	}
+}
+
+// WriteJSON writes the state for programs.
+func (s Status) WriteJSON(w io.Writer) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	if err := encoder.Encode(s); err != nil {
+		return fmt.Errorf("writing the status: %w", err)
+	}
+	return nil
+}
+
+// counted is a number of records, with the age of the oldest.
+func (s Status) counted(n int64, oldest *time.Time) string {
+	if n == 0 || oldest == nil {
+		return strconv.FormatInt(n, 10)
+	}
+	return fmt.Sprintf("%d, for %s", n, units.Age(s.At.Sub(*oldest)))
+}

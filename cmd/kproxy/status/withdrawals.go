@@ -1,0 +1,47 @@
+package status
+
+import (
+	"slices"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/catalog/inspect"
+	ksync "github.com/kproxy/kproxy/sync"
+)
+
+// Reasons why readers cannot read a relation. They reveal nothing about the data.
+const (
+	notGranted   = "kproxy may not read it at the moment; the operator has been told why."
+	outdatedHere = "The kproxy that serves this session has another policy than number %d, which is in force; the operator has been told."
+	notInStep    = "Its release can no longer be kept in step with its source; the operator has been told why."
+)
+
+// Withdrawals returns the tables and readable relations that readers cannot read, with reasons
+// for readers.
+func Withdrawals(policy catalog.Policy, status ksync.Status, broken map[catalog.Name]inspect.Report) map[catalog.Name]string {
+	withdrawn := make(map[catalog.Name]string)
+	for name, c := range Conditions(policy, status, broken) {
+		if c.told != "" {
+			withdrawn[name] = c.told
+		}
+	}
+	for _, name := range policy.Readable {
+		if slices.ContainsFunc(broken[name], func(f inspect.Finding) bool {
+			return f.Code == inspect.CodeReadableGrant || f.Code == inspect.CodeTypeFunction
+		}) {
+			withdrawn[name] = notGranted // one that is gone is told of as such
+		}
+	}
+	return withdrawn
+}
+
+// Released returns the tables by the numbers of their generations, which occur in the names that
+// plans show.
+func Released(status ksync.Status) map[int64]catalog.Name {
+	tables := make(map[int64]catalog.Name, len(status.Tables))
+	for name, t := range status.Tables {
+		if t.Generation != 0 {
+			tables[t.Generation] = name
+		}
+	}
+	return tables
+}

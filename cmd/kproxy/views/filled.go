@@ -1,0 +1,74 @@
+package views
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kproxy/kproxy/catalog"
+)
+
+// A materialized view is filled, when it is refreshed, by what the views and partitions under it
+// are then. These may be others than were accepted, and be so again when kproxy looks next.
+
+// sameSource has the stand-in of a materialized view fail as long as a view under it is not the
+// one that was accepted, or a part of a table under it has other columns; it is empty for what
+// reads neither.
+func (p *planner) sameSource(r catalog.ReadableRelation, accepted catalog.Identity) string {
+	if r.Kind != catalog.KindMaterializedView {
+		return ""
+	}
+	rules, parts := make(map[catalog.OID]string), make(map[string]bool)
+	p.gatherSource(r, accepted, rules, parts)
+	conditions := strings.Join(slices.Sorted(maps.Keys(parts)), "")
+	if len(rules) == 0 {
+		return conditions
+	}
+	oids := slices.Sorted(maps.Keys(rules))
+	texts := make([]string, len(oids))
+	for i, oid := range oids {
+		texts[i] = rules[oid]
+	}
+	return conditions + fmt.Sprintf(sameSourceSQL, len(oids), oidArray(oids), strings.Join(texts, ","), r.OID)
+}
+
+// gatherSource gathers what the server keeps of the views under a relation, at any depth, and the
+// conditions on the parts of tables.
+func (p *planner) gatherSource(r catalog.ReadableRelation, accepted catalog.Identity, rules map[catalog.OID]string, parts map[string]bool) {
+	for _, name := range r.Reads {
+		under, known := p.readables[name]
+		if !known {
+			continue // of the system
+		}
+		as := accepted.Reads[name.String()]
+		if under.Kind == catalog.KindView {
+			rules[under.OID] = under.Rule
+		}
+		if len(under.Parts) > 0 {
+			parts[sameParts(under, columnNames(as.Served(under.Columns)))] = true
+		}
+		p.gatherSource(under, as, rules, parts)
+	}
+}
+
+// sameSourceSQL wants %d views to be there by the numbers %s, with the rules %s, for the
+// materialized view %d. The catalogs are read under the statement's snapshot, which shows the views that
+// the last REFRESH has read, unless it is older: then the file that it shows is another one than
+// is read. Nothing in it is constant, so that the error is raised by the statement and not by its
+// plan.
+const sameSourceSQL = ` AND (SELECT CASE WHEN pg_catalog.count(*) = %d THEN true
+	ELSE pg_catalog.concat('what a materialized view is filled from is not as it was accepted, or it was refreshed since the transaction began', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
+	FROM pg_catalog.pg_class AS filled, ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::text[])) AS accepted (oid, rule)
+	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) = accepted.rule
+	WHERE filled.oid = %d AND filled.relfilenode = pg_catalog.pg_relation_filenode(filled.oid))`
+
+// doubted is the plan with a note for a materialized view that it may hold what was not accepted.
+// What has its name only is another one.
+func (plan viewPlan) doubted(s storedView) viewPlan {
+	if s.accepted != nil && s.accepted.Copies() && s.accepted.OID == plan.view.OID {
+		plan.accepted, plan.was = *s.accepted, s.accepted.String()
+		plan.accepted.Doubted = true
+	}
+	return plan
+}

@@ -1,0 +1,248 @@
+// Package views publishes the views over protected tables that a configuration lists, and
+// stand-ins for readable relations, and keeps them in step with their definitions. A planner
+// decides what each is published as (plan.go, readable.go), a maker creates and drops them
+// (make.go), and a Watcher repeats that while kproxy serves.
+package views
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/internal/config"
+	"github.com/kproxy/kproxy/rewrite"
+)
+
+// Interval is how soon changed definitions of views are noticed. viewPause is the pause before
+// another attempt where readers' transactions held a view.
+const (
+	Interval  = 3 * time.Second
+	viewPause = 500 * time.Millisecond
+)
+
+// Watcher keeps the published views in step with the views over protected tables and the
+// readable relations. One look at the database runs at a time, in a goroutine of its own, so
+// that a slow database delays nothing else. All methods belong to the one goroutine that
+// receives from Soon and Looked.
+type Watcher struct {
+	logger    *slog.Logger
+	conn      *pgx.Conn
+	rewritten rewritings
+	// definitions belong to the look under way, if there is one.
+	definitions definitions
+	snapshot    *catalog.Snapshot // the rewriter's
+	known       []catalog.View    // in the rewriter's snapshot
+	found       []catalog.View
+	// outcomes are those of the last look. A view without one has not been looked at.
+	outcomes map[catalog.Name]viewOutcome
+	// afresh says that names which the configuration no longer lists are still to be dropped.
+	// A process does that once for each configuration: another process may have a newer one.
+	afresh bool
+	logged map[catalog.Name]string // problems in the log
+	failed string                  // why the last look failed, as logged
+	// since is when a view that is still refused was first refused.
+	since map[catalog.Name]time.Time
+	soon  *time.Timer
+
+	looking bool
+	looked  chan *Look
+	// doubted are the views whose outcomes in the look under way are out of date.
+	doubted map[catalog.Name]bool
+}
+
+// NewWatcher returns a Watcher that has looked at nothing yet.
+func NewWatcher(logger *slog.Logger) *Watcher {
+	return &Watcher{logger: logger, afresh: true, soon: time.NewTimer(time.Hour), looked: make(chan *Look, 1)}
+}
+
+// Close waits for a look to end, and closes the connection and the timer.
+func (w *Watcher) Close() {
+	w.soon.Stop()
+	if w.looking {
+		w.conn = (<-w.looked).conn
+	}
+	if w.conn != nil {
+		_ = w.conn.Close(context.Background())
+	}
+}
+
+// Soon receives a value when Begin should be called before its next regular time.
+func (w *Watcher) Soon() <-chan time.Time { return w.soon.C }
+
+// Looked receives the look that Begin began, for TakeIn.
+func (w *Watcher) Looked() <-chan *Look { return w.looked }
+
+// Looking reports whether a look is under way.
+func (w *Watcher) Looking() bool { return w.looking }
+
+// Adopt takes the views that a check of the database found under a new configuration.
+func (w *Watcher) Adopt(found []catalog.View) { w.found, w.afresh = found, true }
+
+// Refresh takes the views that an audit found.
+func (w *Watcher) Refresh(found []catalog.View) { w.found = found }
+
+// Changed reports whether the views differ from those in the rewriter's snapshot.
+func (w *Watcher) Changed() bool { return !slices.EqualFunc(w.found, w.known, sameView) }
+
+// Extend adds the views to a snapshot, without those withdrawn, and remembers it as the
+// rewriter's.
+func (w *Watcher) Extend(s *catalog.Snapshot, withdrawn map[catalog.Name]string) *catalog.Snapshot {
+	w.known = w.found
+	w.snapshot = s.WithViews(w.known, withdrawn)
+	return w.snapshot
+}
+
+// Begin begins a look, unless one is under way or nothing can come of it. Follows says that
+// another process publishes.
+func (w *Watcher) Begin(ctx context.Context, c *config.Config, rewriter *rewrite.Rewriter, follows bool) {
+	if w.looking || len(c.Policy.Readable) == 0 && (!w.afresh || follows) {
+		return
+	}
+	l := &Look{
+		config: c, rewritten: w.rewritten.under(rewriter, w.snapshot), conn: w.conn, definitions: &w.definitions,
+		known: w.known, follows: follows, afresh: w.afresh, since: w.since,
+	}
+	w.looking, w.doubted = true, make(map[catalog.Name]bool)
+	go func() {
+		l.run(ctx)
+		w.looked <- l
+	}()
+}
+
+// TakeIn takes the results of a look under the configuration in force. It reports whether
+// there are any, with the database's relations if they were read again.
+func (w *Watcher) TakeIn(l *Look, inForce *config.Config) (relations []catalog.Relation, found bool) {
+	w.looking, w.conn, w.rewritten = false, l.conn, l.rewritten
+	if l.config != inForce {
+		return nil, false // a reload looks again
+	}
+	switch {
+	case l.err == nil:
+		w.failed = ""
+	case !errors.Is(l.err, context.Canceled) && l.err.Error() != w.failed:
+		w.failed = l.err.Error()
+		w.logger.Warn("not all views over protected tables could be read or published", "error", l.err)
+	}
+	if l.outcomes == nil {
+		return nil, false
+	}
+	w.take(l)
+	w.log()
+	return l.relations, true
+}
+
+// take keeps what a look has found.
+func (w *Watcher) take(l *Look) {
+	w.found, w.outcomes, w.afresh = l.found, l.outcomes, w.afresh && (l.kept || l.follows || l.err != nil)
+	w.note()
+	if l.kept || slices.ContainsFunc(slices.Collect(maps.Values(w.outcomes)), viewOutcome.passes) {
+		w.soon.Reset(viewPause)
+	}
+	for name := range w.doubted {
+		delete(w.outcomes, name)
+		w.soon.Reset(0)
+	}
+}
+
+// Reasons why readers cannot read a view. They name no column or relation, which the reader may
+// not know.
+const (
+	unpublishableView = "Its definition does not fit what is published; the operator has been told why."
+	unservedRelation  = "It is not as it was when it was accepted, or cannot be shown safely; the operator has been told why."
+	BeingPublished    = "It is being published; try again later."
+	withdrawnTable    = "It reads a table that is not published now."
+)
+
+// Withdraw adds the listed relations that cannot be read now, with reasons for readers, given
+// the tables that cannot be read.
+func (w *Watcher) Withdraw(listed []catalog.Name, withdrawn map[catalog.Name]string) {
+	withdraw(w.found, w.outcomes, listed, withdrawn)
+}
+
+func withdraw(found []catalog.View, outcomes map[catalog.Name]viewOutcome, listed []catalog.Name, withdrawn map[catalog.Name]string) {
+	for _, name := range listed {
+		if slices.ContainsFunc(found, func(view catalog.View) bool { return view.Name == name }) {
+			continue
+		}
+		switch outcome, looked := outcomes[name]; {
+		case !looked || outcome.problem == "" && !outcome.standIn || outcome.waits:
+			withdrawn[name] = BeingPublished
+		case outcome.problem != "":
+			withdrawn[name] = unservedRelation
+		}
+	}
+	for _, view := range catalog.Ordered(found) {
+		if !view.Publishable() {
+			continue
+		}
+		outcome, looked := outcomes[view.Name]
+		switch {
+		case slices.ContainsFunc(view.Tables, func(t catalog.Name) bool { return withdrawn[t] != "" }):
+			withdrawn[view.Name] = withdrawnTable
+		case !looked || outcome.standIn || outcome.waits:
+			withdrawn[view.Name] = BeingPublished
+		case outcome.problem != "":
+			withdrawn[view.Name] = unpublishableView
+		}
+	}
+}
+
+// note remembers since when views are refused. Other processes look as often, and refuse them
+// soon as well. Until they do, their readers must not find that a view is gone.
+func (w *Watcher) note() {
+	before := w.since
+	w.since = make(map[catalog.Name]time.Time)
+	for name, outcome := range w.outcomes {
+		if outcome.problem == "" {
+			continue
+		}
+		w.since[name] = time.Now()
+		if since, known := before[name]; known {
+			w.since[name] = since
+		}
+	}
+}
+
+// Doubt makes the next look examine the views over a table again. The table may have been
+// published with other columns, and the views dropped with the old release.
+func (w *Watcher) Doubt(table catalog.Name) {
+	for _, view := range w.found {
+		if slices.Contains(view.Tables, table) && w.outcomes[view.Name].problem == "" {
+			delete(w.outcomes, view.Name)
+			if w.looking {
+				w.doubted[view.Name] = true
+			}
+			w.soon.Reset(0)
+		}
+	}
+}
+
+// log writes, once each, what is wrong with a view and that nothing is any more. A view that
+// waits for a table is left to the messages about the table.
+func (w *Watcher) log() {
+	problems := make(map[catalog.Name]string)
+	for name, outcome := range w.outcomes {
+		kind := "readable relation"
+		if slices.ContainsFunc(w.found, func(v catalog.View) bool { return v.Name == name }) {
+			kind = "view"
+		}
+		before := w.logged[name]
+		switch {
+		case outcome.problem == "" && before != "":
+			w.logger.Info("a "+kind+" is well again", "relation", name)
+		case outcome.problem == "" || outcome.waits:
+		default:
+			problems[name] = outcome.problem
+			if before != outcome.problem {
+				w.logger.Error("a "+kind+" is withdrawn; all else is served", "relation", name, "problem", outcome.problem, "fix", outcome.fix)
+			}
+		}
+	}
+	w.logged = problems
+}

@@ -1,0 +1,150 @@
+// Package state holds the model of what state a database's releases are in. 'kproxy status'
+// writes it, with --json under the keys given here, and the console shows it.
+package state
+
+import "time"
+
+// The states of a protected table besides those of its release (sync.TableState).
+const (
+	// Withdrawn means that readers get nothing of the table, although its release may be well: a
+	// check has found something about it, or replication has stopped.
+	Withdrawn = "withdrawn"
+	// Withheld means that the release follows its source and is empty, since the records
+	// cannot meet their constraints or wait. Readers get an error, and not an empty table.
+	Withheld = "withheld"
+	// Unknown means that the database does not answer.
+	Unknown = "unknown"
+)
+
+// Need is something that waits for the operator.
+type Need struct {
+	What string `json:"what"`
+	Fix  string `json:"fix"`
+}
+
+// Table is the release of one protected table.
+type Table struct {
+	Name string `json:"table"`
+	// State is unpublished, published, withheld, halted, withdrawn or unknown. Nothing of a
+	// withheld table can be published, and Problem says why. A halted or withdrawn table is not
+	// served until the operator has done something: Problem and Fix say why and what.
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+	Fix     string `json:"fix,omitempty"`
+	// Asked is the operator's request that is not done yet: rebuild, resync or nothing.
+	Asked string `json:"asked,omitempty"`
+	// Position is the place in the source's write-ahead log up to which the private store has the
+	// table's changes.
+	Position string `json:"position,omitempty"`
+	// Updates is the mode that the release was made in: immediate or guarded.
+	Updates string `json:"updates"`
+	// GivesAway says what readers learn by comparing versions. It is empty where that is no more
+	// than from one release.
+	GivesAway string `json:"gives_away,omitempty"`
+	// Figures are nil where the database does not answer.
+	*Figures
+	// Proof is the last one, nil before the first.
+	Proof *Proof `json:"proof"`
+}
+
+// Figures are the counts of a release. All are 0 where nothing has been published yet.
+type Figures struct {
+	Generation int64 `json:"generation"`
+	Records    int64 `json:"records"` // in the private store
+	Rows       int64 `json:"rows"`    // published
+	Classes    int64 `json:"classes"` // of all parts
+	// Withheld counts the records that are not published: those that wait and those that
+	// have expired; in an immediate table all of them.
+	Withheld int64 `json:"withheld"`
+
+	// The rest is 0 or nil unless the table is guarded.
+
+	// Waiting counts the records that wait to be published, the oldest since OldestWaiting, and
+	// Stale those that are published as they were, the oldest since OldestStale.
+	Waiting       int64      `json:"waiting"`
+	OldestWaiting *time.Time `json:"oldest_waiting"`
+	Stale         int64      `json:"stale"`
+	OldestStale   *time.Time `json:"oldest_stale"`
+	// Ghosts counts the published rows whose records are deleted, and Expired the records that
+	// will never be published.
+	Ghosts  int64 `json:"ghosts"`
+	Expired int64 `json:"expired"`
+	// Returned counts the records that left, came back and took their rows back.
+	Returned int64 `json:"returned"`
+}
+
+// Proof is what the verifier found last of a table.
+type Proof struct {
+	At     time.Time `json:"at"`
+	Passed bool      `json:"passed"`
+	// Generation is that of the release that was proved. Earlier says that readers see a later
+	// release, of which nothing is proved.
+	Generation int64 `json:"generation"`
+	Earlier    bool  `json:"earlier_release"`
+	// Checks are for the console.
+	Checks []Check `json:"checks,omitempty"`
+}
+
+// Failed counts the checks that did not pass.
+func (p Proof) Failed() int {
+	failed := 0
+	for _, c := range p.Checks {
+		if !c.Passed {
+			failed++
+		}
+	}
+	return failed
+}
+
+// Check is one promise of a release.
+type Check struct {
+	Name       string   `json:"name"`
+	Passed     bool     `json:"passed"`
+	Violations int64    `json:"violations"`
+	Examples   []string `json:"examples,omitempty"`
+}
+
+// View is a readable relation, or a view over protected tables, that the configuration lists.
+type View struct {
+	Name string `json:"view"`
+	// State is published or withdrawn, and Problem says why it is withdrawn. A view is withdrawn
+	// as well while a table whose rows it shows is not published.
+	State   string `json:"state"`
+	Problem string `json:"problem,omitempty"`
+	// Omitted counts the columns of its definition that are not published.
+	Omitted int `json:"omitted"`
+}
+
+// Replication is how far the releases are behind the source.
+type Replication struct {
+	Slot string `json:"slot"`
+	// Position is the place in the source's write-ahead log that the releases show, and Since
+	// when they do. Behind counts the bytes that the server has logged since then, of all
+	// databases.
+	Position string    `json:"position"`
+	Since    time.Time `json:"since"`
+	Behind   int64     `json:"behind_bytes"`
+	// Exists says that the slot is there, and Active that a kproxy reads it.
+	Exists bool `json:"slot_exists"`
+	Active bool `json:"slot_active"`
+	// Confirmed is the place up to which kproxy has released the log, and Retained the number of
+	// bytes of it that the server keeps for the slot.
+	Confirmed string `json:"confirmed"`
+	Retained  int64  `json:"retained_bytes"`
+	// WALStatus is pg_replication_slots.wal_status. Safe is how many bytes can be logged until
+	// the slot is in danger of being lost, nil where nothing bounds that.
+	WALStatus string `json:"wal_status"`
+	Safe      *int64 `json:"safe_wal_bytes"`
+	// Applier is the kproxy that applies changes, nil where none does. Processes counts those that
+	// serve.
+	Applier   *Applier `json:"applier"`
+	Processes int      `json:"processes"`
+}
+
+// Applier is the session by which a kproxy applies changes.
+type Applier struct {
+	PID     int32  `json:"pid"`     // of the server process
+	Address string `json:"address"` // of the kproxy, empty for the server's own machine
+	// Since is when it connected. It may have followed another kproxy at first.
+	Since time.Time `json:"since"`
+}
