@@ -17,7 +17,7 @@ func TestWhereTheConsoleIs(t *testing.T) {
 			t.Errorf("%s: got %q, %v", listen, got.URL, err)
 		}
 	}
-	if got, _ := whereConsole(config.Console{Listen: "localhost:1", CertFile: "c", KeyFile: "k", Actions: config.Allow}); got.URL != "https://localhost:1/" || !got.Actions {
+	if got, _ := whereConsole(config.Console{Listen: "localhost:1", Certificate: config.Certificate{CertFile: "c", KeyFile: "k"}, Actions: config.Allow}); got.URL != "https://localhost:1/" || !got.Actions {
 		t.Errorf("got %+v", got)
 	}
 	if _, err := whereConsole(config.Console{}); err == nil {

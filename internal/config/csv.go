@@ -2,8 +2,9 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
-	"unicode/utf8"
+	"sync"
 
 	"go.yaml.in/yaml/v3"
 
@@ -30,23 +31,18 @@ func (p *PolicyFile) Locate(table catalog.Name, column string) Position {
 
 // CSV is the form of a CSV file (RFC 4180, but for what is said here).
 type CSV struct {
-	Delimiter rune // default comma
-	Header    bool // the first line has the columns' names; default true
-	// Columns are the columns' names in the file's order; they stand in for a
-	// header, and replace one.
-	Columns []string
-	// Types are the SQL types of columns, one of CSVTypes; a column without one
-	// is of the type that all of its values fit.
-	Types map[string]string
-	// Missing is the text of a field that has no value, besides the empty one.
-	Missing string
-	// TrimSpaces removes spaces around fields.
-	TrimSpaces bool
-	// DropIncomplete leaves out records with a missing value.
-	DropIncomplete bool
-	// Key is the name of the bigint column that numbers the records from 1 and
-	// is the table's primary key. Default row_number.
-	Key string
+	Delimiter rune `yaml:"delimiter" as:"delimiter" default:"," doc:"The character between fields, or tab."`
+	Header    bool `yaml:"header" default:"true" doc:"Whether the first line has the columns' names."`
+	// Columns stand in for a header, and replace one.
+	Columns []string `yaml:"columns" as:"column" each:"csv column" fix:"a list: [age, sex, postcode]" doc:"The columns' names in the file's order; they replace a header."`
+	// Types are the SQL types of columns; a column without one is of the type that all of its
+	// values fit.
+	Types          map[string]string `yaml:"types" each:"type" choices:"text integer bigint numeric date timestamp timestamptz boolean" doc:"The SQL types of columns. Without it: the narrowest type that all values fit."`
+	Missing        string            `yaml:"missing" as:"literal" doc:"The text of a field that has no value, besides the empty one."`
+	TrimSpaces     bool              `yaml:"trim_spaces" default:"false" doc:"Whether spaces around fields are removed."`
+	DropIncomplete bool              `yaml:"drop_incomplete" default:"false" doc:"Whether records with a missing value are left out."`
+	// Key is a bigint column, which numbers from 1.
+	Key string `yaml:"key" as:"name" default:"row_number" doc:"The name of the column that numbers the records and is the table's primary key."`
 }
 
 // CSVTypes are the types that a CSV file's columns can have.
@@ -66,139 +62,72 @@ func LoadPolicy(path string) (*PolicyFile, error) {
 // error is an [Errors].
 func ParsePolicy(file string, text []byte) (*PolicyFile, error) { return parsePolicy(file, text, nil) }
 
-func parsePolicy(file string, text []byte, around *surroundings) (*PolicyFile, error) {
-	r := newReader(file, around)
-	p := policyDefaults()
-	if root := r.document(text); root != nil {
-		r.policyFile(root, &p)
+func parsePolicy(path string, text []byte, around *surroundings) (*PolicyFile, error) {
+	d := newDecoder(path, around)
+	var f policyFile
+	if root := d.document(text); root != nil {
+		policyFileSection().read(d, root, "the policy file", reflect.ValueOf(&f).Elem())
 	}
-	p.places = r.places
-	if err := r.problems.asError(file); err != nil {
+	if err := d.problems.asError(path); err != nil {
 		return nil, err
 	}
-	return &p, nil
+	return &PolicyFile{CSV: f.CSV, Table: f.policy, places: d.places}, nil
 }
 
-func policyDefaults() PolicyFile {
-	return PolicyFile{CSV: CSV{Delimiter: ',', Header: true, Key: "row_number"}}
+// policyFile is a policy file as it is written.
+type policyFile struct {
+	CSV    CSV     `yaml:"csv" doc:"The form of the CSV file."`
+	Tables []table `yaml:"tables" each:"table" may:"updates" need:"tables: with the table to make of the CSV file" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The one table to make of the CSV file, with its policy."`
+
+	policy catalog.TablePolicy
 }
 
-func (r *reader) policyFile(root *yaml.Node, p *PolicyFile) {
-	var tables []catalog.TablePolicy
-	var section *yaml.Node
-	r.mapping(
-		root, "the policy file",
-		field{key: "csv", doc: "The form of the CSV file.", read: func(n *yaml.Node) {
-			section = r.follow(n)
-			r.csv(n, &p.CSV)
-		}},
-		field{key: "tables", doc: "The one table to make of the CSV file, with its policy.", need: "tables: with the table to make of the CSV file", read: r.tables(&tables, false)},
-	)
-	if len(tables) > 1 {
-		r.wrong(root, "a policy file protects one table, not several", "write one file for each CSV file")
+var policyFileSection = sync.OnceValue(func() *section { return sectionOf(reflect.TypeFor[policyFile](), selection{}) })
+
+func (p *policyFile) check(d *decoder, root *yaml.Node, _ string) {
+	if len(p.Tables) > 1 {
+		d.wrong(root, "a policy file protects one table, not several", "write one file for each CSV file")
 	}
-	if len(tables) != 1 {
+	for i := range p.Tables {
+		d.claimTable(&p.Tables[i])
+	}
+	if len(p.Tables) != 1 {
 		return
 	}
-	p.Table = tables[0]
+	table := &p.Tables[0]
+	p.policy = table.policy
 	if len(p.CSV.Columns) == 0 {
 		return
 	}
 	known := append(slices.Clone(p.CSV.Columns), p.CSV.Key)
-	for _, c := range p.Table.Columns {
+	for i := range table.Columns {
+		c := &table.Columns[i]
 		if !slices.Contains(known, c.Name) {
-			line := r.places.locate(p.Table.Table, c.Name).Line
-			r.report(line, 0, fmt.Sprintf("column %s is not one of the csv columns on line %d", quote(c.Name), section.Line), suggestion(c.Name, known, "the columns are"))
+			d.wrong(d.keys[c], fmt.Sprintf("column %s is not one of the csv columns on line %d", quote(c.Name), d.at(&p.CSV).Line), suggestion(c.Name, known, "the columns are"))
 		}
 	}
 }
 
-func (r *reader) csv(n *yaml.Node, to *CSV) {
-	var columns, key *yaml.Node
-	var typed []entry
-	r.mapping(
-		n, "csv",
-		field{key: "delimiter", doc: "The character between fields, or tab.", read: r.delimiter(&to.Delimiter)},
-		field{key: "header", doc: "Whether the first line has the columns' names.", read: r.storeBool(&to.Header, "header")},
-		field{key: "columns", doc: "The columns' names in the file's order; they replace a header.", read: func(n *yaml.Node) { columns = r.follow(n); to.Columns = r.csvColumns(n) }},
-		field{key: "types", doc: "The SQL types of columns. Without it: the narrowest type that all values fit.", read: func(n *yaml.Node) { to.Types, typed = r.csvTypes(n) }},
-		field{key: "missing", doc: "The text of a field that has no value, besides the empty one.", read: func(n *yaml.Node) {
-			if text, ok := r.literal(n, "missing"); ok {
-				to.Missing = text
-			}
-		}},
-		field{key: "trim_spaces", doc: "Whether spaces around fields are removed.", read: r.storeBool(&to.TrimSpaces, "trim_spaces")},
-		field{key: "drop_incomplete", doc: "Whether records with a missing value are left out.", read: r.storeBool(&to.DropIncomplete, "drop_incomplete")},
-		field{key: "key", doc: "The name of the column that numbers the records and is the table's primary key.", read: func(n *yaml.Node) { key = r.follow(n); r.storeName(&to.Key, "key")(n) }},
-	)
-	if !to.Header && columns == nil {
-		r.wrong(r.follow(n), "csv has neither a header nor columns", "write columns: [name, name] in the file's order")
+func (c *CSV) check(d *decoder, n *yaml.Node, _ string) {
+	columns, key, types := d.at(&c.Columns), d.at(&c.Key), d.at(&c.Types)
+	if !c.Header && columns == nil {
+		d.wrong(n, "csv has neither a header nor columns", "write columns: [name, name] in the file's order")
 	}
-	if len(to.Columns) == 0 {
+	if len(c.Columns) == 0 {
 		return
 	}
-	if slices.Contains(to.Columns, to.Key) {
-		at := columns
-		if key != nil {
-			at = key
+	if slices.Contains(c.Columns, c.Key) {
+		if key == nil {
+			key = columns
 		}
-		r.wrong(at, fmt.Sprintf("the generated key %s is also the name of a csv column", quote(to.Key)), "write key: and another name")
+		d.wrong(key, fmt.Sprintf("the generated key %s is also the name of a csv column", quote(c.Key)), "write key: and another name")
 	}
-	for _, e := range typed {
-		if !slices.Contains(to.Columns, e.key.Value) {
-			r.wrong(e.key, fmt.Sprintf("column %s is not one of the csv columns", quote(e.key.Value)), suggestion(e.key.Value, to.Columns, "the columns are"))
-		}
+	if types == nil || types.Kind != yaml.MappingNode {
+		return
 	}
-}
-
-func (r *reader) delimiter(to *rune) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		r.byDefault(n, string(*to))
-		text, ok := r.literal(n, "delimiter")
-		if !ok {
-			return
-		}
-		if text == "tab" {
-			text = "\t"
-		}
-		c, size := utf8.DecodeRuneInString(text)
-		if size != len(text) || c == utf8.RuneError || c == '"' || c == '\r' || c == '\n' || c == 0 {
-			r.wrong(r.follow(n), "delimiter is not a single character that can separate fields", `write ",", ";", "|" or tab`)
-			return
-		}
-		*to = c
-	}
-}
-
-func (r *reader) csvColumns(n *yaml.Node) []string {
-	var columns []string
-	lines := make(map[string]int)
-	for _, item := range r.items(n, "columns", "a list: [age, sex, postcode]") {
-		if r.exhausted() {
-			return nil
-		}
-		name, ok := r.columnName(item)
-		if !ok {
-			continue
-		}
-		if line, twice := lines[name]; twice {
-			r.wrong(r.follow(item), fmt.Sprintf("csv column %s stands twice, first on line %d", quote(name), line), "give each column a name of its own")
-			continue
-		}
-		lines[name] = r.follow(item).Line
-		columns = append(columns, name)
-	}
-	return columns
-}
-
-// csvTypes reads the types, and returns the entries for what is to be said of their keys.
-func (r *reader) csvTypes(n *yaml.Node) (map[string]string, []entry) {
-	entries, _ := r.entries(n, "types")
-	types := make(map[string]string, len(entries))
-	for _, e := range entries {
-		if name, ok := choose(r, e.value, "type", words(CSVTypes)...); ok {
-			types[e.key.Value] = name.String()
+	for i := 0; i < len(types.Content); i += 2 {
+		if at := types.Content[i]; !slices.Contains(c.Columns, at.Value) {
+			d.wrong(at, fmt.Sprintf("column %s is not one of the csv columns", quote(at.Value)), suggestion(at.Value, c.Columns, "the columns are"))
 		}
 	}
-	return types, entries
 }

@@ -23,39 +23,39 @@ const startFrom = "have 'kproxy init' draft one, or start from config.example.ya
 
 // document parses the text to the root of its only document; nil and a problem
 // when there is no such thing.
-func (r *reader) document(text []byte) *yaml.Node {
+func (d *decoder) document(text []byte) *yaml.Node {
 	if len(text) > maxFileBytes {
-		r.report(0, 0, fmt.Sprintf("the file is larger than %d bytes", maxFileBytes), "shorten it, for example by prefix hierarchies in place of long taxonomies")
+		d.report(0, 0, fmt.Sprintf("the file is larger than %d bytes", maxFileBytes), "shorten it, for example by prefix hierarchies in place of long taxonomies")
 		return nil
 	}
 	if line := firstLine(text, func(l []byte) bool { return !utf8.Valid(l) }); line > 0 {
-		r.report(line, 0, "the file is not valid UTF-8", "save it as UTF-8 text")
+		d.report(line, 0, "the file is not valid UTF-8", "save it as UTF-8 text")
 		return nil
 	}
 	if line := firstLine(text, hasControls); line > 0 {
-		r.report(line, 0, "the file contains control characters", "remove them, or write them as escapes in double quotes")
+		d.report(line, 0, "the file contains control characters", "remove them, or write them as escapes in double quotes")
 		return nil
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	root, err := nextDocument(decoder)
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	root, err := nextDocument(documents)
 	switch {
 	case errors.Is(err, io.EOF):
-		r.report(0, 0, "the file is empty", startFrom)
+		d.report(0, 0, "the file is empty", startFrom)
 		return nil
 	case err != nil:
-		r.syntax(text, err)
+		d.syntax(text, err)
 		return nil
 	}
-	second, err := nextDocument(decoder)
+	second, err := nextDocument(documents)
 	if err != nil && !errors.Is(err, io.EOF) {
-		r.syntax(text, err)
+		d.syntax(text, err)
 		return nil
 	}
 	if err == nil {
-		r.report(second.Line, second.Column, "the file holds several documents", "remove all from the second --- on")
+		d.report(second.Line, second.Column, "the file holds several documents", "remove all from the second --- on")
 	}
 	if isEmpty(root) {
-		r.report(0, 0, "the file is empty", startFrom)
+		d.report(0, 0, "the file is empty", startFrom)
 		return nil
 	}
 	return root
@@ -64,14 +64,14 @@ func (r *reader) document(text []byte) *yaml.Node {
 // nextDocument returns the root node of the decoder's next document. The YAML
 // parser panics where it finds itself inconsistent; a configuration must not
 // bring the process down, so that becomes an error.
-func nextDocument(decoder *yaml.Decoder) (root *yaml.Node, err error) {
+func nextDocument(documents *yaml.Decoder) (root *yaml.Node, err error) {
 	defer func() {
 		if recover() != nil {
 			root, err = nil, errors.New("the parser gave up")
 		}
 	}()
 	var document yaml.Node
-	if err := decoder.Decode(&document); err != nil {
+	if err := documents.Decode(&document); err != nil {
 		return nil, err
 	}
 	if len(document.Content) != 1 {
@@ -115,7 +115,7 @@ var (
 
 // syntax reports what the YAML parser said, in an operator's words. Only texts
 // known to hold no part of the file are passed on.
-func (r *reader) syntax(text []byte, err error) {
+func (d *decoder) syntax(text []byte, err error) {
 	said := err.Error()
 	line := 0
 	if parts := syntaxLine.FindStringSubmatch(said); parts != nil {
@@ -126,21 +126,21 @@ func (r *reader) syntax(text []byte, err error) {
 		}
 	}
 	if tab := firstLine(text, isTabbed); tab > 0 {
-		r.report(tab, 1, "a tab stands in the indentation", "indent with spaces")
+		d.report(tab, 1, "a tab stands in the indentation", "indent with spaces")
 		return
 	}
 	if anchor := unknownAnchor.FindStringSubmatch(said); anchor != nil {
 		alias := []byte("*" + anchor[1])
-		r.report(firstLine(text, func(l []byte) bool { return bytes.Contains(l, alias) }), 0, "an alias (*name) speaks of an anchor that does not exist",
+		d.report(firstLine(text, func(l []byte) bool { return bytes.Contains(l, alias) }), 0, "an alias (*name) speaks of an anchor that does not exist",
 			"write &name before the value it stands for, or put a text that begins with * in quotes")
 		return
 	}
 	what, fix := explain(said)
 	if isOfIndentation(said) {
-		r.misindented(text, what, fix)
+		d.misindented(text, what, fix)
 		return
 	}
-	r.report(line, 0, what, fix)
+	d.report(line, 0, what, fix)
 }
 
 // explanations puts the parser's messages into an operator's words, and gives

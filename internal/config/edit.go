@@ -141,7 +141,7 @@ func (m *manuscript) appendTo(name string, entry []Setting) ([]byte, error) {
 	case list.Kind == yaml.ScalarNode && (list.Value == "" || list.Tag == "!!null"):
 		return m.appendToNothing(key, list, entry)
 	case list.Kind != yaml.SequenceNode:
-		return nil, byHand("%s on line %d is %s", name, key.Line, shape(list))
+		return nil, byHand("%s on line %d is %s", name, key.Line, kindOf(list))
 	case list.Style&yaml.FlowStyle != 0:
 		return m.appendToFlow(list, entry)
 	}
@@ -240,7 +240,7 @@ func (m *manuscript) removeFromFlow(list *yaml.Node, i, end int) ([]byte, error)
 // setIn gives the entry of a user a verifier.
 func (m *manuscript) setIn(user *yaml.Node, verifier string) ([]byte, error) {
 	if user.Kind != yaml.MappingNode {
-		return nil, byHand("the user on line %d is %s", user.Line, shape(user))
+		return nil, byHand("the user on line %d is %s", user.Line, kindOf(user))
 	}
 	flow := user.Style&yaml.FlowStyle != 0
 	text := verifier
@@ -281,9 +281,9 @@ func (m *manuscript) proven(changed []byte, change func(map[string]any)) ([]byte
 		return nil, byHand("it unfolds to too much")
 	}
 	change(want)
-	r := newReader("", nil)
-	root := r.document(changed)
-	if root == nil || len(r.problems) > 0 || !reflect.DeepEqual(flat(root, new(int)), any(want)) {
+	d := newDecoder("", nil)
+	root := d.document(changed)
+	if root == nil || len(d.problems) > 0 || !reflect.DeepEqual(flat(root, new(int)), any(want)) {
 		return nil, byHand("the change would not be that one alone")
 	}
 	return changed, nil

@@ -33,9 +33,9 @@ const byteOrderMark = "\ufeff"
 
 func newManuscript(text []byte) (*manuscript, error) {
 	m := &manuscript{text: text, newline: "\n"}
-	r := newReader("", nil)
-	if m.root = r.document(text); m.root == nil || len(r.problems) > 0 {
-		return nil, r.problems.asError("")
+	d := newDecoder("", nil)
+	if m.root = d.document(text); m.root == nil || len(d.problems) > 0 {
+		return nil, d.problems.asError("")
 	}
 	if m.root.Kind != yaml.MappingNode || m.root.Style&yaml.FlowStyle != 0 {
 		return nil, byHand("it is no mapping of a key on each line")

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -33,15 +34,15 @@ func isOfIndentation(said string) bool {
 // misindented reports the line whose indentation is wrong in a text that the YAML parser
 // refuses, and how far to indent it; without one such line, the line where the parser
 // stumbled.
-func (r *reader) misindented(text []byte, what, fix string) {
+func (d *decoder) misindented(text []byte, what, fix string) {
 	lines := slices.Collect(bytes.Lines(text))
 	stumbled := stumblesAt(text, lines)
 	if line, to, found := reindentation(lines, stumbled-1); found {
-		r.report(line+1, 0, fmt.Sprintf("this line begins after %s, which fits no section around it", spaces(indentOf(lines[line]))),
+		d.report(line+1, 0, fmt.Sprintf("this line begins after %s, which fits no section around it", spaces(indentOf(lines[line]))),
 			fmt.Sprintf("begin it after %s: the keys of one section are lined up", spaces(to)))
 		return
 	}
-	r.report(stumbled, 0, what, fix)
+	d.report(stumbled, 0, what, fix)
 }
 
 func spaces(n int) string {
@@ -69,9 +70,9 @@ func stumblesAt(text []byte, lines [][]byte) int {
 
 // refusal is what the parser says against a text, without the place; empty when it reads it.
 func refusal(text []byte) string {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	documents := yaml.NewDecoder(bytes.NewReader(text))
 	for {
-		switch _, err := nextDocument(decoder); {
+		switch _, err := nextDocument(documents); {
 		case errors.Is(err, io.EOF):
 			return ""
 		case err != nil:
@@ -108,18 +109,17 @@ func reindentation(lines [][]byte, stumbled int) (line, to int, found bool) {
 // mistakesIn counts what is wrong with a text, read as a configuration or as a policy; it is
 // false where the text is not YAML.
 func mistakesIn(text []byte) (int, bool) {
-	decoder := yaml.NewDecoder(bytes.NewReader(text))
-	root, err := nextDocument(decoder)
+	documents := yaml.NewDecoder(bytes.NewReader(text))
+	root, err := nextDocument(documents)
 	if err != nil {
 		return 0, false
 	}
-	if _, err := nextDocument(decoder); !errors.Is(err, io.EOF) {
+	if _, err := nextDocument(documents); !errors.Is(err, io.EOF) {
 		return 0, false
 	}
-	configuration, policy := newReader("", nil), newReader("", nil)
-	c, p := defaults(), policyDefaults()
-	configuration.config(root, &c)
-	policy.policyFile(root, &p)
+	configuration, policy := newDecoder("", nil), newDecoder("", nil)
+	fileSection().read(configuration, root, "the configuration", reflect.New(reflect.TypeFor[file]()).Elem())
+	policyFileSection().read(policy, root, "the policy file", reflect.New(reflect.TypeFor[policyFile]()).Elem())
 	return min(len(configuration.problems), len(policy.problems)), true
 }
 

@@ -21,22 +21,15 @@ var inheritedTexts = []struct {
 	{"require_auth", func(c *Connection) *string { return &c.RequireAuth }},
 }
 
-// Inherit makes the connections that go by another one, as far as the file says nothing of
-// them, what they are by the present one: those of the readers by the owner's, and that of
-// auth_query by either. A file's own are so from the beginning.
+// Inherit sets what the file does not say of the connections that go by another one to what
+// that one has now: the reader's by the owner's, the further readers' by the reader's, and
+// that of auth_query by the owner's or the reader's. A file's own are so from the beginning.
 func (c *Config) Inherit() {
 	if len(c.places.settings) == 0 {
 		return // there is no file
 	}
-	owner, reader := &c.Upstream.Owner, &c.Upstream.Reader
-	for _, text := range inheritedTexts {
-		if !c.IsWritten("upstream.reader." + text.key) {
-			*text.of(reader) = *text.of(owner)
-		}
-	}
-	if !c.IsWritten("upstream.reader.port") {
-		reader.Port = owner.Port
-	}
+	c.Upstream.Reader = c.readerBy(c.Upstream.Owner)
+	reader := c.Upstream.Reader
 	readers := make([]Reader, len(c.Upstream.Readers))
 	for i, r := range c.Upstream.Readers {
 		readers[i] = Reader{Name: r.Name, Connection: reader.by(r.Connection)}
@@ -49,16 +42,32 @@ func (c *Config) Inherit() {
 	case c.IsWritten("auth_query.user"):
 		c.AuthQuery.Connection = reader.by(c.AuthQuery.Connection)
 	default:
-		c.AuthQuery.Connection = *owner
+		c.AuthQuery.Connection = c.Upstream.Owner
 	}
+}
+
+// readerBy is the reader's connection with what is not written as another one has it.
+func (c *Config) readerBy(other Connection) Connection {
+	reader := c.Upstream.Reader
+	for _, text := range inheritedTexts {
+		if !c.IsWritten("upstream.reader." + text.key) {
+			*text.of(&reader) = *text.of(&other)
+		}
+	}
+	if !c.IsWritten("upstream.reader.port") {
+		reader.Port = other.Port
+	}
+	if !c.IsWritten("upstream.reader.sslrootcert") {
+		reader.serverFiles = other.serverFiles
+	}
+	return reader
 }
 
 // by is the connection with somebody else connecting.
 func (c Connection) by(who Connection) Connection {
-	whole := c.as()
-	whole.User, whole.PasswordEnv, whole.PasswordFile, whole.Password = who.User, who.PasswordEnv, who.PasswordFile, who.Password
-	whole.SSLCert, whole.SSLKey, whole.roleFiles = who.SSLCert, who.SSLKey, who.roleFiles
-	return whole
+	c.User, c.PasswordEnv, c.PasswordFile, c.Password = who.User, who.PasswordEnv, who.PasswordFile, who.Password
+	c.SSLCert, c.SSLKey, c.roleFiles = who.SSLCert, who.SSLKey, who.roleFiles
+	return c
 }
 
 // Written is the configuration with nothing in the readers' connections and auth_query's
@@ -67,20 +76,8 @@ func (c *Config) Written() *Config {
 	if len(c.places.settings) == 0 {
 		return c // there is no file
 	}
-	written := *c
-	reader := &written.Upstream.Reader
-	for _, text := range inheritedTexts {
-		if !c.IsWritten("upstream.reader." + text.key) {
-			*text.of(reader) = ""
-		}
-	}
-	if !c.IsWritten("upstream.reader.port") {
-		reader.Port = 0
-	}
-	if !c.IsWritten("upstream.reader.sslrootcert") {
-		reader.serverFiles = digest{}
-	}
-	nowhere := Connection{}
+	written, nowhere := *c, Connection{}
+	written.Upstream.Reader = c.readerBy(nowhere)
 	written.Upstream.Readers = nil
 	for _, r := range c.Upstream.Readers {
 		written.Upstream.Readers = append(written.Upstream.Readers, Reader{Name: r.Name, Connection: nowhere.by(r.Connection)})

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -9,174 +10,113 @@ import (
 
 // Limits bound what clients can take.
 type Limits struct {
-	// MaxSessions is how many clients may be connected at once. Default 100.
-	MaxSessions int
-	// MaxSessionsPerUser is how many of them may be of one user; 0 is no bound of its own.
-	// Default 0.
-	MaxSessionsPerUser int
-	// MaxConnections is how many connections to the database sessions may have together,
-	// kept ones included; 0 is as many as MaxSessions. Default 0.
-	MaxConnections int
-	// MaxConnectionsPerUser is how many of them one user may have in use; 0 is no bound of
-	// its own. Default 0.
-	MaxConnectionsPerUser int
-	// MaxWaiting is how many sessions may wait for a connection; 0 is none. Default 100.
-	MaxWaiting int
-	// MaxLogins is how many connections may be there that have not logged in. Default
-	// 1,000.
-	MaxLogins int
-	// MaxLoginsPerAddress is how many of them may come from one address. Default 500.
-	MaxLoginsPerAddress int
-	// MaxStatementBytes is the length of the longest statement, in bytes. Default 1 MiB.
-	MaxStatementBytes int
-	// MaxMessageBytes is the length of the longest protocol message from a
-	// client, in bytes; at least MaxStatementBytes. Default 16 MiB.
-	MaxMessageBytes int
-	// MaxTokens is the most tokens (words, operators, brackets, constants) of a text: an
-	// IN list of n values has 2n. Default 50,000.
-	MaxTokens int
-	// MaxStatements is the most statements in one text. Default 1,000.
-	MaxStatements int
-	// MaxDepth is how deep a statement may nest: operators in a row, joins, set
-	// operations, brackets. Default 200, which is the most that the parser stands.
-	MaxDepth int
-	// StatementCacheBytes bounds the cache of rewritten statements, in bytes; 0
-	// is no cache. Default 16 MiB.
-	StatementCacheBytes int
+	MaxSessions        int `yaml:"max_sessions" default:"100" range:"1..100000" doc:"Clients that are logged in at once."`
+	MaxSessionsPerUser int `yaml:"max_sessions_per_user" default:"0" range:"0..100000" doc:"How many of them one user may have; 0 is no bound of its own."`
+	// MaxConnections counts connections that are kept, too.
+	MaxConnections        int `yaml:"max_connections" default:"0" range:"0..100000" doc:"Connections to the database, in use and kept together; 0 is as many as max_sessions. Further sessions wait."`
+	MaxConnectionsPerUser int `yaml:"max_connections_per_user" default:"0" range:"0..100000" doc:"How many of them one user may have in use; 0 is no bound of its own."`
+	MaxWaiting            int `yaml:"max_waiting" default:"100" range:"0..100000" doc:"Sessions that may wait for a connection; 0 is none."`
+	MaxLogins             int `yaml:"max_logins" default:"1000" range:"1..100000" doc:"Connections that have not logged in."`
+	MaxLoginsPerAddress   int `yaml:"max_logins_per_address" default:"500" range:"1..100000" doc:"How many of them may come from one address."`
+	MaxStatementBytes     int `yaml:"max_statement_bytes" default:"1048576" range:"1024..67108864" doc:"The length of the longest statement, in bytes."`
+	// MaxMessageBytes is at least MaxStatementBytes.
+	MaxMessageBytes int `yaml:"max_message_bytes" default:"16777216" range:"1024..1073741824" doc:"The length of the longest message of a client, in bytes; not less than max_statement_bytes."`
+	MaxTokens       int `yaml:"max_tokens" default:"50000" range:"1000..10000000" doc:"Words, operators, brackets and constants of one query text: an IN list of n values has 2n."`
+	MaxStatements   int `yaml:"max_statements" default:"1000" range:"1..100000" doc:"Statements in one query text."`
+	// MaxDepth counts operators in a row, joins, set operations and brackets. The default is
+	// the most that the parser stands.
+	MaxDepth            int `yaml:"max_depth" default:"200" range:"20..200" doc:"How deep a statement may nest."`
+	StatementCacheBytes int `yaml:"statement_cache_bytes" default:"16777216" range:"0..1073741824" doc:"What rewritten statements may take of memory, in bytes, for all clients together; 0 keeps none."`
 }
 
-// Timeouts bound waiting. Zero is no bound where that is said.
-type Timeouts struct {
-	Login     time.Duration // from connecting to being logged in; default 30 s
-	Connect   time.Duration // of a connection to the database; default 10 s
-	Queue     time.Duration // for a connection to the database to be free; default 10 s
-	Statement time.Duration // of one statement; 0 is no bound; default 0
-	// Transaction bounds each transaction; 0 is no bound; default 0.
-	Transaction time.Duration
-	// IdleInTransaction is between a client's messages inside a transaction, and Idle
-	// outside of one; 0 is no bound; default 0.
-	IdleInTransaction time.Duration
-	Idle              time.Duration
-	// Unacknowledged is for how long what was sent to a client may stay unacknowledged;
-	// 0 is as the system has it; default 0.
-	Unacknowledged time.Duration
-	Shutdown       time.Duration // for running statements when kproxy stops; default 30 s
-}
-
-// Pool says how long connections to the database are kept for the next session.
-type Pool struct {
-	// Idle is how long one is kept that no session uses; 0 is not at all. Default 5 min.
-	Idle time.Duration
-	// Lifetime is the age from which one is not used again. Default 1 h.
-	Lifetime time.Duration
-}
-
-// maxClients is more than one process can serve.
-const maxClients = 100_000
-
-func (r *reader) limits(to *Limits) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		var message *yaml.Node
-		count := func(key string, to *int, least int, doc string) field {
-			return field{key: key, doc: doc, read: r.marked("limits."+key, r.storeInteger(to, key, least, maxClients))}
-		}
-		r.mapping(
-			n, "limits",
-			count("max_sessions", &to.MaxSessions, 1, "Clients that are logged in at once."),
-			count("max_sessions_per_user", &to.MaxSessionsPerUser, 0, "How many of them one user may have; 0 is no bound of its own."),
-			count("max_connections", &to.MaxConnections, 0, "Connections to the database, in use and kept together; 0 is as many as max_sessions. Further sessions wait."),
-			count("max_connections_per_user", &to.MaxConnectionsPerUser, 0, "How many of them one user may have in use; 0 is no bound of its own."),
-			count("max_waiting", &to.MaxWaiting, 0, "Sessions that may wait for a connection; 0 is none."),
-			count("max_logins", &to.MaxLogins, 1, "Connections that have not logged in."),
-			count("max_logins_per_address", &to.MaxLoginsPerAddress, 1, "How many of them may come from one address."),
-			field{key: "max_statement_bytes", doc: "The length of the longest statement, in bytes.", read: r.storeInteger(&to.MaxStatementBytes, "max_statement_bytes", 1<<10, 64<<20)},
-			field{key: "max_message_bytes", doc: "The length of the longest message of a client, in bytes; not less than max_statement_bytes.", read: func(n *yaml.Node) {
-				message = n
-				r.storeInteger(&to.MaxMessageBytes, "max_message_bytes", 1<<10, 1<<30)(n)
-			}},
-			field{key: "max_tokens", doc: "Words, operators, brackets and constants of one query text: an IN list of n values has 2n.", read: r.storeInteger(&to.MaxTokens, "max_tokens", 1000, 10_000_000)},
-			field{key: "max_statements", doc: "Statements in one query text.", read: r.storeInteger(&to.MaxStatements, "max_statements", 1, 100_000)},
-			field{key: "max_depth", doc: "How deep a statement may nest.", read: r.storeInteger(&to.MaxDepth, "max_depth", 20, 200)},
-			field{key: "statement_cache_bytes", doc: "What rewritten statements may take of memory, in bytes, for all clients together; 0 keeps none.", read: r.storeInteger(&to.StatementCacheBytes, "statement_cache_bytes", 0, 1<<30)},
-		)
-		r.compareLimits(to)
-		if to.MaxMessageBytes >= to.MaxStatementBytes {
-			return
-		}
-		if message == nil {
-			to.MaxMessageBytes = to.MaxStatementBytes
-			return
-		}
-		r.wrong(r.follow(message), "max_message_bytes is less than max_statement_bytes, so that no statement can be that long",
-			"write at least "+strconv.Itoa(to.MaxStatementBytes))
-	}
-}
-
-// compareLimits sees to it that a part is not bounded by more than the whole.
-func (r *reader) compareLimits(l *Limits) {
+// check sees to it that a part is not bounded by more than the whole.
+func (l *Limits) check(d *decoder, _ *yaml.Node, _ string) {
 	connections := l.MaxConnections
 	if connections == 0 {
 		connections = l.MaxSessions
 	}
-	if _, written := r.marks["limits.max_logins_per_address"]; !written {
+	if d.at(&l.MaxLoginsPerAddress) == nil {
 		l.MaxLoginsPerAddress = min(l.MaxLoginsPerAddress, l.MaxLogins)
 	}
 	for _, c := range []struct {
-		part, whole string
-		of, bound   int
+		part        *int
+		name, whole string
+		bound       int
 	}{
-		{"max_sessions_per_user", "max_sessions", l.MaxSessionsPerUser, l.MaxSessions},
-		{"max_connections_per_user", "max_connections", l.MaxConnectionsPerUser, connections},
-		{"max_logins_per_address", "max_logins", l.MaxLoginsPerAddress, l.MaxLogins},
+		{&l.MaxSessionsPerUser, "max_sessions_per_user", "max_sessions", l.MaxSessions},
+		{&l.MaxConnectionsPerUser, "max_connections_per_user", "max_connections", connections},
+		{&l.MaxLoginsPerAddress, "max_logins_per_address", "max_logins", l.MaxLogins},
 	} {
-		if c.of > c.bound {
-			r.contradicts(c.part+" is more than "+c.whole+", and bounds nothing", "write at most "+strconv.Itoa(c.bound), "limits."+c.part)
+		if at := d.at(c.part); at != nil && *c.part > c.bound {
+			d.wrong(at, c.name+" is more than "+c.whole+", and bounds nothing", "write at most "+strconv.Itoa(c.bound))
 		}
+	}
+	switch at := d.at(&l.MaxMessageBytes); {
+	case l.MaxMessageBytes >= l.MaxStatementBytes:
+	case at == nil:
+		l.MaxMessageBytes = l.MaxStatementBytes
+	default:
+		d.wrong(at, "max_message_bytes is less than max_statement_bytes, so that no statement can be that long", "write at least "+strconv.Itoa(l.MaxStatementBytes))
 	}
 }
 
-func (r *reader) timeouts(to *Timeouts) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		bound := func(key string, to *time.Duration, zero bool, doc string) field {
-			return field{key: key, doc: doc, read: r.marked("timeouts."+key, r.storeDuration(to, key, zero, maxDuration))}
-		}
-		r.mapping(
-			n, "timeouts",
-			bound("login", &to.Login, false, "From connecting to being logged in."),
-			bound("connect", &to.Connect, false, "Of a connection to the database."),
-			bound("queue", &to.Queue, false, "For a connection to the database to be free."),
-			bound("statement", &to.Statement, true, "Of one statement; 0s is no limit."),
-			bound("transaction", &to.Transaction, true, "Of one transaction; 0s is no limit."),
-			bound("idle_in_transaction", &to.IdleInTransaction, true, "Between two messages of a client in a transaction; 0s is no limit."),
-			bound("idle", &to.Idle, true, "Between two messages of a client outside of a transaction; 0s is no limit."),
-			bound("unacknowledged", &to.Unacknowledged, true, "For a client to take what was sent to it; 0s is as the system has it."),
-			bound("shutdown", &to.Shutdown, true, "For running statements when kproxy stops."),
-		)
-		if to.Queue > to.Login {
-			r.contradicts("timeouts.queue is never reached: a login ends before, by timeouts.login", "write at most "+writeDuration(to.Login), "timeouts.queue")
-		}
-		if to.Transaction == 0 {
-			return
-		}
-		const fix = "write a shorter one, or remove it"
-		if to.Statement >= to.Transaction {
-			r.contradicts("timeouts.statement is never reached: a transaction ends before, by timeouts.transaction", fix, "timeouts.statement")
-		}
-		if to.IdleInTransaction >= to.Transaction {
-			r.contradicts("timeouts.idle_in_transaction is never reached: a transaction ends before, by timeouts.transaction", fix, "timeouts.idle_in_transaction")
-		}
+// Timeouts bound waiting.
+type Timeouts struct {
+	Login             time.Duration `yaml:"login" default:"30s" doc:"From connecting to being logged in."`
+	Connect           time.Duration `yaml:"connect" default:"10s" doc:"Of a connection to the database."`
+	Queue             time.Duration `yaml:"queue" default:"10s" doc:"For a connection to the database to be free."`
+	Statement         time.Duration `yaml:"statement" default:"0s" range:"0s..24d" doc:"Of one statement; 0s is no limit."`
+	Transaction       time.Duration `yaml:"transaction" default:"0s" range:"0s..24d" doc:"Of one transaction; 0s is no limit."`
+	IdleInTransaction time.Duration `yaml:"idle_in_transaction" default:"0s" range:"0s..24d" doc:"Between two messages of a client in a transaction; 0s is no limit."`
+	Idle              time.Duration `yaml:"idle" default:"0s" range:"0s..24d" doc:"Between two messages of a client outside of a transaction; 0s is no limit."`
+	Unacknowledged    time.Duration `yaml:"unacknowledged" default:"0s" range:"0s..24d" doc:"For a client to take what was sent to it; 0s is as the system has it."`
+	Shutdown          time.Duration `yaml:"shutdown" default:"30s" range:"0s..24d" doc:"For running statements when kproxy stops."`
+}
+
+func (t *Timeouts) check(d *decoder, _ *yaml.Node, _ string) {
+	d.neverReached(&t.Queue, "timeouts.queue", t.Queue > t.Login, "a login ends before, by timeouts.login", "write at most "+writeDuration(t.Login))
+	if t.Transaction == 0 {
+		return
+	}
+	const why, fix = "a transaction ends before, by timeouts.transaction", "write a shorter one, or remove it"
+	d.neverReached(&t.Statement, "timeouts.statement", t.Statement >= t.Transaction, why, fix)
+	d.neverReached(&t.IdleInTransaction, "timeouts.idle_in_transaction", t.IdleInTransaction >= t.Transaction, why, fix)
+}
+
+// neverReached reports a time that is written and that another one is always before.
+func (d *decoder) neverReached(of *time.Duration, name string, never bool, why, fix string) {
+	if at := d.at(of); at != nil && never {
+		d.wrong(at, fmt.Sprintf("%s is never reached: %s", name, why), fix)
 	}
 }
 
-func (r *reader) pool(to *Pool) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		r.mapping(
-			n, "pool",
-			field{key: "idle", doc: "How long a connection is kept without a session; 0s keeps none.", read: r.marked("pool.idle", r.storeDuration(&to.Idle, "idle", true, maxDuration))},
-			field{key: "lifetime", doc: "The age from which a connection is not used again.", read: r.storeDuration(&to.Lifetime, "lifetime", false, maxDuration)},
-		)
-		if to.Idle > to.Lifetime {
-			r.contradicts("pool.idle is never reached: a connection is closed before, by pool.lifetime", "write at most "+writeDuration(to.Lifetime), "pool.idle")
-		}
+// Pool says how long connections to the database are kept for the next session.
+type Pool struct {
+	Idle     time.Duration `yaml:"idle" default:"5m" range:"0s..24d" doc:"How long a connection is kept without a session; 0s keeps none."`
+	Lifetime time.Duration `yaml:"lifetime" default:"1h" doc:"The age from which a connection is not used again."`
+}
+
+func (p *Pool) check(d *decoder, _ *yaml.Node, _ string) {
+	d.neverReached(&p.Idle, "pool.idle", p.Idle > p.Lifetime, "a connection is closed before, by pool.lifetime", "write at most "+writeDuration(p.Lifetime))
+}
+
+// Throttle says how long who fails to log in waits before the next attempt. Failures count
+// for an address, and for a user at that address.
+type Throttle struct {
+	// Off has nobody wait.
+	Off      bool          `yaml:"-" alone:"off, or free:, delay:, max_delay: and forget: under it" as:"off" what:"throttle"`
+	Free     int           `yaml:"free" default:"5" range:"1..1000" doc:"Failures of a user at an address that cost nothing; an address has ten times as many."`
+	Delay    time.Duration `yaml:"delay" default:"250ms" range:"1ms..1d" doc:"What the next failure costs; each further one doubles it."`
+	MaxDelay time.Duration `yaml:"max_delay" default:"10s" range:"1ms..1d" doc:"The longest delay."`
+	Forget   time.Duration `yaml:"forget" default:"30s" range:"1ms..1d" doc:"The time in which one failure is forgotten."`
+}
+
+func (t *Throttle) check(d *decoder, _ *yaml.Node, _ string) {
+	switch at := d.at(&t.MaxDelay); {
+	case t.MaxDelay >= t.Delay:
+	case at == nil:
+		t.MaxDelay = t.Delay
+	default:
+		d.wrong(at, "max_delay is less than delay, so that no delay can be that long", "write at least "+t.Delay.String())
 	}
 }

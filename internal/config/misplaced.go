@@ -13,7 +13,7 @@ var (
 
 // placeOf says where an unknown key belongs: to another section that has one of that name,
 // or it is a key of this section misspelled.
-func (r *reader) placeOf(name string, keys []string) string {
+func placeOf(name string, keys []string) string {
 	homesOnce.Do(func() { homes = sections() })
 	if home := homes[name]; home != "" && nearest(name, keys) == "" {
 		return "write it under " + home + ":"

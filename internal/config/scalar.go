@@ -2,7 +2,9 @@ package config
 
 import (
 	"fmt"
+	"log/slog"
 	"math"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
@@ -11,222 +13,199 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
-)
 
-// literal returns a scalar's text as it stands in the file, whatever YAML would
-// make of it.
-func (r *reader) literal(n *yaml.Node, what string) (string, bool) {
-	if r.asks(n, ShapeLiteral) {
-		return "", false
-	}
-	n = r.follow(n)
-	switch {
-	case n.Kind != yaml.ScalarNode:
-		r.wrong(n, fmt.Sprintf("%s must be a single value, not %s", what, shape(n)), "write one word or a text in quotes")
-		return "", false
-	case !r.untagged(n):
-		return "", false
-	case n.Value == "":
-		r.wrong(n, what+" is empty", "write a value, or remove the key")
-		return "", false
-	}
-	return n.Value, true
-}
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+	"github.com/kproxy/kproxy/catalog"
+)
 
 // longestNameBytes is PostgreSQL's NAMEDATALEN - 1.
 const longestNameBytes = 63
 
-// name is a literal without control characters that PostgreSQL can keep whole.
-func (r *reader) name(n *yaml.Node, what string) (string, bool) {
-	if r.asks(n, ShapeName) {
-		return "", false
+// scalar returns a single value's text as it stands in the file, whatever YAML would make of
+// it. A ShapeText is not YAML's null, which for a setting can only mean that somebody wanted
+// it unset; a ShapeName is a name that PostgreSQL can keep whole.
+func (d *decoder) scalar(n *yaml.Node, what string, kind ShapeKind) (string, bool) {
+	n = d.follow(n)
+	switch {
+	case n.Kind != yaml.ScalarNode:
+		d.wrong(n, fmt.Sprintf("%s must be a single value, not %s", what, kindOf(n)), "write one word or a text in quotes")
+	case !d.untagged(n):
+	case n.Value == "":
+		d.wrong(n, what+" is empty", "write a value, or remove the key")
+	case kind == ShapeText && n.Tag == "!!null" && n.Style == 0:
+		d.wrong(n, what+" is null", "write a value, or remove the key")
+	case kind != ShapeLiteral && strings.ContainsFunc(n.Value, unicode.IsControl):
+		d.wrong(n, what+" contains a control character", "write it on one line, without \\ escapes")
+	case kind == ShapeName && len(n.Value) > longestNameBytes:
+		d.wrong(n, fmt.Sprintf("%s is longer than PostgreSQL's %d bytes", what, longestNameBytes), "write the name as PostgreSQL stores it")
+	default:
+		return n.Value, true
 	}
-	text, ok := r.literal(n, what)
-	if !ok {
-		return "", false
-	}
-	for _, c := range text {
-		if unicode.IsControl(c) {
-			r.wrong(r.follow(n), what+" contains a control character", "write it on one line, without \\ escapes")
-			return "", false
-		}
-	}
-	if len(text) > longestNameBytes {
-		r.wrong(r.follow(n), fmt.Sprintf("%s is longer than PostgreSQL's %d bytes", what, longestNameBytes), "write the name as PostgreSQL stores it")
-		return "", false
-	}
-	return text, true
+	return "", false
 }
 
-// setting is a literal that is not YAML's null, which for a setting can only
-// mean that somebody wanted it unset.
-func (r *reader) setting(n *yaml.Node, what string) (string, bool) {
-	if r.asks(n, ShapeText) {
-		return "", false
-	}
-	text, ok := r.literal(n, what)
-	if !ok {
-		return "", false
-	}
-	if n = r.follow(n); n.Tag == "!!null" && n.Style == 0 {
-		r.wrong(n, what+" is null", "write a value, or remove the key")
-		return "", false
-	}
-	for _, c := range text {
-		if unicode.IsControl(c) {
-			r.wrong(n, what+" contains a control character", "write it on one line, without \\ escapes")
-			return "", false
-		}
-	}
-	return text, true
+// plainScalar is the text of a setting that is not quoted; quoted is true if it is.
+func (d *decoder) plainScalar(n *yaml.Node, what string) (text string, quoted, ok bool) {
+	text, ok = d.scalar(n, what, ShapeText)
+	return text, d.follow(n).Style != 0, ok
 }
 
-// integer reads a plain decimal number within bounds. What it stands for is
-// named in messages; the number is not trusted to be no secret.
-func (r *reader) integer(n *yaml.Node, what string, least, most int) (int, bool) {
-	if r.asksNumber(n, ShapeInteger, float64(least), float64(most)) {
-		return 0, false
-	}
-	text, ok := r.setting(n, what)
+// text is a text of a form of its own.
+type text struct {
+	kind ShapeKind
+	// parse returns the value of a text, or what is wrong with it and how to mend it. What
+	// names it in messages. It is nil where the value is the text.
+	parse func(d *decoder, what, text string) (value any, wrong, fix string)
+}
+
+func (c text) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
+	written, ok := d.scalar(n, what, c.kind)
 	if !ok {
-		return 0, false
+		return false
 	}
-	n = r.follow(n)
+	value := any(written)
+	if c.parse != nil {
+		var wrong, fix string
+		if value, wrong, fix = c.parse(d, what, written); wrong != "" {
+			d.wrong(d.follow(n), wrong, fix)
+			return false
+		}
+	}
+	to.Set(reflect.ValueOf(value).Convert(to.Type()))
+	return true
+}
+
+func (c text) shape() *Shape { return &Shape{Kind: c.kind} }
+
+// integer is a plain decimal number. It is not repeated in messages, since it could be a
+// secret in the wrong place.
+type integer struct{ least, most int }
+
+func (c integer) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
+	text, quoted, ok := d.plainScalar(n, what)
+	if !ok {
+		return false
+	}
 	value, err := strconv.Atoi(text)
-	if err != nil || n.Style != 0 || strconv.Itoa(value) != text {
-		r.wrong(n, what+" must be a whole number", fmt.Sprintf("write decimal digits without quotes, between %d and %d", least, most))
-		return 0, false
+	switch {
+	case err != nil || quoted || strconv.Itoa(value) != text:
+		d.wrong(d.follow(n), what+" must be a whole number", fmt.Sprintf("write decimal digits without quotes, between %d and %d", c.least, c.most))
+	case value < c.least || value > c.most:
+		d.wrong(d.follow(n), what+" is out of range", fmt.Sprintf("write a number between %d and %d", c.least, c.most))
+	default:
+		to.SetInt(int64(value))
+		return true
 	}
-	if value < least || value > most {
-		r.wrong(n, fmt.Sprintf("%s is out of range", what), fmt.Sprintf("write a number between %d and %d", least, most))
-		return 0, false
-	}
-	return value, true
+	return false
+}
+
+func (c integer) shape() *Shape {
+	return &Shape{Kind: ShapeInteger, Bounds: &Bounds{Least: float64(c.least), Most: float64(c.most)}}
 }
 
 var decimal = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?$`)
 
-// number reads a plain decimal number. What it stands for is named in messages.
-func (r *reader) number(n *yaml.Node, what string) (float64, bool) {
-	if r.asks(n, ShapeNumber) {
-		return 0, true // so that its bounds are asked for, too
-	}
-	text, ok := r.setting(n, what)
+// number is a plain decimal number, or, as a share, percent.
+type number struct {
+	bounds *Bounds // nil where there are none
+	share  bool
+}
+
+func (c number) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
+	text, quoted, ok := d.plainScalar(n, what)
 	if !ok {
-		return 0, false
+		return false
 	}
-	n = r.follow(n)
+	percent, example := false, "2 or 0.25"
+	if c.share {
+		text, percent = strings.CutSuffix(text, "%")
+		example = "0.25 or 25%"
+	}
 	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || n.Style != 0 || !decimal.MatchString(text) {
-		r.wrong(n, what+" must be a number", "write decimal digits without quotes, for example 2 or 0.25")
-		return 0, false
+	if percent {
+		value /= 100
 	}
-	return value, true
-}
-
-// between wants a number above one and below another.
-func (r *reader) between(n *yaml.Node, what string, value, above, below float64) bool {
-	r.bounded(n, Bounds{Least: above, Most: below, Open: true})
-	if value > above && value < below {
+	switch {
+	case err != nil || quoted || !decimal.MatchString(text):
+		d.wrong(d.follow(n), what+" must be a number", "write decimal digits without quotes, for example "+example)
+	case c.bounds != nil && !c.bounds.hold(value):
+		fix := "write a number " + c.bounds.String()
+		if c.share {
+			fix += ", for example 0.1 or 10%"
+		}
+		d.wrong(d.follow(n), what+" is out of range", fix)
+	default:
+		to.SetFloat(value)
 		return true
 	}
-	r.wrong(r.follow(n), what+" is out of range", fmt.Sprintf("write a number above %s and below %s", plain(above), plain(below)))
 	return false
 }
 
-// within wants a number between two or equal to one of them.
-func (r *reader) within(n *yaml.Node, what string, value, least, most float64) bool {
-	r.bounded(n, Bounds{Least: least, Most: most})
-	if value >= least && value <= most {
-		return true
+func (c number) shape() *Shape {
+	if c.share {
+		return &Shape{Kind: ShapeShare, Bounds: c.bounds}
 	}
-	r.wrong(r.follow(n), what+" is out of range", fmt.Sprintf("write a number between %s and %s", plain(least), plain(most)))
-	return false
+	return &Shape{Kind: ShapeNumber, Bounds: c.bounds}
 }
 
 func plain(value float64) string { return strconv.FormatFloat(value, 'f', -1, 64) }
 
-func (r *reader) storeInteger(to *int, what string, least, most int) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		r.integerByDefault(n, *to, least)
-		if value, ok := r.integer(n, what, least, most); ok {
-			*to = value
-		}
+type boolean struct{}
+
+func (boolean) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
+	text, quoted, ok := d.plainScalar(n, what)
+	if ok && (quoted || text != "true" && text != "false") {
+		d.wrong(d.follow(n), what+" must be true or false", "write true or false without quotes")
+		return false
 	}
+	to.SetBool(text == "true")
+	return ok
 }
 
-func (r *reader) storeBool(to *bool, what string) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if r.asks(n, ShapeBool) {
-			r.byDefault(n, strconv.FormatBool(*to))
-			return
-		}
-		text, ok := r.setting(n, what)
-		if !ok {
-			return
-		}
-		if n = r.follow(n); n.Style != 0 || text != "true" && text != "false" {
-			r.wrong(n, what+" must be true or false", "write true or false without quotes")
-			return
-		}
-		*to = text == "true"
-	}
-}
+func (boolean) shape() *Shape { return &Shape{Kind: ShapeBool} }
 
-// share reads a part of a whole: a plain decimal number, or percent.
-func (r *reader) share(n *yaml.Node, what string) (float64, bool) {
-	if r.asks(n, ShapeShare) {
-		return 0, true // so that its bounds are asked for, too
-	}
-	text, ok := r.setting(n, what)
-	if !ok {
-		return 0, false
-	}
-	n = r.follow(n)
-	number, percent := strings.CutSuffix(text, "%")
-	value, err := strconv.ParseFloat(number, 64)
-	if err != nil || n.Style != 0 || !decimal.MatchString(number) {
-		r.wrong(n, what+" must be a number", "write decimal digits without quotes, for example 0.25 or 25%")
-		return 0, false
-	}
-	if percent {
-		value /= 100
-	}
-	return value, true
-}
-
-// maxDuration keeps durations within what PostgreSQL's millisecond settings hold.
-const maxDuration = 24 * day
-
-// storeDuration reads a duration with its unit; zero only where it means no bound.
-func (r *reader) storeDuration(to *time.Duration, what string, zero bool, most time.Duration) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if r.asks(n, ShapeDuration) {
-			r.durationByDefault(n, *to, zero)
-			return
-		}
-		text, ok := r.setting(n, what)
-		if !ok {
-			return
-		}
-		n = r.follow(n)
-		value, err := parseDuration(text)
-		switch {
-		case err != nil:
-			r.wrong(n, what+" is not a duration", "write a number with its unit, for example 500ms, 30s, 10m, 1h30m or 7d")
-		case value < 0 || value > most:
-			r.wrong(n, what+" is out of range", fmt.Sprintf("write a duration between 0s and %dd", most/day))
-		case value == 0 && !zero:
-			r.wrong(n, what+" must not be zero", "write a duration, for example 30s")
-		case value > 0 && value < time.Millisecond:
-			r.wrong(n, what+" is shorter than a millisecond", "write a longer one, for example 30s")
-		default:
-			*to = value
-		}
-	}
-}
+// duration is a number with its unit; 0 only where least is.
+type duration struct{ least, most time.Duration }
 
 const day = 24 * time.Hour
+
+// durationWithin is a duration that is bounded as the tag range says. Without it, it is
+// within what PostgreSQL's settings in milliseconds hold.
+func durationWithin(least, most string) duration {
+	c := duration{time.Millisecond, 24 * day}
+	for text, bound := range map[string]*time.Duration{least: &c.least, most: &c.most} {
+		if value, err := parseDuration(text); err == nil {
+			*bound = value
+		}
+	}
+	return c
+}
+
+func (c duration) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
+	text, ok := d.scalar(n, what, ShapeText)
+	if !ok {
+		return false
+	}
+	n = d.follow(n)
+	value, err := parseDuration(text)
+	switch {
+	case err != nil:
+		d.wrong(n, what+" is not a duration", "write a number with its unit, for example 500ms, 30s, 10m, 1h30m or 7d")
+	case value < 0 || value > c.most:
+		d.wrong(n, what+" is out of range", "write a duration between 0s and "+writeDuration(c.most))
+	case value == 0 && c.least > 0:
+		d.wrong(n, what+" must not be zero", "write a duration, for example 30s")
+	case value > 0 && value < time.Millisecond:
+		d.wrong(n, what+" is shorter than a millisecond", "write a longer one, for example 30s")
+	default:
+		to.SetInt(int64(value))
+		return true
+	}
+	return false
+}
+
+func (c duration) shape() *Shape { return &Shape{Kind: ShapeDuration, Zero: c.least == 0} }
 
 var inDays = regexp.MustCompile(`^([0-9]{1,5})d([0-9].*)?$`)
 
@@ -251,58 +230,122 @@ func parseDuration(text string) (time.Duration, error) {
 	return days + min(rest, math.MaxInt64-days), nil
 }
 
-// storeName reads a name as PostgreSQL stores it.
-func (r *reader) storeName(to *string, what string) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		r.textByDefault(n, *to)
-		if text, ok := r.name(n, what); ok {
-			*to = text
-		}
+// writeDuration is a duration as people write it: 5m and not 5m0s.
+func writeDuration(value time.Duration) string {
+	if value >= day && value%day == 0 {
+		return fmt.Sprintf("%dd", value/day)
 	}
+	text := value.String()
+	if value >= time.Minute {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if value >= time.Hour {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
 }
 
-// word is a choice that is only its name.
-type word string
-
-func (w word) String() string { return string(w) }
-
-func words(texts []string) []word {
-	list := make([]word, len(texts))
-	for i, t := range texts {
-		list[i] = word(t)
-	}
-	return list
+// choice is one of several words.
+type choice struct {
+	names  []string
+	values []any
+	// instead is what to write where it is more than one of the words.
+	instead string
 }
 
-// choose reads one of the choices by its name.
-func choose[T fmt.Stringer](r *reader, n *yaml.Node, what string, choices ...T) (T, bool) {
-	var none T
-	names := make([]string, len(choices))
-	for i, c := range choices {
-		names[i] = c.String()
+// words are choices that are only their names.
+func words(names ...string) choice {
+	c := choice{names: names}
+	for _, name := range names {
+		c.values = append(c.values, name)
 	}
-	if r.asksChoice(n, names) {
-		return none, false
+	return c
+}
+
+// choicesOf are the values of another package's type, by their names in lower case.
+func choicesOf(of fmt.Stringer) choice {
+	switch of.(type) {
+	case catalog.Role:
+		return named(catalog.Identifying, catalog.QuasiIdentifying, catalog.Sensitive, catalog.Insensitive)
+	case catalog.Form:
+		return named(catalog.FormBoth, catalog.FormValue, catalog.FormRange)
+	case catalog.Unpublishable:
+		return named(catalog.Withhold, catalog.Refuse)
+	case catalog.UpdateMode:
+		return named(catalog.Immediate, catalog.Guarded)
+	case hierarchy.Kind:
+		return named(hierarchy.Numeric, hierarchy.Date, hierarchy.Categorical, hierarchy.Prefix, hierarchy.Ordered, hierarchy.Suppression)
+	case hierarchy.Unit:
+		return named(hierarchy.Day, hierarchy.Month, hierarchy.Quarter, hierarchy.Year, hierarchy.Decade, hierarchy.Century)
+	case privacy.Distance:
+		return named(privacy.EqualDistance, privacy.OrderedDistance, privacy.HierarchicalDistance)
+	case slog.Level:
+		return named(slog.LevelDebug, slog.LevelInfo, slog.LevelWarn, slog.LevelError)
 	}
-	text, ok := r.setting(n, what)
+	panic(fmt.Sprintf("the choices of %T are not known", of))
+}
+
+func named[T fmt.Stringer](values ...T) choice {
+	var c choice
+	for _, v := range values {
+		c.names, c.values = append(c.names, strings.ToLower(v.String())), append(c.values, v)
+	}
+	return c
+}
+
+func (c choice) read(d *decoder, n *yaml.Node, what string, to reflect.Value) bool {
+	text, ok := d.scalar(n, what, ShapeText)
 	if !ok {
-		return none, false
+		return false
 	}
-	if i := slices.Index(names, text); i >= 0 {
-		return choices[i], true
+	if i := slices.Index(c.names, text); i >= 0 {
+		to.Set(reflect.ValueOf(c.values[i]).Convert(to.Type()))
+		return true
 	}
-	r.wrong(r.follow(n), fmt.Sprintf("%s %s is not known", what, quote(text)), suggestion(text, names, "write one of"))
-	return none, false
+	fix := suggestion(text, c.names, "write one of")
+	if c.instead != "" {
+		fix = "write " + c.instead
+	}
+	d.wrong(d.follow(n), fmt.Sprintf("%s %s is not known", noun(what), quote(text)), fix)
+	return false
 }
 
-// storeChoice reads one of the choices by its name and keeps it.
-func storeChoice[T fmt.Stringer](r *reader, to *T, what string, choices ...T) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if current := (*to).String(); slices.ContainsFunc(choices, func(c T) bool { return c.String() == current }) {
-			r.byDefault(n, current)
-		}
-		if choice, ok := choose(r, n, what, choices...); ok {
-			*to = choice
-		}
+func (c choice) shape() *Shape { return &Shape{Kind: ShapeChoice, Choices: c.names} }
+
+// boundsOf are the ends of a range as numbers, where < excludes one; nil without them.
+func boundsOf(least, most string) *Bounds {
+	if least == "" {
+		return nil
 	}
+	least, above := strings.CutSuffix(least, "<")
+	most, below := strings.CutPrefix(most, "<")
+	return &Bounds{Least: floatIn(least), Most: floatIn(most), Above: above, Below: below}
+}
+
+func floatIn(tag string) float64 {
+	value, err := strconv.ParseFloat(tag, 64)
+	if err != nil {
+		panic(fmt.Sprintf("a range in a tag is wrong: %v", err))
+	}
+	return value
+}
+
+func integerIn(tag string) int { return int(floatIn(tag)) }
+
+func (b *Bounds) hold(value float64) bool {
+	return (value > b.Least || value == b.Least && !b.Above) && (value < b.Most || value == b.Most && !b.Below)
+}
+
+// String says where numbers are.
+func (b *Bounds) String() string {
+	least, most := plain(b.Least), plain(b.Most)
+	switch {
+	case b.Above && b.Below:
+		return fmt.Sprintf("above %s and below %s", least, most)
+	case b.Above:
+		return fmt.Sprintf("above %s and up to %s", least, most)
+	case b.Below:
+		return fmt.Sprintf("from %s on and below %s", least, most)
+	}
+	return fmt.Sprintf("between %s and %s", least, most)
 }

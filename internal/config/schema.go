@@ -166,14 +166,17 @@ func scalarSchema(s *Shape) object {
 }
 
 func boundsSchema(b *Bounds) object {
-	switch {
-	case b == nil:
+	if b == nil {
 		return nil
-	case b.Open:
-		return object{{"exclusiveMinimum", b.Least}, {"exclusiveMaximum", b.Most}}
-	default:
-		return object{{"minimum", b.Least}, {"maximum", b.Most}}
 	}
+	least, most := "minimum", "maximum"
+	if b.Above {
+		least = "exclusiveMinimum"
+	}
+	if b.Below {
+		most = "exclusiveMaximum"
+	}
+	return object{{least, b.Least}, {most, b.Most}}
 }
 
 // defaultValue is a default as JSON has it.
@@ -202,10 +205,8 @@ func (s *Shape) Words() string {
 			return "a list of mappings"
 		}
 		return "a list, each " + s.Values.Words()
-	case s.Bounds != nil && s.Bounds.Open:
-		return fmt.Sprintf("%s above %s and below %s", words, plain(s.Bounds.Least), plain(s.Bounds.Most))
 	case s.Bounds != nil && s.Kind != ShapeShare:
-		return fmt.Sprintf("%s from %s to %s", words, plain(s.Bounds.Least), plain(s.Bounds.Most))
+		return words + " " + s.Bounds.String()
 	case !simple:
 		return "a value"
 	}

@@ -1,5 +1,7 @@
 package config
 
+import "strings"
+
 // Shape is what may stand at a place of a configuration file. [Describe] gets it from the
 // code that reads files, so that it is what a file may hold and nothing else.
 type Shape struct {
@@ -37,11 +39,11 @@ type Key struct {
 	Shape    *Shape
 }
 
-// Bounds are the least and the greatest of numbers, which are out of bounds themselves
-// where Open is set.
+// Bounds are the least and the greatest of numbers. Above and Below say that they are out of
+// bounds themselves.
 type Bounds struct {
-	Least, Most float64
-	Open        bool
+	Least, Most  float64
+	Above, Below bool
 }
 
 // ShapeKind is the kind of a Shape.
@@ -68,13 +70,31 @@ const (
 )
 
 // Describe is the shape of a server's configuration.
-func Describe() *Shape {
-	c := defaults()
-	return describeBy(func(r *reader, root *probe) { r.config(root, &c) })
-}
+func Describe() *Shape { return fileSection().shape() }
 
 // DescribePolicy is the shape of a policy file.
-func DescribePolicy() *Shape {
-	p := policyDefaults()
-	return describeBy(func(r *reader, root *probe) { r.policyFile(root, &p) })
+func DescribePolicy() *Shape { return policyFileSection().shape() }
+
+// Paths are the shape's keys with those below them, as in upstream.owner.host; * stands
+// for a name that the operator chooses, and [] for the entries of a list. Visit is called
+// with each key's path, in the reference's order.
+func (s *Shape) Paths(visit func(path string, k Key)) { s.paths("", visit) }
+
+func (s *Shape) paths(at string, visit func(string, Key)) {
+	switch s.Kind {
+	case ShapeMapping:
+		for _, k := range s.Keys {
+			path := strings.TrimPrefix(at+"."+k.Name, ".")
+			visit(path, k)
+			k.Shape.paths(path, visit)
+		}
+	case ShapeNames:
+		s.Values.paths(at+".*", visit)
+	case ShapeList:
+		s.Values.paths(at+"[]", visit)
+	case ShapeEither:
+		for _, one := range s.Either {
+			one.paths(at, visit)
+		}
+	}
 }

@@ -5,8 +5,6 @@ import (
 	"math"
 	"regexp"
 	"strconv"
-
-	"go.yaml.in/yaml/v3"
 )
 
 var sized = regexp.MustCompile(`^([0-9]{1,18}) ?(B|kB|MB|GB|TB)$`)
@@ -36,25 +34,20 @@ func parseSize(text string) (int64, bool) {
 	return number * unit, true
 }
 
-// storeSize reads a number of bytes with its unit; zero means no bound.
-func (r *reader) storeSize(to *int64, what string, most int64) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		if r.asks(n, ShapeSize) {
-			r.byDefault(n, writeSize(*to))
-			return
-		}
-		text, ok := r.setting(n, what)
-		if !ok {
-			return
-		}
-		n = r.follow(n)
+// sizeUpTo parses a number of bytes with its unit.
+func sizeUpTo(most string) func(*decoder, string, string) (any, string, string) {
+	bound, ok := parseSize(most)
+	if !ok {
+		panic("a size in a tag is wrong: " + most)
+	}
+	return func(_ *decoder, what, text string) (value any, wrong, fix string) {
 		switch value, ok := parseSize(text); {
 		case !ok:
-			r.wrong(n, what+" is not a size", "write a whole number with its unit, B, kB, MB, GB or TB: for example 512MB or 10GB")
-		case value > most:
-			r.wrong(n, what+" is out of range", fmt.Sprintf("write a size between 0 and %dTB", most/sizeUnits["TB"]))
+			return nil, what + " is not a size", "write a whole number with its unit, B, kB, MB, GB or TB: for example 512MB or 10GB"
+		case value > bound:
+			return nil, what + " is out of range", fmt.Sprintf("write a size between 0 and %s", most)
 		default:
-			*to = value
+			return value, "", ""
 		}
 	}
 }

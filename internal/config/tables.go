@@ -5,105 +5,168 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/kproxy/kproxy/anonymizer/methods"
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// tables reads the protected tables, each of which says when its changes become visible
-// where they live.
-func (r *reader) tables(to *[]catalog.TablePolicy, live bool) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		entries, ok := r.entries(n, "tables")
-		r.nonEmpty(n)
-		if ok && len(r.follow(n).Content) == 0 {
-			r.wrong(r.follow(n), "tables is empty", "name a table to protect")
-		}
-		for _, e := range entries {
-			name, ok := r.relation(e.key, asProtected)
-			if !ok {
-				// What else is wrong with it is worth knowing now.
-				name = catalog.ParseName(e.key.Value)
-			}
-			policy := r.table(name, e.value, live)
-			if ok {
-				*to = append(*to, policy)
-			}
-		}
-	}
+// policySection is a policy as it is written.
+type policySection struct {
+	Tables    []table        `yaml:"tables" each:"table" need:"tables: with one table or more to protect" empty:"nothing is protected" fix:"schema.table: with its policy under it" doc:"The protected tables, as schema.table in the case PostgreSQL stores, each with its policy."`
+	Readable  []catalog.Name `yaml:"readable" as:"table" each:"a table" fix:"a list: [public.wards, public.icd10]" doc:"Tables that are not protected, which clients may read and join with, and views. A view over protected tables is published from what its tables publish."`
+	Functions []catalog.Name `yaml:"functions" as:"function" each:"a function" fix:"a list: [public.similarity, postgis.st_area]" doc:"Functions that clients may call besides PostgreSQL's own, as schema.function, in all their overloads."`
+
+	policy catalog.Policy
 }
 
-func (r *reader) readable(to *[]catalog.Name) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		for _, item := range r.items(n, "readable", "a list: [public.wards, public.icd10]") {
-			if r.exhausted() {
-				return
-			}
-			if name, ok := r.relation(item, asReadable); ok {
-				*to = append(*to, name)
-			}
+// check sees to it that each relation is named once, and keeps the places of all names.
+func (p *policySection) check(d *decoder, _ *yaml.Node, _ string) {
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		if d.claimTable(t) {
+			p.policy.Tables = append(p.policy.Tables, t.policy)
 		}
 	}
+	for i, name := range p.Readable {
+		at := d.at(&p.Readable[i])
+		if first, twice := d.places.tables[name]; twice {
+			d.wrong(at, fmt.Sprintf("table %s is both protected and readable, first on line %d", name, first.line), "remove it from readable: a protected table is read through kproxy")
+		}
+	}
+	for i, name := range p.Readable {
+		if _, protected := d.places.tables[name]; !protected {
+			d.places.tables[name] = place{line: d.at(&p.Readable[i]).Line}
+		}
+	}
+	for i, name := range p.Functions {
+		d.places.functions[name] = d.at(&p.Functions[i]).Line
+	}
+	p.policy.Readable, p.policy.Functions = p.Readable, p.Functions
 }
 
-func (r *reader) table(name catalog.Name, n *yaml.Node, live bool) catalog.TablePolicy {
-	what := "table " + name.String()
-	policy := catalog.TablePolicy{Table: name, Method: methods.Names()[0]}
-	var stated []statement
-	complete := false
-	var subject *yaml.Node
-	var updates updateNodes
-	var joinable []*yaml.Node
-	columns := columnNodes{}
-	r.mapping(
-		n, what,
-		field{key: "method", doc: "How records are gathered into equivalence classes. `kproxy eval` compares the methods.", read: r.oneOf(&policy.Method, "method", words(methods.Names())...)},
-		field{
-			key: "constraints", doc: "What every published class satisfies at every moment; one of them says k.", need: "constraints: [{k: 5}] or what else every class must satisfy",
-			read: func(n *yaml.Node) { stated, complete = r.constraints(n, what) },
-		},
-		field{key: "subject", doc: "Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published.", read: func(n *yaml.Node) {
-			if text, ok := r.columnName(n); ok {
-				policy.Subject, subject = text, r.follow(n)
-			}
-		}},
-		field{key: "suppression", doc: "The share of the records that a method which generalizes all records alike may set aside; each is published with the class most similar to it. Without it: none.", read: func(n *yaml.Node) {
-			updates.suppression = r.follow(n)
-			if share, ok := r.share(n, "suppression"); ok && r.within(n, "suppression", share, 0, 1) {
-				policy.Suppression = share
-			}
-		}},
-		r.updatesField(&policy.Updates, live),
-		field{key: "acknowledge", doc: "What is known and meant of the table, and refused otherwise.", read: r.acknowledged(&policy.Joinable, &joinable)},
-		field{key: "reanonymize", doc: "From so much more information loss on all classes are made anew. For immediate updates only. Without it: never.", read: r.reanonymize(&policy.Reanonymize, &updates)},
-		field{key: "unpublishable", doc: "What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out.", read: storeChoice(r, &policy.Unpublishable, "unpublishable", catalog.Withhold, catalog.Refuse)},
-		field{
-			key: "columns", doc: "The columns to publish, each with its role, or with a mapping that says more. What is not named here is not published.", need: "columns: with each column to publish and its role",
-			read: func(n *yaml.Node) { policy.Columns = r.columns(n, name, columns) },
-		},
-	)
-	for _, s := range stated {
-		policy.Constraints = append(policy.Constraints, s.spec)
+// claimTable keeps the places of a table and its columns. It is false for a table without a
+// right name of its own.
+func (d *decoder) claimTable(t *table) bool {
+	if t.Table == (catalog.Name{}) {
+		return false
 	}
-	r.checkNamed(policy, stated)
-	if complete {
-		r.checkCovered(policy, stated, columns)
-		r.checkArranged(policy, stated, columns)
+	key := d.keys[t]
+	if first, twice := d.places.tables[t.Table]; twice {
+		d.wrong(key, fmt.Sprintf("table %s stands twice, first on line %d", t.Table, first.line), "remove one of them")
+		return false
 	}
-	r.checkSubject(policy, subject)
-	r.checkJoinable(policy, joinable)
-	r.checkUpdates(policy, updates, stated)
-	return policy
+	at := place{line: key.Line, columns: make(map[string]int)}
+	for i := range t.Columns {
+		at.columns[t.Columns[i].Name] = d.keys[&t.Columns[i]].Line
+	}
+	d.places.tables[t.Table] = at
+	return true
+}
+
+// table is the policy of a table as it is written.
+type table struct {
+	Table       catalog.Name `yaml:",name" what:"a table's name" as:"table"`
+	Method      string       `yaml:"method" as:"method" default:"rounded-partition" doc:"How records are gathered into equivalence classes. {kproxy eval} compares the methods."`
+	Constraints []constraint `yaml:"constraints" each:"a constraint" fix:"a list: [{k: 5}, {l: 2, of: diagnosis}]" need:"constraints: [{k: 5}] or what else every class must satisfy" empty:"none says k" doc:"What every published class satisfies at every moment; one of them says k."`
+	Subject     string       `yaml:"subject" what:"a column's name" as:"column" doc:"Where a person can have several records: the column that tells persons apart. Constraints then count persons. It is never published."`
+	Suppression float64      `yaml:"suppression" as:"share" range:"0..1" doc:"The share of the records that a method which generalizes all records alike may set aside; each is published with the class most similar to it. Without it: none."`
+	// Updates have no default for tables that live, since the difference is one of what
+	// readers learn. A file is published once, and may leave it out.
+	Updates       updates               `yaml:"updates" section:"optional" need:"updates: guarded, where comparing versions tells readers no more than one release does, and new records wait for a batch; or updates: immediate, where every commit is visible at once, and whoever polls learns the sensitive values of those who come, leave or change" why:"there is no default for when changes become visible, since it decides what readers learn of whom" doc:"When changes become visible: so that comparing versions tells no more than one release does (guarded), or every commit at once (immediate), by which whoever polls learns the sensitive values of those who come, leave or change."`
+	Acknowledge   acknowledge           `yaml:"acknowledge" section:"optional" doc:"What is known and meant of the table, and refused otherwise."`
+	Reanonymize   float64               `yaml:"reanonymize" as:"share" range:"0<..1" doc:"From so much more information loss on all classes are made anew. For immediate updates only. Without it: never."`
+	Unpublishable catalog.Unpublishable `yaml:"unpublishable" default:"withhold" doc:"What readers get while nothing of the table can be published, as its records cannot meet its constraints. Withhold and refuse are the same: an error that says so. The key can be left out."`
+	Columns       []column              `yaml:"columns" each:"column" need:"columns: with each column to publish and its role" doc:"The columns to publish, each with its role, or with a mapping that says more. What is not named here is not published."`
+
+	policy catalog.TablePolicy
+}
+
+// acknowledge is what the operator knows and means of a table.
+type acknowledge struct {
+	Joinable []string `yaml:"joinable" what:"joinable" each:"a joinable column" as:"column" fix:"a list: [visit_id]" need:"joinable: with the columns that are a key and are to be published all the same" doc:"Columns that are published as they are although they are a key, or nearly unique by their values: rows can be told apart by them, or joined with those of other tables."`
+}
+
+func (t *table) check(d *decoder, n *yaml.Node, what string) {
+	policy := &t.policy
+	*policy = catalog.TablePolicy{
+		Table: t.Table, Method: t.Method, Subject: t.Subject, Suppression: t.Suppression, Updates: t.Updates.policy(),
+		Reanonymize: t.Reanonymize, Unpublishable: t.Unpublishable, Joinable: t.Acknowledge.Joinable,
+	}
+	quasi, unclear := false, len(t.Columns) == 0
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		policy.Columns = append(policy.Columns, catalog.ColumnPolicy{Name: c.Name, Role: c.Role, Hierarchy: c.Hierarchy.policy(), Publish: c.Publish})
+		quasi = quasi || c.Role == catalog.QuasiIdentifying
+		unclear = unclear || c.Role == 0 || c.Name == ""
+	}
+	if at := d.at(&t.Columns); at != nil && at.Kind == yaml.MappingNode && !quasi && (!unclear || len(at.Content) == 0) {
+		d.wrong(at, what+" has no quasi-identifying column", "give at least one column the role quasi-identifying and a hierarchy")
+	}
+	t.checkConstraints(d, what)
+	t.checkSubject(d)
+	t.checkJoinable(d)
+	t.checkUpdates(d)
+}
+
+// checkConstraints sees to it that constraints go with one another, and with the columns.
+func (t *table) checkConstraints(d *decoder, what string) {
+	at := d.at(&t.Constraints)
+	if at == nil || at.Kind != yaml.SequenceNode || len(at.Content) == 0 {
+		return
+	}
+	seen := make(map[string]int)
+	someK := false
+	var stated []*constraint
+	for i := range t.Constraints {
+		c := &t.Constraints[i]
+		someK = someK || c.model.key == "k"
+		if !c.complete {
+			continue
+		}
+		at, about := d.at(c), c.about()
+		if line, twice := seen[about]; twice {
+			d.wrong(at, fmt.Sprintf("%s states %s twice, first on line %d", what, about, line), "keep the stricter one")
+			continue
+		}
+		seen[about] = at.Line
+		stated = append(stated, c)
+		t.policy.Constraints = append(t.policy.Constraints, c.spec)
+	}
+	if !someK {
+		d.wrong(at, "the constraints of "+what+" have no k", "add {k: 5}, or how many records no one may be told apart from")
+	}
+	t.checkNamed(d, stated)
+	if someK && len(stated) == len(at.Content) {
+		t.checkCovered(d, stated)
+		t.checkArranged(d, stated)
+	}
 }
 
 // checkSubject sees to it that the column that names the person is not published.
-func (r *reader) checkSubject(policy catalog.TablePolicy, subject *yaml.Node) {
-	if subject == nil {
-		return
-	}
-	column, named := policy.Column(policy.Subject)
-	if named && column.Role != catalog.Identifying && column.Role != 0 { // 0: already reported
-		r.wrong(subject, fmt.Sprintf("the subject %s says which person a record is about, but it is published as %s", quote(policy.Subject), column.Role),
+func (t *table) checkSubject(d *decoder) {
+	column, named := t.policy.Column(t.Subject)
+	if t.Subject != "" && named && column.Role != catalog.Identifying && column.Role != 0 { // 0: already reported
+		d.wrong(d.at(&t.Subject), fmt.Sprintf("the subject %s says which person a record is about, but it is published as %s", quote(t.Subject), column.Role),
 			"give the column the role identifying, or leave it out of the columns")
+	}
+}
+
+// checkJoinable refuses to acknowledge a column that is not published as it is.
+func (t *table) checkJoinable(d *decoder) {
+	var published []string
+	for _, c := range t.policy.Columns {
+		if c.Role == catalog.Sensitive || c.Role == catalog.Insensitive {
+			published = append(published, c.Name)
+		}
+	}
+	for i, name := range t.Acknowledge.Joinable {
+		at := d.at(&t.Acknowledge.Joinable[i])
+		column, named := t.policy.Column(name)
+		switch {
+		case !named:
+			d.wrong(at, fmt.Sprintf("joinable column %s, which table %s does not publish", quote(name), t.Table),
+				suggestion(name, published, "the columns published as they are:"))
+		case column.Role == catalog.Identifying || column.Role == catalog.QuasiIdentifying:
+			d.wrong(at, fmt.Sprintf("joinable column %s is %s: there is nothing to acknowledge", quote(name), column.Role), "remove it from joinable")
+		}
 	}
 }
 

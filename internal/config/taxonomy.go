@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"reflect"
 
 	"go.yaml.in/yaml/v3"
 
@@ -13,52 +14,67 @@ const maxTaxonomyDepth = 32
 
 const taxonomyExample = "write Label: [value, value], nested as deep as needed"
 
+// taxonomy is a tree of labels. Each stands in one place only.
+type taxonomy struct{}
+
+func (taxonomy) read(d *decoder, n *yaml.Node, _ string, to reflect.Value) bool {
+	nodes := d.taxonomy(n, 1, make(map[string]int))
+	to.Set(reflect.ValueOf(nodes))
+	return len(nodes) > 0
+}
+
+// shape contains itself: a mapping of labels to what is below them, or a list of labels and of
+// such mappings.
+func (taxonomy) shape() *Shape {
+	again := func(optional bool) *Shape { return &Shape{Kind: ShapeSame, Name: "taxonomy", Optional: optional} }
+	below := func() *Shape { return &Shape{Kind: ShapeNames, Values: again(true)} }
+	entry := &Shape{Kind: ShapeEither, Either: []*Shape{below(), {Kind: ShapeLiteral}}}
+	return &Shape{Kind: ShapeEither, Name: "taxonomy", Either: []*Shape{below(), {Kind: ShapeList, Values: entry}}}
+}
+
 // taxonomy reads the nodes on one level: a mapping's keys with what is below
 // them, or a list's values; a value in a list may itself be a mapping. Lines
 // has the labels met so far.
-func (r *reader) taxonomy(n *yaml.Node, depth int, lines map[string]int) []hierarchy.Node {
-	at := r.follow(n)
-	if depth > maxTaxonomyDepth {
-		r.wrong(at, fmt.Sprintf("the taxonomy is deeper than %d levels", maxTaxonomyDepth), "flatten it")
+func (d *decoder) taxonomy(n *yaml.Node, depth int, lines map[string]int) []hierarchy.Node {
+	at := d.follow(n)
+	switch {
+	case depth > maxTaxonomyDepth:
+		d.wrong(at, fmt.Sprintf("the taxonomy is deeper than %d levels", maxTaxonomyDepth), "flatten it")
 		return nil
+	case at.Kind != yaml.MappingNode && at.Kind != yaml.SequenceNode:
+		d.wrong(at, "a taxonomy must be a mapping or a list, not "+kindOf(at), taxonomyExample)
+		return nil
+	case len(at.Content) == 0:
+		d.wrong(at, "a part of the taxonomy is empty", taxonomyExample)
+		return nil
+	case at.Kind == yaml.MappingNode:
+		return d.branches(at, depth, lines)
 	}
 	var nodes []hierarchy.Node
-	if at.Kind != yaml.MappingNode && at.Kind != yaml.SequenceNode && !r.describing() {
-		r.wrong(at, "a taxonomy must be a mapping or a list, not "+shape(at), taxonomyExample)
-		return nil
-	}
-	if r.again(n, "taxonomy") {
-		return nil
-	}
-	below := func(n *yaml.Node) { nodes = append(nodes, r.branches(n, depth, lines)...) }
-	r.either(at, yaml.MappingNode, below, func(n *yaml.Node) {
-		for _, item := range r.items(n, "a taxonomy", taxonomyExample) {
-			if r.exhausted() {
-				return
-			}
-			r.either(item, yaml.MappingNode, below, func(n *yaml.Node) {
-				if label, ok := r.label(n, lines); ok {
-					nodes = append(nodes, hierarchy.Node{Label: label})
-				}
-			})
+	d.untagged(at)
+	for _, item := range at.Content {
+		if d.exhausted() {
+			break
 		}
-	})
-	if len(at.Content) == 0 {
-		r.wrong(at, "a part of the taxonomy is empty", taxonomyExample)
+		if below := d.follow(item); below.Kind == yaml.MappingNode {
+			nodes = append(nodes, d.branches(below, depth, lines)...)
+		} else if label, ok := d.label(item, lines); ok {
+			nodes = append(nodes, hierarchy.Node{Label: label})
+		}
 	}
 	return nodes
 }
 
 // branches reads a mapping's keys, each with what is below it; a key with
 // nothing after it is a value.
-func (r *reader) branches(n *yaml.Node, depth int, lines map[string]int) []hierarchy.Node {
-	entries, _ := r.entries(n, "the taxonomy")
+func (d *decoder) branches(n *yaml.Node, depth int, lines map[string]int) []hierarchy.Node {
+	entries, _ := d.entries(n, "the taxonomy")
 	var nodes []hierarchy.Node
 	for _, e := range entries {
-		label, ok := r.label(e.key, lines)
+		label, ok := d.label(e.key, lines)
 		node := hierarchy.Node{Label: label}
-		if !r.absent(e.value) {
-			node.Children = r.taxonomy(e.value, depth+1, lines)
+		if !isEmpty(d.follow(e.value)) {
+			node.Children = d.taxonomy(e.value, depth+1, lines)
 		}
 		if ok {
 			nodes = append(nodes, node)
@@ -68,18 +84,18 @@ func (r *reader) branches(n *yaml.Node, depth int, lines map[string]int) []hiera
 }
 
 // label reads a label, which stands in one place of the taxonomy only.
-func (r *reader) label(n *yaml.Node, lines map[string]int) (string, bool) {
-	label, ok := r.literal(n, "a label of the taxonomy")
+func (d *decoder) label(n *yaml.Node, lines map[string]int) (string, bool) {
+	label, ok := d.scalar(n, "a label of the taxonomy", ShapeLiteral)
 	if !ok {
 		return "", false
 	}
-	n = r.follow(n)
+	n = d.follow(n)
 	if label == hierarchy.Root {
-		r.wrong(n, fmt.Sprintf("label %q is reserved for the top of the taxonomy", hierarchy.Root), "remove it: what it holds belongs one level up")
+		d.wrong(n, fmt.Sprintf("label %q is reserved for the top of the taxonomy", hierarchy.Root), "remove it: what it holds belongs one level up")
 		return "", false
 	}
 	if line, twice := lines[label]; twice {
-		r.wrong(n, fmt.Sprintf("label %s stands twice in the taxonomy, first on line %d", quote(label), line), "remove one of them, or give them different labels")
+		d.wrong(n, fmt.Sprintf("label %s stands twice in the taxonomy, first on line %d", quote(label), line), "remove one of them, or give them different labels")
 		return "", false
 	}
 	lines[label] = n.Line

@@ -16,18 +16,13 @@ import (
 
 // taxonomyFile reads the file that a key names. The taxonomy is empty when files
 // are not looked at, and when the file is wrong, which is reported at its lines.
-func (r *reader) taxonomyFile(n *yaml.Node) []hierarchy.Node {
-	name, ok := r.setting(n, "file")
-	if !ok {
-		return nil
-	}
-	path := r.beside(name)
-	text, ok := r.contents(n, "file", path)
+func (d *decoder) taxonomyFile(at *yaml.Node, path string) []hierarchy.Node {
+	text, ok := d.contents(at, "file", path)
 	if !ok {
 		return nil
 	}
 	if len(text) > maxFileBytes {
-		r.wrong(r.follow(n), fmt.Sprintf("file is larger than %d bytes", maxFileBytes), "shorten the taxonomy, or use a prefix hierarchy")
+		d.wrong(at, fmt.Sprintf("file is larger than %d bytes", maxFileBytes), "shorten the taxonomy, or use a prefix hierarchy")
 		return nil
 	}
 	nodes, err := hierarchy.ReadTaxonomy(bytes.NewReader(text))
@@ -36,7 +31,7 @@ func (r *reader) taxonomyFile(n *yaml.Node) []hierarchy.Node {
 	}
 	for _, mistake := range split(err) {
 		line, what := taxonomyMistake(mistake)
-		r.problems = append(r.problems, Problem{
+		d.problems = append(d.problems, Problem{
 			File: path, Line: line, What: what,
 			Fix: "write a line for each value, with the labels above it, separated by semicolons: nurse;care;*",
 		})

@@ -1,79 +1,84 @@
 package config
 
 import (
-	"strconv"
+	"fmt"
+	"slices"
 
 	"go.yaml.in/yaml/v3"
 )
 
 // User is a client that may log in.
 type User struct {
-	Name string
+	Name string `yaml:"name" what:"a user's name" as:"name" need:"name: and the name to log in with" doc:"The name to log in with."`
 	// Verifier is a SCRAM-SHA-256 verifier in the form of pg_authid.rolpassword; not set
 	// for a user who logs in by certificate alone.
-	Verifier Secret
+	Verifier Secret `yaml:"verifier" as:"verifier" doc:"A SCRAM-SHA-256 verifier, as {kproxy password} prints it. Who logs in by certificate alone needs none."`
 	// Reader is the name of the reader role in Upstream.Readers that the user's sessions
 	// run as; empty is Upstream.Reader.
-	Reader string
+	Reader string `yaml:"reader" what:"a user's reader" as:"name" doc:"The reader role, of upstream.readers, that the user's sessions run as. Without it: upstream.reader."`
 	// CertificateName is the name in the user's certificate where a rule asks for one;
 	// empty is Name.
-	CertificateName string
-}
-
-// login is a user as it stands in the file.
-type login struct {
-	User
-	at    *yaml.Node
-	given bool // a verifier, right or wrong
+	CertificateName string   `yaml:"certificate_name" doc:"The name in the user's certificate. Without it: the user's."`
+	_               struct{} `yaml:"password" refused:"a user's password must not stand in the file" fix:"write verifier: as {kproxy password} prints it"`
 }
 
 const userExample = "- name: analyst, and verifier: under it as `kproxy password` prints it"
 
-func (r *reader) users(to *[]User) func(*yaml.Node) {
-	return func(n *yaml.Node) {
-		lines := make(map[string]int)
-		for _, item := range r.items(n, "users", userExample) {
-			if r.exhausted() {
-				return
-			}
-			u, name := r.user(item)
-			r.logins = append(r.logins, u)
-			if name == nil {
-				continue
-			}
+// compareUsers sees to it that somebody can log in, and every user that is named.
+func (c *Config) compareUsers(d *decoder, root *yaml.Node) {
+	if d.at(&c.Users) == nil && d.at(&c.AuthQuery) == nil && root.Kind == yaml.MappingNode {
+		d.wrong(root, "the configuration has no users", "write users: with a name and a verifier each")
+	}
+	if at := d.at(&c.Users); at != nil && at.Kind == yaml.SequenceNode && len(at.Content) == 0 && d.at(&c.AuthQuery) == nil {
+		d.wrong(at, "users is empty, so that nobody can log in", "write "+userExample)
+	}
+	lines := make(map[string]int)
+	for i := range c.Users {
+		u := &c.Users[i]
+		if at := d.at(&u.Name); at != nil && u.Name != "" {
 			if line, twice := lines[u.Name]; twice {
-				r.wrong(name, "user "+quote(u.Name)+" stands twice, first on line "+strconv.Itoa(line), "remove one of them")
-				continue
+				d.wrong(at, fmt.Sprintf("user %s stands twice, first on line %d", quote(u.Name), line), "remove one of them")
+			} else {
+				lines[u.Name] = at.Line
 			}
-			lines[u.Name] = name.Line
-			*to = append(*to, u.User)
 		}
+		c.compareUser(d, u)
 	}
 }
 
-// user reads a user and the node of its name, nil when it has none.
-func (r *reader) user(n *yaml.Node) (u login, name *yaml.Node) {
-	r.mapping(
-		n, "a user",
-		field{key: "name", doc: "The name to log in with.", need: "name: and the name to log in with", read: func(n *yaml.Node) {
-			if text, ok := r.name(n, "a user's name"); ok {
-				u.Name, name = text, r.follow(n)
-			}
-		}},
-		field{key: "verifier", doc: "A SCRAM-SHA-256 verifier, as `kproxy password` prints it. Who logs in by certificate alone needs none.", read: func(n *yaml.Node) {
-			u.given = true
-			r.verifier(&u.Verifier)(n)
-		}},
-		field{key: "reader", doc: "The reader role, of upstream.readers, that the user's sessions run as. Without it: upstream.reader.", read: r.readerName(&u.Reader, "a user's reader")},
-		field{key: "certificate_name", doc: "The name in the user's certificate. Without it: the user's.", read: func(n *yaml.Node) {
-			if text, ok := r.setting(n, "certificate_name"); ok {
-				u.CertificateName = text
-			}
-		}},
-		field{key: "password", refused: true, read: func(n *yaml.Node) {
-			r.wrong(r.follow(n), "a user's password must not stand in the file", "write verifier: as `kproxy password` prints it")
-		}},
-	)
-	u.at = r.follow(n)
-	return u, name
+// compareUser sees to it that a user can log in, unless a rule refuses the user by name.
+func (c *Config) compareUser(d *decoder, u *User) {
+	rules := c.Access
+	if len(rules) == 0 {
+		rules = []Rule{{Method: MethodScram}}
+	}
+	var scram, cert, named, refused bool
+	for i, rule := range rules {
+		if i < len(c.Access) && d.flawed[&c.Access[i]] {
+			return // what the rule was to be is not known
+		}
+		if len(rule.Users) > 0 && !slices.Contains(rule.Users, u.Name) && u.Name != "" {
+			continue
+		}
+		switch rule.Method {
+		case MethodScram:
+			scram = true
+		case MethodCert:
+			cert = true
+		case MethodReject:
+			refused = refused || slices.Contains(rule.Users, u.Name)
+		}
+		named = named || rule.Method == MethodCert || rule.ClientCertificate == OwnCertificate
+	}
+	at := d.at(u)
+	switch {
+	case refused:
+	case d.at(&u.Verifier) == nil && !cert:
+		d.wrong(at, "a user has no verifier", "write verifier: as `kproxy password` prints it")
+	case !scram && !cert && u.Name != "":
+		d.wrong(at, "no rule of access lets user "+quote(u.Name)+" in", "name the user in a rule, or remove the user")
+	}
+	if u.CertificateName != "" && !named && !refused {
+		d.wrong(at, "a user has a certificate_name, but no rule of access asks for a certificate of that name", "write method: cert or client_certificate: verify-full in a rule, or remove the key")
+	}
 }

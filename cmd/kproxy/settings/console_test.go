@@ -35,7 +35,7 @@ func TestConsoleStaysEncryptedOrNot(t *testing.T) {
 	t.Parallel()
 	plain, one := settingsConfig(t), settingsConfig(t)
 	plain.Console = config.Console{Listen: "127.0.0.1:6480"}
-	one.Console = config.Console{Listen: "127.0.0.1:6480", CertFile: "c.pem", KeyFile: "k.pem"}
+	one.Console = config.Console{Listen: "127.0.0.1:6480", Certificate: config.Certificate{CertFile: "c.pem", KeyFile: "k.pem"}}
 	other := *one
 	other.Console.CertFile, other.Console.KeyFile = "c2.pem", "k2.pem"
 	for name, c := range map[string]struct {
