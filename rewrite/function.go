@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -161,7 +162,13 @@ func (w *walker) mayCall(schema, name string) bool {
 	case catalog.HelperSchema:
 		return catalog.IsHelper(name)
 	}
-	return w.snapshot.HasFunction(schema, name)
+	if !w.snapshot.HasFunction(schema, name) {
+		return false
+	}
+	if called := (catalog.Name{Schema: schema, Relation: name}).String(); !slices.Contains(w.calls, called) {
+		w.calls = append(w.calls, called)
+	}
+	return true
 }
 
 // refuseFunction says that a function may not be called if it is PostgreSQL's own, and
@@ -172,15 +179,29 @@ func (w *walker) refuseFunction(parts []string) *Refusal {
 	if (allowedFunctions[name] || informationFunctions[name]) && w.snapshot.Added().Functions[name] {
 		return refuseAdded("function", called)
 	}
-	if w.definition || isBuiltin(parts) {
+	if (w.definition || isBuiltin(parts)) && !w.isWithdrawn(parts) {
 		return refuse(statePrivilege, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
 			"permission denied for function %s", called)
+	}
+	if w.isWithdrawn(parts) {
+		return refuse(stateNotPublished, "It is not as it was when it was accepted; the operator has been told why.", "function %s cannot be called now", called)
 	}
 	hint := "No function of that name is PostgreSQL's own, and the operator lists none."
 	if schema := w.snapshot.FunctionSchema(name); schema != "" {
 		hint = "Write " + catalog.Name{Schema: schema, Relation: name}.SQL() + ", with its schema."
 	}
 	return refuse(stateUndefinedFunction, hint, "function %s does not exist", called)
+}
+
+// isWithdrawn says whether the operator lists the function, and it must not be called now.
+func (w *walker) isWithdrawn(parts []string) bool {
+	switch len(parts) {
+	case 1:
+		return w.snapshot.IsWithdrawn("", parts[0])
+	case 2:
+		return w.snapshot.IsWithdrawn(parts[0], parts[1])
+	}
+	return false
 }
 
 // isBuiltin says of a function's name that PostgreSQL has such a function. New versions

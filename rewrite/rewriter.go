@@ -111,6 +111,9 @@ type Statement struct {
 	Reads []catalog.Name
 	// ReadNames are Reads as text, as Name.String writes them.
 	ReadNames []string
+	// Calls are the functions that it may call of those that the operator lists, each once,
+	// as Name.String writes them.
+	Calls []string
 	// Effects are what the text's statements do to the session once they have run, one
 	// for each statement; nil where none does anything to it.
 	Effects []Effect
@@ -252,7 +255,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	}
 	statement := &Statement{
 		SQL: text, Reads: w.reads, ReadNames: catalog.Texts(w.reads), Effects: w.effects, Plans: w.plans,
-		Uses: w.uses, Makes: w.makes, Shape: shape, Traceless: !w.traces,
+		Calls: w.calls, Uses: w.uses, Makes: w.makes, Shape: shape, Traceless: !w.traces,
 	}
 	return &rewriting{statement: statement, tree: tree}, nil
 }

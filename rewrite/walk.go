@@ -31,6 +31,8 @@ type walker struct {
 	traces bool
 	// reads are the protected and readable tables met so far, each once.
 	reads []catalog.Name
+	// calls are the functions met so far that the operator lists, each once.
+	calls []string
 	// formAlone says that the statement that is visited reads a relation of which plans show
 	// their form alone.
 	formAlone bool
