@@ -54,8 +54,10 @@ type Snapshot struct {
 	types    map[Name]Name
 	// functions are those that the operator lets clients call besides PostgreSQL's own.
 	functions map[Name]bool
-	words     map[string]bool // see Names
-	names     ServerNames
+	// uncallable are those of them that must not be called now, and are in functions no more.
+	uncallable map[Name]bool
+	words      map[string]bool // see Names
+	names      ServerNames
 }
 
 // NewSnapshot resolves the policy against the relations that exist. Withdrawn

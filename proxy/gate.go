@@ -60,6 +60,10 @@ type Statement struct {
 	// given.
 	Reads []string
 
+	// Calls are the operator's functions that it calls, in the names that Server.EndCallers is
+	// given.
+	Calls []string
+
 	// Effects are what its statements do to the State once they have run, one for
 	// each, nil for one that does nothing; nil where none does anything.
 	Effects []any

@@ -7,8 +7,8 @@ import (
 )
 
 // gatekeeper asks the Gate about the texts of a session, and remembers what relations its
-// statements have read. Any goroutine may call decide and hasRead; everything else is for
-// the session's event loop.
+// statements have read and what functions they have called. Any goroutine may call decide and
+// hasNoted; everything else is for the session's event loop.
 type gatekeeper struct {
 	config *Config
 
@@ -22,6 +22,7 @@ type gatekeeper struct {
 
 	mu    sync.Mutex // held while the Gate rules
 	reads []string   // under mu: relations that the session's statements have read
+	calls []string   // under mu: functions of the operator that they have called
 }
 
 // ruling is what the Gate says of a text.
@@ -87,15 +88,15 @@ func (g *gatekeeper) recall(sql string, in State, o *observation) (r ruling, kno
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	statement, refused, known := g.config.decideQuickly(sql, in)
-	g.read(statement)
+	g.note(statement)
 	r = ruling{sql: sql, statement: statement, refused: refused, recalled: true}
 	o.recalled(&r)
 	return r, known
 }
 
-// decide asks the Gate and records what the statement reads. Both happen under one lock, so
-// that a relation that the Gate begins to refuse is either refused here or recorded when
-// EndReaders looks.
+// decide asks the Gate and records what the statement reads and calls. Both happen under one
+// lock, so that a relation or a function that the Gate begins to refuse is either refused here
+// or recorded when EndReaders or EndCallers looks.
 func (g *gatekeeper) decide(sql string, in State) ruling {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -104,7 +105,7 @@ func (g *gatekeeper) decide(sql string, in State) ruling {
 		began = time.Now()
 	}
 	statement, refused := g.config.decide(sql, in)
-	g.read(statement)
+	g.note(statement)
 	r := ruling{sql: sql, statement: statement, refused: refused}
 	if g.config.Observer != nil {
 		r.took = time.Since(began)
@@ -112,18 +113,14 @@ func (g *gatekeeper) decide(sql string, in State) ruling {
 	return r
 }
 
-// read records what a statement reads; mu is held.
-func (g *gatekeeper) read(statement Statement) {
-	for _, relation := range statement.Reads {
-		if !slices.Contains(g.reads, relation) {
-			g.reads = append(g.reads, relation)
-		}
-	}
+// note records what a statement reads and calls; mu is held.
+func (g *gatekeeper) note(statement Statement) {
+	g.reads, g.calls = union(g.reads, statement.Reads), union(g.calls, statement.Calls)
 }
 
-// hasRead reports whether the session has read any of the relations.
-func (g *gatekeeper) hasRead(relations []string) bool {
+// hasNoted reports whether any of the names is among those recorded in g.reads or g.calls.
+func (g *gatekeeper) hasNoted(noted *[]string, names []string) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return slices.ContainsFunc(relations, func(relation string) bool { return slices.Contains(g.reads, relation) })
+	return slices.ContainsFunc(names, func(name string) bool { return slices.Contains(*noted, name) })
 }

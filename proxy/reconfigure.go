@@ -38,8 +38,17 @@ func (s *settings) admits(session *session) bool {
 // has prepared, and cursors it has opened, do not pass the Gate again.
 func (s *Server) EndReaders(relations ...string) {
 	for _, session := range s.keys.sessions() {
-		if session.relay.gate.hasRead(relations) {
+		if session.relay.gate.hasNoted(&session.relay.gate.reads, relations) {
 			session.revoke(errRevoked)
+		}
+	}
+}
+
+// EndCallers likewise ends the sessions that have called any of the functions.
+func (s *Server) EndCallers(functions ...string) {
+	for _, session := range s.keys.sessions() {
+		if session.relay.gate.hasNoted(&session.relay.gate.calls, functions) {
+			session.revoke(errUncallable)
 		}
 	}
 }

@@ -74,7 +74,7 @@ func (s *Statement) bytes() int {
 	for _, name := range s.Reads {
 		size += 2 * (nameOverhead + len(name.Schema) + len(name.Relation)) // in ReadNames, too
 	}
-	for _, names := range [][]string{s.Uses, s.Makes} {
+	for _, names := range [][]string{s.Calls, s.Uses, s.Makes} {
 		for _, name := range names {
 			size += nameOverhead + len(name)
 		}

@@ -1,6 +1,7 @@
 package rewrite
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -70,7 +71,13 @@ func (r *resolver) mayCall(schema, name string) bool {
 	case catalog.HelperSchema:
 		return catalog.IsHelper(name)
 	}
-	return r.snapshot.HasFunction(schema, name)
+	if !r.snapshot.HasFunction(schema, name) {
+		return false
+	}
+	if called := (catalog.Name{Schema: schema, Relation: name}).String(); !slices.Contains(r.calls, called) {
+		r.calls = append(r.calls, called)
+	}
+	return true
 }
 
 // refuseFunction says that a function may not be called if it is PostgreSQL's own, and
@@ -81,15 +88,29 @@ func (r *resolver) refuseFunction(parts []string) *Refusal {
 	if (allowedFunctions[name] || informationFunctions[name]) && r.snapshot.Added().Functions[name] {
 		return refuseAdded("function", called)
 	}
-	if r.definition || isBuiltin(parts) {
+	if (r.definition || isBuiltin(parts)) && !r.isWithdrawn(parts) {
 		return refuse(FunctionDenied, "Only functions that compute from their arguments are allowed, and those that the operator lists.",
 			"permission denied for function %s", called)
+	}
+	if r.isWithdrawn(parts) {
+		return refuse(NotPublished, "It is not as it was when it was accepted; the operator has been told why.", "function %s cannot be called now", called)
 	}
 	hint := "No function of that name is PostgreSQL's own, and the operator lists none."
 	if schema := r.snapshot.FunctionSchema(name); schema != "" {
 		hint = "Write " + catalog.Name{Schema: schema, Relation: name}.SQL() + ", with its schema."
 	}
 	return refuse(UndefinedFunction, hint, "function %s does not exist", called)
+}
+
+// isWithdrawn says whether the operator lists the function, and it must not be called now.
+func (r *resolver) isWithdrawn(parts []string) bool {
+	switch len(parts) {
+	case 1:
+		return r.snapshot.IsWithdrawn("", parts[0])
+	case 2:
+		return r.snapshot.IsWithdrawn(parts[0], parts[1])
+	}
+	return false
 }
 
 // isBuiltin says of a function's name that PostgreSQL has such a function. New versions

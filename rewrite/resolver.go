@@ -28,6 +28,8 @@ type resolver struct {
 	path searchPath
 	// reads are the protected and readable tables that were read, each once.
 	reads []catalog.Name
+	// calls are the functions met so far that the operator lists, each once.
+	calls []string
 	// hidesCosts says that the statement reads a relation whose plans are shown without costs.
 	hidesCosts bool
 }

@@ -111,6 +111,9 @@ type Statement struct {
 	Reads []catalog.Name
 	// ReadNames are Reads as text, as Name.String writes them.
 	ReadNames []string
+	// Calls are the functions that it may call of those that the operator lists, each once,
+	// as Name.String writes them.
+	Calls []string
 	// Effects are what the text's statements do to the session once they have run, one
 	// for each statement; nil where none does anything to it.
 	Effects []Effect
@@ -242,6 +245,7 @@ func (r *Rewriter) rewrite(sql string, s *Session, snapshot *catalog.Snapshot) (
 	statement := c.w.result
 	statement.SQL, statement.Shape = text, shape
 	statement.Reads, statement.ReadNames = c.w.names.reads, catalog.Texts(c.w.names.reads)
+	statement.Calls = c.w.names.calls
 	return &rewriting{statement: statement, tree: tree}, nil
 }
 

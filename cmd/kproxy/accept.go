@@ -13,7 +13,7 @@ import (
 	"github.com/kproxy/kproxy/cmd/kproxy/processes"
 )
 
-const acceptHelp = `Accept compares each protected table and each readable relation, or those
+const acceptHelp = `Accept compares each protected table, readable relation and listed function, or those
 named, with its definition when it was accepted, and the policy of the configuration with the
 policy in force. It prints the differences and asks for confirmation.
 
@@ -34,6 +34,10 @@ types, composite types in it or under it have other fields, or a view has anothe
 until the change is reverted, or accepted here. Columns that were added since are left out
 until then, including those of tables of which a view shows whole rows.
 
+A function that the configuration lists is accepted when it is first served, too. If it gets
+another definition or another owner, or another function gets its name, it cannot be called
+until the change is reverted, or accepted here.
+
 Without names, a policy that is not in force is accepted, too: processes with another policy
 then stop publishing. 'kproxy reload' does the same for the process that applies changes.
 Running processes read their configurations again afterwards.
@@ -46,8 +50,8 @@ not fit; 2 wrong command line.`
 
 func newAccept() *cobra.Command {
 	c := &cobra.Command{
-		Use:   "accept [RELATION ...]",
-		Short: "Show what changed in relations and in the policy since they were accepted, and accept it",
+		Use:   "accept [NAME ...]",
+		Short: "Show what changed in relations, functions and the policy since they were accepted, and accept it",
 		Long:  acceptHelp,
 		Example: `  kproxy accept
   kproxy accept public.patients
@@ -110,7 +114,9 @@ type accepted struct {
 	Tables   []acceptedTable `json:"tables"`
 	// Readable are relations that are readable, and listed views.
 	Readable []acceptedRelation `json:"readable"`
-	was      int64
+	// Functions are those that clients may call.
+	Functions []acceptedFunction `json:"functions"`
+	was       int64
 }
 
 type acceptedTable struct {
@@ -120,15 +126,23 @@ type acceptedTable struct {
 	NewLineage bool `json:"new_lineage"`
 }
 
+type acceptedFunction struct {
+	Function string   `json:"function"`
+	Changes  []string `json:"changes"`
+}
+
 type acceptedRelation struct {
 	Relation string   `json:"relation"`
 	Changes  []string `json:"changes"`
 }
 
 func acceptedOf(p accept.Proposal) accepted {
-	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, Readable: []acceptedRelation{}, was: p.Was}
+	a := accepted{InForce: p.InForce, Policy: append([]string{}, p.Policy...), Tables: []acceptedTable{}, Readable: []acceptedRelation{}, Functions: []acceptedFunction{}, was: p.Was}
 	for _, r := range p.Relations {
 		a.Readable = append(a.Readable, acceptedRelation{Relation: r.Relation.String(), Changes: r.Changes})
+	}
+	for _, f := range p.Functions {
+		a.Functions = append(a.Functions, acceptedFunction{Function: f.Function.String(), Changes: f.Changes})
 	}
 	for _, t := range p.Tables {
 		a.Tables = append(a.Tables, acceptedTable{Table: t.Table.String(), Changes: t.Changes, NewLineage: t.Guarded && t.NewRelease})
@@ -158,7 +172,13 @@ func writeProposal(w io.Writer, a accepted) {
 			fmt.Fprintln(w, "  "+line)
 		}
 	}
-	if len(a.Policy)+len(a.Tables)+len(a.Readable) == 0 {
+	for _, f := range a.Functions {
+		fmt.Fprintln(w, "function "+f.Function+":")
+		for _, line := range f.Changes {
+			fmt.Fprintln(w, "  "+line)
+		}
+	}
+	if len(a.Policy)+len(a.Tables)+len(a.Readable)+len(a.Functions) == 0 {
 		fmt.Fprintf(w, "nothing to accept; policy number %d is in force\n", a.InForce)
 	}
 }

@@ -18,9 +18,9 @@ func completeTables(c *cobra.Command, named []string, _ string) ([]string, cobra
 	return completeNames(c, named, func(catalog.Policy) []catalog.Name { return nil })
 }
 
-// completeRelations proposes protected tables and readable relations.
+// completeRelations proposes protected tables, readable relations and functions.
 func completeRelations(c *cobra.Command, named []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return completeNames(c, named, func(p catalog.Policy) []catalog.Name { return p.Readable })
+	return completeNames(c, named, func(p catalog.Policy) []catalog.Name { return slices.Concat(p.Readable, p.Functions) })
 }
 
 func completeNames(c *cobra.Command, named []string, besides func(catalog.Policy) []catalog.Name) ([]string, cobra.ShellCompDirective) {

@@ -1,4 +1,4 @@
-// Package accept shows how tables, readable relations and the policy differ from what the
+// Package accept shows how tables, readable relations, functions and the policy differ from what the
 // operator accepted, and accepts them as they are.
 package accept
 
@@ -19,7 +19,7 @@ import (
 	ksync "github.com/kproxy/kproxy/sync"
 )
 
-// Proposal is what is not accepted yet in a configuration and in the relations that it names.
+// Proposal is what is not accepted yet in a configuration and in the relations and functions that it names.
 type Proposal struct {
 	// Policy are the differences from the policy in force, as text. It is nil if the configuration's
 	// policy is in force, or tables were named.
@@ -30,12 +30,16 @@ type Proposal struct {
 	Tables       []ksync.Unaccepted
 	// Relations are readable relations and listed views.
 	Relations []views.Unaccepted
+	// Functions are those that clients may call.
+	Functions []check.UnacceptedFunction
 
 	policy ksync.Policy
 }
 
 // Empty reports whether everything is accepted.
-func (p Proposal) Empty() bool { return len(p.Policy)+len(p.Tables)+len(p.Relations) == 0 }
+func (p Proposal) Empty() bool {
+	return len(p.Policy)+len(p.Tables)+len(p.Relations)+len(p.Functions) == 0
+}
 
 // Place returns the machine and the file from which a policy is read.
 func Place(file string) string {
@@ -49,10 +53,11 @@ func Place(file string) string {
 	return machine + ":" + file
 }
 
-// Propose returns what there is to accept in the named tables and readable relations, or in the
-// policy and all of them. It returns a *check.Error if the policy does not fit a table as it is now.
+// Propose returns what there is to accept in the named tables, readable relations and functions, or
+// in the policy and all of them. It returns a *check.Error if the policy does not fit a table as it
+// is now.
 func Propose(ctx context.Context, c *config.Config, place string, named []catalog.Name) (p Proposal, err error) {
-	tables, listed, err := toAccept(c.Policy, named)
+	tables, listed, functions, err := toAccept(c.Policy, named)
 	if err != nil {
 		return p, err
 	}
@@ -77,6 +82,9 @@ func Propose(ctx context.Context, c *config.Config, place string, named []catalo
 		return p, upstream.Unprepared(err)
 	}
 	if p.Relations, err = views.FindUnaccepted(ctx, conn, c, listed); err != nil {
+		return p, err
+	}
+	if p.Functions, err = check.FindUnacceptedFunctions(ctx, conn, catalog.Policy{Functions: functions}, false); err != nil {
 		return p, err
 	}
 	if p.policy, err = ksync.NewPolicy(c.Policy, place); err != nil {
@@ -126,25 +134,33 @@ func Accept(ctx context.Context, c *config.Config, p Proposal) (number int64, er
 	if err := views.Accept(ctx, conn, p.Relations); err != nil {
 		return 0, err
 	}
+	if err := check.AcceptFunctions(ctx, conn, p.Functions); err != nil {
+		return 0, err
+	}
 	return number, ksync.Accept(ctx, conn, p.Tables)
 }
 
-// toAccept divides names into protected tables and readable relations. Without names, it returns
-// all.
-func toAccept(p catalog.Policy, named []catalog.Name) (tables, relations []catalog.Name, err error) {
+// toAccept divides names into protected tables, readable relations and functions. A relation and a
+// function may have the same name. Without names, it returns all.
+func toAccept(p catalog.Policy, named []catalog.Name) (tables, relations, functions []catalog.Name, err error) {
 	if len(named) == 0 {
 		tables, err = request.Tables(p, nil)
-		return tables, p.Readable, err
+		return tables, p.Readable, p.Functions, err
 	}
 	for _, name := range named {
-		if slices.Contains(p.Readable, name) {
-			relations = append(relations, name)
-			continue
+		called := slices.Contains(p.Functions, name)
+		if called {
+			functions = append(functions, name)
 		}
-		tables = append(tables, name)
+		switch {
+		case slices.Contains(p.Readable, name):
+			relations = append(relations, name)
+		case !called || upstream.Protects(p, name):
+			tables = append(tables, name)
+		}
 	}
 	if len(tables) > 0 {
 		tables, err = request.Tables(p, tables)
 	}
-	return tables, relations, err
+	return tables, relations, functions, err
 }

@@ -135,6 +135,11 @@ func run(ctx context.Context, c *config.Config, all bool) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	functions, err := checkFunctions(ctx, conn, c.Policy)
+	if err != nil {
+		return Result{}, err
+	}
+	report = append(report, functions...)
 	var before []catalog.Name
 	if all {
 		if before, err = Published(ctx, conn); err != nil {

@@ -23,7 +23,7 @@ var aloneCodes = []string{
 // than before.
 var (
 	readableCodes = []string{inspect.CodeReadableMissing, inspect.CodeReadableGrant, inspect.CodeTypeFunction}
-	functionCodes = []string{inspect.CodeFunctionMissing, inspect.CodeFunctionGrant}
+	functionCodes = []string{inspect.CodeFunctionMissing, inspect.CodeFunctionGrant, inspect.CodeFunctionChanged}
 )
 
 // Divided are errors by scope.

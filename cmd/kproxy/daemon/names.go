@@ -8,31 +8,44 @@ import (
 
 	"github.com/kproxy/kproxy/catalog"
 	"github.com/kproxy/kproxy/catalog/inspect"
+	"github.com/kproxy/kproxy/cmd/kproxy/check"
 	"github.com/kproxy/kproxy/cmd/kproxy/upstream"
 	"github.com/kproxy/kproxy/internal/config"
 )
 
-// namesInterval is how soon a function that comes into pg_catalog is noticed.
+// namesInterval is how soon a function that comes into pg_catalog, and another definition of a
+// listed function, are noticed.
 const namesInterval = 3 * time.Second
 
-// readNames reads what names behind a dot may mean.
-func readNames(ctx context.Context, c *config.Config) (catalog.ServerNames, error) {
+// readNames reads what names behind a dot may mean, and which listed functions are not what was
+// accepted.
+func readNames(ctx context.Context, c *config.Config) (catalog.ServerNames, []check.UnacceptedFunction, error) {
 	conn, err := upstream.ConnectOwner(ctx, c)
 	if err != nil {
-		return catalog.ServerNames{}, err
+		return catalog.ServerNames{}, nil, err
 	}
 	defer conn.Close(context.WithoutCancel(ctx))
-	return inspect.Callable(ctx, conn)
+	return readNamesOn(ctx, conn, c)
 }
 
-// readNames reads the server's names for the rewriter.
+func readNamesOn(ctx context.Context, conn *pgx.Conn, c *config.Config) (catalog.ServerNames, []check.UnacceptedFunction, error) {
+	names, err := inspect.Callable(ctx, conn)
+	if err != nil {
+		return catalog.ServerNames{}, nil, err
+	}
+	unaccepted, err := check.FindUnacceptedFunctions(ctx, conn, c.Policy, true)
+	return names, unaccepted, err
+}
+
+// readNames reads the server's names and the listed functions for the rewriter.
 func (d *Daemon) readNames(ctx context.Context) {
-	names, err := readNames(ctx, d.config())
+	names, unaccepted, err := readNames(ctx, d.config())
 	if err != nil {
 		d.Logger.Warn("the names that statements may call could not be read; those known before stand", "error", err)
 		return
 	}
 	d.takeNames(names)
+	d.takeFunctions(unaccepted)
 }
 
 // takeNames gives the rewriter the names if they are others than before.
@@ -43,8 +56,22 @@ func (d *Daemon) takeNames(names catalog.ServerNames) {
 	}
 }
 
-// followNames reads the server's names again and again until ctx ends. While the database is
-// out of reach, no function can be created there.
+// takeFunctions refuses clients the functions that are not what was accepted, and only those. It
+// ends sessions that have called one of them: what they have prepared is not checked again. Views
+// whose definitions call one are looked at.
+func (d *Daemon) takeFunctions(unaccepted []check.UnacceptedFunction) {
+	lost, changed := d.served.refuseFunctions(unaccepted)
+	if !changed {
+		return
+	}
+	d.gate.Rewriter.Load().SetSnapshot(d.snapshot())
+	d.proxy.EndCallers(lost...)
+	d.served.log(d.config().Policy, d.syncer.Status())
+	d.views.LookSoon()
+}
+
+// followNames reads the server's names and the listed functions again and again until ctx ends.
+// While the database is out of reach, no function can be created there.
 func (d *Daemon) followNames(ctx context.Context) {
 	var conn *pgx.Conn
 	defer func() {
@@ -68,11 +95,16 @@ func (d *Daemon) followNames(ctx context.Context) {
 				continue
 			}
 		}
-		names, err := inspect.Callable(ctx, conn)
+		names, unaccepted, err := readNamesOn(ctx, conn, c)
 		if err != nil {
 			_ = conn.Close(context.WithoutCancel(ctx))
 			continue
 		}
-		d.do(ctx, func(context.Context) { d.takeNames(names) })
+		d.do(ctx, func(context.Context) {
+			if d.config() == c { // a reload has looked itself
+				d.takeNames(names)
+				d.takeFunctions(unaccepted)
+			}
+		})
 	}
 }

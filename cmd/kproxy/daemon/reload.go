@@ -87,6 +87,7 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	d.resolve(nil)
 	d.gate.SetLimits(next, d.snapshot())
 	d.renew()
+	d.readNames(ctx)
 	d.lookAtViews(ctx)
 	if d.guarantees.failing() {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one

@@ -24,13 +24,14 @@ type served struct {
 	// a check found errors.
 	broken, uncallable map[catalog.Name]inspect.Report
 
-	// relations, names, withdrawn and released are in the rewriter's snapshot. Withdrawn are
-	// names that cannot be read, with reasons for readers, and released the tables by the
-	// numbers of their generations.
-	relations []catalog.Relation
-	names     catalog.ServerNames
-	withdrawn map[catalog.Name]string
-	released  map[int64]catalog.Name
+	// relations, names, withdrawn, released and unaccepted are in the rewriter's snapshot.
+	// Withdrawn are names that cannot be read, with reasons for readers, released the tables by
+	// the numbers of their generations, and unaccepted the functions that clients are refused.
+	relations  []catalog.Relation
+	names      catalog.ServerNames
+	withdrawn  map[catalog.Name]string
+	released   map[int64]catalog.Name
+	unaccepted map[catalog.Name]bool
 
 	readable map[catalog.Name]catalog.OID // what readers may have read
 	logged   map[subject]string           // problems of single names, as logged
@@ -65,6 +66,34 @@ func (s *served) update(relations []catalog.Relation, withdrawn map[catalog.Name
 }
 
 func sameRelation(a, b catalog.Relation) bool { return a.Name == b.Name && a.OID == b.OID }
+
+// refuseFunctions takes the functions that are not what was accepted. It returns those that readers
+// lose, as text, and reports whether there are others than before.
+func (s *served) refuseFunctions(unaccepted []check.UnacceptedFunction) (lost []string, changed bool) {
+	before := s.unaccepted
+	s.unaccepted = make(map[catalog.Name]bool, len(unaccepted))
+	for _, u := range unaccepted {
+		s.unaccepted[u.Function] = true
+	}
+	if maps.Equal(before, s.unaccepted) {
+		return nil, false
+	}
+	uncallable := make(map[catalog.Name]inspect.Report)
+	for name, report := range s.uncallable {
+		report = slices.DeleteFunc(slices.Clone(report), func(f inspect.Finding) bool { return f.Code == inspect.CodeFunctionChanged })
+		if len(report) > 0 {
+			uncallable[name] = report
+		}
+	}
+	for _, u := range unaccepted {
+		uncallable[u.Function] = append(uncallable[u.Function], u.Finding())
+		if !before[u.Function] {
+			lost = append(lost, u.Function.String())
+		}
+	}
+	s.uncallable = uncallable
+	return lost, true
+}
 
 // renew works out what readers can read under a policy. It returns the number of protected
 // tables among that, one of them (nil for none), and the names that readers lose.
@@ -187,5 +216,5 @@ func (d *Daemon) renew() {
 // snapshot is what the rewriter is to know now.
 func (d *Daemon) snapshot() *catalog.Snapshot {
 	s := &d.served
-	return d.views.Extend(catalog.NewSnapshot(d.config().Policy, s.relations, s.withdrawn).WithReleased(s.released).WithNames(s.names), s.withdrawn)
+	return d.views.Extend(catalog.NewSnapshot(d.config().Policy, s.relations, s.withdrawn).WithReleased(s.released).WithNames(s.names).WithoutFunctions(s.unaccepted), s.withdrawn)
 }

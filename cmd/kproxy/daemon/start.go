@@ -46,8 +46,13 @@ func (d *Daemon) check(ctx context.Context) error {
 	if d.secret, err = login.Secret(ctx, c); err != nil {
 		return err
 	}
-	d.served.names, err = readNames(ctx, c)
-	return err
+	names, unaccepted, err := readNames(ctx, c)
+	if err != nil {
+		return err
+	}
+	d.served.names = names
+	d.served.refuseFunctions(unaccepted)
+	return nil
 }
 
 // adopt takes what an examination found as what is served.

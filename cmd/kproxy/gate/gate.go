@@ -79,7 +79,7 @@ func rewritten(s *rewrite.Statement, err error) (proxy.Statement, error) {
 		return proxy.Statement{}, err
 	}
 	return proxy.Statement{
-		SQL: s.SQL, Reads: s.ReadNames, Effects: effects(s.Effects), Plans: s.Plans,
+		SQL: s.SQL, Reads: s.ReadNames, Calls: s.Calls, Effects: effects(s.Effects), Plans: s.Plans,
 		Uses: s.Uses, Makes: s.Makes, Shape: s.Shape, Traceless: s.Traceless,
 	}, nil
 }

@@ -75,6 +75,9 @@ func (w *Watcher) Close() {
 // Soon receives a value when Begin should be called before its next regular time.
 func (w *Watcher) Soon() <-chan time.Time { return w.soon.C }
 
+// LookSoon makes Soon receive a value now.
+func (w *Watcher) LookSoon() { w.soon.Reset(0) }
+
 // Looked receives the look that Begin began, for TakeIn.
 func (w *Watcher) Looked() <-chan *Look { return w.looked }
 
