@@ -36,8 +36,10 @@ func newForest(d *Data) *forest {
 	f := &forest{data: d, root: newSpace(d.Root), tables: make([]branch, len(d.Tables)), values: d.SensitiveOf(len(d.Tables))}
 	for i := range d.Tables {
 		t := &d.Tables[i]
-		b := branch{Table: t, index: i, space: newSpace(t.Rows), person: t.Of, window: t.Window, first: d.SensitiveOf(i),
-			weight: float64(d.Root.Len()) / float64(max(1, t.Rows.Len()))}
+		b := branch{
+			Table: t, index: i, space: newSpace(t.Rows), person: t.Of, window: t.Window, first: d.SensitiveOf(i),
+			weight: float64(d.Root.Len()) / float64(max(1, t.Rows.Len())),
+		}
 		if t.Parent != Root {
 			parent := &f.tables[t.Parent]
 			parent.children = append(parent.children, i)
