@@ -111,7 +111,7 @@ var claims = slices.Concat([]claim{
 	{page: "rewrite/DESIGN.md", quote: "| template known | 7 |", section: "rewriting", name: "Template2KB", way: "kproxy"},
 	{page: "rewrite/DESIGN.md", quote: "1.32 times parse + deparse", section: "rewriting", name: "2KB-miss", way: "kproxy", against: "pg_query"},
 	{page: "rewrite/DESIGN.md", quote: "| 4, 246 |", section: "rewriting", name: "variations-cpu", way: "kproxy", where: map[string]string{"templates": "true"}},
-	{page: "proxy/DESIGN.md", quote: "5.7 KB while it is idle", command: "go test ./proxy/chaos -run MemoryOfIdleSessions -v"},
+	{page: "proxy/DESIGN.md", quote: "5.7 KB while idle", command: "go test ./proxy/chaos -run MemoryOfIdleSessions -v"},
 	{page: "sync/DESIGN.md", quote: "single-row transactions at 1.09", section: "sync", name: "apply-rate", way: "kproxy", against: "subscription", where: map[string]string{"transaction": "1"}},
 	{page: "sync/DESIGN.md", quote: "those of 1,000 rows at 0.61", section: "sync", name: "apply-rate", way: "kproxy", against: "subscription", where: map[string]string{"transaction": "1000"}},
 	{page: "sync/DESIGN.md", quote: "Processor time for each change in microseconds", section: "sync", name: "apply-process-cpu", way: "kproxy", where: map[string]string{"transaction": "1000"}},
