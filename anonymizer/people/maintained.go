@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -60,8 +61,10 @@ type MaintainedOptions struct {
 	// Seed is handed to the method.
 	Seed uint64
 	// Pseudonym returns a new pseudonym for a row of a table, or of Root: one that no
-	// row of the table has, and that nobody can compute. Several goroutines call it.
+	// row of the table has, and that nobody can compute.
 	Pseudonym func(table int) uint64
+	// Random exchanges the pseudonyms of a class's members. Nobody can compute it.
+	Random *rand.Rand
 	// Progress is called with how many classes and windows of those to be published
 	// are done.
 	Progress func(done, total int)

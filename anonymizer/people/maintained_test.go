@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/kproxy/kproxy/anonymizer"
@@ -31,7 +30,6 @@ type world struct {
 	source     []map[incremental.RecordID]people.Row
 	seen       []map[incremental.RecordID]seenRow
 	nextID     incremental.RecordID
-	keys       byte
 }
 
 // seenRow is a published row.
@@ -56,9 +54,9 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 		}
 		shape.Tables = append(shape.Tables, people.TableShape{Name: name, Attributes: w.attributes[i+1], Parent: w.parents[i+1], Order: order})
 	}
-	var pseudonym atomic.Uint64
+	var pseudonym uint64
 	m, err := people.NewMaintained(shape, privacy.ConstraintSet{privacy.KAnonymity{K: k}}, knows, people.MaintainedOptions{
-		Method: method, Seed: seed, Pseudonym: func(int) uint64 { return pseudonym.Add(1) },
+		Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package people
 import (
 	"context"
 	"maps"
-	"math/rand/v2"
 	"runtime"
 	"slices"
 	"sync"
@@ -276,7 +275,7 @@ func (s *settling) publishUnit(u *unit) error {
 		persons[i] = s.pseudonym(person)
 	}
 	if !s.knows.All {
-		rand.Shuffle(len(persons), func(i, j int) { persons[i], persons[j] = persons[j], persons[i] })
+		s.options.Random.Shuffle(len(persons), func(i, j int) { persons[i], persons[j] = persons[j], persons[i] })
 	}
 	for table := range s.tables {
 		if err := s.publishRows(u, table, persons); err != nil {
