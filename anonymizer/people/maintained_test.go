@@ -457,3 +457,63 @@ func TestMaintainedReleasesHold(t *testing.T) {
 		}
 	}
 }
+
+// TestWrongRowsChangeNothing: what is refused leaves the release as it is.
+func TestWrongRowsChangeNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 3, people.Knows{Crowd: 1}, 1)
+	for range 200 {
+		w.operate()
+	}
+	w.settle()
+	taken := w.source[1][w.anyRow(1)]
+	for taken.Key == (people.Key{}) {
+		taken = w.source[1][w.anyRow(1)]
+	}
+	few, known := w.newRow(1), w.newRow(1)
+	few.Cells = nil
+	known.Key = taken.Key
+	for name, test := range map[string]struct {
+		err  error
+		want error
+	}{
+		"a known row":         {w.maintained.Insert(0, taken), incremental.ErrDuplicate},
+		"a known key":         {w.maintained.Insert(0, known), people.ErrDuplicateKey},
+		"an unknown row":      {w.maintained.Modify(0, w.newRow(1)), incremental.ErrUnknown},
+		"nothing to delete":   {w.maintained.Delete(0, 1<<40), incremental.ErrUnknown},
+		"too few cells":       {w.maintained.Insert(0, few), nil},
+		"too few, and known":  {w.maintained.Modify(0, people.Row{ID: taken.ID, Key: taken.Key, Of: taken.Of}), nil},
+		"too few, in persons": {w.maintained.Insert(people.Root, people.Row{ID: 1 << 41}), nil},
+	} {
+		if test.err == nil || test.want != nil && !errors.Is(test.err, test.want) {
+			t.Errorf("%s: error %v, want %v", name, test.err, test.want)
+		}
+	}
+	changes, err := w.maintained.Settle(t.Context())
+	if err != nil || len(changes.Root.Cells) > 0 || slices.ContainsFunc(changes.Tables, func(c people.TableChanges) bool { return len(c.Gone)+len(c.Cells) > 0 }) {
+		t.Errorf("%+v, %v", changes, err)
+	}
+	for table := range w.source {
+		if n := w.maintained.Len(table - 1); n != len(w.source[table]) {
+			t.Errorf("table %d: %d rows, %d expected", table, n, len(w.source[table]))
+		}
+	}
+}
+
+// TestUnsupportedReleases are refused before anything is inserted.
+func TestUnsupportedReleases(t *testing.T) {
+	t.Parallel()
+	k := privacy.KAnonymity{K: 2}
+	for name, c := range map[string]privacy.ConstraintSet{
+		"some attributes": {privacy.KAnonymity{K: 2, Over: []int{0}}},
+		"frequencies":     {k, privacy.AlphaBound{Alpha: 0.5}},
+	} {
+		if _, err := people.NewMaintained(people.Shape{}, c, people.Knows{}, people.MaintainedOptions{Method: method}); err == nil {
+			t.Errorf("%s are supported", name)
+		}
+	}
+	behind := people.Shape{Tables: []people.TableShape{{Name: "visits", Parent: 0}}}
+	if _, err := people.NewMaintained(behind, privacy.ConstraintSet{k}, people.Knows{}, people.MaintainedOptions{Method: method}); err == nil {
+		t.Error("a table stands before its parent")
+	}
+}
