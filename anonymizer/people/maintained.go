@@ -26,15 +26,21 @@ import (
 //
 // It is not safe for concurrent use.
 type Maintained struct {
-	knows     Knows
-	k         int
-	options   MaintainedOptions
+	knows   Knows
+	k       int
+	options MaintainedOptions
+
+	constraints privacy.ConstraintSet
+	values      int // sensitive attributes of all tables
+
 	root      relation
 	tables    []relation
 	features  []anonymizer.Attribute // of persons, by which they are divided
 	partition *incremental.Partition // of persons
+	unions    unions
 	pools     []*incremental.Partition
 	dirty     dirt
+	withheld  error // why nothing is published although there are enough persons
 
 	pseudonyms []uint64 // that root rows carry, by the person's slot
 }
@@ -42,14 +48,17 @@ type Maintained struct {
 // Shape describes the tables of a maintained release. The root is described by its
 // attributes alone.
 type Shape struct {
-	Root   []anonymizer.Attribute
-	Tables []TableShape
+	Root []anonymizer.Attribute
+	// RootSensitive is the number of sensitive attributes of the root.
+	RootSensitive int
+	Tables        []TableShape
 }
 
 // TableShape describes a table whose rows belong to persons; see Table.
 type TableShape struct {
 	Name       string
 	Attributes []anonymizer.Attribute
+	Sensitive  int // number of sensitive attributes
 	Parent     int
 	Order      int
 }
@@ -87,39 +96,29 @@ type Row struct {
 	Window int32
 	// Cells has one cell for each attribute.
 	Cells []hierarchy.Cell
+	// Sensitive has a code for each sensitive attribute.
+	Sensitive []uint32
 }
 
 // ErrDuplicateKey says that two rows of a table have the same key.
 var ErrDuplicateKey = errors.New("a row has a key that another row of the table has")
 
-// NewMaintained returns a maintained release without rows. The error says that the
-// constraints are not k-anonymity of all persons alone, that a table stands before its
-// parent, or that the method does not accept what persons are divided by.
+// NewMaintained returns a maintained release without rows. Sensitive attributes are
+// numbered as in Data.SensitiveOf. The error says that constraints are over some attributes
+// or compare classes with all persons, that a table stands before its parent, or that the
+// method does not accept what persons are divided by.
 func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o MaintainedOptions) (*Maintained, error) {
-	for _, constraint := range c {
-		if k, is := constraint.(privacy.KAnonymity); !is || k.Over != nil {
-			return nil, fmt.Errorf("%v: a maintained release of several tables supports k-anonymity of all persons alone", constraint)
-		}
+	set, err := maintainable(c)
+	if err != nil {
+		return nil, err
 	}
-	m := &Maintained{knows: knows, k: c.K(), options: o, root: newRelation(shape.Root), dirty: newDirt()}
+	m := &Maintained{knows: knows, k: c.K(), options: o, constraints: set, dirty: newDirt(), unions: newUnions()}
+	m.root = newRelation(shape.Root, shape.RootSensitive, 0)
+	m.values = shape.RootSensitive
 	for i, t := range shape.Tables {
-		if t.Parent < Root || t.Parent >= i {
-			return nil, fmt.Errorf("table %s: its parent has to stand before it", t.Name)
+		if err := m.addTable(i, t); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
 		}
-		m.tables = append(m.tables, newRelation(t.Attributes))
-		own := &m.tables[i]
-		own.name, own.parent, own.order = t.Name, t.Parent, t.Order
-		if t.Parent != Root {
-			m.tables[t.Parent].children = append(m.tables[t.Parent].children, i)
-		} else {
-			m.root.children = append(m.root.children, i)
-		}
-		// Rows of a pool are told apart by their values, and count by their persons.
-		pool := privacy.ConstraintSet{privacy.KAnonymity{K: m.k}}
-		if err := o.Method.Accepts(t.Attributes, pool); err != nil {
-			return nil, fmt.Errorf("table %s: method %s %w", t.Name, o.Method.Name(), err)
-		}
-		m.pools = append(m.pools, incremental.New(t.Attributes, pool, o.Method, incremental.Options{Seed: o.Seed, Subjects: true}))
 	}
 	size := m.k
 	if m.features = shape.Root; knows.All {
@@ -127,12 +126,32 @@ func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o Maintain
 	} else {
 		size *= max(1, knows.crowd())
 	}
-	set := privacy.ConstraintSet{privacy.KAnonymity{K: size}}
-	if err := o.Method.Accepts(m.features, set); err != nil {
+	m.partition, err = o.partition(m.features, privacy.ConstraintSet{privacy.KAnonymity{K: size}}, false)
+	return m, err
+}
+
+// addTable adds the table of a number. Rows of its pool are told apart by their values, and
+// count by their persons.
+func (m *Maintained) addTable(number int, t TableShape) error {
+	if t.Parent < Root || t.Parent >= number {
+		return errors.New("its parent has to stand before it")
+	}
+	own := newRelation(t.Attributes, t.Sensitive, m.values)
+	own.name, own.parent, own.order = t.Name, t.Parent, t.Order
+	m.tables = append(m.tables, own)
+	m.values += t.Sensitive
+	above := m.relation(t.Parent)
+	above.children = append(above.children, number)
+	pool, err := m.options.partition(t.Attributes, ofTable(m.constraints, own.first, t.Sensitive), true)
+	m.pools = append(m.pools, pool)
+	return err
+}
+
+func (o MaintainedOptions) partition(attributes []anonymizer.Attribute, c privacy.ConstraintSet, subjects bool) (*incremental.Partition, error) {
+	if err := o.Method.Accepts(attributes, c); err != nil {
 		return nil, fmt.Errorf("method %s %w", o.Method.Name(), err)
 	}
-	m.partition = incremental.New(m.features, set, o.Method, incremental.Options{Seed: o.Seed})
-	return m, nil
+	return incremental.New(attributes, c, o.Method, incremental.Options{Seed: o.Seed, Subjects: subjects}), nil
 }
 
 func (m *Maintained) relation(table int) *relation {
@@ -180,10 +199,10 @@ func (m *Maintained) Modify(table int, r Row) error {
 		}
 		return m.Insert(table, r)
 	}
-	if len(r.Cells) != len(t.attributes) {
-		return fmt.Errorf("modifying row %d of table %s: %d cells, %d expected", r.ID, t.name, len(r.Cells), len(t.attributes))
+	if err := t.checkShape(r); err != nil {
+		return fmt.Errorf("modifying row %d of table %s: %w", r.ID, t.name, err)
 	}
-	t.set(slot, r.Cells)
+	t.set(slot, r)
 	m.touch(table, slot)
 	if table == Root {
 		return m.partition.Modify(incremental.Record{ID: r.ID, Cells: m.personCells(slot)})
@@ -237,10 +256,15 @@ func (m *Maintained) Truncate(table int) error {
 func (m *Maintained) Len(table int) int { return m.relation(table).directory.Len() }
 
 // Feasible returns nil, or why nothing can be published.
-func (m *Maintained) Feasible() error { return m.partition.Feasible() }
+func (m *Maintained) Feasible() error {
+	if m.withheld != nil {
+		return m.withheld
+	}
+	return m.partition.Feasible()
+}
 
-// Classes is the number of classes of persons.
-func (m *Maintained) Classes() int { return m.partition.Classes() }
+// Classes is the number of published classes of persons.
+func (m *Maintained) Classes() int { return len(m.unions.list) - m.unions.tooMany }
 
 // Settle restores the guarantee and returns what it changed. The error is the
 // context's; the release must not be used any more then.

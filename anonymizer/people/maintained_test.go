@@ -23,6 +23,7 @@ type world struct {
 	random     *rand.Rand
 	k          int
 	knows      people.Knows
+	alpha      float64 // 1 for none
 	windows    int32
 	maintained *people.Maintained
 	attributes [][]anonymizer.Attribute // table, the root first
@@ -40,11 +41,14 @@ type seenRow struct {
 	values []hierarchy.Generalization
 }
 
-func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int32) *world {
+// sensitiveOf is the number of sensitive attributes of each table.
+var sensitiveOf = []int{0, 0, 1, 1, 0}
+
+func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int32, alpha float64) *world {
 	t.Helper()
 	date := attribute("date", hierarchy.Spec{Kind: hierarchy.Date, Domain: hierarchy.DomainDate})
 	number := attribute("number", hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainInteger})
-	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 3)), k: k, knows: knows, windows: windows, parents: []int{0, people.Root, 0, people.Root, 1}}
+	w := &world{t: t, random: rand.New(rand.NewPCG(seed, 3)), k: k, knows: knows, alpha: alpha, windows: windows, parents: []int{0, people.Root, 0, people.Root, 1}}
 	w.attributes = [][]anonymizer.Attribute{{date, number}, {date}, {number}, {}, {}}
 	shape := people.Shape{Root: w.attributes[0]}
 	for i, name := range []string{"visits", "prescriptions", "allergies", "doses"} {
@@ -52,10 +56,14 @@ func newWorld(t *testing.T, seed uint64, k int, knows people.Knows, windows int3
 		if i == 0 {
 			order = 0
 		}
-		shape.Tables = append(shape.Tables, people.TableShape{Name: name, Attributes: w.attributes[i+1], Parent: w.parents[i+1], Order: order})
+		shape.Tables = append(shape.Tables, people.TableShape{Name: name, Attributes: w.attributes[i+1], Sensitive: sensitiveOf[i+1], Parent: w.parents[i+1], Order: order})
+	}
+	constraints := privacy.ConstraintSet{privacy.KAnonymity{K: k}}
+	if alpha < 1 {
+		constraints = append(constraints, privacy.AlphaBound{Alpha: alpha}, privacy.AlphaBound{Alpha: alpha, Attribute: 1})
 	}
 	var pseudonym uint64
-	m, err := people.NewMaintained(shape, privacy.ConstraintSet{privacy.KAnonymity{K: k}}, knows, people.MaintainedOptions{
+	m, err := people.NewMaintained(shape, constraints, knows, people.MaintainedOptions{
 		Method: method, Seed: seed, Random: w.random, Pseudonym: func(int) uint64 { pseudonym++; return pseudonym },
 	})
 	if err != nil {
@@ -113,6 +121,9 @@ func (w *world) draw(table int, r *people.Row) {
 	}
 	if table == 0 {
 		r.Window = 0
+	}
+	if sensitiveOf[table] > 0 {
+		r.Sensitive = []uint32{uint32(w.random.IntN(12) * w.random.IntN(12) / 12)}
 	}
 	r.Cells = make([]hierarchy.Cell, len(w.attributes[table]))
 	for a := range r.Cells {
@@ -293,9 +304,47 @@ func (w *world) checkTable(table int, classes map[incremental.RecordID]int64) er
 		if len(c.persons) < w.k {
 			return fmt.Errorf("cell %d (pooled %t) has %d persons", id, c.pooled, len(c.persons))
 		}
+		if err := w.frequencies(table, id, c); err != nil {
+			return fmt.Errorf("cell %d (pooled %t): %w", id, c.pooled, err)
+		}
 	}
-	if len(waiting) >= w.k {
+	if len(waiting) >= w.k && w.alpha == 1 {
 		return fmt.Errorf("rows of %d persons are not published", len(waiting))
+	}
+	return nil
+}
+
+// frequencies: no value is held by more than alpha of the persons of a class, of a cell in its
+// window, or of a pooled class in its rows.
+func (w *world) frequencies(table int, id int64, c *cellOf) error {
+	type value struct {
+		table int
+		code  uint32
+	}
+	holders := map[value]map[incremental.RecordID]bool{}
+	for of := range w.source {
+		if sensitiveOf[of] == 0 || c.pooled && of != table {
+			continue
+		}
+		for row, r := range w.source[of] {
+			person, window := w.person(of, row)
+			switch {
+			case !c.persons[person]:
+			case c.pooled && w.seen[of][row].cell != id:
+			case !c.pooled && table > 0 && !w.knows.All && window != c.window:
+			default:
+				v := value{of, r.Sensitive[0]}
+				if holders[v] == nil {
+					holders[v] = map[incremental.RecordID]bool{}
+				}
+				holders[v][person] = true
+			}
+		}
+	}
+	for v, by := range holders {
+		if float64(len(by)) > w.alpha*float64(len(c.persons)) {
+			return fmt.Errorf("value %d of table %d is held by %d of %d persons", v.code, v.table, len(by), len(c.persons))
+		}
 	}
 	return nil
 }
@@ -413,10 +462,11 @@ func TestMaintainedReleasesHold(t *testing.T) {
 	t.Parallel()
 	for name, knows := range map[string]people.Knows{"all": {All: true}, "one row": {Crowd: 2}, "one row, crowd of 1": {Crowd: 1}} {
 		for _, windows := range []int32{1, 3} {
-			for seed := range uint64(3) {
+			for seed := range uint64(4) {
+				alpha := []float64{1, 0.6}[seed%2]
 				t.Run(fmt.Sprintf("%s, %d windows, seed %d", name, windows, seed), func(t *testing.T) {
 					t.Parallel()
-					w := newWorld(t, seed, 3, knows, windows)
+					w := newWorld(t, seed, 3, knows, windows, alpha)
 					for range 300 {
 						w.operate()
 					}
@@ -461,7 +511,7 @@ func TestMaintainedReleasesHold(t *testing.T) {
 // TestWrongRowsChangeNothing: what is refused leaves the release as it is.
 func TestWrongRowsChangeNothing(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 1, 3, people.Knows{Crowd: 1}, 1)
+	w := newWorld(t, 1, 3, people.Knows{Crowd: 1}, 1, 1)
 	for range 200 {
 		w.operate()
 	}
@@ -506,7 +556,7 @@ func TestUnsupportedReleases(t *testing.T) {
 	k := privacy.KAnonymity{K: 2}
 	for name, c := range map[string]privacy.ConstraintSet{
 		"some attributes": {privacy.KAnonymity{K: 2, Over: []int{0}}},
-		"frequencies":     {k, privacy.AlphaBound{Alpha: 0.5}},
+		"all persons":     {k, privacy.TCloseness{T: 0.5}},
 	} {
 		if _, err := people.NewMaintained(people.Shape{}, c, people.Knows{}, people.MaintainedOptions{Method: method}); err == nil {
 			t.Errorf("%s are supported", name)
@@ -515,5 +565,43 @@ func TestUnsupportedReleases(t *testing.T) {
 	behind := people.Shape{Tables: []people.TableShape{{Name: "visits", Parent: 0}}}
 	if _, err := people.NewMaintained(behind, privacy.ConstraintSet{k}, people.Knows{}, people.MaintainedOptions{Method: method}); err == nil {
 		t.Error("a table stands before its parent")
+	}
+}
+
+// TestPersonsTooMuchAlike are withheld until they are not any more.
+func TestPersonsTooMuchAlike(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, 3, people.Knows{Crowd: 1}, 1, 0.5)
+	for id := range incremental.RecordID(12) {
+		person := people.Row{ID: id + 1, Key: people.Key{byte(id), 1}, Cells: []hierarchy.Cell{float64(id), 1}}
+		allergy := people.Row{ID: id + 1, Of: person.Key, Sensitive: []uint32{uint32(id) % 2}}
+		w.must(w.maintained.Insert(people.Root, person))
+		w.must(w.maintained.Insert(2, allergy))
+		w.source[0][person.ID], w.source[3][allergy.ID] = person, allergy
+	}
+	change := func(code uint32) {
+		for id, allergy := range w.source[3] {
+			if id%3 == 0 {
+				allergy.Sensitive = []uint32{code}
+				w.must(w.maintained.Modify(2, allergy))
+				w.source[3][id] = allergy
+			}
+		}
+	}
+	for round, step := range []struct {
+		code uint32
+		seen bool
+	}{{0, false}, {0, false}, {9, true}, {1, false}, {5, true}} {
+		change(step.code)
+		w.settle()
+		if err := w.check(); err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		if got := len(w.seen[0]) == 12 && len(w.seen[3]) == 12; got != step.seen || (w.maintained.Feasible() == nil) != step.seen {
+			t.Fatalf("round %d: %d persons and %d rows are published, %v", round, len(w.seen[0]), len(w.seen[3]), w.maintained.Feasible())
+		}
+		if (w.maintained.Classes() > 0) != step.seen {
+			t.Errorf("round %d: %d classes", round, w.maintained.Classes())
+		}
 	}
 }

@@ -23,6 +23,8 @@ type relation struct {
 	directory compact.Directory[incremental.RecordID]
 	free      []int32
 	cells     compact.Slab[hierarchy.Cell]
+	sensitive compact.Slab[uint32]
+	first     int     // number of the first sensitive attribute among those of all tables
 	of        []int32 // the parent's slot, or Nobody
 	next      []int32 // row after this one below the same parent, or none
 	previous  []int32
@@ -56,10 +58,11 @@ func (s rowState) published() bool { return s == inCell || s == pooledShown }
 // domain is what values an attribute has had, by position.
 type domain struct{ low, high float64 }
 
-func newRelation(attributes []anonymizer.Attribute) relation {
+func newRelation(attributes []anonymizer.Attribute, sensitive, first int) relation {
 	r := relation{
 		name: "of persons", attributes: attributes, parent: Root, order: -1,
-		cells: compact.NewSlab[hierarchy.Cell](len(attributes)), waiting: make(map[Key][]int32), waitsFor: make(map[int32]Key), keys: newKeyed(),
+		cells: compact.NewSlab[hierarchy.Cell](len(attributes)), sensitive: compact.NewSlab[uint32](sensitive), first: first,
+		waiting: make(map[Key][]int32), waitsFor: make(map[int32]Key), keys: newKeyed(),
 	}
 	for range attributes {
 		r.domains = append(r.domains, domain{math.Inf(1), math.Inf(-1)})
@@ -71,9 +74,10 @@ func (t *relation) find(id incremental.RecordID) int32 { return t.directory.Find
 
 // insert adds a row that belongs to nobody yet.
 func (t *relation) insert(r Row) (int32, error) {
+	if err := t.checkShape(r); err != nil {
+		return 0, err
+	}
 	switch {
-	case len(r.Cells) != len(t.attributes):
-		return 0, fmt.Errorf("%d cells, %d expected", len(r.Cells), len(t.attributes))
 	case t.find(r.ID) >= 0:
 		return 0, incremental.ErrDuplicate
 	case r.Key != Key{} && t.keys.find(r.Key) >= 0:
@@ -90,7 +94,7 @@ func (t *relation) insert(r Row) (int32, error) {
 			t.heads[i][slot] = none
 		}
 	}
-	t.set(slot, r.Cells)
+	t.set(slot, r)
 	return slot, nil
 }
 
@@ -105,6 +109,7 @@ func (t *relation) take() int32 {
 	t.of, t.next, t.previous = append(t.of, Nobody), append(t.next, none), append(t.previous, none)
 	t.window, t.state = append(t.window, 0), append(t.state, hidden)
 	t.cells.Grow()
+	t.sensitive.Grow()
 	for len(t.heads) < len(t.children) {
 		t.heads = append(t.heads, nil)
 	}
@@ -114,14 +119,31 @@ func (t *relation) take() int32 {
 	return int32(len(t.ids) - 1)
 }
 
-func (t *relation) set(slot int32, cells []hierarchy.Cell) {
-	copy(t.cells.Row(slot), cells)
-	for a, c := range cells {
-		if !hierarchy.IsOffScale(c) {
-			d, position := &t.domains[a], t.attributes[a].Hierarchy.Position(c)
+func (t *relation) checkShape(r Row) error {
+	if len(r.Cells) != len(t.attributes) || len(r.Sensitive) != t.sensitive.Columns() {
+		return fmt.Errorf("%d cells and %d sensitive values, %d and %d expected", len(r.Cells), len(r.Sensitive), len(t.attributes), t.sensitive.Columns())
+	}
+	return nil
+}
+
+func (t *relation) set(slot int32, r Row) {
+	copy(t.cells.Row(slot), r.Cells)
+	copy(t.sensitive.Row(slot), r.Sensitive)
+	for a := range r.Cells {
+		if position := t.position(a, slot); !math.IsNaN(position) {
+			d := &t.domains[a]
 			d.low, d.high = min(d.low, position), max(d.high, position)
 		}
 	}
+}
+
+// position is where a row lies on an attribute's axis; NaN off the scale.
+func (t *relation) position(attribute int, slot int32) float64 {
+	c := t.cells.Row(slot)[attribute]
+	if hierarchy.IsOffScale(c) {
+		return math.NaN()
+	}
+	return t.attributes[attribute].Hierarchy.Position(c)
 }
 
 // remove forgets a row that is in no list and has no rows below it.
@@ -129,6 +151,7 @@ func (t *relation) remove(slot int32) {
 	t.directory.Remove(t.ids, t.ids[slot])
 	t.keys.remove(slot)
 	clear(t.cells.Row(slot))
+	clear(t.sensitive.Row(slot))
 	t.ids[slot], t.state[slot] = 0, hidden
 	t.free = append(t.free, slot)
 }

@@ -1,6 +1,7 @@
 package people
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"runtime"
@@ -106,8 +107,11 @@ func (s *settling) run(ctx context.Context) error {
 		return err
 	}
 	s.withhold(moved)
-	s.publishRoot(moved.Rewrite)
-	s.plan(moved.Rewrite)
+	satisfied := s.regroup(moved)
+	if s.withheld = nil; !satisfied {
+		s.withholdAll()
+	}
+	s.plan(s.publishRoot())
 	if err := s.divide(ctx); err != nil {
 		return err
 	}
@@ -133,7 +137,7 @@ func (s *settling) refresh() error {
 	if !s.knows.All {
 		return nil
 	}
-	for _, id := range slices.Sorted(maps.Keys(s.dirty.persons)) {
+	for _, id := range sortedKeys(s.dirty.persons) {
 		slot := s.root.find(id)
 		if slot == none {
 			continue
@@ -150,76 +154,89 @@ func (s *settling) refresh() error {
 
 // withhold has persons who are in no class any more vanish with all their rows.
 func (s *settling) withhold(moved incremental.Changes) {
-	for _, id := range slices.Sorted(maps.Keys(moved.Moved)) {
-		if moved.Moved[id] != 0 {
-			continue
-		}
-		slot := s.root.find(id)
-		if slot == none {
-			continue
-		}
-		s.dirty.gone(Root, id, s.root.state[slot])
-		s.root.state[slot] = hidden
-		for _, table := range s.root.children {
-			for _, row := range s.below(table, slot) {
-				s.hide(table, row)
-			}
+	for _, id := range sortedKeys(moved.Moved) {
+		if slot := s.root.find(id); moved.Moved[id] == 0 && slot != none {
+			s.hidePerson(slot)
 		}
 	}
 }
 
-// publishRoot publishes the root rows of classes with new pseudonyms.
-func (s *settling) publishRoot(classes []incremental.ClassID) {
-	for _, class := range classes {
-		members := s.partition.Members(class)
-		if len(members) == 0 {
+// withholdAll has everything vanish.
+func (s *settling) withholdAll() {
+	for slot, id := range s.root.ids {
+		if id != 0 {
+			s.hidePerson(int32(slot))
+		}
+	}
+	s.unions, s.withheld = newUnions(), errTooAlike
+}
+
+func (s *settling) hidePerson(slot int32) {
+	s.dirty.gone(Root, s.root.ids[slot], s.root.state[slot])
+	s.root.state[slot] = hidden
+	for _, table := range s.root.children {
+		for _, row := range s.below(table, slot) {
+			s.hide(table, row)
+		}
+	}
+}
+
+// publishRoot publishes the root rows of unions that are new, with new pseudonyms, and
+// returns these.
+func (s *settling) publishRoot() []*union {
+	var published []*union
+	for _, u := range s.unions.list {
+		if u.shown || u.classes == nil {
 			continue
 		}
-		cell := PublishedCell{ID: s.root.nextCell(), Values: s.partition.Generalize(class)[:len(s.root.attributes)]}
-		for _, id := range members {
-			slot := s.root.find(id)
-			s.dirty.gone(Root, id, s.root.state[slot])
+		u.shown = true
+		published = append(published, u)
+		places := make([]int32, len(u.persons))
+		cell := PublishedCell{ID: s.root.nextCell()}
+		for i, slot := range u.persons {
+			places[i] = int32(i)
+			s.dirty.gone(Root, s.root.ids[slot], s.root.state[slot])
 			s.root.state[slot] = inCell
 			own := s.options.Pseudonym(Root)
 			s.setPseudonym(slot, own)
-			cell.Rows = append(cell.Rows, PublishedRow{ID: id, Own: own, Person: own})
+			cell.Rows = append(cell.Rows, PublishedRow{ID: s.root.ids[slot], Own: own, Person: own})
 		}
+		cell.Values = s.root.generalize(u.persons, places)
 		s.changes.Root.Cells = append(s.changes.Root.Cells, cell)
 	}
+	return published
 }
 
-// plan lists the classes and windows to be published: all windows of classes that
-// have changed, and of others those with changed rows.
-func (s *settling) plan(rewritten []incremental.ClassID) {
-	whole := make(map[incremental.ClassID]bool, len(rewritten))
-	for _, class := range rewritten {
-		whole[class] = true
-		s.addUnits(class, nil)
+// plan lists what is published anew: all windows of new unions, and of others the windows
+// with changed rows.
+func (s *settling) plan(published []*union) {
+	whole := make(map[*union]bool, len(published))
+	for _, u := range published {
+		whole[u] = true
+		s.addUnits(u, nil)
 	}
-	windows := make(map[incremental.ClassID]map[int32]struct{})
-	for id, changed := range s.dirty.persons {
-		class := s.partition.ClassOf(id)
-		if class == 0 || whole[class] {
+	windows := make(map[*union]map[int32]struct{})
+	var changed []*union
+	for _, id := range sortedKeys(s.dirty.persons) {
+		u := s.unions.of[s.partition.ClassOf(id)]
+		if u == nil || whole[u] {
 			continue
 		}
-		if windows[class] == nil {
-			windows[class] = make(map[int32]struct{})
+		if windows[u] == nil {
+			windows[u] = make(map[int32]struct{})
+			changed = append(changed, u)
 		}
-		maps.Copy(windows[class], changed)
+		maps.Copy(windows[u], s.dirty.persons[id])
 	}
-	for _, class := range slices.Sorted(maps.Keys(windows)) {
-		s.addUnits(class, windows[class])
+	for _, u := range changed {
+		s.addUnits(u, windows[u])
 	}
 }
 
-// addUnits plans some windows of a class, or all.
-func (s *settling) addUnits(class incremental.ClassID, only map[int32]struct{}) {
-	var persons []int32
-	for _, id := range s.partition.Members(class) {
-		persons = append(persons, s.root.find(id))
-	}
+// addUnits plans some windows of a union, or all.
+func (s *settling) addUnits(of *union, only map[int32]struct{}) {
 	byWindow := make(map[int32]*unit)
-	for member, person := range persons {
+	for member, person := range of.persons {
 		for _, table := range s.root.children {
 			for _, row := range s.below(table, person) {
 				window := s.tables[table].window[row]
@@ -230,17 +247,19 @@ func (s *settling) addUnits(class incremental.ClassID, only map[int32]struct{}) 
 				}
 				u := byWindow[window]
 				if u == nil {
-					u = newUnit(s.Maintained, persons)
+					u = newUnit(s.Maintained, of.persons)
 					byWindow[window] = u
 				}
 				u.add(table, row, int32(member))
 			}
 		}
 	}
-	for _, window := range slices.Sorted(maps.Keys(byWindow)) {
+	for _, window := range sortedKeys(byWindow) {
 		s.units = append(s.units, byWindow[window])
 	}
 }
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
 
 // divide makes the cells of all units, on every processor.
 func (s *settling) divide(ctx context.Context) error {
@@ -324,9 +343,9 @@ func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
 // toPool leaves a row to the pool.
 func (s *settling) toPool(table int, row, person int32) error {
 	t := &s.tables[table]
-	r := incremental.Record{ID: t.ids[row], Cells: slices.Clone(t.cells.Row(row)), Subject: uint32(person)}
+	r := incremental.Record{ID: t.ids[row], Cells: slices.Clone(t.cells.Row(row)), Sensitive: slices.Clone(t.sensitive.Row(row)), Subject: uint32(person)}
 	if t.state[row].pooled() {
-		if before, _, _ := s.pools[table].Record(r.ID); slices.Equal(before.Cells, r.Cells) {
+		if before, _, _ := s.pools[table].Record(r.ID); slices.Equal(before.Cells, r.Cells) && slices.Equal(before.Sensitive, r.Sensitive) {
 			return nil
 		}
 		return s.pools[table].Modify(r)
@@ -357,7 +376,7 @@ func (s *settling) settlePool(ctx context.Context, table int) error {
 		}
 		s.changes.Tables[table].Cells = append(s.changes.Tables[table].Cells, cell)
 	}
-	for _, id := range slices.Sorted(maps.Keys(moved.Moved)) {
+	for _, id := range sortedKeys(moved.Moved) {
 		if row := t.find(id); moved.Moved[id] == 0 && row != none && t.state[row] == pooledShown {
 			s.dirty.gone(table, id, pooledShown)
 			t.state[row] = pooledUnset

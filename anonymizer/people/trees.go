@@ -124,12 +124,17 @@ func featuresOf(rows []int32, positions []float64) []float64 {
 	return features
 }
 
-// featureAttributes are those of features.
-func featureAttributes(shape Shape) []anonymizer.Attribute {
+// feature is an attribute of plain numbers.
+func feature() anonymizer.Attribute {
 	number, err := hierarchy.New(hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
 	if err != nil {
 		panic(err) // the specification is a constant
 	}
+	return anonymizer.Attribute{Name: "feature", Hierarchy: number}
+}
+
+// featureAttributes are those of features.
+func featureAttributes(shape Shape) []anonymizer.Attribute {
 	attributes := append([]anonymizer.Attribute{}, shape.Root...)
 	for _, t := range shape.Tables {
 		features := 1
@@ -137,7 +142,7 @@ func featureAttributes(shape Shape) []anonymizer.Attribute {
 			features = featuresOfRows
 		}
 		for range features {
-			attributes = append(attributes, anonymizer.Attribute{Name: "feature", Hierarchy: number})
+			attributes = append(attributes, feature())
 		}
 	}
 	return attributes

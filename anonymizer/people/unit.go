@@ -5,7 +5,6 @@ import (
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
-	"github.com/kproxy/kproxy/anonymizer/privacy"
 )
 
 // unit is what is published anew at once: the rows of a class in one window, or in
@@ -45,9 +44,9 @@ func (u *unit) addBelow(table int, row, member, parent int32) {
 
 // divide makes the cells, as Anonymize makes those of one class and window.
 func (u *unit) divide() {
-	r := &releasing{forest: newForest(u.data()), constraints: privacy.ConstraintSet{privacy.KAnonymity{K: u.of.k}}, k: u.of.k}
+	r := &releasing{forest: newForest(u.data()), constraints: u.of.constraints, k: u.of.k}
 	for table := range r.tables {
-		r.tables[table].shares = u.of.tables[table].coverage()
+		copy(r.tables[table].shares, u.of.tables[table].space().shares)
 	}
 	w, into := newWorker(r), make([]TableRelease, len(u.tables))
 	members := make([]int32, len(u.persons))
@@ -86,30 +85,40 @@ func (u *unit) data() *Data {
 	return d
 }
 
-// table makes some rows a table. It has a sensitive attribute, so that a table without
-// quasi-identifiers has rows, too.
+// table makes some rows a table. One without any column gets an attribute, so that it has
+// rows.
 func (t *relation) table(rows []int32) *anonymizer.Table {
-	columns := make([][]hierarchy.Cell, len(t.attributes))
+	attributes, columns := t.attributes, make([][]hierarchy.Cell, len(t.attributes))
 	for a := range columns {
 		columns[a] = make([]hierarchy.Cell, len(rows))
 		for i, row := range rows {
 			columns[a][i] = t.cells.Row(row)[a]
 		}
 	}
-	made, err := anonymizer.NewTable(t.attributes, columns, [][]uint32{make([]uint32, len(rows))})
+	sensitive := make([][]uint32, t.sensitive.Columns())
+	for a := range sensitive {
+		sensitive[a] = make([]uint32, len(rows))
+		for i, row := range rows {
+			sensitive[a][i] = t.sensitive.Row(row)[a]
+		}
+	}
+	if len(columns)+len(sensitive) == 0 {
+		attributes, columns = []anonymizer.Attribute{feature()}, [][]hierarchy.Cell{make([]hierarchy.Cell, len(rows))}
+	}
+	made, err := anonymizer.NewTable(attributes, columns, sensitive)
 	if err != nil {
 		panic(fmt.Sprintf("rows of table %s: %v", t.name, err)) // all columns have one length
 	}
 	return made
 }
 
-// coverage measures losses by what the attributes of all rows have covered.
-func (t *relation) coverage() []func(least, greatest float64) float64 {
-	shares := make([]func(least, greatest float64) float64, len(t.attributes))
+// space measures losses by what the attributes of all rows have covered.
+func (t *relation) space() *space {
+	s := &space{}
 	for a, attribute := range t.attributes {
-		shares[a] = hierarchy.Coverage(attribute.Hierarchy, t.domains[a].low, t.domains[a].high)
+		s.shares = append(s.shares, hierarchy.Coverage(attribute.Hierarchy, t.domains[a].low, t.domains[a].high))
 	}
-	return shares
+	return s
 }
 
 // generalize gives what is published for rows of a unit.

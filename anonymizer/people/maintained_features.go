@@ -1,7 +1,6 @@
 package people
 
 import (
-	"math"
 	"slices"
 
 	"github.com/kproxy/kproxy/anonymizer/hierarchy"
@@ -28,11 +27,7 @@ func (m *Maintained) orderedRows(table int, person int32) (rows []int32, positio
 	if t.order >= 0 && t.parent == Root {
 		positions = make([]float64, 0, len(slots))
 		for _, slot := range slots {
-			position := math.NaN()
-			if c := t.cells.Row(slot)[t.order]; !hierarchy.IsOffScale(c) {
-				position = t.attributes[t.order].Hierarchy.Position(c)
-			}
-			positions = append(positions, position)
+			positions = append(positions, t.position(t.order, slot))
 		}
 		slices.SortFunc(positions, compareOffLast)
 	}
