@@ -87,9 +87,10 @@ func TestReadablePartsSwaps(t *testing.T) {
 				_, err := s.attempt(t, "SELECT count(*) > 0 FROM "+c.relation)
 				return err != nil && strings.Contains(err.Error(), "55000")
 			})
-			if out := s.kproxy(t, "status"); out.code != 3 || !strings.Contains(out.stdout, "while it was taken off") {
-				t.Errorf("status ends with %d:\n%s", out.code, out.stdout)
-			}
+			eventually(t, "status tells of it", func() bool { // statements find it first
+				out := s.kproxy(t, "status")
+				return out.code == 3 && strings.Contains(out.stdout, "while it was taken off")
+			})
 		}
 		refused("at once")
 		run("BEGIN", c.off, rename, c.on, "COMMIT")
