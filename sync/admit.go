@@ -64,14 +64,14 @@ const noJob jobKind = -1
 // makes good what has happened meanwhile. An error has been seen to where it concerns the
 // table alone, of which nothing is wanted then.
 func (s *session) resume(ctx context.Context, t *table, g generation) (wanted jobKind, err error) {
-	now, absent, err := t.layout.readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
+	now, absent, err := t.layout.source().readDefinition(ctx, s.store.conn, s.store.publication, t.definition.bound)
 	if err != nil {
 		return noJob, s.haltAgain(ctx, t, g, err)
 	}
 	inStep := g.halted == "" && g.asked != askResync && g.noted == "" && g.lsn != 0
 	different := (*TableError)(nil)
 	if absent || now.text() != g.definition {
-		different = t.layout.differs(now, g.definition)
+		different = t.layout.source().differs(now, g.definition)
 	}
 	switch {
 	case inStep && different == nil:
@@ -129,7 +129,7 @@ func (s *session) load(ctx context.Context, t *table, g generation) error {
 		return s.haltOr(ctx, t, err)
 	}
 	if g.shows == 0 {
-		if err := t.layout.grant(ctx, s.store.conn, s.store.reader); err != nil {
+		if err := t.layout.view().grant(ctx, s.store.conn, s.store.reader); err != nil {
 			return s.haltOr(ctx, t, err)
 		}
 	}
@@ -169,7 +169,7 @@ func (s *session) haltOr(ctx context.Context, t *table, err error) error {
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return s.halt(ctx, halt)
 	}
-	return s.halt(ctx, t.layout.halted(err))
+	return s.halt(ctx, errHalted(t.layout.name(), err))
 }
 
 // haltAgain is haltOr for a table that may be halted for the same already.
@@ -179,11 +179,6 @@ func (s *session) haltAgain(ctx context.Context, t *table, g generation, err err
 		return nil
 	}
 	return s.haltOr(ctx, t, err)
-}
-
-// halted makes of an error one that concerns the table alone.
-func (t *layout) halted(err error) *TableError {
-	return &TableError{Table: t.name(), What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
 }
 
 // halt notes that a table needs the operator, and goes on without it.

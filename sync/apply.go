@@ -257,7 +257,7 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 		}
 		if t != nil {
 			if r.leaf {
-				return t.layout.errDifferent("a partition was truncated")
+				return errDifferent(t.layout.name(), "a partition was truncated")
 			}
 			a.count()
 			if err := t.deleteAllUntilCommit(); err != nil {

@@ -18,9 +18,9 @@ import (
 // published before a look at the catalogs, newer than that, has found it the same.
 
 // needs tells whether the policy names the column, in whatever role, or the store keeps it.
-func (t *layout) needs(column string) bool {
-	_, named := t.publication.Policy.Column(column)
-	return named || t.column(column) >= 0
+func (s sourceTable) needs(column string) bool {
+	_, named := s.layout.publication.Policy.Column(column)
+	return named || s.layout.columns.index(column) >= 0
 }
 
 // endPause is how soon it is looked again whether a transaction has ended.
@@ -28,12 +28,12 @@ const endPause = 2 * time.Millisecond
 
 // examine reads what the table's columns are, once the transactions of the log after have ended
 // for everybody: that of a synchronous standby's primary, say, can be in the log for longer.
-func (t *layout) examine(ctx context.Context, on querier, detail accept.Detail, after ...uint32) (accept.Named, error) {
+func (s sourceTable) examine(ctx context.Context, on querier, detail accept.Detail, after ...uint32) (accept.Named, error) {
 	for {
-		now, err := accept.ReadTable(ctx, on, t.publication.Relation.OID, detail, after...)
+		now, err := accept.ReadTable(ctx, on, s.layout.publication.Relation.OID, detail, after...)
 		switch {
 		case errors.Is(err, accept.ErrNoTable):
-			return now, t.errDropped()
+			return now, errDropped(s.layout.name())
 		case err != nil || now.Ended:
 			return now, err
 		}
@@ -44,35 +44,24 @@ func (t *layout) examine(ctx context.Context, on querier, detail accept.Detail, 
 }
 
 // judge compares what the table is with what was accepted. The error is a *TableError.
-func (t *layout) judge(now accept.Named, bound accept.Table) error {
-	if now.Name != t.name() {
-		return t.errRenamed(now.Name)
+func (s sourceTable) judge(now accept.Named, bound accept.Table) error {
+	if now.Name != s.layout.name() {
+		return errRenamed(s.layout, now.Name)
 	}
-	if changes := bound.Changes(now.Table, t.needs); len(changes) > 0 {
-		return t.errChanged(changes)
+	if changes := bound.Changes(now.Table, s.needs); len(changes) > 0 {
+		return errChanged(s.layout.name(), changes)
 	}
 	return nil
-}
-
-func (t *layout) errChanged(changes []string) error {
-	return &TableError{
-		Table: t.name(), What: "it is not the table that was accepted: " + strings.Join(changes, "; "),
-		Fix: strings.ReplaceAll(fixAccept, "TABLE", t.name().String()), heals: true,
-	}
-}
-
-func (t *layout) errDropped() error {
-	return &TableError{Table: t.name(), What: "it was dropped, or replaced by another of its name", Fix: fixReload, heals: true}
 }
 
 // accepted is what was accepted of the table; it is accepted now where nothing was, and the
 // table is one that the store does not know, or knows as it is configured.
 func (s *store) accepted(ctx context.Context, t *table, g generation, known bool) (bound accept.Table, err error) {
-	now, err := t.layout.examine(ctx, s.conn, accept.Whole)
+	now, err := t.layout.source().examine(ctx, s.conn, accept.Whole)
 	if err != nil {
 		return bound, err
 	}
-	if !t.layout.isAsConfigured(now.Table) {
+	if !t.layout.source().isAsConfigured(now.Table) {
 		// What the policy was compared with is not there: whatever that was, it says nothing.
 		err = &TableError{Table: t.layout.name(), What: "it is not as it was when the configuration was compared with it", Fix: fixReload, heals: true}
 	}
@@ -84,7 +73,7 @@ func (s *store) accepted(ctx context.Context, t *table, g generation, known bool
 		return bound, loading
 	}
 	if found {
-		return bound, errors.Join(t.layout.judge(now, bound), err)
+		return bound, errors.Join(t.layout.source().judge(now, bound), err)
 	}
 	if err == nil && known && !g.isMark() && !t.layout.fits(g) {
 		err = &TableError{
@@ -100,10 +89,10 @@ func (s *store) accepted(ctx context.Context, t *table, g generation, known bool
 
 // isAsConfigured tells whether the table still has the columns that the policy was compared
 // with.
-func (t *layout) isAsConfigured(now accept.Table) bool {
-	return !slices.ContainsFunc(t.publication.Relation.Columns, func(c catalog.Column) bool {
+func (s sourceTable) isAsConfigured(now accept.Table) bool {
+	return !slices.ContainsFunc(s.layout.publication.Relation.Columns, func(c catalog.Column) bool {
 		column, there := now.Column(c.Name)
-		return t.needs(c.Name) && (!there || column.Number != c.Number || column.TypeOID != c.TypeOID || column.Modifier != c.Modifier)
+		return s.needs(c.Name) && (!there || column.Number != c.Number || column.TypeOID != c.TypeOID || column.Modifier != c.Modifier)
 	})
 }
 
@@ -111,11 +100,11 @@ func (t *layout) isAsConfigured(now accept.Table) bool {
 // what its columns are for queries is what they are now, whatever the snapshot shows. Both
 // have to be the same, so that no column has come or gone since the snapshot.
 func (t *table) settle(ctx context.Context, present querier, snapshot accept.Table) error {
-	now, err := t.layout.examine(ctx, present, accept.Whole)
+	now, err := t.layout.source().examine(ctx, present, accept.Whole)
 	if err != nil {
 		return err
 	}
-	if err := t.layout.judge(now, t.definition.bound); err != nil {
+	if err := t.layout.source().judge(now, t.definition.bound); err != nil {
 		return err
 	}
 	if !now.Table.Equal(snapshot) {
@@ -138,12 +127,12 @@ type definitionCheck struct {
 // *TableError where it is not what was accepted, or where a column has gone by whose place
 // the rows of the stream were read.
 func (p definitionCheck) run(ctx context.Context, on querier) error {
-	now, err := p.table.layout.examine(ctx, on, p.detail, p.after...)
+	now, err := p.table.layout.source().examine(ctx, on, p.detail, p.after...)
 	if err == nil {
-		err = p.table.layout.judge(now, p.bound)
+		err = p.table.layout.source().judge(now, p.bound)
 	}
 	if err == nil && !p.bound.Holds(now.Table) {
-		err = p.table.layout.errDifferent("a column was dropped")
+		err = errDifferent(p.table.layout.name(), "a column was dropped")
 	}
 	if halt := (*TableError)(nil); err != nil && !errors.As(err, &halt) {
 		return fmt.Errorf("looking at the columns of %s: %w", p.table.layout.name(), err)

@@ -89,7 +89,7 @@ func (t *table) reinsert(key []byte, values []value) (bool, error) {
 	}
 	t.deletes.keys.remove(key, id)
 	if !t.keys.add(key, id) {
-		return true, t.layout.errOutOfStep("a row was inserted twice")
+		return true, errOutOfStep(t.layout.name(), "a row was inserted twice")
 	}
 	if id >= t.deletes.firstOwn { // deleted by a TRUNCATE
 		t.noteInserted(id)

@@ -178,13 +178,13 @@ func (p *publisher) reportWritten(records, released int) {
 // fillRange inserts one range. Its rows come in the order in which they were read.
 func (p *publisher) fillRange(ctx context.Context, tx pgx.Tx, from sourceRange) error {
 	places := p.table.keptPlaces()
-	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.table.layout.columnList(""), p.table.layout.source(), from.condition())
-	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.table.recordsTable(), recordColumn, p.table.layout.columnList(""), numbered)
+	numbered := fmt.Sprintf("SELECT row_number() OVER (%s) AS %s, %s FROM %s WHERE %s", rowOrder, recordColumn, p.table.layout.columns.list(""), p.table.layout.source().sql(), from.condition())
+	sql := fmt.Sprintf("INSERT INTO %s (%[2]s, %[3]s) SELECT $1::bigint + %[2]s - 1, %[3]s FROM (%[4]s) s", p.table.recordsTable(), recordColumn, p.table.layout.columns.list(""), numbered)
 	arguments := []any{pgx.QueryExecModeDescribeExec, int64(from.first)}
 	if len(places) > 0 {
 		sql = fmt.Sprintf(`INSERT INTO %[1]s (%[2]s, %[3]s, %[4]s) SELECT $1::bigint + s.%[2]s - 1, %[3]s, %[4]s
 			FROM (%[5]s) s LEFT JOIN ROWS FROM (%[6]s) WITH ORDINALITY AS u(%[3]s, kproxy_ordinal) ON u.kproxy_ordinal = s.%[2]s`,
-			p.table.recordsTable(), recordColumn, listed(places, ""), p.table.layout.columnList(""), numbered, unnests(2, places))
+			p.table.recordsTable(), recordColumn, listed(places, ""), p.table.layout.columns.list(""), numbered, unnests(2, places))
 		ids := make([]incremental.RecordID, from.rows)
 		for i := range ids {
 			ids[i] = incremental.RecordID(from.first + i)

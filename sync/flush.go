@@ -144,7 +144,7 @@ func (a *applier) tableFailure(t *table, err error) error {
 	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
 		return err
 	}
-	return t.layout.halted(err)
+	return errHalted(t.layout.name(), err)
 }
 
 // flush writes store, release and position up to a commit boundary, and waits for it.

@@ -2,12 +2,10 @@ package sync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 	"github.com/kproxy/kproxy/catalog"
@@ -130,78 +128,13 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	if err != nil {
 		return fmt.Errorf("recording that %s is shown: %w", t.layout.name(), err)
 	}
-	if err := put(ctx, tx, t); err != nil {
+	if err := t.layout.view().put(ctx, tx, t.release.releaseTable()); err != nil {
 		return fmt.Errorf("creating the published view of %s: %w", t.layout.name(), err)
 	}
-	if err := t.layout.grant(ctx, tx, s.reader); err != nil {
+	if err := t.layout.view().grant(ctx, tx, s.reader); err != nil {
 		return err
 	}
 	return dropOrphans(ctx, tx, making)
-}
-
-// invalidTableDefinition is the SQLSTATE of a view that is to be replaced by one whose
-// columns do not begin with its own.
-const invalidTableDefinition = "42P16"
-
-// put makes the published view. Where it keeps its columns it is replaced, so that what
-// stands on it stays: published views over the table, and others' views and grants.
-func put(ctx context.Context, tx pgx.Tx, t *table) error {
-	view := fmt.Sprintf("VIEW %s AS SELECT %s FROM %s", catalog.Published(t.layout.name()).SQL(), t.layout.publishedList(), t.release.releaseTable())
-	part, err := tx.Begin(ctx)
-	if err != nil {
-		return err
-	}
-	if _, err = part.Exec(ctx, "CREATE OR REPLACE "+view); err == nil {
-		return part.Commit(ctx)
-	}
-	if failed := part.Rollback(ctx); failed != nil {
-		return errors.Join(err, failed)
-	}
-	if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != invalidTableDefinition {
-		return err
-	}
-	if err := hide(ctx, tx, t.layout.name()); err != nil {
-		return err
-	}
-	_, err = tx.Exec(ctx, "CREATE "+view)
-	return err
-}
-
-// hide takes a table's release away from readers, with the views that stand on it:
-// kproxy's own are made again by whoever serves them.
-func hide(ctx context.Context, on executor, name catalog.Name) error {
-	if _, err := on.Exec(ctx, "DROP VIEW IF EXISTS "+catalog.Published(name).SQL()+" CASCADE"); err != nil {
-		return fmt.Errorf("dropping the published view of %s: %w", name, err)
-	}
-	return nil
-}
-
-// executor is a connection or a transaction.
-type executor interface {
-	Exec(ctx context.Context, sql string, arguments ...any) (pgconn.CommandTag, error)
-}
-
-// grant lets the reader read the published view, with comments on how it was made.
-func (t *layout) grant(ctx context.Context, on executor, reader string) error {
-	sql := fmt.Sprintf("GRANT SELECT ON %s TO %s", catalog.Published(t.name()).SQL(), catalog.QuoteIdentifier(reader))
-	if _, err := on.Exec(ctx, sql); err != nil {
-		return fmt.Errorf("granting the published view of %s: %w", t.name(), err)
-	}
-	return t.comment(ctx, on)
-}
-
-// revoke takes what is published of a table from the reader until it is granted again:
-// what kproxy refuses, the role shall not have either.
-func (s *store) revoke(ctx context.Context, on executor, name catalog.Name) error {
-	view := catalog.Published(name).SQL()
-	there, err := on.Exec(ctx, "SELECT FROM pg_catalog.pg_class WHERE oid = pg_catalog.to_regclass($1)", view)
-	if there.RowsAffected() > 0 { // none after an error
-		_, err = on.Exec(ctx, "REVOKE SELECT ON "+view+" FROM "+catalog.QuoteIdentifier(s.reader))
-	}
-	if err != nil {
-		return fmt.Errorf("revoking the published view of %s: %w", name, err)
-	}
-	return nil
 }
 
 // dropOrphans removes the tables of generations that nothing speaks of: earlier ones,

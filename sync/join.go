@@ -171,5 +171,5 @@ func (a *applier) recordDifference(ctx context.Context, tx pgx.Tx, t *table) err
 	if t.release.showAt != 0 && t.release.previous == 0 {
 		return nil // readers have nothing of it yet
 	}
-	return t.layout.grant(ctx, tx, a.session.store.reader) // which a halt has taken
+	return t.layout.view().grant(ctx, tx, a.session.store.reader) // which a halt has taken
 }

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
-	"github.com/kproxy/kproxy/catalog"
 )
 
 // updateMode is how the changes of a table become visible: between what has been
@@ -64,7 +63,7 @@ type storeColumn struct{ name, sqlType string }
 
 // newMode is the stage that the table's policy asks for, empty.
 func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode, error) {
-	if t.layout.publication.Policy.Updates.Mode == catalog.Guarded {
+	if t.layout.isGuarded() {
 		return newGuarded(t, nextClass, seed)
 	}
 	return newImmediate(t, nextClass, seed), nil

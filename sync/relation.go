@@ -54,7 +54,7 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 		switch {
 		case t.layout.publication.Relation.OID == oid:
 			if r.table = t; t.layout.name() != named {
-				r.err = t.layout.errRenamed(named)
+				r.err = errRenamed(&t.layout, named)
 				return r, nil
 			}
 		case slices.Contains(t.definition.leaves, uint32(oid)):
@@ -69,15 +69,15 @@ func (a *applier) bind(ctx context.Context, m *pglogrepl.RelationMessage) (*rela
 		if r.table, err = a.attached(ctx, oid); err != nil || r.table == nil {
 			return r, err
 		}
-		r.leaf, r.err = true, r.table.layout.errDifferent("a partition was attached")
+		r.leaf, r.err = true, errDifferent(r.table.layout.name(), "a partition was attached")
 		return r, nil
 	}
 	if r.table != nil {
 		if !r.described() {
-			r.err = r.table.layout.errDifferent("the stream describes its columns otherwise than they were when its rows were compared with their source")
+			r.err = errDifferent(r.table.layout.name(), "the stream describes its columns otherwise than they were when its rows were compared with their source")
 			return r, nil
 		}
-		r.place, r.err = r.table.layout.places(m.Columns)
+		r.place, r.err = r.table.layout.source().places(m.Columns)
 		r.stored = make([]int, len(m.Columns))
 		for i := range r.stored {
 			r.stored[i] = slices.Index(r.place, i)
@@ -119,19 +119,19 @@ func (a *applier) attached(ctx context.Context, leaf catalog.OID) (*table, error
 }
 
 // places finds the stored columns among those of the stream.
-func (t *layout) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
+func (s sourceTable) places(columns []*pglogrepl.RelationMessageColumn) ([]int, error) {
 	at := make(map[string]int, len(columns))
 	for i, c := range columns {
 		at[c.Name] = i
 	}
-	places := make([]int, len(t.columns))
-	for i, c := range t.columns {
+	places := make([]int, len(s.layout.columns))
+	for i, c := range s.layout.columns {
 		place, ok := at[c.Name]
 		if !ok {
-			return nil, t.errColumnGone(c.Name)
+			return nil, errColumnGone(s.layout.name(), c.Name)
 		}
 		if now := columns[place]; catalog.OID(now.DataType) != c.TypeOID || now.TypeModifier != c.Modifier {
-			return nil, t.errRetyped(c.Name)
+			return nil, errRetyped(s.layout.name(), c.Name)
 		}
 		places[i] = place
 	}

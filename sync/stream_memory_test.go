@@ -168,7 +168,7 @@ func tupleOf(row []value) []byte {
 func (t *layout) whole(row []value) []value {
 	var all []value
 	for _, c := range t.publication.Relation.Columns {
-		if i := t.column(c.Name); i >= 0 {
+		if i := t.columns.index(c.Name); i >= 0 {
 			all = append(all, row[i])
 		} else {
 			all = append(all, value{text: "not kept"})
@@ -219,9 +219,9 @@ func (w *wal) random(random *rand.Rand, tables []*table, sources map[*table]sour
 			default:
 				key := keys[random.IntN(len(keys))]
 				row := slices.Clone(rows[key])
-				row[of.layout.column("age")].text = fmt.Sprint(random.IntN(60))
+				row[of.layout.columns.index("age")].text = fmt.Sprint(random.IntN(60))
 				sentRow := slices.Clone(row)
-				sentRow[of.layout.column("job")] = value{kept: true}
+				sentRow[of.layout.columns.index("job")] = value{kept: true}
 				rows[key] = row
 				w.put('U', oid, "N", tupleOf(of.layout.whole(sentRow)))
 			}

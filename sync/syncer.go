@@ -395,7 +395,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		bound, err := s.store.accepted(ctx, t, g, true)
 		var now definition
 		if err == nil {
-			now, _, err = t.layout.readDefinition(ctx, s.store.conn, s.store.publication, bound)
+			now, _, err = t.layout.source().readDefinition(ctx, s.store.conn, s.store.publication, bound)
 		}
 		better := (*TableError)(nil)
 		switch {
@@ -404,7 +404,7 @@ func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableErr
 		case err != nil:
 			return nil, err
 		case now.text() != g.definition:
-			return t.layout.differs(now, g.definition), nil
+			return t.layout.source().differs(now, g.definition), nil
 		}
 	}
 	return halt, nil

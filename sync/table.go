@@ -110,40 +110,6 @@ func newTable(p catalog.Publication) (*table, error) {
 	return t, t.divide()
 }
 
-// layOut fills columns and the indexes into them.
-func (t *layout) layOut() {
-	stored := t.publication.StoredColumns()
-	for _, c := range t.publication.Relation.Columns {
-		isKey := slices.Contains(t.publication.Relation.Key, c.Name)
-		if isKey || slices.ContainsFunc(stored, func(s catalog.Column) bool { return s.Name == c.Name }) {
-			t.columns = append(t.columns, c)
-		}
-	}
-	for _, name := range t.publication.Relation.Key {
-		t.key = append(t.key, t.column(name))
-	}
-	for _, a := range t.publication.Attributes {
-		t.qi = append(t.qi, t.column(a.Column))
-	}
-	for _, s := range t.publication.Sensitive {
-		t.sensitive = append(t.sensitive, t.column(s.Column))
-	}
-	t.subject = t.column(t.publication.Policy.Subject)
-	if t.publication.Policy.Updates.Mode == catalog.Guarded {
-		for _, c := range t.publication.Columns {
-			if c.Part == catalog.Copy {
-				t.copied = append(t.copied, t.column(c.Source))
-			}
-		}
-	}
-}
-
-func (t *layout) column(name string) int {
-	return slices.IndexFunc(t.columns, func(c catalog.Column) bool { return c.Name == name })
-}
-
-func (t *layout) name() catalog.Name { return t.publication.Policy.Table }
-
 // begin makes the table empty in memory: the state that load and the initial
 // publication fill.
 func (t *table) begin(generation int64, nextRecord incremental.RecordID, nextClass incremental.ClassID, seed uint64) (err error) {
@@ -263,12 +229,6 @@ func (t *layout) fingerprints(prints []uint64, values []value, before *coded) []
 	return prints
 }
 
-// errOutOfStep means that the stream speaks of a row the store does not know,
-// or knows already: store and source have parted.
-func (t *layout) errOutOfStep(what string) error {
-	return &TableError{Table: t.name(), What: "the private store is out of step with the source: " + what, Fix: fixResync}
-}
-
 // clock is the time as the store can keep it.
 func (t *table) clock() time.Time { return t.now().Truncate(time.Microsecond) }
 
@@ -281,7 +241,7 @@ func (t *table) insert(values []value) error {
 		return err
 	}
 	if !t.keys.add(key, id) {
-		return t.layout.errOutOfStep("a row was inserted twice")
+		return errOutOfStep(t.layout.name(), "a row was inserted twice")
 	}
 	returned, err := t.mode.insert(id, key, t.encode(values, nil), t.clock())
 	if err != nil {
@@ -305,7 +265,7 @@ func (t *table) update(old, values []value) error {
 	oldKey := t.keyOf(old)
 	id, known := t.keys.find(oldKey)
 	if !known {
-		return t.layout.errOutOfStep("an unknown row was updated")
+		return errOutOfStep(t.layout.name(), "an unknown row was updated")
 	}
 	for _, i := range t.layout.key {
 		if values[i].kept {
@@ -314,7 +274,7 @@ func (t *table) update(old, values []value) error {
 	}
 	if key := t.keyIn(1, values); !bytes.Equal(key, oldKey) {
 		if !t.keys.add(key, id) {
-			return t.layout.errOutOfStep("a row's key was changed to one that exists")
+			return errOutOfStep(t.layout.name(), "a row's key was changed to one that exists")
 		}
 		t.keys.remove(oldKey, id)
 	}
@@ -369,7 +329,7 @@ func (t *table) delete(old []value) error {
 	key := t.keyOf(old)
 	id, known := t.keys.findLast(key)
 	if !known {
-		return t.layout.errOutOfStep("an unknown row was deleted")
+		return errOutOfStep(t.layout.name(), "an unknown row was deleted")
 	}
 	return t.deleteUntilCommit(key, id)
 }

@@ -181,7 +181,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 		return nil
 	}
 	for _, t := range *watched {
-		now, absent, err := t.table.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
+		now, absent, err := t.table.layout.source().readDefinition(ctx, w.conn, w.syncer.config.Publication, t.definition.bound)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (w *watcher) checkDefinitions(ctx context.Context) error {
 		if err := w.conn.QueryRow(ctx, "SELECT pg_catalog.pg_current_wal_insert_lsn()::text").Scan(&f.at); err != nil {
 			return fmt.Errorf("reading the end of the log: %w", err)
 		}
-		if e := t.table.layout.differs(now, t.definition.text()); absent || e.afresh || !empty {
+		if e := t.table.layout.source().differs(now, t.definition.text()); absent || e.afresh || !empty {
 			f.err = e
 		}
 		w.report(f)
@@ -243,7 +243,7 @@ func (w *watcher) hasHealed(ctx context.Context, p catalog.Publication) (bool, e
 	}
 	bound, err := s.store.accepted(ctx, t, g, known)
 	if err == nil {
-		_, _, err = t.layout.readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
+		_, _, err = t.layout.source().readDefinition(ctx, w.conn, w.syncer.config.Publication, bound)
 	}
 	if halt := (*TableError)(nil); errors.As(err, &halt) {
 		return false, nil

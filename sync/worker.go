@@ -135,7 +135,7 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 	if err != nil {
 		return err
 	}
-	if err := t.layout.lockSource(ctx, tx); err != nil {
+	if err := t.layout.source().lock(ctx, tx); err != nil {
 		return err
 	}
 	present, err := snapshot.open(ctx, w.syncer)
@@ -164,10 +164,10 @@ func (w *worker) prepareOnce(ctx context.Context, n *preparedTable) error {
 
 // identify judges a table that is locked, under the snapshot that is read and at present.
 func (w *worker) identify(ctx context.Context, snapshot, present querier, t *table, bound accept.Table) (err error) {
-	if t.definition, _, err = t.layout.readDefinition(ctx, snapshot, w.syncer.config.Publication, bound); err != nil {
+	if t.definition, _, err = t.layout.source().readDefinition(ctx, snapshot, w.syncer.config.Publication, bound); err != nil {
 		return err
 	}
-	then, err := t.layout.examine(ctx, snapshot, accept.Whole)
+	then, err := t.layout.source().examine(ctx, snapshot, accept.Whole)
 	if err != nil {
 		return err
 	}
@@ -255,7 +255,7 @@ func (s *sourceSnapshot) beginMore(ctx context.Context, syncer *Syncer, t *table
 	for range wanted {
 		tx, err := s.begin(ctx, syncer)
 		if err == nil {
-			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
+			_, err = tx.Exec(ctx, "SET LOCAL lock_timeout = '1s'; LOCK TABLE "+t.layout.source().sql()+" IN ACCESS SHARE MODE; SET LOCAL lock_timeout = 0")
 		}
 		if err != nil {
 			syncer.config.Logger.Info("the source is read by fewer connections than planned", "table", t.layout.name(), "connections", 1+len(more), "error", err)

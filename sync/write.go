@@ -113,7 +113,7 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 	places := t.keptPlaces()
 	at := listed(places, "") + ", "
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
-		t.recordsTable(), recordColumn, at, t.layout.columnList(""), at, strings.Join(casts, ", "),
+		t.recordsTable(), recordColumn, at, t.layout.columns.list(""), at, strings.Join(casts, ", "),
 		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, strings.Join(names, ", "))
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
@@ -141,7 +141,7 @@ func (t *table) sendRows(to *statements) {
 	slices.Sort(gone)
 	t.writeDeletes(to, gone)
 	slices.Sort(sent)
-	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columnList(""))
+	into := fmt.Sprintf("%s (%s, %s)", t.recordsTable(), recordColumn, t.layout.columns.list(""))
 	rows := newCopyRows()
 	for _, id := range sent {
 		rows = strconv.AppendInt(rows, int64(id), 10)
