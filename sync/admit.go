@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -184,7 +183,7 @@ func (s *session) haltAgain(ctx context.Context, t *table, g generation, err err
 // halt notes that a table needs the operator, and goes on without it.
 func (s *session) halt(ctx context.Context, halt *TableError) error {
 	s.syncer.config.Logger.Error("a table is halted; others go on", "table", halt.Table, "reason", halt.problem(), "fix", halt.Fix)
-	s.tables = slices.DeleteFunc(s.tables, func(t *table) bool { return t.layout.name() == halt.Table })
+	s.tables = s.tables.without(halt.Table)
 	s.syncer.setTable(halt.Table, TableStatus{State: Halted, Problem: halt.problem(), Fix: halt.Fix})
 	if err := s.store.stopApplying(ctx, halt.Table); err != nil {
 		return err

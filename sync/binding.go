@@ -139,20 +139,3 @@ func (p definitionCheck) run(ctx context.Context, on querier) error {
 	}
 	return err
 }
-
-// definitionChecks are those of the tables of which a group has something to publish.
-func (a *applier) definitionChecks() []definitionCheck {
-	var proofs []definitionCheck
-	for _, t := range a.session.tables {
-		if !t.pending.dirty && t.release.showAt == 0 {
-			continue
-		}
-		p := definitionCheck{table: t, bound: t.definition.bound, detail: accept.WithoutLeaves, after: t.describedBy}
-		if len(t.describedBy) > 0 {
-			p.detail = accept.Whole
-		}
-		t.describedBy = nil
-		proofs = append(proofs, p)
-	}
-	return proofs
-}

@@ -149,21 +149,21 @@ func TestRelationsAreBound(t *testing.T) {
 		if test.change != nil {
 			test.change(m)
 		}
-		if err := a.describe(t.Context(), m); err != nil {
+		if err := a.relations.describe(t.Context(), m); err != nil {
 			t.Fatal(err)
 		}
-		a.commitAt = 50
-		r, err := a.relation(m.RelationID)
+		a.transaction.commitAt = 50
+		r, err := a.relations.find(m.RelationID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.tableOf(r)
+		got, err := a.transaction.tableOf(r)
 		if (got != nil) != test.known || (err == nil) != test.good {
 			t.Errorf("%s: table %t, %v", name, got != nil, err)
 		}
 	}
 	a := memoryApplier(of)
-	if _, err := a.relation(1); err == nil {
+	if _, err := a.relations.find(1); err == nil {
 		t.Error("a relation is known that was not described")
 	}
 }

@@ -49,7 +49,7 @@ func (a *applier) mix(ctx context.Context) error {
 		a.mixer.timer.Reset(mixIdle) // only at a commit boundary
 		return nil
 	}
-	a.touchRecent()
+	a.mixer.touchRecent(a.session.tables)
 	if err := a.flush(ctx, a.session.position); err != nil {
 		return err
 	}
@@ -62,18 +62,18 @@ func (a *applier) mix(ctx context.Context) error {
 }
 
 // touchRecent has the recently written classes of all tables written again.
-func (a *applier) touchRecent() {
-	for _, t := range a.session.tables {
+func (m *mixer) touchRecent(of tables) {
+	for _, t := range of {
 		t.pending.dirty = t.mode.mix() || t.pending.dirty
 	}
-	a.mixer.until = time.Time{}
+	m.until = time.Time{}
 }
 
-// mixWith mixes classes with those of the group that departs, where the stream does not
-// pause.
-func (a *applier) mixWith() {
-	if until := a.mixer.until; !until.IsZero() && time.Now().After(until) {
-		a.touchRecent()
+// touchIfLate mixes classes with those of the next batch, if they have waited for long enough
+// because the stream does not pause.
+func (m *mixer) touchIfLate(of tables) {
+	if !m.until.IsZero() && time.Now().After(m.until) {
+		m.touchRecent(of)
 	}
 }
 

@@ -177,7 +177,7 @@ func (n *renewal) run(ctx context.Context, logger *slog.Logger) {
 // finish adopts what a renewal has made, where it is worth it, and writes it.
 func (r *renewer) finish(ctx context.Context, n *renewal) error {
 	t := n.mode.t
-	if r.applier.session.table(t.layout.name()) != t {
+	if r.applier.session.tables.find(t.layout.name()) != t {
 		return nil // it was made anew altogether
 	}
 	if n.err != nil {

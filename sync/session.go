@@ -48,7 +48,7 @@ type session struct {
 
 	policy []*table       // as configured, empty; a job's or the applier's once it is given away
 	unfit  []catalog.Name // configured, but at odds with their tables
-	tables []*table       // applied
+	tables tables         // applied
 	jobs   []job          // to be done beside the stream
 
 	loggedRefusal string        // as the log was told last
@@ -222,16 +222,6 @@ func (s *session) prepare(ctx context.Context) error {
 		}
 		if err := s.admit(ctx, t, g, known); err != nil {
 			return err
-		}
-	}
-	return nil
-}
-
-// table finds an applied table.
-func (s *session) table(name catalog.Name) *table {
-	for _, t := range s.tables {
-		if t.layout.name() == name {
-			return t
 		}
 	}
 	return nil

@@ -179,7 +179,7 @@ func (s *Syncer) notify() {
 // being compared with its source.
 func (s *session) lagging() bool {
 	for name, status := range s.syncer.status.Tables {
-		if status.State == Published && s.table(name) == nil {
+		if status.State == Published && s.tables.find(name) == nil {
 			return true
 		}
 	}
