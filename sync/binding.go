@@ -17,6 +17,12 @@ import (
 // operator accepted it (package accept), and nothing of the table is compared, stored or
 // published before a look at the catalogs, newer than that, has found it the same.
 
+// sourceTable reads the source of a table: what the catalogs say of it, compared with the
+// policy and with what the operator accepted.
+type sourceTable struct{ layout *layout }
+
+func (t *layout) source() sourceTable { return sourceTable{t} }
+
 // needs tells whether the policy names the column, in whatever role, or the store keeps it.
 func (s sourceTable) needs(column string) bool {
 	_, named := s.layout.publication.Policy.Column(column)

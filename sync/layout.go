@@ -2,7 +2,6 @@ package sync
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/kproxy/kproxy/anonymizer"
 	"github.com/kproxy/kproxy/anonymizer/privacy"
@@ -95,18 +94,10 @@ func (c storedColumns) index(name string) int {
 
 // list quotes and joins the columns, each behind prefix.
 func (c storedColumns) list(prefix string) string {
-	names := make([]string, len(c))
-	for i, column := range c {
-		names[i] = prefix + catalog.QuoteIdentifier(column.Name)
-	}
-	return strings.Join(names, ", ")
+	return sqlList(c, func(_ int, column catalog.Column) string { return prefix + catalog.QuoteIdentifier(column.Name) })
 }
 
 // listOf quotes and joins the columns with these indexes.
 func (c storedColumns) listOf(indexes []int) string {
-	names := make([]string, len(indexes))
-	for i, index := range indexes {
-		names[i] = catalog.QuoteIdentifier(c[index].Name)
-	}
-	return strings.Join(names, ", ")
+	return sqlList(indexes, func(_, index int) string { return catalog.QuoteIdentifier(c[index].Name) })
 }

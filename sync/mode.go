@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/kproxy/kproxy/anonymizer/incremental"
@@ -71,13 +72,9 @@ func (t *table) newMode(nextClass incremental.ClassID, seed uint64) (updateMode,
 
 // union lists columns of both, each once.
 func union(columns, more []storeColumn) []storeColumn {
-	all := append([]storeColumn(nil), columns...)
+	all := slices.Clone(columns)
 	for _, c := range more {
-		known := false
-		for _, other := range columns {
-			known = known || other == c
-		}
-		if !known {
+		if !slices.Contains(columns, c) {
 			all = append(all, c)
 		}
 	}

@@ -106,10 +106,7 @@ func (r *renewer) beginNext(ctx context.Context) {
 // renewable finds a table that can be made anew; nil for one that is being prepared, for
 // which the request has to wait.
 func (r *renewer) renewable(name catalog.Name) (*immediate, error) {
-	for _, t := range r.applier.session.tables {
-		if t.layout.name() != name {
-			continue
-		}
+	if t := r.applier.session.tables.find(name); t != nil {
 		s, is := t.mode.(*immediate)
 		if !is {
 			return nil, errGuarded(name)

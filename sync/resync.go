@@ -112,15 +112,14 @@ func (s sourceTable) pairing() (further, condition string) {
 // tells apart whatever texts do.
 func (t *table) difference() string {
 	further, condition := t.layout.source().pairing()
-	values := make([]string, len(t.layout.columns))
-	for i, c := range t.layout.columns {
-		values[i] = fmt.Sprintf("CASE WHEN s.kproxy_there THEN s.%[1]s ELSE r.%[1]s END", catalog.QuoteIdentifier(c.Name))
-	}
+	values := sqlList(t.layout.columns, func(_ int, c catalog.Column) string {
+		return fmt.Sprintf("CASE WHEN s.kproxy_there THEN s.%[1]s ELSE r.%[1]s END", catalog.QuoteIdentifier(c.Name))
+	})
 	return fmt.Sprintf(`SELECT r.%[1]s, s.kproxy_there, %[2]s
 		FROM (SELECT true AS kproxy_there, %[3]s%[4]s FROM %[5]s) s
 		FULL JOIN (SELECT %[1]s, %[3]s%[4]s FROM %[6]s) r ON %[7]s
 		WHERE r.%[1]s IS NULL OR s.kproxy_there IS NULL OR ROW(%[8]s)::record OPERATOR(pg_catalog.*<>) ROW(%[9]s)::record`,
-		recordColumn, strings.Join(values, ", "), t.layout.columns.list(""), further, t.layout.source().sql(), t.recordsTable(), condition,
+		recordColumn, values, t.layout.columns.list(""), further, t.layout.source().sql(), t.recordsTable(), condition,
 		t.layout.columns.list("s."), t.layout.columns.list("r."))
 }
 

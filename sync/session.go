@@ -227,10 +227,7 @@ func (s *session) prepare(ctx context.Context) error {
 	return nil
 }
 
-func objectInUse(err error) bool {
-	server := (*pgconn.PgError)(nil)
-	return errors.As(err, &server) && server.Code == "55006"
-}
+func objectInUse(err error) bool { return hasState(err, "55006") }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	timer := time.NewTimer(d)

@@ -2,13 +2,11 @@ package sync
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/jackc/pglogrepl"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 )
 
 const (
@@ -41,8 +39,7 @@ func briefly(ctx context.Context, tx pgx.Tx, do func(pgx.Tx) error) (done bool, 
 	if _, err = part.Exec(ctx, "SET LOCAL lock_timeout = '"+readersWait+"'"); err == nil {
 		err = do(part)
 	}
-	server := (*pgconn.PgError)(nil)
-	if errors.As(err, &server) && server.Code == lockNotAvailable {
+	if hasState(err, lockNotAvailable) {
 		return false, part.Rollback(ctx)
 	}
 	if err != nil {

@@ -35,13 +35,18 @@ func (t *releaseState) placedRecords() string { return storeTable("records", t.g
 
 func (t *releaseState) releaseTable() string { return storeTable("release", t.generation).SQL() }
 
+// sqlList joins the SQL of some elements by commas.
+func sqlList[E any](list []E, sql func(int, E) string) string {
+	texts := make([]string, len(list))
+	for i, element := range list {
+		texts[i] = sql(i, element)
+	}
+	return strings.Join(texts, ", ")
+}
+
 // classColumns joins the columns of the parts' classes, each behind prefix.
 func (t *table) classColumns(prefix string) string {
-	names := make([]string, len(t.parts))
-	for i, p := range t.parts {
-		names[i] = prefix + p.column
-	}
-	return strings.Join(names, ", ")
+	return sqlList(t.parts, func(_ int, p *part) string { return prefix + p.column })
 }
 
 // releaseList are the columns of shownList as expressions over c0, c1, ..., the
@@ -68,11 +73,7 @@ func (t *table) releaseList() string {
 
 // listed joins the names of columns, each behind prefix.
 func listed(columns []storeColumn, prefix string) string {
-	names := columnNames(columns)
-	for i := range names {
-		names[i] = prefix + names[i]
-	}
-	return strings.Join(names, ", ")
+	return sqlList(columns, func(_ int, c storeColumn) string { return prefix + c.name })
 }
 
 func columnNames(columns []storeColumn) []string {
@@ -85,11 +86,7 @@ func columnNames(columns []storeColumn) []string {
 
 // definitions joins names and types.
 func definitions(columns []storeColumn) string {
-	list := make([]string, len(columns))
-	for i, c := range columns {
-		list[i] = c.name + " " + c.sqlType
-	}
-	return strings.Join(list, ", ")
+	return sqlList(columns, func(_ int, c storeColumn) string { return c.name + " " + c.sqlType })
 }
 
 // executor is a connection or a transaction.

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/kproxy/kproxy/catalog"
 )
 
@@ -56,9 +54,9 @@ func errHalted(table catalog.Name, err error) *TableError {
 // errUnloadable says what heals a table whose store does not fit together: a difference to the
 // source could only be applied to just that.
 func errUnloadable(of *layout, err error) error {
-	server, stop, halt := (*pgconn.PgError)(nil), (*StopError)(nil), (*TableError)(nil)
+	stop, halt := (*StopError)(nil), (*TableError)(nil)
 	switch {
-	case transient(err) || errors.As(err, &server) && server.Code == insufficientPrivilege:
+	case transient(err) || hasState(err, insufficientPrivilege):
 		return err
 	case errors.As(err, &stop):
 		if stop.Fix != fixResync {

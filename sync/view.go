@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/kproxy/kproxy/catalog"
 )
@@ -22,11 +21,7 @@ func (v publishedView) sql() string { return catalog.Published(v.publication.Pol
 
 // list quotes and joins the published columns.
 func (v publishedView) list() string {
-	names := make([]string, len(v.publication.Columns))
-	for i, c := range v.publication.Columns {
-		names[i] = catalog.QuoteIdentifier(c.Name)
-	}
-	return strings.Join(names, ", ")
+	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string { return catalog.QuoteIdentifier(c.Name) })
 }
 
 // shownList quotes and joins the published columns that show something of the source.
@@ -85,7 +80,7 @@ func (v publishedView) put(ctx context.Context, tx pgx.Tx, release string) error
 	if failed := part.Rollback(ctx); failed != nil {
 		return errors.Join(err, failed)
 	}
-	if server := (*pgconn.PgError)(nil); !errors.As(err, &server) || server.Code != invalidTableDefinition {
+	if !hasState(err, invalidTableDefinition) {
 		return err
 	}
 	if err := hide(ctx, tx, v.publication.Policy.Table); err != nil {

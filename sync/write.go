@@ -105,16 +105,13 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 		}
 	}
 	slices.Sort(ids)
-	casts, names := make([]string, len(t.layout.columns)), make([]string, len(t.layout.columns))
-	for i, c := range t.layout.columns {
-		casts[i] = fmt.Sprintf("u.c%d::%s", i, c.Type)
-		names[i] = fmt.Sprintf("c%d", i)
-	}
+	casts := sqlList(t.layout.columns, func(i int, c catalog.Column) string { return fmt.Sprintf("u.c%d::%s", i, c.Type) })
+	names := sqlList(t.layout.columns, func(i int, _ catalog.Column) string { return fmt.Sprintf("c%d", i) })
 	places := t.keptPlaces()
 	at := listed(places, "") + ", "
 	sql := fmt.Sprintf("INSERT INTO %s (%s, %s%s) SELECT u.record, %s%s FROM unnest($1::bigint[]%s%s) AS u(record, %s%s)",
-		t.recordsTable(), recordColumn, at, t.layout.columns.list(""), at, strings.Join(casts, ", "),
-		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, strings.Join(names, ", "))
+		t.recordsTable(), recordColumn, at, t.layout.columns.list(""), at, casts,
+		typedArrays(2, places), textArrays(2+len(places), len(t.layout.columns)), at, names)
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		arguments := append([]any{recordNumbers(chunk)}, place(chunk)...)
 		for i := range t.layout.columns {
@@ -188,14 +185,13 @@ func (t *table) writeUpdates(batch *statements) {
 		if len(columns) == 0 {
 			continue
 		}
-		sets, names := make([]string, len(columns)), make([]string, len(columns))
-		for i, c := range columns {
+		sets := sqlList(columns, func(_, c int) string {
 			column := t.layout.columns[c]
-			sets[i] = fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
-			names[i] = fmt.Sprintf("c%d", c)
-		}
+			return fmt.Sprintf("%s = u.c%d::%s", catalog.QuoteIdentifier(column.Name), c, column.Type)
+		})
+		names := sqlList(columns, func(_, c int) string { return fmt.Sprintf("c%d", c) })
 		sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
-			t.recordsTable(), strings.Join(sets, ", "), textArrays(2, len(columns)), strings.Join(names, ", "), recordColumn)
+			t.recordsTable(), sets, textArrays(2, len(columns)), names, recordColumn)
 		for chunk := range slices.Chunk(ids, writeChunk) {
 			arguments := []any{recordNumbers(chunk)}
 			for _, c := range columns {
@@ -226,12 +222,9 @@ func (t *table) writePlaces(batch *statements) {
 			ids = append(ids, id)
 		}
 	}
-	sets := make([]string, len(places))
-	for i, c := range places {
-		sets[i] = fmt.Sprintf("%[1]s = u.%[1]s", c.name)
-	}
+	sets := sqlList(places, func(_ int, c storeColumn) string { return fmt.Sprintf("%[1]s = u.%[1]s", c.name) })
 	sql := fmt.Sprintf("UPDATE %s AS r SET %s FROM unnest($1::bigint[]%s) AS u(record, %s) WHERE r.%[5]s = u.record AND r.%[5]s = ANY($1)",
-		t.recordsTable(), strings.Join(sets, ", "), typedArrays(2, places), listed(places, ""), recordColumn)
+		t.recordsTable(), sets, typedArrays(2, places), listed(places, ""), recordColumn)
 	for chunk := range slices.Chunk(ids, writeChunk) {
 		batch.Queue(sql, append([]any{recordNumbers(chunk)}, t.mode.place(chunk)...)...)
 	}

@@ -73,12 +73,8 @@ func (t *table) checkColumns(check, relation string, want []column) (complete bo
 	}
 	var problems []string
 	missing := compareColumns(columns, want, &problems)
-	wanted := map[string]bool{}
-	for _, c := range want {
-		wanted[c.name] = true
-	}
 	for _, c := range columns {
-		if !wanted[c.name] {
+		if !slices.ContainsFunc(want, func(w column) bool { return w.name == c.name }) {
 			problems = append(problems, "column "+c.name+" should not be there")
 		}
 	}

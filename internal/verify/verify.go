@@ -17,6 +17,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -66,22 +67,12 @@ type Check struct {
 
 // Passed says whether every promise was kept.
 func (t TableReport) Passed() bool {
-	for _, c := range t.Checks {
-		if !c.Passed {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(t.Checks, func(c Check) bool { return !c.Passed })
 }
 
 // Passed says whether every promise was kept for every table.
 func (r Report) Passed() bool {
-	for _, t := range r {
-		if !t.Passed() {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(r, func(t TableReport) bool { return !t.Passed() })
 }
 
 // maxExamples bounds the examples of one check.
