@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pglogrepl"
 )
 
-// applier turns the stream's messages into changes of the tables and writes
-// them at commit boundaries of the source.
+// applier applies the stream's messages to the tables, and starts batches at commit boundaries
+// of the source. It belongs to its own goroutine.
 type applier struct {
 	session *session
 	stream  *stream
@@ -57,7 +57,7 @@ func (s *session) apply(ctx context.Context, w *watcher, first *stream) error {
 	}()
 	applied := guard(s.syncer.config.Logger, func() error { return a.run(ctx) })
 	if halt := (*TableError)(nil); !errors.As(applied, &halt) {
-		cancel() // else the connection is needed once more
+		cancel() // otherwise haltAfterwards needs the connection
 	}
 	applied = a.writer.fail(applied)
 	cancel()
@@ -111,7 +111,7 @@ func (a *applier) run(ctx context.Context) error {
 	}
 }
 
-// take applies messages, unless the stream begins anew among them.
+// take applies messages until the stream restarts, if it does.
 func (a *applier) take(ctx context.Context, batch []message) error {
 	from := a.stream
 	for i, m := range batch {
@@ -126,7 +126,7 @@ func (a *applier) take(ctx context.Context, batch []message) error {
 	return nil
 }
 
-// tick does what has to be done now and then.
+// tick reads requests, continues renewals, and moves a position that lags behind.
 func (a *applier) tick(ctx context.Context) error {
 	if err := a.renewer.readRequests(ctx); err != nil {
 		return err
@@ -134,14 +134,14 @@ func (a *applier) tick(ctx context.Context) error {
 	if err := a.renewer.step(ctx); err != nil {
 		return err
 	}
-	// Changes that concern nobody move the position as well, if not each on its own.
+	// Changes of tables that are not applied move the position too, but not one by one.
 	if a.lastWithChanges > a.session.position && a.atBoundary() {
 		return a.flush(ctx, a.end)
 	}
 	return nil
 }
 
-// atBoundary says that tables and store agree, between two transactions of the source.
+// atBoundary reports whether tables and store agree, between two transactions of the source.
 func (a *applier) atBoundary() bool {
 	return !a.transaction.open && a.group.rows == 0 && a.writer.spilled == nil && len(a.writer.batches) == 0
 }
@@ -154,8 +154,8 @@ func (a *applier) joinPrepared(ctx context.Context) error {
 	return a.join(ctx, a.joiner.prepared)
 }
 
-// join lets a prepared table into the stream at a commit boundary. What others have applied
-// since its snapshot is sent once more, and skipped by them.
+// join lets a prepared table join the stream at a commit boundary. If the stream restarts at the
+// table's snapshot, the other tables skip the changes that they have.
 func (a *applier) join(ctx context.Context, n *preparedTable) error {
 	a.joiner.preparing, a.joiner.prepared = false, nil
 	if n.err != nil {
@@ -171,11 +171,11 @@ func (a *applier) join(ctx context.Context, n *preparedTable) error {
 	return a.relations.bindAgain(ctx)
 }
 
-// streamPosition is up to where the stream was consumed: transactions that change none of the
-// applied tables do not move the position.
+// streamPosition is the position up to which the stream was consumed. It can be ahead of the
+// session's, which transactions that change none of the applied tables do not move.
 func (a *applier) streamPosition() pglogrepl.LSN { return max(a.session.position, a.end) }
 
-// rewind has the stream start at the position once more.
+// rewind restarts the stream at the session's position.
 func (a *applier) rewind(ctx context.Context) (err error) {
 	old := a.stream
 	if a.stream, err = a.session.restartStream(ctx, old); err != nil {
@@ -222,7 +222,7 @@ func (a *applier) handle(ctx context.Context, m message) error {
 	return nil
 }
 
-// handleOther handles the messages of which there are few.
+// handleOther handles the infrequent kinds of messages.
 func (a *applier) handleOther(ctx context.Context, m message) error {
 	parsed, err := pglogrepl.Parse(m.data)
 	if err != nil {
@@ -292,8 +292,8 @@ func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *mes
 	return nil
 }
 
-// apply applies the change of one row. Where the stream sends no old row, the key is
-// unchanged and stands in the new one.
+// apply applies the change of one row. If the stream sends no old row, the key is unchanged, and
+// the new row has it.
 func (t *table) apply(kind pglogrepl.MessageType, c change) error {
 	switch {
 	case kind == pglogrepl.MessageTypeDelete && c.old != nil:
@@ -309,7 +309,7 @@ func (t *table) apply(kind pglogrepl.MessageType, c change) error {
 	return errMessage
 }
 
-// publishDue settles the tables whose time has come, at a commit boundary.
+// publishDue publishes what is due by the clock, at a commit boundary.
 func (a *applier) publishDue(ctx context.Context) error {
 	if !a.atBoundary() {
 		a.due.Reset(mixIdle)
@@ -324,15 +324,15 @@ func (a *applier) publishDue(ctx context.Context) error {
 	return nil
 }
 
-// minWait and maxWait bound the time between two looks at what is due: the clock may
-// be put right meanwhile.
+// minWait and maxWait bound the time until due tables are checked again, as the clock may be
+// adjusted meanwhile.
 const (
 	minWait = 100 * time.Millisecond
 	maxWait = 5 * time.Second
 )
 
-// waitForDue sets the timer to when the first table has something to publish although
-// nothing changes.
+// waitForDue sets the timer to the time at which the first table has something to publish
+// without a change.
 func (a *applier) waitForDue() {
 	a.due.Stop()
 	if first := a.session.tables.nextDue(); !first.IsZero() {

@@ -10,12 +10,11 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// batch is a group of source transactions on its way into the store: one transaction of
-// the store, which a goroutine sends to the server while the applier takes the next group
-// into memory. One batch is being sent and has the connection to itself; another one may be
-// ready and wait for it.
+// batch is a group of source transactions that is being written: one transaction of the store,
+// which a goroutine sends to the server while the applier applies the next group in memory. One
+// batch is being sent and has the connection to itself; another may be ready and wait for it.
 //
-// The applier fills a batch before it applies the next change, so a batch knows nothing of
+// The applier fills a batch before it applies the next change, so a batch contains nothing of
 // the changes that follow. Position, acknowledgement and status wait for its commit. Where
 // one fails, so do all that follow, and the session with them.
 //
@@ -194,7 +193,7 @@ func (w *writer) begin(ctx context.Context) error {
 	return nil
 }
 
-// spill writes rows of a source transaction that goes on. They become part of the store
+// spill writes rows of a source transaction that has not ended. They become part of the store
 // when it commits; until then no reader and no other process sees them.
 func (w *writer) spill(ctx context.Context, t *table) error {
 	if err := w.begin(ctx); err != nil {
@@ -207,7 +206,7 @@ func (w *writer) spill(ctx context.Context, t *table) error {
 	return nil
 }
 
-// tableFailure halts the table that an error concerns which another attempt would meet again.
+// tableFailure returns a *TableError for an error that concerns the table and would occur again.
 func tableFailure(t *table, err error) error {
 	if stop := (*StopError)(nil); transient(err) || errors.As(err, &stop) {
 		return err

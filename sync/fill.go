@@ -94,8 +94,8 @@ func claim(ctx context.Context, tx pgx.Tx, table string, made uint32) error {
 	return nil
 }
 
-// together does something with each transaction at the same time, and commits them. The first
-// failure ends the others, whose connections may break by that, and is the one that is told.
+// together runs a function with each transaction concurrently, and commits them. The first error
+// cancels the others, which may break their connections, and is returned.
 func (p *publisher) together(ctx context.Context, on []pgx.Tx, do func(ctx context.Context, i int, tx pgx.Tx) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

@@ -9,9 +9,9 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// flushIfDue sends the group on its way at a commit boundary, unless the next transaction
-// is here already and the group is still small and young. While another group is on its
-// way, this one grows.
+// flushIfDue starts a batch with the group at a commit boundary, unless the next transaction has
+// been received already and the group is still small and young. While another batch is being
+// written, the group grows.
 func (a *applier) flushIfDue(ctx context.Context) error {
 	switch {
 	case a.transaction.open:
@@ -37,12 +37,12 @@ func (a *applier) flushIfDue(ctx context.Context) error {
 	return a.startBatch(ctx, a.end)
 }
 
-// isAwaited says that something waits for tables and store to agree.
+// isAwaited reports whether something waits for tables and store to agree.
 func (a *applier) isAwaited() bool {
 	return a.joiner.prepared != nil || a.found != nil || a.renewer.ready != nil
 }
 
-// batchWritten takes note of a group that has been written, and goes on with the next.
+// batchWritten records that the oldest batch has been written, and continues with the next group.
 func (a *applier) batchWritten(ctx context.Context) error {
 	if err := a.writer.awaitOldest(ctx); err != nil {
 		return err
@@ -61,7 +61,7 @@ func (a *applier) atCommit(ctx context.Context) error {
 	return a.joinPrepared(ctx)
 }
 
-// keepalive moves the position over WAL that holds nothing for the tables.
+// keepalive moves the position over WAL without changes of the tables.
 func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	if !a.atBoundary() {
 		return nil
@@ -73,8 +73,8 @@ func (a *applier) keepalive(ctx context.Context, end pglogrepl.LSN) error {
 	return a.atCommit(ctx)
 }
 
-// advance moves the position over WAL without changes, now and then, or where a table
-// waits for that to be shown.
+// advance moves the position over WAL without changes: at each heartbeat, after idleBytes, or if
+// a generation is to be shown at that position.
 func (a *applier) advance(ctx context.Context, end pglogrepl.LSN) error {
 	if end <= a.session.position {
 		return nil

@@ -27,7 +27,7 @@ type generation struct {
 	previous   int64         // what readers see until then; 0 for nothing
 	halted     string        // why it needs the operator
 	fix        string
-	consent    bool   // only an explicit wish of the operator ends that
+	consent    bool   // only an explicit request of the operator ends that
 	heals      bool   // it ends when the table is again what was accepted
 	asked      string // by the operator: askRebuild, askResync or nothing
 	noted      string // by kproxy itself, likewise
@@ -40,8 +40,8 @@ const (
 	askResync  = "resync"
 )
 
-// status is what the store says of a table; fits tells whether it was made for the
-// policy as it is configured.
+// status is the status of a table by its row in the store; fits says whether the generation was
+// made for the configured policy.
 func (g generation) status(fits bool) TableStatus {
 	status := TableStatus{Generation: g.number, Withheld: g.withheld, Reason: g.why, Preparing: g.asked != ""}
 	if g.halted != "" { // whatever is noted waits until the table is looked at afresh
@@ -81,8 +81,7 @@ func (s *store) generations(ctx context.Context) (map[catalog.Name]generation, e
 	return found, nil
 }
 
-// record notes a new generation of the table. Only what the stream still lacks decides
-// from which position on it is shown.
+// record records a new generation of the table, and the position from which on it is shown.
 func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 	if err := forgetDeparted(ctx, tx, t.layout.name(), t.release.generation); err != nil {
 		return err
@@ -101,7 +100,8 @@ func (t *table) record(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// forgetDeparted forgets who has left a table's generation, which another one follows, or none.
+// forgetDeparted deletes the hashes of deleted records of a table's generation, which is replaced
+// or dropped.
 func forgetDeparted(ctx context.Context, on executor, name catalog.Name, next int64) error {
 	_, err := on.Exec(ctx, `DELETE FROM kproxy_store.departed WHERE generation = $3
 		OR generation = (SELECT generation FROM kproxy_store.generation WHERE table_schema = $1 AND table_name = $2)`, name.Schema, name.Relation, next)
@@ -137,8 +137,8 @@ func (s *store) show(ctx context.Context, tx pgx.Tx, t *table, making []int64) e
 	return dropOrphans(ctx, tx, making)
 }
 
-// dropOrphans removes the tables of generations that nothing speaks of: earlier ones,
-// and those that a process which died was making. What a job is making is kept.
+// dropOrphans drops the tables of generations that are not recorded: earlier ones, and those
+// that a dead process was making. Those that a job is making are kept.
 func dropOrphans(ctx context.Context, tx pgx.Tx, making []int64) error {
 	rows, err := tx.Query(ctx, `SELECT c.relname::text FROM pg_catalog.pg_class c
 		WHERE c.relnamespace = 'kproxy_store'::pg_catalog.regnamespace AND c.relkind IN ('r', 'p')

@@ -17,8 +17,8 @@ const (
 	maxGroupRows = 60000
 	groupTime    = 50 * time.Millisecond
 	maxGroupTime = 500 * time.Millisecond
-	// idleBytes, and the interval of heartbeats, bound how far an idle stream may run ahead
-	// of the stored position, so that the slot does not hold WAL that concerns nobody.
+	// idleBytes, and the interval of heartbeats, bound how far an idle stream may be ahead of
+	// the stored position, so that the slot does not retain WAL of other tables.
 	idleBytes = 16 << 20
 )
 

@@ -7,10 +7,9 @@ import (
 	"github.com/kproxy/kproxy/anonymizer/incremental"
 )
 
-// PostgreSQL appends: a scan without ORDER BY shows the classes that were written
-// last at the end, and so tells which one somebody has just joined or left. Soon
-// after changes, their classes are therefore written once more, together with
-// others drawn at random and in random order.
+// PostgreSQL appends, so a scan without ORDER BY shows the classes written last at the end, and
+// thereby the class that a record has just joined or left. Soon after changes, their classes
+// are therefore written again, together with others drawn at random and in random order.
 const (
 	// mixIdle is how long the stream is quiet before classes are mixed, mixLatest
 	// how long they may stay unmixed while it is not.
@@ -106,10 +105,10 @@ func (s *immediate) rowsOfChange() int {
 	return max(1, rows)
 }
 
-// touchCover has further classes written at once where a table has several parts. A
-// changed record alone lies in a written class of every part, and so would stand
-// out of all rows that are written: as many others as k demands stand there with
-// it, drawn at random, as far as mixRows allows.
+// touchCover has further classes written if a table has several parts. A changed record alone
+// would be in a written class of every part, and so be distinguishable among the rows that
+// are written. As many others as k demands are therefore written with it, drawn at random, as
+// far as mixRows allows.
 func (s *immediate) touchCover() {
 	t := s.t
 	if len(s.parts) == 1 {

@@ -7,15 +7,15 @@ import (
 	"github.com/jackc/pglogrepl"
 )
 
-// react does what the watcher's finding asks for, at a commit boundary: one table is
-// halted, or compared with its source, while the others go on in the same session.
+// react handles the watcher's finding at a commit boundary. It halts one table, or has it
+// compared with its source, while the others continue in the same session.
 func (a *applier) react(ctx context.Context) error {
 	if a.found == nil {
 		return nil
 	}
 	f, halt := *a.found, (*TableError)(nil)
 	if errors.As(f.err, &halt) && halt.resync && max(a.streamPosition(), pglogrepl.LSN(a.session.shared.consumed.Load())) < f.at {
-		return nil // the stream may tell of it yet
+		return nil // the stream may still explain it
 	}
 	a.found = nil
 	if f.err == nil {

@@ -21,8 +21,8 @@ type relation struct {
 	// stored is for each column of the stream's tuple its index among the stored ones, -1
 	// for none.
 	stored []int
-	// err is why its rows cannot be applied. It counts once a row is to be: what is
-	// described may lie before the table's position.
+	// err is why its rows cannot be applied. It is returned when a row is to be applied, as the
+	// description may be before the table's position.
 	err     error
 	message *pglogrepl.RelationMessage
 }
@@ -113,8 +113,8 @@ func (r *relation) described() bool {
 	return r.table.definition.bound.Describes(leaf, sent)
 }
 
-// attached finds the table that a partition belongs to which was attached after the
-// table had been looked at; nil for none.
+// attached finds the table of a partition that was attached after the definition of the table
+// was read; nil for none.
 func (r *relations) attached(ctx context.Context, leaf catalog.OID) (*table, error) {
 	if err := r.release(ctx); err != nil {
 		return nil, err
@@ -169,8 +169,8 @@ func (r *relations) find(id uint32) (*relation, error) {
 	return of, nil
 }
 
-// missed tells whether the stream has brought something for the table since its
-// snapshot. Of what a partitioned table consists is not known for certain meanwhile.
+// missed reports whether the stream has had changes of the table since its snapshot. The
+// partitions of a partitioned table are not known for certain meanwhile.
 func (r *relations) missed(n *preparedTable) bool {
 	relation := n.job.publication.Relation
 	for oid, last := range r.lastChange {
@@ -186,7 +186,7 @@ func (r *relations) missed(n *preparedTable) bool {
 	return false
 }
 
-// adopt takes note of a definition that changes nothing in the rows that are known.
+// adopt records a definition that leaves the known rows as they are.
 func (r *relations) adopt(ctx context.Context, f finding) error {
 	t := r.session.tables.find(f.table)
 	if t == nil {

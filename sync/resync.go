@@ -14,11 +14,10 @@ import (
 	"github.com/kproxy/kproxy/catalog"
 )
 
-// Resynchronization compares a table with its private store, both as one snapshot shows
-// them, and applies the difference as one transaction of the source would be. What the
-// stream did not tell, for whatever reason, is made good, and the lineage of a guarded
-// table goes on. The server joins both by their keys, in one pass, and sends what
-// differs.
+// Resynchronization compares a table with its private store under one snapshot, and applies the
+// difference as a transaction of the source would be. It repairs whatever the stream did not
+// carry, and keeps the lineage of a guarded table. The server joins both by their keys, in one
+// pass, and sends what differs.
 
 const (
 	// maxDifferences is the share of an immediate table, as one of so many records, from

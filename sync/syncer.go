@@ -55,7 +55,7 @@ func New(c Config) (*Syncer, error) {
 // Published is closed once every table has a release that readers may see, or is halted.
 func (s *Syncer) Published() <-chan struct{} { return s.published }
 
-// Status tells where the Syncer stands.
+// Status returns the state of the Syncer and of each table.
 func (s *Syncer) Status() Status {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -359,7 +359,8 @@ func (s *session) run(ctx context.Context) error {
 	return errors.New("applying changes: the replication stream ended")
 }
 
-// haltAfterwards notes what ended the session, whose transaction is of no use any more.
+// haltAfterwards rolls back the session's transaction, and halts the table that ended it or has it
+// compared with its source.
 func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 	if s.store.conn.PgConn().TxStatus() != 'I' {
 		if _, err := s.store.conn.Exec(ctx, "ROLLBACK"); err != nil {
@@ -377,8 +378,8 @@ func (s *session) haltAfterwards(ctx context.Context, halt *TableError) error {
 	return s.halt(ctx, halt)
 }
 
-// betterReason looks whether the catalogs tell why a table cannot be applied, instead of
-// what followed from it.
+// betterReason returns the cause that the catalogs show for a table that cannot be applied,
+// instead of its consequence.
 func (s *session) betterReason(ctx context.Context, halt *TableError) (*TableError, error) {
 	if halt.Err != nil {
 		return halt, nil // the server refuses something, and would again

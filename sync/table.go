@@ -75,7 +75,7 @@ type releaseState struct {
 	showAt     pglogrepl.LSN // from this position on readers see the generation; 0 where they do
 }
 
-// pendingRow is what the store does not know yet of one record.
+// pendingRow has the values of one record that are not in the store yet.
 type pendingRow struct {
 	inserted bool
 	values   []value
@@ -152,13 +152,13 @@ func (t *table) code(attribute int, v value) uint32 {
 	return number(t.values[attribute], t.layout.columns[t.layout.sensitive[attribute]], v)
 }
 
-// person numbers the person that a row is about; rows without one are all one
-// person's, since nothing tells them apart.
+// person numbers the person that a row is about. Rows without one count as one person, since
+// nothing distinguishes them.
 func (t *table) person(v value) uint32 {
 	return number(t.persons, t.layout.columns[t.layout.subject], v)
 }
 
-// number tells values apart exactly where SQL does; NULL is a value of its own.
+// number distinguishes values exactly as SQL does; NULL is a value of its own.
 func number(d *privacy.Dictionary, column catalog.Column, v value) uint32 {
 	if v.null {
 		return d.Null()
@@ -207,8 +207,8 @@ func (t *table) encodeInto(row *coded, values []value, before *coded) {
 // fingerprint. Fingerprints are not stored.
 var fingerprintSeed = maphash.MakeSeed()
 
-// fingerprints stand for the texts that are published as they are, in the room that there
-// is for them. Values that SQL calls equal can be told apart by these.
+// fingerprints are hashes of the texts that are published without generalization, in prints if
+// that is not nil. Values that SQL calls equal can have different fingerprints.
 func (t *layout) fingerprints(prints []uint64, values []value, before *coded) []uint64 {
 	if t.copied == nil {
 		return nil
@@ -295,9 +295,9 @@ func (t *table) modify(id incremental.RecordID, values []value) error {
 	return nil
 }
 
-// showsSame tells of a changed record that nothing of the change can be published: its class
-// is then left as it lies in the release, so that readers do not see that there was one. It
-// is known of records that are held in memory.
+// showsSame reports whether a change of a record has no effect on the release. Its class is then
+// not rewritten, so that readers do not see that there was a change. This is known for
+// records whose copied values are held in memory.
 func (t *table) showsSame(id incremental.RecordID, before, after coded, values []value) bool {
 	return slices.Equal(before.cells, after.cells) && slices.Equal(before.sensitive, after.sensitive) &&
 		before.subject == after.subject && t.copies.same(id, values)
@@ -340,7 +340,7 @@ func (t *table) remove(key []byte, id incremental.RecordID) error {
 	return t.forget(id, t.mode.hash(key))
 }
 
-// forget deletes a record that no key leads to any more; the hash is of the one that did.
+// forget deletes a record whose key was removed already; hash is that of the key.
 func (t *table) forget(id incremental.RecordID, hash keyHash) error {
 	t.pending.dirty = true
 	t.copies.forget(id)
@@ -365,7 +365,7 @@ func (t *table) truncate() {
 	t.pending.truncated = true
 }
 
-// forgetRows forgets the rows that the store knows, or need not know any more.
+// forgetRows discards the pending rows, which the store has or no longer needs.
 func (t *table) forgetRows() {
 	clear(t.pending.rows)
 	t.deletes.inserted = t.deletes.inserted[:0]
@@ -373,7 +373,7 @@ func (t *table) forgetRows() {
 	t.pending.truncated, t.pending.count, t.pending.bytes = false, 0, 0
 }
 
-// written forgets what the store has been told.
+// written discards the pending changes after they were queued for the store.
 func (t *table) written() {
 	t.mode.written()
 	t.forgetRows()

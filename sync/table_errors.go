@@ -35,24 +35,24 @@ func errRetyped(table catalog.Name, column string) error {
 	return &TableError{Table: table, What: fmt.Sprintf("column %s changed its type", column), Fix: fixReload}
 }
 
-// errDifferent means that the stream does not tell all that happened to the table.
+// errDifferent means that the stream does not carry all that happened to the table.
 func errDifferent(table catalog.Name, what string) error {
 	return &TableError{Table: table, What: what, Fix: fixResync, resync: true}
 }
 
-// errOutOfStep means that the stream speaks of a row the store does not know,
-// or knows already: store and source have parted.
+// errOutOfStep means that the stream changes a row that the store does not have, or inserts one
+// that it has: store and source have diverged.
 func errOutOfStep(table catalog.Name, what string) error {
 	return &TableError{Table: table, What: "the private store is out of step with the source: " + what, Fix: fixResync}
 }
 
-// errHalted makes of an error one that concerns the table alone.
+// errHalted wraps an error as one that concerns the table alone.
 func errHalted(table catalog.Name, err error) *TableError {
 	return &TableError{Table: table, What: "its store or its release does not take what it should", Err: withoutValues(err), Fix: fixOf(err)}
 }
 
-// errUnloadable says what heals a table whose store does not fit together: a difference to the
-// source could only be applied to just that.
+// errUnloadable says how to repair a table whose store is inconsistent. A comparison with the
+// source cannot, as its difference would be applied to that store.
 func errUnloadable(of *layout, err error) error {
 	stop, halt := (*StopError)(nil), (*TableError)(nil)
 	switch {

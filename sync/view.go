@@ -24,7 +24,7 @@ func (v publishedView) list() string {
 	return sqlList(v.publication.Columns, func(_ int, c catalog.PublishedColumn) string { return catalog.QuoteIdentifier(c.Name) })
 }
 
-// shownList quotes and joins the published columns that show something of the source.
+// shownList quotes and joins the published columns that come from the source.
 func (v publishedView) shownList() string {
 	var names []string
 	for _, c := range v.publication.Columns {
@@ -35,7 +35,8 @@ func (v publishedView) shownList() string {
 	return strings.Join(names, ", ")
 }
 
-// copiedList are a record's number and its columns that are published as they are.
+// copiedList are the number of a record and its columns that are published without
+// generalization.
 func (v publishedView) copiedList(prefix string) string {
 	names := []string{prefix + recordColumn}
 	for _, c := range v.publication.Columns {

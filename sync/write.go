@@ -37,10 +37,9 @@ func (t *table) write(ctx context.Context, to *statements) error {
 	return to.err
 }
 
-// spill writes the rows that have gathered inside a source transaction which has not
-// ended, so that memory does not grow with it. Where new records stand is told when it
-// commits, or when many of them wait to be settled. What the release shows of them is
-// written at the commit alone.
+// spill writes the pending rows of a source transaction that has not ended, so that memory does
+// not grow with it. The places of new records are written when it commits, or when many
+// records wait to be settled. The release is written only at the commit.
 func (t *table) spill(ctx context.Context, to *statements) error {
 	columns := len(t.keptPlaces())
 	t.writeRows(to, func(ids []incremental.RecordID) []any {
@@ -62,8 +61,8 @@ func (t *table) spill(ctx context.Context, to *statements) error {
 	return to.close()
 }
 
-// writeRows writes the rows of the private store; place tells where new ones stand, in a
-// table that keeps that.
+// writeRows writes the rows of the private store; place gives the places of new ones, in a table
+// that stores them.
 func (t *table) writeRows(to *statements, place func([]incremental.RecordID) []any) {
 	if len(t.keptPlaces()) == 0 {
 		t.sendRows(to)
@@ -121,9 +120,9 @@ func (t *table) writeInserts(batch *statements, place func([]incremental.RecordI
 	}
 }
 
-// sendRows writes the rows of a table whose records do not tell their places. A changed
-// row of which all values are known is deleted and sent as a new one is: that takes the
-// server half of what an UPDATE does.
+// sendRows writes the rows of a table that does not store the places of records. A changed row
+// whose values are all known is deleted and sent like a new one, which costs the server half
+// of an UPDATE.
 func (t *table) sendRows(to *statements) {
 	gone := slices.Clone(t.pending.deleted)
 	var sent []incremental.RecordID
@@ -153,7 +152,7 @@ func (t *table) sendRows(to *statements) {
 	to.Copy(into, rows)
 }
 
-// isSent says that the store is sent the whole row.
+// isSent reports whether the whole row is sent.
 func (r *pendingRow) isSent() bool {
 	return r.inserted || !slices.ContainsFunc(r.values, func(v value) bool { return v.kept })
 }
@@ -202,7 +201,8 @@ func (t *table) writeUpdates(batch *statements) {
 	}
 }
 
-// keptPlaces are the columns of the records' places. Of a packed release the members tell.
+// keptPlaces are the columns with the places of records; none for a packed release, whose packed
+// rows have the members.
 func (t *table) keptPlaces() []storeColumn {
 	if t.isPacked() {
 		return nil
@@ -210,7 +210,7 @@ func (t *table) keptPlaces() []storeColumn {
 	return t.mode.places()
 }
 
-// writePlaces tells the store where records stand that were there before.
+// writePlaces writes the places of records that the store had before.
 func (t *table) writePlaces(batch *statements) {
 	places := t.keptPlaces()
 	if len(places) == 0 {
