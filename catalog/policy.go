@@ -110,8 +110,8 @@ func (f Form) String() string {
 	return formNames[f]
 }
 
-// Unpublishable says what readers get while the whole table cannot satisfy its
-// constraints: an error, whichever it is. Policies of earlier versions tell two apart.
+// Unpublishable says what readers get while the whole table cannot satisfy its constraints:
+// an error in either case. Policies of earlier versions distinguish two.
 type Unpublishable int
 
 // The choices.

@@ -1,5 +1,5 @@
-// Package dataset reads a CSV file as the table of records that PostgreSQL would
-// make of it, so that a policy can be tried on it without a server.
+// Package dataset reads a CSV file as the table that PostgreSQL would make of it, so that a
+// policy can be tried without a server.
 package dataset
 
 import (
@@ -106,7 +106,7 @@ func (f *File) parse(text []byte) error {
 	return nil
 }
 
-// unreadable explains what the reader says of quotes.
+// unreadable explains the CSV reader's errors about quotes.
 func unreadable(err error) error {
 	if errors.Is(err, csv.ErrQuote) || errors.Is(err, csv.ErrBareQuote) {
 		return fmt.Errorf(`%w; a field with a quote in it is written "with ""two"" of them"`, err)
@@ -114,7 +114,7 @@ func unreadable(err error) error {
 	return err
 }
 
-// checkText wants UTF-8 without the zero bytes that PostgreSQL has no place for.
+// checkText checks that the text is UTF-8 without zero bytes, which PostgreSQL cannot store.
 func checkText(text []byte) error {
 	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
 		return errors.New("line 1 is not in UTF-8; convert the file with iconv -f utf-16 -t utf-8")
@@ -140,7 +140,7 @@ func invalidLine(text []byte) int {
 	return number
 }
 
-// SingleFieldError is a header of one field in which another delimiter stands.
+// SingleFieldError is the error for a header of one field that contains another delimiter.
 type SingleFieldError struct {
 	Header string
 	// Delimiter is what seems to separate the fields.
