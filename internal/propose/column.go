@@ -57,10 +57,6 @@ type Choice struct {
 	Unsure bool
 }
 
-// Choose proposes a role for a column of a table whose records are each about another
-// person, to be published with a k of 5.
-func Choose(c Column) Choice { return choose(c, count(c.Values, nil), defaultK) }
-
 func choose(c Column, n counts, k int) Choice {
 	choice := Choice{Column: c.Name, Note: c.Note}
 	if role, why, unsure := roleOf(c, n); role != catalog.QuasiIdentifying {
