@@ -246,11 +246,11 @@ func (a *applier) handleOther(ctx context.Context, m message) error {
 
 func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 	for _, id := range m.RelationIDs {
-		r, err := a.relations.changed(id, a.transaction.commitAt)
+		r, err := a.relations.find(id)
 		if err != nil {
 			return err
 		}
-		t, err := a.transaction.tableOf(r)
+		t, err := a.relations.tableOf(r, &a.transaction)
 		if err != nil {
 			return err
 		}
@@ -270,11 +270,11 @@ func (a *applier) truncate(m *pglogrepl.TruncateMessage) error {
 
 // row applies the change of one row.
 func (a *applier) row(ctx context.Context, kind pglogrepl.MessageType, from *messageReader) error {
-	r, err := a.relations.changed(from.uint32(), a.transaction.commitAt)
+	r, err := a.relations.find(from.uint32())
 	if err != nil {
 		return err
 	}
-	t, err := a.transaction.tableOf(r)
+	t, err := a.relations.tableOf(r, &a.transaction)
 	if t == nil || err != nil {
 		return err
 	}

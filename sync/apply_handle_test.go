@@ -122,7 +122,7 @@ func TestTablesHaveWhatLiesBefore(t *testing.T) {
 		of.release.position, of.deletes.commitAt, a.transaction.commitAt = test.lsn, 0, 1000
 		r := &relation{table: test.table, err: test.err, message: &pglogrepl.RelationMessage{RelationID: 5}}
 		for range 2 {
-			got, err := a.transaction.tableOf(r)
+			got, err := a.relations.tableOf(r, &a.transaction)
 			if (got != nil) != test.takes || test.takes && !errors.Is(err, test.err) || !test.takes && err != nil || a.relations.lastChange[5] != 1000 {
 				t.Errorf("from %s on: %v, %v, heard %v", test.lsn, got, err, a.relations.lastChange)
 			}
@@ -339,7 +339,7 @@ func TestSpillingFails(t *testing.T) {
 	a = failing(of)
 	messages = (&wal{xid: 1}).transaction(of, 1100, 0)
 	handleAll(t, a, messages[:2])
-	if _, err := a.transaction.tableOf(a.relations.known[1000]); err != nil {
+	if _, err := a.relations.tableOf(a.relations.known[1000], &a.transaction); err != nil {
 		t.Fatal(err)
 	}
 	if err := of.delete(of.layout.visitOf(10000, 30, nil)); err != nil {

@@ -157,7 +157,7 @@ func TestRelationsAreBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := a.transaction.tableOf(r)
+		got, err := a.relations.tableOf(r, &a.transaction)
 		if (got != nil) != test.known || (err == nil) != test.good {
 			t.Errorf("%s: table %t, %v", name, got != nil, err)
 		}

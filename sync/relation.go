@@ -152,13 +152,11 @@ func (s sourceTable) places(columns []*pglogrepl.RelationMessageColumn) ([]int, 
 	return places, nil
 }
 
-// changed returns a relation that a commit changes, which begins at a position.
-func (r *relations) changed(id uint32, commitAt pglogrepl.LSN) (*relation, error) {
-	of, err := r.find(id)
-	if err == nil {
-		r.lastChange[id] = commitAt
-	}
-	return of, err
+// tableOf is the table that a relation's changes belong to in a transaction of the source, and
+// records that the relation has changed; see [transaction.tableOf].
+func (r *relations) tableOf(of *relation, in *transaction) (*table, error) {
+	r.lastChange[of.message.RelationID] = in.commitAt
+	return in.tableOf(of)
 }
 
 func (r *relations) find(id uint32) (*relation, error) {
