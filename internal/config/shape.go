@@ -36,6 +36,9 @@ type Key struct {
 	Doc string
 	// Required says that the mapping must have it.
 	Required bool
+	// Unless is the key beside those of a mapping by names around it whose presence lets
+	// this one, which is required otherwise, be missing.
+	Unless string
 	Shape    *Shape
 }
 
