@@ -39,7 +39,7 @@ type Key struct {
 	// Unless is the key beside those of a mapping by names around it whose presence lets
 	// this one, which is required otherwise, be missing.
 	Unless string
-	Shape    *Shape
+	Shape  *Shape
 }
 
 // Bounds are the least and the greatest of numbers. Above and Below say that they are out of
