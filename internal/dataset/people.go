@@ -73,8 +73,8 @@ func Persons(policy *config.PolicyFile, files map[catalog.Name]*File) (b *person
 	for _, p := range problems {
 		errs = append(errs, fmt.Errorf("%s: %v", policy.Locate(p.Table, p.Column), p))
 	}
-	if len(errs) > 0 {
-		return nil, nil, fmt.Errorf("the policy cannot be applied to the data:\n%w", errors.Join(errs...))
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, fmt.Errorf("the policy cannot be applied to the data:\n%w", err)
 	}
 	if b, err = persons.NewBuilder(publication); err != nil {
 		return nil, nil, err
