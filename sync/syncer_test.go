@@ -183,13 +183,7 @@ func (b *bench) run() (s *Syncer, stop func() error) {
 		return ended
 	}
 	b.t.Cleanup(func() { _ = stop() })
-	select {
-	case <-s.Published():
-	case err := <-done:
-		b.t.Fatalf("the syncer ended: %v", err)
-	case <-time.After(patience):
-		b.t.Fatal("nothing was published in time")
-	}
+	b.awaitPublished(s, done)
 	await(b.t, "every table is ready", func() bool {
 		for _, table := range s.Status().Tables {
 			if table.Preparing && table.State != Halted {
@@ -199,6 +193,34 @@ func (b *bench) run() (s *Syncer, stop func() error) {
 		return true
 	})
 	return s, stop
+}
+
+// awaitPublished waits until every table is published, each of which may take long.
+func (b *bench) awaitPublished(s *Syncer, done <-chan error) {
+	b.t.Helper()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for before, began := -1, time.Now(); ; {
+		select {
+		case <-s.Published():
+			return
+		case err := <-done:
+			b.t.Fatalf("the syncer ended: %v", err)
+		case <-tick.C:
+		}
+		ready := 0
+		for _, table := range s.Status().Tables {
+			if !table.Preparing {
+				ready++
+			}
+		}
+		if ready != before {
+			before, began = ready, time.Now()
+		}
+		if time.Since(began) > patience {
+			b.t.Fatalf("%d tables were published, and none since", ready)
+		}
+	}
 }
 
 // caughtUp waits until the release shows everything committed so far.

@@ -151,3 +151,67 @@ func TestNobodyComesBackAfterTruncate(t *testing.T) {
 		t.Errorf("ghosts %d have vanished, %d are left, %d rows are gone", changes.Vanished, l.Ghosts(), len(changes.Gone))
 	}
 }
+
+// TestOthersVanishBeforeOneComesBack: what is known of a ghost does not go with another ghost.
+func TestOthersVanishBeforeOneComesBack(t *testing.T) {
+	t.Parallel()
+	l := fullLineage(t)
+	for id := incremental.RecordID(1); id <= 8; id++ {
+		must(t, l.Insert(full(id), began))
+	}
+	_, err := l.Publish(t.Context(), began)
+	must(t, err)
+	first, _, err := l.Leave(1)
+	must(t, err)
+	second, _, err := l.Leave(2)
+	must(t, err)
+	must(t, l.Return(second.Ghost, full(2), began), l.Return(first.Ghost, full(1), began))
+	// Of a record that came back as it was, no copied value has changed.
+	for _, l := range []lineage.Left{first, second} {
+		if l.Changed != "" {
+			t.Fatalf("row %d was stale before", l.Row)
+		}
+	}
+	changes, err := l.Publish(t.Context(), began)
+	must(t, err)
+	if one, two := changes.Place(1), changes.Place(2); one.Changed != two.Changed {
+		t.Errorf("records that came back as they were differ in %q and %q from their rows", one.Changed, two.Changed)
+	}
+}
+
+// TestLoadedWeightTellsNoPerson: after a restart it is not known how many persons' ghosts the
+// weight of a class leaves out, only how many ghosts. The weight must not change for the one
+// person who has left since.
+func TestLoadedWeightTellsNoPerson(t *testing.T) {
+	t.Parallel()
+	l := bare(t, lineage.Options{Least: 1, Subjects: true}, privacy.KAnonymity{K: 3}, privacy.DistinctDiversity{L: 2})
+	const rows, left, leaving = 30, 12, 15 // two rows of each of 6 persons have left, and three of one person leave
+	var published []lineage.StoredRow
+	var records []lineage.StoredRecord
+	for id := lineage.RowID(1); id <= rows; id++ {
+		person, code := uint32(id), uint32(0) // nearly all have one value, so that no part is diverse for sure
+		switch {
+		case id <= left:
+			person = uint32(id+1) / 2
+		case id <= leaving:
+			person = left
+		case id > rows-2:
+			code = 1
+		}
+		published = append(published, lineage.StoredRow{ID: id, Class: 1, Person: person, Sensitive: []uint32{code}})
+		if id > left {
+			r := ill(incremental.RecordID(id), code)
+			r.Subject = person
+			records = append(records, lineage.StoredRecord{Record: r, Place: lineage.Place{Class: 1, Row: id}})
+		}
+	}
+	must(t, l.Load(published, map[incremental.ClassID]float64{1: float64(rows-left) / rows}, records))
+	for id := incremental.RecordID(left + 1); id <= leaving; id++ {
+		must(t, l.Delete(id))
+	}
+	changes, err := l.Publish(t.Context(), began)
+	must(t, err)
+	if len(changes.Weights) > 0 || len(changes.Gone) > 0 || l.Freshness().Ghosts != leaving {
+		t.Errorf("one person has left, and readers see weights %v and %d rows vanish", changes.Weights, len(changes.Gone))
+	}
+}

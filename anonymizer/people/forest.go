@@ -213,10 +213,15 @@ func (b box) with(position float64) box {
 	return box{min(b.least, position), max(b.greatest, position), b.hidden}
 }
 
+// and covers what both do.
+func (b box) and(other box) box {
+	return box{min(b.least, other.least), max(b.greatest, other.greatest), b.hidden || other.hidden}
+}
+
 // reset makes the boxes cover nothing, one for each attribute.
 func (s *space) reset(boxes []box) []box {
 	boxes = boxes[:0]
-	for range s.positions {
+	for range s.shares {
 		boxes = append(boxes, emptyBox)
 	}
 	return boxes

@@ -74,33 +74,78 @@ const (
 // log2(1 + rows) and the places in their order at a quarter, a half and three quarters
 // of them.
 func (r *releasing) features() *anonymizer.Table {
-	attributes := append([]anonymizer.Attribute{}, r.data.Root.Attributes()...)
 	columns := columnsOf(r.data.Root)
-	number, err := hierarchy.New(hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
-	if err != nil {
-		panic(err) // the specification is a constant
-	}
-	add := func(feature func(rows []int32) float64, lists []([]int32)) {
-		column := make([]float64, len(lists))
-		for p, rows := range lists {
-			column[p] = feature(rows)
-		}
-		attributes, columns = append(attributes, anonymizer.Attribute{Name: "feature", Hierarchy: number}), append(columns, column)
-	}
+	shape := Shape{Root: r.data.Root.Attributes()}
 	for i := range r.tables {
-		rows := r.rowsOfPersons(i)
-		add(func(rows []int32) float64 { return math.Log2(1 + float64(len(rows))) }, rows)
-		if order := r.tables[i].Order; order >= 0 && r.tables[i].Parent == Root {
-			for _, share := range [...]float64{0.25, 0.5, 0.75} {
-				add(func(rows []int32) float64 { return quantile(r.tables[i].positions[order], rows, share) }, rows)
+		b := &r.tables[i]
+		shape.Tables = append(shape.Tables, TableShape{Parent: b.Parent, Order: b.Order})
+		positions := b.placesInOrder()
+		features := make([][]float64, 0, featuresOfRows)
+		for p, rows := range r.rowsOfPersons(i) {
+			for f, value := range featuresOf(rows, positions) {
+				if p == 0 {
+					features = append(features, make([]float64, r.data.Root.Len()))
+				}
+				features[f][p] = value
 			}
 		}
+		columns = append(columns, features...)
 	}
-	table, err := anonymizer.NewTable(attributes, columns, nil)
+	table, err := anonymizer.NewTable(featureAttributes(shape), columns, nil)
 	if err != nil {
 		panic(err) // all columns have one length
 	}
 	return table
+}
+
+// placesInOrder are the positions of rows in the order of a person's rows; nil where they
+// have none, or hang on other rows, whose order they have.
+func (b *branch) placesInOrder() []float64 {
+	if b.Order < 0 || b.Parent != Root {
+		return nil
+	}
+	return b.positions[b.Order]
+}
+
+// quartiles are where the rows of a person are looked at.
+var quartiles = [...]float64{0.25, 0.5, 0.75}
+
+const featuresOfRows = 1 + len(quartiles)
+
+// featuresOf are the features of a person's rows of one table, which are in order where
+// there are positions.
+func featuresOf(rows []int32, positions []float64) []float64 {
+	features := append(make([]float64, 0, featuresOfRows), math.Log2(1+float64(len(rows))))
+	if positions != nil {
+		for _, share := range quartiles {
+			features = append(features, quantile(positions, rows, share))
+		}
+	}
+	return features
+}
+
+// feature is an attribute of plain numbers.
+func feature() anonymizer.Attribute {
+	number, err := hierarchy.New(hierarchy.Spec{Kind: hierarchy.Numeric, Domain: hierarchy.DomainDecimal})
+	if err != nil {
+		panic(err) // the specification is a constant
+	}
+	return anonymizer.Attribute{Name: "feature", Hierarchy: number}
+}
+
+// featureAttributes are those of features.
+func featureAttributes(shape Shape) []anonymizer.Attribute {
+	attributes := append([]anonymizer.Attribute{}, shape.Root...)
+	for _, t := range shape.Tables {
+		features := 1
+		if t.Order >= 0 && t.Parent == Root {
+			features = featuresOfRows
+		}
+		for range features {
+			attributes = append(attributes, feature())
+		}
+	}
+	return attributes
 }
 
 // rowsOfPersons lists the rows of each person in a table, at whatever depth, in order

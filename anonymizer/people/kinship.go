@@ -1,0 +1,140 @@
+package people
+
+import "slices"
+
+// link puts a row below the one that has the key, or among those that wait for it.
+func (m *Maintained) link(table int, slot int32, of Key) {
+	t := &m.tables[table]
+	if of == (Key{}) {
+		return
+	}
+	parent := m.relation(t.parent).keys.find(of)
+	if parent == none {
+		t.wait(slot, of)
+		return
+	}
+	m.hang(table, slot, parent)
+}
+
+func (m *Maintained) hang(table int, slot, parent int32) {
+	t, head := &m.tables[table], m.head(table, parent)
+	t.of[slot], t.previous[slot], t.next[slot] = parent, none, *head
+	if *head != none {
+		t.previous[*head] = slot
+	}
+	*head = slot
+}
+
+// head is the first row of a table below a row of its parent.
+func (m *Maintained) head(table int, parent int32) *int32 {
+	above := m.relation(m.tables[table].parent)
+	return &above.heads[slices.Index(above.children, table)][parent]
+}
+
+// below lists the rows of a table below a row of its parent, in no order.
+func (m *Maintained) below(table int, parent int32) []int32 {
+	var rows []int32
+	for row := *m.head(table, parent); row != none; row = m.tables[table].next[row] {
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// unlink takes a row out of the list below its parent, or of those that wait.
+func (m *Maintained) unlink(table int, slot int32) {
+	t := &m.tables[table]
+	if t.of[slot] == Nobody {
+		t.forget(slot)
+		return
+	}
+	if next := t.next[slot]; next != none {
+		t.previous[next] = t.previous[slot]
+	}
+	if previous := t.previous[slot]; previous != none {
+		t.next[previous] = t.next[slot]
+	} else {
+		*m.head(table, t.of[slot]) = t.next[slot]
+	}
+	t.of[slot] = Nobody
+}
+
+// wait has a row of nobody wait for a key.
+func (t *relation) wait(slot int32, key Key) {
+	if key != (Key{}) {
+		t.waiting[key], t.waitsFor[slot] = append(t.waiting[key], slot), key
+	}
+}
+
+// forget takes a row of nobody out of those that wait.
+func (t *relation) forget(slot int32) {
+	key := t.waitsFor[slot]
+	delete(t.waitsFor, slot)
+	rows := t.waiting[key]
+	if i := slices.Index(rows, slot); i >= 0 {
+		rows = slices.Delete(rows, i, i+1)
+	}
+	if t.waiting[key] = rows; len(rows) == 0 {
+		delete(t.waiting, key)
+	}
+}
+
+// ofKey is the key of the row that a row belongs to, or waits for.
+func (m *Maintained) ofKey(table int, slot int32) Key {
+	t := &m.tables[table]
+	if t.of[slot] != Nobody {
+		return m.relation(t.parent).keys.of(t.of[slot])
+	}
+	return t.waitsFor[slot]
+}
+
+// adopt puts rows that wait for a key below the row that has it now, which is new, so that
+// its class and window are published anew.
+func (m *Maintained) adopt(table int, parent int32, key Key) {
+	t := &m.tables[table]
+	rows := t.waiting[key]
+	delete(t.waiting, key)
+	for _, row := range rows {
+		delete(t.waitsFor, row)
+		m.hang(table, row, parent)
+	}
+}
+
+// orphan has the rows below a row that goes wait for its key.
+func (m *Maintained) orphan(table int, parent int32, key Key) {
+	t := &m.tables[table]
+	for _, row := range m.below(table, parent) {
+		m.touch(table, row)
+		m.unlink(table, row)
+		m.hide(table, row)
+		t.wait(row, key)
+	}
+}
+
+// hide has a row, and all rows below it, published no more.
+func (m *Maintained) hide(table int, slot int32) {
+	t := &m.tables[table]
+	m.dirty.gone(table, t.ids[slot], t.state[slot])
+	if t.state[slot].pooled() {
+		_ = m.pools[table].Delete(t.ids[slot]) // it is there
+	}
+	t.state[slot] = hidden
+	for _, child := range t.children {
+		for _, row := range m.below(child, slot) {
+			m.hide(child, row)
+		}
+	}
+}
+
+// person is the slot of the person that a row belongs to, or Nobody, and the window that
+// the row lies in.
+func (m *Maintained) person(table int, slot int32) (person, window int32) {
+	for table != Root {
+		t := &m.tables[table]
+		window = t.window[slot]
+		if slot = t.of[slot]; slot == Nobody {
+			return Nobody, 0
+		}
+		table = t.parent
+	}
+	return slot, window
+}

@@ -1,0 +1,278 @@
+package people
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/kproxy/kproxy/anonymizer"
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// Maintained is a release that follows inserts, updates and deletes of all its
+// tables. Between two calls of Settle it collects changes; Settle restores the
+// guarantee of what an outsider knows, and says which published rows have to be
+// replaced.
+//
+// Everything that is published of a class and window is a function of the rows that
+// its persons have then, and of fresh random numbers: where one of these rows changes,
+// all of them are published anew, with new pseudonyms. Classes are those of
+// incremental.Partition, over the root's attributes or, where all is known, over the
+// features of persons. The first Settle after everything was inserted makes the first
+// release, and one after a restart makes a new one.
+//
+// It is not safe for concurrent use.
+type Maintained struct {
+	knows   Knows
+	k       int
+	options MaintainedOptions
+
+	constraints privacy.ConstraintSet
+	values      int // sensitive attributes of all tables
+
+	root      relation
+	tables    []relation
+	features  []anonymizer.Attribute // of persons, by which they are divided
+	partition *incremental.Partition // of persons
+	unions    unions
+	pools     []*incremental.Partition
+	dirty     dirt
+	withheld  error // why nothing is published although there are enough persons
+
+	pseudonyms []uint64 // that root rows carry, by the person's slot
+}
+
+// Shape describes the tables of a maintained release. The root is described by its
+// attributes alone.
+type Shape struct {
+	Root []anonymizer.Attribute
+	// RootSensitive is the number of sensitive attributes of the root.
+	RootSensitive int
+	Tables        []TableShape
+}
+
+// TableShape describes a table whose rows belong to persons; see Table.
+type TableShape struct {
+	Name       string
+	Attributes []anonymizer.Attribute
+	Sensitive  int // number of sensitive attributes
+	Parent     int
+	Order      int
+}
+
+// MaintainedOptions of a maintained release.
+type MaintainedOptions struct {
+	// Method makes and splits classes; see Options.Method.
+	Method anonymizer.Method
+	// Seed is handed to the method.
+	Seed uint64
+	// Pseudonym returns a new pseudonym for a row of a table, or of Root: one that no
+	// row of the table has, and that nobody can compute.
+	Pseudonym func(table int) uint64
+	// Random exchanges the pseudonyms of a class's members. Nobody can compute it.
+	Random *rand.Rand
+	// Progress is called with how many classes and windows of those to be published
+	// are done.
+	Progress func(done, total int)
+}
+
+// Key is what rows below name a row by, such as a digest of its primary key's values.
+// The zero Key is none: of a row that cannot be named, or that belongs to nobody.
+type Key [16]byte
+
+// Row is a row of the root or of a table below.
+type Row struct {
+	ID incremental.RecordID
+	// Key is what rows below name it by. No two rows of a table have the same one.
+	Key Key
+	// Of is the key of the row that it belongs to; of no meaning for the root. It may
+	// be the key of a row that comes later.
+	Of Key
+	// Window is the window of time that the row lies in, of tables that belong to
+	// persons directly; 0 for others.
+	Window int32
+	// Cells has one cell for each attribute.
+	Cells []hierarchy.Cell
+	// Sensitive has a code for each sensitive attribute.
+	Sensitive []uint32
+}
+
+// ErrDuplicateKey says that two rows of a table have the same key.
+var ErrDuplicateKey = errors.New("a row has a key that another row of the table has")
+
+// NewMaintained returns a maintained release without rows. Sensitive attributes are
+// numbered as in Data.SensitiveOf. The error says that constraints are over some attributes
+// or compare classes with all persons, that a table stands before its parent, or that the
+// method does not accept what persons are divided by.
+func NewMaintained(shape Shape, c privacy.ConstraintSet, knows Knows, o MaintainedOptions) (*Maintained, error) {
+	set, err := maintainable(c)
+	if err != nil {
+		return nil, err
+	}
+	m := &Maintained{knows: knows, k: c.K(), options: o, constraints: set, dirty: newDirt(), unions: newUnions()}
+	m.root = newRelation(shape.Root, shape.RootSensitive, 0)
+	m.values = shape.RootSensitive
+	for i, t := range shape.Tables {
+		if err := m.addTable(i, t); err != nil {
+			return nil, fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	size := m.k
+	if m.features = shape.Root; knows.All {
+		m.features = featureAttributes(shape)
+	} else {
+		size *= max(1, knows.crowd())
+	}
+	m.partition, err = o.partition(m.features, privacy.ConstraintSet{privacy.KAnonymity{K: size}}, false)
+	return m, err
+}
+
+// addTable adds the table of a number. Rows of its pool are told apart by their values, and
+// count by their persons.
+func (m *Maintained) addTable(number int, t TableShape) error {
+	if t.Parent < Root || t.Parent >= number {
+		return errors.New("its parent has to stand before it")
+	}
+	own := newRelation(t.Attributes, t.Sensitive, m.values)
+	own.name, own.parent, own.order = t.Name, t.Parent, t.Order
+	m.tables = append(m.tables, own)
+	m.values += t.Sensitive
+	above := m.relation(t.Parent)
+	above.children = append(above.children, number)
+	pool, err := m.options.partition(t.Attributes, ofTable(m.constraints, own.first, t.Sensitive), true)
+	m.pools = append(m.pools, pool)
+	return err
+}
+
+func (o MaintainedOptions) partition(attributes []anonymizer.Attribute, c privacy.ConstraintSet, subjects bool) (*incremental.Partition, error) {
+	if err := o.Method.Accepts(attributes, c); err != nil {
+		return nil, fmt.Errorf("method %s %w", o.Method.Name(), err)
+	}
+	return incremental.New(attributes, c, o.Method, incremental.Options{Seed: o.Seed, Subjects: subjects}), nil
+}
+
+func (m *Maintained) relation(table int) *relation {
+	if table == Root {
+		return &m.root
+	}
+	return &m.tables[table]
+}
+
+// Insert adds a row. The errors are incremental.ErrDuplicate for an ID, ErrDuplicateKey,
+// and one about the number of cells; nothing is changed then.
+func (m *Maintained) Insert(table int, r Row) error {
+	t := m.relation(table)
+	slot, err := t.insert(r)
+	if err != nil {
+		return fmt.Errorf("inserting row %d into table %s: %w", r.ID, t.name, err)
+	}
+	if table == Root {
+		if err := m.partition.Insert(incremental.Record{ID: r.ID, Cells: m.personCells(slot)}); err != nil {
+			return err
+		}
+	} else {
+		m.link(table, slot, r.Of)
+	}
+	if r.Key != (Key{}) {
+		for _, child := range t.children {
+			m.adopt(child, slot, r.Key)
+		}
+	}
+	m.touch(table, slot)
+	return nil
+}
+
+// Modify replaces a row of the same ID. The errors are incremental.ErrUnknown and those
+// of Insert.
+func (m *Maintained) Modify(table int, r Row) error {
+	t := m.relation(table)
+	slot := t.find(r.ID)
+	if slot < 0 {
+		return fmt.Errorf("modifying row %d of table %s: %w", r.ID, t.name, incremental.ErrUnknown)
+	}
+	if len(t.children) > 0 && t.keys.of(slot) != r.Key || table != Root && (m.ofKey(table, slot) != r.Of || t.window[slot] != r.Window) {
+		if err := m.Delete(table, r.ID); err != nil {
+			return err
+		}
+		return m.Insert(table, r)
+	}
+	if err := t.checkShape(r); err != nil {
+		return fmt.Errorf("modifying row %d of table %s: %w", r.ID, t.name, err)
+	}
+	t.set(slot, r)
+	m.touch(table, slot)
+	if table == Root {
+		return m.partition.Modify(incremental.Record{ID: r.ID, Cells: m.personCells(slot)})
+	}
+	return nil
+}
+
+// Delete removes a row. Rows that belong to it belong to nobody then, until a row of its
+// key comes. The error is incremental.ErrUnknown.
+func (m *Maintained) Delete(table int, id incremental.RecordID) error {
+	t := m.relation(table)
+	slot := t.find(id)
+	if slot < 0 {
+		return fmt.Errorf("deleting row %d of table %s: %w", id, t.name, incremental.ErrUnknown)
+	}
+	m.touch(table, slot)
+	for _, child := range t.children {
+		m.orphan(child, slot, t.keys.of(slot))
+	}
+	m.dirty.gone(table, id, t.state[slot])
+	switch {
+	case table == Root:
+		if err := m.partition.Delete(id); err != nil {
+			return err
+		}
+	case t.state[slot].pooled():
+		if err := m.pools[table].Delete(id); err != nil {
+			return err
+		}
+	}
+	if table != Root {
+		m.unlink(table, slot)
+	}
+	t.remove(slot)
+	return nil
+}
+
+// Truncate removes all rows of a table.
+func (m *Maintained) Truncate(table int) error {
+	t := m.relation(table)
+	for _, id := range t.all() {
+		if err := m.Delete(table, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Len is the number of rows of a table, or of Root, those that are not published
+// included.
+func (m *Maintained) Len(table int) int { return m.relation(table).directory.Len() }
+
+// Feasible returns nil, or why nothing can be published.
+func (m *Maintained) Feasible() error {
+	if m.withheld != nil {
+		return m.withheld
+	}
+	return m.partition.Feasible()
+}
+
+// Classes is the number of published classes of persons.
+func (m *Maintained) Classes() int { return len(m.unions.list) - m.unions.tooMany }
+
+// Settle restores the guarantee and returns what it changed. The error is the
+// context's; the release must not be used any more then.
+func (m *Maintained) Settle(ctx context.Context) (*MaintainedChanges, error) {
+	s := &settling{Maintained: m, changes: newMaintainedChanges(len(m.tables))}
+	if err := s.run(ctx); err != nil {
+		return nil, fmt.Errorf("settling tables of persons: %w", err)
+	}
+	m.dirty = newDirt()
+	return s.changes, nil
+}

@@ -1,0 +1,102 @@
+package people_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+	"github.com/kproxy/kproxy/anonymizer/people"
+	"github.com/kproxy/kproxy/anonymizer/privacy"
+)
+
+// rowKey is the key of a row of a table of generated data.
+func rowKey(table, row int) people.Key {
+	var key people.Key
+	key[0] = byte(table + 2)
+	binary.BigEndian.PutUint32(key[4:], uint32(row))
+	return key
+}
+
+// maintain inserts generated data into a maintained release.
+func maintain(t testing.TB, d *people.Data, knows people.Knows) *people.Maintained {
+	t.Helper()
+	shape := people.Shape{Root: d.Root.Attributes()}
+	for _, table := range d.Tables {
+		shape.Tables = append(shape.Tables, people.TableShape{Name: table.Name, Attributes: table.Rows.Attributes(), Parent: table.Parent, Order: table.Order})
+	}
+	random := rand.New(rand.NewPCG(5, 6))
+	m, err := people.NewMaintained(shape, privacy.ConstraintSet{privacy.KAnonymity{K: 5}}, knows, people.MaintainedOptions{
+		Method: method, Random: random, Pseudonym: func(int) uint64 { return random.Uint64() },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range d.Root.Len() {
+		if err := m.Insert(people.Root, people.Row{ID: incremental.RecordID(p + 1), Key: rowKey(people.Root, p), Cells: cellsOf(d.Root.Attributes(), d.Root.Cells, p)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, table := range d.Tables {
+		for row := range table.Rows.Len() {
+			r := people.Row{ID: incremental.RecordID(row + 1), Key: rowKey(i, row), Of: rowKey(table.Parent, int(table.Of[row])), Cells: cellsOf(table.Rows.Attributes(), table.Rows.Cells, row)}
+			if table.Window != nil {
+				r.Window = table.Window[row]
+			}
+			if err := m.Insert(i, r); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return m
+}
+
+func cellsOf[A any](attributes []A, columns func(int) []hierarchy.Cell, row int) []hierarchy.Cell {
+	cells := make([]hierarchy.Cell, len(attributes))
+	for a := range cells {
+		cells[a] = columns(a)[row]
+	}
+	return cells
+}
+
+// BenchmarkMaintained measures Settle of single new visits, and of 200 at once, in three
+// windows; rows/op is how many published rows are replaced.
+func BenchmarkMaintained(b *testing.B) {
+	for name, knows := range map[string]people.Knows{"one": {}, "all": {All: true}} {
+		for _, persons := range []int{2_000, 20_000} {
+			for _, changes := range []int{1, 200} {
+				b.Run(fmt.Sprintf("knows=%s/persons=%d/changes=%d", name, persons, changes), func(b *testing.B) {
+					d := hospital{persons: persons, visits: 3, windows: 3}.data(1)
+					m := maintain(b, d, knows)
+					if _, err := m.Settle(b.Context()); err != nil {
+						b.Fatal(err)
+					}
+					random, next, written := rand.New(rand.NewPCG(1, 1)), d.Tables[0].Rows.Len(), 0
+					b.ResetTimer()
+					for range b.N {
+						for range changes {
+							next++
+							r := people.Row{ID: incremental.RecordID(next), Of: rowKey(people.Root, random.IntN(persons)), Window: 2, Cells: []hierarchy.Cell{float64(8800 + random.IntN(250))}}
+							if err := m.Insert(0, r); err != nil {
+								b.Fatal(err)
+							}
+						}
+						changed, err := m.Settle(b.Context())
+						if err != nil {
+							b.Fatal(err)
+						}
+						for _, t := range changed.Tables {
+							for _, cell := range t.Cells {
+								written += len(cell.Rows)
+							}
+						}
+					}
+					b.ReportMetric(float64(written)/float64(b.N), "rows/op")
+					b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N*changes), "µs/change")
+				})
+			}
+		}
+	}
+}

@@ -1,0 +1,386 @@
+package people
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/kproxy/kproxy/anonymizer/hierarchy"
+	"github.com/kproxy/kproxy/anonymizer/incremental"
+)
+
+// MaintainedChanges says what of the published rows has to be replaced.
+type MaintainedChanges struct {
+	Root   TableChanges
+	Tables []TableChanges
+}
+
+// TableChanges are those of one table: first the rows in Gone vanish, then the rows
+// of Cells appear.
+type TableChanges struct {
+	Gone  []incremental.RecordID
+	Cells []PublishedCell
+}
+
+// PublishedCell holds rows that are published with the same values; of the root, those
+// of a class.
+type PublishedCell struct {
+	// ID is a number that no other cell of the table has had since NewMaintained.
+	ID int64
+	// Pooled rows are published without keys.
+	Pooled bool
+	// Values has one generalization for each attribute.
+	Values []hierarchy.Generalization
+	Rows   []PublishedRow
+}
+
+// PublishedRow is a row with its pseudonyms, which are 0 for pooled rows.
+type PublishedRow struct {
+	ID  incremental.RecordID
+	Own uint64
+	// Of is the pseudonym of the row that it belongs to, and Person that of the person.
+	Of, Person uint64
+}
+
+func newMaintainedChanges(tables int) *MaintainedChanges {
+	return &MaintainedChanges{Tables: make([]TableChanges, tables)}
+}
+
+func (c *MaintainedChanges) of(table int) *TableChanges {
+	if table == Root {
+		return &c.Root
+	}
+	return &c.Tables[table]
+}
+
+// dirt is what has changed since the last Settle.
+type dirt struct {
+	persons map[incremental.RecordID]map[int32]struct{} // whose rows have changed, with the windows of these
+	removed map[int][]incremental.RecordID              // published rows that vanish, by table
+}
+
+func newDirt() dirt {
+	return dirt{make(map[incremental.RecordID]map[int32]struct{}), make(map[int][]incremental.RecordID)}
+}
+
+// gone has a row vanish if it is published.
+func (d *dirt) gone(table int, id incremental.RecordID, state rowState) {
+	if state.published() {
+		d.removed[table] = append(d.removed[table], id)
+	}
+}
+
+// touch has the window of a row published anew.
+func (m *Maintained) touch(table int, slot int32) {
+	person, window := m.person(table, slot)
+	if person == Nobody {
+		return
+	}
+	id := m.root.ids[person]
+	windows := m.dirty.persons[id]
+	if windows == nil {
+		windows = make(map[int32]struct{})
+		m.dirty.persons[id] = windows
+	}
+	if table != Root {
+		windows[window] = struct{}{}
+	}
+}
+
+// settling is one run of Settle.
+type settling struct {
+	*Maintained
+	changes *MaintainedChanges
+	units   []*unit
+}
+
+func (s *settling) run(ctx context.Context) error {
+	if err := s.refresh(); err != nil {
+		return err
+	}
+	moved, err := s.partition.SettleContext(ctx)
+	if err != nil {
+		return err
+	}
+	s.withhold(moved)
+	satisfied := s.regroup(moved)
+	if s.withheld = nil; !satisfied {
+		s.withholdAll()
+	}
+	s.plan(s.publishRoot())
+	if err := s.divide(ctx); err != nil {
+		return err
+	}
+	for _, u := range s.units {
+		if err := s.publishUnit(u); err != nil {
+			return err
+		}
+	}
+	for table := range s.tables {
+		if err := s.settlePool(ctx, table); err != nil {
+			return err
+		}
+	}
+	for table, ids := range s.dirty.removed {
+		of := s.changes.of(table)
+		of.Gone = append(of.Gone, ids...)
+	}
+	return nil
+}
+
+// refresh tells the partition of features that have changed with rows of persons.
+func (s *settling) refresh() error {
+	if !s.knows.All {
+		return nil
+	}
+	for _, id := range sortedKeys(s.dirty.persons) {
+		slot := s.root.find(id)
+		if slot == none {
+			continue
+		}
+		if err := s.partition.Modify(incremental.Record{ID: id, Cells: s.personCells(slot)}); err != nil {
+			return err
+		}
+		if err := s.partition.Touch(id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// withhold has persons who are in no class any more vanish with all their rows.
+func (s *settling) withhold(moved incremental.Changes) {
+	for _, id := range sortedKeys(moved.Moved) {
+		if slot := s.root.find(id); moved.Moved[id] == 0 && slot != none {
+			s.hidePerson(slot)
+		}
+	}
+}
+
+// withholdAll has everything vanish.
+func (s *settling) withholdAll() {
+	for slot, id := range s.root.ids {
+		if id != 0 {
+			s.hidePerson(int32(slot))
+		}
+	}
+	s.unions, s.withheld = newUnions(), errTooAlike
+}
+
+func (s *settling) hidePerson(slot int32) {
+	s.dirty.gone(Root, s.root.ids[slot], s.root.state[slot])
+	s.root.state[slot] = hidden
+	for _, table := range s.root.children {
+		for _, row := range s.below(table, slot) {
+			s.hide(table, row)
+		}
+	}
+}
+
+// publishRoot publishes the root rows of unions that are new, with new pseudonyms, and
+// returns these.
+func (s *settling) publishRoot() []*union {
+	var published []*union
+	for _, u := range s.unions.list {
+		if u.shown || u.classes == nil {
+			continue
+		}
+		u.shown = true
+		published = append(published, u)
+		places := make([]int32, len(u.persons))
+		cell := PublishedCell{ID: s.root.nextCell()}
+		for i, slot := range u.persons {
+			places[i] = int32(i)
+			s.dirty.gone(Root, s.root.ids[slot], s.root.state[slot])
+			s.root.state[slot] = inCell
+			own := s.options.Pseudonym(Root)
+			s.setPseudonym(slot, own)
+			cell.Rows = append(cell.Rows, PublishedRow{ID: s.root.ids[slot], Own: own, Person: own})
+		}
+		cell.Values = s.root.generalize(u.persons, places)
+		s.changes.Root.Cells = append(s.changes.Root.Cells, cell)
+	}
+	return published
+}
+
+// plan lists what is published anew: all windows of new unions, and of others the windows
+// with changed rows.
+func (s *settling) plan(published []*union) {
+	whole := make(map[*union]bool, len(published))
+	for _, u := range published {
+		whole[u] = true
+		s.addUnits(u, nil)
+	}
+	windows := make(map[*union]map[int32]struct{})
+	var changed []*union
+	for _, id := range sortedKeys(s.dirty.persons) {
+		u := s.unions.of[s.partition.ClassOf(id)]
+		if u == nil || whole[u] {
+			continue
+		}
+		if windows[u] == nil {
+			windows[u] = make(map[int32]struct{})
+			changed = append(changed, u)
+		}
+		maps.Copy(windows[u], s.dirty.persons[id])
+	}
+	for _, u := range changed {
+		s.addUnits(u, windows[u])
+	}
+}
+
+// addUnits plans some windows of a union, or all.
+func (s *settling) addUnits(of *union, only map[int32]struct{}) {
+	byWindow := make(map[int32]*unit)
+	for member, person := range of.persons {
+		for _, table := range s.root.children {
+			for _, row := range s.below(table, person) {
+				window := s.tables[table].window[row]
+				if s.knows.All {
+					window = 0
+				} else if _, wanted := only[window]; only != nil && !wanted {
+					continue
+				}
+				u := byWindow[window]
+				if u == nil {
+					u = newUnit(s.Maintained, of.persons)
+					byWindow[window] = u
+				}
+				u.add(table, row, int32(member))
+			}
+		}
+	}
+	for _, window := range sortedKeys(byWindow) {
+		s.units = append(s.units, byWindow[window])
+	}
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
+
+// divide makes the cells of all units, on every processor.
+func (s *settling) divide(ctx context.Context) error {
+	var next, done atomic.Int64
+	var workers sync.WaitGroup
+	var told sync.Mutex
+	for range min(len(s.units), runtime.GOMAXPROCS(0)) {
+		workers.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(s.units) {
+					return
+				}
+				s.units[i].divide()
+				if n := int(done.Add(1)); s.options.Progress != nil {
+					told.Lock()
+					s.options.Progress(n, len(s.units))
+					told.Unlock()
+				}
+			}
+		})
+	}
+	workers.Wait()
+	return ctx.Err()
+}
+
+// publishUnit publishes the rows of a class and window that are in cells, and leaves the
+// others to the pools.
+func (s *settling) publishUnit(u *unit) error {
+	persons := make([]uint64, len(u.persons))
+	for i, person := range u.persons {
+		persons[i] = s.pseudonym(person)
+	}
+	if !s.knows.All {
+		s.options.Random.Shuffle(len(persons), func(i, j int) { persons[i], persons[j] = persons[j], persons[i] })
+	}
+	for table := range s.tables {
+		if err := s.publishRows(u, table, persons); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *settling) publishRows(u *unit, table int, persons []uint64) error {
+	t, of := &s.tables[table], &u.tables[table]
+	in := make([]bool, len(of.rows))
+	for _, cell := range of.cells {
+		published := PublishedCell{ID: t.nextCell(), Values: t.generalize(of.rows, cell)}
+		for _, at := range cell {
+			in[at] = true
+			row, id := of.rows[at], t.ids[of.rows[at]]
+			s.dirty.gone(table, id, t.state[row])
+			if t.state[row].pooled() {
+				if err := s.pools[table].Delete(id); err != nil {
+					return err
+				}
+			}
+			t.state[row] = inCell
+			own := s.options.Pseudonym(table)
+			of.own[at] = own
+			p := PublishedRow{ID: id, Own: own, Person: persons[of.person[at]]}
+			if p.Of = p.Person; t.parent != Root {
+				p.Of = u.tables[t.parent].own[of.parent[at]]
+			}
+			published.Rows = append(published.Rows, p)
+		}
+		s.changes.Tables[table].Cells = append(s.changes.Tables[table].Cells, published)
+	}
+	for at, row := range of.rows {
+		if in[at] {
+			continue
+		}
+		if err := s.toPool(table, row, u.persons[of.person[at]]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toPool leaves a row to the pool.
+func (s *settling) toPool(table int, row, person int32) error {
+	t := &s.tables[table]
+	r := incremental.Record{ID: t.ids[row], Cells: slices.Clone(t.cells.Row(row)), Sensitive: slices.Clone(t.sensitive.Row(row)), Subject: uint32(person)}
+	if t.state[row].pooled() {
+		if before, _, _ := s.pools[table].Record(r.ID); slices.Equal(before.Cells, r.Cells) && slices.Equal(before.Sensitive, r.Sensitive) {
+			return nil
+		}
+		return s.pools[table].Modify(r)
+	}
+	s.dirty.gone(table, r.ID, t.state[row])
+	t.state[row] = pooledUnset
+	return s.pools[table].Insert(r)
+}
+
+// settlePool publishes pooled rows in classes of their own, without keys.
+func (s *settling) settlePool(ctx context.Context, table int) error {
+	t, pool := &s.tables[table], s.pools[table]
+	moved, err := pool.SettleContext(ctx)
+	if err != nil {
+		return err
+	}
+	for _, class := range moved.Rewrite {
+		members := pool.Members(class)
+		if len(members) == 0 {
+			continue
+		}
+		cell := PublishedCell{ID: t.nextCell(), Pooled: true, Values: pool.Generalize(class)}
+		for _, id := range members {
+			row := t.find(id)
+			s.dirty.gone(table, id, t.state[row])
+			t.state[row] = pooledShown
+			cell.Rows = append(cell.Rows, PublishedRow{ID: id})
+		}
+		s.changes.Tables[table].Cells = append(s.changes.Tables[table].Cells, cell)
+	}
+	for _, id := range sortedKeys(moved.Moved) {
+		if row := t.find(id); moved.Moved[id] == 0 && row != none && t.state[row] == pooledShown {
+			s.dirty.gone(table, id, pooledShown)
+			t.state[row] = pooledUnset
+		}
+	}
+	return nil
+}
