@@ -90,8 +90,8 @@ func served(c *config.Config) (*config.Config, error) {
 	if len(c.Policy.People) == 0 {
 		return c, nil
 	}
-	return nil, failure{codeConfiguration, "move csv, tables and people into a policy file for 'kproxy eval', and remove people and its tables here",
-		fmt.Errorf("%s: people: serving is not built yet, use kproxy eval", c.LocateSetting("people"))}
+	err := fmt.Errorf("%s: people: serving is not built yet, use kproxy eval", c.LocateSetting("people"))
+	return nil, failure{codeConfiguration, "move csv, tables and people into a policy file for 'kproxy eval', and remove people and its tables here", err}
 }
 
 // unusable says that a configuration has mistakes.

@@ -96,8 +96,14 @@ func (c *peopleChecks) withoutSettings(t *table, kind string) {
 		key string
 		of  any
 	}{
-		{"method", &t.Method}, {"constraints", &t.Constraints}, {"subject", &t.Subject}, {"suppression", &t.Suppression}, {"updates", &t.Updates},
-		{"acknowledge", &t.Acknowledge}, {"reanonymize", &t.Reanonymize}, {"unpublishable", &t.Unpublishable},
+		{"method", &t.Method},
+		{"constraints", &t.Constraints},
+		{"subject", &t.Subject},
+		{"suppression", &t.Suppression},
+		{"updates", &t.Updates},
+		{"acknowledge", &t.Acknowledge},
+		{"reanonymize", &t.Reanonymize},
+		{"unpublishable", &t.Unpublishable},
 	} {
 		if at := c.at(setting.of); at != nil {
 			c.wrong(at, fmt.Sprintf("table %s is released together with the others of %s, and has no %s of its own", t.Table, kind, setting.key),

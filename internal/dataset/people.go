@@ -71,7 +71,7 @@ func Persons(policy *config.PolicyFile, files map[catalog.Name]*File) (b *person
 	}
 	publication, problems := catalog.PublishPeople(kind, policies, relations)
 	for _, p := range problems {
-		errs = append(errs, fmt.Errorf("%s: %v", policy.Locate(p.Table, p.Column), p))
+		errs = append(errs, fmt.Errorf("%s: %w", policy.Locate(p.Table, p.Column), p))
 	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, nil, fmt.Errorf("the policy cannot be applied to the data:\n%w", err)
