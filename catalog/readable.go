@@ -43,6 +43,9 @@ type ReadableRelation struct {
 	Types []UserType
 	// RowSecurity says that policies may show different rows to different roles.
 	RowSecurity bool
+	// Function is one that a view's definition calls and that may read tables with the rights
+	// of whoever runs it: a user's that is not IMMUTABLE; empty for none.
+	Function string
 	// Raw says that it shows rows of protected tables, or is kproxy's own.
 	Raw bool
 	// Granted says that kproxy's owner role may read it.

@@ -1,6 +1,9 @@
 package catalog
 
-import "maps"
+import (
+	"cmp"
+	"maps"
+)
 
 // View is a view, or a materialized one, that reads protected tables: directly,
 // through their partitions and parents, or through other views.
@@ -72,8 +75,10 @@ func (s *Snapshot) WithViews(views []View, withdrawn map[Name]string) *Snapshot 
 	for _, v := range views {
 		reason, gone := withdrawn[v.Name]
 		switch {
-		case v.Kind != KindView:
+		case v.Kind != KindView && !v.Listed:
 			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: materializedView}
+		case v.Kind != KindView:
+			relations[v.Name] = Resolution{Disposition: Withdrawn, Source: v.Name, Reason: cmp.Or(reason, materializedView)}
 		case !v.Listed:
 			relations[v.Name] = Resolution{Disposition: Forbidden, Source: v.Name, Reason: unlistedView}
 		case gone:

@@ -32,7 +32,7 @@ func TestViewsOverProtectedTablesResolve(t *testing.T) {
 	t.Parallel()
 	name := func(relation string) Name { return Name{"public", relation} }
 	var relations []Relation
-	for _, r := range []string{"patients", "wards", "listed", "broken", "unlisted", "stored"} {
+	for _, r := range []string{"patients", "wards", "listed", "broken", "unlisted", "stored", "copies"} {
 		relations = append(relations, Relation{Name: name(r)})
 	}
 	policy := Policy{
@@ -45,6 +45,7 @@ func TestViewsOverProtectedTablesResolve(t *testing.T) {
 		{Name: name("broken"), Kind: KindView, Listed: true},
 		{Name: name("unlisted"), Kind: KindView},
 		{Name: name("stored"), Kind: KindMaterializedView, Listed: true},
+		{Name: name("copies"), Kind: KindMaterializedView},
 	}, map[Name]string{name("broken"): "why"})
 	for _, c := range []struct {
 		relation string
@@ -55,7 +56,8 @@ func TestViewsOverProtectedTablesResolve(t *testing.T) {
 		{"listed", Resolution{Disposition: Protected, Target: Published(name("listed"))}},
 		{"broken", Resolution{Disposition: Withdrawn, Reason: "why"}},
 		{"unlisted", Resolution{Disposition: Forbidden, Reason: unlistedView}},
-		{"stored", Resolution{Disposition: Forbidden, Reason: materializedView}},
+		{"stored", Resolution{Disposition: Withdrawn, Reason: materializedView}},
+		{"copies", Resolution{Disposition: Forbidden, Reason: materializedView}},
 		{"none", Resolution{Disposition: Missing}},
 	} {
 		c.want.Source = name(c.relation)

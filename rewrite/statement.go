@@ -106,11 +106,14 @@ func (c *statements) statement(n *pg.Node) (Effect, error) {
 	case *pg.Node_DiscardStmt:
 		// ALL is safe: it resets to the values of the startup message, where the proxy pins
 		// what must stay, and closes what belongs to this session only.
-		switch s.DiscardStmt.GetTarget() {
+		switch target := s.DiscardStmt.GetTarget(); target {
 		case pg.DiscardMode_DISCARD_ALL, pg.DiscardMode_DISCARD_TEMP:
-			return discard{all: s.DiscardStmt.GetTarget() == pg.DiscardMode_DISCARD_ALL}, nil
+			return discard{all: target == pg.DiscardMode_DISCARD_ALL}, nil
+		case pg.DiscardMode_DISCARD_PLANS, pg.DiscardMode_DISCARD_SEQUENCES:
+			return nil, nil
+		default:
+			return nil, refuse(NotSupported, "", "kproxy does not understand this kind of DISCARD")
 		}
-		return nil, nil
 	case nil:
 		return nil, refuse(NotSupported, "", "kproxy does not understand this statement")
 	}
@@ -235,6 +238,8 @@ func (c *statements) transaction(n *pg.TransactionStmt) (effect Effect, err erro
 	case pg.TransactionStmtKind_TRANS_STMT_PREPARE, pg.TransactionStmtKind_TRANS_STMT_COMMIT_PREPARED,
 		pg.TransactionStmtKind_TRANS_STMT_ROLLBACK_PREPARED:
 		return nil, refuseVerb("two-phase commit", "Use COMMIT.")
+	default:
+		return nil, refuse(NotSupported, "", "kproxy does not understand this transaction statement")
 	}
 	return effect, allowModes(n.GetOptions(), c.w.names.temporaryTables)
 }

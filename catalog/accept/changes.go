@@ -35,20 +35,34 @@ func (t Table) Changes(now Table, needed func(column string) bool) []string {
 	changes = append(changes, catalog.TypeChanges(t.Types, now.Types)...)
 	for _, before := range t.Leaves {
 		i := slices.IndexFunc(now.Leaves, func(l Leaf) bool { return l.OID == before.OID })
-		if i >= 0 && !slices.Equal(before.withNames(t, now), now.Leaves[i].withNames(t, now)) {
+		if i >= 0 && before.movedIn(t, now.Leaves[i], now) {
 			changes = append(changes, fmt.Sprintf("the partition with the object identifier %d had its columns renamed or made anew while it was detached", before.OID))
 		}
 	}
 	return changes
 }
 
-// withNames are the partition's columns whose names its table has kept.
-func (l Leaf) withNames(before, now Table) []LeafColumn {
-	return slices.DeleteFunc(slices.Clone(l.Columns), func(c LeafColumn) bool {
-		_, had := before.Column(c.Name)
-		_, has := now.Column(c.Name)
-		return !had || !has
-	})
+// movedIn tells whether the partition of table t has another column now for one of the table's
+// columns. A column that was replaced in the table was replaced in its partitions, too.
+func (l Leaf) movedIn(t Table, now Leaf, table Table) bool {
+	present := now.places(table)
+	for number, place := range l.places(t) {
+		if other, there := present[number]; there && other != place {
+			return true
+		}
+	}
+	return false
+}
+
+// places are the partition's numbers for the table's columns, by the table's numbers.
+func (l Leaf) places(t Table) map[int16]int16 {
+	places := make(map[int16]int16, len(l.Columns))
+	for _, c := range l.Columns {
+		if column, there := t.Column(c.Name); there {
+			places[column.Number] = c.Number
+		}
+	}
+	return places
 }
 
 // Holds tells whether every column of the table is still there in the present one, so that

@@ -94,12 +94,21 @@ func TestChanges(t *testing.T) {
 		"partition renumbered": {func(t *Table) {
 			t.Leaves = []Leaf{{OID: 20001, Columns: []LeafColumn{{1, "diag"}, {3, "id"}, {4, "age"}, {5, "name"}, {6, "note"}}}}
 		}, "while it was detached", true},
+		"replaced in the table": {both(both(drop(3), add("diag")), func(t *Table) {
+			t.Leaves = []Leaf{{OID: 20001, Columns: []LeafColumn{{1, "name"}, {3, "id"}, {4, "age"}, {6, "note"}, {7, "diag"}}}}
+		}), "column 3, diag text, was dropped, and column 6 has its name, now diag text", false},
+		"swapped in the table": {both(both(rename(3, "name"), rename(4, "diag")), func(t *Table) {
+			t.Leaves = []Leaf{{OID: 20001, Columns: []LeafColumn{{1, "diag"}, {3, "id"}, {4, "age"}, {5, "name"}, {6, "note"}}}}
+		}), "column 3 was diag text, is now name text; column 4 was name text, is now diag text", false},
 		"another partition": {func(t *Table) { t.Leaves = append(t.Leaves, Leaf{OID: 20002}) }, "", true},
 	} {
 		now := altered(c.change)
 		changes := strings.Join(patients().Changes(now, named), "; ")
 		if (c.told == "") != (changes == "") || !strings.Contains(changes, c.told) {
 			t.Errorf("%s: %q, not %q", name, changes, c.told)
+		}
+		if strings.HasSuffix(name, "in the table") && changes != c.told {
+			t.Errorf("%s: %q is not all", name, c.told)
 		}
 		if holds := patients().Holds(now); holds != c.holds {
 			t.Errorf("%s: holds is %v", name, holds)

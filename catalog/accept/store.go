@@ -69,10 +69,19 @@ func LoadAs(ctx context.Context, on Querier, kind Kind, oid catalog.OID, identit
 
 // Save notes what is accepted under a name from now on.
 func Save(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any) error {
+	return save(ctx, on, kind, name, identity, "DO UPDATE SET identity = excluded.identity, accepted_at = pg_catalog.now()")
+}
+
+// SaveFirst notes likewise, unless something is accepted under the name already.
+func SaveFirst(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any) error {
+	return save(ctx, on, kind, name, identity, "DO NOTHING")
+}
+
+func save(ctx context.Context, on Executor, kind Kind, name catalog.Name, identity any, known string) error {
 	text, err := json.Marshal(identity)
 	if err == nil {
 		_, err = on.Exec(ctx, `INSERT INTO kproxy_store.accepted (kind, accepted_schema, accepted_name, identity) VALUES ($1, $2, $3, $4::text::jsonb)
-			ON CONFLICT (kind, accepted_schema, accepted_name) DO UPDATE SET identity = excluded.identity, accepted_at = pg_catalog.now()`,
+			ON CONFLICT (kind, accepted_schema, accepted_name) `+known,
 			string(kind), name.Schema, name.Relation, string(text))
 	}
 	if err != nil {

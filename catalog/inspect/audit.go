@@ -43,7 +43,7 @@ func split(names []catalog.Name) (schemas, relations []string) {
 	return schemas, relations
 }
 
-// Audit asks whether a session of a reader role could reach a raw row: by the
+// audit asks whether a session of a reader role could reach a raw row: by the
 // role's attributes and memberships, by a grant on a protected table, its
 // partitions, parents or sequences, by a view with its owner's rights, by a
 // function with its owner's rights, by foreign data, files or large objects, or
@@ -54,18 +54,6 @@ func split(names []catalog.Name) (schemas, relations []string) {
 //
 // The connection must be the owner's, or another role's that may read
 // kproxy_store.
-func Audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
-	var report Report
-	err := reading(ctx, conn, func() (err error) {
-		report, err = audit(ctx, conn, in)
-		return err
-	})
-	if err != nil {
-		return nil, fmt.Errorf("auditing role %s: %w", in.Reader, err)
-	}
-	return report, nil
-}
-
 func audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	a := auditor{ctx: ctx, conn: conn, in: in, reader: catalog.QuoteIdentifier(in.Reader)}
 	oid, err := roleOID(ctx, conn, in.Reader)

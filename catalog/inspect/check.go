@@ -12,8 +12,8 @@ import (
 
 // Check reports everything that stands in the way of publishing, all at once:
 // the server's settings, the owner's privileges, the publication, the tables
-// under their policies, what setup should have made, and the findings of
-// [Audit]. The connection must be the owner's, since row security is asked for
+// under their policies, what setup should have made, and the findings of the
+// audit: whether a reader role could reach a raw row. The connection must be the owner's, since row security is asked for
 // the session's role.
 func Check(ctx context.Context, conn *pgx.Conn, in CheckInput) (Report, error) {
 	var report Report

@@ -49,7 +49,7 @@ type Finding struct {
 	// of what is no error.
 	Withholds bool
 	// Fix is a SQL script for an administrator where SQL can mend it; of a
-	// finding of [Audit] it always is. Otherwise it is advice.
+	// finding of the audit it always is. Otherwise it is advice.
 	Fix string
 }
 

@@ -8,11 +8,10 @@
 //   - [ViewSources], [Widenings]: what views over protected tables read,
 //     and whether their published forms show too much.
 //   - [Server]: version, settings and free slots.
-//   - [Check]: everything that stands in the way of publishing, at once.
+//   - [Check]: everything that stands in the way of publishing, at once, and whether clients'
+//     sessions could reach a raw row; to be repeated while serving.
 //   - [Publish]: the published shapes of the tables that a policy protects.
 //   - [Advise]: what a policy allows and its operator may not have meant.
-//   - [Audit]: the part of Check that asks whether clients' sessions could reach
-//     a raw row; to be repeated while serving.
 //
 // Every function reads one snapshot. Catalogs are read in a fixed number of
 // queries, whatever the number of relations. PostgreSQL's chapters "System

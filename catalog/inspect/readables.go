@@ -61,6 +61,7 @@ type readableRow struct {
 	Parts         string // JSON
 	IsForeign     bool
 	RowSecurity   bool
+	Function      string
 	Raw           bool
 	Granted       bool
 }
@@ -90,7 +91,7 @@ func readReadables(ctx context.Context, conn *pgx.Conn, policy catalog.Policy) (
 		r := catalog.ReadableRelation{
 			OID: catalog.OID(row.OID), Name: catalog.Name{Schema: row.Schema, Relation: row.Relation}, Kind: catalog.Kind(row.Kind[0]),
 			Listed: row.Listed, Key: row.Key, Reads: joined(row.ReadSchemas, row.ReadRelations), Barrier: row.Barrier,
-			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Raw: row.Raw, Granted: row.Granted,
+			Foreign: row.IsForeign, RowSecurity: row.RowSecurity, Function: row.Function, Raw: row.Raw, Granted: row.Granted,
 		}
 		for i, name := range row.Names {
 			r.Columns = append(r.Columns, catalog.ReadableColumn{Number: row.Numbers[i], Name: name, Type: row.Types[i], TypeOID: catalog.OID(row.TypeOIDs[i]), Shown: naming[row.TypeOIDs[i]]})

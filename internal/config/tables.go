@@ -85,7 +85,7 @@ type table struct {
 
 // acknowledge is what the operator knows and means of a table.
 type acknowledge struct {
-	Joinable []string `yaml:"joinable" what:"joinable" each:"a joinable column" as:"column" fix:"a list: [visit_id]" need:"joinable: with the columns that are a key and are to be published all the same" doc:"Columns that are published as they are although they are a key, or nearly unique by their values: rows can be told apart by them, or joined with those of other tables."`
+	Joinable []string `yaml:"joinable" what:"joinable" each:"a joinable column" as:"column" fix:"a list: [visit_id]" need:"joinable: with the columns that are a key and are to be published all the same" doc:"Columns that are published as they are although they are a key, or nearly unique by their values, so that rows can be told apart by them, or joined with those of other tables; or although they tell a quasi-identifier or follow from one."`
 }
 
 func (t *table) check(d *decoder, n *yaml.Node, what string) {

@@ -18,7 +18,7 @@ func imply(found []*finding) {
 				continue
 			}
 			for _, target := range found {
-				if target != f && target.Plain && named(c, target) {
+				if target != f && target.isTable() && named(c, target) {
 					c.References = target.Name
 					break
 				}

@@ -51,14 +51,14 @@ func endsNothing(t *testing.T, evil string) {
 	t.Helper()
 	clean := strings.NewReplacer("\n", "", "\u0085", "", `"`, "").Replace(evil) // no configuration has other tables
 	tables := []propose.Table{
-		{Name: catalog.Name{Schema: "public", Relation: clean + "patients"}, Total: 200, Plain: true, Columns: []propose.Column{
+		{Name: catalog.Name{Schema: "public", Relation: clean + "patients"}, Total: 200, Kind: catalog.KindTable, Columns: []propose.Column{
 			{Name: "id" + evil, Type: "bigint", Key: true, Values: make200(serial(1), nil)},
 			{Name: "age", Type: "integer", Values: make200(number(1, 99), rand.New(rand.NewPCG(1, 1)))},
 			{Name: "name", Type: "text", Values: make200(full, rand.New(rand.NewPCG(1, 1)))},
 			{Name: "sex" + evil, Type: "text", Values: make200(one("f"+evil, "m", "x"), rand.New(rand.NewPCG(1, 1)))},
 			{Name: "salary" + evil, Type: "text", Values: make200(one("1", "2"), rand.New(rand.NewPCG(1, 1)))},
 		}},
-		{Name: catalog.Name{Schema: "public", Relation: "visits"}, Total: 200, Plain: true, Columns: []propose.Column{
+		{Name: catalog.Name{Schema: "public", Relation: "visits"}, Total: 200, Kind: catalog.KindTable, Columns: []propose.Column{
 			{Name: "patient" + evil, Type: "bigint", References: catalog.Name{Schema: "public", Relation: clean + "patients"}, Values: make200(of(50), rand.New(rand.NewPCG(1, 1)))},
 			{Name: "ward", Type: "text", Values: make200(one("a", "b"), rand.New(rand.NewPCG(1, 1)))},
 			{Name: "age", Type: "integer", Values: make200(number(1, 99), rand.New(rand.NewPCG(1, 1)))},
@@ -100,8 +100,8 @@ func TestRareLabelsAreCountedInPersons(t *testing.T) {
 		patients, jobs = append(patients, fmt.Sprint(patient)), append(jobs, job)
 	}
 	tables := []propose.Table{
-		{Name: catalog.ParseName("patients"), Total: 0, Plain: true, Columns: []propose.Column{{Name: "id", Type: "bigint", Key: true}, {Name: "name", Type: "text"}, {Name: "sex", Type: "text"}}},
-		{Name: catalog.ParseName("visits"), Total: 400, Plain: true, Columns: []propose.Column{{Name: "patient_id", Type: "bigint", Values: patients}, {Name: "job", Type: "text", Values: jobs}}},
+		{Name: catalog.ParseName("patients"), Total: 0, Kind: catalog.KindTable, Columns: []propose.Column{{Name: "id", Type: "bigint", Key: true}, {Name: "name", Type: "text"}, {Name: "sex", Type: "text"}}},
+		{Name: catalog.ParseName("visits"), Total: 400, Kind: catalog.KindTable, Columns: []propose.Column{{Name: "patient_id", Type: "bigint", Values: patients}, {Name: "job", Type: "text", Values: jobs}}},
 	}
 	visits := propose.Database(tables)[1]
 	if visits.Draft.Subject == nil || visits.Draft.Subject.Column != "patient_id" {

@@ -41,7 +41,7 @@ func (s schema) tables() []propose.Table {
 	var all []propose.Table
 	for at, made := range s.relations {
 		rng := rand.New(rand.NewPCG(uint64(at), uint64(len(s.name))))
-		t := propose.Table{Name: catalog.ParseName(made.name), Total: int64(made.records), Plain: true}
+		t := propose.Table{Name: catalog.ParseName(made.name), Total: int64(made.records), Kind: catalog.KindTable}
 		for _, f := range made.fields {
 			c := propose.Column{Name: f.name, Type: f.sqlType, Key: f.key}
 			if f.references != "" {

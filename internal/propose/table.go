@@ -15,8 +15,20 @@ type Table struct {
 	Columns []Column
 	// Total is the number of its records, of which Columns have all or a sample.
 	Total int64
-	// Plain says that it is a table, not a view or a table elsewhere.
-	Plain bool
+	Kind  catalog.Kind
+}
+
+// isTable reports whether it can be protected: it is no view and no table elsewhere.
+func (t Table) isTable() bool {
+	return t.Kind == catalog.KindTable || t.Kind == catalog.KindPartitionedTable
+}
+
+// others are the reasons why relations of other kinds are left out.
+var others = map[catalog.Kind]string{
+	catalog.KindView: "not a table: a view over protected tables can stand under readable, and is then published from what its tables publish",
+	catalog.KindMaterializedView: "not a table: a materialized view over protected tables holds copies of their rows and is never published; " +
+		"write it as a view, or list it under readable if it says nothing of persons",
+	catalog.KindForeignTable: "not a table: where a foreign table leads can be changed at any time; copy its rows into a table and protect that",
 }
 
 // Verdict is what is proposed for a table.
@@ -122,7 +134,7 @@ func look(t *Table) *finding {
 	}
 	distinct := len(f.evidence)
 	body := namesBodies(t.Name.Relation)
-	f.people = t.Plain && (namesPersons(t.Name.Relation) && (distinct > 0 || len(t.Columns) > 2) || distinct >= 2 && !body || len(f.named) > 0 && !body && t.Total >= rare*2)
+	f.people = t.isTable() && (namesPersons(t.Name.Relation) && (distinct > 0 || len(t.Columns) > 2) || distinct >= 2 && !body || len(f.named) > 0 && !body && t.Total >= rare*2)
 	return f
 }
 
@@ -154,8 +166,8 @@ func (f *finding) propose() Proposal {
 	}
 	words := split(f.Name.Relation)
 	switch {
-	case !f.Plain:
-		return leave("not a table: a view over protected tables can stand under readable, and is then published from what its tables publish")
+	case !f.isTable():
+		return leave("%s", others[f.Kind])
 	case !writable(f.Name.String()) || strings.Contains(f.Name.Schema, ".") || !writable(f.subject):
 		return leave("it, or the column that tells whom it is about, has a name that no configuration can have")
 	case len(f.Columns) == 0:

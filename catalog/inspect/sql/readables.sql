@@ -67,6 +67,19 @@ SELECT c.oid, n.nspname::text AS schema, c.relname::text AS relation, c.relkind:
         FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind IN ('r', 'f') WHERE p.root = c.oid) AS parts,
        c.relkind = 'f' OR EXISTS (SELECT FROM parts p JOIN pg_class pc ON pc.oid = p.oid AND pc.relkind = 'f' WHERE p.root = c.oid) AS is_foreign,
        c.relrowsecurity AS row_security,
+       coalesce((SELECT called.oid::regprocedure::text
+         FROM pg_rewrite r
+         JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+         LEFT JOIN pg_operator o ON d.refclassid = 'pg_operator'::regclass AND o.oid = d.refobjid
+         LEFT JOIN pg_aggregate g ON d.refclassid = 'pg_proc'::regclass AND g.aggfnoid = d.refobjid
+         CROSS JOIN LATERAL unnest(ARRAY[coalesce(o.oprcode, d.refobjid), g.aggtransfn, g.aggfinalfn, g.aggcombinefn, g.aggserialfn,
+           g.aggdeserialfn, g.aggmtransfn, g.aggminvtransfn, g.aggmfinalfn]::oid[]) AS f(oid)
+         JOIN pg_proc called ON called.oid = f.oid
+         JOIN pg_language l ON l.oid = called.prolang
+         WHERE r.ev_class = c.oid AND r.ev_type = '1' AND c.relkind IN ('v', 'm') AND called.oid >= 16384
+           AND (called.prosecdef OR called.prokind <> 'a' AND (called.provolatile <> 'i' OR NOT l.lanpltrusted))
+           AND NOT EXISTS (SELECT FROM pg_depend e WHERE e.classid = 'pg_proc'::regclass AND e.objid = called.oid AND e.refclassid = 'pg_extension'::regclass)
+         ORDER BY called.oid LIMIT 1), '') AS function,
        c.oid IN (SELECT oid FROM shows) OR n.nspname IN ($5, $6) OR starts_with(n.nspname, $7)
          OR EXISTS (SELECT FROM parts p WHERE p.root = c.oid AND p.oid IN (SELECT oid FROM shows)) AS raw,
        has_table_privilege(c.oid, 'SELECT') AND has_schema_privilege(n.oid, 'USAGE') AS granted

@@ -212,8 +212,12 @@ func Advise(ctx context.Context, c *config.Config, checked Result) (inspect.Repo
 	if err != nil {
 		return nil, err
 	}
+	narrowing, err := adviseNarrowing(ctx, conn, c, checked.Relations, slices.Concat(checked.Report, report))
+	if err != nil {
+		return nil, err
+	}
 	coarse, err := adviseCoarse(ctx, conn, c, checked.Relations)
-	return slices.Concat(report, advice, coarse), err
+	return slices.Concat(report, narrowing, advice, coarse), err
 }
 
 func checkInput(c *config.Config) inspect.CheckInput {

@@ -48,15 +48,17 @@ func FindUnacceptedFunctions(ctx context.Context, conn *pgx.Conn, policy catalog
 		}
 		var accepted catalog.ListedFunction
 		known, err := accept.Load(ctx, conn, kindFunction, name, &accepted)
+		if err == nil && !known && first {
+			// Another process may have accepted it meanwhile, as it was then.
+			err = accept.SaveFirst(ctx, conn, kindFunction, name, now)
+			if err == nil {
+				known, err = accept.Load(ctx, conn, kindFunction, name, &accepted)
+			}
+		}
 		if err != nil {
 			return nil, err
 		}
 		if !known {
-			if first {
-				if err := accept.Save(ctx, conn, kindFunction, name, now); err != nil {
-					return nil, err
-				}
-			}
 			continue
 		}
 		if changes := accepted.Changes(name, now); len(changes) > 0 {

@@ -70,6 +70,11 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	if err != nil {
 		return d.refuse(changes, err, try)
 	}
+	// Functions are accepted before any client can call them.
+	names, unaccepted, err := readNames(ctx, next)
+	if err != nil {
+		return d.refuse(changes, err, try)
+	}
 	owner, err := upstream.OwnerConfig(next)
 	if err == nil {
 		err = d.reconfigure(next)
@@ -83,11 +88,14 @@ func (d *Daemon) reload(ctx context.Context, q processes.Question) processes.Out
 	d.effective.Store(next)
 	d.console.Reconfigure(next.Console)
 	d.adopt(found)
+	d.served.names = names
+	uncallable, _ := d.served.refuseFunctions(unaccepted)
 	d.Level.Set(next.Log.Level)
 	d.resolve(nil)
 	d.gate.SetLimits(next, d.snapshot())
 	d.renew()
-	d.readNames(ctx)
+	unlisted := slices.DeleteFunc(slices.Clone(running.Policy.Functions), func(name catalog.Name) bool { return slices.Contains(next.Policy.Functions, name) })
+	d.proxy.EndCallers(append(uncallable, catalog.Texts(unlisted)...)...)
 	d.lookAtViews(ctx)
 	if d.guarantees.failing() {
 		d.audit(ctx) // what failed has been mended: clients need not wait for the next one

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kproxy/kproxy/catalog"
+	"github.com/kproxy/kproxy/cmd/kproxy/views"
 )
 
 // Between a statement's rewriting and its execution the release that it reads can be
@@ -24,6 +25,19 @@ func (e *withdrawnLate) Hint() string {
 	return "It was withdrawn, or is published afresh, while the statement ran; the operator has been told why if it stays so."
 }
 
+// changedLate is the refusal of a statement whose stand-in raised an error.
+type changedLate struct{ what string }
+
+func (e *changedLate) Error() string { return e.what }
+
+// SQLState is object_not_in_prerequisite_state, as for all that is withdrawn.
+func (e *changedLate) SQLState() string { return "55000" }
+
+// Hint says nothing of what has changed: this process may not know yet.
+func (e *changedLate) Hint() string {
+	return "Begin a new transaction; the operator has been told why if the error stays."
+}
+
 var (
 	// aclcheck_error names a relation without its schema.
 	lostPrivilege = regexp.MustCompile(`^permission denied for view (.+)$`)
@@ -35,6 +49,10 @@ var (
 func withdrawnAtServer(state, message string) error {
 	var found []string
 	switch state {
+	case "22P02": // invalid_text_representation
+		if what := views.Changed(message); what != "" {
+			return &changedLate{what: what}
+		}
 	case "42501":
 		found = lostPrivilege.FindStringSubmatch(message)
 	case "42P01":

@@ -157,8 +157,8 @@ func (s *source) read(ctx context.Context, tx pgx.Tx, o Options) ([]propose.Tabl
 	var tables []propose.Table
 	for i, r := range s.chosen {
 		o.tell("reading %s", r.Name)(i, len(s.chosen))
-		t := propose.Table{Name: r.Name, Plain: r.Kind == catalog.KindTable || r.Kind == catalog.KindPartitionedTable}
-		if t.Plain {
+		t := propose.Table{Name: r.Name, Kind: r.Kind}
+		if r.Kind == catalog.KindTable || r.Kind == catalog.KindPartitionedTable {
 			var err error
 			if t, err = s.table(ctx, tx, r, o); err != nil {
 				return nil, fmt.Errorf("reading %s: %w", r.Name, err)
@@ -170,7 +170,7 @@ func (s *source) read(ctx context.Context, tx pgx.Tx, o Options) ([]propose.Tabl
 }
 
 func (s *source) table(ctx context.Context, tx pgx.Tx, r catalog.Relation, o Options) (propose.Table, error) {
-	t := propose.Table{Name: r.Name, Plain: true, Columns: make([]propose.Column, len(r.Columns))}
+	t := propose.Table{Name: r.Name, Kind: r.Kind, Columns: make([]propose.Column, len(r.Columns))}
 	names := make([]string, len(r.Columns))
 	key := r.PrimaryKey
 	if len(key) == 0 && !r.KeyRepeats {

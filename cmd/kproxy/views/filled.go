@@ -52,13 +52,49 @@ func (p *planner) gatherSource(r catalog.ReadableRelation, accepted catalog.Iden
 	}
 }
 
+// filler is a function that may have filled the materialized views that a relation is or reads
+// with whatever their owners may read; empty for none.
+func (p *planner) filler(r catalog.ReadableRelation) string { return p.fillerUnder(r, false) }
+
+// fillerUnder is likewise; filled says that the relation is read when a materialized view is
+// filled.
+func (p *planner) fillerUnder(r catalog.ReadableRelation, filled bool) string {
+	filled = filled || r.Kind == catalog.KindMaterializedView
+	if filled && r.Function != "" {
+		return r.Function
+	}
+	for _, name := range r.Reads {
+		if function := p.fillerUnder(p.readables[name], filled); function != "" {
+			return function
+		}
+	}
+	return ""
+}
+
+const (
+	changedSource = "what a materialized view is filled from is not as it was accepted, or it was refreshed since the transaction began"
+	changedPart   = "a partition or child table is not as it was accepted"
+	changedFields = "a composite type has fields that were not accepted"
+)
+
+// Changed is what an error of the server says that a stand-in has raised, as a relation that it
+// shows is not as it was accepted; empty where no stand-in has raised it.
+func Changed(message string) string {
+	for _, changed := range []string{changedSource, changedPart, changedFields} {
+		if strings.Contains(message, changed) { // as a text that is no boolean
+			return changed
+		}
+	}
+	return ""
+}
+
 // sameSourceSQL wants %d views to be there by the numbers %s, with the rules %s, for the
 // materialized view %d. The catalogs are read under the statement's snapshot, which shows the views that
 // the last REFRESH has read, unless it is older: then the file that it shows is another one than
 // is read. Nothing in it is constant, so that the error is raised by the statement and not by its
 // plan.
 const sameSourceSQL = ` AND (SELECT CASE WHEN pg_catalog.count(*) = %d THEN true
-	ELSE pg_catalog.concat('what a materialized view is filled from is not as it was accepted, or it was refreshed since the transaction began', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
+	ELSE pg_catalog.concat('` + changedSource + `', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
 	FROM pg_catalog.pg_class AS filled, ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::text[])) AS accepted (oid, rule)
 	JOIN pg_catalog.pg_rewrite AS r ON r.ev_class = accepted.oid AND r.ev_type = '1' AND pg_catalog.md5(r.ev_action::text) = accepted.rule
 	WHERE filled.oid = %d AND filled.relfilenode = pg_catalog.pg_relation_filenode(filled.oid))`

@@ -142,6 +142,27 @@ func TestCopiesAreDoubted(t *testing.T) {
 	}
 }
 
+// TestCopiesFilledByFunctions has a function fill a materialized view, by itself or by a view under it.
+func TestCopiesFilledByFunctions(t *testing.T) {
+	t.Parallel()
+	p := filledPlanner()
+	over := p.readables[catalog.Name{Schema: "public", Relation: "o"}]
+	if over.Function = "public.f(integer)"; p.filler(over) != "" {
+		t.Error("a view that is computed for its readers is filled by a function")
+	}
+	for _, relation := range []string{"m", "v", "w"} {
+		p := filledPlanner()
+		calls := func(all map[string]*catalog.ReadableRelation) { all[relation].Function = "public.f(integer)" }
+		for _, of := range []string{"m", "o"} {
+			p.accepts(of)
+			plan := planned(p, of, calls)
+			if !strings.Contains(plan.problem, "is filled by public.f(integer)") || plan.fix != fixFilled || !plan.accepted.Doubted {
+				t.Errorf("%s calls a function, and %s: %q, %q, %t", relation, of, plan.problem, plan.fix, plan.accepted.Doubted)
+			}
+		}
+	}
+}
+
 // TestUnreadDefinitionsAreRefused has the definition of a view at the bottom not be known: nothing
 // over it is served, nor accepted.
 func TestUnreadDefinitionsAreRefused(t *testing.T) {

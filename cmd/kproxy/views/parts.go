@@ -91,7 +91,7 @@ func sameParts(r catalog.ReadableRelation, columns []string) string {
 // names %s. What is there no longer shows nothing. Nothing in it is constant, so that the
 // error is raised by the statement and not by its plan.
 const samePartsSQL = ` AND (SELECT CASE WHEN pg_catalog.bool_and(now.object_names[3] = col.name) IS NOT FALSE THEN true
-	ELSE pg_catalog.concat('a partition or child table is not as it was accepted', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
+	ELSE pg_catalog.concat('` + changedPart + `', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
 	FROM pg_catalog.unnest(%s::pg_catalog.oid[]) AS part (oid)
 	CROSS JOIN ROWS FROM (pg_catalog.unnest(ARRAY[%s]::int[]), pg_catalog.unnest(ARRAY[%s]::text[])) AS col (number, name)
 	CROSS JOIN LATERAL pg_catalog.pg_identify_object_as_address('pg_catalog.pg_class'::pg_catalog.regclass, part.oid, col.number) AS now

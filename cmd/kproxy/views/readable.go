@@ -12,6 +12,9 @@ import (
 // fixAccept is what mends a relation that is not as it was when it was accepted.
 const fixAccept = "see whether analysts may have it as it is now, and run 'kproxy setup' and 'kproxy accept', which shows what differs; or put back what was there"
 
+// fixFilled is what mends a materialized view that a function fills.
+const fixFilled = "fill a table with what analysts may read, and list that; or, if the function reads no table, declare it IMMUTABLE and run 'kproxy setup'; or take it off readable"
+
 // planReadables plans the stand-ins of the listed relations that are not views over
 // protected tables. A stand-in is a view of kproxy's own: it has no system columns, which
 // tell of the writes of others (a foreign key of a protected table locks the row that it
@@ -67,6 +70,9 @@ func (p *planner) planReadable(name catalog.Name, r catalog.ReadableRelation, ex
 	query, problem := p.query(r, plan.accepted)
 	if problem != nil {
 		plan.problem, plan.fix, plan.waits = problem.what, problem.fix, problem.waits
+		if p.filler(r) != "" {
+			plan = plan.doubted(p.stored[name])
+		}
 		return plan.digested()
 	}
 	plan.published.SQL = asShown(query, columns, sameFields(plan.accepted.AllTypes()))
@@ -132,6 +138,8 @@ func (p *planner) query(r catalog.ReadableRelation, accepted catalog.Identity) (
 		return "", &unreadable{what: of + " shows rows of protected tables, or is kproxy's own", fix: "take it off readable"}
 	case r.Kind == catalog.KindView:
 		return p.definition(r, accepted)
+	case p.filler(r) != "":
+		return "", &unreadable{what: of + " is filled by " + p.filler(r) + ", which may read whatever the owner of the materialized view may", fix: fixFilled}
 	case !r.Granted:
 		return "", &unreadable{what: "kproxy's owner role may not read " + r.Name.String(), fix: fixSetup}
 	}

@@ -41,7 +41,7 @@ func sameFields(types []catalog.UserType) string {
 // never used again. Nothing in it is constant, so that the error is raised by the statement and
 // not by its plan.
 const sameFieldsSQL = `(SELECT CASE WHEN pg_catalog.count(*) = 0 THEN true
-	ELSE pg_catalog.concat('a composite type has fields that were not accepted', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
+	ELSE pg_catalog.concat('` + changedFields + `', pg_catalog.left(pg_catalog.count(*)::text, 0))::boolean END
 	FROM ROWS FROM (pg_catalog.unnest(%s::pg_catalog.oid[]), pg_catalog.unnest('{%s}'::int[])) AS accepted (oid, last)
 	JOIN pg_catalog.pg_type AS y ON y.oid = accepted.oid
 	JOIN pg_catalog.pg_attribute AS f ON f.attrelid = y.typrelid AND f.attnum > accepted.last AND NOT f.attisdropped)`

@@ -1,0 +1,17 @@
+package inspect
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Audit is the part of [Check] that asks whether a session of a reader role could reach a raw
+// row, alone.
+func Audit(ctx context.Context, conn *pgx.Conn, in CheckInput) (report Report, err error) {
+	err = reading(ctx, conn, func() error {
+		report, err = audit(ctx, conn, in)
+		return err
+	})
+	return report, err
+}
