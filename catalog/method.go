@@ -47,7 +47,7 @@ func (b *builder) checkMethod() {
 	if err != nil {
 		b.problem("", joined(err), "choose one of them")
 	}
-	if len(b.problems) > 0 {
+	if len(b.problems) > 0 || b.member {
 		return
 	}
 	attributes, set, err := b.publication.demands()

@@ -16,6 +16,9 @@ type Policy struct {
 	// Functions are those of extensions and users that analysts may call, all of one
 	// name together; Relation is the function's name.
 	Functions []Name
+	// People are kinds of persons whose tables, all of Tables, are released together.
+	// Nothing serves them so far.
+	People []People `json:",omitempty"`
 }
 
 // TablePolicy protects one table.

@@ -186,7 +186,7 @@ func TestListedFunctionsAreNotedFirst(t *testing.T) {
 	}
 	execute(t, admin, "CREATE OR REPLACE FUNCTION late(int) RETURNS text LANGUAGE sql STABLE AS 'SELECT (-$1)::text'")
 	p.end(t, syscall.SIGKILL)
-	p = s.serve(t)
+	s.serve(t)
 	if _, state := s.calls(t, "SELECT late(1) IS NOT NULL"); state != "55000" {
 		t.Errorf("the first statement after the start ends with %q", state)
 	}

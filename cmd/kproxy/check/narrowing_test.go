@@ -19,6 +19,7 @@ import (
 type inhabitant struct {
 	zip, age, born int
 	sex            string
+	blood          int // of a person
 	columns        map[string]string
 }
 
@@ -32,17 +33,15 @@ func inhabitants(persons int) []inhabitant {
 	}
 	var all []inhabitant
 	for i := range 6000 {
-		r := inhabitant{zip: 10000 + random.IntN(90000), age: 18 + random.IntN(70), born: random.IntN(30000), sex: []string{"f", "m"}[random.IntN(2)]}
-		blood := random.IntN(4)
+		r := inhabitant{zip: 10000 + random.IntN(90000), age: 18 + random.IntN(70), born: random.IntN(30000), sex: []string{"f", "m"}[random.IntN(2)], blood: random.IntN(4)}
 		if persons > 0 && i >= persons {
 			p := all[i%persons]
-			r.zip, r.age, r.born, r.sex = p.zip, p.age, p.born, p.sex
-			fmt.Sscan(p.columns["blood"], &blood)
+			r.zip, r.age, r.born, r.sex, r.blood = p.zip, p.age, p.born, p.sex, p.blood
 		}
 		text := func(n int) string { return fmt.Sprint(n) }
 		r.columns = map[string]string{
 			"district": text(r.zip / 700), "region": text(r.zip / 10000), "city": text(hashed(r.zip/1000) % 40), "decade": text(r.age / 10),
-			"constant": "x", "kind": text(random.IntN(5)), "number": text(i), "blood": text(blood),
+			"constant": "x", "kind": text(random.IntN(5)), "number": text(i), "blood": text(r.blood),
 			"mistaken": text(r.zip / 700), "noted": "", "ill": "no",
 		}
 		if random.IntN(30) == 0 {
